@@ -1,0 +1,96 @@
+#include "autograd/accumulate.h"
+
+#include "autograd/arithmetic.h"
+#include "autograd/view.h"
+
+namespace taeda::autograd {
+
+AccumulateGrad::AccumulateGrad(Tensor variable) : Node(UINT64_MAX), variable_(std::move(variable)) {
+  add_metadata(variable_);
+}
+
+// A leaf's meta points here without counting. Who takes a reference through it holds the meta's lock, so the count is
+// looked at once more under it.
+void AccumulateGrad::destroy() noexcept {
+  {
+    AutogradMeta& meta = *meta_of(variable_);
+    std::lock_guard guard(meta.lock);
+    uint32_t count = count_.load(std::memory_order_acquire);
+    while (count > 1)
+      if (count_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return;
+    count_.store(0, std::memory_order_relaxed);
+    if (meta.accumulator == this) meta.accumulator = nullptr;
+  }
+  Node::destroy();
+}
+
+void AccumulateGrad::run_tensor_hooks(std::span<Tensor> grads) {
+  RareMeta* rare = meta_of(variable_)->rare.get();
+  if (!rare || rare->hooks.empty() || !grads[0].defined()) return;
+  auto hooks_now = rare->hooks;  // a hook may add or remove hooks
+  for (auto& hook : hooks_now) {
+    Tensor replaced = hook->run(grads[0]);
+    if (replaced.defined()) grads[0] = std::move(replaced);
+  }
+}
+
+void AccumulateGrad::apply(std::span<Tensor> grads, std::span<Tensor>) {
+  if (!grads[0].defined() || !requires_grad(variable_)) return;
+  // A hook may have replaced the gradient by one of another form.
+  validate_gradient(Edge(Ref<Node>(this), 0), grads[0], name());
+  accumulate_into(variable_, std::move(grads[0]));
+  RareMeta* rare = meta_of(variable_)->rare.get();
+  if (!rare || rare->accumulate_hooks.empty()) return;
+  auto hooks_now = rare->accumulate_hooks;
+  for (auto& hook : hooks_now) hook->run(variable_);
+}
+
+namespace {
+
+bool same_strides(const Tensor& a, const Tensor& b) {
+  for (int d = 0; d < a->dim(); ++d)
+    if (a.sizes()[d] > 1 && a.strides()[d] != b.strides()[d]) return false;
+  return true;
+}
+
+// Gradients lie as their parameter does, so that optimisers run over both in one sweep.
+bool lies_as(const Tensor& grad, const Tensor& t) {
+  return t->is_non_overlapping_and_dense() ? same_strides(t, grad) : grad.is_contiguous();
+}
+
+bool can_steal(const Tensor& grad, const Tensor& t) {
+  if (grad->use_count() != 1 || grad->layout() != Layout::Strided || !grad->storage() || grad->is_conj() ||
+      grad->is_neg())
+    return false;
+  // A view made during the pass holds its base; the memory is still ours alone if nobody else does.
+  int64_t owners = 1;
+  Tensor base = grad->is_view() ? base_of(grad) : Tensor();
+  if (base.defined() && base->use_count() == 2) owners = 2;  // the view's reference and this one
+  return grad->storage()->use_count() == owners && lies_as(grad, t);
+}
+
+Tensor copied(const Tensor& grad, const Tensor& t) {
+  if (!t->is_non_overlapping_and_dense() || t.is_contiguous()) return arithmetic::clone_contiguous(grad);
+  Tensor copy = new_tensor_strided(t.sizes(), t.strides(), grad.dtype(), grad.device());
+  arithmetic::copy(copy, grad);
+  return copy;
+}
+
+}  // namespace
+
+void accumulate_into(const Tensor& t, Tensor gradient) {
+  AutogradMeta& meta = make_meta(t);
+  std::lock_guard guard(meta.lock);
+  if (meta.grad.defined()) {
+    if (t_state.grad_mode)
+      meta.grad = arithmetic::add(meta.grad, gradient);
+    else
+      arithmetic::add_in_place(meta.grad, gradient);
+  } else if (!t_state.grad_mode && can_steal(gradient, t)) {
+    meta.grad = gradient->autograd_meta() ? detach(gradient) : std::move(gradient);
+  } else {
+    meta.grad = copied(gradient, t);
+  }
+}
+
+}  // namespace taeda::autograd

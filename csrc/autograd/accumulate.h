@@ -1,0 +1,27 @@
+// The node at the end of the graph: adds the gradient of a leaf to its .grad.
+#pragma once
+#include "autograd/meta.h"
+
+namespace taeda::autograd {
+
+class TAEDA_API AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(Tensor variable);
+  void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override;
+  std::string_view name() const override { return "AccumulateGrad"; }
+  void run_tensor_hooks(std::span<Tensor> grads) override;
+  bool locks_apply() const override { return false; }
+  const Tensor& variable() const { return variable_; }
+
+ protected:
+  void destroy() noexcept override;
+
+ private:
+  Tensor variable_;
+};
+
+// Adds `gradient` to t.grad. Without a graph of gradients it is taken over where nobody else sees it, or added in
+// place; with one (grad mode) the sum is a new tensor.
+TAEDA_API void accumulate_into(const Tensor& t, Tensor gradient);
+
+}  // namespace taeda::autograd

@@ -1,0 +1,266 @@
+#include "autograd/meta.h"
+
+#include <algorithm>
+#include <mutex>
+#include <set>
+
+#include "autograd/accumulate.h"
+#include "autograd/arithmetic.h"
+#include "autograd/view.h"
+#include "core/fork.h"
+
+namespace taeda::autograd {
+namespace {
+
+// Puts the gradient that passes a node into the .grad of the tensor it made. The tensor owns the node, so the way
+// back is a plain pointer that the meta's destructor clears.
+struct RetainHook final : TensorHook {
+  SpinLock lock;
+  AutogradMeta* meta;
+  explicit RetainHook(AutogradMeta* to) : meta(to) {}
+  Tensor run(const Tensor& grad) override {
+    std::lock_guard guard(lock);
+    if (meta) meta->grad = meta->grad.defined() ? arithmetic::add(meta->grad, grad) : arithmetic::clone(grad);
+    return {};
+  }
+};
+
+struct DualLevel {
+  Mutex mutex;
+  std::set<AutogradMeta*> metas;  // those with a tangent
+  bool open = false;
+};
+DualLevel& dual_level() {
+  static DualLevel level;
+  return level;
+}
+
+void forget_tangents(AutogradMeta* meta) {
+  Lock guard(dual_level().mutex);
+  dual_level().metas.erase(meta);
+}
+
+// The version of the view's history was taken when the base's was another: replays the view over the base of now.
+void refresh_view(const Tensor& t, AutogradMeta& meta) {
+  ViewInfo& view = *meta.view;
+  uint32_t now = t->version();
+  if (view.version == now || (!meta.grad_fn && !requires_grad(view.base))) return;
+  check_view_writable(t, true);
+  Scoped grad_mode(t_state.grad_mode, true);
+  Scoped autograd_on(t_state.exclude, t_state.exclude - kAutogradKeys);
+  Tensor again = replay_view(t, view.base);
+  set_gradient_edge(t, gradient_edge(again));
+  view.version = now;
+}
+
+void move_retain_hook(AutogradMeta& meta, const Ref<Node>& from) {
+  const TensorHook* hook = meta.rare->retain_hook.get();
+  if (from) {
+    if (Node::Hooks* hooks = from->hooks())
+      std::erase_if(hooks->retain, [&](const auto& entry) { return entry.second.get() == hook; });
+  }
+  if (meta.grad_fn) meta.grad_fn->make_hooks().retain.emplace_back(meta.output_nr, meta.rare->retain_hook);
+}
+
+}  // namespace
+
+AutogradMeta::AutogradMeta() = default;
+AutogradMeta::~AutogradMeta() {
+  if (!rare) return;
+  if (!rare->tangents.empty()) forget_tangents(this);
+  if (rare->retain_hook) {
+    auto* hook = static_cast<RetainHook*>(rare->retain_hook.get());
+    std::lock_guard guard(hook->lock);
+    hook->meta = nullptr;
+  }
+}
+
+AutogradMeta& make_meta(const Tensor& t) {
+  if (!t->autograd_meta()) t->set_autograd_meta(std::make_unique<AutogradMeta>());
+  return *meta_of(t);
+}
+
+bool view_requires_grad(const Tensor& t) {
+  AutogradMeta* meta = meta_of(t);
+  return meta->requires_grad || meta->grad_fn || (meta->view && meta->view->base->has_grad_flag());
+}
+
+const Ref<Node>& grad_fn(const Tensor& t) {
+  static const Ref<Node> kNone;
+  AutogradMeta* meta = meta_of(t);
+  if (!meta) return kNone;
+  if (meta->view) refresh_view(t, *meta);
+  return meta->grad_fn;
+}
+
+uint32_t output_nr(const Tensor& t) {
+  grad_fn(t);
+  return meta_of(t) ? meta_of(t)->output_nr : 0;
+}
+
+Edge gradient_edge(const Tensor& t) {
+  AutogradMeta* meta = meta_of(t);
+  if (!meta) return {};
+  if (const Ref<Node>& node = grad_fn(t)) return Edge(node, meta->output_nr);
+  return meta->requires_grad ? Edge(accumulator(t), 0) : Edge();
+}
+
+Ref<Node> accumulator(const Tensor& leaf) {
+  AutogradMeta& meta = make_meta(leaf);
+  std::lock_guard guard(meta.lock);
+  if (meta.accumulator && meta.accumulator->try_retain()) return Ref<Node>::adopt(meta.accumulator);
+  Ref<AccumulateGrad> made = make_node<AccumulateGrad>(leaf);
+  meta.accumulator = made.get();
+  return made;
+}
+
+Ref<Node> find_accumulator(const Tensor& leaf) {
+  AutogradMeta* meta = meta_of(leaf);
+  if (!meta) return {};
+  std::lock_guard guard(meta->lock);
+  if (meta->accumulator && meta->accumulator->try_retain()) return Ref<Node>::adopt(meta->accumulator);
+  return {};
+}
+
+void set_requires_grad(const Tensor& t, bool value) {
+  if (!is_leaf(t)) {
+    TAEDA_CHECK(value, "requires_grad can be switched off for leaf tensors only; this one was computed by ",
+                grad_fn(t)->name(), ": use detach() for a tensor outside the graph");
+    return;
+  }
+  if (value) {
+    TAEDA_CHECK(is_differentiable(t.dtype()), "only floating-point and complex tensors can require gradients; got ",
+                t.dtype());
+    TAEDA_CHECK(!t->is_inference() || t_state.inference_mode,
+                "a tensor made in inference mode cannot require gradients outside of it: clone() it first");
+  } else if (!t->autograd_meta()) {
+    return;
+  }
+  make_meta(t).requires_grad = value;
+  t->set_grad_flag(value);
+}
+
+void set_gradient_edge(const Tensor& t, Edge edge) {
+  AutogradMeta& meta = make_meta(t);
+  Ref<Node> before = std::exchange(meta.grad_fn, std::move(edge.function));
+  meta.output_nr = edge.input_nr;
+  t->set_grad_flag(meta.grad_fn || meta.requires_grad);
+  if (meta.retains_grad) move_retain_hook(meta, before);
+}
+
+Tensor grad(const Tensor& t) {
+  AutogradMeta* meta = meta_of(t);
+  if (!meta) return {};
+  std::lock_guard guard(meta->lock);
+  return meta->grad;
+}
+
+void set_grad(const Tensor& t, Tensor grad) {
+  if (!grad.defined()) {
+    if (!meta_of(t)) return;
+  } else {
+    TAEDA_CHECK(!grad.is(t), "a tensor cannot be its own gradient");
+    TAEDA_CHECK(grad.dtype() == t.dtype(), "the gradient of a ", t.dtype(), " tensor must be ", t.dtype(), "; got ",
+                grad.dtype());
+    TAEDA_CHECK(grad.device().type == t.device().type, "the gradient must be on the tensor's device ", t.device(),
+                "; got one on ", grad.device());
+    TAEDA_CHECK(std::equal(t.sizes().begin(), t.sizes().end(), grad.sizes().begin(), grad.sizes().end()),
+                "the gradient must have the tensor's shape ", t.sizes(), "; got ", grad.sizes());
+  }
+  AutogradMeta& meta = make_meta(t);
+  {
+    std::lock_guard guard(meta.lock);
+    std::swap(meta.grad, grad);
+  }
+}
+
+void retain_grad(const Tensor& t) {
+  TAEDA_CHECK(requires_grad(t), "a tensor that does not require grad has no gradient to retain");
+  if (is_leaf(t)) return;
+  AutogradMeta& meta = *meta_of(t);
+  if (std::exchange(meta.retains_grad, true)) return;
+  meta.make_rare().retain_hook = make_ref<RetainHook>(&meta);
+  move_retain_hook(meta, nullptr);
+}
+
+bool retains_grad(const Tensor& t) {
+  AutogradMeta* meta = meta_of(t);
+  return meta && meta->retains_grad && !is_leaf(t);
+}
+
+void add_hook(const Tensor& t, Ref<TensorHook> hook) {
+  TAEDA_CHECK(requires_grad(t), "a hook can be put only on a tensor that requires grad");
+  if (const Ref<Node>& node = grad_fn(t))
+    node->make_hooks().tensor.emplace_back(meta_of(t)->output_nr, std::move(hook));
+  else
+    make_meta(t).make_rare().hooks.push_back(std::move(hook));
+}
+
+void add_accumulate_hook(const Tensor& leaf, Ref<AccumulateHook> hook) {
+  TAEDA_CHECK(requires_grad(leaf), "a hook can be put only on a tensor that requires grad");
+  TAEDA_CHECK(is_leaf(leaf), "gradients are accumulated in leaf tensors only; this one was computed by ",
+              grad_fn(leaf)->name());
+  make_meta(leaf).make_rare().accumulate_hooks.push_back(std::move(hook));
+}
+
+Tensor detach(const Tensor& t) {
+  Tensor twin(t->shallow_copy());
+  if (!t->is_inference()) twin->share_versions_of(*t.impl());
+  return twin;
+}
+
+void detach_in_place(const Tensor& t) {
+  AutogradMeta* meta = meta_of(t);
+  if (!meta) return;
+  TAEDA_CHECK(!meta->view, "a view cannot be detached in place, as its base would still record: use detach()");
+  set_gradient_edge(t, {});
+  meta->requires_grad = false;
+  meta->retains_grad = false;
+  t->set_grad_flag(false);
+}
+
+Tensor variable_data(const Tensor& t) { return Tensor(t->shallow_copy()); }
+
+void set_data(const Tensor& t, const Tensor& other) {
+  TAEDA_CHECK(!requires_grad(t) || is_differentiable(other.dtype()),
+              "the data of a tensor that requires grad must be floating-point or complex; got ", other.dtype());
+  t->take_data_of(*other.impl());
+  // Gradients must now look like the new data.
+  if (Ref<Node> node = find_accumulator(t)) node->set_metadata(0, t);
+}
+
+Tensor tangent(const Tensor& t, int level) {
+  if (!has_tangent(t) || static_cast<size_t>(level) >= meta_of(t)->rare->tangents.size()) return {};
+  return meta_of(t)->rare->tangents[level];
+}
+
+void set_tangent(const Tensor& t, Tensor tangent, int level) {
+  AutogradMeta& meta = make_meta(t);
+  DualLevel& dual = dual_level();
+  Lock guard(dual.mutex);
+  TAEDA_CHECK(dual.open && level == 0, "a tangent needs an open dual level; enter dual_level() first");
+  auto& tangents = meta.make_rare().tangents;
+  tangents.resize(1);
+  tangents[0] = std::move(tangent);
+  dual.metas.insert(&meta);
+}
+
+int enter_dual_level() {
+  Lock guard(dual_level().mutex);
+  TAEDA_CHECK(!dual_level().open, "a dual level is open already, and forward mode does not nest");
+  dual_level().open = true;
+  t_state.forward_grad = true;
+  return 0;
+}
+
+void exit_dual_level(int level) {
+  std::vector<std::vector<Tensor>> dying;  // let go after the lock: a tangent may itself have a meta
+  Lock guard(dual_level().mutex);
+  TAEDA_CHECK(dual_level().open && level == 0, "dual level ", level, " is not open");
+  for (AutogradMeta* meta : dual_level().metas) dying.push_back(std::exchange(meta->rare->tangents, {}));
+  dual_level().metas.clear();
+  dual_level().open = false;
+  t_state.forward_grad = false;
+}
+
+}  // namespace taeda::autograd

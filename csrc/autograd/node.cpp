@@ -1,0 +1,155 @@
+#include "autograd/node.h"
+
+#include <algorithm>
+
+#include "autograd/anomaly.h"
+#include "autograd/arithmetic.h"
+#include "autograd/device.h"
+#include "autograd/engine.h"
+
+namespace taeda::autograd {
+namespace {
+
+thread_local uint64_t t_sequence TAEDA_TLS = 0;
+thread_local bool t_destroying TAEDA_TLS = false;
+thread_local Node* t_dying TAEDA_TLS = nullptr;
+
+bool same_sizes(IntList a, IntList b) { return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin()); }
+
+bool same_device(Device a, Device b) { return a.type == b.type && (a.is_cpu() || a.index == b.index); }
+
+// Whether a tensor of `small` broadcasts to `large`.
+bool expands_to(IntList small, IntList large) {
+  if (small.size() > large.size()) return false;
+  IntList tail = large.subspan(large.size() - small.size());
+  for (size_t i = 0; i < small.size(); ++i)
+    if (small[i] != tail[i] && small[i] != 1) return false;
+  return true;
+}
+
+bool is_plain(const Tensor& t) {
+  KeySet keys = t.keys();
+  return !keys.has(Functionality::Python) && !keys.has(Functionality::Batched) && !keys.has(Functionality::Nested);
+}
+
+[[gnu::noinline]] void fix_gradient(const InputMetadata& wanted, Tensor& grad, std::string_view sender) {
+  if (!wanted.is_defined()) {
+    grad.reset();
+    return;
+  }
+  if (!wanted.is_subclass && !same_sizes(grad.sizes(), wanted.shape())) {
+    TAEDA_CHECK(expands_to(wanted.shape(), grad.sizes()), sender, " gave a gradient of shape ", grad.sizes(),
+                " for a tensor of shape ", wanted.shape(), "; it must have that shape or broadcast from it");
+    grad = arithmetic::sum_to(grad, wanted.shape());
+  }
+  if (grad.dtype() != wanted.dtype) {
+    TAEDA_CHECK(is_differentiable(grad.dtype()), sender, " gave a gradient of dtype ", grad.dtype(),
+                " for a tensor of dtype ", wanted.dtype, "; a gradient must be floating-point or complex");
+    if (is_complex(grad.dtype()) && !is_complex(wanted.dtype)) grad = arithmetic::real(grad);
+    if (grad.dtype() != wanted.dtype) grad = arithmetic::cast(grad, wanted.dtype);
+  }
+  if (!same_device(grad.device(), wanted.device)) {
+    TAEDA_CHECK(grad.dim() == 0, sender, " gave a gradient on ", grad.device(), " for a tensor on ", wanted.device);
+    grad = arithmetic::move(grad, wanted.device);
+  }
+}
+
+}  // namespace
+
+InputMetadata::InputMetadata(const Tensor& result)
+    : dtype(result.dtype()), device(result.device()), layout(result->layout()), is_subclass(!is_plain(result)) {
+  IntList shape = result.sizes();
+  sizes.resize(shape.size());
+  std::copy(shape.begin(), shape.end(), sizes.begin());
+}
+
+bool InputMetadata::matches(const Tensor& gradient) const {
+  return gradient.dtype() == dtype && same_device(gradient.device(), device) &&
+         (is_subclass || same_sizes(gradient.sizes(), shape()));
+}
+
+Tensor InputMetadata::zeros() const { return arithmetic::zeros(shape(), dtype, device); }
+
+Node::Node() : sequence_nr_(t_sequence++) {
+  if (detail::anomaly_enabled.load(std::memory_order_relaxed)) [[unlikely]] detail::record_forward(*this);
+}
+
+Node::~Node() = default;
+
+void Node::destroy() noexcept {
+  count_.store(0, std::memory_order_relaxed);
+  if (t_destroying) {
+    next_dying_ = std::exchange(t_dying, this);
+    return;
+  }
+  t_destroying = true;
+  delete this;
+  while (Node* node = t_dying) {
+    t_dying = node->next_dying_;
+    delete node;
+  }
+  t_destroying = false;
+}
+
+uint32_t Node::add_metadata(const Tensor& result) {
+  uint32_t nr = static_cast<uint32_t>(metadata_.size());
+  metadata_.emplace_back(result);
+  if (nr == 0 && !result.device().is_cpu()) {
+    if (DeviceRunner* runner = device_runner(result.device().type)) extras().stream = runner->current_stream(result.device());
+  }
+  return nr;
+}
+
+uint32_t Node::add_undefined_metadata() {
+  metadata_.emplace_back();
+  return static_cast<uint32_t>(metadata_.size() - 1);
+}
+
+bool Node::should_compute(size_t begin, size_t count) const {
+  for (size_t i = begin; i < begin + count; ++i)
+    if (should_compute(i)) return true;
+  return false;
+}
+
+bool Node::needed(size_t i) const {
+  const Edge& edge = next_edges_[i];
+  return edge.is_valid() && is_output_needed(*this, i);
+}
+
+bool Node::needed(size_t begin, size_t count) const {
+  for (size_t i = begin; i < begin + count; ++i)
+    if (needed(i)) return true;
+  return false;
+}
+
+Node::Hooks& Node::make_hooks() {
+  Extras& more = extras();
+  if (!more.hooks) more.hooks = std::make_unique<Hooks>();
+  return *more.hooks;
+}
+
+void Node::run_tensor_hooks(std::span<Tensor> grads) {
+  Hooks* all = hooks();
+  if (!all) return;
+  for (auto* list : {&all->tensor, &all->retain}) {
+    auto hooks_now = *list;  // a hook may add or remove hooks
+    for (auto& [nr, hook] : hooks_now) {
+      if (!grads[nr].defined()) continue;
+      Tensor replaced = hook->run(grads[nr]);
+      if (replaced.defined()) grads[nr] = std::move(replaced);
+    }
+  }
+}
+
+const Ref<RefCounted>& Node::anomaly_record() const {
+  static const Ref<RefCounted> kNone;
+  return extras_ ? extras_->anomaly : kNone;
+}
+
+void validate_gradient(const Edge& edge, Tensor& gradient, std::string_view sender) {
+  if (!gradient.defined()) return;
+  const InputMetadata& wanted = edge.function->metadata(edge.input_nr);
+  if (!wanted.matches(gradient)) [[unlikely]] fix_gradient(wanted, gradient, sender);
+}
+
+}  // namespace taeda::autograd

@@ -1,0 +1,155 @@
+// The backward graph: a node per recorded call, edges from each node to the nodes of its inputs.
+#pragma once
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "autograd/hooks.h"
+#include "autograd/inline_vector.h"
+#include "autograd/pool.h"
+#include "core/tensor.h"
+#include "dispatch/value.h"
+
+namespace taeda::autograd {
+
+class Node;
+class SavedTensor;
+
+// Where a gradient goes: the `input_nr`-th incoming gradient of `function`. Invalid where none is wanted.
+struct Edge {
+  Ref<Node> function;
+  uint32_t input_nr = 0;
+  Edge() = default;
+  Edge(Ref<Node> to, uint32_t nr) : function(std::move(to)), input_nr(nr) {}
+  bool is_valid() const { return static_cast<bool>(function); }
+};
+
+// What the gradient of one forward result must look like. Whoever sends a gradient here has it reduced to `sizes`
+// and cast to `dtype` (validate_gradient), so that no derivative needs to undo broadcasting or promotion.
+struct InputMetadata {
+  InlineVector<int64_t, 4> sizes;
+  DType dtype = DType::Undefined;  // Undefined: this result has no gradient
+  Device device;
+  Layout layout = Layout::Strided;
+  bool is_subclass = false;  // a tensor whose geometry is virtual or whose calls Python handles: sizes are not checked
+
+  InputMetadata() = default;
+  explicit InputMetadata(const Tensor& result);
+  IntList shape() const { return {sizes.data(), sizes.size()}; }
+  bool is_defined() const { return dtype != DType::Undefined; }
+  bool matches(const Tensor& gradient) const;
+  Tensor zeros() const;
+};
+
+// Told every value that a node saved, under the name that its declaration gave it.
+struct SavedVisitor {
+  virtual ~SavedVisitor() = default;
+  virtual void tensor(const char* name, const SavedTensor& saved) = 0;
+  virtual void tensors(const char* name, std::span<const SavedTensor> saved) = 0;
+  virtual void value(const char* name, const Value& value) = 0;
+};
+
+class TAEDA_API Node : public RefCounted {
+ public:
+  Node();
+  explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
+  ~Node() override;
+
+  // grads[i] is the gradient of the i-th result, undefined if nothing flowed there; it may be moved from. Writes the
+  // gradient of each input to grad_inputs[i], which starts undefined and stays so for zero. Only the entries for
+  // which needed(i) holds are read.
+  virtual void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) = 0;
+  virtual std::string_view name() const = 0;
+  // Lets go of what was saved; a later apply that needs it raises.
+  virtual void release_saved() {}
+  virtual void visit_saved(SavedVisitor&) {}
+  // Hooks on the tensor this node made (at an output_nr), run before any other; leaves keep theirs with the tensor.
+  virtual void run_tensor_hooks(std::span<Tensor> grads);
+  // Serialises apply and release_saved between threads that share the graph. A node that may start a backward over
+  // its own graph answers false and locks for itself.
+  virtual bool locks_apply() const { return true; }
+
+  uint64_t sequence_nr() const { return sequence_nr_; }
+  size_t num_inputs() const { return metadata_.size(); }    // gradients that come in: results of the forward call
+  size_t num_outputs() const { return next_edges_.size(); }  // gradients that go out: tensor arguments
+  std::span<const Edge> next_edges() const { return next_edges_; }
+  const Edge& next_edge(size_t i) const { return next_edges_[i]; }
+  void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
+  void set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
+  std::span<const InputMetadata> metadata() const { return metadata_; }
+  const InputMetadata& metadata(size_t i) const { return metadata_[i]; }
+  // Announces one more result of the forward call; gives its output_nr.
+  uint32_t add_metadata(const Tensor& result);
+  uint32_t add_undefined_metadata();
+  void set_metadata(size_t i, const Tensor& result) { metadata_[i] = InputMetadata(result); }
+  Device device() const { return metadata_.empty() ? Device() : metadata_[0].device; }
+  void* stream() const { return extras_ ? extras_->stream : nullptr; }
+
+  // Whether input i (counted over all tensor arguments, lists expanded) wants a gradient: while recording.
+  bool should_compute(size_t i) const { return next_edges_[i].is_valid(); }
+  bool should_compute(size_t begin, size_t count) const;
+  // As should_compute, and the running backward pass leads to somebody who asked for it: inside apply.
+  bool needed(size_t i) const;
+  bool needed(size_t begin, size_t count) const;
+
+  // --- hooks, in the order in which a backward pass runs them
+  struct Hooks {
+    std::vector<std::pair<uint32_t, Ref<TensorHook>>> tensor;  // by output_nr
+    std::vector<std::pair<uint32_t, Ref<TensorHook>>> retain;  // retain_grad: after the tensor hooks
+    std::vector<Ref<PreHook>> pre;
+    std::vector<Ref<PostHook>> post;
+  };
+  Hooks* hooks() const { return extras_ ? extras_->hooks.get() : nullptr; }
+  Hooks& make_hooks();
+
+  // --- for the layers above
+  // Borrowed: the Python object that stands for this node, which clears it when it dies. Guarded by the GIL.
+  void* python_object() const { return extras_ ? extras_->python_object : nullptr; }
+  void set_python_object(void* object) { extras().python_object = object; }
+  const Ref<RefCounted>& anomaly_record() const;
+  void set_anomaly_record(Ref<RefCounted> record) { extras().anomaly = std::move(record); }
+  SpinLock& lock() { return lock_; }
+  // The node that runs this one inside itself (an in-place call on a view); null for the rest.
+  Node* outer() const { return extras_ ? extras_->outer : nullptr; }
+  void set_outer(Node* outer) { extras().outer = outer; }
+
+  static void* operator new(size_t bytes) { return pool_allocate(bytes); }
+  static void operator delete(void* block, size_t bytes) { pool_free(block, bytes); }
+
+ protected:
+  // Without recursion, however long the chain of nodes that dies with this one.
+  void destroy() noexcept override;
+
+ private:
+  struct Extras {
+    std::unique_ptr<Hooks> hooks;
+    Ref<RefCounted> anomaly;
+    void* python_object = nullptr;
+    void* stream = nullptr;
+    Node* outer = nullptr;
+  };
+  Extras& extras() {
+    if (!extras_) extras_ = std::make_unique<Extras>();
+    return *extras_;
+  }
+
+  SpinLock lock_;
+  union {
+    uint64_t sequence_nr_;  // rises with each call of a thread; backward runs higher ones first
+    Node* next_dying_;
+  };
+  InlineVector<Edge, 2> next_edges_;
+  InlineVector<InputMetadata, 1> metadata_;
+  std::unique_ptr<Extras> extras_;
+};
+
+template <class T, class... Args>
+Ref<T> make_node(Args&&... args) {
+  return Ref<T>(new T(std::forward<Args>(args)...));
+}
+
+// Brings a gradient into the form that edge.function expects: reduces it to the size, casts it, takes the real part.
+// `sender` is named in the RuntimeError for a gradient whose shape cannot be reduced.
+TAEDA_API void validate_gradient(const Edge& edge, Tensor& gradient, std::string_view sender);
+
+}  // namespace taeda::autograd

@@ -1,0 +1,92 @@
+// Small helpers of generated derivatives: owning what a node keeps, and arithmetic between numbers.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "autograd/record.h"
+
+namespace taeda {
+
+// Number with number in a derivative, e.g. exponent - 1.
+inline Scalar combine(const Scalar& a, const Scalar& b, auto&& op) {
+  if (a.kind() == Scalar::Kind::Complex || b.kind() == Scalar::Kind::Complex) return op(a.to<complex128>(), b.to<complex128>());
+  if (a.kind() == Scalar::Kind::Float || b.kind() == Scalar::Kind::Float) return op(a.as_double(), b.as_double());
+  return op(a.as_int(), b.as_int());
+}
+inline Scalar operator+(const Scalar& a, const Scalar& b) { return combine(a, b, [](auto x, auto y) { return Scalar(x + y); }); }
+inline Scalar operator-(const Scalar& a, const Scalar& b) { return combine(a, b, [](auto x, auto y) { return Scalar(x - y); }); }
+inline Scalar operator*(const Scalar& a, const Scalar& b) { return combine(a, b, [](auto x, auto y) { return Scalar(x * y); }); }
+inline Scalar operator/(const Scalar& a, const Scalar& b) {
+  if (a.kind() == Scalar::Kind::Complex || b.kind() == Scalar::Kind::Complex) return a.to<complex128>() / b.to<complex128>();
+  return a.as_double() / b.as_double();
+}
+inline bool operator==(const Scalar& a, double b) { return a.equals(b); }
+
+namespace number {
+#define TAEDA_NUMBER_FUNCTION(name) \
+  inline Scalar name(const Scalar& x) { return std::name(x.as_double()); }
+TAEDA_NUMBER_FUNCTION(exp)
+TAEDA_NUMBER_FUNCTION(log)
+TAEDA_NUMBER_FUNCTION(sqrt)
+TAEDA_NUMBER_FUNCTION(abs)
+#undef TAEDA_NUMBER_FUNCTION
+inline Scalar conj(const Scalar& x) { return x.kind() == Scalar::Kind::Complex ? Scalar(std::conj(x.to<complex128>())) : x; }
+inline Scalar pow(const Scalar& x, const Scalar& y) { return std::pow(x.as_double(), y.as_double()); }
+inline Scalar maximum(const Scalar& x, const Scalar& y) { return std::max(x.as_double(), y.as_double()); }
+inline Scalar minimum(const Scalar& x, const Scalar& y) { return std::min(x.as_double(), y.as_double()); }
+}  // namespace number
+
+namespace autograd {
+
+// What a node keeps of an argument that only lends its memory, and that memory lent on.
+inline std::vector<int64_t> own(IntList list) { return {list.begin(), list.end()}; }
+inline std::vector<double> own(std::span<const double> list) { return {list.begin(), list.end()}; }
+inline std::vector<Scalar> own(std::span<const Scalar> list) { return {list.begin(), list.end()}; }
+inline std::vector<Tensor> own(TensorList list) { return {list.begin(), list.end()}; }
+inline std::string own(std::string_view text) { return std::string(text); }
+template <class T>
+auto own(const std::optional<T>& value) {
+  return value ? std::make_optional(own(*value)) : std::nullopt;
+}
+inline IntList view_of(const std::vector<int64_t>& list) { return list; }
+inline std::span<const double> view_of(const std::vector<double>& list) { return list; }
+inline std::span<const Scalar> view_of(const std::vector<Scalar>& list) { return list; }
+inline TensorList view_of(const std::vector<Tensor>& list) { return list; }
+inline std::string_view view_of(const std::string& text) { return text; }
+template <class T>
+auto view_of(const std::optional<T>& value) {
+  return value ? std::make_optional(view_of(*value)) : std::nullopt;
+}
+
+// As a Value, for grad_fn._saved_* in Python.
+template <class T>
+Value box(const T& value) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return Value(std::string_view(value));
+  else
+    return Value(value);
+}
+template <class T>
+Value box(const std::optional<T>& value) {
+  return value ? box(*value) : Value();
+}
+
+inline void fill_undefined(std::span<Tensor> grads, std::span<const InputMetadata> metadata) {
+  for (size_t i = 0; i < grads.size(); ++i)
+    if (!grads[i].defined() && metadata[i].is_defined()) grads[i] = metadata[i].zeros();
+}
+
+// A derivative's list of gradients into the node's results.
+inline void place_list(std::vector<Tensor> list, std::span<Tensor> target) {
+  std::move(list.begin(), list.end(), target.begin());
+}
+inline size_t count_of(const Tensor&) { return 1; }
+inline size_t count_of(TensorList list) { return list.size(); }
+
+// What `self` held before an in-place call whose derivative reads it.
+TAEDA_API Tensor clone_for_inplace(const Tensor& self);
+
+}  // namespace autograd
+}  // namespace taeda

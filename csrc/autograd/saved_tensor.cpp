@@ -1,0 +1,178 @@
+#include "autograd/saved_tensor.h"
+
+#include "autograd/engine.h"
+#include "autograd/meta.h"
+#include "autograd/view.h"
+
+namespace taeda::autograd {
+namespace {
+
+struct HookStack {
+  std::vector<Ref<SavedTensorHooks>> hooks;
+  std::optional<std::string> disabled;
+};
+thread_local bool t_has_hooks TAEDA_TLS = false;
+HookStack& hook_stack() {
+  thread_local HookStack stack;
+  return stack;
+}
+
+struct CapturedStack final : RefCounted {
+  HookStack stack;
+};
+Ref<RefCounted> capture_stack() {
+  Ref<CapturedStack> captured = make_ref<CapturedStack>();
+  captured->stack = hook_stack();
+  return captured;
+}
+Ref<RefCounted> exchange_stack(Ref<RefCounted> wanted) {
+  Ref<CapturedStack> before = make_ref<CapturedStack>();
+  before->stack = std::exchange(hook_stack(), static_cast<CapturedStack*>(wanted.get())->stack);
+  t_has_hooks = !hook_stack().hooks.empty();
+  return before;
+}
+[[maybe_unused]] const bool g_registered = (add_thread_state_part({capture_stack, exchange_stack}), true);
+
+// A result of `owner` as it was, over the saved data.
+Tensor as_result(const Tensor& data, Node* owner, uint32_t output_nr) {
+  if (Node* outer = owner->outer()) return result_of_copy(data, *outer);
+  Tensor result(data->shallow_copy());
+  result->share_versions_of(*data.impl());
+  set_gradient_edge(result, Edge(Ref<Node>(owner), output_nr));
+  return result;
+}
+
+struct Packed final : RefCounted {
+  Ref<SavedTensorHooks> hooks;
+  Ref<RefCounted> object;
+  Edge edge;  // of an input; a result's is the node that saved it
+};
+
+}  // namespace
+
+SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
+  if (!tensor.defined()) return;
+  is_output_ = is_output && tensor->needs_autograd();
+  version_ = tensor->version();
+  if (is_output_) {
+    output_nr_ = meta_of(tensor)->output_nr;
+    tensor_ = detach(tensor);
+  } else {
+    tensor_ = tensor;
+  }
+  if (t_has_hooks) [[unlikely]] pack(hook_stack().hooks.back());
+}
+
+void SavedTensor::pack(Ref<SavedTensorHooks> hooks) {
+  Ref<Packed> packed = make_ref<Packed>();
+  if (!is_output_) packed->edge = gradient_edge(tensor_);
+  WithoutSavedTensorHooks off;
+  Scoped grad_mode(t_state.grad_mode, false);
+  packed->object = hooks->pack(is_output_ ? tensor_ : detach(tensor_));
+  packed->hooks = std::move(hooks);
+  packed_ = std::move(packed);
+  tensor_.reset();
+}
+
+void SavedTensor::register_hooks(Ref<SavedTensorHooks> hooks) {
+  TAEDA_CHECK(!packed_, "hooks were already registered for this saved tensor");
+  TAEDA_CHECK(!released_, "the saved tensor was released: register hooks before backward runs");
+  TAEDA_CHECK(tensor_.defined(), "None was saved, which no hooks can pack");
+  pack(std::move(hooks));
+}
+
+void SavedTensor::reset() {
+  if (!tensor_.defined() && !packed_) return;
+  tensor_.reset();
+  packed_.reset();
+  released_ = true;
+}
+
+void SavedTensor::check_version(const Node* owner) const {
+  uint32_t now = tensor_->version();
+  if (now == version_) [[likely]] return;
+  const Ref<VersionCounter>& versions = tensor_->shared_versions();
+  const char* writer = versions->writer.load(std::memory_order_relaxed);
+  TAEDA_FAIL(Runtime, "a ", tensor_.dtype(), " tensor of shape ", tensor_.sizes(), ", ",
+             is_output_ ? "the result " : "an input ", "of the call that ", owner ? owner->name() : "a node",
+             " differentiates, was changed in place after it was saved (version ", version_, ", now ", now, "; ",
+             writer ? str("last written by ", writer) : std::string("the writer is unknown"),
+             "): change a clone of it, or write out of place");
+}
+
+Tensor SavedTensor::unpack(Node* owner, bool with_history) const {
+  TAEDA_CHECK(!released_, "backward ran through ", owner ? owner->name() : "this graph",
+              " a second time, or its saved tensors were read afterwards, but they were released by the first pass: "
+              "pass retain_graph=True to the first backward()");
+  if (packed_) return unpack_packed(owner);
+  if (!tensor_.defined()) return {};
+  check_version(owner);
+  return is_output_ && with_history && owner ? as_result(tensor_, owner, output_nr_) : tensor_;
+}
+
+Tensor SavedTensor::unpack_packed(Node* owner) const {
+  const auto& packed = static_cast<const Packed&>(*packed_);
+  Tensor data;
+  {
+    WithoutSavedTensorHooks off;
+    data = packed.hooks->unpack(packed.object);
+  }
+  if (is_output_ && owner) return as_result(data, owner, output_nr_);
+  if (!packed.edge.is_valid()) return data;
+  Tensor input(data->shallow_copy());
+  set_gradient_edge(input, packed.edge);
+  return input;
+}
+
+std::vector<SavedTensor> save_list(TensorList tensors, bool is_output) {
+  std::vector<SavedTensor> saved;
+  saved.reserve(tensors.size());
+  for (const Tensor& t : tensors) saved.emplace_back(t, is_output);
+  return saved;
+}
+
+std::vector<Tensor> unpack_list(std::span<const SavedTensor> saved, Node* owner) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(saved.size());
+  for (const SavedTensor& s : saved) tensors.push_back(s.unpack(owner));
+  return tensors;
+}
+
+void push_saved_tensor_hooks(Ref<SavedTensorHooks> hooks) {
+  HookStack& stack = hook_stack();
+  TAEDA_CHECK(!stack.disabled, *stack.disabled);
+  stack.hooks.push_back(std::move(hooks));
+  t_has_hooks = true;
+}
+
+void pop_saved_tensor_hooks() {
+  HookStack& stack = hook_stack();
+  TAEDA_CHECK(!stack.hooks.empty(), "there are no saved-tensor hooks to take away");
+  stack.hooks.pop_back();
+  t_has_hooks = !stack.hooks.empty();
+}
+
+const std::string* saved_tensor_hooks_disabled() {
+  HookStack& stack = hook_stack();
+  return stack.disabled ? &*stack.disabled : nullptr;
+}
+
+void disable_saved_tensor_hooks(std::string message) {
+  TAEDA_CHECK(!t_has_hooks, message);
+  hook_stack().disabled = std::move(message);
+}
+
+void enable_saved_tensor_hooks() { hook_stack().disabled.reset(); }
+
+WithoutSavedTensorHooks::WithoutSavedTensorHooks() {
+  if (t_has_hooks) saved_.swap(hook_stack().hooks);
+  t_has_hooks = false;
+}
+
+WithoutSavedTensorHooks::~WithoutSavedTensorHooks() {
+  if (saved_.empty()) return;
+  saved_.swap(hook_stack().hooks);
+  t_has_hooks = true;
+}
+
+}  // namespace taeda::autograd

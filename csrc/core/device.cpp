@@ -1,0 +1,57 @@
+#include "core/device.h"
+
+#include <array>
+#include <charconv>
+#include <mutex>
+
+namespace taeda {
+
+namespace {
+std::mutex g_mutex;
+std::array<std::string, kDeviceTypes>& names() {
+  static std::array<std::string, kDeviceTypes> table{"cpu", "cuda", "meta", "privateuseone", "privateusetwo", "privateusethree"};
+  return table;
+}
+thread_local Device t_default{};
+}  // namespace
+
+std::string device_type_name(DeviceType type) {
+  std::lock_guard lock(g_mutex);
+  return names()[static_cast<int>(type)];
+}
+
+void rename_privateuse(int which, std::string name) {
+  TAEDA_CHECK(which >= 1 && which <= 3, "a backend of one's own takes slot 1, 2 or 3; got ", which);
+  std::lock_guard lock(g_mutex);
+  for (int i = 0; i < kDeviceTypes; ++i)
+    TAEDA_CHECK(names()[i] != name || i == which + 2, "the device name '", name, "' is taken");
+  names()[which + 2] = std::move(name);
+}
+
+Device parse_device(std::string_view text) {
+  size_t colon = text.find(':');
+  std::string_view type = text.substr(0, colon);
+  int index = -1;
+  bool good = true;
+  if (colon != std::string_view::npos) {
+    std::string_view digits = text.substr(colon + 1);
+    auto [end, code] = std::from_chars(digits.begin(), digits.end(), index);
+    good = code == std::errc() && end == digits.end() && index >= 0 && index < 128 &&
+           (digits.size() == 1 || digits[0] != '0');
+  }
+  std::lock_guard lock(g_mutex);
+  if (good)
+    for (int i = 0; i < kDeviceTypes; ++i)
+      if (names()[i] == type) return {static_cast<DeviceType>(i), static_cast<int8_t>(index)};
+  TAEDA_FAIL(Runtime, "'", text, "' is no device; expected 'cpu', 'meta', 'cuda' or 'cuda:0'");
+}
+
+void append(std::string& out, Device device) {
+  out += device_type_name(device.type);
+  if (device.index >= 0) append_any(out, str(":", static_cast<int>(device.index)));
+}
+
+Device default_device() { return t_default; }
+void set_default_device(Device device) { t_default = device; }
+
+}  // namespace taeda

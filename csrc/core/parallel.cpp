@@ -1,0 +1,80 @@
+#include "core/parallel.h"
+
+#include <omp.h>
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+
+#include "core/fork.h"
+
+namespace taeda {
+
+namespace {
+
+std::atomic<int> g_threads{0};  // 0: not asked yet
+thread_local bool t_inside = false;
+
+// libgomp's threads do not exist in a forked child, whose first parallel region would wait for them for ever.
+void forget_pool() { omp_pause_resource_all(omp_pause_hard); }
+const bool g_registered = [] {
+  at_fork({nullptr, nullptr, forget_pool});
+  return true;
+}();
+
+struct FirstError {
+  std::mutex mutex;
+  std::exception_ptr error;
+  std::atomic<bool> failed{false};
+  void keep() {
+    std::lock_guard lock(mutex);
+    if (!error) error = std::current_exception();
+    failed.store(true, std::memory_order_relaxed);
+  }
+};
+
+struct Inside {
+  bool saved = std::exchange(t_inside, true);
+  ~Inside() { t_inside = saved; }
+};
+
+}  // namespace
+
+int num_threads() {
+  int count = g_threads.load(std::memory_order_relaxed);
+  if (count == 0) {
+    count = std::max(1, omp_get_max_threads());
+    g_threads.store(count, std::memory_order_relaxed);
+  }
+  return count;
+}
+
+void set_num_threads(int count) {
+  TAEDA_CHECK(count >= 1, "the number of threads must be at least 1; got ", count);
+  g_threads.store(count, std::memory_order_relaxed);
+}
+
+bool in_parallel_region() { return t_inside; }
+
+void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, const void* body) {
+  int64_t pieces = (end - begin + grain - 1) / grain;
+  int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
+  if (threads == 1 || t_inside) {
+    for (int64_t i = 0; i < pieces; ++i) piece(body, begin + i * grain, std::min(end, begin + (i + 1) * grain));
+    return;
+  }
+  FirstError first;
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64_t i = 0; i < pieces; ++i) {
+    if (first.failed.load(std::memory_order_relaxed)) continue;
+    Inside inside;
+    try {
+      piece(body, begin + i * grain, std::min(end, begin + (i + 1) * grain));
+    } catch (...) {
+      first.keep();
+    }
+  }
+  if (first.error) std::rethrow_exception(first.error);
+}
+
+}  // namespace taeda

@@ -1,0 +1,31 @@
+#include "core/storage.h"
+
+#include <algorithm>
+
+#include "core/object_cache.h"
+
+namespace taeda {
+
+namespace {
+constinit thread_local ObjectList t_storages TAEDA_TLS;
+}  // namespace
+
+void* StorageImpl::operator new(size_t size) { return cached_new(t_storages, size, sizeof(StorageImpl)); }
+void StorageImpl::operator delete(void* block, size_t size) {
+  cached_delete(t_storages, block, size, sizeof(StorageImpl));
+}
+
+void StorageImpl::resize(size_t nbytes) {
+  TAEDA_CHECK(resizable_, "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, "
+              "shared memory); clone() the tensor first");
+  Allocator& source = allocator(device().type);
+  DataPtr fresh = source.allocate(nbytes, device());
+  source.copy(fresh.get(), data(), std::min(nbytes, nbytes_));
+  replace(std::move(fresh), nbytes);
+}
+
+Storage new_storage(size_t nbytes, Device device) {
+  return make_ref<StorageImpl>(allocator(device.type).allocate(nbytes, device), nbytes, true);
+}
+
+}  // namespace taeda

@@ -1,0 +1,38 @@
+// Bytes that tensors share.
+#pragma once
+#include "core/allocator.h"
+#include "core/refcount.h"
+
+namespace taeda {
+
+class TAEDA_API StorageImpl final : public RefCounted {
+ public:
+  StorageImpl(DataPtr&& data, size_t nbytes, bool resizable) : data_(std::move(data)), nbytes_(nbytes), resizable_(resizable) {}
+
+  void* data() const { return data_.get(); }
+  const DataPtr& data_ptr() const { return data_; }
+  size_t nbytes() const { return nbytes_; }
+  Device device() const { return data_.device(); }
+  bool resizable() const { return resizable_; }
+  // Keeps the old bytes up to the smaller size. RuntimeError for memory that came from elsewhere.
+  void resize(size_t nbytes);
+  void replace(DataPtr data, size_t nbytes) {
+    data_ = std::move(data);
+    nbytes_ = nbytes;
+  }
+
+  void* python_object = nullptr;  // borrowed, set by the binding so that a storage keeps its identity
+
+  static void* operator new(size_t);
+  static void operator delete(void*, size_t);
+
+ private:
+  DataPtr data_;
+  size_t nbytes_;
+  bool resizable_;
+};
+using Storage = Ref<StorageImpl>;
+
+TAEDA_API Storage new_storage(size_t nbytes, Device device);
+
+}  // namespace taeda

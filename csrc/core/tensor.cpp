@@ -1,0 +1,296 @@
+#include "core/tensor.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/object_cache.h"
+
+namespace taeda {
+
+PythonHooks python_hooks;
+
+namespace {
+
+constinit thread_local ObjectList t_tensors TAEDA_TLS;
+
+constexpr KeySet kPythonKeys = KeySet(Functionality::Python) | KeySet(Functionality::PythonSnapshot);
+
+void check_rank(size_t rank) {
+  TAEDA_CHECK(rank <= kMaxDim, "a tensor has at most ", kMaxDim, " dimensions; got ", rank);
+}
+
+// Why a contiguous tensor cannot have these sizes; apart, so that the common path stays small.
+[[noreturn, gnu::cold, gnu::noinline]] void bad_sizes(IntList sizes) {
+  check_rank(sizes.size());
+  numel_of(sizes);
+  TAEDA_FAIL(Runtime, "sizes ", sizes, " make strides that 64 bits cannot count");
+}
+
+int64_t element_bytes(int64_t count, DType dtype, IntList sizes) {
+  int64_t bytes;
+  TAEDA_CHECK(!__builtin_mul_overflow(count, itemsize(dtype), &bytes), "a tensor of sizes ", sizes, " and dtype ", dtype,
+              " has more bytes than 64 bits can count");
+  return bytes;
+}
+
+// Requires: no size is 0.
+bool dense_in_order(IntList sizes, IntList strides) {
+  int64_t expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] != 1 && strides[i] != expected) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+// The dimensions of a channels-last format, innermost first.
+constexpr std::array<int8_t, 4> kOrder2d{1, 3, 2, 0};
+constexpr std::array<int8_t, 5> kOrder3d{1, 4, 3, 2, 0};
+std::span<const int8_t> channels_last_order(MemoryFormat format) {
+  if (format == MemoryFormat::ChannelsLast3d) return kOrder3d;
+  return kOrder2d;
+}
+
+void check_inside(const StorageImpl& storage, DType dtype, IntList sizes, IntList strides, int64_t offset) {
+  int64_t bytes = element_bytes(extent(sizes, strides, offset), dtype, sizes);
+  TAEDA_CHECK(static_cast<uint64_t>(bytes) <= storage.nbytes(), "sizes ", sizes, ", strides ", strides,
+              " and storage offset ", offset, " with dtype ", dtype, " reach ", bytes, " bytes into a storage of ",
+              static_cast<uint64_t>(storage.nbytes()));
+}
+
+}  // namespace
+
+void* TensorImpl::operator new(size_t size) { return cached_new(t_tensors, size, sizeof(TensorImpl)); }
+void TensorImpl::operator delete(void* block, size_t size) {
+  cached_delete(t_tensors, block, size, sizeof(TensorImpl));
+}
+
+TensorImpl::~TensorImpl() {
+  if (VersionCounter* versions = versions_.load(std::memory_order_relaxed)) versions->release();
+}
+
+void TensorImpl::destroy() noexcept {
+  if (owns_python_object) {
+    count_.store(1, std::memory_order_relaxed);  // the hook may take references and drop them
+    python_hooks.tensor_died(this);
+    if (!confirm_death()) return;  // a finaliser kept the tensor
+  }
+  RefCounted::destroy();
+}
+
+bool TensorImpl::is_contiguous(MemoryFormat format) const {
+  if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) return contiguous_;
+  std::span<const int8_t> order = channels_last_order(format);
+  if (static_cast<size_t>(dim()) != order.size()) return false;
+  IntList sizes = this->sizes(), strides = this->strides();
+  int64_t expected = 1;
+  for (int d : order) {
+    if (sizes[d] == 1) continue;
+    if (strides[d] != expected) return false;
+    if (__builtin_mul_overflow(expected, sizes[d], &expected)) return false;
+  }
+  return true;
+}
+
+bool TensorImpl::is_non_overlapping_and_dense() const {
+  if (contiguous_) return true;
+  IntList sizes = this->sizes(), strides = this->strides();
+  std::array<int, kMaxDim> order;
+  int count = 0;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] != 1) order[count++] = static_cast<int>(d);
+  std::sort(order.begin(), order.begin() + count, [&](int a, int b) { return strides[a] < strides[b]; });
+  int64_t expected = 1;
+  for (int i = 0; i < count; ++i) {
+    if (strides[order[i]] != expected) return false;
+    expected *= sizes[order[i]];
+  }
+  return true;
+}
+
+void TensorImpl::set_contiguous(IntList sizes) {
+  if (sizes.size() > kMaxDim) [[unlikely]] bad_sizes(sizes);
+  int dim = static_cast<int>(sizes.size());
+  int64_t fresh_sizes[kMaxDim], fresh_strides[kMaxDim];  // `sizes` may be this tensor's own
+  int64_t stride = 1;
+  bool empty = false, bad = false;
+  for (int d = dim; d-- > 0;) {
+    fresh_sizes[d] = sizes[d];
+    fresh_strides[d] = stride;
+    empty |= sizes[d] == 0;
+    bad |= (sizes[d] < 0) | __builtin_mul_overflow(stride, std::max<int64_t>(sizes[d], 1), &stride);
+  }
+  if (bad) [[unlikely]] bad_sizes(sizes);
+  geometry_.resize(dim);
+  for (int d = 0; d < dim; ++d) {
+    geometry_.sizes_data()[d] = fresh_sizes[d];
+    geometry_.strides_data()[d] = fresh_strides[d];
+  }
+  numel_ = empty ? 0 : stride;
+  contiguous_ = true;
+}
+
+void TensorImpl::set_geometry(IntList sizes, IntList strides, int64_t offset) {
+  check_rank(sizes.size());
+  TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ", strides);
+  numel_ = numel_of(sizes);
+  contiguous_ = numel_ == 0 || dense_in_order(sizes, strides);
+  offset_ = offset;
+  int dim = static_cast<int>(sizes.size());
+  std::array<int64_t, 2 * kMaxDim> copy;  // `sizes` and `strides` may be this tensor's own
+  std::copy(sizes.begin(), sizes.end(), copy.begin());
+  std::copy(strides.begin(), strides.end(), copy.begin() + dim);
+  geometry_.resize(dim);
+  std::copy_n(copy.begin(), 2 * dim, geometry_.sizes_data());
+}
+
+Ref<VersionCounter> TensorImpl::shared_versions() {
+  VersionCounter* shared = versions_.load(std::memory_order_acquire);
+  if (!shared) {
+    Ref<VersionCounter> fresh = make_ref<VersionCounter>();
+    fresh->value.store(version_, std::memory_order_relaxed);
+    if (versions_.compare_exchange_strong(shared, fresh.get(), std::memory_order_acq_rel)) shared = fresh.detach();
+  }
+  return Ref<VersionCounter>(shared);
+}
+
+void TensorImpl::set_versions(Ref<VersionCounter> versions) {
+  if (VersionCounter* old = versions_.exchange(versions.detach(), std::memory_order_acq_rel)) old->release();
+}
+
+Ref<TensorImpl> TensorImpl::shallow_copy() const {
+  Ref<TensorImpl> copy = make_ref<TensorImpl>(storage_, dtype_, device_, keys_ - kPythonKeys);
+  copy->geometry_ = geometry_;
+  copy->numel_ = numel_;
+  copy->offset_ = offset_;
+  copy->contiguous_ = contiguous_;
+  copy->wrapped_number_ = wrapped_number_;
+  return copy;
+}
+
+void TensorImpl::take_data_of(const TensorImpl& other) {
+  storage_ = other.storage_;
+  geometry_ = other.geometry_;
+  numel_ = other.numel_;
+  offset_ = other.offset_;
+  contiguous_ = other.contiguous_;
+  dtype_ = other.dtype_;
+  device_ = other.device_;
+  keys_ = (other.keys_ - kPythonKeys) | (keys_ & kPythonKeys);  // whether Python dispatches is a matter of identity
+}
+
+int64_t Tensor::size(int64_t dim) const {
+  TAEDA_CHECK_INDEX(this->dim() > 0, "a 0-dimensional tensor has no sizes; got dimension ", dim);
+  return sizes()[wrap_dim(dim, this->dim())];
+}
+
+int64_t Tensor::stride(int64_t dim) const {
+  TAEDA_CHECK_INDEX(this->dim() > 0, "a 0-dimensional tensor has no strides; got dimension ", dim);
+  return strides()[wrap_dim(dim, this->dim())];
+}
+
+int64_t wrap_dim(int64_t dim, int64_t rank) {
+  int64_t range = std::max<int64_t>(rank, 1);
+  TAEDA_CHECK_INDEX(dim >= -range && dim < range, "dimension ", dim, " is out of range for a tensor of ", rank,
+                    " dimensions; expected ", -range, " to ", range - 1);
+  return dim < 0 ? dim + range : dim;
+}
+
+int64_t numel_of(IntList sizes) {
+  int64_t count = 1;
+  bool overflow = false, empty = false;
+  for (int64_t size : sizes) {
+    TAEDA_CHECK(size >= 0, "sizes cannot be negative; got ", sizes);
+    empty |= size == 0;
+    overflow |= __builtin_mul_overflow(count, size, &count);
+  }
+  if (empty) return 0;
+  TAEDA_CHECK(!overflow, "sizes ", sizes, " make more elements than 64 bits can count");
+  return count;
+}
+
+std::vector<int64_t> contiguous_strides(IntList sizes, MemoryFormat format) {
+  std::vector<int64_t> strides(sizes.size());
+  int64_t stride = 1;
+  if (format == MemoryFormat::Contiguous || format == MemoryFormat::Preserve) {
+    for (size_t d = sizes.size(); d-- > 0;) {
+      strides[d] = stride;
+      TAEDA_CHECK(!__builtin_mul_overflow(stride, std::max<int64_t>(sizes[d], 1), &stride), "sizes ", sizes,
+                  " make strides that 64 bits cannot count");
+    }
+    return strides;
+  }
+  std::span<const int8_t> order = channels_last_order(format);
+  TAEDA_CHECK(sizes.size() == order.size(), format == MemoryFormat::ChannelsLast ? "channels_last" : "channels_last_3d",
+              " is for tensors of ", order.size(), " dimensions; got sizes ", sizes);
+  for (int d : order) {
+    strides[d] = stride;
+    TAEDA_CHECK(!__builtin_mul_overflow(stride, sizes[d], &stride), "sizes ", sizes,
+                " make strides that 64 bits cannot count");
+  }
+  return strides;
+}
+
+int64_t extent(IntList sizes, IntList strides, int64_t offset) {
+  TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ", strides);
+  TAEDA_CHECK(offset >= 0, "a storage offset cannot be negative; got ", offset);
+  int64_t end = 1;
+  bool overflow = __builtin_add_overflow(end, offset, &end), empty = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    TAEDA_CHECK(sizes[d] >= 0, "sizes cannot be negative; got ", sizes);
+    TAEDA_CHECK(strides[d] >= 0, "strides cannot be negative; got ", strides, "; flip() copies in reverse order");
+    int64_t span = 0;
+    empty |= sizes[d] == 0;
+    overflow |= __builtin_mul_overflow(sizes[d] - 1, strides[d], &span);
+    overflow |= __builtin_add_overflow(end, span, &end);
+  }
+  if (empty) return 0;
+  TAEDA_CHECK(!overflow, "sizes ", sizes, ", strides ", strides, " and storage offset ", offset,
+              " reach further than 64 bits can count");
+  return end;
+}
+
+Tensor new_tensor(IntList sizes, DType dtype, Device device) {
+  Ref<TensorImpl> impl = make_ref<TensorImpl>(Storage(), dtype, device, new_tensor_keys(device.type));
+  impl->set_contiguous(sizes);
+  impl->set_storage(new_storage(static_cast<size_t>(element_bytes(impl->numel(), dtype, sizes)), device));
+  return Tensor(std::move(impl));
+}
+
+Tensor new_tensor_strided(IntList sizes, IntList strides, DType dtype, Device device) {
+  int64_t bytes = element_bytes(extent(sizes, strides, 0), dtype, sizes);
+  Ref<TensorImpl> impl =
+      make_ref<TensorImpl>(new_storage(static_cast<size_t>(bytes), device), dtype, device, new_tensor_keys(device.type));
+  impl->set_geometry(sizes, strides, 0);
+  return Tensor(std::move(impl));
+}
+
+Tensor new_alias(const Tensor& base, IntList sizes, IntList strides, int64_t offset) {
+  const Storage& storage = base->storage();
+  TAEDA_CHECK(storage, "a tensor without a storage has no strided views");
+  check_inside(*storage, base.dtype(), sizes, strides, offset);
+  Ref<TensorImpl> impl = make_ref<TensorImpl>(storage, base.dtype(), base.device(), base.keys() - kPythonKeys);
+  impl->set_geometry(sizes, strides, offset);
+  return Tensor(std::move(impl));
+}
+
+Tensor from_storage(Storage storage, DType dtype, IntList sizes, IntList strides, int64_t offset) {
+  check_inside(*storage, dtype, sizes, strides, offset);
+  Device device = storage->device();
+  Ref<TensorImpl> impl = make_ref<TensorImpl>(std::move(storage), dtype, device, new_tensor_keys(device.type));
+  impl->set_geometry(sizes, strides, offset);
+  return Tensor(std::move(impl));
+}
+
+void resize_in_place(const Tensor& tensor, IntList sizes) {
+  if (std::ranges::equal(sizes, tensor.sizes())) return;
+  check_rank(sizes.size());
+  int64_t count = numel_of(sizes);
+  TAEDA_CHECK(!__builtin_add_overflow(count, count ? tensor.storage_offset() : 0, &count), "sizes ", sizes,
+              " make more elements than 64 bits can count");
+  size_t bytes = static_cast<size_t>(element_bytes(count, tensor.dtype(), sizes));
+  if (bytes > tensor->storage()->nbytes()) tensor->storage()->resize(bytes);
+  tensor->set_contiguous(sizes);
+}
+
+}  // namespace taeda

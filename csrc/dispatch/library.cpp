@@ -1,0 +1,223 @@
+#include "dispatch/library.h"
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "core/fork.h"
+
+namespace taeda {
+
+namespace {
+
+struct NamedFunctionality {
+  std::string_view name;
+  Functionality functionality;
+};
+// Per backend: the name is followed by the backend's.
+constexpr NamedFunctionality kPerBackend[] = {
+    {"Autograd", Functionality::Autograd},   {"Autocast", Functionality::Autocast},
+    {"Quantized", Functionality::Quantized}, {"SparseCsr", Functionality::SparseCsr},
+    {"Sparse", Functionality::Sparse},       {"NestedTensor", Functionality::Nested},
+    {"", Functionality::Dense},
+};
+constexpr NamedFunctionality kOverall[] = {
+    {"BackendSelect", Functionality::BackendSelect},
+    {"Python", Functionality::Python},
+    {"FuncTorchDynamicLayerBackMode", Functionality::TransformBack},
+    {"Functionalize", Functionality::Functionalize},
+    {"Conjugate", Functionality::Conjugate},
+    {"Negative", Functionality::Negative},
+    {"ADInplaceOrView", Functionality::ADInplaceOrView},
+    {"Tracer", Functionality::Tracer},
+    {"FuncTorchBatched", Functionality::Batched},
+    {"FuncTorchDynamicLayerFrontMode", Functionality::TransformFront},
+    {"PythonTLSSnapshot", Functionality::PythonSnapshot},
+};
+struct NamedAlias {
+  std::string_view name;
+  int slot;
+};
+constexpr NamedAlias kAliases[] = {
+    {"CompositeExplicitAutograd", kCompositeExplicitSlot},
+    {"CompositeExplicitAutogradNonFunctional", kCompositeExplicitSlot},
+    {"CompositeImplicitAutograd", kCompositeImplicitSlot},
+    {"Autograd", kAutogradSlot},
+};
+constexpr std::string_view kBackends[kDeviceTypes] = {"CPU", "CUDA", "Meta", "PrivateUse1", "PrivateUse2", "PrivateUse3"};
+
+std::string upper(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+int backend_named(std::string_view name) {
+  for (int b = 0; b < kDeviceTypes; ++b)
+    if (kBackends[b] == name) return b;
+  // A backend of one's own may go by the name it gave itself.
+  for (int b = static_cast<int>(DeviceType::PrivateUse1); b < kDeviceTypes; ++b)
+    if (upper(device_type_name(static_cast<DeviceType>(b))) == upper(std::string(name))) return b;
+  return -1;
+}
+
+// Who defined each namespace.
+struct Namespaces {
+  Mutex mutex;
+  std::unordered_map<std::string, std::string> owners;
+};
+Namespaces& namespaces() {
+  static Namespaces* instance = new Namespaces;
+  return *instance;
+}
+
+std::string or_unknown(const std::string& where) { return where.empty() ? "an unnamed place" : where; }
+
+}  // namespace
+
+int parse_dispatch_key(std::string_view name) {
+  for (const NamedAlias& alias : kAliases)
+    if (alias.name == name) return alias.slot;
+  for (const NamedFunctionality& overall : kOverall)
+    if (overall.name == name) return slot_of(overall.functionality, DeviceType::CPU);
+  for (const NamedFunctionality& prefix : kPerBackend) {
+    if (!name.starts_with(prefix.name)) continue;
+    int backend = backend_named(name.substr(prefix.name.size()));
+    if (backend >= 0) return slot_of(prefix.functionality, static_cast<DeviceType>(backend));
+  }
+  TAEDA_FAIL(Runtime, "'", name, "' is no dispatch key; expected a backend (CPU, CUDA, Meta, PrivateUse1 to 3), one "
+             "with Autograd, Autocast, Sparse, SparseCsr, Quantized or NestedTensor before it, Autograd, "
+             "CompositeImplicitAutograd, CompositeExplicitAutograd, ADInplaceOrView, BackendSelect or Python");
+}
+
+std::string dispatch_key_name(int slot_index) {
+  for (const NamedAlias& alias : kAliases)
+    if (alias.slot == slot_index) return std::string(alias.name);
+  for (const NamedFunctionality& overall : kOverall)
+    if (slot_of(overall.functionality, DeviceType::CPU) == slot_index) return std::string(overall.name);
+  for (const NamedFunctionality& prefix : kPerBackend)
+    for (int b = 0; b < kDeviceTypes; ++b)
+      if (slot_of(prefix.functionality, static_cast<DeviceType>(b)) == slot_index) return str(prefix.name, kBackends[b]);
+  TAEDA_FAIL(Runtime, "there is no dispatch slot ", slot_index);
+}
+
+struct Library::State {
+  struct Registration {
+    const Op* op;  // null for a fallback
+    int slot;
+    std::shared_ptr<Kernel> kernel;
+  };
+  std::string ns;
+  Kind kind;
+  std::string where;
+  std::vector<const Op*> defined;
+  std::vector<Registration> registrations;
+
+  ~State() {
+    for (const Registration& mine : registrations) {
+      if (!mine.op)
+        set_fallback(mine.slot, nullptr);
+      else
+        mine.op->set_kernel(mine.slot, nullptr);
+    }
+    for (const Op* op : defined) remove_op(op);
+    if (kind != Kind::Def) return;
+    Lock lock(namespaces().mutex);
+    namespaces().owners.erase(ns);
+  }
+  std::string full_name(std::string_view name) const {
+    if (name.find("::") == std::string_view::npos) return str(ns, "::", name);
+    // IMPL libraries may name the namespace again, never another one.
+    TAEDA_CHECK(ns == "_" || name.starts_with(ns + "::"), "a library of the namespace '", ns, "' cannot register '", name,
+                "'");
+    return std::string(name);
+  }
+};
+
+Library::Library(std::string ns, Kind kind, std::string where) {
+  if (kind == Kind::Def) {
+    Lock lock(namespaces().mutex);
+    auto [owner, fresh] = namespaces().owners.emplace(ns, where);
+    TAEDA_CHECK(fresh, "the namespace '", ns, "' is defined at ", or_unknown(owner->second), " and again at ",
+                or_unknown(where), "; use a FRAGMENT library to add ops to it");
+  }
+  state_.reset(new State{std::move(ns), kind, std::move(where), {}, {}});
+}
+Library::Library(Library&&) noexcept = default;
+Library::~Library() = default;
+
+const Op& Library::def(std::string_view text, std::string file, int line) {
+  TAEDA_CHECK(state_->kind != Kind::Impl, "an IMPL library cannot define ops; make it DEF or FRAGMENT");
+  Schema schema = parse_schema(text);
+  bool has_namespace = schema.name.find("::") != std::string::npos;
+  schema.name = state_->full_name(schema.name);
+  std::string full_text = has_namespace ? std::string(text) : str(state_->ns, "::", text);
+  if (file.empty()) file = state_->where;
+  if (const Op* other = find_op(schema.name, schema.overload))
+    TAEDA_FAIL(Runtime, "the op ", other->qualified_name(), " is defined at ",
+               str(other->info().file, ":", static_cast<int>(other->info().line)), " and again at ", file, ":", line);
+  // Never freed: handles to an op outlive the library that defined it.
+  const Op& op = (new DefinedOp(std::move(schema), std::move(full_text), std::move(file), line))->op();
+  add_op(&op);
+  state_->defined.push_back(&op);
+  return op;
+}
+
+const Op& Library::find(std::string_view name) const {
+  std::string full = state_->full_name(name);
+  size_t dot = full.find('.', full.find("::"));
+  std::string_view overload = dot == std::string::npos ? std::string_view() : std::string_view(full).substr(dot + 1);
+  const Op* op = find_op(full.substr(0, dot), overload);
+  TAEDA_CHECK(op, "there is no op ", full, "; define it before its kernels");
+  return *op;
+}
+
+void Library::check_arity(std::string_view name, size_t arguments, bool is_void) const {
+  const Op& op = find(name);
+  TAEDA_CHECK(op.info().param_count == arguments, "a kernel of ", arguments, " parameters cannot serve ",
+              op.info().schema);
+  TAEDA_CHECK(returns_void(op.info()) == is_void, "the kernel of ", op.info().schema,
+              returns_void(op.info()) ? " must return void: its results are its arguments" : " must return its results");
+}
+
+void Library::impl(std::string_view name, int slot, std::shared_ptr<Kernel> kernel) {
+  const Op& op = find(name);
+  if (kernel->where.empty()) kernel->where = state_->where;
+  if (std::shared_ptr<Kernel> other = op.kernel_at(slot))
+    TAEDA_FAIL(Runtime, op.qualified_name(), " has a kernel for ", dispatch_key_name(slot), " from ",
+               or_unknown(other->where), " and would get another from ", or_unknown(kernel->where));
+  op.set_kernel(slot, kernel);
+  state_->registrations.push_back({&op, slot, std::move(kernel)});
+}
+
+void Library::impl(std::string_view name, int slot, BoxedFunction function, std::string where) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->boxed = std::move(function);
+  kernel->where = std::move(where);
+  impl(name, slot, std::move(kernel));
+}
+
+void Library::fallthrough(std::string_view name, int slot, std::string where) {
+  auto kernel = std::make_shared<Kernel>();
+  kernel->fallthrough = true;
+  kernel->where = std::move(where);
+  impl(name, slot, std::move(kernel));
+}
+
+void Library::fallback(int slot, std::shared_ptr<Kernel> kernel) {
+  TAEDA_CHECK(slot < kSlots, "a fallback needs a slot of its own; got ", dispatch_key_name(slot));
+  if (kernel->where.empty()) kernel->where = state_->where;
+  if (std::shared_ptr<Kernel> other = fallback_at(slot))
+    TAEDA_FAIL(Runtime, dispatch_key_name(slot), " has a fallback from ", or_unknown(other->where),
+               " and would get another from ", or_unknown(kernel->where));
+  set_fallback(slot, kernel);
+  state_->registrations.push_back({nullptr, slot, std::move(kernel)});
+}
+
+namespace detail {
+LibraryInit::LibraryInit(const char* ns, Library::Kind kind, void (*fill)(Library&), const char* file, int line)
+    : library(ns, kind, str(file, ":", line)) {
+  fill(library);
+}
+}  // namespace detail
+
+}  // namespace taeda

@@ -1,0 +1,14 @@
+// Hand-written parts of _C that are neither types nor ops: settings, threads, memory, the library of ops.
+#pragma once
+#include "python/error.h"
+
+namespace taeda::python {
+
+void fill_hooks();                  // hooks.h, over ops::
+int init_settings(PyObject* module);  // default dtype, threads, memory statistics (settings.cpp)
+int init_library(PyObject* module);   // op objects and run-time registration (library.cpp)
+int init_indexing(PyObject* module);  // getitem and setitem (manual/indexing.cpp)
+int init_factories(PyObject* module); // tensor, as_tensor and the like (manual/factories.cpp)
+int init_rooms(PyObject* module);     // all of the above
+
+}  // namespace taeda::python

@@ -1,0 +1,62 @@
+// C++ errors to Python exceptions and back.
+#pragma once
+#include "python/object.h"
+
+namespace taeda::python {
+
+// A Python exception on its way through C++ (a hook, a Python kernel); the error indicator's contents travel with it.
+class PythonError : public std::exception {
+ public:
+  PythonError();  // takes the error indicator; the GIL is held
+  void restore();
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  std::string message_;
+};
+inline PyObject* check(PyObject* result) {
+  if (!result) throw PythonError();
+  return result;
+}
+inline void check(int result) {
+  if (result < 0) throw PythonError();
+}
+
+// Sets the Python error indicator from the exception being handled; `function` is put before the message.
+void translate_exception(const char* function) noexcept;
+
+// Runs the body of a bound function: PyObject* f(...) { return guarded("add", [&] { ... }); }
+template <class Body>
+PyObject* guarded(const char* function, Body&& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    translate_exception(function);
+    return nullptr;
+  }
+}
+
+// Without the GIL for the scope.
+class NoGil {
+ public:
+  NoGil() : state_(PyEval_SaveThread()) {}
+  ~NoGil() { PyEval_RestoreThread(state_); }
+  NoGil(const NoGil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+// With the GIL for the scope, whoever holds it now.
+class WithGil {
+ public:
+  WithGil() : state_(PyGILState_Ensure()) {}
+  ~WithGil() { PyGILState_Release(state_); }
+  WithGil(const WithGil&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace taeda::python

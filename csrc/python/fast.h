@@ -1,0 +1,210 @@
+// The straight path of generated bindings: positional plain tensors and numbers go to ops:: without a parser.
+#pragma once
+#include "python/parser.h"
+
+namespace taeda::python {
+
+struct TensorArg {
+  PyObject* object;
+  bool read(PyObject* from) {
+    object = from;
+    return is_quick(from);
+  }
+  const Tensor& get() const { return unwrap(object); }
+};
+
+struct OptTensorArg {
+  PyObject* object;
+  bool read(PyObject* from) {
+    object = from;
+    return from == Py_None || is_quick(from);
+  }
+  const Tensor& get() const {
+    static const Tensor kUndefined;
+    return object == Py_None ? kUndefined : unwrap(object);
+  }
+};
+
+struct ScalarArg {
+  Scalar value;
+  bool read(PyObject* from) { return read_scalar(from, value); }
+  const Scalar& get() const { return value; }
+};
+
+struct IntArg {
+  int64_t value;
+  bool read(PyObject* from) {
+    if (!PyLong_CheckExact(from)) return false;
+    int overflow;
+    value = PyLong_AsLongLongAndOverflow(from, &overflow);
+    return !overflow;
+  }
+  int64_t get() const { return value; }
+};
+
+struct BoolArg {
+  bool value;
+  bool read(PyObject* from) {
+    value = from == Py_True;
+    return PyBool_Check(from);
+  }
+  bool get() const { return value; }
+};
+
+struct FloatArg {
+  double value;
+  bool read(PyObject* from) {
+    if (PyFloat_CheckExact(from)) {
+      value = PyFloat_AS_DOUBLE(from);
+      return true;
+    }
+    IntArg integer;
+    if (!integer.read(from)) return false;
+    value = static_cast<double>(integer.value);
+    return true;
+  }
+  double get() const { return value; }
+};
+
+// A tuple or list of ints; with `lone` also one int, `lone` times.
+template <int lone>
+struct IntListArg {
+  int64_t values[8];
+  size_t count;
+  bool read(PyObject* from) {
+    if (lone > 0 && PyLong_CheckExact(from)) {
+      IntArg one;
+      if (!one.read(from)) return false;
+      count = lone;
+      for (size_t i = 0; i < count; ++i) values[i] = one.value;
+      return true;
+    }
+    PyObject** items;
+    if (PyTuple_CheckExact(from) || Py_TYPE(from) == size_type) {
+      items = &PyTuple_GET_ITEM(from, 0);
+      count = static_cast<size_t>(PyTuple_GET_SIZE(from));
+    } else if (PyList_CheckExact(from)) {
+      items = reinterpret_cast<PyListObject*>(from)->ob_item;
+      count = static_cast<size_t>(PyList_GET_SIZE(from));
+    } else {
+      return false;
+    }
+    return count <= 8 && read_items(items, static_cast<Py_ssize_t>(count));
+  }
+  bool read_items(PyObject* const* items, Py_ssize_t n) {
+    count = static_cast<size_t>(n);
+    if (count > 8) return false;
+    for (size_t i = 0; i < count; ++i) {
+      IntArg item;
+      if (!item.read(items[i])) return false;
+      values[i] = item.value;
+    }
+    return true;
+  }
+  IntList get() const { return {values, count}; }
+};
+
+struct DTypeArg {
+  DType value;
+  bool read(PyObject* from) {
+    if (!is_dtype(from)) return false;
+    value = to_dtype(from);
+    return true;
+  }
+  DType get() const { return value; }
+};
+
+// Above this many elements a call is long enough to let other Python threads run meanwhile.
+constexpr int64_t kReleaseGilAbove = 1 << 15;
+
+inline int64_t work(const TensorArg& arg) { return arg.get().numel(); }
+inline int64_t work(const OptTensorArg& arg) { return arg.get().defined() ? arg.get().numel() : 0; }
+
+inline PyObject* wrap_result(const Name&, const Op&, Tensor&& result) { return wrap(std::move(result)); }
+inline PyObject* wrap_result(const Name&, const Op&, bool result) { return PyBool_FromLong(result); }
+inline PyObject* wrap_result(const Name&, const Op&, int64_t result) { return PyLong_FromLongLong(result); }
+inline PyObject* wrap_result(const Name&, const Op&, double result) { return PyFloat_FromDouble(result); }
+inline PyObject* wrap_result(const Name&, const Op&, Scalar result) { return wrap(result); }
+inline PyObject* wrap_result(const Name&, const Op&, DType result) { return wrap(result); }
+PyObject* wrap_result(const Name& name, const Op& op, std::vector<Tensor>&& result);
+template <class... Ts>
+PyObject* wrap_result(const Name& name, const Op& op, std::tuple<Ts...>&& result) {
+  return std::apply(
+      [&](Ts&... parts) {
+        Value values[] = {Value(std::move(parts))...};
+        return wrap_results(name, op, values);
+      },
+      result);
+}
+
+// Runs a functional op for Python.
+template <class Call>
+[[gnu::always_inline]] inline PyObject* run(const Name& name, const Op& op, int64_t work, Call&& call) noexcept {
+  try {
+    if (work > kReleaseGilAbove) [[unlikely]] {
+      auto result = [&] {
+        NoGil unlocked;
+        return call();
+      }();
+      return wrap_result(name, op, std::move(result));
+    }
+    return wrap_result(name, op, call());
+  } catch (...) {
+    translate_exception(name.where);
+    return nullptr;
+  }
+}
+
+// Runs an in-place op for Python; the result is `self`.
+template <class Call>
+[[gnu::always_inline]] inline PyObject* run_inplace(const Name& name, int64_t work, PyObject* self, Call&& call) noexcept {
+  try {
+    if (work > kReleaseGilAbove) [[unlikely]] {
+      NoGil unlocked;
+      call();
+    } else {
+      call();
+    }
+  } catch (...) {
+    translate_exception(name.where);
+    return nullptr;
+  }
+  Py_INCREF(self);
+  return self;
+}
+
+// A straight path gives null without an error set when the call is not of its form.
+using Fast = PyObject* (*)(PyObject* const* args, Py_ssize_t n);
+
+template <Fast fast, const Name& name>
+PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) noexcept {
+  if (!names && fast_path_blockers == 0) [[likely]] {
+    PyObject* result = fast(args, n);
+    if (result || PyErr_Occurred()) return result;
+  }
+  return parse_and_call(name, args, n, names, false);
+}
+
+template <Fast fast, const Name& name>
+PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) noexcept {
+  constexpr Py_ssize_t kRoom = 12;
+  Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
+  if (n + keywords < kRoom) [[likely]] {
+    PyObject* all[kRoom];
+    all[0] = self;
+    for (Py_ssize_t i = 0; i < n + keywords; ++i) all[i + 1] = args[i];
+    if (!names && fast_path_blockers == 0) [[likely]] {
+      PyObject* result = fast(all, n + 1);
+      if (result || PyErr_Occurred()) return result;
+    }
+    return parse_and_call(name, all, n + 1, names, true);
+  }
+  std::vector<PyObject*> all{self};
+  all.insert(all.end(), args, args + n + keywords);
+  return parse_and_call(name, all.data(), n + 1, names, true);
+}
+
+// For names without a straight path.
+inline PyObject* no_fast(PyObject* const*, Py_ssize_t) { return nullptr; }
+
+}  // namespace taeda::python

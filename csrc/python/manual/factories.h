@@ -1,0 +1,11 @@
+// Tensors from Python data.
+#pragma once
+#include "python/error.h"
+
+namespace taeda::python {
+
+// A tensor of nested sequences, numbers, arrays or what has __array__, __dlpack__ or the buffer protocol; the dtype is
+// inferred from the elements where it is not given. ValueError for ragged sequences, TypeError for what is no data.
+Tensor tensor_from(PyObject* data, std::optional<DType> dtype, std::optional<Device> device);
+
+}  // namespace taeda::python

@@ -1,0 +1,48 @@
+// The extension's start: types, generated tables, hooks between the rooms.
+#include "core/warn.h"
+#include "python/autograd/init.h"
+#include "python/engine_room.h"
+#include "python/tables.h"
+#include "python/torch_function.h"
+#include "python/types.h"
+
+namespace taeda::python {
+namespace {
+
+void warn_in_python(const std::string& message) {
+  WithGil locked;
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw PythonError();
+}
+
+// A submodule of _C that holds one namespace's functions.
+int add_functions(PyObject* module, const char* name, PyMethodDef* const* tables) {
+  Owned room(PyModule_New((std::string("taeda._C.") + name).c_str()));
+  if (!room) return -1;
+  for (; *tables; ++tables)
+    if (PyModule_AddFunctions(room.get(), *tables) < 0) return -1;
+  return PyModule_AddObjectRef(module, name, room.get());
+}
+
+int init(PyObject* module) {
+  set_warner(warn_in_python);
+  fill_hooks();
+  for (PyMethodDef* const* table = all_methods; *table; ++table) add_tensor_methods(*table);
+  add_tensor_methods(autograd_methods);
+  add_tensor_getset(autograd_getset);
+  if (init_objects(module) < 0 || init_torch_function(module) < 0 || init_autograd(module) < 0 || init_rooms(module) < 0) return -1;
+  if (add_functions(module, "_functions", all_functions) < 0 || add_functions(module, "_nn", all_nn) < 0 ||
+      add_functions(module, "_linalg", all_linalg) < 0 || add_functions(module, "_fft", all_fft) < 0 ||
+      add_functions(module, "_special", all_special) < 0)
+    return -1;
+  return 0;
+}
+
+}  // namespace
+}  // namespace taeda::python
+
+PyMODINIT_FUNC PyInit__C() {
+  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "taeda._C", "Taeda's core.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+  PyObject* module = PyModule_Create(&definition);
+  if (module && taeda::python::init(module) < 0) Py_CLEAR(module);
+  return module;
+}

@@ -1,0 +1,317 @@
+#include "python/parser.h"
+
+#include <cmath>
+#include <unordered_map>
+
+#include "python/fast.h"
+#include "python/values.h"
+
+namespace taeda::python {
+
+// What parsing needs beyond the schema's constants, made at the first call that is not a plain one.
+struct ParsedParam {
+  const Param* param;
+  PyObject* name;
+  Value fallback;  // the default
+};
+struct ParsedOverload {
+  const Op* op;
+  const Op* out;
+  std::vector<ParsedParam> params;      // of `op`
+  std::vector<ParsedParam> out_params;  // the out parameters, keyword-only
+};
+struct ParsedName {
+  std::vector<ParsedOverload> overloads;
+};
+
+namespace {
+
+ParsedParam parse_param(const Param& param) {
+  return {&param, check(PyUnicode_InternFromString(param.name)), param.has_default ? default_value(param) : Value()};
+}
+
+ParsedOverload parse_overload(const Op* op, const Op* out) {
+  ParsedOverload parsed{op, out, {}, {}};
+  for (int i = 0; i < op->info().param_count; ++i) parsed.params.push_back(parse_param(op->info().params[i]));
+  if (out)
+    for (int i = op->info().param_count; i < out->info().param_count; ++i)
+      parsed.out_params.push_back(parse_param(out->info().params[i]));
+  return parsed;
+}
+
+const ParsedName& parsed_name(const Name& name) {
+  if (ParsedName* parsed = name.parsed.load(std::memory_order_acquire)) return *parsed;
+  auto made = std::make_unique<ParsedName>();
+  for (int i = 0; i < name.overload_count; ++i)
+    made->overloads.push_back(parse_overload(name.overloads[i].op, name.overloads[i].out));
+  ParsedName* expected = nullptr;
+  if (name.parsed.compare_exchange_strong(expected, made.get())) return *made.release();
+  return *expected;
+}
+
+// NumPy's and older names that Python callers use for the same parameters.
+bool is_called(const ParsedParam& param, PyObject* keyword) {
+  if (param.name == keyword) return true;
+  std::string_view name = param.param->name;
+  auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(keyword, text) == 0; };
+  if (is(param.param->name)) return true;
+  if (name == "self") return is("input") || is("x") || is("a") || is("x1");
+  if (name == "dim") return is("axis");
+  if (name == "keepdim") return is("keepdims");
+  if (name == "other") return is("x2");
+  if (name == "dtype" || name == "input") return false;
+  return false;
+}
+
+// The arguments of one call, and what is learnt while trying to fit them.
+struct Attempt {
+  PyObject* const* args;
+  Py_ssize_t n;
+  PyObject* names;
+  Py_ssize_t keyword_count;
+  std::string why;
+  Py_ssize_t bad_position = -1;
+
+  PyObject* keyword_value(Py_ssize_t i) const { return args[n + i]; }
+  Py_ssize_t find_keyword(const ParsedParam& param) const {
+    for (Py_ssize_t i = 0; i < keyword_count; ++i)
+      if (is_called(param, PyTuple_GET_ITEM(names, i))) return i;
+    return -1;
+  }
+};
+
+bool is_int_like(PyObject* object) { return PyLong_Check(object) && !PyBool_Check(object); }
+
+// x.view(2, 3): the remaining positional arguments are the first int-list parameter.
+bool takes_rest(const Param& param, size_t index, const Attempt& attempt, Py_ssize_t position, bool is_method) {
+  if (param.type != ArgType::IntList || param.keyword_only || param.list_size > 0) return false;
+  if (index != (is_method ? 1u : 0u) && !(index == 1 && position == 1)) return false;
+  if (position >= attempt.n || !(PyLong_Check(attempt.args[position]) || PyIndex_Check(attempt.args[position]))) return false;
+  if (is_tensor(attempt.args[position]) && attempt.n - position == 1 && unwrap(attempt.args[position]).dim() > 0) return false;
+  for (Py_ssize_t i = position; i < attempt.n; ++i)
+    if (!PyIndex_Check(attempt.args[i])) return false;
+  return true;
+}
+
+bool read_rest(const Param& param, Attempt& attempt, Py_ssize_t position, Value& value) {
+  Owned tuple(check(PyTuple_New(attempt.n - position)));
+  for (Py_ssize_t i = position; i < attempt.n; ++i)
+    PyTuple_SET_ITEM(tuple.get(), i - position, Py_NewRef(attempt.args[i]));
+  return read_value(tuple.get(), param, value, &attempt.why, false);
+}
+
+bool fail_with(Attempt& attempt, std::string why) {
+  attempt.why = std::move(why);
+  return false;
+}
+
+std::string_view text_of(PyObject* unicode) {
+  const char* text = PyUnicode_AsUTF8(unicode);
+  return text ? text : "?";
+}
+
+bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool is_method, Stack& stack, Py_ssize_t& position,
+                Py_ssize_t& used_keywords) {
+  for (size_t i = 0; i < params.size(); ++i) {
+    const ParsedParam& parsed = params[i];
+    const Param& param = *parsed.param;
+    Value value;
+    if (!param.keyword_only && position < attempt.n) {
+      if (takes_rest(param, i, attempt, position, is_method)) {
+        if (!read_rest(param, attempt, position, value)) return false;
+        position = attempt.n;
+      } else {
+        attempt.bad_position = position;
+        if (!read_value(attempt.args[position], param, value, &attempt.why, i == 0)) return false;
+        ++position;
+      }
+      if (attempt.find_keyword(parsed) >= 0)
+        return fail_with(attempt, str("'", param.name, "' is given twice"));
+    } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
+      if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
+      ++used_keywords;
+    } else if (param.has_default) {
+      value = parsed.fallback;
+    } else {
+      return fail_with(attempt, str("'", param.name, "' is missing"));
+    }
+    stack.push_back(std::move(value));
+  }
+  return true;
+}
+
+struct OutArgument {
+  PyObject* object = nullptr;  // borrowed; a tensor or a tuple of them
+  bool given = false;
+};
+
+// out=None counts as not given; several outs come as a tuple or by their names.
+bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_ssize_t& used_keywords, bool& has_out,
+             PyObject*& out_object) {
+  has_out = false;
+  for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(attempt.names, k), "out") != 0) continue;
+    ++used_keywords;
+    PyObject* object = attempt.keyword_value(k);
+    if (object == Py_None) continue;
+    if (!overload.out) return fail_with(attempt, "it has no out=");
+    has_out = true;
+    out_object = object;
+    bool several = overload.out_params.size() > 1;
+    if (several && (!PySequence_Check(object) || is_tensor(object) ||
+                    PySequence_Size(object) != static_cast<Py_ssize_t>(overload.out_params.size())))
+      return fail_with(attempt, str("out must be a tuple of ", overload.out_params.size(), " tensors"));
+    for (size_t i = 0; i < overload.out_params.size(); ++i) {
+      Owned item(several ? check(PySequence_GetItem(object, static_cast<Py_ssize_t>(i))) : Py_NewRef(object));
+      Value value;
+      if (!read_value(item.get(), *overload.out_params[i].param, value, &attempt.why, false)) return false;
+      stack.push_back(std::move(value));
+    }
+  }
+  return true;
+}
+
+// Factories' requires_grad=, which the schemas do not have.
+bool try_requires_grad(Attempt& attempt, Py_ssize_t& used_keywords, bool& requires_grad) {
+  for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
+    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(attempt.names, k), "requires_grad") != 0) continue;
+    PyObject* object = attempt.keyword_value(k);
+    if (!PyBool_Check(object)) return fail_with(attempt, "'requires_grad' must be a bool");
+    requires_grad = object == Py_True;
+    ++used_keywords;
+  }
+  return true;
+}
+
+std::string unknown_keyword(const ParsedOverload& overload, const Attempt& attempt) {
+  for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
+    PyObject* keyword = PyTuple_GET_ITEM(attempt.names, k);
+    bool known = false;
+    for (const ParsedParam& param : overload.params) known |= is_called(param, keyword);
+    if (!known) return str("there is no parameter '", text_of(keyword), "'");
+  }
+  return "too many arguments";
+}
+
+void note_overloaded(PyObject* object, Overloaded& overloaded) {
+  overloaded.note(object);
+  if (PyTuple_Check(object) || PyList_Check(object)) {
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+    PyObject** items = PySequence_Fast_ITEMS(object);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      if (PyLong_CheckExact(items[i])) break;
+      overloaded.note(items[i]);
+    }
+  }
+}
+
+PyObject* public_callable(const Name& name, bool is_method) {
+  PyObject*& slot = is_method ? name.method : name.callable;
+  if (!slot) slot = find_public_callable(name.name, name.where, is_method);
+  return slot;
+}
+
+std::string type_names(const Attempt& attempt) {
+  std::string text = "(";
+  for (Py_ssize_t i = 0; i < attempt.n + attempt.keyword_count; ++i) {
+    if (i) text += ", ";
+    if (i >= attempt.n) text += str(text_of(PyTuple_GET_ITEM(attempt.names, i - attempt.n)), "=");
+    text += Py_TYPE(attempt.args[i])->tp_name;
+  }
+  return text + ")";
+}
+
+PyObject* fail_parse(const Name& name, const std::vector<std::string>& reasons, const Attempt& attempt) {
+  std::string text = str("taeda.", name.where, ": ");
+  if (reasons.size() == 1) {
+    text += reasons[0];
+  } else {
+    text += str("no overload takes ", type_names(attempt));
+  }
+  for (int i = 0; i < name.overload_count; ++i) {
+    std::string_view schema = name.overloads[i].op->info().schema;
+    text += str("\n  ", schema.substr(schema.find("::") + 2));
+    if (reasons.size() > 1) text += str("\n    ", reasons[static_cast<size_t>(i)]);
+  }
+  PyErr_SetString(PyExc_TypeError, text.c_str());
+  return nullptr;
+}
+
+PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or_out, bool requires_grad) {
+  int64_t work = 0;
+  for (const Value& value : stack)
+    if (TensorImpl* impl = value.tensor_impl()) work = std::max(work, impl->numel());
+  if (work > kReleaseGilAbove) {
+    NoGil unlocked;
+    op.call_boxed(stack);
+  } else {
+    op.call_boxed(stack);
+  }
+  if (self_or_out) return Py_NewRef(self_or_out);
+  PyObject* result = wrap_results(name, op, stack);
+  if (requires_grad && result && is_tensor(result)) set_requires_grad(unwrap(result), true);
+  return result;
+}
+
+PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
+  Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+  Overloaded overloaded;
+  for (Py_ssize_t i = 0; i < n + attempt.keyword_count; ++i)
+    if (!is_quick(args[i])) note_overloaded(args[i], overloaded);
+  if (overloaded.must_dispatch())
+    return call_torch_function(public_callable(name, is_method), overloaded, args, n, names);
+
+  std::vector<std::string> reasons;
+  for (const ParsedOverload& overload : parsed_name(name).overloads) {
+    Stack stack;
+    stack.reserve(overload.params.size() + overload.out_params.size());
+    Py_ssize_t position = 0, used = 0;
+    bool has_out = false, requires_grad = false;
+    PyObject* out = nullptr;
+    attempt.why.clear();
+    bool good = try_params(overload.params, attempt, is_method, stack, position, used) &&
+                try_out(overload, attempt, stack, used, has_out, out) &&
+                (!name.is_factory || try_requires_grad(attempt, used, requires_grad));
+    if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, unknown_keyword(overload, attempt));
+    if (!good) {
+      if (PyErr_Occurred()) return nullptr;
+      reasons.push_back(std::move(attempt.why));
+      continue;
+    }
+    const Op& op = has_out ? *overload.out : *overload.op;
+    bool inplace = !has_out && op.info().tags & kInplaceOp;
+    PyObject* result = finish(name, op, stack, has_out ? out : inplace ? args[0] : nullptr, requires_grad);
+    if (result && overloaded.subclass && !has_out && !inplace) result = convert_results(result, overloaded.subclass);
+    return result;
+  }
+  return fail_parse(name, reasons, attempt);
+}
+
+}  // namespace
+
+PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
+  return guarded(name.where, [&] { return parse_and_run(name, args, n, names, is_method); });
+}
+
+PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  std::string plain(op.plain_name());
+  return guarded(plain.c_str(), [&]() -> PyObject* {
+    ParsedOverload overload = parse_overload(&op, nullptr);
+    Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+    Stack stack;
+    Py_ssize_t position = 0, used = 0;
+    bool good = try_params(overload.params, attempt, false, stack, position, used);
+    if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, unknown_keyword(overload, attempt));
+    if (!good) {
+      if (PyErr_Occurred()) return nullptr;
+      TAEDA_FAIL(Type, attempt.why, "\n  ", op.info().schema);
+    }
+    std::vector<Value> outs;
+    for (int i = 0; i < op.info().param_count; ++i)
+      if (op.info().params[i].is_mutable) outs.push_back(stack[static_cast<size_t>(i)]);
+    op.call_boxed(stack);
+    return wrap_plain_results(op.info().returns_mutable ? std::span<Value>(outs) : std::span<Value>(stack));
+  });
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,47 @@
+// The full argument parser: table-driven by the ops' schemas, used when a call is not of the plainest form.
+#pragma once
+#include <atomic>
+#include <span>
+
+#include "dispatch/op.h"
+#include "python/error.h"
+#include "python/torch_function.h"
+
+namespace taeda::python {
+
+// One functional or in-place overload of a Python name and the variant that out= selects.
+struct Overload {
+  const Op* op;
+  const Op* out;
+};
+
+struct ParsedName;
+
+// A Python name: all its overloads in the order in which they are tried.
+struct Name {
+  const char* name;
+  const char* where;  // in messages: "add", "nn.functional.silu", "Tensor.add_"
+  const Overload* overloads;
+  uint8_t overload_count;
+  bool is_factory;  // takes requires_grad=
+  mutable std::atomic<ParsedName*> parsed{nullptr};
+  mutable PyObject* callable = nullptr;         // the public function, for __torch_function__
+  mutable PyObject* method = nullptr;           // the method descriptor
+  mutable PyTypeObject* result_type = nullptr;  // of several named results
+};
+
+// All arguments stand in `args`, a method's self first; `names` are the last ones' keywords.
+PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method);
+
+// Converts one object for a parameter; false (and `why`) when it does not fit.
+bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, bool positional_first);
+
+// An op object called from Python (taeda.ops.aten.add.Tensor): one overload, no protocol conversions.
+PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
+
+PyObject* wrap_results(const Name& name, const Op& op, std::span<Value> results);
+PyTypeObject* result_type_of(const Name& name, const Op& op);
+
+bool read_scalar(PyObject* object, Scalar& scalar);  // exact Python numbers only
+
+}  // namespace taeda::python

@@ -1,0 +1,134 @@
+// Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
+#include "api/ops.h"
+#include "autograd/meta.h"
+#include "core/parallel.h"
+#include "python/engine_room.h"
+#include "python/hooks.h"
+#include "python/types.h"
+
+namespace taeda::python {
+namespace {
+
+PyObject* get_default_dtype(PyObject*, PyObject*) { return wrap(default_dtype()); }
+
+PyObject* set_default_dtype_(PyObject*, PyObject* dtype) {
+  return guarded("set_default_dtype", [&] {
+    TAEDA_CHECK_TYPE(is_dtype(dtype), "takes a dtype, got ", Py_TYPE(dtype)->tp_name);
+    set_default_dtype(to_dtype(dtype));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* get_default_device(PyObject*, PyObject*) { return wrap(default_device()); }
+
+PyObject* set_default_device_(PyObject*, PyObject* device) {
+  return guarded("set_default_device", [&] {
+    set_default_device(device == Py_None ? Device() : to_device(device));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* get_num_threads(PyObject*, PyObject*) { return PyLong_FromLong(num_threads()); }
+
+PyObject* set_num_threads_(PyObject*, PyObject* count) {
+  return guarded("set_num_threads", [&] {
+    int64_t n = to_int(count, "the number of threads");
+    TAEDA_CHECK(n > 0, "expects a positive number of threads, got ", n);
+    set_num_threads(static_cast<int>(n));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* memory_stats(PyObject*, PyObject*) {
+  MemoryStats s = cpu_memory_stats();
+  return Py_BuildValue("{sKsKsKsKsKsK}", "allocated", s.allocated, "peak_allocated", s.peak_allocated, "cached", s.cached,
+                       "allocations", s.allocations, "system_allocations", s.system_allocations, "limit", s.limit);
+}
+
+PyObject* empty_cache(PyObject*, PyObject*) {
+  cpu_empty_cache();
+  Py_RETURN_NONE;
+}
+
+PyObject* reset_peak(PyObject*, PyObject*) {
+  cpu_reset_peak();
+  Py_RETURN_NONE;
+}
+
+PyObject* set_memory_limit(PyObject*, PyObject* bytes) {
+  return guarded("cpu.set_memory_limit", [&] {
+    int64_t limit = bytes == Py_None ? 0 : to_int(bytes, "the limit");
+    TAEDA_CHECK_VALUE(limit >= 0, "expects a number of bytes, 0 or None for no limit; got ", limit);
+    cpu_set_memory_limit(static_cast<uint64_t>(limit));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* rename_privateuse_backend(PyObject*, PyObject* args) {
+  int slot = 1;
+  const char* name;
+  if (!PyArg_ParseTuple(args, "s|i", &name, &slot)) return nullptr;
+  return guarded("utils.rename_privateuse_backend", [&] {
+    rename_privateuse(slot, name);
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* promote_types(PyObject*, PyObject* args) {
+  PyObject *a, *b;
+  if (!PyArg_ParseTuple(args, "OO", &a, &b)) return nullptr;
+  return guarded("promote_types", [&] {
+    TAEDA_CHECK_TYPE(is_dtype(a) && is_dtype(b), "takes two dtypes");
+    return wrap(promote(to_dtype(a), to_dtype(b)));
+  });
+}
+
+PyObject* can_cast_(PyObject*, PyObject* args, PyObject* kwargs) {
+  static const char* kNames[] = {"from_", "to", nullptr};
+  PyObject *from, *to;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO", const_cast<char**>(kNames), &from, &to)) return nullptr;
+  return guarded("can_cast", [&] {
+    TAEDA_CHECK_TYPE(is_dtype(from) && is_dtype(to), "takes two dtypes");
+    return PyBool_FromLong(can_cast(to_dtype(from), to_dtype(to)));
+  });
+}
+
+PyMethodDef settings_functions[] = {
+    {"get_default_dtype", get_default_dtype, METH_NOARGS, "The floating-point dtype of new tensors made from Python floats."},
+    {"set_default_dtype", set_default_dtype_, METH_O, "Sets the floating-point dtype of new tensors; TypeError for any other."},
+    {"get_default_device", get_default_device, METH_NOARGS, "The device of new tensors."},
+    {"set_default_device", set_default_device_, METH_O, "Sets this thread's device of new tensors; None resets it to the CPU."},
+    {"get_num_threads", get_num_threads, METH_NOARGS, "The number of threads that a call may use. Results do not depend on it."},
+    {"set_num_threads", set_num_threads_, METH_O, "Sets the number of threads that a call may use."},
+    {"_cpu_memory_stats", memory_stats, METH_NOARGS, "Bytes and counts of the CPU's caching allocator."},
+    {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
+    {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
+    {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
+    {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},
+    {"promote_types", promote_types, METH_VARARGS, "The dtype that both convert to."},
+    {"can_cast", as_method(&can_cast_), METH_VARARGS | METH_KEYWORDS, "Whether a result of one dtype may be written into another."},
+    {},
+};
+
+}  // namespace
+
+void fill_hooks() {
+  hooks.to_cpu = [](const Tensor& t) { return t.is_cpu() ? t : ops::_to_copy(t, std::nullopt, std::nullopt, Device{DeviceType::CPU}); };
+  hooks.resolve = [](const Tensor& t) { return t; };
+  hooks.contiguous = [](const Tensor& t) { return ops::contiguous(t); };
+  hooks.clone = [](const Tensor& t) { return ops::clone(t); };
+  hooks.detach = [](const Tensor& t) { return ops::detach(t); };
+  hooks.alias = [](const Tensor& t) { return ops::alias(t); };
+  hooks.requires_grad = autograd::requires_grad;
+  hooks.set_requires_grad = [](const Tensor& t, bool value) { autograd::set_requires_grad(t, value); };
+  hooks.to_dtype = [](const Tensor& t, DType dtype) { return ops::_to_copy(t, dtype); };
+}
+
+int init_settings(PyObject* module) { return PyModule_AddFunctions(module, settings_functions); }
+
+int init_rooms(PyObject* module) {
+  if (init_settings(module) < 0 || init_library(module) < 0 || init_indexing(module) < 0 || init_factories(module) < 0) return -1;
+  return 0;
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,264 @@
+#include "python/torch_function.h"
+
+#include <algorithm>
+
+#include "python/error.h"
+
+namespace taeda::python {
+
+PyTypeObject* parameter_type = nullptr;
+int fast_path_blockers = 0;
+
+namespace {
+
+PyObject* g_name;             // "__torch_function__"
+PyObject* g_inherited;        // what Tensor's own lookup gives
+PyObject* g_disabled;         // _C._disabled_torch_function_impl
+thread_local int t_disabled;  // depth of DisableTorchFunction
+thread_local int t_subclass_disabled;
+thread_local std::vector<PyObject*>* t_modes;
+
+std::vector<PyObject*>& modes() {
+  if (!t_modes) t_modes = new std::vector<PyObject*>();
+  return *t_modes;
+}
+bool modes_active() { return t_modes && !t_modes->empty() && t_disabled == 0; }
+
+}  // namespace
+
+Protocol protocol_of(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  if (type == tensor_type) return Protocol::Plain;
+  bool tensor = PyType_IsSubtype(type, tensor_base_type);
+  if (!tensor && (type == &PyFloat_Type || type == &PyLong_Type || type == &PyTuple_Type || type == &PyList_Type ||
+                  type == &PyUnicode_Type || type == &PyBool_Type || object == Py_None))
+    return Protocol::None;
+  PyObject* found = _PyType_Lookup(type, g_name);
+  if (!found) return tensor ? Protocol::Plain : Protocol::None;
+  if (found == g_inherited) return Protocol::Subclass;
+  if (found == g_disabled) return Protocol::Disabled;
+  return Protocol::Custom;
+}
+
+void Overloaded::note(PyObject* object) {
+  Protocol protocol = protocol_of(object);
+  if (protocol == Protocol::Subclass && t_subclass_disabled == 0 && t_disabled == 0) {
+    PyTypeObject* type = Py_TYPE(object);
+    if (!subclass || PyType_IsSubtype(type, subclass)) subclass = type;
+  }
+  if (protocol != Protocol::Custom || t_disabled > 0 || t_subclass_disabled > 0) return;
+  auto same_type = [&](PyObject* other) { return Py_TYPE(other) == Py_TYPE(object); };
+  if (std::ranges::any_of(custom, same_type)) return;
+  auto base = std::ranges::find_if(custom, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
+  custom.insert(base, object);
+}
+
+bool Overloaded::must_dispatch() const { return !custom.empty() || modes_active(); }
+
+namespace {
+
+// Calls one handler: a mode's bound method or a type's classmethod.
+PyObject* ask(PyObject* handler, PyObject* function, PyObject* types, PyObject* args, PyObject* kwargs) {
+  Owned method(check(PyObject_GetAttr(handler, g_name)));
+  PyObject* arguments[] = {function, types, args, kwargs};
+  return check(PyObject_Vectorcall(method.get(), arguments, 4, nullptr));
+}
+
+// Innermost mode first; while it runs, it is off the stack.
+PyObject* ask_mode(PyObject* function, PyObject* types, PyObject* args, PyObject* kwargs) {
+  PyObject* mode = modes().back();
+  modes().pop_back();
+  struct Restore {
+    PyObject* mode;
+    ~Restore() { modes().push_back(mode); }
+  } restore{mode};
+  return ask(mode, function, types, args, kwargs);
+}
+
+}  // namespace
+
+PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, PyObject* const* args, Py_ssize_t n,
+                              PyObject* names) {
+  Owned positional(check(PyTuple_New(n)));
+  for (Py_ssize_t i = 0; i < n; ++i) PyTuple_SET_ITEM(positional.get(), i, Py_NewRef(args[i]));
+  Owned keywords(check(PyDict_New()));
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); ++i)
+    check(PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, i), args[n + i]));
+  Owned types(check(PyTuple_New(static_cast<Py_ssize_t>(overloaded.custom.size()))));
+  for (size_t i = 0; i < overloaded.custom.size(); ++i)
+    PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(overloaded.custom[i]))));
+
+  if (modes_active()) {
+    Owned result(ask_mode(function, types.get(), positional.get(), keywords.get()));
+    if (result.get() != Py_NotImplemented) return result.release();
+  }
+  for (PyObject* object : overloaded.custom) {
+    Owned result(ask(reinterpret_cast<PyObject*>(Py_TYPE(object)), function, types.get(), positional.get(), keywords.get()));
+    if (result.get() != Py_NotImplemented) return result.release();
+  }
+  std::string list;
+  for (PyObject* object : overloaded.custom) list += str(list.empty() ? "" : ", ", Py_TYPE(object)->tp_name);
+  TAEDA_FAIL(Type, "every __torch_function__ of its arguments' types (", list, ") returned NotImplemented");
+}
+
+PyObject* convert_results(PyObject* result, PyTypeObject* type) {
+  Owned held(result);
+  if (is_tensor(result)) {
+    if (Py_TYPE(result) != tensor_type) return held.release();
+    if (Py_REFCNT(result) == 1) {
+      Tensor tensor = unwrap(result);
+      held = Owned();
+      if (!tensor->python_object) return wrap_as(type, std::move(tensor));
+      return wrap(std::move(tensor));
+    }
+    return held.release();
+  }
+  if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(result);
+    for (Py_ssize_t i = 0; i < n; ++i) {
+      PyObject** items = PySequence_Fast_ITEMS(result);
+      PyObject* item = items[i];
+      items[i] = Py_NewRef(Py_None);
+      Py_DECREF(Py_None);
+      items[i] = check(convert_results(item, type));
+    }
+  }
+  return held.release();
+}
+
+namespace {
+
+// Tensor.__torch_function__: runs the function with the protocol off for subclasses, and makes results the class.
+PyObject* default_torch_function(PyObject* cls, PyObject* args, PyObject* kwargs) {
+  return guarded("Tensor.__torch_function__", [&]() -> PyObject* {
+    PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
+    static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args, &call_kwargs))
+      return nullptr;
+    Owned items(check(PySequence_Tuple(types)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
+      int related = PyObject_IsSubclass(cls, PyTuple_GET_ITEM(items.get(), i));
+      check(related);
+      if (!related) return Py_NewRef(Py_NotImplemented);
+    }
+    Owned none(call_args && call_args != Py_None ? Py_NewRef(call_args) : check(PyTuple_New(0)));
+    Owned positional(check(PySequence_Tuple(none.get())));
+    PyObject* keywords = call_kwargs == Py_None ? nullptr : call_kwargs;
+    PyObject* result;
+    {
+      ++fast_path_blockers;
+      ++t_subclass_disabled;
+      result = PyObject_Call(function, positional.get(), keywords);
+      --t_subclass_disabled;
+      --fast_path_blockers;
+    }
+    check(result);
+    auto* type = reinterpret_cast<PyTypeObject*>(cls);
+    return type == tensor_type ? result : convert_results(result, type);
+  });
+}
+
+PyObject* disabled_torch_function(PyObject*, PyObject* args, PyObject* kwargs) {
+  PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
+  static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args, &call_kwargs))
+    return nullptr;
+  Owned positional(call_args ? PySequence_Tuple(call_args) : PyTuple_New(0));
+  if (!positional) return nullptr;
+  ++fast_path_blockers;
+  ++t_subclass_disabled;
+  PyObject* result = PyObject_Call(function, positional.get(), call_kwargs == Py_None ? nullptr : call_kwargs);
+  --t_subclass_disabled;
+  --fast_path_blockers;
+  return result;
+}
+
+PyObject* push_mode(PyObject*, PyObject* mode) {
+  modes().push_back(Py_NewRef(mode));
+  ++fast_path_blockers;
+  Py_RETURN_NONE;
+}
+
+PyObject* pop_mode(PyObject*, PyObject*) {
+  if (modes().empty()) {
+    PyErr_SetString(PyExc_RuntimeError, "taeda.overrides: there is no function mode to leave");
+    return nullptr;
+  }
+  PyObject* mode = modes().back();
+  modes().pop_back();
+  --fast_path_blockers;
+  return mode;
+}
+
+PyObject* mode_count(PyObject*, PyObject*) { return PyLong_FromSize_t(modes().size()); }
+
+PyObject* mode_at(PyObject*, PyObject* index) {
+  Py_ssize_t i = PyLong_AsSsize_t(index);
+  if (i < 0 || i >= static_cast<Py_ssize_t>(modes().size())) {
+    PyErr_SetString(PyExc_IndexError, "taeda.overrides: no such function mode");
+    return nullptr;
+  }
+  return Py_NewRef(modes()[static_cast<size_t>(i)]);
+}
+
+// enter(all) / leave(all): DisableTorchFunction (all) and DisableTorchFunctionSubclass.
+PyObject* disable_enter(PyObject*, PyObject* all) {
+  ++fast_path_blockers;
+  ++(PyObject_IsTrue(all) ? t_disabled : t_subclass_disabled);
+  Py_RETURN_NONE;
+}
+PyObject* disable_leave(PyObject*, PyObject* all) {
+  --fast_path_blockers;
+  --(PyObject_IsTrue(all) ? t_disabled : t_subclass_disabled);
+  Py_RETURN_NONE;
+}
+PyObject* is_enabled(PyObject*, PyObject*) { return PyBool_FromLong(t_disabled == 0 && t_subclass_disabled == 0); }
+
+// Whether any argument has a protocol of its own, or a mode is active: what Python-level functions ask first.
+PyObject* has_torch_function(PyObject*, PyObject* relevant) {
+  Overloaded overloaded;
+  Owned items(PySequence_Tuple(relevant));
+  if (!items) return nullptr;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) overloaded.note(PyTuple_GET_ITEM(items.get(), i));
+  return PyBool_FromLong(overloaded.must_dispatch());
+}
+
+PyObject* set_parameter_type(PyObject*, PyObject* type) {
+  parameter_type = reinterpret_cast<PyTypeObject*>(Py_NewRef(type));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef torch_function_functions[] = {
+    {"_disabled_torch_function_impl", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&disabled_torch_function)),
+     METH_VARARGS | METH_KEYWORDS, "A __torch_function__ that opts out: calls the function as it is."},
+    {"_push_torch_function_mode", push_mode, METH_O, nullptr},
+    {"_pop_torch_function_mode", pop_mode, METH_NOARGS, nullptr},
+    {"_len_torch_function_stack", mode_count, METH_NOARGS, nullptr},
+    {"_get_torch_function_mode", mode_at, METH_O, nullptr},
+    {"_disable_torch_function_enter", disable_enter, METH_O, nullptr},
+    {"_disable_torch_function_leave", disable_leave, METH_O, nullptr},
+    {"_is_torch_function_enabled", is_enabled, METH_NOARGS, nullptr},
+    {"_has_torch_function", has_torch_function, METH_O, nullptr},
+    {"_set_parameter_type", set_parameter_type, METH_O, nullptr},
+    {},
+};
+
+PyMethodDef inherited_method = {"__torch_function__",
+                                reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&default_torch_function)),
+                                METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+                                "Calls ``func`` and makes its results instances of this class."};
+
+}  // namespace
+
+int init_torch_function(PyObject* module) {
+  g_name = PyUnicode_InternFromString("__torch_function__");
+  if (PyModule_AddFunctions(module, torch_function_functions) < 0) return -1;
+  g_disabled = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
+  g_inherited = PyDescr_NewClassMethod(tensor_base_type, &inherited_method);
+  if (!g_inherited || !g_disabled) return -1;
+  int result = PyDict_SetItem(tensor_base_type->tp_dict, g_name, g_inherited);
+  PyType_Modified(tensor_base_type);
+  return result;
+}
+
+}  // namespace taeda::python

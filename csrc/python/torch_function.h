@@ -1,0 +1,42 @@
+// The __torch_function__ protocol: which arguments want to handle a call themselves.
+#pragma once
+#include <vector>
+
+#include "python/object.h"
+
+namespace taeda::python {
+
+extern PyTypeObject* parameter_type;  // taeda.nn.Parameter, null until made
+
+// How many function modes are pushed or how often the protocol was disabled, on any thread: the fast paths are off
+// while it is not zero, and the full parser looks closer.
+extern int fast_path_blockers;
+
+// A tensor whose type needs no protocol: the fast path serves these two exact types.
+inline bool is_quick(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type == tensor_type || (type == parameter_type && type != nullptr);
+}
+
+enum class Protocol { None, Plain, Disabled, Subclass, Custom };
+// None: no tensor and no __torch_function__. Plain: taeda.Tensor itself. Disabled: opted out (Parameter). Subclass: a
+// tensor subclass with the inherited protocol, whose results become the subclass. Custom: its own method.
+Protocol protocol_of(PyObject* object);
+
+// The arguments of one call that take part in the protocol.
+struct Overloaded {
+  std::vector<PyObject*> custom;      // borrowed, subclasses before their bases
+  PyTypeObject* subclass = nullptr;   // type for results when nobody has a custom method
+  void note(PyObject* object);
+  bool must_dispatch() const;         // a custom argument, or an active function mode
+};
+
+// Asks the modes and the custom arguments in turn. `function` is the public callable.
+PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, PyObject* const* args, Py_ssize_t n,
+                              PyObject* names);
+// Results as `type`, recursively through tuples and lists; steals `result`.
+PyObject* convert_results(PyObject* result, PyTypeObject* type);
+
+int init_torch_function(PyObject* module);  // also Tensor.__torch_function__
+
+}  // namespace taeda::python

@@ -1,0 +1,268 @@
+#include "shape/elementwise.h"
+
+#include <algorithm>
+
+namespace taeda::shape {
+
+// --- dtypes
+
+namespace {
+
+// A higher rank keeps its dtype unless the lower one is of a higher category.
+DType combine_ranks(DType higher, DType lower) {
+  if (higher == DType::Undefined || lower == DType::Undefined) return higher == DType::Undefined ? lower : higher;
+  if (category(higher) >= category(lower)) return higher;
+  if (is_floating(higher) && is_complex(lower)) return to_complex(higher);
+  return promote(higher, lower);
+}
+
+DType tensor_dtype_as_number(DType dtype) {
+  if (is_complex(dtype)) return to_complex(default_dtype());
+  return is_floating(dtype) ? default_dtype() : dtype;
+}
+
+}  // namespace
+
+DType result_type(Operands operands, unsigned skipped) {
+  DType with_dims = DType::Undefined, without_dims = DType::Undefined, numbers = DType::Undefined;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (skipped >> i & 1) continue;
+    const Tensor* tensor = operands[i].tensor();
+    if (!tensor)
+      numbers = promote(numbers, operands[i].number().natural_dtype());
+    else if ((*tensor)->is_wrapped_number())
+      numbers = promote(numbers, tensor_dtype_as_number(tensor->dtype()));
+    else if (tensor->dim() > 0)
+      with_dims = promote(with_dims, tensor->dtype());
+    else
+      without_dims = promote(without_dims, tensor->dtype());
+  }
+  return combine_ranks(with_dims, combine_ranks(without_dims, numbers));
+}
+
+namespace {
+
+DType one_dtype(const ElementwiseRule& rule, Operands operands) {
+  DType common = DType::Undefined;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const Tensor* tensor = operands[i].tensor();
+    if (!tensor || rule.mask_inputs >> i & 1) continue;
+    if (common == DType::Undefined) common = tensor->dtype();
+    TAEDA_CHECK(tensor->dtype() == common, "all tensors must have the same dtype; got ", common, " and ", tensor->dtype());
+  }
+  return common;
+}
+
+void check_conditions(const ElementwiseRule& rule, Operands operands) {
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!(rule.mask_inputs >> i & 1) || !operands[i].tensor()) continue;
+    DType dtype = operands[i].tensor()->dtype();
+    TAEDA_CHECK(dtype == DType::Bool || dtype == DType::UInt8, "the condition must be a bool tensor; got ", dtype);
+  }
+}
+
+}  // namespace
+
+DType common_dtype(const ElementwiseRule& rule, Operands operands) {
+  if (rule.mask_inputs) check_conditions(rule, operands);
+  DType common = rule.promotion == Promotion::Same ? one_dtype(rule, operands) : result_type(operands, rule.mask_inputs);
+  if (rule.promotion == Promotion::Float && category(common) <= Category::Integral) common = default_dtype();
+  if (!(rule.dtypes >> static_cast<int>(common) & 1)) {
+    std::string known;
+    for (int i = 0; i < kDTypes; ++i)
+      if (rule.dtypes >> i & 1) known += str(known.empty() ? "" : ", ", static_cast<DType>(i));
+    TAEDA_FAIL(NotImplemented, "it is not for ", common, " tensors; there is ", known);
+  }
+  return common;
+}
+
+DType element_dtype(Element element, DType common) {
+  switch (element) {
+    case Element::Bool:
+      return DType::Bool;
+    case Element::Real:
+      return to_real(common);
+    case Element::Complex:
+      return to_complex(common);
+    default:
+      return common;
+  }
+}
+
+// --- sizes
+
+namespace {
+
+// Widens `sizes` to hold `other` too; false if they do not fit.
+bool widen(Dims& sizes, IntList other) {
+  while (sizes.size() < other.size()) sizes.insert(0, 1);
+  size_t lead = sizes.size() - other.size();
+  for (size_t i = 0; i < other.size(); ++i) {
+    int64_t& size = sizes[lead + i];
+    if (size == 1)
+      size = other[i];
+    else if (other[i] != 1 && other[i] != size)
+      return false;
+  }
+  return true;
+}
+
+[[noreturn]] void fail_broadcast(IntList a, IntList b) {
+  TAEDA_FAIL(Runtime, "shapes ", a, " and ", b, " do not broadcast: from the right, sizes must be equal or 1");
+}
+
+}  // namespace
+
+Dims broadcast_sizes(IntList a, IntList b) {
+  Dims sizes(a);
+  if (!widen(sizes, b)) fail_broadcast(a, b);
+  return sizes;
+}
+
+Dims broadcast_sizes(Operands operands) {
+  Dims sizes;
+  const Tensor* first = nullptr;
+  for (const Operand& operand : operands) {
+    const Tensor* tensor = operand.tensor();
+    if (!tensor) continue;
+    Dims before = sizes;
+    if (!first)
+      sizes.assign(tensor->sizes());
+    else if (!widen(sizes, tensor->sizes()))
+      fail_broadcast(before, tensor->sizes());
+    first = tensor;
+  }
+  return sizes;
+}
+
+// --- order and strides
+
+namespace {
+
+// The stride of `tensor` along dimension `dim` of the broadcast `sizes`; 0 where it is repeated.
+int64_t broadcast_stride(const Tensor& tensor, IntList sizes, int64_t dim) {
+  int64_t own = dim - (static_cast<int64_t>(sizes.size()) - tensor.dim());
+  if (own < 0 || (tensor.sizes()[own] == 1 && sizes[dim] != 1)) return 0;
+  return tensor.strides()[own] * tensor.itemsize();
+}
+
+// Positive if dimension a should lie outside b, negative if inside, 0 if no operand tells.
+int compare_dims(Operands operands, IntList sizes, int64_t a, int64_t b) {
+  for (const Operand& operand : operands) {
+    if (!operand.tensor()) continue;
+    int64_t stride_a = broadcast_stride(*operand.tensor(), sizes, a), stride_b = broadcast_stride(*operand.tensor(), sizes, b);
+    if (stride_a == 0 || stride_b == 0) continue;
+    if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
+    if (sizes[a] > sizes[b]) return 1;
+  }
+  return 0;
+}
+
+bool all_contiguous(Operands operands, IntList sizes, MemoryFormat format) {
+  for (const Operand& operand : operands) {
+    const Tensor* t = operand.tensor();
+    if (t && !(t->is_contiguous(format) && std::ranges::equal(t->sizes(), sizes))) return false;
+  }
+  return true;
+}
+
+const Tensor* common_layout(Operands operands, IntList sizes) {
+  const Tensor* first = nullptr;
+  for (const Operand& operand : operands) {
+    const Tensor* t = operand.tensor();
+    if (!t) continue;
+    if (!std::ranges::equal(t->sizes(), sizes)) return nullptr;
+    if (!first && !(*t)->is_non_overlapping_and_dense()) return nullptr;
+    if (first && !std::ranges::equal(t->strides(), first->strides())) return nullptr;
+    if (!first) first = t;
+  }
+  return first;
+}
+
+}  // namespace
+
+Dims iteration_order(Operands operands, IntList sizes) {
+  Dims order;
+  for (size_t d = sizes.size(); d-- > 0;) order.push_back(static_cast<int64_t>(d));
+  // Insertion by a partial order: where no operand tells two dimensions apart, the search goes on past them.
+  for (size_t i = 1; i < order.size(); ++i) {
+    size_t moving = i;
+    for (size_t j = i; j-- > 0;) {
+      int verdict = compare_dims(operands, sizes, order[j], order[moving]);
+      if (verdict < 0) break;
+      if (verdict > 0) {
+        std::swap(order[j], order[moving]);
+        moving = j;
+      }
+    }
+  }
+  return order;
+}
+
+Dims result_strides(Operands operands, IntList sizes) {
+  if (all_contiguous(operands, sizes, MemoryFormat::Contiguous)) return {};
+  for (MemoryFormat format : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d})
+    if (sizes.size() == (format == MemoryFormat::ChannelsLast ? 4 : 5) && all_contiguous(operands, sizes, format))
+      return contiguous_strides(sizes, format);
+  if (const Tensor* layout = common_layout(operands, sizes)) return layout->strides();
+  Dims order = iteration_order(operands, sizes);
+  Dims strides(sizes);
+  int64_t next = 1;
+  bool contiguous = true;
+  for (size_t i = 0; i < order.size(); ++i) {
+    strides[order[i]] = next;
+    next *= std::max<int64_t>(sizes[order[i]], 1);
+    contiguous &= order[i] == static_cast<int64_t>(order.size() - 1 - i);
+  }
+  return contiguous ? Dims() : strides;
+}
+
+// --- results that exist already
+
+void check_no_internal_overlap(const Tensor& out) {
+  if (out.is_contiguous()) return;
+  for (size_t i = 0; i < out.sizes().size(); ++i)
+    TAEDA_CHECK(out.sizes()[i] <= 1 || out.strides()[i] != 0,
+                "several elements of the tensor that is written share one place in memory (shape ", out.sizes(),
+                ", strides ", out.strides(), "); clone it first");
+}
+
+void check_overlap(const Tensor& out, const Tensor& in) {
+  if (out.is(in) || !(out->storage() == in->storage()) || out.numel() == 0 || in.numel() == 0) return;
+  if (!out->is_non_overlapping_and_dense() || !in->is_non_overlapping_and_dense()) return;
+  const char *a = out.data<char>(), *b = in.data<char>();
+  const char *a_end = a + out.numel() * out.itemsize(), *b_end = b + in.numel() * in.itemsize();
+  bool same = a == b && a_end == b_end && std::ranges::equal(out.strides(), in.strides());
+  TAEDA_CHECK(same || a >= b_end || b >= a_end,
+              "the tensor that is written and one that is read share part of their memory; clone one of them first");
+}
+
+void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, const Tensor* const* outs, bool in_place) {
+  for (int i = 0; i < rule.results; ++i) {
+    const Tensor& out = *outs[i];
+    DType dtype = element_dtype(rule.result[i], common);
+    TAEDA_CHECK(can_cast(dtype, out.dtype()), "the result has dtype ", dtype, ", which ", in_place ? "self" : "out", " (",
+                out.dtype(), ") cannot hold");
+    if (!in_place) {
+      resize_out(out, sizes);
+    } else {
+      TAEDA_CHECK(std::ranges::equal(out.sizes(), sizes), "an in-place result keeps the shape of self ", out.sizes(),
+                  "; with the other operands it would be ", sizes);
+    }
+  }
+}
+
+// --- the meta device
+
+void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* results) {
+  DType common = common_dtype(rule, operands);
+  Dims sizes = broadcast_sizes(operands), strides = result_strides(operands, sizes);
+  for (int i = 0; i < rule.results; ++i)
+    results[i] = make({sizes, element_dtype(rule.result[i], common), strides}, Device{DeviceType::Meta});
+}
+
+void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place) {
+  prepare_outs(rule, common_dtype(rule, operands), broadcast_sizes(operands), outs, in_place);
+}
+
+}  // namespace taeda::shape

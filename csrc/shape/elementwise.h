@@ -1,0 +1,66 @@
+// Shapes, dtypes and strides of elementwise results: the same for every backend.
+#pragma once
+#include "shape/spec.h"
+
+namespace taeda::shape {
+
+// What an elementwise op reads: a tensor, or a number that takes part in promotion by its category only.
+class Operand {
+ public:
+  Operand() = default;
+  Operand(const Tensor& tensor) : tensor_(&tensor) {}
+  Operand(const Scalar& number) : number_(&number) {}
+  const Tensor* tensor() const { return tensor_; }
+  const Scalar& number() const { return *number_; }
+
+ private:
+  const Tensor* tensor_ = nullptr;
+  const Scalar* number_ = nullptr;
+};
+using Operands = std::span<const Operand>;
+
+enum class Promotion : uint8_t {
+  ResultType,  // the common dtype of all operands
+  Float,       // likewise, but integers and bool become the default dtype
+  Same,        // all operands must have one dtype
+};
+enum class Element : uint8_t { Common, Bool, Real, Complex };  // what a result holds, relative to the common dtype
+
+constexpr int kMaxResults = 4;
+struct ElementwiseRule {
+  Promotion promotion;
+  uint8_t mask_inputs;  // bit i: operand i is a condition (bool or uint8) and takes no part in promotion
+  uint8_t results;
+  Element result[kMaxResults];
+  uint16_t dtypes;      // bit per DType: which common dtypes there is a formula for
+};
+
+// The dtype that the operands convert to. Tensors with dimensions decide, then 0-d tensors, then numbers; a lower rank
+// counts only where its category is higher.
+TAEDA_API DType result_type(Operands operands, unsigned skipped = 0);
+// The same with the rule applied; NotImplementedError if there is no formula for it.
+DType common_dtype(const ElementwiseRule& rule, Operands operands);
+DType element_dtype(Element element, DType common);
+
+// The sizes that all tensors expand to; RuntimeError naming the two that do not fit.
+Dims broadcast_sizes(Operands operands);
+TAEDA_API Dims broadcast_sizes(IntList a, IntList b);
+// The dimensions from innermost to outermost in which walking the operands is cheapest, and in which a new result is
+// laid out: by rising strides of the first operand that tells two dimensions apart.
+Dims iteration_order(Operands operands, IntList sizes);
+// Strides of a new result: those of the operands where they agree, so that layouts such as channels-last survive.
+// Empty: contiguous.
+Dims result_strides(Operands operands, IntList sizes);
+
+// RuntimeError if writing `out` while reading `in` would read what was written already.
+void check_overlap(const Tensor& out, const Tensor& in);
+// RuntimeError if two elements of `out` share memory.
+void check_no_internal_overlap(const Tensor& out);
+
+// The results of an elementwise op on the meta device; `outs` as for a real one.
+void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* results);
+void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place);
+// Checks that results of the common dtype and sizes may go to `outs`, and resizes those of an out= call.
+void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, const Tensor* const* outs, bool in_place);
+
+}  // namespace taeda::shape

@@ -1,0 +1,68 @@
+#include "shape/spec.h"
+
+#include <algorithm>
+
+#include "api/ops.h"
+#include "core/warn.h"
+
+namespace taeda::shape {
+
+Tensor make(const Spec& spec, Device device) {
+  if (spec.strides.empty() && !spec.sizes.empty()) return new_tensor(spec.sizes, spec.dtype, device);
+  return new_tensor_strided(spec.sizes, spec.strides, spec.dtype, device);
+}
+
+std::vector<Tensor> make_all(const std::vector<Spec>& specs, Device device) {
+  std::vector<Tensor> result;
+  result.reserve(specs.size());
+  for (const Spec& spec : specs) result.push_back(make(spec, device));
+  return result;
+}
+
+Tensor alias(const Tensor& base, const View& view) {
+  Tensor result = new_alias(base, view.sizes, view.strides, view.offset);
+  if (view.dtype != DType::Undefined) result->set_dtype(view.dtype);
+  return result;
+}
+
+std::vector<Tensor> alias(const Tensor& base, const std::vector<View>& views) {
+  std::vector<Tensor> result;
+  result.reserve(views.size());
+  for (const View& view : views) result.push_back(alias(base, view));
+  return result;
+}
+
+void resize_out(const Tensor& out, IntList sizes) {
+  if (std::ranges::equal(out.sizes(), sizes)) return;
+  if (out.numel() != 0)
+    warn(str("an output of shape ", out.sizes(), " was resized to ", sizes,
+             ", which is deprecated for outputs that hold elements; empty it first with out.resize_(0)"));
+  resize_in_place(out, sizes);
+}
+
+Out::Out(const Tensor& out, const Spec& spec) : out_(out) {
+  TAEDA_CHECK(can_cast(spec.dtype, out.dtype()), "the result has dtype ", spec.dtype, ", which out (", out.dtype(),
+              ") cannot hold");
+  resize_out(out, spec.sizes);
+  bool same_strides = spec.strides.empty() ? out.is_contiguous() : std::ranges::equal(out.strides(), IntList(spec.strides));
+  if (out.dtype() != spec.dtype || !same_strides) temporary_ = make(spec, out.device());
+}
+
+void Out::finish() {
+  if (temporary_.defined()) ops::copy_(out_, temporary_);
+}
+
+void copy_to_out(const Tensor& result, const Tensor& out) {
+  TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(), ", which out (", out.dtype(),
+              ") cannot hold");
+  resize_out(out, result.sizes());
+  ops::copy_(out, result);
+}
+
+void check_inplace_result(const Tensor& self, IntList sizes, DType dtype) {
+  TAEDA_CHECK(can_cast(dtype, self.dtype()), "the result has dtype ", dtype, ", which self (", self.dtype(), ") cannot hold");
+  TAEDA_CHECK(std::ranges::equal(self.sizes(), sizes), "an in-place result keeps the shape of self ", self.sizes(),
+              "; the result has shape ", sizes);
+}
+
+}  // namespace taeda::shape

@@ -1,0 +1,29 @@
+// Rules of views and of ops that lay tensors out anew.
+#pragma once
+#include "shape/spec.h"
+
+namespace taeda::shape {
+
+inline View same(const Tensor& self) { return {self.sizes(), self.strides(), self.storage_offset()}; }
+View as_strided(const Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset);
+View transpose(const Tensor& self, int64_t dim0, int64_t dim1);
+View t(const Tensor& self);
+View permute(const Tensor& self, IntList dims);
+View expand(const Tensor& self, IntList size, bool implicit);
+View view(const Tensor& self, IntList size);
+View unsqueeze(const Tensor& self, int64_t dim);
+View squeeze(const Tensor& self);
+View squeeze(const Tensor& self, int64_t dim);
+View squeeze(const Tensor& self, IntList dims);
+View select(const Tensor& self, int64_t dim, int64_t index);
+View slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step);
+Spec clone(const Tensor& self, std::optional<MemoryFormat> format);
+
+// Sizes with one -1 replaced by what `numel` leaves; RuntimeError if it does not come out even.
+Dims infer_size(IntList size, int64_t numel);
+// The strides that show the same elements in the same order as `size`; nothing if they cannot.
+std::optional<Dims> view_strides(IntList old_sizes, IntList old_strides, IntList size);
+// Strides of a fresh tensor in the given format, or dense ones in the order of `like`'s strides for Preserve.
+Dims strides_for(const Tensor& like, MemoryFormat format);
+
+}  // namespace taeda::shape

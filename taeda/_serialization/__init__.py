@@ -1,0 +1,1 @@
+"""The pieces of ``save`` and ``load``: the archive, the names in it, and its two pickle machines."""

@@ -1,0 +1,154 @@
+"""What a checkpoint's pickle calls to make tensors from storages, each argument checked before it is believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+_INT64_END = 2**63
+_MOST_DIMS = 64
+
+
+class StorageType:
+    """Stands for a storage class of the file; ``dtype`` is None for an untyped one."""
+
+    __slots__ = ("dtype",)
+
+    def __init__(self, dtype: taeda.dtype | None) -> None:
+        self.dtype = dtype
+
+
+class TypedView:
+    """A loaded storage and the dtype under which the file holds it."""
+
+    __slots__ = ("dtype", "untyped")
+
+    def __init__(self, untyped: taeda.UntypedStorage, dtype: taeda.dtype) -> None:
+        self.untyped = untyped
+        self.dtype = dtype
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise RuntimeError(f"taeda.load: the file is damaged or was tampered with: {what}")
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < _INT64_END
+
+
+def _check_geometry(size: Any, stride: Any, offset: Any) -> int:
+    """Check a tensor's geometry and return how many elements its storage must hold."""
+    for name, values in (("size", size), ("stride", stride)):
+        valid = isinstance(values, tuple) and len(values) <= _MOST_DIMS and all(_is_count(v) for v in values)
+        _require(valid, f"a tensor's {name} is not a tuple of at most {_MOST_DIMS} non-negative 64-bit integers")
+    _require(len(size) == len(stride), f"a tensor has {len(size)} sizes but {len(stride)} strides")
+    _require(_is_count(offset), "a tensor's storage offset is not a non-negative 64-bit integer")
+    numel, last = 1, offset
+    for extent, step in zip(size, stride, strict=True):
+        numel *= extent
+        last += (extent - 1) * step
+    _require(numel < _INT64_END and (numel == 0 or last < _INT64_END), "a tensor's size overflows 64 bits")
+    return last + 1 if numel else 0
+
+
+def _over(untyped: taeda.UntypedStorage, dtype: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    _require(isinstance(dtype, taeda.dtype), "a tensor's dtype is not a dtype")
+    needed = _check_geometry(size, stride, offset)
+    held = untyped.nbytes() // dtype.itemsize
+    _require(needed <= held, f"a tensor reaches {needed} elements into a storage of {held}")
+    return taeda.empty(0, dtype=dtype, device=untyped.device).set_(untyped, offset, size, stride)
+
+
+def _typed(storage: Any) -> TypedView:
+    _require(isinstance(storage, TypedView), "a tensor is built over something that is not a storage")
+    return storage
+
+
+def tensor_v1(storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
+    view = _typed(storage)
+    return _over(view.untyped, view.dtype, offset, size, stride)
+
+
+def tensor_v2(
+    storage: Any, offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any = None, bits: Any = None
+) -> Tensor:
+    """``hooks`` is always empty in a file; ``bits`` marks a lazily conjugated or negated tensor."""
+    tensor = _with_bits(tensor_v1(storage, offset, size, stride), bits)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def tensor_v3(
+    storage: Any,
+    offset: Any,
+    size: Any,
+    stride: Any,
+    requires_grad: Any,
+    hooks: Any,
+    dtype: Any,
+    bits: Any = None,
+) -> Tensor:
+    """As ``tensor_v2``, over an untyped storage: for the dtypes that have no storage class in files."""
+    _require(isinstance(storage, taeda.UntypedStorage), "a tensor is built over something that is not a storage")
+    tensor = _with_bits(_over(storage, dtype, offset, size, stride), bits)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def _with_bits(tensor: Tensor, bits: Any) -> Tensor:
+    if not isinstance(bits, dict):
+        return tensor
+    if bits.get("conj"):
+        tensor = tensor.conj()
+    return taeda._neg_view(tensor) if bits.get("neg") else tensor
+
+
+def meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    _require(isinstance(dtype, taeda.dtype), "a tensor's dtype is not a dtype")
+    _check_geometry(size, stride, 0)
+    tensor = taeda.empty_strided(size, stride, dtype=dtype, device="meta")
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def parameter(data: Any, requires_grad: Any, hooks: Any) -> Tensor:
+    _require(isinstance(data, Tensor), "a Parameter holds something that is not a tensor")
+    return taeda.nn.Parameter(data, requires_grad=bool(requires_grad))
+
+
+def parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) -> Tensor:
+    return set_state(parameter(data, requires_grad, hooks), state)
+
+
+def from_type(build: Any, cls: Any, args: Any, state: Any) -> Tensor:
+    """A tensor of a subclass, or a plain one with attributes of its own."""
+    from taeda._serialization import names
+
+    allowed = [value for name, value in names.known().items() if name.startswith("torch._utils._rebuild_")]
+    _require(any(build is one for one in allowed), "a tensor subclass is not built by one of the known functions")
+    _require(isinstance(cls, type) and issubclass(cls, Tensor), "a tensor is given a type that is not a Tensor")
+    tensor = build(*args)
+    if type(tensor) is not cls:
+        tensor = tensor.as_subclass(cls)
+    return set_state(tensor, state)
+
+
+def set_state(tensor: Tensor, state: Any) -> Tensor:
+    """Give a tensor its Python attributes, through ``__setstate__`` where its class defines one."""
+    custom = getattr(type(tensor), "__setstate__", None)
+    if custom is not None and custom is not getattr(Tensor, "__setstate__", None):
+        custom(tensor, state)
+        return tensor
+    parts = state if isinstance(state, tuple) else (state,)
+    for part in parts:
+        _require(part is None or isinstance(part, dict), "a tensor's attributes are not a dictionary")
+        for name, value in (part or {}).items():
+            _require(isinstance(name, str) and not name.startswith("__"), "a tensor attribute has no proper name")
+            object.__setattr__(tensor, name, value)
+    return tensor
+
+
+def layout(name: Any) -> taeda.layout:
+    found = getattr(taeda, str(name).rpartition(".")[2], None)
+    _require(isinstance(found, taeda.layout), "an unknown layout is named")
+    return found

@@ -1,0 +1,1 @@
+"""The functions of `taeda.nn.functional`, by family."""

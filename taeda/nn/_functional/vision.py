@@ -1,0 +1,192 @@
+"""Resizing and sampling of images."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._C import _nn
+
+GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
+GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
+
+_NEAREST = {
+    ("nearest", 1): _nn.upsample_nearest1d,
+    ("nearest", 2): _nn.upsample_nearest2d,
+    ("nearest", 3): _nn.upsample_nearest3d,
+    ("nearest-exact", 1): _nn._upsample_nearest_exact1d,
+    ("nearest-exact", 2): _nn._upsample_nearest_exact2d,
+    ("nearest-exact", 3): _nn._upsample_nearest_exact3d,
+}
+_SMOOTH = {
+    ("linear", 1): _nn.upsample_linear1d,
+    ("bilinear", 2): _nn.upsample_bilinear2d,
+    ("trilinear", 3): _nn.upsample_trilinear3d,
+    ("bicubic", 2): _nn.upsample_bicubic2d,
+}
+_ANTIALIASED = {"bilinear": _nn._upsample_bilinear2d_aa, "bicubic": _nn._upsample_bicubic2d_aa}
+_MODES_WITH_CORNERS = ("linear", "bilinear", "bicubic", "trilinear")
+
+
+def _per_dimension(what: str, value: Any, spatial: int) -> list[Any]:
+    if not isinstance(value, (list, tuple)):
+        return [value] * spatial
+    if len(value) != spatial:
+        raise ValueError(
+            f"taeda.nn.functional.interpolate: {what} must have one entry for each of the {spatial} spatial "
+            f"dimensions; got {value}"
+        )
+    return list(value)
+
+
+def _target(
+    input: Tensor, size: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[list[int] | None, list[float] | None]:
+    """What the natives take: either the output size or the factors."""
+    spatial = input.dim() - 2
+    if (size is None) == (scale_factor is None):
+        raise ValueError(
+            f"taeda.nn.functional.interpolate: exactly one of size and scale_factor is needed; got size={size}, "
+            f"scale_factor={scale_factor}"
+        )
+    if size is not None:
+        if recompute:
+            raise ValueError("taeda.nn.functional.interpolate: recompute_scale_factor goes with scale_factor, not size")
+        return _per_dimension("size", size, spatial), None
+    factors = _per_dimension("scale_factor", scale_factor, spatial)
+    if recompute:
+        return [math.floor(extent * factor) for extent, factor in zip(input.shape[2:], factors, strict=True)], None
+    return None, [float(factor) for factor in factors]
+
+
+def _area_size(input: Tensor, size: list[int] | None, factors: list[float] | None) -> list[int]:
+    if size is not None:
+        return size
+    assert factors is not None
+    return [math.floor(extent * factor) for extent, factor in zip(input.shape[2:], factors, strict=True)]
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Resizes the spatial dimensions of (N, C, spatial...) to ``size`` or by ``scale_factor``.
+
+    Args:
+        mode: nearest, nearest-exact, linear (1 spatial dimension), bilinear and bicubic (2), trilinear (3) or area.
+        align_corners: for the four linear and cubic modes: whether the corner pixels' centres, rather than the corners of
+            the image, stay where they are.
+        recompute_scale_factor: compute the factor again from the rounded output size.
+        antialias: for bilinear and bicubic: average over all pixels when shrinking.
+    """
+    if mode in ("nearest", "area", "nearest-exact"):
+        if align_corners is not None:
+            raise ValueError(f"taeda.nn.functional.interpolate: align_corners does not go with mode='{mode}'")
+    elif align_corners is None:
+        align_corners = False
+    if antialias and not (mode in _ANTIALIASED and input.dim() == 4):
+        raise ValueError("taeda.nn.functional.interpolate: antialias goes with bilinear and bicubic on 4 dimensions only")
+    spatial = input.dim() - 2
+    output_size, factors = _target(input, size, scale_factor, recompute_scale_factor)
+    native = _NEAREST.get((mode, spatial))
+    if native is not None:
+        return native(input, output_size, factors)
+    native = _ANTIALIASED[mode] if antialias else _SMOOTH.get((mode, spatial))
+    if native is not None:
+        return native(input, output_size, align_corners, factors)
+    if mode == "area" and spatial in (1, 2, 3):
+        area = (taeda.adaptive_avg_pool1d, _nn.adaptive_avg_pool2d, _nn.adaptive_avg_pool3d)[spatial - 1]
+        return area(input, _area_size(input, output_size, factors))
+    raise NotImplementedError(
+        f"taeda.nn.functional.interpolate: mode='{mode}' does not go with an input of {input.dim()} dimensions"
+    )
+
+
+def _deprecated(name: str) -> None:
+    warnings.warn(f"taeda.nn.functional.{name} is deprecated; use interpolate", stacklevel=3)
+
+
+def upsample(
+    input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: bool | None = None
+) -> Tensor:
+    """Deprecated: `interpolate`."""
+    _deprecated("upsample")
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Deprecated: `interpolate` with mode nearest."""
+    _deprecated("upsample_nearest")
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Tensor:
+    """Deprecated: `interpolate` with mode bilinear and aligned corners."""
+    _deprecated("upsample_bilinear")
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Samples (N, C, H, W) or (N, C, D, H, W) at the places of ``grid``, (N, out..., 2 or 3), from -1 to 1.
+
+    Args:
+        mode: bilinear, nearest or bicubic (4 dimensions only).
+        padding_mode: what stands outside: zeros, border or reflection.
+        align_corners: whether -1 and 1 are the centres of the corner pixels rather than the image's edges.
+    """
+    for what, value, known in (
+        ("mode", mode, GRID_SAMPLE_INTERPOLATION_MODES),
+        ("padding_mode", padding_mode, GRID_SAMPLE_PADDING_MODES),
+    ):
+        if value not in known:
+            raise ValueError(f"taeda.nn.functional.grid_sample: {what} must be one of {list(known)}; got {value!r}")
+    if align_corners is None:
+        _warn_align_corners("grid_sample")
+    return taeda.grid_sampler(
+        input,
+        grid,
+        GRID_SAMPLE_INTERPOLATION_MODES[mode],
+        GRID_SAMPLE_PADDING_MODES[padding_mode],
+        bool(align_corners),
+    )
+
+
+def _warn_align_corners(name: str) -> None:
+    warnings.warn(
+        f"taeda.nn.functional.{name}: align_corners defaults to False; pass it to say so (before PyTorch 1.3 it was True)",
+        stacklevel=3,
+    )
+
+
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """The grid for `grid_sample` of affine maps ``theta``, (N, 2, 3) or (N, 3, 4), and an output ``size``.
+
+    ``size`` is (N, C, H, W) or (N, C, D, H, W); the result is (N, spatial..., 2 or 3).
+    """
+    name = "taeda.nn.functional.affine_grid"
+    if align_corners is None:
+        _warn_align_corners("affine_grid")
+    if not theta.is_floating_point():
+        raise ValueError(f"{name}: theta must be floating; got {theta.dtype}")
+    wanted = {4: (2, 3), 5: (3, 4)}.get(len(size))
+    if wanted is None:
+        raise NotImplementedError(f"{name}: size must have 4 or 5 entries; got {tuple(size)}")
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != wanted:
+        raise ValueError(f"{name}: theta must be (N, {wanted[0]}, {wanted[1]}); got {tuple(theta.shape)}")
+    if min(size) <= 0:
+        raise ValueError(f"{name}: size must be positive; got {tuple(size)}")
+    return taeda.affine_grid_generator(theta, size, bool(align_corners))

@@ -1,0 +1,136 @@
+"""How a module's backward hooks get between its inputs' and its outputs' gradients.
+
+An identity node stands before the module and one behind it. In backward the second sees the gradients of the outputs,
+the first those of the inputs.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import taeda
+from taeda import Tensor
+from taeda.autograd import Function
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class _Tap(Function):
+    """The identity; ``on_grad`` sees, and may replace, the gradients that pass."""
+
+    @staticmethod
+    def forward(ctx: Any, on_grad: Callable[[tuple[Any, ...]], tuple[Any, ...]], *tensors: Tensor) -> Any:
+        ctx.on_grad = on_grad
+        ctx.set_materialize_grads(False)
+        return tuple(tensor.view_as(tensor) for tensor in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return (None, *ctx.on_grad(grads))
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,)
+
+
+def _replace(old: tuple[Any, ...], new: Any, what: str) -> tuple[Any, ...]:
+    if new is None:
+        return old
+    new = _as_tuple(new)
+    if len(new) != len(old):
+        raise RuntimeError(f"taeda.nn: a backward hook returned {len(new)} gradients for {len(old)} {what}")
+    return new
+
+
+class BackwardHooks:
+    """The full backward hooks and pre-hooks of one call of ``module``."""
+
+    def __init__(self, module: Any, hooks: Iterable[Any], pre_hooks: Iterable[Any]) -> None:
+        self.module = module
+        self.hooks = list(hooks)
+        self.pre_hooks = list(pre_hooks)
+        self.grad_outputs: tuple[Any, ...] | None = None
+        self.n_inputs: int | None = None
+        self.inputs_tapped = False
+
+    def wrap_inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        self.n_inputs = len(args)
+        if not self.hooks:
+            return args
+        args, self.inputs_tapped = self._tap(args, self._on_grad_inputs)
+        return args
+
+    def wrap_outputs(self, result: Any) -> Any:
+        outputs, _ = self._tap(_as_tuple(result), self._on_grad_outputs)
+        return outputs if isinstance(result, tuple) else outputs[0]
+
+    @staticmethod
+    def _tap(values: tuple[Any, ...], on_grad: Any) -> tuple[tuple[Any, ...], bool]:
+        at = [i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
+        if not at or not taeda.is_grad_enabled():
+            return values, False
+        count = len(values)
+
+        def spread(grads: tuple[Any, ...]) -> tuple[Any, ...]:
+            full = [None] * count
+            for i, grad in zip(at, grads, strict=True):
+                full[i] = grad
+            full = on_grad(tuple(full))
+            return tuple(full[i] for i in at)
+
+        tapped = list(values)
+        for i, tensor in zip(at, _Tap.apply(spread, *(values[i] for i in at)), strict=True):
+            tapped[i] = tensor
+        return tuple(tapped), True
+
+    def _on_grad_outputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        for hook in self.pre_hooks:
+            grads = _replace(grads, hook(self.module, grads), "outputs")
+        self.grad_outputs = grads
+        if not self.inputs_tapped:
+            # No input needs a gradient, so nothing else would call the hooks.
+            missing = (None,) * (self.n_inputs or 0)
+            for hook in self.hooks:
+                result = hook(self.module, missing, grads)
+                if result is not None and any(grad is not None for grad in _as_tuple(result)):
+                    raise RuntimeError(
+                        "taeda.nn: a full backward hook returned gradients for inputs, but no input of the module "
+                        "requires grad"
+                    )
+            self.grad_outputs = None
+        return grads
+
+    def _on_grad_inputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.grad_outputs is None:
+            raise RuntimeError(
+                "taeda.nn: the gradient of a module's input was ready before that of its output; the input reaches "
+                "the loss by a path outside the module, or backward stopped between the two"
+            )
+        for hook in self.hooks:
+            grads = _replace(grads, hook(self.module, grads, self.grad_outputs), "inputs")
+        self.grad_outputs = None
+        return grads
+
+
+def attach_legacy(module: Any, hooks: list[Any], args: tuple[Any, ...], result: Any) -> None:
+    """Registers the hooks of `register_backward_hook` at the node that made the module's first output."""
+    if isinstance(result, tuple) and len(result) != 1:
+        warnings.warn(
+            "register_backward_hook sees only the last operation of a module with several outputs; "
+            "use register_full_backward_hook",
+            FutureWarning,
+            stacklevel=4,
+        )
+    first = result
+    while not isinstance(first, Tensor):
+        if isinstance(first, dict):
+            first = next(value for value in first.values() if isinstance(value, Tensor))
+        else:
+            first = first[0]
+    node = first.grad_fn
+    if node is None:
+        return
+    for hook in hooks:
+        node.register_hook(lambda grad_in, grad_out, hook=hook: hook(module, grad_in, grad_out))

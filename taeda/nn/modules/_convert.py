@@ -1,0 +1,152 @@
+"""Moving and casting all tensors of a module."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import taeda
+from taeda import Tensor
+from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _can_take_data(old: Any, new: Any) -> bool:
+    """Whether ``old.data = new`` keeps a working tensor: the same class, layout and kind of storage."""
+    return type(new) in (Tensor, type(old)) and old.layout == new.layout and old.is_meta == new.is_meta
+
+
+def _parse_to(args: tuple[Any, ...], device: Any, dtype: Any, non_blocking: bool, tensor: Any) -> tuple[Any, Any, bool]:
+    """Reads the positional forms of `Module.to`: (device, dtype), (dtype) and (tensor), each with non_blocking."""
+    rest = list(args)
+    if rest and isinstance(rest[0], Tensor):
+        tensor = rest.pop(0)
+    elif rest and isinstance(rest[0], taeda.dtype):
+        dtype = rest.pop(0)
+    elif rest:
+        device = rest.pop(0)
+        if rest and (rest[0] is None or isinstance(rest[0], taeda.dtype)):
+            dtype = rest.pop(0)
+    if rest:
+        non_blocking = rest.pop(0)
+    if rest or not isinstance(non_blocking, bool) or not isinstance(dtype, taeda.dtype | None):
+        raise TypeError(
+            f"Module.to: expected (device, dtype, non_blocking), (dtype, non_blocking) or (tensor, non_blocking); "
+            f"got {', '.join(type(arg).__name__ for arg in args)}"
+        )
+    if tensor is not None:
+        device, dtype = tensor.device, tensor.dtype
+    if device is not None and not isinstance(device, taeda.device):
+        if not isinstance(device, (str, int)):
+            raise TypeError(f"Module.to: cannot read a device, a dtype or a tensor from a {type(device).__name__}")
+        device = taeda.device(device)
+    return device, dtype, non_blocking
+
+
+class ConvertMixin:
+    """`to`, `half`, `cuda` and the like; all end in `_apply`."""
+
+    _parameters: dict[str, Any]
+    _buffers: dict[str, Any]
+    children: Callable[[], Any]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+        """Replaces every tensor ``t`` by ``fn(t)``; a parameter stays the same object wherever it can."""
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for name, param in self._parameters.items():
+            if param is not None:
+                self._apply_to_parameter(name, param, fn)
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def _apply_to_parameter(self, name: str, param: Any, fn: Callable[[Tensor], Tensor]) -> None:
+        with taeda.no_grad():
+            value = fn(param)
+            grad = param.grad
+            new_grad = None if grad is None else fn(grad)
+        in_place = _can_take_data(param, value) and not taeda.__future__.get_overwrite_module_params_on_conversion()
+        if in_place:
+            param.grad = None
+            param.data = value
+        else:
+            param = self._parameters[name] = Parameter(value, param.requires_grad)
+        if new_grad is None:
+            return
+        if in_place and _can_take_data(grad, new_grad):
+            grad.data = new_grad
+            param.grad = grad
+        else:
+            param.grad = new_grad.requires_grad_(grad.requires_grad)
+
+    def to(
+        self,
+        *args: Any,
+        device: Any = None,
+        dtype: Any = None,
+        non_blocking: bool = False,
+        tensor: Any = None,
+        memory_format: Any = None,
+    ) -> Any:
+        """Moves and casts all parameters and buffers, in place; returns this module.
+
+        Called as ``to(device, dtype)``, ``to(dtype)``, ``to(tensor)`` or ``to(memory_format=...)``. Integer tensors are
+        moved, never cast; ``memory_format`` is for tensors of 4 or 5 dimensions.
+
+        Raises:
+            TypeError: ``dtype`` is neither floating nor complex, or an argument is none of these.
+        """
+        device, dtype, non_blocking = _parse_to(args, device, dtype, non_blocking, tensor)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"Module.to: a module is cast to floating or complex dtypes only; got {dtype}")
+
+        def convert(t: Tensor) -> Tensor:
+            cast = dtype if t.is_floating_point() or t.is_complex() else None
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(device, cast, non_blocking, memory_format=memory_format)
+            return t.to(device, cast, non_blocking)
+
+        return self._apply(convert)
+
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+        """Moves all tensors to ``device`` without their values, which are undefined after."""
+        return self._apply(lambda t: taeda.empty_like(t, device=device), recurse=recurse)
+
+    def type(self, dst_type: Any) -> Any:
+        """Casts all parameters and buffers, integer ones included."""
+        return self._apply(lambda t: t.type(dst_type))
+
+    def _cast_floats(self, cast: Callable[[Tensor], Tensor]) -> Any:
+        return self._apply(lambda t: cast(t) if t.is_floating_point() else t)
+
+    def float(self) -> Any:
+        """Casts floating parameters and buffers to float32."""
+        return self._cast_floats(lambda t: t.float())
+
+    def double(self) -> Any:
+        """Casts floating parameters and buffers to float64."""
+        return self._cast_floats(lambda t: t.double())
+
+    def half(self) -> Any:
+        """Casts floating parameters and buffers to float16."""
+        return self._cast_floats(lambda t: t.half())
+
+    def bfloat16(self) -> Any:
+        """Casts floating parameters and buffers to bfloat16."""
+        return self._cast_floats(lambda t: t.bfloat16())
+
+    def cpu(self) -> Any:
+        """Moves all parameters and buffers to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def cuda(self, device: Any = None) -> Any:
+        """Moves all parameters and buffers to a GPU, by default the current one."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def share_memory(self) -> Any:
+        """Moves all parameters and buffers to shared memory."""
+        return self._apply(lambda t: t.share_memory_())

@@ -1,0 +1,72 @@
+"""ASGD."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from ._checks import at_least
+from ._table import Batch, TableOptimizer
+from .optimizer import ParamsT
+
+__all__ = ["ASGD"]
+
+
+class ASGD(TableOptimizer):
+    """Averaged SGD: SGD with a decaying rate, and in ``state[p]["ax"]`` the mean of the parameters from step ``t0`` on.
+
+    ``p *= 1 - lambd * eta``, ``p -= eta * g``, ``eta = lr / (1 + lambd * lr * t)**alpha``.
+    Source: Polyak and Juditsky, Acceleration of stochastic approximation by averaging, 1992.
+
+    Raises:
+        ValueError: ``lr`` or ``weight_decay`` is negative.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        at_least("ASGD", 0, weight_decay=weight_decay)
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+            "capturable": capturable,
+        }
+        super().__init__(params, defaults)
+
+    def _slots(self, group: dict[str, Any]) -> tuple[str, ...]:
+        return ("step", "eta", "mu", "ax")
+
+    def _fresh(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
+        eta = self._count(p, group, float(group["lr"]))
+        return {**super()._fresh(p, group), "eta": eta, "mu": self._count(p, group, 1.0)}
+
+    def _rule(self, ops: Any, group: dict[str, Any], batch: Batch) -> None:
+        lr, lambd = ops.number(group["lr"]), group["lambd"]
+        etas, mus, averages = batch.column("eta"), batch.column("mu"), batch.column("ax")
+        steps = ops.steps(batch.column("step"))
+        eta = [e.item() if e.device.type == "cpu" else e for e in etas]
+        ops.mul_(batch.params, [1 - lambd * e for e in eta])
+        ops.add_(batch.params, ops.mul(batch.grads, [-e for e in eta]))
+        distances = ops.sub(batch.params, averages)
+        ops.add_(averages, ops.mul(distances, [m.item() if m.device.type == "cpu" else m for m in mus]))
+        for t, e, m in zip(steps, etas, mus, strict=True):
+            e.copy_(taeda.as_tensor(lr / (1 + lambd * lr * t) ** group["alpha"]))
+            m.copy_(1 / taeda.as_tensor(t - group["t0"]).clamp(min=1.0))

@@ -1,0 +1,77 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import Tensor
+
+from ._checks import at_least
+from ._table import Batch, TableOptimizer
+from .optimizer import ParamsT
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(TableOptimizer):
+    """RMSprop: the gradient divided by the root of a running mean of its square.
+
+    ``v = alpha * v + (1 - alpha) * g * g``; ``p -= lr * g / (sqrt(v) + eps)``, or with ``momentum`` through a buffer of
+    those quotients. ``centered`` subtracts the square of a running mean of ``g`` from ``v``.
+    Source: Hinton, Neural networks for machine learning, lecture 6, 2012; Graves, arXiv:1308.0850 (centered).
+
+    Raises:
+        ValueError: an option is negative.
+    """
+
+    def __init__(
+        self,
+        params: ParamsT,
+        lr: float | Tensor = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        at_least("RMSprop", 0, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "capturable": capturable,
+            "foreach": foreach,
+            "maximize": maximize,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, defaults)
+
+    def _slots(self, group: dict[str, Any]) -> tuple[str, ...]:
+        buffer = ("momentum_buffer",) if group["momentum"] > 0 else ()
+        return ("step", "square_avg", *buffer, *(("grad_avg",) if group["centered"] else ()))
+
+    def _rule(self, ops: Any, group: dict[str, Any], batch: Batch) -> None:
+        grads, lr, alpha = batch.grads, ops.number(group["lr"]), group["alpha"]
+        ops.steps(batch.column("step"))
+        squares = batch.column("square_avg")
+        ops.mul_(squares, alpha)
+        ops.addcmul_(squares, grads, grads, 1 - alpha)
+        if group["centered"]:
+            means = batch.column("grad_avg")
+            ops.lerp_(means, grads, 1 - alpha)
+            squares = ops.sub(squares, ops.mul(means, means))
+        roots = ops.add_own(ops.sqrt(squares), group["eps"])
+        if group["momentum"] > 0:
+            buffers = batch.column("momentum_buffer")
+            ops.mul_(buffers, group["momentum"])
+            ops.addcdiv_(buffers, grads, roots)
+            ops.add_(batch.params, buffers, alpha=-lr)
+        else:
+            ops.addcdiv_(batch.params, grads, roots, -lr)

@@ -1,0 +1,379 @@
+"""Saving objects to files and loading them: PyTorch's zip format, in both directions."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import IO, Any
+
+import taeda
+from taeda._serialization.locations import default_restore_location, location_tag, register_package
+
+__all__ = [
+    "LoadEndianness",
+    "add_safe_globals",
+    "clear_safe_globals",
+    "default_restore_location",
+    "get_crc32_options",
+    "get_default_load_endianness",
+    "get_default_mmap_options",
+    "get_safe_globals",
+    "get_unsafe_globals_in_checkpoint",
+    "load",
+    "location_tag",
+    "register_package",
+    "safe_globals",
+    "save",
+    "set_crc32_options",
+    "set_default_load_endianness",
+    "set_default_mmap_options",
+    "skip_data",
+]
+
+DEFAULT_PROTOCOL = 2
+MAP_SHARED, MAP_PRIVATE = 1, 2  # POSIX values
+
+
+class LoadEndianness(Enum):
+    """Byte order assumed for files that do not say theirs."""
+
+    NATIVE = 1
+    LITTLE = 2
+    BIG = 3
+
+
+class _Settings:
+    load_endianness: LoadEndianness | None = None
+    mmap_flags: int = MAP_PRIVATE
+    crc32: bool = True
+    skip_data: bool = False
+
+
+def save(
+    obj: Any,
+    f: str | os.PathLike[str] | IO[bytes],
+    pickle_module: Any = None,
+    pickle_protocol: int = DEFAULT_PROTOCOL,
+    _use_new_zipfile_serialization: bool = True,
+    _disable_byteorder_record: bool = False,
+) -> None:
+    """Save an object: tensors as raw storages, everything around them as a pickle.
+
+    Views of one storage stay views of one storage. A path is written through a temporary file in the same folder that
+    then takes its name, so that a crash never leaves half a file.
+
+    Args:
+        obj: anything that pickles.
+        f: a path, or a binary file open for writing.
+        pickle_module: a module to use instead of ``pickle``; its ``Pickler`` writes the names that it likes.
+        pickle_protocol: the pickle's protocol; PyTorch's readers want 2.
+
+    Raises:
+        RuntimeError: one storage is shared by tensors of different dtypes; or the path's folder does not exist.
+        ValueError: the file format from before PyTorch 1.6 is asked for; it can only be read.
+    """
+    if not _use_new_zipfile_serialization:
+        raise ValueError("taeda.save: only the zip format is written; drop _use_new_zipfile_serialization=False")
+    if isinstance(f, (str, os.PathLike)):
+        _save_to_path(obj, os.fspath(f), pickle_module, pickle_protocol, not _disable_byteorder_record)
+        return
+    if not hasattr(f, "write"):
+        raise AttributeError(f"taeda.save: f must be a path or a file with write(); got {type(f).__name__}")
+    _write_archive(obj, f, "archive", pickle_module, pickle_protocol, not _disable_byteorder_record)
+
+
+def _save_to_path(obj: Any, path: str, pickle_module: Any, protocol: int, byteorder: bool) -> None:
+    path = os.path.realpath(path)  # a link stays a link; its target is replaced
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder):
+        raise RuntimeError(f"taeda.save: the parent folder {folder} does not exist")
+    stem = os.path.splitext(name)[0] or "archive"
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe cannot be replaced
+        with open(path, "wb") as file:
+            _write_archive(obj, file, stem, pickle_module, protocol, byteorder)
+        return
+    import tempfile
+
+    handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _write_archive(obj, file, stem, pickle_module, protocol, byteorder)
+        os.chmod(temporary, _mode_for(path))
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _mode_for(path: str) -> int:
+    """The permissions that plain ``open(path, "wb")`` would leave."""
+    if os.path.exists(path):
+        return os.stat(path).st_mode & 0o7777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def _write_archive(obj: Any, file: IO[bytes], folder: str, pickle_module: Any, protocol: int, byteorder: bool) -> None:
+    import io
+
+    from taeda._serialization.archive import ALIGNMENT, ArchiveWriter, bytes_of
+    from taeda._serialization.pickler import StorageTable, make_pickler
+
+    table, pickled = StorageTable(), io.BytesIO()
+    make_pickler(pickle_module, pickled, protocol, table).dump(obj)
+    archive = ArchiveWriter(file, folder, _Settings.crc32)
+    archive.write("data.pkl", pickled.getvalue())
+    archive.write(".format_version", b"1")
+    archive.write(".storage_alignment", b"%d" % ALIGNMENT)
+    if byteorder:
+        archive.write("byteorder", sys.byteorder.encode())
+    for key, storage in enumerate(table.storages):
+        if _Settings.skip_data:
+            archive.write_blank(f"data/{key}", storage.nbytes())
+        else:
+            archive.write(f"data/{key}", bytes_of(storage if storage.device.type == "cpu" else storage.cpu()))
+    archive.finish()
+
+
+def load(
+    f: str | os.PathLike[str] | IO[bytes],
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool | None = None,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
+) -> Any:
+    """Load what ``save`` (ours or PyTorch's) wrote.
+
+    Args:
+        f: a path, or a binary file that can seek.
+        map_location: where storages go: a device or its name, a dictionary from saved to wanted locations, or a
+            function of (storage, location) that returns the storage to use, or None for the default.
+        pickle_module: a module to use instead of ``pickle``; only with ``weights_only=False``.
+        weights_only: True (the default) admits tensors, plain containers and what ``add_safe_globals`` added, and
+            never runs code from the file. False unpickles anything: a file from a stranger can then do anything.
+        mmap: map the storages from the file instead of reading them; ``f`` must then be a path.
+
+    Raises:
+        pickle.UnpicklingError: the file is no checkpoint, or needs something that safe loading does not admit.
+        RuntimeError: the file is damaged, or a storage cannot be placed where it should go.
+        EOFError: the file is empty.
+        ValueError: ``mmap`` with something other than a path.
+    """
+    safe = _decide_safe(weights_only, pickle_module)
+    if mmap and not isinstance(f, (str, os.PathLike)):
+        raise ValueError(f"taeda.load: mmap=True needs a path; got {type(f).__name__}")
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return _load_file(file, map_location, pickle_module, safe, os.fspath(f) if mmap else None, pickle_load_args)
+    return _load_file(_seekable(f), map_location, pickle_module, safe, None, pickle_load_args)
+
+
+def _decide_safe(weights_only: bool | None, pickle_module: Any) -> bool:
+    forced_on = os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true")
+    forced_off = os.environ.get("TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true")
+    if forced_on and forced_off:
+        raise RuntimeError("taeda.load: TORCH_FORCE_WEIGHTS_ONLY_LOAD and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD contradict")
+    if weights_only is None:
+        weights_only = pickle_module is None and not forced_off
+    if forced_on:
+        weights_only = True
+    if weights_only and pickle_module is not None:
+        raise RuntimeError("taeda.load: weights_only=True has its own unpickler; drop pickle_module")
+    return weights_only
+
+
+def _seekable(f: Any) -> Any:
+    for method in ("read", "seek", "tell"):
+        if not hasattr(f, method):
+            raise AttributeError(
+                f"taeda.load: f must be a path or a file that can read, seek and tell; {type(f).__name__} has no "
+                f"{method}(). Read it into an io.BytesIO first"
+            )
+    return f
+
+
+def _open_archive(file: Any) -> Any:
+    """The checkpoint's archive, or the exception that says what the file is instead."""
+    import pickle
+
+    from taeda._serialization.archive import ArchiveReader
+
+    start = file.tell()
+    magic = file.read(4)
+    file.seek(start)
+    if not magic:
+        raise EOFError("taeda.load: the file is empty")
+    if magic[:2] != b"PK":
+        raise pickle.UnpicklingError(
+            f"taeda.load: this is no checkpoint: it starts with {bytes(magic)!r}, not as a zip archive does. Files from "
+            "before PyTorch 1.6 must first be saved again by PyTorch"
+        )
+    archive = ArchiveReader(file)
+    assumed = _Settings.load_endianness
+    fallback = sys.byteorder if assumed in (None, LoadEndianness.NATIVE) else assumed.name.lower()  # type: ignore[union-attr]
+    archive.read_byteorder(fallback)
+    return archive
+
+
+def _load_file(
+    file: Any, map_location: Any, pickle_module: Any, safe: bool, mapped_path: str | None, pickle_args: dict[str, Any]
+) -> Any:
+    from taeda._serialization.locations import restorer
+    from taeda._serialization.storages import StorageLoader
+
+    archive = _open_archive(file)
+    mapping = (mapped_path, _Settings.mmap_flags == MAP_SHARED) if mapped_path else None
+    storages = StorageLoader(archive, restorer(map_location), mapping, _Settings.skip_data or str(map_location) == "meta")
+    data = archive.read("data.pkl")
+    if safe:
+        return _load_safely(data, storages, pickle_args.get("encoding", "utf-8"))
+    return _load_anything(data, storages, pickle_module, pickle_args)
+
+
+def _load_safely(data: bytes, storages: Any, encoding: str) -> Any:
+    import pickle
+
+    from taeda._serialization.safe_globals import find_global
+    from taeda._serialization.safe_pickle import SafeUnpickler
+
+    try:
+        return SafeUnpickler(data, find_global, storages.load, encoding).load()
+    except pickle.UnpicklingError as error:
+        raise pickle.UnpicklingError(f"taeda.load: the file cannot be loaded safely: {error}") from error
+
+
+def _load_anything(data: bytes, storages: Any, pickle_module: Any, pickle_args: dict[str, Any]) -> Any:
+    import io
+
+    if pickle_module is None:
+        import pickle as pickle_module
+
+    from taeda._serialization.names import FILE_ROOT, resolve
+
+    class Unpickler(pickle_module.Unpickler):  # type: ignore[misc, name-defined]
+        def find_class(self, module: str, name: str) -> Any:
+            if module.partition(".")[0] == FILE_ROOT:
+                return resolve(module, name)
+            return super().find_class(module, name)
+
+        def persistent_load(self, pid: Any) -> Any:
+            return storages.load(pid)
+
+    return Unpickler(io.BytesIO(data), **{"encoding": "utf-8", **pickle_args}).load()
+
+
+def add_safe_globals(safe_globals: list[Callable[..., Any] | tuple[Callable[..., Any], str]]) -> None:
+    """Admit classes and functions for ``load(weights_only=True)``; each alone or as ``(object, "module.name")``."""
+    from taeda._serialization import safe_globals as registry
+
+    registry.add(safe_globals)
+
+
+def get_safe_globals() -> list[Any]:
+    """What ``add_safe_globals`` admitted so far."""
+    from taeda._serialization import safe_globals as registry
+
+    return registry.added()
+
+
+def clear_safe_globals() -> None:
+    """Take back everything that ``add_safe_globals`` admitted."""
+    from taeda._serialization import safe_globals as registry
+
+    registry.replace([])
+
+
+class safe_globals:  # noqa: N801  PyTorch's name
+    """``with safe_globals([...]):`` admits classes and functions for the length of the block."""
+
+    def __init__(self, safe_globals: list[Any]) -> None:
+        self._globals = safe_globals
+
+    def __enter__(self) -> None:
+        self._before = get_safe_globals()
+        add_safe_globals(self._globals)
+
+    def __exit__(self, *exc: object) -> None:
+        from taeda._serialization import safe_globals as registry
+
+        registry.replace(self._before)
+
+
+def get_unsafe_globals_in_checkpoint(f: str | os.PathLike[str] | IO[bytes]) -> list[str]:
+    """The globals in a file that ``load(weights_only=True)`` would refuse, as ``module.name``; nothing is loaded."""
+    from taeda._serialization.safe_globals import unsafe_in
+
+    if isinstance(f, (str, os.PathLike)):
+        with open(f, "rb") as file:
+            return unsafe_in(_open_archive(file).read("data.pkl"))
+    return unsafe_in(_open_archive(_seekable(f)).read("data.pkl"))
+
+
+class skip_data:  # noqa: N801  PyTorch's name
+    """``with skip_data():`` saves leave the storages' bytes blank, and loads leave them uninitialised.
+
+    For files whose bytes come later: shapes, dtypes and everything else are kept.
+    """
+
+    def __init__(self, materialize_fake_tensors: bool = False) -> None:
+        self.materialize_fake_tensors = materialize_fake_tensors
+
+    def __enter__(self) -> None:
+        self._before = _Settings.skip_data
+        _Settings.skip_data = True
+
+    def __exit__(self, *exc: object) -> None:
+        _Settings.skip_data = self._before
+
+
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """Set the byte order assumed for files without a record of theirs; None means this machine's."""
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError(f"taeda.serialization: expected a LoadEndianness or None; got {type(endianness).__name__}")
+    _Settings.load_endianness = endianness
+
+
+def get_default_load_endianness() -> LoadEndianness | None:
+    """The byte order assumed for files without a record of theirs."""
+    return _Settings.load_endianness
+
+
+@contextmanager
+def _restoring(name: str, value: Any) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        setattr(_Settings, name, value)
+
+
+def set_default_mmap_options(flags: int) -> Any:
+    """Set whether ``load(mmap=True)`` maps privately (``mmap.MAP_PRIVATE``, the default) or ``mmap.MAP_SHARED``.
+
+    Takes effect at once; used as a ``with`` block, it is undone at the end.
+    """
+    if flags not in (MAP_SHARED, MAP_PRIVATE):
+        raise ValueError(f"taeda.serialization: flags must be mmap.MAP_PRIVATE or mmap.MAP_SHARED; got {flags}")
+    undo = _restoring("mmap_flags", _Settings.mmap_flags)
+    _Settings.mmap_flags = flags
+    return undo
+
+
+def get_default_mmap_options() -> int:
+    """How ``load(mmap=True)`` maps files."""
+    return _Settings.mmap_flags
+
+
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Set whether ``save`` writes checksums; without them a damaged storage goes unnoticed."""
+    _Settings.crc32 = compute_crc32
+
+
+def get_crc32_options() -> bool:
+    """Whether ``save`` writes checksums."""
+    return _Settings.crc32

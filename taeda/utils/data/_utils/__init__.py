@@ -1,0 +1,1 @@
+"""The loader's parts: collating, fetching, pinning, worker processes and the way from them back."""

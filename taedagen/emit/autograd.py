@@ -1,0 +1,507 @@
+"""The autograd layer: per family ``autograd/<family>.h`` and ``.cpp`` with a node per derivative and a function per op."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from taedagen.emit import cpp
+from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, families_called, used_arguments
+from taedagen.emit.plan import Family, Plan, is_view
+from taedagen.opdef.declaration import Declaration, Op
+from taedagen.opdef.expr import Expr, arg, trace
+from taedagen.opdef.schema import Argument, Type
+
+_OWNED = {"IntList": "std::vector<int64_t>", "floatList": "std::vector<double>", "ScalarList": "std::vector<Scalar>",
+          "str": "std::string"}  # fmt: skip
+
+
+@dataclass
+class Member:
+    """Something that a node keeps: a tensor, a list of them, part of a tensor's geometry, or a plain value."""
+
+    name: str
+    cpp_type: str
+    save: str  # the statement's right-hand side
+    source: str  # the argument it is of
+    after: bool = False  # of the results: saved once they exist
+    used_by: set[int] = field(default_factory=set)  # indices of the gradients whose formula reads it
+
+
+@dataclass
+class Derivative:
+    """A traced derivative of one op."""
+
+    op: Op
+    gradients: dict[str, Expr]
+    members: list[Member]
+    differentiable: list[Argument]  # the op's tensor arguments, in edge order
+
+    @property
+    def struct(self) -> str:
+        return node_name(self.op) + (f"_{self.op.schema.overload}" if self.op.numbers else "")
+
+
+def node_name(op: Op) -> str:
+    """``AddBackward0``: the number tells overloads with derivatives of their own apart."""
+    name = op.declaration.name.lstrip("_")
+    camel = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    for digit in "123":
+        camel = camel.replace(f"{digit}d", f"{digit}D")
+    from taedagen.opdef.declaration import REGISTRY
+
+    siblings = [d for d in REGISTRY.named(op.declaration.name) if d.derivative]
+    index = siblings.index(op.declaration) if op.declaration in siblings else 0
+    return f"{camel}Backward{index}"
+
+
+def trace_derivative(op: Op) -> Derivative | None:
+    declaration = op.declaration
+    if declaration.derivative is None:
+        return None
+    schema = op.schema if op.variant == "functional" else next(o for o in declaration.ops() if o.numbers == op.numbers).schema
+    result_names = _result_names(declaration)
+    allowed = {*schema.names, "grad", "grads", "needs", *result_names}
+    parameters = list(inspect.signature(declaration.derivative).parameters)
+    for name in parameters:
+        if name not in allowed:
+            raise declaration.fail(
+                f"the derivative takes '{name}', which is no argument, result, grad, grads or needs; there are "
+                f"{sorted(allowed)}", declaration.derivative_where)  # fmt: skip
+    result = trace(declaration.derivative, {name: arg(name) for name in parameters})
+    if not isinstance(result, dict):
+        raise declaration.fail("the derivative must return a dict from argument to gradient", declaration.derivative_where)
+    tensors = [a for a in schema.arguments if a.type.is_tensor]
+    known = {a.name for a in declaration.schema.tensors}
+    for name in result:
+        if name not in known:
+            raise declaration.fail(f"the derivative gives a gradient for '{name}', which is no tensor argument; "
+                                   f"there are {sorted(known)}", declaration.derivative_where)  # fmt: skip
+    gradients = {k: v for k, v in result.items() if v is not None and k in {a.name for a in tensors}}
+    members = _members(op, schema.arguments, result_names, gradients, tensors)
+    return Derivative(op, gradients, members, tensors)
+
+
+def _result_names(declaration: Declaration) -> list[str]:
+    returns = declaration.schema.returns
+    if len(returns) == 1:
+        return ["result"]
+    return [r.name or f"result{i}" for i, r in enumerate(returns)]
+
+
+def _members(op: Op, arguments: Iterable[Argument], result_names: list[str], gradients: dict[str, Expr],
+             tensors: list[Argument]) -> list[Member]:  # fmt: skip
+    order = [a.name for a in tensors]
+    uses: dict[str, dict[str, set[int]]] = {}
+    for name, root in gradients.items():
+        for used, how in used_arguments([root]).items():
+            for kind in how:
+                uses.setdefault(used, {}).setdefault(kind, set()).add(order.index(name))
+    members: list[Member] = []
+    for argument in arguments:
+        if argument.name in uses:
+            members += _argument_members(op, argument, uses[argument.name])
+    for i, name in enumerate(result_names):
+        if name in uses and name not in {a.name for a in arguments}:
+            members += _result_members(op, name, i, uses[name])
+    return members
+
+
+def _argument_members(op: Op, argument: Argument, how: dict[str, set[int]]) -> list[Member]:
+    name, spelled = argument.name, cpp.identifier(argument.name)
+    everyone = set().union(*how.values())
+    if argument.type.is_tensor and argument.type.is_list:
+        return [Member(f"{name}_", "std::vector<SavedTensor>", f"save_list({spelled}, false)", name, used_by=everyone)]
+    if argument.type.is_tensor and "value" in how:
+        is_target = op.variant == "inplace" and name == op.schema.arguments[0].name
+        value = f"SavedTensor({'original' if is_target else spelled}, false)"
+        return [Member(f"{name}_", "SavedTensor", value, name, used_by=everyone)]
+    if argument.type.is_tensor:
+        return _geometry_members(name, spelled, set(how), everyone, after=False)
+    kind = argument_kind(argument.type)
+    owned = _OWNED.get(kind, cpp.cpp_type(argument.type).removeprefix("const ").removesuffix("&"))
+    if kind in _OWNED and argument.type.optional:
+        owned = f"std::optional<{owned}>"
+        return [Member(f"{name}_", owned, f"own({spelled})", name, used_by=everyone)]
+    value = f"own({spelled})" if kind in _OWNED else spelled
+    return [Member(f"{name}_", owned, value, name, used_by=everyone)]
+
+
+def _geometry_members(name: str, spelled: str, how: set[str], everyone: set[int], after: bool) -> list[Member]:
+    members = []
+    if how & {"sizes", "size", "dim", "numel"}:
+        members.append(Member(f"{name}_sizes_", "std::vector<int64_t>", f"own({spelled}.sizes())", name, after, everyone))
+    for question, cpp_type in (("strides", "std::vector<int64_t>"), ("dtype", "DType"), ("storage_offset", "int64_t")):
+        if question in how:
+            value = f"own({spelled}.strides())" if question == "strides" else f"{spelled}.{question}()"
+            members.append(Member(f"{name}_{question}_", cpp_type, value, name, after, everyone))
+    return members
+
+
+def _result_members(op: Op, name: str, index: int, how: dict[str, set[int]]) -> list[Member]:
+    everyone = set().union(*how.values())
+    many = len(op.declaration.schema.returns) > 1
+    text = op.schema.arguments[0].name if op.variant == "inplace" else f"std::get<{index}>(result)" if many else "result"
+    returned = op.declaration.schema.returns[index].type
+    if returned.is_list:
+        return [Member(f"{name}_", "std::vector<SavedTensor>", f"save_list({text}, true)", name, True, everyone)]
+    if "value" in how:
+        return [Member(f"{name}_", "SavedTensor", f"SavedTensor({text}, true)", name, True, everyone)]
+    return _geometry_members(name, text, set(how), everyone, after=True)
+
+
+# --- files
+
+
+def emit_autograd(plan: Plan) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for family in plan.families:
+        if f"autograd/ops/{family.name}.h" in plan.kernel_headers(family):
+            files[f"csrc/autograd/ops/{family.name}.h"] = _header(plan, family)
+            files[f"csrc/autograd/ops/{family.name}.cpp"] = _source(plan, family)
+    return files
+
+
+def _header(plan: Plan, family: Family) -> str:
+    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "", "namespace taeda {"]
+    for layer, has in (("autograd", plan.has_autograd_layer), ("inplace_or_view", plan.has_inplace_or_view_layer)):
+        lines.append(f"namespace {layer} {{")
+        for op in family.ops:
+            if plan.has_body(op) and has(op):
+                lines.append(f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({_keyed(op)});")
+        lines.append(f"}}  // namespace {layer}")
+    return "\n".join([*lines, "}  // namespace taeda", ""])
+
+
+def _keyed(op: Op) -> str:
+    return ", ".join(filter(None, ("KeySet keys", cpp.parameters(op.schema.arguments))))
+
+
+def _source(plan: Plan, family: Family) -> str:
+    body: list[str] = []
+    roots: list[Expr] = []
+    done: set[str] = set()
+    for op in family.ops:
+        if not plan.has_body(op):
+            continue
+        if plan.has_autograd_layer(op) and op.declaration.differentiable:
+            derivative = trace_derivative(op) if op.variant != "out" else None
+            if derivative:
+                roots += derivative.gradients.values()
+            if derivative and derivative.struct not in done:
+                done.add(derivative.struct)
+                body += ["namespace {", *_node(derivative), "}  // namespace", ""]
+            body += ["namespace autograd {", *_function(plan, op, derivative), "}  // namespace autograd", ""]
+        elif plan.has_autograd_layer(op):
+            body += ["namespace autograd {", *_plain(plan, op), "}  // namespace autograd", ""]
+        if plan.has_inplace_or_view_layer(op):
+            body += ["namespace inplace_or_view {", *_inplace_or_view(op), "}  // namespace inplace_or_view", ""]
+    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.families})
+    lines = [f"// Made by taedagen from {family.source}.", *(f'#include "api/{u}.h"' for u in used),
+             f'#include "autograd/ops/{family.name}.h"', '#include "autograd/record.h"', '#include "autograd/numbers.h"',
+             f'#include "dispatch/ops/{family.name}.h"', '#include "dispatch/signatures.h"', "", "namespace taeda {",
+             "using namespace taeda::autograd;", ""]  # fmt: skip
+    return "\n".join([*lines, *body, "}  // namespace taeda", ""])
+
+
+# --- nodes
+
+
+def _node(derivative: Derivative) -> list[str]:
+    op, members = derivative.op, derivative.members
+    lines = [cpp.place_comment(op.declaration), f"struct {derivative.struct} final : Node {{"]
+    lines += [f"  {m.cpp_type} {m.name};" for m in members]
+    if any(a.type.is_list for a in derivative.differentiable):
+        lines += [f"  size_t {a.name}_count_ = 1;" for a in derivative.differentiable]
+    lines += [f'  std::string_view name() const override {{ return "{node_name(op)}"; }}']
+    lines += _release(members) + _visit(members) + _apply(derivative)
+    return [*lines, "};"]
+
+
+def _release(members: list[Member]) -> list[str]:
+    parts = []
+    for m in members:
+        if m.cpp_type == "SavedTensor":
+            parts.append(f"{m.name}.reset();")
+        elif m.cpp_type == "std::vector<SavedTensor>":
+            parts.append(f"reset_list({m.name});")
+    return [f"  void release_saved() override {{ {' '.join(parts)} }}"] if parts else []
+
+
+def _visit(members: list[Member]) -> list[str]:
+    parts = []
+    for m in members:
+        plain = m.name.rstrip("_")
+        if m.cpp_type == "SavedTensor":
+            parts.append(f'v.tensor("{plain}", {m.name});')
+        elif m.cpp_type == "std::vector<SavedTensor>":
+            parts.append(f'v.tensors("{plain}", {m.name});')
+        elif "Generator" not in m.cpp_type:
+            parts.append(f'v.value("{plain}", box({m.name}));')
+    return [f"  void visit_saved(SavedVisitor& v) override {{ {' '.join(parts)} }}"] if parts else []
+
+
+def _apply(derivative: Derivative) -> list[str]:
+    op, schema = derivative.op, derivative.op.declaration.schema
+    lines = ["  void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override {"]
+    used = used_arguments(list(derivative.gradients.values()))
+    known: dict[str, Typed] = {}
+    if "grad" in used or "grads" not in used:
+        lines += ["    const Tensor& grad = grads[0];", "    if (!grad.defined()) return;"]
+        known["grad"] = Typed("grad", "Tensor")
+    if "grads" in used:
+        lines += ["    if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); })) return;",
+                  "    fill_undefined(grads, metadata());"]  # fmt: skip
+        known["grads"] = Typed("grads", "TensorList")
+    if "needs" in used:
+        flags = ", ".join(_needed(derivative, a) for a in derivative.differentiable)
+        lines.append(f"    const int64_t needs[] = {{{flags}}};")
+        known["needs"] = Typed("IntList(needs)", "IntList")
+    lines += _unpacked(derivative, known)
+    grouped = list(derivative.gradients.items())
+    joint = _is_joint(derivative)
+    if joint:
+        lines += _joint(derivative, grouped, known)
+    else:
+        for name, root in grouped:
+            lines += _single(derivative, name, root, known)
+    return [*lines, "  }"]
+
+
+def _needed(derivative: Derivative, argument: Argument) -> str:
+    arguments = derivative.differentiable
+    index = arguments.index(argument)
+    if not any(a.type.is_list for a in arguments):
+        return f"needed({index})"
+    begin = " + ".join([f"{a.name}_count_" for a in arguments[:index]]) or "0"
+    return f"needed({begin}, {argument.name}_count_)"
+
+
+def _unpacked(derivative: Derivative, known: dict[str, Typed]) -> list[str]:
+    """Locals for what was saved; tensors are unpacked only where some wanted gradient reads them."""
+    lines = []
+    arguments = {a.name: a for a in derivative.op.declaration.schema.arguments}
+    for member in derivative.members:
+        plain = member.name.rstrip("_")
+        readers = [_needed(derivative, derivative.differentiable[i]) for i in sorted(member.used_by)]
+        if member.cpp_type == "SavedTensor":
+            lines.append(f"    Tensor {plain}_v = {' || '.join(readers)} ? {member.name}.unpack(this) : Tensor();")
+            known[plain] = Typed(f"{plain}_v", "Tensor")
+        elif member.cpp_type == "std::vector<SavedTensor>":
+            lines.append(f"    std::vector<Tensor> {plain}_v = unpack_list({member.name}, this);")
+            known[plain] = Typed(f"{plain}_v", "TensorList")
+        elif member.source in arguments and not arguments[member.source].type.is_tensor:
+            type_ = _type_in(derivative.op, member.source)
+            text = f"view_of({member.name})" if argument_kind(type_) in _OWNED else member.name
+            known[member.source] = Typed(text, argument_kind(type_))
+        else:
+            _, _, question = plain.rpartition("_")
+            question = "storage_offset" if plain.endswith("storage_offset") else question
+            text = f"IntList({member.name})" if question in ("sizes", "strides") else member.name
+            known[f"{member.source}.{question}"] = Typed(text, METADATA[question])
+    for name in derivative.op.numbers:
+        if name in known:
+            known[name] = Typed(f"{name}_", "Scalar")
+    return lines
+
+
+def _type_in(op: Op, name: str) -> Type:
+    return op.schema.argument(name).type if name in op.schema.names else op.declaration.schema.argument(name).type
+
+
+def _is_joint(derivative: Derivative) -> bool:
+    """Whether the gradients are results of one call, made together."""
+    return any(root.kind == "item" and root.args[0].kind == "call" for root in derivative.gradients.values())
+
+
+def _joint(derivative: Derivative, gradients: list[tuple[str, Expr]], known: dict[str, Typed]) -> list[str]:
+    lowering = Lowering(derivative.op.declaration, known)
+    call = next(root.args[0] for _, root in gradients if root.kind == "item")
+    value = lowering.expression(call)
+    lines = [*(f"    {s}" for s in lowering.statements), f"    auto all = {value.text};"]
+    for name, root in gradients:
+        index = next(i for i, a in enumerate(derivative.differentiable) if a.name == name)
+        text = f"std::get<{root.value}>(all)" if root.kind == "item" else lowering.expression(root).text
+        lines.append(f"    if ({_needed(derivative, derivative.differentiable[index])}) grad_inputs[{index}] = {text};")
+    return lines
+
+
+def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Typed]) -> list[str]:
+    index = next(i for i, a in enumerate(derivative.differentiable) if a.name == name)
+    argument = derivative.differentiable[index]
+    lowering = Lowering(derivative.op.declaration, known)
+    (value,) = lowering.lower([root])
+    begin = " + ".join([f"{a.name}_count_" for a in derivative.differentiable[:index]]) or "0"
+    lists = any(a.type.is_list for a in derivative.differentiable)
+    target = f"grad_inputs[{begin if lists else index}]"
+    if argument.type.is_list:
+        assign = f"place_list({value.text}, grad_inputs.subspan({begin}, {argument.name}_count_));"
+    else:
+        assign = f"{target} = {value.text};"
+    body = " ".join([*lowering.statements, assign])
+    return [f"    if ({_needed(derivative, argument)}) {{ {body} }}"]
+
+
+# --- functions
+
+
+def _below(plan: Plan, op: Op, functionality: str) -> str:
+    arguments = "".join(f", {cpp.identifier(a.name)}" for a in op.schema.arguments)
+    return f"Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, keys{arguments})"
+
+
+def _signature(op: Op) -> str:
+    return f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({_keyed(op)}) {{"
+
+
+def _skip(plan: Plan, op: Op) -> tuple[str, str]:
+    """What the call goes on without, and the guard that keeps inner calls without it too."""
+    if plan.has_inplace_or_view_layer(op):
+        return "Functionality::Autograd", "Below guard(Functionality::Autograd);"
+    return "Functionality::ADInplaceOrView", "BelowAutograd guard;"
+
+
+def _tensor_names(op: Op) -> str:
+    return ", ".join(cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_tensor)
+
+
+def _plain(plan: Plan, op: Op) -> list[str]:
+    """An op whose results never have a gradient."""
+    floor, guard = _skip(plan, op)
+    lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
+    if op.variant == "inplace":
+        first = cpp.identifier(op.schema.arguments[0].name)
+        lines.append(f"  check_inplace({first}, recording({first}));")
+    return [*lines, f"  {guard}", f"  return {_below(plan, op, floor)};", "}"]
+
+
+def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
+    floor, guard = _skip(plan, op)
+    tensors = _tensor_names(op)
+    lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
+    if op.variant == "out":
+        return [*lines, f'  check_out("{op.schema.name}", {tensors});', f"  {guard}", f"  {_below(plan, op, floor)};", "}"]
+    if op.variant == "inplace":
+        first = cpp.identifier(op.schema.arguments[0].name)
+        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    {_below(plan, op, floor)};", *_tangent(op, derivative, "    "),
+                  "    return;", "  }", f"  check_inplace({first}, true);"]  # fmt: skip
+    elif _tangent(op, derivative, ""):
+        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    auto result = {_below(plan, op, floor)};",
+                  *_tangent(op, derivative, "    "), "    return result;", "  }"]  # fmt: skip
+    else:
+        lines.append(f"  if (!recording({tensors})) [[likely]] return {_below(plan, op, floor)};")
+    if derivative is None:
+        lines += [f'  Ref<Node> node(new NotDifferentiable("{op.schema.name}"));', f"  collect(*node, {tensors});"]
+    else:
+        lines += _record(op, derivative)
+    if op.variant == "inplace":
+        lines += ["  {", f"    {guard}", f"    {_below(plan, op, floor)};", "  }", f"  rebase_history({first}, node);"]
+    else:
+        lines += ["  auto result = [&] {", f"    {guard}", f"    return {_below(plan, op, floor)};", "  }();", *_set_history(op)]
+    if derivative:
+        lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
+    lines += _tangent(op, derivative, "  ")
+    return [*lines, "}"] if op.variant == "inplace" else [*lines, "  return result;", "}"]
+
+
+def _record(op: Op, derivative: Derivative) -> list[str]:
+    lines = []
+    first = op.schema.arguments[0].name
+    if op.variant == "inplace" and any("original" in m.save for m in derivative.members):
+        lines.append(f"  Tensor original = clone_for_inplace({cpp.identifier(first)});")
+    lines += [f"  auto node = make_node<{derivative.struct}>();", f"  collect(*node, {_tensor_names(op)});"]
+    if any(a.type.is_list for a in derivative.differentiable):
+        lines += [f"  node->{a.name}_count_ = count_of({cpp.identifier(a.name)});" for a in derivative.differentiable]
+    return [*lines, *(f"  {_save(derivative, m)}" for m in derivative.members if not m.after)]
+
+
+def _save(derivative: Derivative, member: Member) -> str:
+    statement = f"node->{member.name} = {member.save};"
+    everyone = set(range(len(derivative.differentiable)))
+    if "SavedTensor" not in member.cpp_type or member.used_by >= everyone or any(a.type.is_list for a in derivative.differentiable):
+        return statement
+    wanted = " || ".join(f"node->should_compute({i})" for i in sorted(member.used_by))
+    return f"if ({wanted}) {statement}"
+
+
+def _set_history(op: Op) -> list[str]:
+    """Results that the declaration calls non-differentiable are skipped."""
+    skipped = str(op.declaration.options.get("nondiff", "")).split()
+    returns = op.schema.returns
+    if not skipped:
+        return ["  set_history(result, node);"]
+    lines = []
+    for i, result in enumerate(returns):
+        lines.append("  skip_output(node);" if result.name in skipped else f"  set_history(std::get<{i}>(result), node);")
+    return lines
+
+
+def _tangent(op: Op, derivative: Derivative | None, indent: str) -> list[str]:
+    """Forward mode: a pointwise op's tangent is its derivative with tangents for ``grad``; a linear one maps tangents."""
+    declaration = op.declaration
+    if declaration.kind != "pointwise" or derivative is None or len(op.declaration.schema.returns) > 1 or not derivative.gradients:
+        return []
+    target = cpp.identifier(op.schema.arguments[0].name) if op.variant == "inplace" else "result"
+    names = ", ".join(cpp.identifier(a.name) for a in derivative.differentiable if a.name in derivative.gradients)
+    used = used_arguments(list(derivative.gradients.values()))
+    if op.variant == "inplace" and "value" in used.get(op.schema.arguments[0].name, set()):
+        return []
+    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
+    known["result"] = Typed(target, "Tensor")
+    terms = []
+    lines = [f"{indent}if (has_tangents({names})) [[unlikely]] {{", f"{indent}  Tensor tangent;"]
+    for i, (name, root) in enumerate(derivative.gradients.items()):
+        known["grad"] = Typed(f"grad{i}", "Tensor")
+        lowering = Lowering(declaration, dict(known))
+        (value,) = lowering.lower([root])
+        terms.append(
+            f"{indent}  {{ Tensor grad{i} = tangent_or_zeros({cpp.identifier(name)}); {' '.join(lowering.statements)} "
+            f"Tensor part = {value.text}; tangent = tangent.defined() ? ops::add(tangent, part) : part; }}"
+        )
+    return [*lines, *terms, f"{indent}  set_tangent({target}, tangent);", f"{indent}}}"]
+
+
+# --- the layer below: versions and views
+
+
+def _inplace_or_view(op: Op) -> list[str]:
+    keys = "  keys = keys & KeySet::below(Functionality::ADInplaceOrView);"
+    arguments = "".join(f", {cpp.identifier(a.name)}" for a in op.schema.arguments)
+    below = f"Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, keys{arguments})"
+    guard = "    Below guard(Functionality::ADInplaceOrView);"
+    lines = [cpp.place_comment(op.declaration), _signature(op), keys]
+    if not is_view(op):
+        written = [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_mutable]
+        bumps = [f'  bump({w}, "{op.schema.name}");' for w in written]
+        if op.variant == "functional":
+            return [*lines, "  auto result = [&] {", guard, f"    return {below};", "  }();", *bumps, "  return result;", "}"]
+        return [*lines, "  {", guard, f"    {below};", "  }", *bumps, "}"]
+    base = cpp.identifier(next(a for a in op.schema.arguments if a.type.alias).name)
+    if not op.declaration.differentiable:  # detach: shares versions, but in-place calls on it are nobody's history
+        return [*lines, "  auto result = [&] {", guard, f"    return {below};", "  }();",
+                f"  if (!result->is_inference()) result->share_versions_of(*{base}.impl());", "  return result;", "}"]  # fmt: skip
+    owned, captures = _captures(op, base)
+    many = op.schema.returns[0].type.is_list
+    call = f"ops::{op.cpp_name}({', '.join(captures)})"
+    repeat = f"[{', '.join(owned)}](const Tensor& base_) {{ return {call}{'[i]' if many else ''}; }}"
+    function, parameter = ("as_views", "size_t i") if many else ("as_view", "")
+    repeat = repeat.replace("[", "[i, " if owned else "[i", 1) if many else repeat
+    return [*lines, "  auto result = [&] {", guard, f"    return {below};", "  }();",
+            f"  return {function}({base}, std::move(result), [&]({parameter}) {{ return make_replay({repeat}); }});", "}"]  # fmt: skip
+
+
+def _captures(op: Op, base: str) -> tuple[list[str], list[str]]:
+    """Captures that own lists, and the call's arguments within the closure."""
+    owned, arguments = [], []
+    for a in op.schema.arguments:
+        name = cpp.identifier(a.name)
+        if name == base:
+            arguments.append("base_")
+        elif a.type.is_list or a.type.base == "str":
+            owned.append(f"{name} = own({name})")
+            arguments.append(f"view_of({name})")
+        else:
+            owned.append(name)
+            arguments.append(name)
+    return owned, arguments

@@ -1,0 +1,237 @@
+"""Python functions and methods: per family ``python/ops/<family>.cpp``, and ``python/bound.h`` that names them all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from taedagen.emit import cpp
+from taedagen.emit.plan import Family, Plan, is_view
+from taedagen.opdef.declaration import Declaration, Op
+from taedagen.opdef.schema import Argument
+
+# Modules of _C and the public namespaces whose functions they hold.
+MODULES = {"": "functions", "nn": "nn", "linalg": "linalg", "fft": "fft", "special": "special"}
+_FAST_READERS = {"int": "IntArg", "SymInt": "IntArg", "bool": "BoolArg", "float": "FloatArg", "ScalarType": "DTypeArg"}
+_MOST_OPTIONAL = 2  # positional arguments with defaults that the straight path still takes
+
+
+@dataclass
+class Bound:
+    """A Python name with its overloads, in the order in which they are tried."""
+
+    name: str
+    module: str
+    family: str
+    overloads: list[tuple[Op, Op | None]] = field(default_factory=list)
+    function: bool = False
+    method: bool = False
+
+    @property
+    def symbol(self) -> str:
+        return cpp.identifier((f"{self.module}_" if self.module else "") + self.name)
+
+    @property
+    def where(self) -> str:
+        public = {"nn": "nn.functional.", "": ""}.get(self.module, f"{self.module}.")
+        plain = self.name.removeprefix(f"{self.module}_") if self.module else self.name
+        return ("Tensor." if self.method and not self.function else public) + plain
+
+    @property
+    def declaration(self) -> Declaration:
+        return self.overloads[0][0].declaration
+
+
+def bound_names(plan: Plan) -> list[Bound]:
+    found: dict[tuple[str, str], Bound] = {}
+    outs = {(id(op.declaration), op.numbers): op for f in plan.families for op in f.ops if op.variant == "out"}
+    for family in plan.families:
+        for op in family.ops:
+            declaration = op.declaration
+            if op.variant == "out" or declaration.options.get("unbound"):
+                continue
+            key = (declaration.module, op.schema.name)
+            bound = found.setdefault(key, Bound(op.schema.name, declaration.module, family.name))
+            out = outs.get((id(declaration), op.numbers)) if op.variant == "functional" else None
+            bound.overloads.append((op, out))
+            bound.function |= _is_function(op)
+            bound.method |= "method" in declaration.variants and _takes_self(op)
+    return [b for b in found.values() if b.function or b.method]
+
+
+def _is_function(op: Op) -> bool:
+    variants = op.declaration.variants
+    if op.variant == "functional":
+        return "function" in variants
+    return "function" in variants and (bool(op.declaration.module) or len(op.schema.tensors) == 1)
+
+
+def _takes_self(op: Op) -> bool:
+    return bool(op.schema.arguments) and op.schema.arguments[0].name == "self" and op.schema.arguments[0].type.is_tensor
+
+
+def emit_bindings(plan: Plan) -> dict[str, str]:
+    names = bound_names(plan)
+    files = {"csrc/python/bound.h": _bound_header(names), "csrc/python/bound.cpp": _tables(plan, names)}
+    for family in plan.families:
+        own = [b for b in names if b.family == family.name]
+        files[f"csrc/python/ops/{family.name}.cpp"] = _family(family, own)
+    return files
+
+
+def _bound_header(names: list[Bound]) -> str:
+    lines = ["// Made by taedagen: every Python name's straight path and overloads.", "#pragma once", '#include "python/fast.h"', "",
+             "namespace taeda::python::bound {"]  # fmt: skip
+    for bound in names:
+        lines.append(f"PyObject* {bound.symbol}(PyObject* const* args, Py_ssize_t n) noexcept;")
+        lines.append(f"extern const Name {bound.symbol}_name;")
+    return "\n".join([*lines, "}  // namespace taeda::python::bound", ""])
+
+
+def _family(family: Family, names: list[Bound]) -> str:
+    used = sorted({op.declaration.family for b in names for pair in b.overloads for op in pair if op})
+    lines = [f"// Made by taedagen from {family.source}."]
+    lines += [f'#include "api/{u}.h"\n#include "dispatch/ops/{u}.h"' for u in used]
+    lines += ['#include "python/bound.h"', "", "namespace taeda::python {", "namespace bound {", ""]
+    for bound in names:
+        lines += [_overload_table(bound), _fast(bound), ""]
+    lines.append("}  // namespace bound")
+    for flavour, chosen in _flavours(names).items():
+        template = "method" if flavour == "methods" else "function"
+        lines += ["", f"PyMethodDef {family.name}_{flavour}[] = {{"]
+        for b in chosen:
+            pointer = f"{template}<bound::{b.symbol}, bound::{b.symbol}_name>"
+            cast = f"reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{pointer}))"
+            lines.append(f'    {{"{b.name}", {cast}, METH_FASTCALL | METH_KEYWORDS, {cpp.string(_doc(b))}}},')
+        lines += ["    {}};"]
+    return "\n".join([*lines, "", "}  // namespace taeda::python", ""])
+
+
+def _flavours(names: list[Bound]) -> dict[str, list[Bound]]:
+    result = {"methods": [b for b in names if b.method]}
+    for module, attribute in MODULES.items():
+        result[attribute] = [b for b in names if b.function and b.module == module]
+    return result
+
+
+def _doc(bound: Bound) -> str:
+    schemas = [str(op.schema) for op, _ in bound.overloads]
+    return "\n".join(schemas) + "\n\n" + bound.declaration.doc
+
+
+def _overload_table(bound: Bound) -> str:
+    rows = []
+    for op, out in bound.overloads:
+        rows.append(f"{{&{cpp.table_symbol(op)}, {'&' + cpp.table_symbol(out) if out else 'nullptr'}}}")
+    factory = str(any(is_factory(op) for op, _ in bound.overloads)).lower()
+    symbol = bound.symbol
+    return (
+        f"{cpp.place_comment(bound.declaration)}\n"
+        f"static const Overload {symbol}_overloads[] = {{{', '.join(rows)}}};\n"
+        f'constinit const Name {symbol}_name{{"{bound.name}", "{bound.where}", {symbol}_overloads, {len(rows)}, {factory}}};'
+    )
+
+
+def is_factory(op: Op) -> bool:
+    """Whether the op makes a tensor of a chosen dtype and device, so that Python's ``requires_grad=`` makes sense."""
+    bases = {a.type.base for a in op.schema.arguments}
+    return {"ScalarType", "Layout", "Device"} <= bases and op.schema.returns[0].type.is_tensor and not is_view(op)
+
+
+def _fast(bound: Bound) -> str:
+    blocks = []
+    for op, _ in bound.overloads:
+        blocks += _fast_blocks(bound, op)
+    unused = "" if blocks else "  (void)args;\n  (void)n;\n"
+    return (
+        f"PyObject* {bound.symbol}(PyObject* const* args, Py_ssize_t n) noexcept {{\n{unused}"
+        + "".join(blocks)
+        + "  return nullptr;\n}"
+    )
+
+
+def _reader(argument: Argument) -> str | None:
+    """The class that reads this argument on the straight path; None leaves the call to the parser."""
+    type_ = argument.type
+    if type_.is_tensor and not type_.is_list:
+        return "OptTensorArg" if type_.optional else "TensorArg"
+    if type_.base in ("int", "SymInt") and type_.is_list:
+        return f"IntListArg<{type_.list_size}>"
+    if type_.is_list:
+        return None
+    if type_.base == "Scalar":
+        return None if type_.optional else "ScalarArg"
+    return _FAST_READERS.get(type_.base)
+
+
+def _fast_blocks(bound: Bound, op: Op) -> list[str]:
+    positional = [a for a in op.schema.arguments if not a.keyword_only]
+    if any(a.keyword_only and a.default is None for a in op.schema.arguments) or is_factory(op):
+        return []
+    if not any(a.type.is_tensor and not a.type.optional and not a.type.is_list for a in positional):
+        return []
+    required = sum(a.default is None for a in positional)
+    blocks = []
+    for count in range(required, min(len(positional), required + _MOST_OPTIONAL) + 1):
+        readers = [_reader(a) for a in positional[:count]]
+        if None in readers:
+            break
+        blocks.append(_fast_block(op, positional[:count], [r for r in readers if r]))
+        if _takes_varargs(positional, count):
+            blocks.append(_varargs_block(op, positional))
+    return blocks
+
+
+def _takes_varargs(positional: list[Argument], count: int) -> bool:
+    """``x.view(2, 3)``: an int list that is the only argument besides self may be spelled out."""
+    last = positional[-1]
+    is_list = last.type.is_list and last.type.base in ("int", "SymInt") and not last.type.list_size and not last.type.optional
+    return count == len(positional) == 2 and is_list
+
+
+def _call(op: Op, given: list[Argument]) -> str:
+    names = {a.name for a in given}
+    values = [
+        f"{cpp.identifier(a.name)}.get()" if a.name in names else str(cpp.default(a)) for a in op.schema.arguments
+    ]
+    return f"ops::{op.cpp_name}({', '.join(values)})"
+
+
+def _fast_block(op: Op, given: list[Argument], readers: list[str]) -> str:
+    names = [cpp.identifier(a.name) for a in given]
+    declared = " ".join(f"{reader} {name};" for reader, name in zip(readers, names, strict=True))
+    tests = " && ".join(f"{name}.read(args[{i}])" for i, name in enumerate(names))
+    return f"  if (n == {len(given)}) {{\n    {declared}\n    if ({tests})\n      {_run(op, given)}\n  }}\n"
+
+
+def _varargs_block(op: Op, positional: list[Argument]) -> str:
+    first, rest = (cpp.identifier(a.name) for a in positional)
+    return (
+        f"  if (n > 1) {{\n    TensorArg {first}; IntListArg<0> {rest};\n"
+        f"    if ({first}.read(args[0]) && {rest}.read_items(args + 1, n - 1))\n      {_run(op, positional)}\n  }}\n"
+    )
+
+
+def _run(op: Op, given: list[Argument]) -> str:
+    tensors = [cpp.identifier(a.name) for a in given if a.type.is_tensor]
+    work = f"work({tensors[0]})" if not is_view(op) else "0"
+    name = f"{_symbol_of(op)}_name"
+    if op.variant == "inplace":
+        return f"return run_inplace({name}, {work}, args[0], [&] {{ {_call(op, given)}; }});"
+    return f"return run({name}, {cpp.table_symbol(op)}, {work}, [&] {{ return {_call(op, given)}; }});"
+
+
+def _symbol_of(op: Op) -> str:
+    module = op.declaration.module
+    return cpp.identifier((f"{module}_" if module else "") + op.schema.name)
+
+
+def _tables(plan: Plan, names: list[Bound]) -> str:
+    """All families' tables, by what they are merged into."""
+    lines = ["// Made by taedagen: the tables that _C's init reads.", '#include "python/tables.h"', "", "namespace taeda::python {"]
+    flavours = ["methods", *MODULES.values()]
+    for family in plan.families:
+        lines += [f"extern PyMethodDef {family.name}_{flavour}[];" for flavour in flavours]
+    for flavour in flavours:
+        rows = ", ".join(f"{family.name}_{flavour}" for family in plan.families)
+        lines.append(f"PyMethodDef* const all_{flavour}[] = {{{rows}, nullptr}};")
+    return "\n".join([*lines, "}  // namespace taeda::python", ""])

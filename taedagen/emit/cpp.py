@@ -1,0 +1,131 @@
+"""Schemas as C++: types, parameters, defaults, calls. Every emitter spells C++ through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from taedagen.opdef.declaration import Declaration, Op
+from taedagen.opdef.schema import Argument, Schema, Type
+
+_PLAIN = {
+    "int": "int64_t", "SymInt": "int64_t", "float": "double", "bool": "bool", "str": "std::string_view",
+    "ScalarType": "DType", "Layout": "Layout", "Device": "Device", "MemoryFormat": "MemoryFormat",
+}  # fmt: skip
+_LISTS = {
+    "Tensor": "TensorList", "int": "IntList", "SymInt": "IntList", "bool": "IntList",
+    "float": "std::span<const double>", "Scalar": "std::span<const Scalar>",
+}  # fmt: skip
+ARG_TYPES = {
+    "int": "Int", "SymInt": "Int", "float": "Float", "bool": "Bool", "str": "String", "ScalarType": "DType",
+}  # fmt: skip
+_NAMED_DEFAULTS = {
+    "contiguous_format": "MemoryFormat::Contiguous", "preserve_format": "MemoryFormat::Preserve",
+    "strided": "Layout::Strided", "Mean": "1", "Sum": "2", "float": "DType::Float32", "long": "DType::Int64",
+}  # fmt: skip
+# Words of C++ that schemas use as parameter names.
+_RESERVED = {"default", "float", "int", "bool", "double", "char", "and", "or", "not", "this", "new", "keys_", "long"}
+
+
+def identifier(name: str) -> str:
+    return name + "_" if name in _RESERVED else name
+
+
+def cpp_type(type_: Type) -> str:
+    """As a parameter. An optional tensor is an undefined one, an optional generator a null one."""
+    if type_.is_list:
+        inner = _LISTS[type_.base]
+        return f"std::optional<{inner}>" if type_.optional and not type_.is_tensor else inner
+    if type_.is_tensor:
+        return "const Tensor&"
+    if type_.base == "Scalar":
+        return "const std::optional<Scalar>&" if type_.optional else "const Scalar&"
+    if type_.base == "Generator":
+        return "const Ref<Generator>&"
+    plain = _PLAIN[type_.base]
+    return f"std::optional<{plain}>" if type_.optional else plain
+
+
+def return_type(schema: Schema, variant: str) -> str:
+    """In-place and out functions return nothing: their results are their arguments."""
+    if variant != "functional":
+        return "void"
+    parts = [_return_part(r.type) for r in schema.returns]
+    return parts[0] if len(parts) == 1 else f"std::tuple<{', '.join(parts)}>" if parts else "void"
+
+
+def _return_part(type_: Type) -> str:
+    if type_.is_tensor:
+        return "std::vector<Tensor>" if type_.is_list else "Tensor"
+    return {"Scalar": "Scalar", "ScalarType": "DType"}.get(type_.base) or _PLAIN[type_.base]
+
+
+def signature(op: Op) -> str:
+    """``Tensor(const Tensor&, const Scalar&)``: ops with the same one share their boxing."""
+    return f"{return_type(op.schema, op.variant)}({', '.join(cpp_type(a.type) for a in op.schema.arguments)})"
+
+
+def default(argument: Argument) -> str | None:
+    """The C++ default of an argument, None where it has none."""
+    text, type_ = argument.default, argument.type
+    if text is None:
+        return None
+    if text == "None":
+        return {"Tensor": "Tensor()", "Generator": "Ref<Generator>()"}.get(type_.base, "std::nullopt") if not (
+            type_.is_list and type_.is_tensor) else "TensorList()"
+    if type_.is_list:
+        return _list_default(text, type_)
+    if text in ("True", "False"):
+        return text.lower()
+    if text[0] in "'\"":
+        return '"' + text[1:-1] + '"'
+    if type_.base == "Scalar":
+        return f"Scalar({text if any(c in text for c in '.eijn') else f'int64_t{{{text}}}'})".replace("inf", "INFINITY")
+    return _NAMED_DEFAULTS.get(text, text).replace("inf", "INFINITY")
+
+
+def _list_default(text: str, type_: Type) -> str:
+    element = {"float": "double", "Scalar": "Scalar"}.get(type_.base, "int64_t")
+    if text == "[]":
+        return f"{_LISTS[type_.base]}()"
+    values = text.strip("[]").replace("True", "1").replace("False", "0")
+    count = max(type_.list_size, 1) if not text.startswith("[") else len(values.split(","))
+    return f"kList<{element}, {count}, {values}>" if "," not in values else f"kValues<{element}, {values}>"
+
+
+def parameters(arguments: Iterable[Argument], with_defaults: bool = False) -> str:
+    parts = []
+    for argument in arguments:
+        text = f"{cpp_type(argument.type)} {identifier(argument.name)}"
+        value = default(argument) if with_defaults else None
+        parts.append(text if value is None else f"{text} = {value}")
+    return ", ".join(parts)
+
+
+def names(arguments: Iterable[Argument]) -> str:
+    return ", ".join(identifier(a.name) for a in arguments)
+
+
+def place_comment(declaration: Declaration) -> str:
+    return f"// {declaration.where[0]}:{declaration.where[1]}"
+
+
+def string(text: str) -> str:
+    """A C++ string literal."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def trailing_defaults(arguments: tuple[Argument, ...]) -> int:
+    """From which index on every argument has a default, as C++ demands."""
+    index = len(arguments)
+    while index and arguments[index - 1].default is not None:
+        index -= 1
+    return index
+
+
+def table_symbol(op: Op) -> str:
+    """The op's entry: ``table::binary[table::add_Tensor]``."""
+    return f"table::{op.declaration.family}[table::{entry_name(op)}]"
+
+
+def entry_name(op: Op) -> str:
+    return identifier(f"{op.schema.name}_{op.schema.overload}" if op.schema.overload else f"{op.schema.name}_plain")

@@ -1,0 +1,157 @@
+"""The op table and ``ops::``: per family ``api/<family>.h``, ``dispatch/<family>.h`` and ``dispatch/<family>.cpp``."""
+
+from __future__ import annotations
+
+from taedagen.emit import cpp
+from taedagen.emit.plan import Family, Plan
+from taedagen.opdef.declaration import Op
+from taedagen.opdef.schema import Argument
+
+_HEADER = "// Made by taedagen from {sources}.\n"
+
+
+def emit_dispatch(plan: Plan) -> dict[str, str]:
+    """File name to text, relative to the output folder."""
+    files: dict[str, str] = {}
+    for family in plan.families:
+        files[f"csrc/api/{family.name}.h"] = _api(family)
+        files[f"csrc/dispatch/ops/{family.name}.h"] = _table_header(family)
+        files[f"csrc/dispatch/ops/{family.name}.cpp"] = _table(plan, family)
+    files["csrc/api/ops.h"] = _lines(
+        _HEADER.format(sources="all families"), "#pragma once",
+        *(f'#include "api/{family.name}.h"' for family in plan.families),
+    )  # fmt: skip
+    files["csrc/dispatch/signatures.h"], files["csrc/dispatch/signatures.cpp"] = _signatures(plan)
+    files["csrc/dispatch/families.cpp"] = _families(plan)
+    return files
+
+
+def _lines(*parts: str) -> str:
+    return "\n".join(parts) + "\n"
+
+
+def _api(family: Family) -> str:
+    lines = [_HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "", "namespace taeda::ops {", ""]
+    for op in family.ops:
+        arguments = op.schema.arguments
+        first = cpp.trailing_defaults(arguments)
+        shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
+        lines.append(f"TAEDA_API {cpp.return_type(op.schema, op.variant)} {op.cpp_name}({shown});")
+    return _lines(*lines, "", "}  // namespace taeda::ops")
+
+
+def _table_header(family: Family) -> str:
+    entries = ", ".join(cpp.entry_name(op) for op in family.ops)
+    return _lines(
+        _HEADER.format(sources=family.source), "#pragma once", '#include "dispatch/op.h"', "", "namespace taeda::table {",
+        f"TAEDA_API extern const Op {family.name}[];",
+        f"enum {family.name.capitalize()}Entry {{ {entries} }};", "}  // namespace taeda::table",
+    )  # fmt: skip
+
+
+def _table(plan: Plan, family: Family) -> str:
+    includes = [f"api/{family.name}.h", f"dispatch/ops/{family.name}.h", "dispatch/signatures.h", *plan.kernel_headers(family)]
+    lines = [_HEADER.format(sources=family.source), *(f'#include "{name}"' for name in includes), "", "namespace taeda {"]
+    lines += ["namespace {", ""]
+    for op in family.ops:
+        lines += _constants(plan, op)
+    lines.append(f"const OpInfo infos[] = {{")
+    lines += [_info(plan, op) for op in family.ops]
+    lines += ["};", "", "}  // namespace", "", f"const Op table::{family.name}[] = {{"]
+    lines += [f"    Op(infos[{i}])," for i in range(len(family.ops))]
+    lines += ["};", "", "namespace ops {", ""]
+    for op in family.ops:
+        lines += [_function(op), ""]
+    return _lines(*lines, "}  // namespace ops", "}  // namespace taeda")
+
+
+def _constants(plan: Plan, op: Op) -> list[str]:
+    """The parameters and kernels of one op, as constant arrays."""
+    entry = cpp.entry_name(op)
+    lines = []
+    if op.schema.arguments:
+        lines.append(f"constexpr Param {entry}_params[] = {{")
+        lines += [f"    {_param(a)}," for a in op.schema.arguments]
+        lines.append("};")
+    kernels = plan.kernels(op)
+    if kernels:
+        pointer = f"{cpp.return_type(op.schema, op.variant)}(*)"
+        types = [cpp.cpp_type(a.type) for a in op.schema.arguments]
+        lines.append(f"const StaticKernel {entry}_kernels[] = {{")
+        for kernel in kernels:
+            leading = ["KeySet"] if kernel.takes_keys else []
+            cast = f"static_cast<{pointer}({', '.join(leading + types)})>(&{kernel.symbol})"
+            lines.append(
+                f"    {{KernelKind::{kernel.kind}, DeviceType::{kernel.backend}, reinterpret_cast<void*>({cast})}},"
+            )
+        lines.append("};")
+    return [*lines, ""]
+
+
+def _param(argument: Argument) -> str:
+    type_ = argument.type
+    base = cpp.ARG_TYPES.get(type_.base, type_.base)
+    if type_.is_list:
+        base = "OptTensorList" if type_.is_tensor and type_.optional_elements else f"{base}List"
+    flags = [type_.optional, argument.default is not None, argument.keyword_only, type_.is_mutable]
+    text = "nullptr" if argument.default is None else cpp.string(argument.default)
+    shown = ", ".join(str(flag).lower() for flag in flags)
+    return f'{{"{argument.name}", ArgType::{base}, {shown}, {type_.list_size}, {text}}}'
+
+
+def _info(plan: Plan, op: Op) -> str:
+    declaration, entry = op.declaration, cpp.entry_name(op)
+    kernels = plan.kernels(op)
+    tags = "|".join(plan.tags(op)) or "0"
+    mutable = str(op.variant != "functional").lower()
+    fields = [
+        f'"aten::{op.schema.name}"', f'"{op.schema.overload}"', cpp.string(f"aten::{op.schema}"),
+        f"{entry}_params" if op.schema.arguments else "nullptr", f"{entry}_kernels" if kernels else "nullptr",
+        f"&Boxing<{cpp.signature(op)}>::signature", f'"{declaration.where[0]}"', str(declaration.where[1]),
+        str(len(op.schema.arguments)), str(len(op.schema.returns)), str(len(kernels)), str(len(op.outs)), mutable, tags,
+    ]  # fmt: skip
+    return f"    {{{', '.join(fields)}}},"
+
+
+def _function(op: Op) -> str:
+    """``ops::name``: the key set of the tensor arguments, then the table."""
+    arguments = op.schema.arguments
+    tensors = [cpp.identifier(a.name) for a in arguments if a.type.is_tensor]
+    sources = ", ".join(tensors)
+    if not tensors:
+        device = next((a for a in arguments if a.type.base == "Device"), None)
+        sources = f"factory_keys({cpp.identifier(device.name)})" if device else "factory_keys(std::nullopt)"
+    keys = f"dispatch_keys({sources})" if tensors else f"effective({sources})"
+    call_arguments = "".join(f", {cpp.identifier(a.name)}" for a in arguments)
+    return _lines(
+        cpp.place_comment(op.declaration),
+        f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({cpp.parameters(arguments)}) {{",
+        f"  return Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, {keys}{call_arguments});",
+        "}",
+    ).rstrip()
+
+
+def _signatures(plan: Plan) -> tuple[str, str]:
+    """Each distinct signature's boxing and slow path, instantiated once."""
+    found = sorted({cpp.signature(op) for family in plan.families for op in family.ops})
+    head = _lines(
+        _HEADER.format(sources="all families"), "#pragma once", '#include "dispatch/call.h"', "", "namespace taeda {",
+        *(f"extern template struct {kind}<{s}>;" for s in found for kind in ("Boxing", "Caller")), "}  // namespace taeda",
+    )  # fmt: skip
+    body = _lines(
+        _HEADER.format(sources="all families"), '#include "dispatch/call.h"', "", "namespace taeda {",
+        *(f"template struct {kind}<{s}>;" for s in found for kind in ("Boxing", "Caller")), "}  // namespace taeda",
+    )  # fmt: skip
+    return head, body
+
+
+def _families(plan: Plan) -> str:
+    names = [family.name for family in plan.families]
+    return _lines(
+        _HEADER.format(sources="all families"), *(f'#include "dispatch/ops/{name}.h"' for name in names), "",
+        "namespace taeda {", "namespace {",
+        "OpFamily families[] = {",
+        *(f'    {{"{f.name}", table::{f.name}, {len(f.ops)}, nullptr}},' for f in plan.families), "};",
+        "struct Announce {", "  Announce() {", "    for (OpFamily& family : families) add_family(&family);", "  }",
+        "} announce;", "}  // namespace", "}  // namespace taeda",
+    )  # fmt: skip

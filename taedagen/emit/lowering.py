@@ -1,0 +1,249 @@
+"""Derivatives as C++ over ``ops::``: the op form of a traced graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from taedagen.emit import cpp
+from taedagen.opdef.declaration import REGISTRY, Declaration
+from taedagen.opdef.expr import Expr, shared_nodes, walk
+from taedagen.opdef.intrinsics import CALLS
+from taedagen.opdef.schema import Argument, Schema, Type
+
+# Questions about a tensor that its geometry answers: they need no saved data.
+METADATA = {"sizes": "IntList", "strides": "IntList", "size": "int", "dim": "int", "numel": "int", "dtype": "ScalarType",
+            "storage_offset": "int"}  # fmt: skip
+_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+          "logical_and": "&&", "logical_or": "||"}  # fmt: skip
+_SWAPPED = {"add": "add", "mul": "mul", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne",
+            "maximum": "maximum", "minimum": "minimum", "logical_and": "logical_and", "logical_or": "logical_or"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Typed:
+    """A C++ expression and what it is: a base of the schema grammar, ``IntList`` or ``TensorList``."""
+
+    text: str
+    type: str
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.type == "Tensor"
+
+
+def argument_kind(type_: Type) -> str:
+    if type_.is_list:
+        return "IntList" if type_.base in ("int", "SymInt", "bool") else f"{type_.base}List"
+    return {"SymInt": "int"}.get(type_.base, type_.base)
+
+
+class Lowering:
+    """Turns nodes into C++ expressions; nodes used twice become locals in ``statements``."""
+
+    def __init__(self, declaration: Declaration, known: dict[str, Typed]) -> None:
+        self.declaration = declaration
+        self.known = known
+        self.statements: list[str] = []
+        self._locals: dict[int, Typed] = {}
+
+    def lower(self, roots: list[Expr]) -> list[Typed]:
+        for node in shared_nodes(roots):
+            if node.kind == "call" and id(node) not in self._locals and node.name not in METADATA:
+                value = self._call(node)
+                name = f"t{len(self._locals)}"
+                self.statements.append(f"auto {name} = {value.text};")
+                self._locals[id(node)] = Typed(name, value.type)
+        return [self.expression(root) for root in roots]
+
+    def expression(self, node: Expr) -> Typed:
+        if id(node) in self._locals:
+            return self._locals[id(node)]
+        if node.kind == "arg":
+            return self.known[node.name]
+        if node.kind == "const":
+            return _constant(node.value)
+        if node.kind == "list":
+            return Typed(", ".join(self.expression(a).text for a in node.args), "list")
+        if node.kind == "item":
+            return self._item(node)
+        return self._call(node)
+
+    def _item(self, node: Expr) -> Typed:
+        source = node.args[0]
+        if source.kind == "arg":  # grads[i]
+            return Typed(f"{self.known[source.name].text}[{node.value}]", "Tensor")
+        value = self.expression(source)
+        if value.type == "TensorList":
+            return Typed(f"{value.text}[{node.value}]", "Tensor")
+        return Typed(f"std::get<{node.value}>({value.text})", "Tensor")
+
+    def _call(self, node: Expr) -> Typed:
+        if node.name in METADATA and node.args:
+            return self._metadata(node)
+        values = [self.expression(a) for a in node.args]
+        named = {k: self.expression(v) for k, v in node.kwargs}
+        if not any(v.type in ("Tensor", "TensorList", "list") for v in [*values, *named.values()]):
+            return self._number(node, values)
+        name = CALLS[node.name].op or node.name if node.name in CALLS else node.name
+        if len(values) == 2 and not values[0].is_tensor and values[1].is_tensor and not named:
+            swapped = self._number_first(name, values[0], values[1])
+            if swapped:
+                return swapped
+        if name in ("maximum", "minimum") and len(values) == 2 and not values[1].is_tensor:
+            name = "clamp_min" if name == "maximum" else "clamp_max"
+        return self._op(name, values, named, node)
+
+    def _metadata(self, node: Expr) -> Typed:
+        source = node.args[0]
+        stored = self.known.get(f"{source.name}.{node.name}") if source.kind == "arg" else None
+        if stored is not None and node.name not in ("size",):
+            return stored
+        sizes = self.known.get(f"{source.name}.sizes") if source.kind == "arg" else None
+        if node.name == "size":
+            dim = self.expression(node.args[1]).text
+            if sizes is not None:
+                return Typed(f"{sizes.text}[wrap_dim({dim}, {sizes.text}.size())]", "int")
+            return Typed(f"{self.expression(source).text}.size({dim})", "int")
+        if sizes is not None and node.name == "dim":
+            return Typed(f"static_cast<int64_t>({sizes.text}.size())", "int")
+        if sizes is not None and node.name == "numel":
+            return Typed(f"numel_of({sizes.text})", "int")
+        return Typed(f"{self.expression(source).text}.{node.name}()", METADATA[node.name])
+
+    def _number(self, node: Expr, values: list[Typed]) -> Typed:
+        """Arithmetic between numbers, done in C++."""
+        texts = [v.text for v in values]
+        is_scalar = any(v.type == "Scalar" for v in values)
+        kind = "Scalar" if is_scalar else "float" if node.name == "div" or any(v.type == "float" for v in values) else "int"
+        if node.name in _INFIX and len(texts) == 2:
+            left = f"static_cast<double>({texts[0]})" if node.name == "div" and not is_scalar else texts[0]
+            return Typed(f"({left} {_INFIX[node.name]} {texts[1]})", kind)
+        if node.name == "neg":
+            return Typed(f"(-{texts[0]})", kind)
+        if node.name == "where":
+            return Typed(f"({texts[0]} ? {texts[1]} : {texts[2]})", values[1].type)
+        if node.name == "logical_not":
+            return Typed(f"(!{texts[0]})", "bool")
+        if node.name in CALLS or node.name in ("pow",):
+            return Typed(f"number::{node.name}({', '.join(texts)})", "Scalar" if is_scalar else "float")
+        return self._op(node.name, values, {k: self.expression(v) for k, v in node.kwargs}, node)
+
+    def _number_first(self, name: str, number: Typed, tensor: Typed) -> Typed | None:
+        if name in _SWAPPED:
+            swapped = _SWAPPED[name]
+            if swapped in ("maximum", "minimum"):
+                swapped = "clamp_min" if swapped == "maximum" else "clamp_max"
+            return Typed(f"ops::{swapped}({tensor.text}, {_scalar(number)})", "Tensor")
+        if name == "sub":
+            return Typed(f"ops::rsub({tensor.text}, {_scalar(number)})", "Tensor")
+        if name == "div":
+            return Typed(f"ops::mul(ops::reciprocal({tensor.text}), {_scalar(number)})", "Tensor")
+        return None
+
+    def _op(self, name: str, values: list[Typed], named: dict[str, Typed], node: Expr) -> Typed:
+        candidates = [op.schema for d in REGISTRY.named(name.removesuffix("_")) + REGISTRY.named(name) for op in d.ops()
+                      if op.schema.name == name and op.variant != "out"]  # fmt: skip
+        for schema in candidates:
+            bound = _bind(schema, values, named)
+            if bound is not None:
+                texts = [_converted(a, bound[a.name]) if a.name in bound else str(cpp.default(a)) for a in schema.arguments]
+                returned = schema.returns[0].type
+                kind = "TensorList" if returned.is_list else returned.base if len(schema.returns) == 1 else "tuple"
+                return Typed(f"ops::{cpp.identifier(name)}({', '.join(texts)})", {"SymInt": "int"}.get(kind, kind))
+        shown = ", ".join([v.type for v in values] + [f"{k}={v.type}" for k, v in named.items()])
+        reason = "there is no such op" if not candidates else f"no overload of it takes ({shown})"
+        raise self.declaration.fail(f"the derivative calls '{name}', but {reason}", self.declaration.derivative_where)
+
+
+def _constant(value: object) -> Typed:
+    if value is None:
+        return Typed("{}", "None")
+    if isinstance(value, bool):
+        return Typed(str(value).lower(), "bool")
+    if isinstance(value, int):
+        return Typed(f"int64_t{{{value}}}", "int")
+    if isinstance(value, float):
+        text = {"inf": "INFINITY", "-inf": "-INFINITY", "nan": "NAN"}.get(repr(value), repr(value))
+        return Typed(text, "float")
+    if isinstance(value, complex):
+        return Typed(f"complex128({value.real!r}, {value.imag!r})", "complex")
+    return Typed(cpp.string(str(value)), "str")
+
+
+def _scalar(value: Typed) -> str:
+    return value.text if value.type == "Scalar" else f"Scalar({value.text})"
+
+
+_NUMBERS = {"int", "float", "bool", "complex", "Scalar"}
+
+
+def _fits(argument: Argument, value: Typed) -> bool:
+    type_ = argument.type
+    if value.type == "None":
+        return type_.optional or (type_.is_tensor and type_.optional_elements)
+    kind = argument_kind(type_)
+    if kind == "Scalar":
+        return value.type in _NUMBERS
+    if kind == "float":
+        return value.type in ("int", "float", "Scalar")
+    if kind == "IntList":
+        return value.type in ("IntList", "list") or (value.type == "int" and type_.list_size > 0)
+    if kind == "TensorList":
+        return value.type in ("TensorList", "list")
+    if kind == "bool":
+        return value.type in ("bool",)
+    return value.type == kind
+
+
+def _bind(schema: Schema, values: list[Typed], named: dict[str, Typed]) -> dict[str, Typed] | None:
+    positional = [a for a in schema.arguments if not a.keyword_only]
+    if len(values) > len(positional) or any(k not in schema.names for k in named):
+        return None
+    bound = {a.name: v for a, v in zip(positional, values, strict=False)} | named
+    for argument in schema.arguments:
+        if argument.name not in bound:
+            if argument.default is None:
+                return None
+        elif not _fits(argument, bound[argument.name]):
+            return None
+    return bound
+
+
+def _converted(argument: Argument, value: Typed) -> str:
+    type_, kind = argument.type, argument_kind(argument.type)
+    if value.type == "None":
+        return str(cpp.default(Argument(argument.name, type_, "None")))
+    if kind == "Scalar" and value.type != "Scalar":
+        return f"Scalar({value.text})"
+    if kind == "float" and value.type == "Scalar":
+        return f"{value.text}.to<double>()"
+    if kind == "IntList" and value.type in ("list", "int"):
+        count = type_.list_size if value.type == "int" else value.text.count(",") + 1
+        items = ", ".join([value.text] * count) if value.type == "int" else value.text
+        return f"IntList(std::array<int64_t, {count}>{{{items}}})" if items else "IntList()"
+    if kind == "TensorList" and value.type == "list":
+        return f"TensorList(std::array<Tensor, {value.text.count(',') + 1}>{{{value.text}}})"
+    return value.text
+
+
+def used_arguments(roots: list[Expr]) -> dict[str, set[str]]:
+    """Argument name to how it is used: ``{"value"}``, or only the metadata that is asked of it."""
+    used: dict[str, set[str]] = {}
+    for node in walk(roots):
+        for child in [*node.args, *(v for _, v in node.kwargs)]:
+            if child.kind == "arg":
+                is_metadata = node.kind == "call" and node.name in METADATA and node.args[0] is child
+                used.setdefault(child.name, set()).add(node.name if is_metadata else "value")
+    for root in roots:
+        if root.kind == "arg":
+            used.setdefault(root.name, set()).add("value")
+    return used
+
+
+def families_called(roots: list[Expr]) -> set[str]:
+    """The families whose ``api`` header the lowered code needs."""
+    names = {"reciprocal", "rsub", "clamp_min", "clamp_max"}
+    for node in walk(roots):
+        if node.kind == "call":
+            names.add(CALLS[node.name].op or node.name if node.name in CALLS else node.name)
+    return {d.family for d in REGISTRY.declarations for n in {d.name, d.name + "_"} if n in names}

@@ -1,0 +1,130 @@
+"""What a build holds: which ops, with which kernels in which layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from taedagen.opdef.declaration import Declaration, Op, Registry
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A statically known kernel of an op."""
+
+    kind: str  # a KernelKind of dispatch/op.h
+    symbol: str
+    backend: str = "CPU"
+
+    @property
+    def takes_keys(self) -> bool:
+        return self.kind in ("Autograd", "InplaceOrView", "Autocast")
+
+
+@dataclass(frozen=True)
+class Family:
+    """The ops of one declaration file."""
+
+    name: str
+    source: str
+    ops: tuple[Op, ...]
+
+    @property
+    def declarations(self) -> list[Declaration]:
+        return list(dict.fromkeys(op.declaration for op in self.ops)) if self.ops else []
+
+
+class Plan:
+    """A registry with the build's options applied."""
+
+    def __init__(self, registry: Registry, selected: Callable[[Op], bool] | None = None, autograd: bool = True,
+                 force_schemas: bool = False, backends: tuple[str, ...] = ("CPU", "Meta")) -> None:  # fmt: skip
+        self.registry = registry
+        self.autograd = autograd
+        self.backends = backends
+        self.skipped: list[str] = []
+        self._selected = selected or (lambda op: True)
+        grouped: dict[str, list[Op]] = {}
+        for declaration in registry.declarations:
+            for op in declaration.ops():
+                if self._selected(op) or force_schemas:
+                    grouped.setdefault(declaration.family, []).append(op)
+                else:
+                    self.skipped.append(f"{op.schema.full_name}: not among the selected ops")
+        self.families = [Family(n, f"taedagen/ops/{n}.py", tuple(ops)) for n, ops in grouped.items()]
+
+    def has_body(self, op: Op) -> bool:
+        """False for an op that only keeps its schema."""
+        return self._selected(op)
+
+    # --- kernels by layer
+    def kernels(self, op: Op) -> list[Kernel]:
+        if not self.has_body(op):
+            return []
+        result = self._backend_kernels(op)
+        if self.has_inplace_or_view_layer(op):
+            result.append(Kernel("InplaceOrView", f"inplace_or_view::{op.cpp_name}"))
+        if self.has_autograd_layer(op):
+            result.append(Kernel("Autograd", f"autograd::{op.cpp_name}"))
+        return result
+
+    def _backend_kernels(self, op: Op) -> list[Kernel]:
+        declaration = op.declaration
+        if declaration.kind == "composite":
+            everywhere = declaration.derivative is not None or declaration.options.get("explicit")
+            return [Kernel("Everywhere" if everywhere else "Composite", f"composite::{op.cpp_name}")]
+        if declaration.kind == "view" or declaration.options.get("everywhere"):
+            return [Kernel("Everywhere", f"everywhere::{op.cpp_name}")]
+        return [Kernel("Dense", f"{backend.lower()}::{op.cpp_name}", backend) for backend in self.backends]
+
+    def has_inplace_or_view_layer(self, op: Op) -> bool:
+        if op.declaration.kind == "composite" and not op.declaration.derivative and not op.declaration.options.get("explicit"):
+            return False
+        return op.variant != "functional" or is_view(op) or writes(op)
+
+    def has_autograd_layer(self, op: Op) -> bool:
+        """Composites record through their parts; ops without tensors, or with only integer results, record nothing."""
+        declaration = op.declaration
+        if not self.autograd or (declaration.kind == "composite" and not declaration.derivative):
+            return bool(self.autograd and declaration.options.get("explicit") and has_tensor(op))
+        return has_tensor(op)
+
+    def tags(self, op: Op) -> list[str]:
+        tags = []
+        if any(a.type.base == "Generator" for a in op.schema.arguments):
+            tags.append("kNondeterministicSeeded")
+        if is_view(op):
+            tags.append("kViewOp")
+        if op.variant == "inplace":
+            tags.append("kInplaceOp")
+        if op.variant == "out":
+            tags.append("kOutOp")
+        if op.declaration.options.get("shape") == "dynamic":
+            tags.append("kDataDependent")
+        return tags
+
+    def kernel_headers(self, family: Family) -> list[str]:
+        """The headers that declare what the family's table points to."""
+        kinds = {d.kind for d in family.declarations}
+        headers = []
+        if kinds & {"pointwise", "reduction"}:
+            headers += [f"backend/{b.lower()}/{family.name}.h" for b in self.backends if b != "Meta"]
+            headers.append(f"backend/meta/{family.name}.h")
+        if kinds & {"view", "kernel", "composite"}:
+            headers.append(f"shape/ops/{family.name}.h")
+        if any(self.has_autograd_layer(op) or self.has_inplace_or_view_layer(op) for op in family.ops):
+            headers.append(f"autograd/ops/{family.name}.h")
+        return headers
+
+
+def has_tensor(op: Op) -> bool:
+    return any(a.type.is_tensor for a in op.schema.arguments)
+
+
+def is_view(op: Op) -> bool:
+    """Whether a result shares storage with an argument that is not written to."""
+    return op.declaration.kind == "view" and op.variant == "functional"
+
+
+def writes(op: Op) -> bool:
+    return any(a.type.is_mutable for a in op.schema.arguments)

@@ -1,0 +1,76 @@
+"""The command line of the generator: reads all declarations, writes the chosen subset of artefacts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from taedagen.emit.autograd import emit_autograd
+from taedagen.emit.bindings import emit_bindings
+from taedagen.emit.dispatch import emit_dispatch
+from taedagen.emit.docs import emit_docs
+from taedagen.emit.files import write_files
+from taedagen.emit.plan import Plan
+from taedagen.emit.pointwise import emit_pointwise
+from taedagen.emit.reduction import emit_reduction
+from taedagen.emit.structured import emit_structured
+from taedagen.emit.stubs import emit_stubs
+from taedagen.emit.table import emit_table
+from taedagen.opdef import REGISTRY, DeclarationError, load_ops
+from taedagen.opdef.declaration import Op
+
+Emitter = Callable[[Plan], dict[str, str]]
+SUBSETS: dict[str, list[Emitter]] = {
+    "library": [emit_dispatch, emit_autograd, emit_structured, emit_pointwise, emit_reduction],
+    "bindings": [emit_bindings],
+    "python": [emit_stubs, emit_docs, emit_table],
+}
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser("taedagen", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="folder that receives the generated tree")
+    parser.add_argument("--select-ops", type=Path, help="file with the names of the ops to build, one a line")
+    parser.add_argument("--force-schemas", action="store_true", help="ops that are not selected keep their schema")
+    parser.add_argument("--no-autograd", action="store_true", help="leave the autograd layer out")
+    parser.add_argument("--subset", choices=sorted(SUBSETS), action="append", help="only these artefacts (may be repeated)")
+    parser.add_argument("--list", action="store_true", help="print the names of the files written")
+    return parser.parse_args(arguments)
+
+
+def selection(path: Path | None) -> Callable[[Op], bool] | None:
+    """Reads ``add`` (all overloads and variants) or ``add.Tensor`` lines; ``#`` starts a comment."""
+    if path is None:
+        return None
+    lines = [line.partition("#")[0].strip() for line in path.read_text().splitlines()]
+    chosen = {line.removeprefix("aten::") for line in lines if line}
+    names = {d.name for d in REGISTRY.declarations} | {op.schema.full_name for d in REGISTRY.declarations for op in d.ops()}
+    for name in sorted(chosen - names):
+        raise SystemExit(f"taedagen: {path}: there is no op '{name}'")
+    return lambda op: op.declaration.name in chosen or op.schema.full_name in chosen or op.schema.name in chosen
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = parse(arguments)
+    try:
+        load_ops()
+        plan = Plan(REGISTRY, selection(options.select_ops), not options.no_autograd, options.force_schemas)
+        files: dict[str, str] = {}
+        for subset in options.subset or SUBSETS:
+            for emit in SUBSETS[subset]:
+                files |= emit(plan)
+    except DeclarationError as mistake:
+        print(mistake, file=sys.stderr)
+        return 1
+    sources = sorted(name for name in files if name.endswith(".cpp"))
+    files["library.txt"] = "".join(f"{n}\n" for n in sources if not n.startswith("csrc/python/"))
+    files["bindings.txt"] = "".join(f"{n}\n" for n in sources if n.startswith("csrc/python/"))
+    written = write_files(options.out, files)
+    if options.list:
+        print("\n".join(sorted(files)))
+    for line in plan.skipped:
+        print(f"skipped {line}")
+    print(f"taedagen: {len(files)} files, {len(written)} changed, {sum(len(f.ops) for f in plan.families)} ops")
+    return 0

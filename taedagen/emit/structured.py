@@ -1,0 +1,192 @@
+"""Views, kernels and composites: ``shape/<family>.h`` and ``.cpp`` make results by the shape rules and call what is
+written by hand in ``csrc/backend`` and ``csrc/composite``."""
+
+from __future__ import annotations
+
+from taedagen.emit import cpp
+from taedagen.emit.lowering import Lowering, Typed, argument_kind, families_called
+from taedagen.emit.plan import Family, Plan
+from taedagen.opdef.declaration import Declaration, Op
+from taedagen.opdef.expr import Expr, arg, trace
+
+
+def emit_structured(plan: Plan) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for family in plan.families:
+        ops = [op for op in family.ops if op.declaration.kind in ("view", "kernel", "composite") and plan.has_body(op)]
+        if ops:
+            files[f"csrc/shape/ops/{family.name}.h"] = _header(plan, family, ops)
+            files[f"csrc/shape/ops/{family.name}.cpp"] = _source(plan, family, ops)
+    return files
+
+
+def _returns(op: Op) -> str:
+    return cpp.return_type(op.schema, op.variant)
+
+
+def _declare(op: Op, extra: str = "") -> str:
+    return f"{op.cpp_name}({', '.join(filter(None, (cpp.parameters(op.schema.arguments), extra)))})"
+
+
+def is_shaped(declaration: Declaration) -> bool:
+    """Whether results are made here by a shape rule, so that the kernel only fills them."""
+    shape = declaration.options.get("shape")
+    return declaration.kind == "kernel" and bool(shape) and shape != "dynamic"
+
+
+def _namespaces(plan: Plan, op: Op) -> list[str]:
+    return list(dict.fromkeys(kernel.symbol.split("::")[0] for kernel in plan.kernels(op) if not kernel.takes_keys))
+
+
+def _header(plan: Plan, family: Family, ops: list[Op]) -> str:
+    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "", "namespace taeda {"]
+    for op in ops:
+        lines.append(cpp.place_comment(op.declaration))
+        for space in _namespaces(plan, op):
+            lines.append(f"namespace {space} {{ {_returns(op)} {_declare(op)}; }}")
+        if is_shaped(op.declaration) and op.variant == "functional":
+            for backend in _handwritten_backends(plan):
+                lines.append(f"namespace {backend} {{ void {op.cpp_name}({_kernel_parameters(op)}); }}")
+    return "\n".join([*lines, "}  // namespace taeda", ""])
+
+
+def _handwritten_backends(plan: Plan) -> list[str]:
+    return [b.lower() for b in plan.backends if b != "Meta"]
+
+
+def _returns_list(op: Op) -> bool:
+    return len(op.declaration.schema.returns) == 1 and op.declaration.schema.returns[0].type.is_list
+
+
+def _kernel_parameters(op: Op) -> str:
+    """The inputs, then the results to fill."""
+    outs = ["TensorList outs"] if _returns_list(op) else [f"const Tensor& {n}" for n in op.declaration.out_names]
+    return ", ".join(filter(None, (cpp.parameters(op.inputs), *outs)))
+
+
+def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
+    body: list[str] = []
+    roots: list[Expr] = []
+    for op in ops:
+        body += _definitions(plan, op, roots)
+    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.families})
+    rules = sorted({str(op.declaration.options.get("rules", "rules")) for op in ops})
+    lines = [f"// Made by taedagen from {family.source}.", *(f'#include "api/{u}.h"' for u in used),
+             '#include "autograd/numbers.h"', f'#include "shape/ops/{family.name}.h"',
+             *(f'#include "shape/{r}.h"' for r in rules), '#include "shape/spec.h"', "",
+             "namespace taeda {", "using namespace taeda::autograd;", ""]  # fmt: skip
+    return "\n".join([*lines, *body, "}  // namespace taeda", ""])
+
+
+def _definitions(plan: Plan, op: Op, roots: list[Expr]) -> list[str]:
+    declaration = op.declaration
+    comment = cpp.place_comment(declaration)
+    lines: list[str] = []
+    for space in _namespaces(plan, op):
+        body = _body(plan, op, space, roots)
+        if body is not None:
+            lines += [comment, f"{_returns(op)} {space}::{_declare(op)} {{", *(f"  {line}" for line in body), "}", ""]
+    return lines
+
+
+def _body(plan: Plan, op: Op, space: str, roots: list[Expr]) -> list[str] | None:
+    """The generated function's statements; None where it is written by hand."""
+    declaration = op.declaration
+    if op.variant != "functional" and declaration.schema.name != op.schema.name.removesuffix("_") and op.variant == "inplace":
+        return None
+    declared_inplace = op.variant == "inplace" and declaration.schema.name == op.schema.name
+    if declaration.kind == "composite":
+        if op.variant == "functional":
+            return None if declaration.options.get("files") else _traced(op, roots)
+        return None if declared_inplace else _through_functional(op, "composite")
+    if declaration.kind == "view":
+        base = cpp.identifier(declaration.schema.arguments[0].name)
+        return [f"return shape::alias({base}, shape::{declaration.options['shape']}({cpp.names(op.schema.arguments)}));"]
+    if declared_inplace or not declaration.schema.returns:
+        return [_meta_inplace(op)] if space == "meta" else None
+    if space == "everywhere":
+        return None if op.variant == "functional" else _through_functional(op, "everywhere")
+    if is_shaped(declaration):
+        return _shaped(op, space)
+    if op.variant == "functional":
+        message = f'TAEDA_FAIL(NotImplemented, "the shape of its result depends on the data, which a meta tensor lacks");'
+        return [message] if space == "meta" else None
+    return _through_functional(op, space)
+
+
+def _meta_inplace(op: Op) -> str:
+    unused = "".join(f"(void){cpp.identifier(a.name)}; " for a in op.schema.arguments)
+    return unused.strip()
+
+
+def _traced(op: Op, roots: list[Expr]) -> list[str]:
+    result = trace(op.declaration.function, {a.name: arg(a.name) for a in op.schema.arguments})  # type: ignore[arg-type]
+    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
+    parts = list(result) if isinstance(result, tuple) else [result]
+    roots += parts
+    lowering = Lowering(op.declaration, known)
+    values = lowering.lower(parts)
+    text = values[0].text if len(values) == 1 else f"{{{', '.join(v.text for v in values)}}}"
+    return [*lowering.statements, f"return {text};"]
+
+
+def _through_functional(op: Op, space: str) -> list[str]:
+    """In-place and out variants of what has no kernel of its own for them: compute, then copy."""
+    functional = op.declaration.name
+    call = f"{space}::{functional}({cpp.names(op.inputs)})"
+    if op.variant == "inplace":
+        first = cpp.identifier(op.schema.arguments[0].name)
+        return [f"Tensor result = {call};", f"shape::check_inplace_result({first}, result.sizes(), result.dtype());",
+                f"ops::copy_({first}, result);"]  # fmt: skip
+    names = op.declaration.out_names
+    if len(names) == 1:
+        return [f"shape::copy_to_out({call}, {names[0]});"]
+    return [f"auto results = {call};", *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names))]
+
+
+def _shaped(op: Op, space: str) -> list[str]:
+    declaration = op.declaration
+    inputs = cpp.names(op.inputs)
+    rule = f"shape::{declaration.options['shape']}({inputs})"
+    names = declaration.out_names
+    fills = space != "meta"
+    joined = ", ".join(filter(None, (inputs, *("{}" for _ in names))))
+    if op.variant == "inplace":
+        return [*_shaped_temporary(op, space, rule), f"ops::copy_({cpp.identifier(op.schema.arguments[0].name)}, result);"]
+    if _returns_list(op):
+        call = [f"{space}::{declaration.name}({inputs}, outs);"] if fills else []
+        return [f"auto outs = shape::make_all({rule}, {_device(op, space)});", *call, "return outs;"]
+    many = len(names) > 1
+    lines = [f"auto specs = {rule};"]
+    spec = [f"std::get<{i}>(specs)" for i in range(len(names))] if many else ["specs"]
+    if op.variant == "functional":
+        lines += [f"Tensor out{i} = shape::make({s}, {_device(op, space)});" for i, s in enumerate(spec)]
+        values = [f"out{i}" for i in range(len(names))]
+        if fills:
+            lines.append(f"{space}::{declaration.name}({joined.format(*values)});")
+        return [*lines, f"return {{{', '.join(values)}}};" if many else "return out0;"]
+    lines += [f"shape::Out target{i}({cpp.identifier(n)}, {s});" for i, (n, s) in enumerate(zip(names, spec, strict=True))]
+    if fills:
+        values = [f"target{i}.tensor()" for i in range(len(names))]
+        lines.append(f"{space}::{declaration.name}({joined.format(*values)});")
+        lines += [f"target{i}.finish();" for i in range(len(names))]
+    return lines
+
+
+def _shaped_temporary(op: Op, space: str, rule: str) -> list[str]:
+    first = cpp.identifier(op.schema.arguments[0].name)
+    lines = [f"auto specs = {rule};", f"shape::check_inplace_result({first}, specs.sizes, specs.dtype);",
+             f"Tensor result = shape::make(specs, {_device(op, space)});"]  # fmt: skip
+    if space != "meta":
+        lines.append(f"{space}::{op.declaration.name}({cpp.names(op.inputs)}, result);")
+    return lines
+
+
+def _device(op: Op, space: str) -> str:
+    if space == "meta":
+        return "Device{DeviceType::Meta}"
+    tensor = next((a for a in op.schema.arguments if a.type.is_tensor and not a.type.optional), None)
+    if tensor is None:
+        return f"Device{{DeviceType::{space.upper()}}}"
+    name = cpp.identifier(tensor.name)
+    return f"shape::device_of({name})"

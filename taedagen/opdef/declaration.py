@@ -1,0 +1,271 @@
+"""What a declaration is, and the ops (schemas) that one declaration stands for."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
+
+KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
+VARIANTS = {"function", "method", "inplace", "out"}
+PROMOTIONS = {"result_type", "float", "same", "bool", "int_to_float"}
+
+# Groups of dtypes that declarations name.
+INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
+UNSIGNED = ("uint16", "uint32", "uint64")
+HALF = ("float16", "bfloat16")
+FLOATING = ("float32", "float64", *HALF)
+COMPLEX = ("complex64", "complex128")
+BOOL = ("bool",)
+REAL = (*INTEGRAL, *FLOATING)
+NUMERIC = (*REAL, *COMPLEX)
+ALL = (*NUMERIC, *BOOL)
+
+
+@dataclass(eq=False)
+class Declaration:
+    """One block of a family file: schema, documentation, formula or kernel, derivative."""
+
+    kind: str
+    schema: Schema
+    function: Callable[..., Any] | type
+    where: tuple[str, int]
+    family: str
+    variants: frozenset[str] = frozenset({"function"})
+    module: str = ""  # "" for the main namespace, else nn, linalg, fft, special
+    dtypes: tuple[str, ...] = ALL
+    options: dict[str, Any] = field(default_factory=dict)  # the kind's own: promote, dtype_out, shape, files, ...
+    formulas: dict[tuple[str, ...], Callable[..., Any]] = field(default_factory=dict)  # by dtypes, besides the main one
+    derivative: Callable[..., Any] | None = None
+    derivative_where: tuple[str, int] | None = None
+    tangent: Callable[..., Any] | None = None  # @op.forward
+    batching: Callable[..., Any] | None = None  # @op.batch
+    differentiable: bool = True
+
+    @property
+    def name(self) -> str:
+        return self.schema.name
+
+    @property
+    def doc(self) -> str:
+        return inspect.cleandoc(self.function.__doc__ or "")
+
+    def fail(self, message: str, where: tuple[str, int] | None = None) -> DeclarationError:
+        return DeclarationError(where or self.where, f"{self.schema.full_name}: {message}")
+
+    # --- the decorators of a declaration
+    def backward(self, function: Callable[..., Any]) -> Declaration:
+        """The derivative: parameters are what is saved, the result maps arguments to gradients."""
+        if self.derivative is not None:
+            raise self.fail("a second derivative is declared for it", place_of(function))
+        self.derivative, self.derivative_where = function, place_of(function)
+        return self
+
+    def forward(self, function: Callable[..., Any]) -> Declaration:
+        """The forward-mode derivative, where the derived one will not do."""
+        self.tangent = function
+        return self
+
+    def batch(self, function: Callable[..., Any]) -> Declaration:
+        """The rule for vmap, where the derived one will not do."""
+        self.batching = function
+        return self
+
+    def formula(self, dtypes: tuple[str, ...]) -> Callable[[Callable[..., Any]], Declaration]:
+        """A second formula, for these dtypes."""
+
+        def take(function: Callable[..., Any]) -> Declaration:
+            self.formulas[tuple(dtypes)] = function
+            return self
+
+        return take
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """In a formula or derivative of another op: a call of this one."""
+        from taedagen.opdef.expr import call
+
+        return call(self.name, args, kwargs)
+
+    # --- the ops it stands for
+    def ops(self) -> list[Op]:
+        """All schemas of this declaration: functional, in-place, out, and the same with numbers for tensors."""
+        schemas = [(self.schema, frozenset[str]())]
+        for overload, names in self.scalar_overloads.items():
+            arguments = [replace(a, type=Type("Scalar")) if a.name in names else a for a in self.schema.arguments]
+            schemas.append((self.schema.with_arguments(*arguments, overload=overload), frozenset(names)))
+        result = []
+        for schema, numbers in schemas:
+            first_is_number = bool(schema.arguments) and schema.arguments[0].name in numbers
+            # A schema that is in place already (``copy_``, ``uniform_``) stands for itself alone.
+            declared_inplace = schema.name.endswith("_") and any(r.type.is_mutable for r in schema.returns)
+            result.append(Op(self, schema, "inplace" if declared_inplace else "functional", numbers))
+            if "inplace" in self.variants and not first_is_number:
+                result.append(Op(self, self._inplace(schema), "inplace", numbers))
+            if "out" in self.variants:
+                result.append(Op(self, self._out(schema), "out", numbers))
+        return result
+
+    @property
+    def scalar_overloads(self) -> dict[str, tuple[str, ...]]:
+        """Overload name to the tensor arguments that are numbers in it (option ``scalar``)."""
+        spec = self.options.get("scalar") or {}
+        if isinstance(spec, str):
+            spec = {"Scalar": spec}
+        return {k: (v,) if isinstance(v, str) else tuple(v) for k, v in spec.items()}
+
+    def _inplace(self, schema: Schema) -> Schema:
+        first, *rest = schema.arguments
+        mutable = replace(first, type=replace(first.type, alias="a!"))
+        return schema.with_arguments(mutable, *rest, name=schema.name + "_", returns=(Return(mutable.type),))
+
+    def _out(self, schema: Schema) -> Schema:
+        letters = "abcdefgh"
+        returns, outs = [], []
+        for i, result in enumerate(schema.returns):
+            type_ = replace(result.type, alias=f"{letters[i]}!")
+            outs.append(Argument(self.out_names[i], type_, None, keyword_only=True))
+            returns.append(Return(type_, result.name))
+        overload = {"": "out", "Tensor": "out", "self": "out"}.get(schema.overload, f"{schema.overload}_out")
+        return schema.with_arguments(*schema.arguments, *outs, overload=overload, returns=tuple(returns))
+
+    @property
+    def out_names(self) -> list[str]:
+        """Names of the out parameters: ``out`` for one result, else the results' names."""
+        if len(self.schema.returns) == 1:
+            return ["out"]
+        taken = self.schema.names
+        return [r.name if r.name and r.name not in taken else f"out{i}" for i, r in enumerate(self.schema.returns)]
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """One schema of a declaration: an entry of the op table."""
+
+    declaration: Declaration
+    schema: Schema
+    variant: str  # functional, inplace or out
+    numbers: frozenset[str]  # arguments that are numbers here and tensors in the declaration
+
+    @property
+    def cpp_name(self) -> str:
+        return self.schema.name + ("_out" if self.variant == "out" else "")
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """Without the out parameters."""
+        return tuple(a for a in self.schema.arguments if self.variant != "out" or a.name not in self.declaration.out_names)
+
+    @property
+    def outs(self) -> tuple[Argument, ...]:
+        return self.schema.arguments[len(self.inputs) :]
+
+
+def place_of(function: Any) -> tuple[str, int]:
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return relative(code.co_filename), code.co_firstlineno
+    return relative(inspect.getsourcefile(function) or "?"), inspect.getsourcelines(function)[1]
+
+
+def relative(path: str) -> str:
+    """As it reads in the repository: from the folder that holds ``taedagen``, else as given."""
+    root = Path(__file__).resolve().parents[2]
+    resolved = Path(path).resolve()
+    return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else path
+
+
+class Registry:
+    """All declarations in the order of their files and lines."""
+
+    def __init__(self) -> None:
+        self.declarations: list[Declaration] = []
+        self._by_full_name: dict[str, Declaration] = {}
+
+    def add(self, declaration: Declaration) -> None:
+        for op in declaration.ops():
+            other = self._by_full_name.setdefault(op.schema.full_name, declaration)
+            if other is not declaration:
+                raise declaration.fail(
+                    f"'{op.schema.full_name}' is declared already at {other.where[0]}:{other.where[1]}"
+                )
+        self.declarations.append(declaration)
+
+    def named(self, name: str) -> list[Declaration]:
+        """All overloads of ``name``, functional schemas only."""
+        return [d for d in self.declarations if d.name == name]
+
+
+REGISTRY = Registry()
+
+
+def _declare(kind: str, text: str, options: dict[str, Any]) -> Callable[[Any], Declaration]:
+    def take(function: Any) -> Declaration:
+        where = place_of(function)
+        try:
+            schema = parse_schema(text)
+        except ValueError as mistake:
+            raise DeclarationError(where, str(mistake)) from None
+        variants = frozenset(str(options.pop("variants", "function")).split())
+        declaration = Declaration(
+            kind, schema, function, where, Path(where[0]).stem, variants, options.pop("module", ""),
+            tuple(options.pop("dtypes", ALL)), options,
+        )  # fmt: skip
+        declaration.differentiable = not options.pop("not_differentiable", False)
+        _validate(declaration)
+        REGISTRY.add(declaration)
+        return declaration
+
+    return take
+
+
+def _validate(declaration: Declaration) -> None:
+    schema, function = declaration.schema, declaration.function
+    unknown = declaration.variants - VARIANTS
+    if unknown:
+        raise declaration.fail(f"the variant {sorted(unknown)} is unknown; there are {sorted(VARIANTS)}")
+    promote = declaration.options.get("promote")
+    if promote is not None and promote not in PROMOTIONS:
+        raise declaration.fail(f"the promotion rule '{promote}' is unknown; there are {sorted(PROMOTIONS)}")
+    if not declaration.doc:
+        raise declaration.fail("it has no docstring")
+    if not isinstance(function, type):
+        names = list(inspect.signature(function).parameters)
+        if names != schema.names:
+            raise declaration.fail(f"the function takes {names} but the schema says {schema.names}")
+    if "inplace" in declaration.variants and not (schema.arguments and schema.arguments[0].type.is_tensor):
+        raise declaration.fail("an in-place variant needs a tensor as its first argument")
+
+
+def pointwise(schema: str, **options: Any) -> Callable[[Any], Declaration]:
+    """An op whose result at an index is a formula of the inputs at that index.
+
+    Options: ``variants`` (of function, method, inplace, out), ``module``, ``dtypes``, ``promote``, ``dtype_out``,
+    ``scalar`` (an argument, or a table of overload to arguments, that may be a number), ``autocast``, ``hot``,
+    ``not_differentiable``.
+    """
+    return _declare("pointwise", schema, options)
+
+
+def reduction(schema: str, **options: Any) -> Callable[[Any], Declaration]:
+    """An op that combines elements along dimensions; a class with ``identity``, ``combine``, ``load``, ``finish``."""
+    return _declare("reduction", schema, options)
+
+
+def view(schema: str, **options: Any) -> Callable[[Any], Declaration]:
+    """An op that gives another geometry over the same storage; ``shape`` names the rule in ``csrc/shape``."""
+    return _declare("view", schema, options)
+
+
+def kernel(schema: str, **options: Any) -> Callable[[Any], Declaration]:
+    """An op with a hand-written kernel per backend in ``csrc/backend/*/<files>.cpp``; ``shape`` names its shape rule."""
+    return _declare("kernel", schema, options)
+
+
+def composite(schema: str, **options: Any) -> Callable[[Any], Declaration]:
+    """An op made of other ops: a traced body, or with ``files`` a function in ``csrc/composite/<files>.cpp``."""
+    return _declare("composite", schema, options)
