@@ -1,4 +1,4 @@
-"""Prints where the pip packages of OpenBLAS and oneDNN keep headers and libraries, as a CMake list."""
+"""Prints where the pip packages of OpenBLAS and oneDNN keep libraries and headers, as a CMake list."""
 
 from __future__ import annotations
 
@@ -19,4 +19,4 @@ def find(package: str, name: str) -> Path:
 openblas = next(Path(scipy_openblas32.get_lib_dir()).glob("libscipy_openblas*.so"))
 include = find("onednn-devel-cpu-gomp", "dnnl.hpp").parent
 library = find("onednn-cpu-gomp", "libdnnl.so.3")
-print(";".join(map(str, (scipy_openblas32.get_include_dir(), openblas, include, library))))
+print(";".join(map(str, (openblas, include, library))))

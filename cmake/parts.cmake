@@ -1,12 +1,37 @@
-# The libraries that the wheel carries, taken from pip packages and from nowhere else.
+# The libraries that the wheel carries beside libtaeda, taken from pip packages and the compiler, never linked but for
+# libgomp, of which a process must have one.
 execute_process(
   COMMAND ${Python_EXECUTABLE} ${CMAKE_SOURCE_DIR}/cmake/find_parts.py
   OUTPUT_VARIABLE parts OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-list(GET parts 0 OPENBLAS_INCLUDE)
-list(GET parts 1 OPENBLAS_LIBRARY)
-list(GET parts 2 DNNL_INCLUDE)
-list(GET parts 3 DNNL_LIBRARY)
-include_directories(SYSTEM ${OPENBLAS_INCLUDE} ${DNNL_INCLUDE})
+list(GET parts 0 OPENBLAS_LIBRARY)
+list(GET parts 1 DNNL_INCLUDE)
+list(GET parts 2 DNNL_LIBRARY)
+include_directories(SYSTEM ${DNNL_INCLUDE})
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libgomp.so.1
+  OUTPUT_VARIABLE gomp OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(TAEDA_PARTS "")
-set(TAEDA_PART_FILES ${OPENBLAS_LIBRARY} ${DNNL_LIBRARY})
+set(TAEDA_PART_FILES "")
+
+# Stripped, and under the name that is asked for at run time.
+function(carry_part source name)
+  set(copy ${CMAKE_BINARY_DIR}/parts/${name})
+  if(NOT EXISTS ${copy})
+    file(REAL_PATH ${source} real)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/parts)
+    execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded -o ${copy} ${real} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+  set(TAEDA_PART_FILES ${TAEDA_PART_FILES} ${copy} PARENT_SCOPE)
+endfunction()
+carry_part(${OPENBLAS_LIBRARY} libscipy_openblas.so)
+carry_part(${DNNL_LIBRARY} libdnnl.so.3)
+carry_part(${gomp} libgomp.so.1)
+
+# A development build opens the pip packages' files where they lie; a wheel must not remember its builder's folders.
+if(SKBUILD)
+  set(OPENBLAS_LIBRARY "")
+  set(DNNL_LIBRARY "")
+endif()
+set_source_files_properties(${CMAKE_SOURCE_DIR}/csrc/backend/cpu/parts.cpp PROPERTIES COMPILE_DEFINITIONS
+  "TAEDA_OPENBLAS_LIBRARY=\"${OPENBLAS_LIBRARY}\";TAEDA_DNNL_LIBRARY=\"${DNNL_LIBRARY}\"")

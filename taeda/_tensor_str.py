@@ -21,6 +21,8 @@ _PROFILES: dict[str, dict[str, Any]] = {
 }
 _options: dict[str, Any] = {**_PROFILES["default"], "sci_mode": None}
 
+Format = tuple[int, Callable[[Any], str]]  # the width of a column, and what writes one element
+
 # Beyond these, fixed-point digits stop being readable and scientific notation takes over.
 _SCI_RATIO = 1000.0
 _SCI_LARGEST = 1.0e8
@@ -143,14 +145,10 @@ def _values_str(self: Tensor, indent: int) -> str:
     sizes = tuple(self.shape)
     summarise = self.numel() > _options["threshold"]
     shown = _edges(self) if summarise else self
-    values = shown.resolve_neg().tolist() if not self.is_complex() else shown.resolve_conj().resolve_neg().tolist()
+    values = shown.resolve_conj().resolve_neg().tolist()
     flat = list(_flatten(values, self.dim()))
-    if self.is_complex():
-        width, fmt = _complex_format(flat)
-    elif self.is_floating_point():
-        width, fmt = _float_format(flat)
-    else:
-        width, fmt = _plain_format(flat)
+    choose = _complex_format if self.is_complex() else _float_format if self.is_floating_point() else _plain_format
+    width, fmt = choose(flat)
     if not sizes:
         return fmt(values)
     return _Layout(fmt, width, summarise).render(values, sizes, indent)
@@ -201,12 +199,12 @@ class _Layout:
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
 
 
-def _plain_format(values: list[Any]) -> tuple[int, Callable[[Any], str]]:
+def _plain_format(values: list[Any]) -> Format:
     width = max((len(str(value)) for value in values), default=1)
     return width, lambda value: str(value).rjust(width)
 
 
-def _float_format(values: list[float]) -> tuple[int, Callable[[float], str]]:
+def _float_format(values: list[Any]) -> Format:
     """One format for all values: integers with a bare point, fixed point, or scientific."""
     finite = [value for value in values if value != 0 and math.isfinite(value)]
     write = _float_writer(finite)
@@ -235,7 +233,7 @@ def _wants_sci(finite: list[float], integral: bool) -> bool:
     return not integral and smallest < _SCI_SMALLEST
 
 
-def _complex_format(values: list[complex]) -> tuple[int, Callable[[complex], str]]:
+def _complex_format(values: list[Any]) -> Format:
     real_width, real = _float_format([value.real for value in values])
     imag_width, imag = _float_format([value.imag for value in values])
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import IO, Any
 
-import taeda
 from taeda._serialization.locations import default_restore_location, location_tag, register_package
 
 __all__ = [
@@ -68,8 +67,8 @@ def save(
     Args:
         obj: anything that pickles.
         f: a path, or a binary file open for writing.
-        pickle_module: a module to use instead of ``pickle``; its ``Pickler`` writes the names that it likes.
-        pickle_protocol: the pickle's protocol; PyTorch's readers want 2.
+        pickle_module: a module to use instead of ``pickle``.
+        pickle_protocol: the pickle's protocol; PyTorch's readers want 2. Above 3 it is taken as 3.
 
     Raises:
         RuntimeError: one storage is shared by tensors of different dtypes; or the path's folder does not exist.
@@ -118,15 +117,13 @@ def _mode_for(path: str) -> int:
 
 
 def _write_archive(obj: Any, file: IO[bytes], folder: str, pickle_module: Any, protocol: int, byteorder: bool) -> None:
-    import io
-
     from taeda._serialization.archive import ALIGNMENT, ArchiveWriter, bytes_of
-    from taeda._serialization.pickler import StorageTable, make_pickler
+    from taeda._serialization.pickler import StorageTable, dump
 
-    table, pickled = StorageTable(), io.BytesIO()
-    make_pickler(pickle_module, pickled, protocol, table).dump(obj)
+    table = StorageTable()
+    pickled = dump(obj, pickle_module, protocol, table)
     archive = ArchiveWriter(file, folder, _Settings.crc32)
-    archive.write("data.pkl", pickled.getvalue())
+    archive.write("data.pkl", pickled)
     archive.write(".format_version", b"1")
     archive.write(".storage_alignment", b"%d" % ALIGNMENT)
     if byteorder:
@@ -211,7 +208,7 @@ def _open_archive(file: Any) -> Any:
         raise EOFError("taeda.load: the file is empty")
     if magic[:2] != b"PK":
         raise pickle.UnpicklingError(
-            f"taeda.load: this is no checkpoint: it starts with {bytes(magic)!r}, not as a zip archive does. Files from "
+            f"taeda.load: this is no checkpoint: it starts with {bytes(magic)!r}, not as a zip archive. Files from "
             "before PyTorch 1.6 must first be saved again by PyTorch"
         )
     archive = ArchiveReader(file)
@@ -229,7 +226,9 @@ def _load_file(
 
     archive = _open_archive(file)
     mapping = (mapped_path, _Settings.mmap_flags == MAP_SHARED) if mapped_path else None
-    storages = StorageLoader(archive, restorer(map_location), mapping, _Settings.skip_data or str(map_location) == "meta")
+    storages = StorageLoader(
+        archive, restorer(map_location), mapping, _Settings.skip_data or str(map_location) == "meta"
+    )
     data = archive.read("data.pkl")
     if safe:
         return _load_safely(data, storages, pickle_args.get("encoding", "utf-8"))
@@ -289,7 +288,7 @@ def clear_safe_globals() -> None:
     registry.replace([])
 
 
-class safe_globals:  # noqa: N801  PyTorch's name
+class safe_globals:
     """``with safe_globals([...]):`` admits classes and functions for the length of the block."""
 
     def __init__(self, safe_globals: list[Any]) -> None:
@@ -315,7 +314,7 @@ def get_unsafe_globals_in_checkpoint(f: str | os.PathLike[str] | IO[bytes]) -> l
     return unsafe_in(_open_archive(_seekable(f)).read("data.pkl"))
 
 
-class skip_data:  # noqa: N801  PyTorch's name
+class skip_data:
     """``with skip_data():`` saves leave the storages' bytes blank, and loads leave them uninitialised.
 
     For files whose bytes come later: shapes, dtypes and everything else are kept.

@@ -4,6 +4,7 @@ import math
 import random
 
 import pytest
+
 import taeda
 from taeda._tensor_str import get_printoptions, printoptions, set_printoptions, tensor_str
 
@@ -105,9 +106,13 @@ OPTIONS = [
     {"sci_mode": True},
     {"sci_mode": False},
 ]
-DTYPES = "float32 float64 float16 bfloat16 int64 int32 uint8 int8 bool complex64 complex128 float8_e5m2".split()
+DTYPES = [
+    "float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "int8", "bool", "complex64",
+    "complex128", "float8_e5m2",
+]  # fmt: skip
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_prints_as_torch_does(options):
     torch = pytest.importorskip("torch")
@@ -138,7 +143,9 @@ def random_values(rng):
             return rng.choice([nan, inf, -inf, 0.0, -0.0])
         value = rng.gauss(0, 1) * scale
         value = float(round(value * 5)) if whole else value
-        return min(abs(value), 250.0) if dtype == "uint8" else max(-120.0, min(120.0, value)) if dtype == "int8" else value
+        return (
+            min(abs(value), 250.0) if dtype == "uint8" else max(-120.0, min(120.0, value)) if dtype == "int8" else value
+        )
 
     def element():
         return complex(number(), number()) if "complex" in dtype else number()

@@ -3,20 +3,20 @@
 import io
 import os
 import pickle
-import random
 import stat
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
 
 import pytest
+
 import taeda
 from taeda import serialization
 from taeda._serialization import archive
 
-DTYPES = (
-    "float32 float64 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128 uint16 uint32 uint64 "
-    "float8_e4m3fn float8_e5m2"
-).split()
+DTYPES = [
+    "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
+    "complex128", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2",
+]  # fmt: skip
 
 
 class Point:
@@ -26,11 +26,6 @@ class Point:
 
 class Slotted:
     __slots__ = ("y",)
-
-
-class Evil:
-    def __reduce__(self):
-        return os.getenv, ("HOME",)
 
 
 class MyTensor(taeda.Tensor):
@@ -43,6 +38,18 @@ def sample(module, dtype):
 
 def same(a, b):
     return a.shape == b.shape and a.dtype == b.dtype and a.stride() == b.stride() and a.tolist() == b.tolist()
+
+
+class Slots(taeda.Tensor):
+    __slots__ = ("unit",)
+
+
+class Stateful(taeda.Tensor):
+    def __getstate__(self):
+        return {"custom": self.note}
+
+    def __setstate__(self, state):
+        self.note = state["custom"] + "!"
 
 
 def roundtrip(obj, load_args=None, **save_args):
@@ -126,6 +133,23 @@ def test_subclass_needs_admission():
     with serialization.safe_globals([MyTensor]):
         assert type(roundtrip(x)) is MyTensor
     assert type(roundtrip(x, {"weights_only": False})) is MyTensor
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_subclass_state(weights_only):
+    slotted = taeda.ones(2).as_subclass(Slots)
+    slotted.unit, slotted.note = "cm", 1
+    stateful = taeda.ones(2).as_subclass(Stateful)
+    stateful.note = "a"
+    with serialization.safe_globals([Slots, Stateful]):
+        one, two = roundtrip([slotted, stateful], {"weights_only": weights_only})
+    assert (one.unit, one.note, two.note) == ("cm", 1, "a!")
+
+
+def test_a_file_cannot_set_what_the_class_defines():
+    x = taeda.ones(2)
+    x.__dict__["data"] = taeda.zeros(2)
+    assert roundtrip(x).tolist() == [1, 1]
 
 
 def test_meta_and_lazy_views():
@@ -291,12 +315,16 @@ def test_equal_objects_make_equal_files():
 
 
 def test_zip64(monkeypatch):
+    """Above 4 GB the zip's 64-bit fields are written; the limit is lowered to see them in a small file."""
     monkeypatch.setattr(archive, "_NO_FIT", 300)
     file = io.BytesIO()
-    obj = [taeda.arange(n * 10.0) for n in range(20)]
-    # The reader sees 64-bit fields only where the 32-bit ones say so; 300 does not, so look at the extra fields alone.
-    serialization.save(obj, file)
-    assert b"PK\x06\x06" in file.getvalue() and b"PK\x06\x07" in file.getvalue()
+    serialization.save([taeda.arange(n * 10.0) for n in range(20)], file)
+    data = file.getvalue()
+    locator = data.index(b"PK\x06\x07")
+    end = int.from_bytes(data[locator + 8 : locator + 16], "little")
+    assert data[end : end + 4] == b"PK\x06\x06" and end + 56 == locator
+    count, size, start = (int.from_bytes(data[end + at : end + at + 8], "little") for at in (32, 40, 48))
+    assert count == data.count(b"PK\x01\x02") and start + size == end and data[start : start + 4] == b"PK\x01\x02"
 
 
 def test_options():
@@ -312,261 +340,3 @@ def test_options():
         assert roundtrip(taeda.ones(3, 2)).shape == (3, 2)
     with pytest.raises(ValueError, match="zip"):
         serialization.save(1, io.BytesIO(), _use_new_zipfile_serialization=False)
-
-
-# Files that lie. Each is a valid archive with one thing changed.
-
-
-def rewrite(data, replace=None, compress=False, drop=()):
-    """The same archive with records replaced by name (without the folder)."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w") as target:
-        for info in source.infolist():
-            name = info.filename.partition("/")[2]
-            if name not in drop:
-                content = (replace or {}).get(name, source.read(info))
-                target.writestr(info.filename, content, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED)
-    return out.getvalue()
-
-
-def checkpoint(obj=None):
-    file = io.BytesIO()
-    serialization.save({"w": taeda.arange(6.0).reshape(2, 3)} if obj is None else obj, file)
-    return file.getvalue()
-
-
-def pickled(data):
-    with zipfile.ZipFile(io.BytesIO(data)) as z:
-        return z.read("archive/data.pkl")
-
-
-def lie(old, new, count=1):
-    data = checkpoint()
-    text = pickled(data)
-    assert old in text
-    return rewrite(data, {"data.pkl": text.replace(old, new, count)})
-
-
-TENSOR_ARGS = b"K\x00K\x02K\x03\x86"  # offset 0, then the size (2, 3)
-STRIDES = b"K\x03K\x01\x86"
-
-
-@pytest.mark.parametrize(
-    ("make", "error"),
-    [
-        (lambda: lie(TENSOR_ARGS, b"K\x01K\x02K\x03\x86"), RuntimeError),
-        (lambda: lie(TENSOR_ARGS, b"J\xff\xff\xff\xffK\x02K\x03\x86"), RuntimeError),
-        (lambda: lie(TENSOR_ARGS, b"K\x00K\x02K\x09\x86"), RuntimeError),
-        (lambda: lie(TENSOR_ARGS, b"K\x00J\xff\xff\xff\xffK\x03\x86"), RuntimeError),
-        (lambda: lie(TENSOR_ARGS, b"K\x00\x8a\x09" + b"\xff" * 8 + b"\x00K\x03\x86"), RuntimeError),
-        (lambda: lie(TENSOR_ARGS, b"K\x00K\x02\x85"), RuntimeError),
-        (lambda: lie(STRIDES, b"M\x00\x40K\x01\x86"), RuntimeError),
-        (lambda: lie(STRIDES, b"J\xff\xff\xff\xffK\x01\x86"), RuntimeError),
-        (lambda: lie(b"K\x06t", b"K\x07t"), RuntimeError),
-        (lambda: lie(b"K\x06t", b"J\xff\xff\xff\xfft"), RuntimeError),
-        (lambda: lie(b"K\x06t", b"\x8a\x08" + b"\xff" * 7 + b"\x7ft"), RuntimeError),
-        (lambda: lie(b"FloatStorage", b"DoubleStorage"), RuntimeError),
-        (lambda: lie(b"X\x01\x00\x00\x000", b"X\x01\x00\x00\x007"), RuntimeError),
-        (lambda: lie(b"X\x03\x00\x00\x00cpu", b"X\x03\x00\x00\x00xpu"), RuntimeError),
-        (lambda: lie(b"ctorch._utils\n_rebuild_tensor_v2", b"cos\nsystem"), pickle.UnpicklingError),
-        (lambda: lie(b"ctorch\nFloatStorage", b"cos\nenviron"), pickle.UnpicklingError),
-        (lambda: rewrite(checkpoint(), {"data.pkl": pickled(checkpoint())[:-20]}), pickle.UnpicklingError),
-        (lambda: rewrite(checkpoint(), {"data.pkl": b""}), pickle.UnpicklingError),
-        (lambda: rewrite(checkpoint(), {"byteorder": b"middle"}), RuntimeError),
-        (lambda: rewrite(checkpoint(), {"data/0": b"short"}), RuntimeError),
-        (lambda: rewrite(checkpoint(), compress=True), RuntimeError),
-        (lambda: rewrite(checkpoint(), drop=("data/0",)), RuntimeError),
-        (lambda: rewrite(checkpoint(), drop=("data.pkl",)), RuntimeError),
-        (lambda: checkpoint()[:-30], RuntimeError),
-        (lambda: checkpoint()[: len(checkpoint()) // 2], RuntimeError),
-        (lambda: b"", EOFError),
-        (lambda: b"not a checkpoint at all", pickle.UnpicklingError),
-        (lambda: b"PK\x03\x04", RuntimeError),
-        (lambda: checkpoint([Evil()]), pickle.UnpicklingError),
-    ],
-)
-def test_lies_are_refused(make, error):
-    with pytest.raises(error) as caught:
-        serialization.load(io.BytesIO(make()))
-    assert caught.type is error or caught.type.__mro__[1] is error
-
-
-def load_pickle(text):
-    return serialization.load(io.BytesIO(rewrite(checkpoint(), {"data.pkl": text})))
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"\x80\x02c__builtin__\nbytearray\n\x8a\x06\xff\xff\xff\xff\xff\x00\x85R.",  # terabytes of zeros
-        b"\x80\x02ccollections\nOrderedDict\nN}X\x01\x00\x00\x00aK\x01s\x86b.",  # attributes set on a class
-        b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\nN}X\x0c\x00\x00\x00__defaults__K\x01s\x86b.",
-        b"\x80\x02(K\x01K\x02tK\x01\x85R.",  # calls a tuple
-        b"\x80\x02h\x05.",  # an empty memo
-        b"\x80\x02t.",  # no mark
-        b"\x80\x02(.",  # the mark is the result
-        b"\x80\x02}K\x01a.",
-        b"\x80\x02X\xff\xff\xff\x7fab.",  # a string longer than the file
-        b"\x80\x63K\x01.",
-        b"cbuiltins\neval\nX\x01\x00\x00\x001\x85R.",
-        b"\x80\x02}" + b"K\x01" + b"2\x86" * 60 + b"K\x01s.",  # (x, x) sixty deep as a key: 2**60 steps to hash
-        b"\x80\x02]]a\x85" + b"}" + b"]K\x01s.",  # an unhashable key
-        b"\x80\x02ctorch\ndevice\nX\x05\x00\x00\x00bogus\x85R0K\x01",
-        b"\x80\x02\x8b\xff\xff\xff\xff.",
-        b"\x80\x02r\xff\xff\xff\xff.",
-        b"\x80\x02\xff.",
-    ],
-)
-def test_hostile_pickles(text):
-    with pytest.raises((pickle.UnpicklingError, RuntimeError)):
-        load_pickle(text)
-
-
-def test_overlapping_records():
-    data = bytearray(checkpoint([taeda.zeros(4000), taeda.ones(4000), taeda.ones(2000)]))
-    at = [i for i in range(len(data)) if data[i : i + 4] == b"PK\x01\x02"]
-    for record in at:
-        if data[record + 46 :].startswith((b"archive/data/1", b"archive/data/2")):
-            data[record + 20 : record + 28] = (46_000).to_bytes(4, "little") * 2
-    with pytest.raises(RuntimeError):
-        serialization.load(io.BytesIO(bytes(data)))
-
-
-def test_damage_never_escapes_as_something_else():
-    """Random bytes changed: the load succeeds or raises one of the promised errors."""
-    rng = random.Random(0)
-    data = checkpoint({"w": taeda.arange(6.0), "p": taeda.nn.Parameter(taeda.ones(3)), "n": [1, "x", (2.5, None)]})
-    for _ in range(1500):
-        damaged = bytearray(data)
-        for _ in range(rng.choice([1, 1, 2, 8])):
-            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        if rng.random() < 0.2:
-            del damaged[rng.randrange(len(damaged)) :]
-        try:
-            serialization.load(io.BytesIO(bytes(damaged)))
-        except (RuntimeError, pickle.UnpicklingError, EOFError) as error:
-            assert "taeda.load" in str(error), error
-
-
-def test_damaged_pickles_never_escape_as_something_else():
-    rng = random.Random(1)
-    text = pickled(checkpoint({"w": taeda.arange(6.0), "p": taeda.nn.Parameter(taeda.ones(3)), "n": Counter("ab")}))
-    for _ in range(1500):
-        damaged = bytearray(text)
-        for _ in range(rng.choice([1, 1, 2, 4])):
-            damaged[rng.randrange(len(damaged))] = rng.randrange(256)
-        try:
-            load_pickle(bytes(damaged))
-        except (RuntimeError, pickle.UnpicklingError):
-            pass
-
-
-def test_checksums_catch_flipped_bits():
-    data = bytearray(checkpoint())
-    at = bytes(data).index(taeda.arange(6.0).numpy().tobytes()[4:])
-    data[at] ^= 1
-    with pytest.raises(RuntimeError, match="checksum"):
-        serialization.load(io.BytesIO(bytes(data)))
-
-
-@pytest.mark.parametrize("dtype", ["float32", "int16", "complex64", "uint8"])
-def test_the_other_byte_order(dtype):
-    import numpy
-
-    x = sample(taeda, dtype)
-    swapped = x.numpy().astype(x.numpy().dtype.newbyteorder(">")).tobytes()
-    data = rewrite(checkpoint(x), {"byteorder": b"big", "data/0": swapped})
-    assert numpy.array_equal(serialization.load(io.BytesIO(data)).numpy(), x.numpy())
-    data = rewrite(checkpoint(x), {"data/0": swapped}, drop=("byteorder",))
-    serialization.set_default_load_endianness(serialization.LoadEndianness.BIG)
-    try:
-        assert same(serialization.load(io.BytesIO(data)), x)
-    finally:
-        serialization.set_default_load_endianness(None)
-
-
-# Files of the two systems are exchanged.
-
-torch = pytest.importorskip("torch")
-
-
-def zoo(module):
-    base = module.arange(10.0)
-    parameter = module.nn.Parameter(module.ones(2, 2))
-    noted = module.nn.Parameter(module.zeros(2))
-    noted.note = "n"
-    return OrderedDict(
-        [(dtype, sample(module, dtype).t()) for dtype in DTYPES],
-        base=base,
-        view=base[2:8:2],
-        parameter=parameter,
-        noted=noted,
-        size=module.Size([1, 2]),
-        dtype=module.float16,
-        device=module.device("cpu"),
-        nested=[{"a": (1, [2.5, "s"])}, {3, 4}],
-        lazy=module.tensor([1 + 2j]).conj(),
-        meta=module.empty(2, 3, device="meta"),
-        counter=Counter("aab"),
-    )
-
-
-def check_zoo(back, module):
-    for name, expected in zoo(module).items():
-        got = back[name]
-        assert type(got) is type(expected), name
-        if isinstance(expected, module.Tensor):
-            if expected.is_meta:
-                assert got.is_meta and got.shape == expected.shape
-            else:
-                assert same(got, expected), name
-            assert got.requires_grad == expected.requires_grad
-        else:
-            assert got == expected, name
-    assert back["noted"].note == "n"
-    assert back["base"].untyped_storage().data_ptr() == back["view"].untyped_storage().data_ptr()
-
-
-@pytest.mark.parametrize("weights_only", [True, False])
-@pytest.mark.parametrize("mmap", [True, False])
-def test_torch_reads_ours(tmp_path, weights_only, mmap):
-    serialization.save(zoo(taeda), tmp_path / "f.pt")
-    check_zoo(torch.load(tmp_path / "f.pt", weights_only=weights_only, mmap=mmap), torch)
-
-
-@pytest.mark.parametrize("weights_only", [True, False])
-@pytest.mark.parametrize("mmap", [True, False])
-def test_we_read_torchs(tmp_path, weights_only, mmap):
-    torch.save(zoo(torch), tmp_path / "f.pt")
-    check_zoo(serialization.load(tmp_path / "f.pt", weights_only=weights_only, mmap=mmap), taeda)
-
-
-def test_pickles_equal_torchs(tmp_path):
-    import pickletools
-
-    def opcodes(save, module):
-        save(zoo(module), tmp_path / "f.pt")
-        with zipfile.ZipFile(tmp_path / "f.pt") as z:
-            return [(op.name, arg) for op, arg, _ in pickletools.genops(z.read("f/data.pkl"))]
-
-    assert opcodes(serialization.save, taeda) == opcodes(torch.save, torch)
-
-
-def test_optimizer_checkpoint_reads_in_torch(tmp_path):
-    layer = taeda.nn.Linear(3, 2)
-    optimizer = taeda.optim.Adam(layer.parameters())
-    layer(taeda.ones(1, 3)).sum().backward()
-    optimizer.step()
-    serialization.save({"model": layer.state_dict(), "optim": optimizer.state_dict(), "epoch": 3}, tmp_path / "c.pt")
-    back = torch.load(tmp_path / "c.pt")
-    assert back["epoch"] == 3 and back["model"]["weight"].tolist() == layer.weight.tolist()
-    other = torch.optim.Adam(torch.nn.Linear(3, 2).parameters())
-    other.load_state_dict(back["optim"])
-    assert other.state_dict()["state"][0]["step"] == 1
-
-
-def test_whole_module_reads_in_torch(tmp_path):
-    layer = taeda.nn.Linear(3, 2)
-    serialization.save(layer, tmp_path / "m.pt")
-    back = torch.load(tmp_path / "m.pt", weights_only=False)
-    assert type(back) is torch.nn.Linear and back.weight.tolist() == layer.weight.tolist()

@@ -38,7 +38,10 @@ void AccumulateGrad::apply(std::span<Tensor> grads, std::span<Tensor>) {
   if (!grads[0].defined() || !requires_grad(variable_)) return;
   // A hook may have replaced the gradient by one of another form.
   validate_gradient(Edge(Ref<Node>(this), 0), grads[0], name());
-  accumulate_into(variable_, std::move(grads[0]));
+  {
+    std::lock_guard guard(lock());
+    accumulate_into(variable_, std::move(grads[0]));
+  }
   RareMeta* rare = meta_of(variable_)->rare.get();
   if (!rare || rare->accumulate_hooks.empty()) return;
   auto hooks_now = rare->accumulate_hooks;
@@ -79,18 +82,20 @@ Tensor copied(const Tensor& grad, const Tensor& t) {
 }  // namespace
 
 void accumulate_into(const Tensor& t, Tensor gradient) {
-  AutogradMeta& meta = make_meta(t);
-  std::lock_guard guard(meta.lock);
-  if (meta.grad.defined()) {
+  Tensor before = grad(t), after;
+  if (before.defined()) {
     if (t_state.grad_mode)
-      meta.grad = arithmetic::add(meta.grad, gradient);
+      after = arithmetic::add(before, gradient);
     else
-      arithmetic::add_in_place(meta.grad, gradient);
+      arithmetic::add_in_place(before, gradient);
   } else if (!t_state.grad_mode && can_steal(gradient, t)) {
-    meta.grad = gradient->autograd_meta() ? detach(gradient) : std::move(gradient);
+    after = gradient->autograd_meta() ? detach(gradient) : std::move(gradient);
   } else {
-    meta.grad = copied(gradient, t);
+    after = copied(gradient, t);
   }
+  if (!after.defined()) return;
+  std::lock_guard guard(make_meta(t).lock);
+  meta_of(t)->grad = std::move(after);
 }
 
 }  // namespace taeda::autograd

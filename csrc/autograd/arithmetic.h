@@ -9,7 +9,7 @@ void add_in_place(const Tensor& a, const Tensor& b);
 Tensor zeros(IntList sizes, DType dtype, Device device);
 Tensor zeros_like(const Tensor& t);
 Tensor ones_like(const Tensor& t);
-Tensor clone(const Tensor& t);             // keeps dense strides
+Tensor clone(const Tensor& t);  // keeps dense strides
 Tensor clone_contiguous(const Tensor& t);
 void copy(const Tensor& to, const Tensor& from);
 void fill_zero(const Tensor& t);
@@ -18,7 +18,6 @@ Tensor move(const Tensor& t, Device device);
 Tensor real(const Tensor& t);
 Tensor sum_to(const Tensor& t, IntList sizes);  // undoes broadcasting from `sizes`
 Tensor as_strided(const Tensor& t, IntList sizes, IntList strides, int64_t offset);
-Tensor view_as(const Tensor& t, IntList sizes);
 bool has_nan(const Tensor& t);
 
 }  // namespace taeda::autograd::arithmetic

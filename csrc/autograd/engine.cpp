@@ -132,7 +132,7 @@ Ref<Node> current_node() { return Ref<Node>(t_current.node); }
 
 int64_t current_task_id() { return t_current.task ? t_current.task->id() : -1; }
 
-bool current_task_keeps_graph() { return !t_current.task || t_current.task->options().keep_graph; }
+bool will_run(const Node& node) { return t_current.task && t_current.task->reaches(node); }
 
 bool is_output_needed(const Node& node, size_t i) {
   const Current& now = t_current;

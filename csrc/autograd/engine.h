@@ -24,7 +24,7 @@ TAEDA_API std::vector<Tensor> run_backward(std::span<const Edge> roots, std::spa
 TAEDA_API void queue_callback(std::function<void()> callback);  // runs after the pass; RuntimeError outside one
 TAEDA_API Ref<Node> current_node();                             // null outside
 TAEDA_API int64_t current_task_id();                            // -1 outside
-TAEDA_API bool current_task_keeps_graph();                      // true outside
+TAEDA_API bool will_run(const Node& node);                      // the running pass reaches the node
 // Whether the running pass goes on through output i of `node`; true outside of one.
 bool is_output_needed(const Node& node, size_t i);
 

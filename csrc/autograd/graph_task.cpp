@@ -159,7 +159,7 @@ bool GraphTask::next_ready(uint32_t& number) {
   while (ready_.empty() || error_) {
     // Also after an error, the nodes that still run elsewhere use this task.
     if (in_flight_ == 0) {
-      if (error_) std::rethrow_exception(error_);
+      if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
       return false;
     }
     changed_.wait(guard);
@@ -238,7 +238,8 @@ void GraphTask::run_hooks_and_apply(Node& node, std::span<Tensor> grads, std::sp
   }
   Node::Hooks* hooks = node.hooks();
   std::vector<Tensor> seen;  // post hooks see the gradients, which apply may have moved from
-  if (hooks && !hooks->post.empty()) [[unlikely]] seen.assign(grads.begin(), grads.end());
+  if (hooks && !hooks->post.empty()) [[unlikely]]
+    seen.assign(grads.begin(), grads.end());
   if (node.locks_apply()) {
     std::lock_guard guard(node.lock());
     node.apply(grads, grad_inputs);

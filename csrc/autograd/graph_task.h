@@ -46,8 +46,10 @@ class GraphTask : public RefCounted {
     const Record& next = records_[targets_[records_[number].first_target + output]];
     return next.needed | next.reached;
   }
-  const Node* node(uint32_t number) const { return records_[number].node; }
-  const BackwardOptions& options() const { return options_; }
+  bool reaches(const Node& node) const {
+    uint32_t number = index_.find(&node);
+    return number != NodeIndex::kNone && (records_[number].needed || records_[number].reached);
+  }
   int64_t id() const { return id_; }
   void queue_callback(std::function<void()> callback) {
     auto guard = lock();
@@ -58,9 +60,9 @@ class GraphTask : public RefCounted {
   struct Record {
     Node* node = nullptr;
     uint32_t dependencies = 0;
-    uint32_t first_target = 0;   // in targets_, one per next edge
-    bool needed = true;          // apply runs
-    bool reached = false;        // somebody asked for a gradient that arrives here
+    uint32_t first_target = 0;  // in targets_, one per next edge
+    bool needed = true;         // apply runs
+    bool reached = false;       // somebody asked for a gradient that arrives here
     InlineVector<Tensor, 1> grads;
   };
   struct Capture {

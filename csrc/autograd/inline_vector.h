@@ -38,13 +38,15 @@ class InlineVector {
 
   template <class... Args>
   T& emplace_back(Args&&... args) {
-    if (size_ == capacity_) [[unlikely]] grow(2 * capacity_);
+    if (size_ == capacity_) [[unlikely]]
+      grow(2 * capacity_);
     return *std::construct_at(data_ + size_++, std::forward<Args>(args)...);
   }
   void push_back(T value) { emplace_back(std::move(value)); }
   // New elements are value-initialised.
   void resize(size_t size) {
-    if (size > capacity_) [[unlikely]] grow(static_cast<uint32_t>(size));
+    if (size > capacity_) [[unlikely]]
+      grow(static_cast<uint32_t>(size));
     while (size_ < size) std::construct_at(data_ + size_++);
     while (size_ > size) std::destroy_at(data_ + --size_);
   }

@@ -19,9 +19,17 @@ struct RetainHook final : TensorHook {
   AutogradMeta* meta;
   explicit RetainHook(AutogradMeta* to) : meta(to) {}
   Tensor run(const Tensor& grad) override {
-    std::lock_guard guard(lock);
-    if (meta) meta->grad = meta->grad.defined() ? arithmetic::add(meta->grad, grad) : arithmetic::clone(grad);
+    Tensor before = exchange({}, false);
+    exchange(before.defined() ? arithmetic::add(before, grad) : arithmetic::clone(grad), true);
     return {};
+  }
+  // The gradient of now; replaced by `grad` if asked. Nothing is computed or freed under the lock.
+  Tensor exchange(Tensor grad, bool replace) {
+    std::lock_guard guard(lock);
+    if (!meta) return {};
+    std::lock_guard inner(meta->lock);
+    if (replace) std::swap(meta->grad, grad);
+    return replace ? std::move(grad) : meta->grad;
   }
 };
 

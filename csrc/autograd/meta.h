@@ -16,8 +16,8 @@ struct RareMeta {
   std::string name;
   std::vector<Ref<TensorHook>> hooks;  // of a leaf; other tensors' hooks are with their node
   std::vector<Ref<AccumulateHook>> accumulate_hooks;
-  std::vector<Tensor> tangents;        // forward mode, by level
-  Ref<TensorHook> retain_hook;         // this tensor's entry in its node's retain list
+  std::vector<Tensor> tangents;  // forward mode, by level
+  Ref<TensorHook> retain_hook;   // this tensor's entry in its node's retain list
 };
 
 struct TAEDA_API AutogradMeta final : AutogradMetaBase {
@@ -27,7 +27,7 @@ struct TAEDA_API AutogradMeta final : AutogradMetaBase {
   std::unique_ptr<ViewInfo> view;         // set for differentiable views
   std::unique_ptr<RareMeta> rare;
   uint32_t output_nr = 0;
-  bool requires_grad = false;             // of a leaf
+  bool requires_grad = false;  // of a leaf
   bool retains_grad = false;
   SpinLock lock;
 
@@ -46,16 +46,14 @@ TAEDA_API AutogradMeta& make_meta(const Tensor& t);
 
 // --- questions; all take defined tensors
 TAEDA_API bool view_requires_grad(const Tensor& t);  // out of line: asks the base too
-inline bool requires_grad(const Tensor& t) {
-  return t->has_grad_flag() || (t->is_view() && view_requires_grad(t));
-}
+inline bool requires_grad(const Tensor& t) { return t->has_grad_flag() || (t->is_view() && view_requires_grad(t)); }
 // The node that made t, brought up to date for views whose base was written to. Null for leaves.
 TAEDA_API const Ref<Node>& grad_fn(const Tensor& t);
 inline bool is_leaf(const Tensor& t) { return !grad_fn(t); }
 TAEDA_API uint32_t output_nr(const Tensor& t);
 // Where gradients of t go; invalid if it wants none.
 TAEDA_API Edge gradient_edge(const Tensor& t);
-TAEDA_API Ref<Node> accumulator(const Tensor& leaf);      // made if need be
+TAEDA_API Ref<Node> accumulator(const Tensor& leaf);       // made if need be
 TAEDA_API Ref<Node> find_accumulator(const Tensor& leaf);  // null if no graph uses the leaf
 
 // --- changes
@@ -84,8 +82,8 @@ TAEDA_API void set_data(const Tensor& t, const Tensor& other);
 // --- forward mode
 TAEDA_API Tensor tangent(const Tensor& t, int level = 0);  // undefined if none
 TAEDA_API void set_tangent(const Tensor& t, Tensor tangent, int level = 0);
-TAEDA_API int enter_dual_level();            // gives the level; RuntimeError inside another one
-TAEDA_API void exit_dual_level(int level);   // tangents of the level are gone afterwards
+TAEDA_API int enter_dual_level();           // gives the level; RuntimeError inside another one
+TAEDA_API void exit_dual_level(int level);  // tangents of the level are gone afterwards
 inline bool has_tangent(const Tensor& t) {
   return t.defined() && t->autograd_meta() && meta_of(t)->rare && !meta_of(t)->rare->tangents.empty();
 }

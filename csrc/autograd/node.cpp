@@ -71,7 +71,8 @@ bool InputMetadata::matches(const Tensor& gradient) const {
 Tensor InputMetadata::zeros() const { return arithmetic::zeros(shape(), dtype, device); }
 
 Node::Node() : sequence_nr_(t_sequence++) {
-  if (detail::anomaly_enabled.load(std::memory_order_relaxed)) [[unlikely]] detail::record_forward(*this);
+  if (detail::anomaly_enabled.load(std::memory_order_relaxed)) [[unlikely]]
+    detail::record_forward(*this);
 }
 
 Node::~Node() = default;
@@ -95,7 +96,8 @@ uint32_t Node::add_metadata(const Tensor& result) {
   uint32_t nr = static_cast<uint32_t>(metadata_.size());
   metadata_.emplace_back(result);
   if (nr == 0 && !result.device().is_cpu()) {
-    if (DeviceRunner* runner = device_runner(result.device().type)) extras().stream = runner->current_stream(result.device());
+    if (DeviceRunner* runner = device_runner(result.device().type))
+      extras().stream = runner->current_stream(result.device());
   }
   return nr;
 }
@@ -149,7 +151,8 @@ const Ref<RefCounted>& Node::anomaly_record() const {
 void validate_gradient(const Edge& edge, Tensor& gradient, std::string_view sender) {
   if (!gradient.defined()) return;
   const InputMetadata& wanted = edge.function->metadata(edge.input_nr);
-  if (!wanted.matches(gradient)) [[unlikely]] fix_gradient(wanted, gradient, sender);
+  if (!wanted.matches(gradient)) [[unlikely]]
+    fix_gradient(wanted, gradient, sender);
 }
 
 }  // namespace taeda::autograd

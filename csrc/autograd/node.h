@@ -70,7 +70,7 @@ class TAEDA_API Node : public RefCounted {
   virtual bool locks_apply() const { return true; }
 
   uint64_t sequence_nr() const { return sequence_nr_; }
-  size_t num_inputs() const { return metadata_.size(); }    // gradients that come in: results of the forward call
+  size_t num_inputs() const { return metadata_.size(); }     // gradients that come in: results of the forward call
   size_t num_outputs() const { return next_edges_.size(); }  // gradients that go out: tensor arguments
   std::span<const Edge> next_edges() const { return next_edges_; }
   const Edge& next_edge(size_t i) const { return next_edges_[i]; }
@@ -108,6 +108,9 @@ class TAEDA_API Node : public RefCounted {
   void set_python_object(void* object) { extras().python_object = object; }
   const Ref<RefCounted>& anomaly_record() const;
   void set_anomaly_record(Ref<RefCounted> record) { extras().anomaly = std::move(record); }
+  // What the host language keeps with the node for as long as it lives.
+  Ref<RefCounted> attachment() const { return extras_ ? extras_->attachment : nullptr; }
+  void set_attachment(Ref<RefCounted> attachment) { extras().attachment = std::move(attachment); }
   SpinLock& lock() { return lock_; }
   // The node that runs this one inside itself (an in-place call on a view); null for the rest.
   Node* outer() const { return extras_ ? extras_->outer : nullptr; }
@@ -124,6 +127,7 @@ class TAEDA_API Node : public RefCounted {
   struct Extras {
     std::unique_ptr<Hooks> hooks;
     Ref<RefCounted> anomaly;
+    Ref<RefCounted> attachment;
     void* python_object = nullptr;
     void* stream = nullptr;
     Node* outer = nullptr;

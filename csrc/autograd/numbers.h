@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <optional>
 #include <string>
 
@@ -23,12 +24,19 @@ inline Scalar operator/(const Scalar& a, const Scalar& b) {
   return a.as_double() / b.as_double();
 }
 inline bool operator==(const Scalar& a, double b) { return a.equals(b); }
+inline std::partial_ordering operator<=>(const Scalar& a, double b) { return a.as_double() <=> b; }
 
 namespace number {
 #define TAEDA_NUMBER_FUNCTION(name) \
   inline Scalar name(const Scalar& x) { return std::name(x.as_double()); }
 TAEDA_NUMBER_FUNCTION(exp)
 TAEDA_NUMBER_FUNCTION(log)
+TAEDA_NUMBER_FUNCTION(log1p)
+TAEDA_NUMBER_FUNCTION(log2)
+TAEDA_NUMBER_FUNCTION(expm1)
+TAEDA_NUMBER_FUNCTION(tanh)
+TAEDA_NUMBER_FUNCTION(erf)
+TAEDA_NUMBER_FUNCTION(lgamma)
 TAEDA_NUMBER_FUNCTION(sqrt)
 TAEDA_NUMBER_FUNCTION(abs)
 #undef TAEDA_NUMBER_FUNCTION
@@ -49,6 +57,15 @@ inline std::string own(std::string_view text) { return std::string(text); }
 template <class T>
 auto own(const std::optional<T>& value) {
   return value ? std::make_optional(own(*value)) : std::nullopt;
+}
+// The sizes of every tensor of a list, each preceded by how many they are: `tensors.sizes()` in a derivative.
+inline std::vector<int64_t> pack_sizes(TensorList list) {
+  std::vector<int64_t> packed;
+  for (const Tensor& t : list) {
+    packed.push_back(t.dim());
+    packed.insert(packed.end(), t.sizes().begin(), t.sizes().end());
+  }
+  return packed;
 }
 inline IntList view_of(const std::vector<int64_t>& list) { return list; }
 inline std::span<const double> view_of(const std::vector<double>& list) { return list; }
@@ -84,6 +101,13 @@ inline void place_list(std::vector<Tensor> list, std::span<Tensor> target) {
 }
 inline size_t count_of(const Tensor&) { return 1; }
 inline size_t count_of(TensorList list) { return list.size(); }
+
+// A number where an op takes only tensors; it takes part in promotion as a number.
+TAEDA_API Tensor number_tensor(const Scalar& value);
+
+TAEDA_API Tensor conj_of_complex(const Tensor& t);
+inline Tensor conj_of(const Tensor& t) { return is_complex(t.dtype()) ? conj_of_complex(t) : t; }
+inline Scalar conj_of(const Scalar& x) { return number::conj(x); }
 
 // What `self` held before an in-place call whose derivative reads it.
 TAEDA_API Tensor clone_for_inplace(const Tensor& self);

@@ -52,8 +52,9 @@ void rebase_history(const Tensor& self, const Ref<Node>& node) {
 
 void rebase_history(TensorList list, const Ref<Node>& node) {
   for (const Tensor& t : list) {
-    TAEDA_CHECK(!t.defined() || !meta_of(t) || !meta_of(t)->view,
-                "a call that writes to several tensors cannot be recorded where one is a view: write to them one by one");
+    TAEDA_CHECK(
+        !t.defined() || !meta_of(t) || !meta_of(t)->view,
+        "a call that writes to several tensors cannot be recorded where one is a view: write to them one by one");
     rebase_history(t, node);
   }
 }
@@ -70,7 +71,8 @@ void bump(TensorList list, const char* op) {
 }
 
 void fail_out(const char* function) {
-  TAEDA_FAIL(Runtime, function, "(): calls with out= are not differentiable, but an argument requires grad: leave out= "
+  TAEDA_FAIL(Runtime, function,
+             "(): calls with out= are not differentiable, but an argument requires grad: leave out= "
              "away, or detach() the arguments");
 }
 

@@ -97,7 +97,8 @@ TAEDA_API void bump(TensorList list, const char* op);
 // RuntimeError when an argument of an out= call wants a gradient.
 template <class... Args>
 void check_out(const char* function, const Args&... args) {
-  if (recording(args...)) [[unlikely]] fail_out(function);
+  if (recording(args...)) [[unlikely]]
+    fail_out(function);
 }
 
 // --- views
@@ -105,7 +106,8 @@ template <class MakeReplay>
 Tensor as_view(const Tensor& base, Tensor view, MakeReplay&& make_replay) {
   if (view->is_inference()) return view;
   Ref<Replay> replay;
-  if (needs_replay(base, view)) [[unlikely]] replay = make_replay();
+  if (needs_replay(base, view)) [[unlikely]]
+    replay = make_replay();
   mark_view(base, view, std::move(replay), creation_now());
   return view;
 }
@@ -115,7 +117,8 @@ std::vector<Tensor> as_views(const Tensor& base, std::vector<Tensor> views, Make
   for (size_t i = 0; i < views.size(); ++i) {
     if (views[i]->is_inference()) continue;
     Ref<Replay> replay;
-    if (needs_replay(base, views[i])) [[unlikely]] replay = make_replay(i);
+    if (needs_replay(base, views[i])) [[unlikely]]
+      replay = make_replay(i);
     mark_view(base, views[i], std::move(replay), creation_now(true));
   }
   return views;
@@ -125,7 +128,8 @@ std::vector<Tensor> as_views(const Tensor& base, std::vector<Tensor> views, Make
 // sets the tangent: set_tangent(result, <formula over tangent_or_zeros(self), …>).
 template <class... Args>
 bool has_tangents(const Args&... args) {
-  if (!t_state.forward_grad) [[likely]] return false;
+  if (!t_state.forward_grad) [[likely]]
+    return false;
   auto any = [](const auto& arg) {
     if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, Tensor>) {
       return has_tangent(arg);

@@ -52,6 +52,8 @@ struct Packed final : RefCounted {
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   if (!tensor.defined()) return;
+  TAEDA_CHECK(!tensor->is_inference(),
+              "a tensor made in inference mode cannot be saved for backward: clone() it outside of inference mode");
   is_output_ = is_output && tensor->needs_autograd();
   version_ = tensor->version();
   if (is_output_) {
@@ -60,7 +62,8 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   } else {
     tensor_ = tensor;
   }
-  if (t_has_hooks) [[unlikely]] pack(hook_stack().hooks.back());
+  if (t_has_hooks) [[unlikely]]
+    pack(hook_stack().hooks.back());
 }
 
 void SavedTensor::pack(Ref<SavedTensorHooks> hooks) {
@@ -90,7 +93,8 @@ void SavedTensor::reset() {
 
 void SavedTensor::check_version(const Node* owner) const {
   uint32_t now = tensor_->version();
-  if (now == version_) [[likely]] return;
+  if (now == version_) [[likely]]
+    return;
   const Ref<VersionCounter>& versions = tensor_->shared_versions();
   const char* writer = versions->writer.load(std::memory_order_relaxed);
   TAEDA_FAIL(Runtime, "a ", tensor_.dtype(), " tensor of shape ", tensor_.sizes(), ", ",

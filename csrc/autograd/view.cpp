@@ -108,25 +108,30 @@ Tensor base_of(const Tensor& t) { return t->is_view() && meta_of(t)->view ? meta
 
 void check_view_writable(const Tensor& view, bool indirect) {
   Creation creation = meta_of(view)->view->creation;
-  if (creation == Creation::Default) [[likely]] return;
+  if (creation == Creation::Default) [[likely]]
+    return;
   const char* what = indirect ? "the base of this view, or another view of it, was written to, but " : "";
   const char* why = "";
   switch (creation) {
     case Creation::NoGrad:
-      why = "the view was made under no_grad and the write is recorded, so it is unclear whether the write belongs to "
-            "the graph: make both under no_grad, or neither";
+      why =
+          "the view was made under no_grad and the write is recorded, so it is unclear whether the write belongs to "
+          "the graph: make both under no_grad, or neither";
       break;
     case Creation::MultipleOutputs:
-      why = "the view is one of several results of one call, which cannot be written to in place: write out of place, "
-            "or index the base";
+      why =
+          "the view is one of several results of one call, which cannot be written to in place: write out of place, "
+          "or index the base";
       break;
     case Creation::CustomFunction:
-      why = "the view is the result of a custom Function, whose backward an in-place write would bypass: return a "
-            "clone from forward, or write out of place";
+      why =
+          "the view is the result of a custom Function, whose backward an in-place write would bypass: return a "
+          "clone from forward, or write out of place";
       break;
     default:
-      why = "the view was made in inference mode and cannot be written to in place where grad mode is on: make it "
-            "outside of inference mode";
+      why =
+          "the view was made in inference mode and cannot be written to in place where grad mode is on: make it "
+          "outside of inference mode";
   }
   TAEDA_FAIL(Runtime, what, why);
 }

@@ -24,9 +24,9 @@ Ref<Replay> make_replay(F function) {
 enum class Creation : uint8_t { Default, NoGrad, MultipleOutputs, CustomFunction, Inference };
 
 struct ViewInfo {
-  Tensor base;              // never itself a view
-  Ref<Replay> replay;       // null: as_strided with the view's own geometry
-  uint32_t version = 0;     // of the shared counter when grad_fn was last right
+  Tensor base;           // never itself a view
+  Ref<Replay> replay;    // null: as_strided with the view's own geometry
+  uint32_t version = 0;  // of the shared counter when grad_fn was last right
   Creation creation = Creation::Default;
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { pool_free(block, bytes); }

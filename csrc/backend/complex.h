@@ -20,7 +20,9 @@ struct Complex {
   friend TAEDA_MATH Complex operator+(Complex a, Complex b) { return {a.re + b.re, a.im + b.im}; }
   friend TAEDA_MATH Complex operator-(Complex a, Complex b) { return {a.re - b.re, a.im - b.im}; }
   friend TAEDA_MATH Complex operator-(Complex a) { return {-a.re, -a.im}; }
-  friend TAEDA_MATH Complex operator*(Complex a, Complex b) { return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re}; }
+  friend TAEDA_MATH Complex operator*(Complex a, Complex b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
   // Smith's division: scales by the larger part of the divisor, so that nothing overflows before its time.
   friend TAEDA_MATH Complex operator/(Complex a, Complex b) {
     R real = b.re < 0 ? -b.re : b.re, imag = b.im < 0 ? -b.im : b.im;
@@ -34,6 +36,8 @@ struct Complex {
   }
   friend TAEDA_MATH bool operator==(Complex a, Complex b) { return a.re == b.re && a.im == b.im; }
   friend TAEDA_MATH bool operator!=(Complex a, Complex b) { return !(a == b); }
+  // For formulas that compare sizes: of numbers whose imaginary part is zero.
+  friend TAEDA_MATH bool operator<=(Complex a, Complex b) { return a.re <= b.re; }
 };
 
 }  // namespace taeda

@@ -1,14 +1,14 @@
-// Functions of one number that need loops or branches, so that no formula over vectors can say them. The CPU's compilers
-// and NVRTC both read this file. float is computed in double throughout: these are slow by nature, and accuracy is what
-// a caller wants of them.
+// Functions of one number that need loops or branches, so that no formula over vectors can say them. The CPU's
+// compilers and NVRTC both read this file. float is computed in double throughout: these are slow by nature, and
+// accuracy is what a caller wants of them.
 #pragma once
 #include "backend/complex.h"
 
 namespace taeda::math {
 
 #if !defined(__CUDACC_RTC__)
-using std::atan2, std::ceil, std::cos, std::erf, std::erfc, std::exp, std::expm1, std::fabs, std::floor, std::log, std::log1p,
-    std::pow, std::sin, std::sqrt, std::tan, std::trunc;
+using std::atan2, std::ceil, std::cos, std::erf, std::erfc, std::exp, std::expm1, std::fabs, std::floor, std::log,
+    std::log1p, std::pow, std::sin, std::sqrt, std::tan, std::trunc;
 #endif
 
 constexpr double kPi = 3.14159265358979323846;
@@ -17,9 +17,17 @@ constexpr double kNan = __builtin_nan("");
 constexpr double kEpsilon = 2.220446049250313e-16;
 
 // B(2k) / (2k)! for k = 1 .. 10, the weights of Euler-Maclaurin sums.
-#define TAEDA_EULER_MACLAURIN                                                                                          \
-  {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160, -691.0 / 1307674368000, 1.0 / 74724249600,       \
-   -3617.0 / 10670622842880000, 43867.0 / 5109094217170944000, -174611.0 / 802857662698291200000.0}
+#define TAEDA_EULER_MACLAURIN     \
+  {1.0 / 12,                      \
+   -1.0 / 720,                    \
+   1.0 / 30240,                   \
+   -1.0 / 1209600,                \
+   1.0 / 47900160,                \
+   -691.0 / 1307674368000,        \
+   1.0 / 74724249600,             \
+   -3617.0 / 10670622842880000,   \
+   43867.0 / 5109094217170944000, \
+   -174611.0 / 802857662698291200000.0}
 
 namespace detail {
 
@@ -212,16 +220,16 @@ TAEDA_MATH double bessel_i(int order, double x) {
 }  // namespace detail
 
 // --- what formulas call
-#define TAEDA_SPECIAL1(name, expression)                               \
-  template <class T>                                                   \
-  TAEDA_MATH T name(T value) {                                         \
-    double x = value;                                                  \
-    return static_cast<T>(expression);                                 \
+#define TAEDA_SPECIAL1(name, expression) \
+  template <class T>                     \
+  TAEDA_MATH T name(T value) {           \
+    double x = value;                    \
+    return static_cast<T>(expression);   \
   }
-#define TAEDA_SPECIAL2(name)                                           \
-  template <class T>                                                   \
-  TAEDA_MATH T name(T a, T b) {                                        \
-    return static_cast<T>(detail::name(a, b));                         \
+#define TAEDA_SPECIAL2(name)                   \
+  template <class T>                           \
+  TAEDA_MATH T name(T a, T b) {                \
+    return static_cast<T>(detail::name(a, b)); \
   }
 TAEDA_SPECIAL1(lgamma, detail::log_gamma(x))
 TAEDA_SPECIAL1(digamma, detail::digamma(x))

@@ -1,26 +1,78 @@
 // Tensors filled with a number.
-#include "api/ops.h"
 #include "shape/ops/create.h"
+#include "api/ops.h"
+#include "shape/spec.h"
 
 namespace taeda::composite {
 
-namespace {
-Tensor filled(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
-              std::optional<bool> pin_memory, const Scalar& value) {
-  Tensor result = ops::empty(size, dtype, layout, device, pin_memory);
-  value.equals(0) ? ops::zero_(result) : ops::fill_(result, value);
-  return result;
-}
-}  // namespace
-
 Tensor zeros(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
              std::optional<bool> pin_memory) {
-  return filled(size, dtype, layout, device, pin_memory, 0);
+  Tensor result = ops::empty(size, dtype, layout, device, pin_memory);
+  ops::zero_(result);
+  return result;
+}
+
+Tensor full(IntList size, const Scalar& fill_value, std::optional<DType> dtype, std::optional<Layout> layout,
+            std::optional<Device> device, std::optional<bool> pin_memory) {
+  Tensor result = ops::empty(size, dtype.value_or(fill_value.natural_dtype()), layout, device, pin_memory);
+  ops::fill_(result, fill_value);
+  return result;
 }
 
 Tensor ones(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
             std::optional<bool> pin_memory) {
-  return filled(size, dtype, layout, device, pin_memory, 1);
+  return composite::full(size, Scalar(1), dtype.value_or(default_dtype()), layout, device, pin_memory);
+}
+
+Tensor scalar_tensor(const Scalar& s, std::optional<DType> dtype, std::optional<Layout> layout,
+                     std::optional<Device> device, std::optional<bool> pin_memory) {
+  return composite::full({}, s, dtype.value_or(default_dtype()), layout, device, pin_memory);
+}
+
+Tensor empty_permuted(IntList size, IntList physical_layout, std::optional<DType> dtype, std::optional<Layout> layout,
+                      std::optional<Device> device, std::optional<bool> pin_memory) {
+  TAEDA_CHECK(size.size() == physical_layout.size(), "physical_layout ", physical_layout,
+              " must name each dimension of size ", size, " once");
+  shape::Dims strides(size);
+  std::vector<bool> seen(size.size());
+  int64_t step = 1;
+  for (size_t i = size.size(); i-- > 0;) {
+    int64_t d = physical_layout[i];
+    TAEDA_CHECK(d >= 0 && d < static_cast<int64_t>(size.size()) && !seen[d], "physical_layout ", physical_layout,
+                " must name each dimension of size ", size, " once");
+    seen[d] = true;
+    strides[d] = step;
+    step *= std::max<int64_t>(size[d], 1);
+  }
+  return ops::empty_strided(size, strides, dtype, layout, device, pin_memory);
+}
+
+// --- of another tensor's dtype and device
+
+Tensor new_empty(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::empty(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
+}
+
+Tensor new_empty_strided(const Tensor& self, IntList size, IntList stride, std::optional<DType> dtype,
+                         std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::empty_strided(size, stride, dtype.value_or(self.dtype()), layout, device.value_or(self.device()),
+                            pin_memory);
+}
+
+Tensor new_full(const Tensor& self, IntList size, const Scalar& fill_value, std::optional<DType> dtype,
+                std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::full(size, fill_value, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
+}
+
+Tensor new_zeros(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::zeros(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
+}
+
+Tensor new_ones(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
+                std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::ones(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
 }
 
 }  // namespace taeda::composite

@@ -44,7 +44,8 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 void* map_huge(size_t bytes) {
   // Mapped with room to spare and trimmed, so that huge pages fit from the first byte on.
-  void* raw = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* raw =
+      mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   char* begin = static_cast<char*>(raw);
   size_t before = -reinterpret_cast<uintptr_t>(begin) & (kHugePage - 1);
@@ -54,9 +55,7 @@ void* map_huge(size_t bytes) {
   return begin + before;
 }
 
-void* system_new(size_t bytes) {
-  return bytes >= kHugePage ? map_huge(bytes) : std::aligned_alloc(kAlignment, bytes);
-}
+void* system_new(size_t bytes) { return bytes >= kHugePage ? map_huge(bytes) : std::aligned_alloc(kAlignment, bytes); }
 void system_delete(void* data, size_t bytes) {
   if (bytes >= kHugePage)
     munmap(data, bytes);
@@ -368,7 +367,8 @@ void free_small(void* context) {
   FreeBlock* block = reinterpret_cast<FreeBlock*>(tagged & ~uintptr_t{kAlignment - 1});
   ThreadCache& cache = *t_cache;
   uint64_t cached = cache.cached.load(std::memory_order_relaxed) + class_bytes(size_class);
-  if (cached > kThreadCacheBytes) [[unlikely]] return pool().give_small(size_class, block);
+  if (cached > kThreadCacheBytes) [[unlikely]]
+    return pool().give_small(size_class, block);
   block->next = cache.heads[size_class];
   cache.heads[size_class] = block;
   cache.cached.store(cached, std::memory_order_relaxed);
@@ -393,7 +393,8 @@ class CpuAllocator final : public Allocator {
   static void* take_small(int size_class) {
     ThreadCache& cache = *t_cache;
     FreeBlock* block = cache.heads[size_class];
-    if (!block) [[unlikely]] return pool().take_small(size_class);
+    if (!block) [[unlikely]]
+      return pool().take_small(size_class);
     cache.heads[size_class] = block->next;
     add(cache.cached, -class_bytes(size_class));
     add(cache.allocations, 1);

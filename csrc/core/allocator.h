@@ -1,5 +1,6 @@
 // Memory: a pointer that knows how to free itself, and who gives it out.
 #pragma once
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -12,9 +13,9 @@ class DataPtr {
  public:
   using Deleter = void (*)(void* context);
   DataPtr() = default;
-  explicit DataPtr(Device device) : device_(device) {}
+  explicit DataPtr(Device device) : device_(std::bit_cast<uint16_t>(device)) {}
   DataPtr(void* data, void* context, Deleter deleter, Device device)
-      : data_(data), context_(context), deleter_(deleter), device_(device) {}
+      : data_(data), context_(context), deleter_(deleter), device_(std::bit_cast<uint16_t>(device)) {}
   DataPtr(DataPtr&& other) noexcept
       : data_(other.data_), context_(other.context_), deleter_(std::exchange(other.deleter_, nullptr)), device_(other.device_) {}
   DataPtr& operator=(DataPtr&& other) noexcept {
@@ -27,7 +28,7 @@ class DataPtr {
   void* get() const { return data_; }
   void* context() const { return context_; }
   Deleter deleter() const { return deleter_; }
-  Device device() const { return device_; }
+  Device device() const { return std::bit_cast<Device>(device_); }
 
  private:
   void swap(DataPtr& other) noexcept {
@@ -39,7 +40,8 @@ class DataPtr {
   void* data_ = nullptr;
   void* context_ = nullptr;
   Deleter deleter_ = nullptr;
-  Device device_;
+  // A Device: stored as two bytes and loaded as one word, it would stall every move.
+  uint16_t device_ = std::bit_cast<uint16_t>(Device());
 };
 
 class TAEDA_API Allocator {
@@ -50,6 +52,10 @@ class TAEDA_API Allocator {
   virtual void record_stream(const DataPtr&, void* /*stream*/) {}
   // Between two blocks of this device; what resizing a storage needs.
   virtual void copy(void* to, const void* from, size_t bytes);
+  // Whether the host may use the addresses of blocks. If not, bytes move by the two functions below.
+  virtual bool is_host_addressable() const { return true; }
+  virtual void read(void* host, const void* block, size_t bytes) { copy(host, block, bytes); }
+  virtual void write(void* block, const void* host, size_t bytes) { copy(block, host, bytes); }
 };
 
 TAEDA_API Allocator& allocator(DeviceType type);  // RuntimeError if the device has none

@@ -2,12 +2,13 @@
 
 #include <array>
 #include <charconv>
-#include <mutex>
+
+#include "core/fork.h"
 
 namespace taeda {
 
 namespace {
-std::mutex g_mutex;
+Mutex g_mutex;
 std::array<std::string, kDeviceTypes>& names() {
   static std::array<std::string, kDeviceTypes> table{"cpu", "cuda", "meta", "privateuseone", "privateusetwo", "privateusethree"};
   return table;
@@ -16,13 +17,13 @@ thread_local Device t_default{};
 }  // namespace
 
 std::string device_type_name(DeviceType type) {
-  std::lock_guard lock(g_mutex);
+  Lock lock(g_mutex);
   return names()[static_cast<int>(type)];
 }
 
 void rename_privateuse(int which, std::string name) {
   TAEDA_CHECK(which >= 1 && which <= 3, "a backend of one's own takes slot 1, 2 or 3; got ", which);
-  std::lock_guard lock(g_mutex);
+  Lock lock(g_mutex);
   for (int i = 0; i < kDeviceTypes; ++i)
     TAEDA_CHECK(names()[i] != name || i == which + 2, "the device name '", name, "' is taken");
   names()[which + 2] = std::move(name);
@@ -39,7 +40,7 @@ Device parse_device(std::string_view text) {
     good = code == std::errc() && end == digits.end() && index >= 0 && index < 128 &&
            (digits.size() == 1 || digits[0] != '0');
   }
-  std::lock_guard lock(g_mutex);
+  Lock lock(g_mutex);
   if (good)
     for (int i = 0; i < kDeviceTypes; ++i)
       if (names()[i] == type) return {static_cast<DeviceType>(i), static_cast<int8_t>(index)};

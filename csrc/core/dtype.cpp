@@ -6,7 +6,7 @@
 namespace taeda {
 
 const DTypeInfo kDTypeInfo[kDTypes + 1] = {
-#define X(name, type, text, category) {text, sizeof(type), alignof(type), Category::category, std::is_signed_v<type>},
+#define X(name, type, text, category) {text, sizeof(type), alignof(type), Category::category, !std::is_unsigned_v<type>},
     TAEDA_FORALL_DTYPES(X)
 #undef X
         {"undefined", 0, 1, Category::Bool, false}};

@@ -20,7 +20,8 @@ constexpr uint32_t kMaxCachedObjects = 512;
 bool register_list(ObjectList& list) noexcept;
 
 inline void* cached_new(ObjectList& list, size_t size, size_t list_size) {
-  if (size != list_size || !list.head) [[unlikely]] return ::operator new(size);
+  if (size != list_size || !list.head) [[unlikely]]
+    return ::operator new(size);
   void* block = list.head;
   list.head = *static_cast<void**>(block);
   --list.count;

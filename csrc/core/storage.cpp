@@ -16,7 +16,8 @@ void StorageImpl::operator delete(void* block, size_t size) {
 }
 
 void StorageImpl::resize(size_t nbytes) {
-  TAEDA_CHECK(resizable_, "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, "
+  TAEDA_CHECK(resizable_,
+              "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, "
               "shared memory); clone() the tensor first");
   Allocator& source = allocator(device().type);
   DataPtr fresh = source.allocate(nbytes, device());

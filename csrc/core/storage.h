@@ -14,6 +14,9 @@ class TAEDA_API StorageImpl final : public RefCounted {
   size_t nbytes() const { return nbytes_; }
   Device device() const { return data_.device(); }
   bool resizable() const { return resizable_; }
+  // Off once someone outside knows the address (NumPy, DLPack).
+  void set_resizable(bool value) { resizable_ = value; }
+  DataPtr take_data() { return std::move(data_); }  // for replace(), when the old memory must outlive the change
   // Keeps the old bytes up to the smaller size. RuntimeError for memory that came from elsewhere.
   void resize(size_t nbytes);
   void replace(DataPtr data, size_t nbytes) {

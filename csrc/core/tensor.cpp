@@ -28,9 +28,23 @@ void check_rank(size_t rank) {
 
 int64_t element_bytes(int64_t count, DType dtype, IntList sizes) {
   int64_t bytes;
-  TAEDA_CHECK(!__builtin_mul_overflow(count, itemsize(dtype), &bytes), "a tensor of sizes ", sizes, " and dtype ", dtype,
-              " has more bytes than 64 bits can count");
+  TAEDA_CHECK(!__builtin_mul_overflow(count, itemsize(dtype), &bytes), "a tensor of sizes ", sizes, " and dtype ",
+              dtype, " has more bytes than 64 bits can count");
   return bytes;
+}
+
+// New sizes and strides may be spans of the tensor's own, so they are gathered before they are written. (In pairs:
+// GCC turns the copy of a plain array into `rep movs`, which is slow to start.)
+struct Pair {
+  int64_t size, stride;
+};
+void commit(Geometry& geometry, Pair* fresh, int dim) {
+  geometry.resize(dim);
+  int64_t *sizes = geometry.sizes_data(), *strides = geometry.strides_data();
+  for (int d = 0; d < dim; ++d) {
+    sizes[d] = fresh[d].size;
+    strides[d] = fresh[d].stride;
+  }
 }
 
 // Requires: no size is 0.
@@ -109,39 +123,35 @@ bool TensorImpl::is_non_overlapping_and_dense() const {
 }
 
 void TensorImpl::set_contiguous(IntList sizes) {
-  if (sizes.size() > kMaxDim) [[unlikely]] bad_sizes(sizes);
+  if (sizes.size() > kMaxDim) [[unlikely]]
+    bad_sizes(sizes);
   int dim = static_cast<int>(sizes.size());
-  int64_t fresh_sizes[kMaxDim], fresh_strides[kMaxDim];  // `sizes` may be this tensor's own
+  Pair fresh[kMaxDim];
   int64_t stride = 1;
   bool empty = false, bad = false;
   for (int d = dim; d-- > 0;) {
-    fresh_sizes[d] = sizes[d];
-    fresh_strides[d] = stride;
+    fresh[d] = {sizes[d], stride};
     empty |= sizes[d] == 0;
     bad |= (sizes[d] < 0) | __builtin_mul_overflow(stride, std::max<int64_t>(sizes[d], 1), &stride);
   }
-  if (bad) [[unlikely]] bad_sizes(sizes);
-  geometry_.resize(dim);
-  for (int d = 0; d < dim; ++d) {
-    geometry_.sizes_data()[d] = fresh_sizes[d];
-    geometry_.strides_data()[d] = fresh_strides[d];
-  }
+  if (bad) [[unlikely]]
+    bad_sizes(sizes);
+  commit(geometry_, fresh, dim);
   numel_ = empty ? 0 : stride;
   contiguous_ = true;
 }
 
 void TensorImpl::set_geometry(IntList sizes, IntList strides, int64_t offset) {
   check_rank(sizes.size());
-  TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ", strides);
+  TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ",
+              strides);
   numel_ = numel_of(sizes);
   contiguous_ = numel_ == 0 || dense_in_order(sizes, strides);
   offset_ = offset;
   int dim = static_cast<int>(sizes.size());
-  std::array<int64_t, 2 * kMaxDim> copy;  // `sizes` and `strides` may be this tensor's own
-  std::copy(sizes.begin(), sizes.end(), copy.begin());
-  std::copy(strides.begin(), strides.end(), copy.begin() + dim);
-  geometry_.resize(dim);
-  std::copy_n(copy.begin(), 2 * dim, geometry_.sizes_data());
+  Pair fresh[kMaxDim];
+  for (int d = 0; d < dim; ++d) fresh[d] = {sizes[d], strides[d]};
+  commit(geometry_, fresh, dim);
 }
 
 Ref<VersionCounter> TensorImpl::shared_versions() {
@@ -232,7 +242,8 @@ std::vector<int64_t> contiguous_strides(IntList sizes, MemoryFormat format) {
 }
 
 int64_t extent(IntList sizes, IntList strides, int64_t offset) {
-  TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ", strides);
+  TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ",
+              strides);
   TAEDA_CHECK(offset >= 0, "a storage offset cannot be negative; got ", offset);
   int64_t end = 1;
   bool overflow = __builtin_add_overflow(end, offset, &end), empty = false;
@@ -254,14 +265,16 @@ Tensor new_tensor(IntList sizes, DType dtype, Device device) {
   Ref<TensorImpl> impl = make_ref<TensorImpl>(Storage(), dtype, device, new_tensor_keys(device.type));
   impl->set_contiguous(sizes);
   impl->set_storage(new_storage(static_cast<size_t>(element_bytes(impl->numel(), dtype, sizes)), device));
+  if (!device.is_cpu()) impl->set_device(impl->storage()->device());  // its allocator knows which one is current
   return Tensor(std::move(impl));
 }
 
 Tensor new_tensor_strided(IntList sizes, IntList strides, DType dtype, Device device) {
   int64_t bytes = element_bytes(extent(sizes, strides, 0), dtype, sizes);
-  Ref<TensorImpl> impl =
-      make_ref<TensorImpl>(new_storage(static_cast<size_t>(bytes), device), dtype, device, new_tensor_keys(device.type));
+  Ref<TensorImpl> impl = make_ref<TensorImpl>(new_storage(static_cast<size_t>(bytes), device), dtype, device,
+                                              new_tensor_keys(device.type));
   impl->set_geometry(sizes, strides, 0);
+  if (!device.is_cpu()) impl->set_device(impl->storage()->device());
   return Tensor(std::move(impl));
 }
 

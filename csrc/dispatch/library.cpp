@@ -16,9 +16,12 @@ struct NamedFunctionality {
 };
 // Per backend: the name is followed by the backend's.
 constexpr NamedFunctionality kPerBackend[] = {
-    {"Autograd", Functionality::Autograd},   {"Autocast", Functionality::Autocast},
-    {"Quantized", Functionality::Quantized}, {"SparseCsr", Functionality::SparseCsr},
-    {"Sparse", Functionality::Sparse},       {"NestedTensor", Functionality::Nested},
+    {"Autograd", Functionality::Autograd},
+    {"Autocast", Functionality::Autocast},
+    {"Quantized", Functionality::Quantized},
+    {"SparseCsr", Functionality::SparseCsr},
+    {"Sparse", Functionality::Sparse},
+    {"NestedTensor", Functionality::Nested},
     {"", Functionality::Dense},
 };
 constexpr NamedFunctionality kOverall[] = {
@@ -44,7 +47,8 @@ constexpr NamedAlias kAliases[] = {
     {"CompositeImplicitAutograd", kCompositeImplicitSlot},
     {"Autograd", kAutogradSlot},
 };
-constexpr std::string_view kBackends[kDeviceTypes] = {"CPU", "CUDA", "Meta", "PrivateUse1", "PrivateUse2", "PrivateUse3"};
+constexpr std::string_view kBackends[kDeviceTypes] = {"CPU",         "CUDA",        "Meta",
+                                                      "PrivateUse1", "PrivateUse2", "PrivateUse3"};
 
 std::string upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -84,7 +88,8 @@ int parse_dispatch_key(std::string_view name) {
     int backend = backend_named(name.substr(prefix.name.size()));
     if (backend >= 0) return slot_of(prefix.functionality, static_cast<DeviceType>(backend));
   }
-  TAEDA_FAIL(Runtime, "'", name, "' is no dispatch key; expected a backend (CPU, CUDA, Meta, PrivateUse1 to 3), one "
+  TAEDA_FAIL(Runtime, "'", name,
+             "' is no dispatch key; expected a backend (CPU, CUDA, Meta, PrivateUse1 to 3), one "
              "with Autograd, Autocast, Sparse, SparseCsr, Quantized or NestedTensor before it, Autograd, "
              "CompositeImplicitAutograd, CompositeExplicitAutograd, ADInplaceOrView, BackendSelect or Python");
 }
@@ -96,7 +101,8 @@ std::string dispatch_key_name(int slot_index) {
     if (slot_of(overall.functionality, DeviceType::CPU) == slot_index) return std::string(overall.name);
   for (const NamedFunctionality& prefix : kPerBackend)
     for (int b = 0; b < kDeviceTypes; ++b)
-      if (slot_of(prefix.functionality, static_cast<DeviceType>(b)) == slot_index) return str(prefix.name, kBackends[b]);
+      if (slot_of(prefix.functionality, static_cast<DeviceType>(b)) == slot_index)
+        return str(prefix.name, kBackends[b]);
   TAEDA_FAIL(Runtime, "there is no dispatch slot ", slot_index);
 }
 
@@ -105,6 +111,7 @@ struct Library::State {
     const Op* op;  // null for a fallback
     int slot;
     std::shared_ptr<Kernel> kernel;
+    std::shared_ptr<Kernel> replaced;  // comes back when this one goes
   };
   std::string ns;
   Kind kind;
@@ -113,11 +120,12 @@ struct Library::State {
   std::vector<Registration> registrations;
 
   ~State() {
-    for (const Registration& mine : registrations) {
+    for (size_t i = registrations.size(); i-- > 0;) {
+      const Registration& mine = registrations[i];
       if (!mine.op)
         set_fallback(mine.slot, nullptr);
-      else
-        mine.op->set_kernel(mine.slot, nullptr);
+      else if (mine.op->kernel_at(mine.slot) == mine.kernel)  // else another one replaced it meanwhile
+        mine.op->set_kernel(mine.slot, mine.replaced);
     }
     for (const Op* op : defined) remove_op(op);
     if (kind != Kind::Def) return;
@@ -127,8 +135,8 @@ struct Library::State {
   std::string full_name(std::string_view name) const {
     if (name.find("::") == std::string_view::npos) return str(ns, "::", name);
     // IMPL libraries may name the namespace again, never another one.
-    TAEDA_CHECK(ns == "_" || name.starts_with(ns + "::"), "a library of the namespace '", ns, "' cannot register '", name,
-                "'");
+    TAEDA_CHECK(ns == "_" || name.starts_with(ns + "::"), "a library of the namespace '", ns, "' cannot register '",
+                name, "'");
     return std::string(name);
   }
 };
@@ -175,18 +183,20 @@ void Library::check_arity(std::string_view name, size_t arguments, bool is_void)
   const Op& op = find(name);
   TAEDA_CHECK(op.info().param_count == arguments, "a kernel of ", arguments, " parameters cannot serve ",
               op.info().schema);
-  TAEDA_CHECK(returns_void(op.info()) == is_void, "the kernel of ", op.info().schema,
-              returns_void(op.info()) ? " must return void: its results are its arguments" : " must return its results");
+  TAEDA_CHECK(
+      returns_void(op.info()) == is_void, "the kernel of ", op.info().schema,
+      returns_void(op.info()) ? " must return void: its results are its arguments" : " must return its results");
 }
 
-void Library::impl(std::string_view name, int slot, std::shared_ptr<Kernel> kernel) {
+void Library::impl(std::string_view name, int slot, std::shared_ptr<Kernel> kernel, bool replace) {
   const Op& op = find(name);
   if (kernel->where.empty()) kernel->where = state_->where;
-  if (std::shared_ptr<Kernel> other = op.kernel_at(slot))
+  std::shared_ptr<Kernel> other = op.kernel_at(slot);
+  if (other && !replace)
     TAEDA_FAIL(Runtime, op.qualified_name(), " has a kernel for ", dispatch_key_name(slot), " from ",
                or_unknown(other->where), " and would get another from ", or_unknown(kernel->where));
   op.set_kernel(slot, kernel);
-  state_->registrations.push_back({&op, slot, std::move(kernel)});
+  state_->registrations.push_back({&op, slot, std::move(kernel), std::move(other)});
 }
 
 void Library::impl(std::string_view name, int slot, BoxedFunction function, std::string where) {
@@ -210,7 +220,7 @@ void Library::fallback(int slot, std::shared_ptr<Kernel> kernel) {
     TAEDA_FAIL(Runtime, dispatch_key_name(slot), " has a fallback from ", or_unknown(other->where),
                " and would get another from ", or_unknown(kernel->where));
   set_fallback(slot, kernel);
-  state_->registrations.push_back({nullptr, slot, std::move(kernel)});
+  state_->registrations.push_back({nullptr, slot, std::move(kernel), nullptr});
 }
 
 namespace detail {

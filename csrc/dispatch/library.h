@@ -46,8 +46,9 @@ class TAEDA_API Library {
 
   // The namespace may be left out of the schema and of op names.
   const Op& def(std::string_view schema, std::string file = {}, int line = 0);
-  // Registering a second kernel for a slot is a RuntimeError that names both places.
-  void impl(std::string_view op, int slot, std::shared_ptr<Kernel> kernel);
+  // Registering a second kernel for a slot is a RuntimeError that names both places, unless it shall replace the first
+  // for as long as this library lives.
+  void impl(std::string_view op, int slot, std::shared_ptr<Kernel> kernel, bool replace = false);
   void impl(std::string_view op, int slot, BoxedFunction kernel, std::string where = {});
   void fallthrough(std::string_view op, int slot, std::string where = {});
   // For every op that has no kernel at the slot.
@@ -93,9 +94,9 @@ struct TAEDA_API LibraryInit {
 };
 }  // namespace detail
 
-#define TAEDA_LIBRARY_OF_KIND(ns, m, kind)                                                                  \
-  static void taeda_fill_##kind##_##ns(::taeda::Library&);                                                  \
-  static ::taeda::detail::LibraryInit taeda_library_##kind##_##ns(#ns, ::taeda::Library::Kind::kind,        \
+#define TAEDA_LIBRARY_OF_KIND(ns, m, kind)                                                                       \
+  static void taeda_fill_##kind##_##ns(::taeda::Library&);                                                       \
+  static ::taeda::detail::LibraryInit taeda_library_##kind##_##ns(#ns, ::taeda::Library::Kind::kind,             \
                                                                   taeda_fill_##kind##_##ns, __FILE__, __LINE__); \
   static void taeda_fill_##kind##_##ns(::taeda::Library& m)
 #define TAEDA_LIBRARY(ns, m) TAEDA_LIBRARY_OF_KIND(ns, m, Def)

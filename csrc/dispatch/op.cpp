@@ -144,8 +144,8 @@ thread_local CallRecorder* t_recorder = nullptr;
 struct Index {
   Mutex mutex;
   const OpFamily* families = nullptr;
-  const OpFamily* indexed = nullptr;  // `families` when the maps were last made
-  std::vector<const Op*> defined;     // at run time, in order
+  const OpFamily* indexed = nullptr;                        // `families` when the maps were last made
+  std::vector<const Op*> defined;                           // at run time, in order
   std::unordered_map<std::string, const Op*> by_full_name;  // "aten::add.Tensor"
   std::unordered_map<std::string_view, std::vector<const Op*>> by_name;
 

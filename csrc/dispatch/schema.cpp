@@ -18,24 +18,15 @@ struct BaseType {
   ArgType list;
 };
 constexpr BaseType kBaseTypes[] = {
-    {"Tensor", ArgType::Tensor, ArgType::TensorList},
-    {"Scalar", ArgType::Scalar, ArgType::ScalarList},
-    {"number", ArgType::Scalar, ArgType::ScalarList},
-    {"int", ArgType::Int, ArgType::IntList},
-    {"SymInt", ArgType::Int, ArgType::IntList},
-    {"float", ArgType::Float, ArgType::FloatList},
-    {"bool", ArgType::Bool, ArgType::BoolList},
-    {"SymBool", ArgType::Bool, ArgType::BoolList},
-    {"str", ArgType::String, ArgType::Any},
-    {"ScalarType", ArgType::DType, ArgType::Any},
-    {"Device", ArgType::Device, ArgType::Any},
-    {"DeviceIndex", ArgType::Int, ArgType::Any},
-    {"Layout", ArgType::Layout, ArgType::Any},
-    {"MemoryFormat", ArgType::MemoryFormat, ArgType::Any},
-    {"Generator", ArgType::Generator, ArgType::Any},
-    {"Any", ArgType::Any, ArgType::Any},
-    {"Storage", ArgType::Any, ArgType::Any},
-    {"Stream", ArgType::Any, ArgType::Any},
+    {"Tensor", ArgType::Tensor, ArgType::TensorList}, {"Scalar", ArgType::Scalar, ArgType::ScalarList},
+    {"number", ArgType::Scalar, ArgType::ScalarList}, {"int", ArgType::Int, ArgType::IntList},
+    {"SymInt", ArgType::Int, ArgType::IntList},       {"float", ArgType::Float, ArgType::FloatList},
+    {"bool", ArgType::Bool, ArgType::BoolList},       {"SymBool", ArgType::Bool, ArgType::BoolList},
+    {"str", ArgType::String, ArgType::Any},           {"ScalarType", ArgType::DType, ArgType::Any},
+    {"Device", ArgType::Device, ArgType::Any},        {"DeviceIndex", ArgType::Int, ArgType::Any},
+    {"Layout", ArgType::Layout, ArgType::Any},        {"MemoryFormat", ArgType::MemoryFormat, ArgType::Any},
+    {"Generator", ArgType::Generator, ArgType::Any},  {"Any", ArgType::Any, ArgType::Any},
+    {"Storage", ArgType::Any, ArgType::Any},          {"Stream", ArgType::Any, ArgType::Any},
 };
 
 class Parser {

@@ -15,10 +15,25 @@ RefCounted* boxed(T value) {
   return make_ref<Box<T>>(std::move(value)).detach();
 }
 
-constexpr std::string_view kTagNames[] = {
-    "None",   "a bool",       "an int", "an int",      "a float",    "a complex number", "a dtype",      "a device",
-    "a layout", "a memory format", "a tensor", "a string", "a list of ints", "a list of floats", "a list of bools",
-    "a list of tensors", "a list of numbers", "a generator", "an object"};
+constexpr std::string_view kTagNames[] = {"None",
+                                          "a bool",
+                                          "an int",
+                                          "an int",
+                                          "a float",
+                                          "a complex number",
+                                          "a dtype",
+                                          "a device",
+                                          "a layout",
+                                          "a memory format",
+                                          "a tensor",
+                                          "a string",
+                                          "a list of ints",
+                                          "a list of floats",
+                                          "a list of bools",
+                                          "a list of tensors",
+                                          "a list of numbers",
+                                          "a generator",
+                                          "an object"};
 
 }  // namespace
 

@@ -4,8 +4,7 @@ namespace taeda::python {
 
 namespace {
 struct DTypeObject {
-  PyObject_HEAD
-  DType dtype;
+  PyObject_HEAD DType dtype;
 };
 DType dtype_of_object(PyObject* self) { return reinterpret_cast<DTypeObject*>(self)->dtype; }
 
@@ -14,13 +13,11 @@ PyObject* g_objects[kDTypes];
 
 // The second names that programs use.
 constexpr std::pair<const char*, DType> kAliases[] = {
-    {"float", DType::Float32},    {"double", DType::Float64}, {"half", DType::Float16},     {"short", DType::Int16},
-    {"int", DType::Int32},        {"long", DType::Int64},     {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128},
+    {"float", DType::Float32}, {"double", DType::Float64}, {"half", DType::Float16},     {"short", DType::Int16},
+    {"int", DType::Int32},     {"long", DType::Int64},     {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128},
 };
 
-PyObject* repr(PyObject* self) {
-  return PyUnicode_FromString(str("torch.", name(dtype_of_object(self))).c_str());
-}
+PyObject* repr(PyObject* self) { return PyUnicode_FromString(str("torch.", name(dtype_of_object(self))).c_str()); }
 // pickle looks the name up in the object's __module__.
 PyObject* reduce(PyObject* self, PyObject*) {
   return PyUnicode_FromString(std::string(name(dtype_of_object(self))).c_str());

@@ -6,8 +6,7 @@ namespace taeda::python {
 
 namespace {
 struct GeneratorObject {
-  PyObject_HEAD
-  Ref<Generator> generator;
+  PyObject_HEAD Ref<Generator> generator;
 };
 const Ref<Generator>& generator_of(PyObject* self) { return reinterpret_cast<GeneratorObject*>(self)->generator; }
 // Locks the generator; other threads may be drawing from it without the GIL.
@@ -104,9 +103,8 @@ PyObject* set_state(PyObject* self, PyObject* object) {
   });
 }
 PyObject* clone_state(PyObject* self, PyObject*) {
-  return guarded("Generator.clone_state", [&] {
-    return new_object(Py_TYPE(self), locked(self, [](Generator& g) { return g.clone(); }));
-  });
+  return guarded("Generator.clone_state",
+                 [&] { return new_object(Py_TYPE(self), locked(self, [](Generator& g) { return g.clone(); })); });
 }
 
 PhiloxGenerator& counter_based(PyObject* self) {
@@ -129,20 +127,28 @@ PyObject* set_offset(PyObject* self, PyObject* words) {
   });
 }
 
-// (class, (device,), state)
+// (class, (device,), (seed, state's bytes))
 PyObject* reduce(PyObject* self, PyObject*) {
-  return guarded("Generator", [&] {
-    Owned state(wrap(state_tensor(self)));
+  return guarded("Generator.__reduce__", [&] {
     Owned device(wrap(generator_of(self)->device()));
     unsigned long long seed = locked(self, [](Generator& g) { return g.initial_seed(); });
-    return Py_BuildValue("O(O)(KO)", Py_TYPE(self), device.get(), seed, state.get());
+    std::vector<uint8_t> state = locked(self, [](Generator& g) { return g.get_state(); });
+    return Py_BuildValue("O(O)(Ky#)", Py_TYPE(self), device.get(), seed, reinterpret_cast<const char*>(state.data()),
+                         static_cast<Py_ssize_t>(state.size()));
   });
 }
 PyObject* setstate(PyObject* self, PyObject* parts) {
-  PyObject *seed, *state;
-  if (!PyArg_ParseTuple(parts, "OO", &seed, &state)) return nullptr;
-  Owned seeded(manual_seed(self, seed));
-  return seeded ? Owned(set_state(self, state)) ? Py_NewRef(Py_None) : nullptr : nullptr;
+  return guarded("Generator.__setstate__", [&] {
+    unsigned long long seed;
+    const uint8_t* bytes;
+    Py_ssize_t size;
+    if (!PyArg_ParseTuple(parts, "Ky#", &seed, &bytes, &size)) throw PythonError();
+    locked(self, [&](Generator& g) {
+      g.manual_seed(seed);
+      g.set_state({bytes, static_cast<size_t>(size)});
+    });
+    return Py_NewRef(Py_None);
+  });
 }
 
 PyObject* get_device(PyObject* self, void*) {

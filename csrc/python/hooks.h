@@ -7,14 +7,12 @@ namespace taeda::python {
 
 struct Hooks {
   Tensor (*to_device)(const Tensor&, Device) = nullptr;  // the same tensor when it is there already
-  Tensor (*resolve)(const Tensor&) = nullptr;  // conjugate and negative bits carried out
-  Tensor (*contiguous)(const Tensor&) = nullptr;
+  Tensor (*resolve)(const Tensor&) = nullptr;            // conjugate and negative bits carried out
   Tensor (*clone)(const Tensor&) = nullptr;
   Tensor (*detach)(const Tensor&) = nullptr;
   Tensor (*alias)(const Tensor&) = nullptr;  // differentiable
   bool (*requires_grad)(const Tensor&) = nullptr;
   void (*set_requires_grad)(const Tensor&, bool) = nullptr;  // RuntimeError for an integral tensor
-  Tensor (*to_dtype)(const Tensor&, DType) = nullptr;
   // Visits the Python objects that only this tensor's graph keeps alive.
   int (*autograd_traverse)(TensorImpl*, visitproc, void*) = nullptr;
   // Tensor(...): the legacy constructor, also of subclasses.

@@ -7,8 +7,7 @@ const char* const kLayoutNames[6] = {"strided", "sparse_coo", "sparse_csr", "spa
 
 namespace {
 struct EnumObject {
-  PyObject_HEAD
-  uint8_t value;
+  PyObject_HEAD uint8_t value;
 };
 uint8_t value_of(PyObject* self) { return reinterpret_cast<EnumObject*>(self)->value; }
 
@@ -63,7 +62,8 @@ MemoryFormat to_memory_format(PyObject* object) {
 }
 
 int init_layout(PyObject* module) {
-  if (make_type(module, g_layout_type, "How a tensor's elements are stored, e.g. ``strided``.", kLayoutNames, g_layouts) < 0)
+  if (make_type(module, g_layout_type, "How a tensor's elements are stored, e.g. ``strided``.", kLayoutNames,
+                g_layouts) < 0)
     return -1;
   return make_type(module, g_format_type, "The order of a tensor's dimensions in memory.", kFormatNames, g_formats);
 }

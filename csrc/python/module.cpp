@@ -24,11 +24,14 @@ int add_functions(PyObject* module, const char* name, PyMethodDef* const* tables
 }
 
 int init(PyObject* module) {
-  set_warner(warn_in_python);
+  set_warn_handler(warn_in_python);
   fill_hooks();
   for (PyMethodDef* const* table = all_methods; *table; ++table) add_tensor_methods(*table);
+  add_conversions();
   add_tensor_methods(autograd_methods);
   add_tensor_getset(autograd_getset);
+  fill_operators(*tensor_base_type);
+  if (init_indexing(module) < 0 || init_factories(module) < 0) return -1;
   if (init_objects(module) < 0 || init_torch_function(module) < 0 || init_autograd(module) < 0 || init_rooms(module) < 0) return -1;
   if (add_functions(module, "_functions", all_functions) < 0 || add_functions(module, "_nn", all_nn) < 0 ||
       add_functions(module, "_linalg", all_linalg) < 0 || add_functions(module, "_fft", all_fft) < 0 ||

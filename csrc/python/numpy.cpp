@@ -1,5 +1,5 @@
 // NumPy arrays and other buffers. NumPy's headers are not needed: its arrays describe themselves in a C struct behind
-// __array_struct__, and asarray() takes one from us. NumPy itself is loaded on first use.
+// __array_struct__, and it reads ours through the buffer protocol. NumPy itself is loaded on first use.
 #include <array>
 #include <memory>
 
@@ -21,7 +21,7 @@ struct ArrayInterface {
   void* data;
   PyObject* descr;
 };
-constexpr int kAligned = 0x100, kNativeOrder = 0x200, kWriteable = 0x400;
+constexpr int kNativeOrder = 0x200, kWriteable = 0x400;
 
 struct Numpy {
   PyObject* asarray;
@@ -95,50 +95,6 @@ const char* format_of(DType dtype) {
 
 // --- to NumPy
 
-// What asarray() is shown in a tensor's place, and what the array then keeps alive.
-struct ArraySource {
-  PyObject_HEAD
-  Tensor tensor;
-  Py_ssize_t strides[kMaxDim];
-  ArrayInterface interface;
-};
-PyTypeObject g_source_type = static_type("taeda._C._ArraySource", sizeof(ArraySource));
-
-void source_dealloc(PyObject* self) {
-  reinterpret_cast<ArraySource*>(self)->tensor.~Tensor();
-  PyObject_Free(self);
-}
-void release_source(PyObject* capsule) { Py_DECREF(static_cast<PyObject*>(PyCapsule_GetContext(capsule))); }
-
-PyObject* source_struct(PyObject* self, void*) {
-  PyObject* capsule = PyCapsule_New(&reinterpret_cast<ArraySource*>(self)->interface, nullptr, release_source);
-  if (!capsule) return nullptr;
-  PyCapsule_SetContext(capsule, Py_NewRef(self));
-  return capsule;
-}
-PyGetSetDef g_source_getset[] = {{"__array_struct__", source_struct, nullptr, nullptr, nullptr}, {}};
-
-static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
-Py_ssize_t* as_ssize(const int64_t* values) { return reinterpret_cast<Py_ssize_t*>(const_cast<int64_t*>(values)); }
-
-PyObject* new_source(const Tensor& t) {
-  ArraySource* source = PyObject_New(ArraySource, &g_source_type);
-  if (!source) throw PythonError();
-  new (&source->tensor) Tensor(t->shallow_copy());  // the tensor itself may yet be given another shape
-  const Tensor& kept = source->tensor;
-  for (int64_t i = 0; i < kept.dim(); ++i) source->strides[i] = kept.strides()[i] * kept.itemsize();
-  source->interface = {2,
-                       static_cast<int>(kept.dim()),
-                       kind_of(kept.dtype()),
-                       static_cast<int>(kept.itemsize()),
-                       kAligned | kNativeOrder | kWriteable,
-                       as_ssize(kept.sizes().data()),
-                       source->strides,
-                       kept.data(),
-                       nullptr};
-  return reinterpret_cast<PyObject*>(source);
-}
-
 // The memory is now known outside: it must stay where it is.
 void pin_down(const Tensor& t) {
   if (t->storage()) t->storage()->set_resizable(false);
@@ -163,9 +119,11 @@ Tensor checked_for_numpy(const Tensor& given, bool force) {
 
 PyObject* to_numpy(const Tensor& given, bool force) {
   Tensor t = checked_for_numpy(given, force);
-  Owned source(new_source(t));
-  pin_down(t);
-  return PyObject_CallOneArg(numpy().asarray, source.get());
+  // asarray() reads the tensor's buffer, which is twice as quick as any other protocol. A subclass may have an
+  // __array__ that leads back here, so it is shown a plain alias.
+  auto* known = static_cast<PyObject*>(t->python_object);
+  Owned shown(wrap(known && !is_plain_tensor(known) ? Tensor(t->shallow_copy()) : t));
+  return PyObject_CallOneArg(numpy().asarray, shown.get());
 }
 
 PyObject* numpy_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -187,7 +145,8 @@ PyObject* array_method(PyObject* self, PyObject* const* args, Py_ssize_t count, 
     Owned arguments(check(PyTuple_Pack(1, given[0])));
     Owned keywords(check(Py_BuildValue("{s:O}", "copy", must_copy ? Py_True : Py_False)));
     Owned converted(check(PyObject_Call(astype.get(), arguments.get(), keywords.get())));
-    TAEDA_CHECK_VALUE(given[1] != Py_False || converted.get() == array.get(), "another dtype cannot be had without a copy");
+    TAEDA_CHECK_VALUE(given[1] != Py_False || converted.get() == array.get(),
+                      "another dtype cannot be had without a copy");
     return converted.release();
   }
   return must_copy ? PyObject_CallMethod(array.get(), "copy", nullptr) : array.release();
@@ -207,18 +166,21 @@ void warn_read_only() {
 }
 
 DType checked_dtype(const ArrayInterface& array) {
-  TAEDA_CHECK_VALUE(array.flags & kNativeOrder,
-                    "the array's byte order is not the machine's; convert with array.astype(array.dtype.newbyteorder('='))");
+  TAEDA_CHECK_VALUE(
+      array.flags & kNativeOrder,
+      "the array's byte order is not the machine's; convert with array.astype(array.dtype.newbyteorder('='))");
   DType dtype = dtype_from(array.typekind, array.itemsize);
-  TAEDA_CHECK_TYPE(dtype != DType::Undefined, "no tensor has elements of NumPy's kind '",
-                   std::string_view(&array.typekind, 1), "' with ", array.itemsize,
-                   " bytes; supported are bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128");
+  TAEDA_CHECK_TYPE(
+      dtype != DType::Undefined, "no tensor has elements of NumPy's kind '", std::string_view(&array.typekind, 1),
+      "' with ", array.itemsize,
+      " bytes; supported are bool, int8 to int64, uint8 to uint64, float16 to float64, complex64, complex128");
   return dtype;
 }
 
 PyObject* from_numpy(PyObject*, PyObject* object) {
   return guarded("from_numpy", [&] {
-    TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, numpy().ndarray), "takes a numpy.ndarray; got ", Py_TYPE(object)->tp_name);
+    TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, numpy().ndarray), "takes a numpy.ndarray; got ",
+                     Py_TYPE(object)->tp_name);
     Owned capsule(check(PyObject_GetAttrString(object, "__array_struct__")));
     auto* array = static_cast<ArrayInterface*>(PyCapsule_GetPointer(capsule.get(), nullptr));
     if (!array) throw PythonError();
@@ -226,7 +188,8 @@ PyObject* from_numpy(PyObject*, PyObject* object) {
     std::array<int64_t, kMaxDim> sizes, strides;
     for (int i = 0; i < array->nd; ++i) {
       auto at = static_cast<size_t>(i);
-      TAEDA_CHECK_VALUE(array->strides[i] >= 0, "the array has a negative stride, which tensors cannot have; pass array.copy()");
+      TAEDA_CHECK_VALUE(array->strides[i] >= 0,
+                        "the array has a negative stride, which tensors cannot have; pass array.copy()");
       TAEDA_CHECK_VALUE(array->strides[i] % array->itemsize == 0, "the stride of ", array->strides[i],
                         " bytes is not a whole number of elements; pass array.copy()");
       sizes[at] = array->shape[i];
@@ -265,10 +228,11 @@ View open_view(PyObject* source) {
 
 int64_t elements_in(const Py_buffer& view, int64_t offset, int64_t count, int64_t width) {
   int64_t rest = view.len - offset;
-  TAEDA_CHECK_VALUE(view.len > 0 && count != 0, "needs at least one element; got ", view.len, " bytes and count ", count);
+  TAEDA_CHECK_VALUE(view.len > 0 && count != 0, "needs at least one element; got ", view.len, " bytes and count ",
+                    count);
   TAEDA_CHECK_VALUE(offset >= 0 && rest > 0, "'offset' is ", offset, ", outside the buffer's ", view.len, " bytes");
-  TAEDA_CHECK_VALUE(count > 0 || rest % width == 0, "the ", rest, " bytes after 'offset' are not a whole number of ", width,
-                    "-byte elements");
+  TAEDA_CHECK_VALUE(count > 0 || rest % width == 0, "the ", rest, " bytes after 'offset' are not a whole number of ",
+                    width, "-byte elements");
   TAEDA_CHECK_VALUE(count <= rest / width, "'count' is ", count, "; the buffer holds ", rest / width, " elements");
   return count > 0 ? count : rest / width;
 }
@@ -281,7 +245,8 @@ PyObject* frombuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
     DType dtype = to_dtype(given[1]);
     int64_t count = given[2] ? to_int(given[2], "count") : -1, offset = given[3] ? to_int(given[3], "offset") : 0;
     bool requires_grad = to_flag(given[4], false);
-    TAEDA_CHECK(!requires_grad || is_differentiable(dtype), "only floating-point and complex tensors can require gradients");
+    TAEDA_CHECK(!requires_grad || is_differentiable(dtype),
+                "only floating-point and complex tensors can require gradients");
     View view = open_view(given[0]);
     const int64_t sizes[] = {elements_in(*view, offset, count, itemsize(dtype))}, strides[] = {1};
     char* data = static_cast<char*>(view->buf) + offset;
@@ -294,6 +259,9 @@ PyObject* frombuffer(PyObject*, PyObject* const* args, Py_ssize_t nargs, PyObjec
 }
 
 // --- the buffer of a tensor: memoryview(t)
+static_assert(sizeof(Py_ssize_t) == sizeof(int64_t));
+Py_ssize_t* as_ssize(const int64_t* values) { return reinterpret_cast<Py_ssize_t*>(const_cast<int64_t*>(values)); }
+
 struct Exported {
   Tensor tensor;
   Py_ssize_t strides[kMaxDim];
@@ -348,7 +316,8 @@ PyMethodDef g_functions[] = {
     {"from_numpy", from_numpy, METH_O,
      "from_numpy(ndarray)\n--\n\nA tensor over an array's memory; writes are seen on both sides."},
     {"frombuffer", as_method(frombuffer), METH_FASTCALL | METH_KEYWORDS,
-     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\nA 1-d tensor over an object's buffer."},
+     "frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False)\n--\n\nA 1-d tensor over an object's "
+     "buffer."},
     {}};
 }  // namespace
 
@@ -359,11 +328,6 @@ PyMethodDef numpy_methods[] = {
     method<array_method, "__array__">(nullptr),
     {}};
 
-int init_numpy(PyObject* module) {
-  g_source_type.tp_dealloc = source_dealloc;
-  g_source_type.tp_getset = g_source_getset;
-  if (PyType_Ready(&g_source_type) < 0) return -1;
-  return PyModule_AddFunctions(module, g_functions);
-}
+int init_numpy(PyObject* module) { return PyModule_AddFunctions(module, g_functions); }
 
 }  // namespace taeda::python

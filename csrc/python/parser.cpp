@@ -293,12 +293,43 @@ PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, 
   return guarded(name.where, [&] { return parse_and_run(name, args, n, names, is_method); });
 }
 
-PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  std::string plain(op.plain_name());
-  return guarded(plain.c_str(), [&]() -> PyObject* {
-    ParsedOverload overload = parse_overload(&op, nullptr);
+namespace {
+
+// An op's parameters, parsed once; called with the GIL held.
+const ParsedOverload& parsed_op(const Op& op) {
+  static auto* table = new std::unordered_map<const Op*, std::unique_ptr<ParsedOverload>>;
+  std::unique_ptr<ParsedOverload>& parsed = (*table)[&op];
+  if (!parsed) parsed = std::make_unique<ParsedOverload>(parse_overload(&op, nullptr));
+  return *parsed;
+}
+
+void call_unlocked(const Op& op, Stack& stack, const KeySet* keys) {
+  int64_t work = 0;
+  for (const Value& value : stack)
+    if (TensorImpl* impl = value.tensor_impl()) work = std::max(work, impl->numel());
+  auto call = [&] { keys ? op.call_boxed(*keys, stack) : op.call_boxed(stack); };
+  if (work <= kReleaseGilAbove) return call();
+  NoGil unlocked;
+  call();
+}
+
+}  // namespace
+
+bool takes_arguments(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+  Stack stack;
+  Py_ssize_t position = 0, used = 0;
+  bool good = try_params(parsed_op(op).params, attempt, false, stack, position, used);
+  if (PyErr_Occurred()) throw PythonError();
+  return good && position == n && used == attempt.keyword_count;
+}
+
+PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys) {
+  return guarded(op.info().name, [&]() -> PyObject* {
     Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+    const ParsedOverload& overload = parsed_op(op);
     Stack stack;
+    stack.reserve(overload.params.size());
     Py_ssize_t position = 0, used = 0;
     bool good = try_params(overload.params, attempt, false, stack, position, used);
     if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, unknown_keyword(overload, attempt));
@@ -309,8 +340,9 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
     std::vector<Value> outs;
     for (int i = 0; i < op.info().param_count; ++i)
       if (op.info().params[i].is_mutable) outs.push_back(stack[static_cast<size_t>(i)]);
-    op.call_boxed(stack);
-    return wrap_plain_results(op.info().returns_mutable ? std::span<Value>(outs) : std::span<Value>(stack));
+    call_unlocked(op, stack, keys);
+    std::span<Value> results(op.info().returns_mutable ? outs : stack);
+    return results.size() == 1 ? check(wrap(results[0])) : wrap_plain_results(results);  // a list stays one
   });
 }
 

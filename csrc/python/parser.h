@@ -36,11 +36,17 @@ PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, 
 // Converts one object for a parameter; false (and `why`) when it does not fit.
 bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, bool positional_first);
 
-// An op object called from Python (taeda.ops.aten.add.Tensor): one overload, no protocol conversions.
-PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
+// An op object called from Python (taeda.ops.aten.add.Tensor): one overload, no protocol conversions. With `keys` the
+// call goes to what serves that key set instead of starting from its arguments.
+PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys = nullptr);
+
+// Whether the arguments fit the op's schema.
+bool takes_arguments(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
 
 PyObject* wrap_results(const Name& name, const Op& op, std::span<Value> results);
 PyTypeObject* result_type_of(const Name& name, const Op& op);
+// taeda.return_types.<name>, made from the op's schema at first; null if its results have no names.
+PyTypeObject* result_type_named(const std::string& name, const Op& op);
 
 bool read_scalar(PyObject* object, Scalar& scalar);  // exact Python numbers only
 

@@ -113,22 +113,21 @@ PyMethodDef settings_functions[] = {
 }  // namespace
 
 void fill_hooks() {
-  hooks.to_cpu = [](const Tensor& t) { return t.is_cpu() ? t : ops::_to_copy(t, std::nullopt, std::nullopt, Device{DeviceType::CPU}); };
+  hooks.to_device = [](const Tensor& t, Device device) {
+    return t.device() == device ? t : ops::_to_copy(t, std::nullopt, std::nullopt, device);
+  };
   hooks.resolve = [](const Tensor& t) { return t; };
-  hooks.contiguous = [](const Tensor& t) { return ops::contiguous(t); };
   hooks.clone = [](const Tensor& t) { return ops::clone(t); };
   hooks.detach = [](const Tensor& t) { return ops::detach(t); };
   hooks.alias = [](const Tensor& t) { return ops::alias(t); };
-  hooks.requires_grad = autograd::requires_grad;
+  hooks.requires_grad = [](const Tensor& t) { return autograd::requires_grad(t); };
   hooks.set_requires_grad = [](const Tensor& t, bool value) { autograd::set_requires_grad(t, value); };
-  hooks.to_dtype = [](const Tensor& t, DType dtype) { return ops::_to_copy(t, dtype); };
 }
 
 int init_settings(PyObject* module) { return PyModule_AddFunctions(module, settings_functions); }
 
 int init_rooms(PyObject* module) {
-  if (init_settings(module) < 0 || init_library(module) < 0 || init_indexing(module) < 0 || init_factories(module) < 0) return -1;
-  return 0;
+  return init_settings(module) < 0 || init_library(module) < 0 ? -1 : 0;
 }
 
 }  // namespace taeda::python

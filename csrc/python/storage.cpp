@@ -101,7 +101,8 @@ PyObject* repr(PyObject* self) {
     constexpr Py_ssize_t kShown = 500;  // at each end
     std::string text;
     Py_ssize_t count = length(self);
-    if (!storage_of(self)->device().is_cpu()) text += "...\n";
+    if (!storage_of(self)->device().is_cpu())
+      text += "...\n";
     else
       for (Py_ssize_t i = 0; i < count; ++i) {
         if (count > 2 * kShown && i == kShown) {
@@ -322,7 +323,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
 PyObject* deepcopy(PyObject* self, PyObject* memo) {
   return guarded("UntypedStorage.__deepcopy__", [&] {
     Owned key(check(PyLong_FromVoidPtr(self)));
-    if (PyObject* known = PyDict_Check(memo) ? PyDict_GetItemWithError(memo, key.get()) : nullptr) return Py_NewRef(known);
+    if (PyObject* known = PyDict_Check(memo) ? PyDict_GetItemWithError(memo, key.get()) : nullptr)
+      return Py_NewRef(known);
     Owned copy(check(clone(self, nullptr)));
     if (PyDict_Check(memo)) check(PyDict_SetItem(memo, key.get(), copy.get()));
     return copy.release();
@@ -332,12 +334,11 @@ PyObject* deepcopy(PyObject* self, PyObject* memo) {
 PyBufferProcs g_buffer{get_buffer, nullptr};
 PySequenceMethods g_sequence{};
 PyMappingMethods g_mapping{length, subscript, assign};
-PyGetSetDef g_getset[] = {
-    {"device", get_device, nullptr, "Where the bytes are.", nullptr},
-    {"is_cuda", get_is_cuda, nullptr, "Whether the bytes are on a CUDA device.", nullptr},
-    {"filename", get_filename, nullptr, "The mapped file's path, or None.", nullptr},
-    {"_cdata", get_cdata, nullptr, nullptr, nullptr},
-    {}};
+PyGetSetDef g_getset[] = {{"device", get_device, nullptr, "Where the bytes are.", nullptr},
+                          {"is_cuda", get_is_cuda, nullptr, "Whether the bytes are on a CUDA device.", nullptr},
+                          {"filename", get_filename, nullptr, "The mapped file's path, or None.", nullptr},
+                          {"_cdata", get_cdata, nullptr, nullptr, nullptr},
+                          {}};
 PyMethodDef g_methods[] = {
     {"nbytes", nbytes, METH_NOARGS, "The number of bytes."},
     {"size", nbytes, METH_NOARGS, "The number of bytes."},
@@ -353,7 +354,8 @@ PyMethodDef g_methods[] = {
     {"cpu", cpu, METH_NOARGS, "This storage, or a copy on the CPU."},
     {"to", as_method(to), METH_FASTCALL | METH_KEYWORDS, "to(device)\n--\n\nThis storage, or a copy on the device."},
     {"clone", clone, METH_NOARGS, "A copy."},
-    {"copy_", as_method(copy_from), METH_FASTCALL | METH_KEYWORDS, "copy_(source)\n--\n\nTakes the bytes of another storage."},
+    {"copy_", as_method(copy_from), METH_FASTCALL | METH_KEYWORDS,
+     "copy_(source)\n--\n\nTakes the bytes of another storage."},
     {"resize_", resize, METH_O, "resize_(size)\n--\n\nKeeps the first bytes; what is new is not initialised."},
     {"byteswap", byteswap, METH_O, "byteswap(dtype)\n--\n\nReverses the bytes of every element."},
     {"from_buffer", as_method(from_buffer), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,

@@ -1,12 +1,12 @@
-// taeda.UntypedStorage: the bytes under tensors. storage.cpp is the type, shared_memory.cpp memory that processes share.
+// taeda.UntypedStorage: the bytes under tensors. storage.cpp is the type, shared_memory.cpp memory that processes
+// share.
 #pragma once
 #include "python/types.h"
 
 namespace taeda::python {
 
 struct StorageObject {
-  PyObject_HEAD
-  Storage storage;
+  PyObject_HEAD Storage storage;
   PyObject* weakrefs;
 };
 extern PyTypeObject storage_type;
@@ -23,8 +23,8 @@ Storage new_shared_storage(size_t nbytes);
 Storage open_shared_storage(int descriptor, size_t nbytes);  // the descriptor stays the caller's
 Storage map_file(const char* path, bool shared, size_t nbytes);
 bool is_shared(const StorageImpl& storage);
-int shared_descriptor(const StorageImpl& storage);           // -1 when it was not made from one
-std::string mapped_path(const StorageImpl& storage);         // empty when it is not a file's
+int shared_descriptor(const StorageImpl& storage);    // -1 when it was not made from one
+std::string mapped_path(const StorageImpl& storage);  // empty when it is not a file's
 void move_to_shared_memory(StorageImpl& storage);
 extern PyMethodDef shared_memory_methods[];
 

@@ -124,7 +124,9 @@ PyObject* untyped_storage(PyObject* self) { return wrap(storage_behind(unwrap(se
 PyObject* typed_storage(PyObject* self) {
   Owned module(check(PyImport_ImportModule("taeda.storage")));
   Owned bytes(wrap(storage_behind(unwrap(self)))), type(wrap(unwrap(self).dtype()));
-  return PyObject_CallMethod(module.get(), "TypedStorage", "OO", bytes.get(), type.get());
+  Owned cls(check(PyObject_GetAttrString(module.get(), "TypedStorage"))), none(check(PyTuple_New(0)));
+  Owned keywords(check(Py_BuildValue("{s:O,s:O}", "wrap_storage", bytes.get(), "dtype", type.get())));
+  return PyObject_Call(cls.get(), none.get(), keywords.get());
 }
 PyObject* is_shared_method(PyObject* self) { return to_python(is_shared(*storage_behind(unwrap(self)))); }
 PyObject* share_memory(PyObject* self) {
@@ -151,34 +153,33 @@ Py_ssize_t length_slot(PyObject* self) {
 
 PyMappingMethods tensor_mapping{length_slot, nullptr, nullptr};
 
-PyGetSetDef member_getset[] = {
-    property<shape, "shape">("The sizes of the dimensions."),
-    property<ndim, "ndim">("The number of dimensions."),
-    property<dtype, "dtype">("The type of the elements."),
-    property<device, "device">("Where the memory is."),
-    property<layout, "layout">("How the elements are stored."),
-    property<itemsize, "itemsize">("Bytes per element."),
-    property<nbytes, "nbytes">("Bytes of all elements."),
-    property<is_on<DeviceType::CPU>, "is_cpu">(nullptr),
-    property<is_on<DeviceType::CUDA>, "is_cuda">(nullptr),
-    property<is_on<DeviceType::Meta>, "is_meta">(nullptr),
-    property<has_layout<Layout::Sparse>, "is_sparse">(nullptr),
-    property<has_layout<Layout::SparseCsr>, "is_sparse_csr">(nullptr),
-    property<has_key<Functionality::Quantized>, "is_quantized">(nullptr),
-    property<has_key<Functionality::Nested>, "is_nested">(nullptr),
-    property<has_key<Functionality::Python>, "_python_dispatch">(nullptr),
-    property<never, "is_mkldnn">(nullptr),
-    property<never, "is_ipu">(nullptr),
-    property<never, "is_xpu">(nullptr),
-    property<never, "is_hpu">(nullptr),
-    property<never, "is_mps">(nullptr),
-    property<never, "is_maia">(nullptr),
-    property<never, "is_mtia">(nullptr),
-    property<never, "is_xla">(nullptr),
-    property<never, "is_vulkan">(nullptr),
-    property<never, "_has_symbolic_sizes_strides">(nullptr),
-    property<cdata, "_cdata">(nullptr),
-    {}};
+PyGetSetDef member_getset[] = {property<shape, "shape">("The sizes of the dimensions."),
+                               property<ndim, "ndim">("The number of dimensions."),
+                               property<dtype, "dtype">("The type of the elements."),
+                               property<device, "device">("Where the memory is."),
+                               property<layout, "layout">("How the elements are stored."),
+                               property<itemsize, "itemsize">("Bytes per element."),
+                               property<nbytes, "nbytes">("Bytes of all elements."),
+                               property<is_on<DeviceType::CPU>, "is_cpu">(nullptr),
+                               property<is_on<DeviceType::CUDA>, "is_cuda">(nullptr),
+                               property<is_on<DeviceType::Meta>, "is_meta">(nullptr),
+                               property<has_layout<Layout::Sparse>, "is_sparse">(nullptr),
+                               property<has_layout<Layout::SparseCsr>, "is_sparse_csr">(nullptr),
+                               property<has_key<Functionality::Quantized>, "is_quantized">(nullptr),
+                               property<has_key<Functionality::Nested>, "is_nested">(nullptr),
+                               property<has_key<Functionality::Python>, "_python_dispatch">(nullptr),
+                               property<never, "is_mkldnn">(nullptr),
+                               property<never, "is_ipu">(nullptr),
+                               property<never, "is_xpu">(nullptr),
+                               property<never, "is_hpu">(nullptr),
+                               property<never, "is_mps">(nullptr),
+                               property<never, "is_maia">(nullptr),
+                               property<never, "is_mtia">(nullptr),
+                               property<never, "is_xla">(nullptr),
+                               property<never, "is_vulkan">(nullptr),
+                               property<never, "_has_symbolic_sizes_strides">(nullptr),
+                               property<cdata, "_cdata">(nullptr),
+                               {}};
 
 PyMethodDef member_methods[] = {
     method<size, "size">("size(dim=None)\n--\n\nThe sizes of the dimensions, or of one."),
@@ -188,8 +189,8 @@ PyMethodDef member_methods[] = {
     method<numel, "numel">("The number of elements."),
     method<numel, "nelement">("The number of elements."),
     method<storage_offset, "storage_offset">("Elements before the first one in the storage."),
-    method<is_contiguous, "is_contiguous">(
-        "is_contiguous(*, memory_format=torch.contiguous_format)\n--\n\nWhether elements lie in this order without gaps."),
+    method<is_contiguous, "is_contiguous">("is_contiguous(*, memory_format=torch.contiguous_format)\n--\n\nWhether "
+                                           "elements lie in this order without gaps."),
     method<element_size, "element_size">("Bytes per element."),
     method<get_device, "get_device">("The device's index, -1 for the CPU."),
     method<is_floating_point, "is_floating_point">("Whether elements are real floating-point numbers."),

@@ -3,7 +3,8 @@
 // Normally the object owns a reference to the impl and the impl knows the object. When Python lets go of an object that
 // someone could recognise again (a subclass, attributes, weak references, hooks) while C++ still holds the impl, the
 // ownership turns round: tp_deallocate brings the object back to life with the one reference that the impl now owns.
-// wrap() turns it back, and so does the impl's death, upon which the object dies in the ordinary way, finaliser and all.
+// wrap() turns it back, and so does the impl's death, upon which the object dies in the ordinary way, finaliser and
+// all.
 #include "python/types.h"
 // after Python.h
 #include <structmember.h>
@@ -164,7 +165,8 @@ void deallocate(PyObject* self);
 }
 
 void deallocate(PyObject* self) {
-  if (is_observable(self)) [[unlikely]] return deallocate_slowly(self);
+  if (is_observable(self)) [[unlikely]]
+    return deallocate_slowly(self);
   PyObject_GC_UnTrack(self);
   release_impl(cast(self));
   free_object(self);
@@ -226,10 +228,10 @@ std::vector<PyMethodDef>& methods() {
   return table;
 }
 std::vector<PyGetSetDef>& getset() {
-  static std::vector<PyGetSetDef> table{{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}};
+  static std::vector<PyGetSetDef> table{
+      {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr}};
   return table;
 }
-
 
 // PyType_Ready keeps the first of two equal names; the newest shall win.
 template <class Def>
@@ -269,10 +271,9 @@ PyObject* set_tensor_type(PyObject*, PyObject* cls) {
   });
 }
 
-PyMethodDef g_functions[] = {
-    {"_set_tensor_type", set_tensor_type, METH_O,
-     "_set_tensor_type(cls)\n--\n\nThe class of the tensors that operators return."},
-    {}};
+PyMethodDef g_functions[] = {{"_set_tensor_type", set_tensor_type, METH_O,
+                              "_set_tensor_type(cls)\n--\n\nThe class of the tensors that operators return."},
+                             {}};
 
 }  // namespace
 

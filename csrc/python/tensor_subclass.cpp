@@ -1,4 +1,5 @@
 // Tensors of Python subclasses: _make_subclass, _make_wrapper_subclass, as_subclass.
+#include "python/library.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -10,9 +11,15 @@ Tensor shallow_alias(const Tensor& t) {
   return alias;
 }
 bool flagged_requires_grad(const Tensor& t) { return t->has_grad_flag(); }
+void refuse_grad(const Tensor&, bool) {
+  TAEDA_FAIL(Runtime, "gradients need the autograd library, which is not loaded");
+}
 }  // namespace
 
-Hooks hooks{.detach = shallow_alias, .alias = shallow_alias, .requires_grad = flagged_requires_grad};
+Hooks hooks{.detach = shallow_alias,
+            .alias = shallow_alias,
+            .requires_grad = flagged_requires_grad,
+            .set_requires_grad = refuse_grad};
 
 PyTypeObject* check_tensor_class(PyObject* cls) {
   TAEDA_CHECK_TYPE(PyType_Check(cls) && PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls), tensor_base_type),
@@ -37,10 +44,13 @@ bool wants_dispatch(PyTypeObject* cls) {
 
 // Fits a fresh tensor out as an instance of the class.
 PyObject* finish(PyTypeObject* cls, Tensor tensor, bool requires_grad) {
-  if (wants_dispatch(cls)) tensor->set_keys(tensor.keys() | Functionality::Python);
+  if (wants_dispatch(cls)) {
+    enable_torch_dispatch();
+    tensor->set_keys(tensor.keys() | kPythonKeys);
+  }
   if (requires_grad) {
-    TAEDA_CHECK(is_differentiable(tensor.dtype()), "only floating-point and complex tensors can require gradients; got ",
-                tensor.dtype());
+    TAEDA_CHECK(is_differentiable(tensor.dtype()),
+                "only floating-point and complex tensors can require gradients; got ", tensor.dtype());
     hooks.set_requires_grad(tensor, true);
   }
   return wrap_as(cls, std::move(tensor));
@@ -53,8 +63,13 @@ const Tensor& to_tensor(PyObject* object, const char* name) {
 
 PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded("Tensor._make_subclass", [&] {
-    constexpr const char* kNames[] = {"cls", "data", "require_grad", "dispatch_sizes_strides_policy", "dispatch_device",
-                                      "dispatch_layout", "device_for_backend_keys"};
+    constexpr const char* kNames[] = {"cls",
+                                      "data",
+                                      "require_grad",
+                                      "dispatch_sizes_strides_policy",
+                                      "dispatch_device",
+                                      "dispatch_layout",
+                                      "device_for_backend_keys"};
     PyObject* given[7];
     read_arguments(kNames, 2, args, count, names, given, 3);
     PyTypeObject* cls = check_tensor_class(given[0]);
@@ -71,7 +86,7 @@ struct WrapperOptions {
 
 // A tensor with a geometry but no memory: its class's __torch_dispatch__ answers every op.
 Tensor memoryless(const WrapperOptions& o) {
-  KeySet keys = new_tensor_keys(o.device.type) | Functionality::Python;
+  KeySet keys = new_tensor_keys(o.device.type) | kPythonKeys;
   Tensor tensor(make_ref<TensorImpl>(Storage(), o.dtype, o.device, keys));
   tensor->set_geometry(o.sizes, o.strides, o.offset);
   return tensor;
@@ -82,9 +97,21 @@ bool is_given(PyObject* object) { return object && object != Py_None; }
 PyObject* make_wrapper_subclass(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded("Tensor._make_wrapper_subclass", [&] {
     enum { kClass, kSize, kStrides, kOffset, kFormat, kDType, kLayout, kDevice, kPin, kGrad, kCount = 15 };
-    constexpr const char* kNames[kCount] = {"cls", "size", "strides", "storage_offset", "memory_format", "dtype", "layout",
-                                            "device", "pin_memory", "requires_grad", "dispatch_sizes_strides_policy",
-                                            "dispatch_device", "dispatch_layout", "_extra_dispatch_keys", "storage_size"};
+    constexpr const char* kNames[kCount] = {"cls",
+                                            "size",
+                                            "strides",
+                                            "storage_offset",
+                                            "memory_format",
+                                            "dtype",
+                                            "layout",
+                                            "device",
+                                            "pin_memory",
+                                            "requires_grad",
+                                            "dispatch_sizes_strides_policy",
+                                            "dispatch_device",
+                                            "dispatch_layout",
+                                            "_extra_dispatch_keys",
+                                            "storage_size"};
     PyObject* given[kCount];
     read_arguments(kNames, 2, args, count, names, given, 4);
     PyTypeObject* cls = check_tensor_class(given[kClass]);
@@ -95,7 +122,8 @@ PyObject* make_wrapper_subclass(PyObject*, PyObject* const* args, Py_ssize_t cou
     numel_of(o.sizes);
     MemoryFormat format = is_given(given[kFormat]) ? to_memory_format(given[kFormat]) : MemoryFormat::Contiguous;
     o.strides = is_given(given[kStrides]) ? to_sizes(given[kStrides], "strides") : contiguous_strides(o.sizes, format);
-    TAEDA_CHECK(o.strides.size() == o.sizes.size(), "got ", o.sizes.size(), " sizes but ", o.strides.size(), " strides");
+    TAEDA_CHECK(o.strides.size() == o.sizes.size(), "got ", o.sizes.size(), " sizes but ", o.strides.size(),
+                " strides");
     if (is_given(given[kOffset])) o.offset = to_int(given[kOffset], "storage_offset");
     if (is_given(given[kDType])) o.dtype = to_dtype(given[kDType]);
     if (is_given(given[kDevice])) o.device = to_device(given[kDevice]);
@@ -120,7 +148,8 @@ PyObject* as_subclass(const Tensor& tensor, PyObject* cls) {
 
 PyMethodDef subclass_methods[] = {
     {"_make_subclass", as_method(make_subclass), METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
-     "_make_subclass(cls, data, require_grad=False)\n--\n\nA detached instance of ``cls`` over the memory of ``data``."},
+     "_make_subclass(cls, data, require_grad=False)\n--\n\nA detached instance of ``cls`` over the memory of "
+     "``data``."},
     {"_make_wrapper_subclass", as_method(make_wrapper_subclass), METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
      "_make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, dtype=None, device=None, "
      "requires_grad=False)\n--\n\nAn instance of ``cls`` with a geometry but no memory."},

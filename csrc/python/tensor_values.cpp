@@ -100,7 +100,8 @@ PyObject* to_index(PyObject* self) {
 
 PyObject* to_bool_object(PyObject* self) {
   const Tensor& t = unwrap(self);
-  TAEDA_CHECK(t.numel() == 1, "the truth of a tensor of ", t.numel(), " elements is ambiguous; use any(), all() or numel()");
+  TAEDA_CHECK(t.numel() == 1, "the truth of a tensor of ", t.numel(),
+              " elements is ambiguous; use any(), all() or numel()");
   Tensor holder;
   const void* element = only_element(t, holder);
   bool value = visit(t.dtype(), [&]<class T>() { return convert<bool>(*static_cast<const T*>(element)); });

@@ -203,13 +203,11 @@ PyObject* mode_at(PyObject*, PyObject* index) {
 
 // enter(all) / leave(all): DisableTorchFunction (all) and DisableTorchFunctionSubclass.
 PyObject* disable_enter(PyObject*, PyObject* all) {
-  ++fast_path_blockers;
-  ++(PyObject_IsTrue(all) ? t_disabled : t_subclass_disabled);
+  disable_torch_function(PyObject_IsTrue(all), 1);
   Py_RETURN_NONE;
 }
 PyObject* disable_leave(PyObject*, PyObject* all) {
-  --fast_path_blockers;
-  --(PyObject_IsTrue(all) ? t_disabled : t_subclass_disabled);
+  disable_torch_function(PyObject_IsTrue(all), -1);
   Py_RETURN_NONE;
 }
 PyObject* is_enabled(PyObject*, PyObject*) { return PyBool_FromLong(t_disabled == 0 && t_subclass_disabled == 0); }
@@ -249,6 +247,11 @@ PyMethodDef inherited_method = {"__torch_function__",
                                 "Calls ``func`` and makes its results instances of this class."};
 
 }  // namespace
+
+void disable_torch_function(bool all, int by) {
+  fast_path_blockers += by;
+  (all ? t_disabled : t_subclass_disabled) += by;
+}
 
 int init_torch_function(PyObject* module) {
   g_name = PyUnicode_InternFromString("__torch_function__");

@@ -37,6 +37,9 @@ PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, 
 // Results as `type`, recursively through tuples and lists; steals `result`.
 PyObject* convert_results(PyObject* result, PyTypeObject* type);
 
+// Switches this thread's protocol off (by 1) or on again (by -1): `all` of it, or for subclasses only.
+void disable_torch_function(bool all, int by);
+
 int init_torch_function(PyObject* module);  // also Tensor.__torch_function__
 
 }  // namespace taeda::python

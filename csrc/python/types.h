@@ -13,16 +13,16 @@ extern PyNumberMethods tensor_number;
 extern PySequenceMethods tensor_sequence;
 extern PyMappingMethods tensor_mapping;
 
-// Null-terminated tables that become TensorBase's; call any number of times before init_objects. What is added later
-// wins over an earlier member of the same name.
+// Null-terminated tables that become TensorBase's; call any number of times before init_objects. The newest of equal
+// names wins, and over all of them this folder's own members do: they skip the dispatcher.
 void add_tensor_methods(const PyMethodDef* methods);
 void add_tensor_getset(const PyGetSetDef* getset);
 
-extern PyMethodDef member_methods[];   // tensor_members.cpp
+extern PyMethodDef member_methods[];  // tensor_members.cpp
 extern PyGetSetDef member_getset[];
-extern PyMethodDef value_methods[];    // tensor_values.cpp
-extern PyMethodDef subclass_methods[]; // tensor_subclass.cpp
-extern PyMethodDef numpy_methods[];    // numpy.cpp, dlpack.cpp: numpy, __array__, __dlpack__ ...
+extern PyMethodDef value_methods[];     // tensor_values.cpp
+extern PyMethodDef subclass_methods[];  // tensor_subclass.cpp
+extern PyMethodDef numpy_methods[];     // numpy.cpp, dlpack.cpp: numpy, __array__, __dlpack__ ...
 extern PyMethodDef dlpack_methods[];
 extern PyBufferProcs tensor_buffer;
 
@@ -75,7 +75,7 @@ void read_arguments(std::span<const char* const> names, int required, PyObject* 
 void read_arguments(std::span<const char* const> names, int required, PyObject* args, PyObject* kwargs, PyObject** out,
                     int max_positional = -1);
 int64_t to_int(PyObject* object, const char* name);  // an int or what has __index__, never a float; TypeError
-bool to_flag(PyObject* object, bool absent);          // None and null give `absent`
+bool to_flag(PyObject* object, bool absent);         // None and null give `absent`
 std::vector<int64_t> to_sizes(PyObject* object, const char* name);
 std::string_view to_text(PyObject* object, const char* name);
 

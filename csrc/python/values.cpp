@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <unordered_map>
 
 #include "autograd/meta.h"
 #include "python/fast.h"
@@ -414,24 +415,41 @@ void set_requires_grad(const Tensor& tensor, bool value) { autograd::set_require
 
 // --- results with names: taeda.return_types.max
 
-PyTypeObject* result_type_of(const Name& name, const Op& op) {
-  if (name.result_type) return name.result_type;
-  std::string_view schema = op.info().schema;
+namespace {
+
+// The names of the results, empty unless there are several and each has one.
+std::vector<std::string_view> result_names(std::string_view schema) {
   std::string_view returns = schema.substr(schema.rfind("-> ") + 3);
-  if (returns.front() != '(') return nullptr;
-  auto* fields = new std::vector<PyStructSequence_Field>();
+  std::vector<std::string_view> names;
+  if (returns.front() != '(') return names;
   for (std::string_view part : items_of(returns.substr(1, returns.size() - 2))) {
     size_t space = part.find(' ');
-    if (space == std::string_view::npos) {
-      delete fields;
-      return nullptr;
-    }
-    fields->push_back({(new std::string(part.substr(space + 1)))->c_str(), nullptr});
+    if (space == std::string_view::npos) return {};
+    names.push_back(part.substr(space + 1));
   }
+  return names;
+}
+
+}  // namespace
+
+PyTypeObject* result_type_named(const std::string& name, const Op& op) {
+  static auto* types = new std::unordered_map<std::string, PyTypeObject*>;
+  if (auto found = types->find(name); found != types->end()) return found->second;
+  std::vector<std::string_view> names = result_names(op.info().schema);
+  if (names.size() < 2) return nullptr;
+  // A structure's type refers to these for as long as it lives, which is for ever.
+  auto* fields = new std::vector<PyStructSequence_Field>();
+  for (std::string_view field : names) fields->push_back({(new std::string(field))->c_str(), nullptr});
   fields->push_back({nullptr, nullptr});
-  auto* type_name = new std::string(str("torch.return_types.", name.name));
-  PyStructSequence_Desc desc{type_name->c_str(), nullptr, fields->data(), static_cast<int>(fields->size() - 1)};
-  name.result_type = PyStructSequence_NewType(&desc);
+  auto* type_name = new std::string(str("torch.return_types.", name));
+  PyStructSequence_Desc desc{type_name->c_str(), nullptr, fields->data(), static_cast<int>(names.size())};
+  PyTypeObject* type = PyStructSequence_NewType(&desc);
+  if (!type) throw PythonError();
+  return (*types)[name] = type;
+}
+
+PyTypeObject* result_type_of(const Name& name, const Op& op) {
+  if (!name.result_type) name.result_type = result_type_named(name.name, op);
   return name.result_type;
 }
 

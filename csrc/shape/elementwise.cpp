@@ -48,7 +48,8 @@ DType one_dtype(const ElementwiseRule& rule, Operands operands) {
     const Tensor* tensor = operands[i].tensor();
     if (!tensor || rule.mask_inputs >> i & 1) continue;
     if (common == DType::Undefined) common = tensor->dtype();
-    TAEDA_CHECK(tensor->dtype() == common, "all tensors must have the same dtype; got ", common, " and ", tensor->dtype());
+    TAEDA_CHECK(tensor->dtype() == common, "all tensors must have the same dtype; got ", common, " and ",
+                tensor->dtype());
   }
   return common;
 }
@@ -65,7 +66,8 @@ void check_conditions(const ElementwiseRule& rule, Operands operands) {
 
 DType common_dtype(const ElementwiseRule& rule, Operands operands) {
   if (rule.mask_inputs) check_conditions(rule, operands);
-  DType common = rule.promotion == Promotion::Same ? one_dtype(rule, operands) : result_type(operands, rule.mask_inputs);
+  DType common =
+      rule.promotion == Promotion::Same ? one_dtype(rule, operands) : result_type(operands, rule.mask_inputs);
   if (rule.promotion == Promotion::Float && category(common) <= Category::Integral) common = default_dtype();
   if (!(rule.dtypes >> static_cast<int>(common) & 1)) {
     std::string known;
@@ -150,7 +152,8 @@ int64_t broadcast_stride(const Tensor& tensor, IntList sizes, int64_t dim) {
 int compare_dims(Operands operands, IntList sizes, int64_t a, int64_t b) {
   for (const Operand& operand : operands) {
     if (!operand.tensor()) continue;
-    int64_t stride_a = broadcast_stride(*operand.tensor(), sizes, a), stride_b = broadcast_stride(*operand.tensor(), sizes, b);
+    int64_t stride_a = broadcast_stride(*operand.tensor(), sizes, a),
+            stride_b = broadcast_stride(*operand.tensor(), sizes, b);
     if (stride_a == 0 || stride_b == 0) continue;
     if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
     if (sizes[a] > sizes[b]) return 1;
@@ -241,8 +244,8 @@ void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, cons
   for (int i = 0; i < rule.results; ++i) {
     const Tensor& out = *outs[i];
     DType dtype = element_dtype(rule.result[i], common);
-    TAEDA_CHECK(can_cast(dtype, out.dtype()), "the result has dtype ", dtype, ", which ", in_place ? "self" : "out", " (",
-                out.dtype(), ") cannot hold");
+    TAEDA_CHECK(can_cast(dtype, out.dtype()), "the result has dtype ", dtype, ", which ", in_place ? "self" : "out",
+                " (", out.dtype(), ") cannot hold");
     if (!in_place) {
       resize_out(out, sizes);
     } else {

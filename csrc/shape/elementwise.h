@@ -32,7 +32,7 @@ struct ElementwiseRule {
   uint8_t mask_inputs;  // bit i: operand i is a condition (bool or uint8) and takes no part in promotion
   uint8_t results;
   Element result[kMaxResults];
-  uint16_t dtypes;      // bit per DType: which common dtypes there is a formula for
+  uint16_t dtypes;  // bit per DType: which common dtypes there is a formula for
 };
 
 // The dtype that the operands convert to. Tensors with dimensions decide, then 0-d tensors, then numbers; a lower rank

@@ -20,9 +20,11 @@ std::vector<Tensor> make_all(const std::vector<Spec>& specs, Device device) {
 }
 
 Tensor alias(const Tensor& base, const View& view) {
-  Tensor result = new_alias(base, view.sizes, view.strides, view.offset);
-  if (view.dtype != DType::Undefined) result->set_dtype(view.dtype);
-  return result;
+  if (view.dtype == DType::Undefined) return new_alias(base, view.sizes, view.strides, view.offset);
+  Ref<TensorImpl> impl = base->shallow_copy();  // the rule made sure that it stays inside the storage
+  impl->set_dtype(view.dtype);
+  impl->set_geometry(view.sizes, view.strides, view.offset);
+  return Tensor(std::move(impl));
 }
 
 std::vector<Tensor> alias(const Tensor& base, const std::vector<View>& views) {

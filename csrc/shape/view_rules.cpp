@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "api/ops.h"
+
 namespace taeda::shape {
 
 View as_strided(const Tensor& self, IntList size, IntList stride, std::optional<int64_t> storage_offset) {
@@ -54,8 +56,9 @@ View expand(const Tensor& self, IntList size, bool) {
       TAEDA_CHECK(i >= extra, "-1 keeps a size, but dimension ", i, " of ", size, " is a new one");
       result.sizes[i] = old;
     }
-    TAEDA_CHECK(size[i] >= -1 && (result.sizes[i] == old || old == 1), "size ", size, " does not fit the tensor of shape ",
-                self.sizes(), ": dimension ", i, " has size ", old, ", and only a size of 1 can grow");
+    TAEDA_CHECK(size[i] >= -1 && (result.sizes[i] == old || old == 1), "size ", size,
+                " does not fit the tensor of shape ", self.sizes(), ": dimension ", i, " has size ", old,
+                ", and only a size of 1 can grow");
     bool grows = i < extra || result.sizes[i] != old;
     result.strides.push_back(grows ? 0 : self.strides()[i - extra]);
   }
@@ -71,7 +74,8 @@ Dims infer_size(IntList size, int64_t numel) {
       unknown = static_cast<int64_t>(i);
     } else {
       TAEDA_CHECK(size[i] >= 0, "sizes must not be negative; got ", size);
-      TAEDA_CHECK(!__builtin_mul_overflow(known, size[i], &known), "shape ", size, " has more elements than an int64 counts");
+      TAEDA_CHECK(!__builtin_mul_overflow(known, size[i], &known), "shape ", size,
+                  " has more elements than an int64 counts");
     }
   }
   if (unknown >= 0) {
@@ -120,6 +124,33 @@ View view(const Tensor& self, IntList size) {
   return {sizes, *strides, self.storage_offset()};
 }
 
+View reshape_alias(const Tensor& self, IntList size, IntList stride) { return {size, stride, self.storage_offset()}; }
+
+namespace {
+// `from` counts elements of the old size, the result elements of the new one.
+int64_t rescaled(const Tensor& self, int64_t from, DType dtype, const char* what) {
+  int64_t bytes = from * self.itemsize();
+  TAEDA_CHECK(bytes % itemsize(dtype) == 0, what, " (", from, ") of a ", self.dtype(), " tensor is no whole number of ",
+              dtype, " elements");
+  return bytes / itemsize(dtype);
+}
+}  // namespace
+
+View view(const Tensor& self, DType dtype) {
+  View result = same(self);
+  result.dtype = dtype;
+  if (itemsize(dtype) == self.itemsize()) return result;
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions cannot be viewed as ", dtype,
+              ", whose elements are of another size than those of ", self.dtype());
+  size_t last = self.dim() - 1;
+  TAEDA_CHECK(self.strides()[last] == 1, "the last dimension must have stride 1 to be viewed as ", dtype,
+              ", whose elements are of another size; got strides ", self.strides());
+  result.sizes[last] = rescaled(self, self.sizes()[last], dtype, "the last dimension");
+  result.offset = rescaled(self, self.storage_offset(), dtype, "the storage offset");
+  for (size_t d = 0; d < last; ++d) result.strides[d] = rescaled(self, self.strides()[d], dtype, "a stride");
+  return result;
+}
+
 View unsqueeze(const Tensor& self, int64_t dim) {
   dim = wrap_dim(dim, self.dim() + 1);
   View result = same(self);
@@ -153,7 +184,11 @@ View squeeze(const Tensor& self, int64_t dim) {
 
 View squeeze(const Tensor& self, IntList dims) {
   std::vector<int64_t> wrapped;
-  for (int64_t dim : dims) wrapped.push_back(wrap_dim(dim, self.dim()));
+  for (int64_t dim : dims) {
+    wrapped.push_back(wrap_dim(dim, self.dim()));
+    TAEDA_CHECK(std::ranges::count(wrapped, wrapped.back()) == 1, "dim ", dims, " names dimension ", wrapped.back(),
+                " twice");
+  }
   return squeeze_where(self, [&](int64_t i) { return std::ranges::find(wrapped, i) != wrapped.end(); });
 }
 
@@ -161,7 +196,8 @@ View select(const Tensor& self, int64_t dim, int64_t index) {
   TAEDA_CHECK_INDEX(self.dim() > 0, "a tensor without dimensions cannot be indexed by position");
   dim = wrap_dim(dim, self.dim());
   int64_t size = self.sizes()[dim];
-  TAEDA_CHECK_INDEX(index >= -size && index < size, "index ", index, " is out of range for dimension ", dim, " of size ", size);
+  TAEDA_CHECK_INDEX(index >= -size && index < size, "index ", index, " is out of range for dimension ", dim,
+                    " of size ", size);
   if (index < 0) index += size;
   View result = same(self);
   result.offset += index * self.strides()[dim];
@@ -185,6 +221,164 @@ View slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::o
   return result;
 }
 
+View diagonal(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  dim1 = wrap_dim(dim1, self.dim());
+  dim2 = wrap_dim(dim2, self.dim());
+  TAEDA_CHECK(dim1 != dim2, "the two dimensions of a diagonal must differ; got ", dim1, " twice");
+  View result = same(self);
+  int64_t rows = self.sizes()[dim1] + std::min<int64_t>(offset, 0);
+  int64_t columns = self.sizes()[dim2] - std::max<int64_t>(offset, 0);
+  int64_t length = std::max<int64_t>(std::min(rows, columns), 0);
+  if (length > 0) result.offset += offset >= 0 ? offset * self.strides()[dim2] : -offset * self.strides()[dim1];
+  int64_t step = self.strides()[dim1] + self.strides()[dim2];
+  for (int64_t d : {std::max(dim1, dim2), std::min(dim1, dim2)}) {
+    result.sizes.erase(d);
+    result.strides.erase(d);
+  }
+  result.sizes.push_back(length);
+  result.strides.push_back(step);
+  return result;
+}
+
+View unfold(const Tensor& self, int64_t dim, int64_t size, int64_t step) {
+  dim = wrap_dim(dim, self.dim());
+  TAEDA_CHECK(size >= 0, "the size of a window must not be negative; got ", size);
+  TAEDA_CHECK(step > 0, "the step between windows must be positive; got ", step);
+  int64_t length = self.dim() == 0 ? 1 : self.sizes()[dim], stride = self.dim() == 0 ? 1 : self.strides()[dim];
+  TAEDA_CHECK(size <= length, "a window of size ", size, " does not fit dimension ", dim, " of size ", length);
+  View result = same(self);
+  result.sizes.push_back(size);
+  result.strides.push_back(stride);
+  if (self.dim() > 0) {
+    result.sizes[dim] = (length - size) / step + 1;
+    result.strides[dim] = stride * step;
+  }
+  return result;
+}
+
+std::vector<View> unbind(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.dim());
+  TAEDA_CHECK_INDEX(self.dim() > 0, "a tensor without dimensions cannot be taken apart");
+  std::vector<View> result;
+  result.reserve(self.sizes()[dim]);
+  for (int64_t i = 0; i < self.sizes()[dim]; ++i) result.push_back(select(self, dim, i));
+  return result;
+}
+
+namespace {
+View piece(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  View result = same(self);
+  result.offset += start * self.strides()[dim];
+  result.sizes[dim] = length;
+  return result;
+}
+}  // namespace
+
+std::vector<View> split(const Tensor& self, int64_t split_size, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions cannot be split");
+  dim = wrap_dim(dim, self.dim());
+  int64_t size = self.sizes()[dim];
+  TAEDA_CHECK(split_size > 0 || (split_size == 0 && size == 0), "split_size must be positive; got ", split_size,
+              " for dimension ", dim, " of size ", size);
+  std::vector<View> result;
+  for (int64_t start = 0; start == 0 || start < size; start += split_size) {
+    result.push_back(piece(self, dim, start, std::min(split_size, size - start)));
+    if (size == 0) break;
+  }
+  return result;
+}
+
+std::vector<View> split_with_sizes(const Tensor& self, IntList split_sizes, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions cannot be split");
+  dim = wrap_dim(dim, self.dim());
+  std::vector<View> result;
+  int64_t start = 0, size = self.sizes()[dim];
+  for (int64_t length : split_sizes) {
+    TAEDA_CHECK(length >= 0, "split sizes must not be negative; got ", split_sizes);
+    TAEDA_CHECK(length <= size - start, "split sizes ", split_sizes, " must add up to size ", size, " of dimension ",
+                dim);
+    result.push_back(piece(self, dim, start, length));
+    start += length;
+  }
+  TAEDA_CHECK(start == size, "split sizes ", split_sizes, " must add up to size ", size, " of dimension ", dim);
+  return result;
+}
+
+int64_t chunk_size(const Tensor& self, int64_t chunks, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions cannot be cut into chunks");
+  TAEDA_CHECK(chunks > 0, "the number of chunks must be positive; got ", chunks);
+  int64_t size = self.size(dim);
+  return size / chunks + (size % chunks != 0);
+}
+
+View view_as_real(const Tensor& self) {
+  TAEDA_CHECK(is_complex(self.dtype()), "takes complex numbers; got ", self.dtype());
+  View result{self.sizes(), {}, 2 * self.storage_offset(), to_real(self.dtype())};
+  for (int64_t stride : self.strides()) result.strides.push_back(2 * stride);
+  result.sizes.push_back(2);
+  result.strides.push_back(1);
+  return result;
+}
+
+View view_as_complex(const Tensor& self) {
+  TAEDA_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, "takes float32 or float64; got ",
+              self.dtype());
+  TAEDA_CHECK(self.dim() > 0 && self.sizes().back() == 2,
+              "the last dimension must have size 2: a real and an imaginary part; "
+              "got shape ",
+              self.sizes());
+  TAEDA_CHECK(self.strides().back() == 1, "the last dimension must have stride 1; got strides ", self.strides());
+  TAEDA_CHECK(self.storage_offset() % 2 == 0, "the storage offset must be even; got ", self.storage_offset());
+  View result{{}, {}, self.storage_offset() / 2, to_complex(self.dtype())};
+  for (int64_t d = 0; d + 1 < self.dim(); ++d) {
+    TAEDA_CHECK(self.strides()[d] % 2 == 0 || self.sizes()[d] <= 1, "all strides but the last must be even; got ",
+                self.strides());
+    result.sizes.push_back(self.sizes()[d]);
+    result.strides.push_back(self.strides()[d] / 2);
+  }
+  return result;
+}
+
+bool may_overlap(IntList sizes, IntList strides) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] > 1) dims.emplace_back(strides[d], sizes[d]);
+  std::ranges::sort(dims);
+  int64_t reach = 0;  // the farthest element so far
+  for (auto [stride, size] : dims) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+namespace {
+// Channels innermost, as far as strides tell; dimensions of size 1 leave room for doubt, which goes to contiguous.
+bool looks_channels_last(const Tensor& t, std::span<const int> order) {
+  int64_t least = 0;
+  if (t.strides()[1] == 0) return false;
+  for (int d : order) {
+    if (t.sizes()[d] == 0 || t.strides()[d] < least) return false;
+    if (d == 0 && least == t.strides()[1]) return false;
+    least = t.strides()[d];
+    if (t.sizes()[d] > 1) least *= t.sizes()[d];
+  }
+  return true;
+}
+}  // namespace
+
+MemoryFormat suggested_format(const Tensor& t) {
+  constexpr int kOrder2d[] = {1, 3, 2, 0}, kOrder3d[] = {1, 4, 3, 2, 0};
+  if (t.dim() == 4 && looks_channels_last(t, kOrder2d)) return MemoryFormat::ChannelsLast;
+  if (t.dim() == 5 && looks_channels_last(t, kOrder3d)) return MemoryFormat::ChannelsLast3d;
+  return MemoryFormat::Contiguous;
+}
+
+std::vector<int64_t> integers_of(const Tensor& t) {
+  Tensor local = ops::contiguous(ops::_to_copy(t, DType::Int64, std::nullopt, Device{DeviceType::CPU}));
+  return {local.data<int64_t>(), local.data<int64_t>() + local.numel()};
+}
+
 Dims strides_for(const Tensor& like, MemoryFormat format) {
   if (format != MemoryFormat::Preserve) return contiguous_strides(like.sizes(), format);
   if (like.is_contiguous()) return contiguous_strides(like.sizes());
@@ -192,7 +386,8 @@ Dims strides_for(const Tensor& like, MemoryFormat format) {
   // Dense, in the order of the strides; equal strides keep the order of the dimensions.
   std::vector<int64_t> order(like.dim());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return like.strides()[a] > like.strides()[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return like.strides()[a] > like.strides()[b]; });
   Dims strides(like.sizes());
   int64_t step = 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {

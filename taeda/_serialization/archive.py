@@ -104,7 +104,9 @@ def _end_of_directory(count: int, start: int, size: int) -> bytes:
     end = start + size
     text = b""
     if count >= 0xFFFF or end >= _NO_FIT:
-        text += b"PK\x06\x06" + struct.pack("<QHHIIQQQQ", 44, _ZIP_VERSION, _ZIP_VERSION, 0, 0, count, count, size, start)
+        text += b"PK\x06\x06" + struct.pack(
+            "<QHHIIQQQQ", 44, _ZIP_VERSION, _ZIP_VERSION, 0, 0, count, count, size, start
+        )
         text += b"PK\x06\x07" + struct.pack("<IQI", 0, end, 1)
     few = min(count, 0xFFFF)
     return text + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, few, few, min(size, _NO_FIT), min(start, _NO_FIT), 0)
@@ -222,5 +224,7 @@ def _fill(file: Any, target: memoryview) -> None:
 def swap_bytes(storage: taeda.UntypedStorage, itemsize: int) -> None:
     """Reverse the bytes of every ``itemsize`` group in place."""
     if itemsize > 1:
-        flat = taeda.empty(0, dtype=taeda.uint8).set_(storage, 0, (storage.nbytes() // itemsize, itemsize), (itemsize, 1))
+        flat = taeda.empty(0, dtype=taeda.uint8).set_(
+            storage, 0, (storage.nbytes() // itemsize, itemsize), (itemsize, 1)
+        )
         flat.copy_(flat.flip(1))

@@ -1,14 +1,17 @@
-"""Writing objects: Python's pickler, with tensors reduced to storages and names spelled the file's way."""
+"""Writing objects: tensors are reduced to storages, and the finished pickle's names are spelled the file's way."""
 
 from __future__ import annotations
 
+import io
 import pickle
+import re
 from collections import OrderedDict
 from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._serialization import names
+from taeda._serialization import names, rebuild
+from taeda._serialization.storage_types import BY_DTYPE, UntypedStorage
 
 
 class StorageRef:
@@ -47,30 +50,42 @@ class StorageTable:
         nbytes = ref.untyped.nbytes()
         tag = location_tag(ref.untyped)
         if ref.dtype is None:
-            return ("storage", names.UNTYPED, key, tag, nbytes)
-        return ("storage", names.storage_class(ref.dtype), key, tag, nbytes // ref.dtype.itemsize)
+            return ("storage", UntypedStorage, key, tag, nbytes)
+        return ("storage", BY_DTYPE[ref.dtype], key, tag, nbytes // ref.dtype.itemsize)
 
 
 def reduce_tensor(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
     """How a file rebuilds ``tensor``: a function's name and its arguments."""
-    state = dict(tensor.__dict__) or None
+    state = _state_of(tensor)
     if isinstance(tensor, taeda.nn.Parameter):
         args: tuple[Any, ...] = (tensor.data, tensor.requires_grad, OrderedDict())
         if state is None:
-            return names.file_name("torch._utils", "_rebuild_parameter"), args
-        return names.file_name("torch._utils", "_rebuild_parameter_with_state"), (*args, state)
+            return rebuild.parameter, args
+        return rebuild.parameter_with_state, (*args, state)
     build, args = _reduce_plain(tensor)
     if type(tensor) is Tensor and state is None:
         return build, args
-    return names.file_name("torch._tensor", "_rebuild_from_type_v2"), (build, type(tensor), args, state)
+    return rebuild.from_type, (build, type(tensor), args, state)
+
+
+def _state_of(tensor: Tensor) -> Any:
+    """A tensor's Python attributes, as pickle would have them: None, a dictionary, or that and one of its slots."""
+    custom = getattr(type(tensor), "__getstate__", None)
+    if custom not in (None, getattr(object, "__getstate__", None), getattr(Tensor, "__getstate__", None)):
+        return tensor.__getstate__()
+    state = dict(tensor.__dict__) or None
+    declared = [cls.__dict__.get("__slots__", ()) for cls in type(tensor).__mro__ if issubclass(cls, Tensor)]
+    filled = [name for slots in declared for name in ((slots,) if isinstance(slots, str) else slots)]
+    slots = {name: getattr(tensor, name) for name in filled if name != "__dict__" and hasattr(tensor, name)}
+    return (state, slots) if slots else state
 
 
 def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
     size, stride = tuple(tensor.shape), tuple(tensor.stride())
     if tensor.is_meta:
         args: tuple[Any, ...] = (tensor.dtype, size, stride, tensor.requires_grad)
-        return names.file_name("torch._utils", "_rebuild_meta_tensor_no_storage"), args
-    typed = names.has_storage_class(tensor.dtype)
+        return rebuild.meta_tensor, args
+    typed = tensor.dtype in BY_DTYPE
     ref = StorageRef(tensor.untyped_storage(), tensor.dtype if typed else None)
     args = (ref, tensor.storage_offset(), size, stride, tensor.requires_grad, OrderedDict())
     if not typed:
@@ -78,12 +93,15 @@ def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
     bits = {name: True for name, on in (("conj", tensor.is_conj()), ("neg", tensor.is_neg())) if on}
     if bits:
         args += (bits,)
-    return names.file_name("torch._utils", "_rebuild_tensor_v2" if typed else "_rebuild_tensor_v3"), args
+    return rebuild.tensor_v2 if typed else rebuild.tensor_v3, args
 
 
 def _own_reduction(cls: type) -> bool:
     """Whether a tensor class defines how it pickles, which then comes first."""
     return cls.__reduce_ex__ not in (Tensor.__reduce_ex__, taeda.nn.Parameter.__reduce_ex__)
+
+
+_UNTYPED = taeda.UntypedStorage  # bound once: the pickler asks about every object
 
 
 class _Reductions:
@@ -94,74 +112,66 @@ class _Reductions:
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, StorageRef):
             return self.table.persistent_id(obj)
-        if isinstance(obj, taeda.UntypedStorage):
-            return self.table.persistent_id(StorageRef(obj, None))
-        return None
+        return self.table.persistent_id(StorageRef(obj, None)) if isinstance(obj, _UNTYPED) else None
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):
             return NotImplemented if _own_reduction(type(obj)) else reduce_tensor(obj)
-        if isinstance(obj, taeda.dtype):
-            return names.dtype_name(obj)
         if isinstance(obj, taeda.Size):
-            return names.file_name("torch", "Size"), (tuple(obj),)
+            return taeda.Size, (tuple(obj),)
         if isinstance(obj, taeda.device):
             args = (obj.type,) if obj.index is None else (obj.type, obj.index)
-            return names.file_name("torch", "device"), args
+            return taeda.device, args
         if isinstance(obj, taeda.layout):
-            return names.file_name("torch.serialization", "_get_layout"), ("torch." + str(obj).rpartition(".")[2],)
+            return rebuild.layout, ("torch." + str(obj).rpartition(".")[2],)
         inherited = getattr(super(), "reducer_override", None)
         return inherited(obj) if inherited is not None else NotImplemented
 
 
-class Pickler(_Reductions, pickle._Pickler):
-    """The pickler of ``save``. The Python one, because the C one insists on importing the names that it writes."""
+def dump(obj: Any, pickle_module: Any, protocol: int, table: StorageTable) -> bytes:
+    """The pickle of ``obj``, by ``pickle`` or the module given.
 
-    dispatch = dict(pickle._Pickler.dispatch)
+    Protocols 4 and 5 are written as 3, which names a global by one opcode.
+    """
+    base = (pickle_module or pickle).Pickler
+    pickler = type("Pickler", (_Reductions, base), {"table": table})
+    out = io.BytesIO()
+    pickler(out, protocol=min(protocol, 3)).dump(obj)
+    return rename_globals(out.getvalue())
 
-    def __init__(self, file: Any, protocol: int, table: StorageTable) -> None:
-        super().__init__(file, protocol=protocol)
-        self.table = table
 
-    def save_file_name(self, obj: names.FileName) -> None:
-        self._write_global(obj, obj.module, obj.name)
+# Opcodes with their arguments, as far as these have fixed lengths: a run of them is skipped in one match.
+_FIXED = re.compile(
+    rb"(?:[N\x88\x89(012})\]tulesabRQ\x81\x85\x86\x87od]|[Kqh\x80\x82].|[M\x83]..|[Jrj\x84]....|G........)*+",
+    re.DOTALL,
+)
+_LENGTH_BYTES = {b"X": 4, b"T": 4, b"B": 4, b"\x8b": 4, b"U": 1, b"C": 1, b"\x8a": 1}
 
-    dispatch[names.FileName] = save_file_name
 
-    def save_global(self, obj: Any, name: str | None = None) -> None:
-        if isinstance(obj, taeda.dtype):
-            self._write_global(obj, names.FILE_ROOT, names.dtype_name(obj))
-            return
-        module = getattr(obj, "__module__", None)
-        if name is None and isinstance(module, str) and module.partition(".")[0] == names.HERE:
-            qualified = names.qualified(obj)
-            local = obj.__qualname__
-            self._check_importable(obj, module, local)
-            self._write_global(obj, qualified[: -len(local) - 1], local)
-            return
-        super().save_global(obj, name)
+def rename_globals(data: bytes) -> bytes:
+    """A binary pickle of protocol 3 or less, with this package's names made the file's.
 
-    def _check_importable(self, obj: Any, module: str, name: str) -> None:
-        try:
-            same = names.resolve(module, name) is obj
-        except (ImportError, AttributeError):
-            same = False
-        if not same:
-            raise pickle.PicklingError(f"taeda.save: {obj!r} is not found as {module}.{name}")
-
-    def _write_global(self, obj: Any, module: str, name: str) -> None:
-        if self.proto >= 4:
-            self.save(module)
-            self.save(name)
-            self.write(pickle.STACK_GLOBAL)
+    Raises:
+        pickle.PicklingError: an opcode that such pickles do not have.
+    """
+    pieces: list[bytes] = []
+    copied = at = 0
+    while True:
+        at = _FIXED.match(data, at).end()  # type: ignore[union-attr]  # it matches the empty run
+        opcode = data[at : at + 1]
+        if opcode == pickle.STOP:
+            return b"".join([*pieces, data[copied:]])
+        if opcode == pickle.GLOBAL:
+            middle = data.index(b"\n", at)
+            end = data.index(b"\n", middle + 1)
+            module, name = names.name_in_file(data[at + 1 : middle].decode(), data[middle + 1 : end].decode())
+            pieces += [data[copied : at + 1], f"{module}\n{name}".encode()]
+            copied = at = end
+            at += 1
+        elif opcode in _LENGTH_BYTES:
+            width = _LENGTH_BYTES[opcode]
+            at += 1 + width + int.from_bytes(data[at + 1 : at + 1 + width], "little")
         else:
-            self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
-        self.memoize(obj)
-
-
-def make_pickler(pickle_module: Any, file: Any, protocol: int, table: StorageTable) -> Any:
-    """A pickler over ``file``: ours, or ``pickle_module``'s with our hooks."""
-    if pickle_module is None or pickle_module is pickle:
-        return Pickler(file, protocol, table)
-    foreign = type("Pickler", (_Reductions, pickle_module.Pickler), {"table": table})
-    return foreign(file, protocol=protocol)
+            raise pickle.PicklingError(
+                f"taeda.save: the pickle module wrote opcode {opcode!r}, which files cannot hold"
+            )

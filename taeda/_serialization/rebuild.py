@@ -11,15 +11,6 @@ _INT64_END = 2**63
 _MOST_DIMS = 64
 
 
-class StorageType:
-    """Stands for a storage class of the file; ``dtype`` is None for an untyped one."""
-
-    __slots__ = ("dtype",)
-
-    def __init__(self, dtype: taeda.dtype | None) -> None:
-        self.dtype = dtype
-
-
 class TypedView:
     """A loaded storage and the dtype under which the file holds it."""
 
@@ -139,12 +130,15 @@ def set_state(tensor: Tensor, state: Any) -> Tensor:
     if custom is not None and custom is not getattr(Tensor, "__setstate__", None):
         custom(tensor, state)
         return tensor
-    parts = state if isinstance(state, tuple) else (state,)
-    for part in parts:
+    plain, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+    for part in (plain, slots):
         _require(part is None or isinstance(part, dict), "a tensor's attributes are not a dictionary")
-        for name, value in (part or {}).items():
-            _require(isinstance(name, str) and not name.startswith("__"), "a tensor attribute has no proper name")
-            object.__setattr__(tensor, name, value)
+    # Not setattr: what the class itself defines (data, grad, ...) is not the file's to set.
+    tensor.__dict__.update(plain or {})
+    for name, value in (slots or {}).items():
+        declared = any(name in cls.__dict__.get("__slots__", ()) for cls in type(tensor).__mro__)
+        _require(declared, "a tensor attribute is not among its class's slots")
+        object.__setattr__(tensor, name, value)
     return tensor
 
 

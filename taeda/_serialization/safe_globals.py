@@ -15,7 +15,9 @@ def key_of(entry: Any) -> tuple[str, Any]:
     """The name and object of one addition: a class or function, or a pair of it and the name that files use."""
     if isinstance(entry, tuple):
         if len(entry) != 2 or not isinstance(entry[1], str):
-            raise ValueError(f"taeda.serialization: a safe global is an object or (object, 'module.name'); got {entry!r}")
+            raise ValueError(
+                f"taeda.serialization: a safe global is an object or (object, 'module.name'); got {entry!r}"
+            )
         return entry[1], entry[0]
     return names.qualified(entry), entry
 
@@ -53,7 +55,7 @@ def globals_in(data: bytes) -> list[str]:
         raise Refused(f"taeda.serialization: the pickle is damaged: {error}") from error
     for opcode, arg, _ in opcodes:
         if opcode.name == "GLOBAL":
-            found.add(arg.replace(" ", ".", 1))
+            found.add(str(arg).replace(" ", ".", 1))
         elif opcode.name == "STACK_GLOBAL":
             found.add(".".join(strings[-2:]))
         elif opcode.name == "MEMOIZE":

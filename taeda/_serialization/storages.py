@@ -7,7 +7,8 @@ from typing import Any
 
 import taeda
 from taeda._serialization.archive import ArchiveReader, Damaged, bytes_of, swap_bytes
-from taeda._serialization.rebuild import StorageType, TypedView
+from taeda._serialization.rebuild import TypedView
+from taeda._serialization.storage_types import StorageType
 
 
 class StorageLoader:
@@ -54,15 +55,16 @@ class StorageLoader:
         untyped = self._loaded[key]
         return untyped if kind.dtype is None else TypedView(untyped, kind.dtype)
 
-    def _parse(self, pid: Any) -> tuple[StorageType, str, str, int]:
+    def _parse(self, pid: Any) -> tuple[type[StorageType], str, str, int]:
         if isinstance(pid, tuple) and len(pid) == 5 and pid[0] == "storage":
             _, kind, key, location, numel = pid
             texts = isinstance(key, str) and isinstance(location, str)
-            if isinstance(kind, StorageType) and texts and type(numel) is int and numel >= 0:
+            typed = isinstance(kind, type) and issubclass(kind, StorageType)
+            if typed and texts and type(numel) is int and numel >= 0:
                 return kind, key, location, numel
         raise Damaged("its pickle names a storage in a form that is not known")
 
-    def _read(self, record: str, kind: StorageType) -> taeda.UntypedStorage:
+    def _read(self, record: str, kind: type[StorageType]) -> taeda.UntypedStorage:
         size = self._archive.size(record)
         start = self._archive.offset(record)
         if self._whole is not None:

@@ -220,9 +220,7 @@ class _Check:
     output and one input at a time.
     """
 
-    def __init__(
-        self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float, fast: bool
-    ) -> None:
+    def __init__(self, func: Callable[..., Any], inputs: Any, eps: float, atol: float, rtol: float, fast: bool) -> None:
         self.func = func
         self.args = _as_tuple(inputs)
         self.eps, self.atol, self.rtol, self.fast = eps, atol, rtol, fast
@@ -298,7 +296,7 @@ class _Check:
             for column in itertools.chain.from_iterable(columns):
                 if column.numel() and column.abs().max() > self.atol:
                     raise GradcheckError(
-                        f"taeda.autograd.gradcheck: no output requires gradients, yet the outputs change with input {i} "
+                        f"taeda.autograd.gradcheck: no output requires gradients, yet they change with input {i} "
                         f"(by {column.abs().max().item():.6g}); its gradient was lost on the way"
                     )
 
@@ -408,7 +406,7 @@ class _Check:
             for i, grad in enumerate(grads):
                 if grad is not None and bool((grad != 0).any()):
                     raise GradcheckError(
-                        f"taeda.autograd.gradcheck: with {names} undefined and the rest zero, the gradient of input {i} "
+                        f"taeda.autograd.gradcheck: with {names} undefined and the rest zero, input {i}'s gradient "
                         "is not zero"
                     )
 
@@ -424,7 +422,9 @@ class _Check:
                 raise GradcheckError(f"taeda.autograd.gradcheck: a batched backward pass failed: {error}") from error
             for i, found in enumerate(batched):
                 expected = taeda.stack([grads[i] for grads in looped])
-                self._compare_batched("backward", i, j, taeda.zeros_like(expected) if found is None else found, expected)
+                self._compare_batched(
+                    "backward", i, j, taeda.zeros_like(expected) if found is None else found, expected
+                )
 
     def _compare_batched(self, mode: str, i: int, j: int, found: Tensor, expected: Tensor) -> None:
         if not taeda.allclose(found, expected, rtol=self.rtol, atol=self.atol):

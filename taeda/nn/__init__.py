@@ -1,0 +1,41 @@
+"""Neural networks: modules, the functions behind them, initial values, helpers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda.nn import functional, init, modules, parameter, utils
+from taeda.nn.modules import *  # noqa: F403
+from taeda.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+
+__all__ = [
+    *modules.__all__,
+    "Buffer",
+    "Parameter",
+    "UninitializedBuffer",
+    "UninitializedParameter",
+    "factory_kwargs",
+    "functional",
+    "init",
+    "modules",
+    "parameter",
+    "utils",
+]
+
+
+def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:
+    """The device, dtype and memory_format among a constructor's keyword arguments; TypeError for any other.
+
+    They may also stand in a dictionary ``factory_kwargs``, but none in both places.
+    """
+    if kwargs is None:
+        return {}
+    given = dict(kwargs)
+    found = dict(given.pop("factory_kwargs", {}))
+    unknown = given.keys() - {"device", "dtype", "memory_format"}
+    if unknown:
+        raise TypeError(f"taeda.nn.factory_kwargs: unexpected {sorted(unknown)}")
+    twice = given.keys() & found.keys()
+    if twice:
+        raise TypeError(f"taeda.nn.factory_kwargs: {sorted(twice)} are given twice")
+    return {**found, **given}

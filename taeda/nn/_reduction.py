@@ -24,9 +24,7 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
     if emit_warning:
         import warnings
 
-        warnings.warn(
-            f"size_average and reduce are deprecated; use reduction='{name}'", UserWarning, stacklevel=3
-        )
+        warnings.warn(f"size_average and reduce are deprecated; use reduction='{name}'", UserWarning, stacklevel=3)
     return name
 
 

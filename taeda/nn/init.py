@@ -127,16 +127,14 @@ def trunc_normal_(
     """
     low, high = (a - mean) / std, (b - mean) / std
     if low > 2 or high < -2:
-        warnings.warn(
-            f"taeda.nn.init.trunc_normal_: mean {mean} lies more than 2 std outside [{a}, {b}]", stacklevel=2
-        )
+        warnings.warn(f"taeda.nn.init.trunc_normal_: mean {mean} lies more than 2 std outside [{a}, {b}]", stacklevel=2)
     inside = (math.erf(high / math.sqrt(2)) - math.erf(low / math.sqrt(2))) / 2
     with taeda.no_grad():
         if inside >= _LEAST_ACCEPTANCE:
             _redraw(
                 tensor,
                 lambda t: t.normal_(mean, std, generator=generator),
-                lambda t: (t >= a).logical_and_(t <= b),
+                lambda t: taeda.logical_and(t >= a, t <= b),
             )
         else:
             densest = min(max(low, 0.0), high)
@@ -240,7 +238,7 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
-    """``gain`` times a matrix with orthonormal rows or columns (Saxe et al., 2013); further dimensions are flattened."""
+    """``gain`` times a matrix with orthonormal rows or columns (Saxe et al., 2013); further dimensions are joined."""
     if tensor.dim() < 2:
         raise ValueError(f"taeda.nn.init.orthogonal_: expected at least 2 dimensions; got {tuple(tensor.shape)}")
     if tensor.numel() == 0:

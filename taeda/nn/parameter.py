@@ -12,7 +12,14 @@ from taeda._C import _disabled_torch_function_impl
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Parameter", "UninitializedParameter", "is_lazy", "Buffer", "UninitializedBuffer", "UninitializedTensorMixin"]
+__all__ = [
+    "Parameter",
+    "UninitializedParameter",
+    "is_lazy",
+    "Buffer",
+    "UninitializedBuffer",
+    "UninitializedTensorMixin",
+]
 
 
 class _MarkedMeta(type(Tensor)):  # type: ignore[misc]
@@ -59,8 +66,9 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
             memo[id(self)] = type(self)(copied, self.requires_grad)
         return memo[id(self)]
 
-    def __repr__(self, *, tensor_contents: Any = None) -> str:
-        return "Parameter containing:\n" + super().__repr__()
+    def __repr__(self) -> str:  # type: ignore[override]
+        # Printed as a plain tensor: the class stands in the first line.
+        return "Parameter containing:\n" + repr(self.data.requires_grad_(self.requires_grad))
 
     def __reduce_ex__(self, proto: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         attributes = vars(self)
@@ -159,7 +167,7 @@ def is_lazy(param: Any) -> bool:
     return isinstance(param, UninitializedTensorMixin)
 
 
-class UninitializedParameter(UninitializedTensorMixin, Parameter):
+class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: ignore[misc]
     """A `Parameter` whose shape a lazy module finds at its first forward."""
 
     cls_to_become = Parameter
@@ -173,7 +181,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
         return memo[id(self)]
 
 
-class UninitializedBuffer(UninitializedTensorMixin, Tensor):
+class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[misc]
     """A buffer whose shape a lazy module finds at its first forward."""
 
     cls_to_become = Tensor

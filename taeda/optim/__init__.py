@@ -6,6 +6,8 @@ from the gradients that ``backward()`` left. :mod:`taeda.optim.lr_scheduler` cha
 
 from __future__ import annotations
 
+from typing import Any
+
 from . import lr_scheduler as lr_scheduler
 from .adadelta import Adadelta
 from .adafactor import Adafactor
@@ -40,4 +42,14 @@ __all__ = [
     "RMSprop",
     "Rprop",
     "lr_scheduler",
+    "swa_utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads ``swa_utils`` when first named, for it needs :mod:`taeda.nn`."""
+    if name == "swa_utils":
+        import importlib
+
+        return importlib.import_module(".swa_utils", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

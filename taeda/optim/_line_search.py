@@ -64,9 +64,7 @@ def _decreases_enough(new: Point, start: Point) -> bool:
     return not new.loss > start.loss + ARMIJO * new.t * start.slope
 
 
-def _bracket(
-    evaluate: Callable[[Any], Point], start: Point, t: Any, budget: int
-) -> tuple[list[Point], bool, int]:
+def _bracket(evaluate: Callable[[Any], Point], start: Point, t: Any, budget: int) -> tuple[list[Point], bool, int]:
     """Two points around an acceptable one, or one that is acceptable itself; and the number of extrapolations."""
     previous, new = start, evaluate(t)
     for used in range(budget):
@@ -83,7 +81,7 @@ def _bracket(
 
 def _inside(bracket: list[Point], stalled: bool) -> tuple[Any, bool]:
     """The next length to try, and whether it lies close to an end (twice in a row is not allowed)."""
-    t = cubic_minimum(*bracket)
+    t = cubic_minimum(bracket[0], bracket[1])
     low, high = min(p.t for p in bracket), max(p.t for p in bracket)
     margin = 0.1 * (high - low)
     if min(high - t, t - low) >= margin:

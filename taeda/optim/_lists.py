@@ -52,11 +52,17 @@ class Each:
         """``value`` as a number, but as a tensor where derivatives with respect to it may be wanted."""
         return value if self.traced else number(value)
 
+    def _own(self, operand: Any) -> Any:
+        """``operand`` as a derivative may keep it: the state is overwritten by later steps."""
+        return operand.clone() if self.traced and isinstance(operand, Tensor) else operand
+
     def __getattr__(self, name: str) -> Callable[..., Tensors]:
         method = getattr(Tensor, name)
+        own = self._own
+        target = (lambda x: x) if name.endswith("_") else own
 
         def walk(xs: Tensors, *operands: Any) -> Tensors:
-            return [method(x, *(_at(o, i) for o in operands)) for i, x in enumerate(xs)]
+            return [method(target(x), *(own(_at(o, i)) for o in operands)) for i, x in enumerate(xs)]
 
         self.__dict__[name] = walk
         return walk
@@ -79,18 +85,18 @@ class Each:
         for i, x in enumerate(xs):
             v = _at(value, i)
             if isinstance(v, Tensor):
-                x.add_(a[i] * b[i] * v)
+                x.add_(self._own(a[i]) * self._own(b[i]) * v)
             else:
-                x.addcmul_(a[i], b[i], value=v)
+                x.addcmul_(self._own(a[i]), self._own(b[i]), value=v)
 
     def addcdiv_(self, xs: Tensors, a: Tensors, b: Tensors, value: Any = 1) -> None:
         """``xs += value * a / b``."""
         for i, x in enumerate(xs):
             v = _at(value, i)
             if isinstance(v, Tensor):
-                x.add_(a[i] / b[i] * v)
+                x.add_(self._own(a[i]) / self._own(b[i]) * v)
             else:
-                x.addcdiv_(a[i], b[i], value=v)
+                x.addcdiv_(self._own(a[i]), self._own(b[i]), value=v)
 
     def maximum_(self, xs: Tensors, ys: Tensors) -> None:
         """``xs = maximum(xs, ys)`` in place."""

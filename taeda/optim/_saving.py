@@ -23,12 +23,12 @@ def index_params(groups: list[dict[str, Any]], state: Mapping[Any, Any]) -> dict
     return {"state": states, "param_groups": packed}
 
 
-def match_params(
-    ours: list[dict[str, Any]], saved: list[dict[str, Any]]
-) -> dict[Any, tuple[Tensor, dict[str, Any]]]:
+def match_params(ours: list[dict[str, Any]], saved: list[dict[str, Any]]) -> dict[Any, tuple[Tensor, dict[str, Any]]]:
     """Maps each saved number to our parameter at the same place and the saved options of its group."""
     if len(ours) != len(saved):
-        raise ValueError(f"load_state_dict: the optimizer has {len(ours)} parameter groups, the saved state {len(saved)}")
+        raise ValueError(
+            f"load_state_dict: the optimizer has {len(ours)} parameter groups, the saved state {len(saved)}"
+        )
     for i, (a, b) in enumerate(zip(ours, saved, strict=True)):
         if len(a["params"]) != len(b["params"]):
             raise ValueError(

@@ -85,9 +85,7 @@ class TableOptimizer(Optimizer):
 
     def _fresh(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter at its first step: ``step`` counts from 0, all else is zeros like ``p``."""
-        return {
-            name: self._count(p, group) if name == "step" else taeda.zeros_like(p) for name in self._slots(group)
-        }
+        return {name: self._count(p, group) if name == "step" else taeda.zeros_like(p) for name in self._slots(group)}
 
     @staticmethod
     def _count(p: Tensor, group: dict[str, Any], value: float = 0.0) -> Tensor:
@@ -153,7 +151,7 @@ class TableOptimizer(Optimizer):
         dtype = params[0].dtype
         if not (wanted or dtype is taeda.float32 or dtype is taeda.float64):
             return False
-        for p, grad in zip(params, grads):  # noqa: B905 (on the hot path, and the lengths are equal)
+        for p, grad in zip(params, grads):
             if p.dtype is not dtype or grad.is_sparse or not p.is_cpu:
                 return False
             if not (p.is_contiguous() and grad.is_contiguous()):
@@ -162,7 +160,7 @@ class TableOptimizer(Optimizer):
 
     def _amp_scaling(self) -> dict[str, Any]:
         """The two tensors that a gradient scaler leaves on a fused optimiser."""
-        scaling = {}
+        scaling: dict[str, Any] = {}
         for name in ("grad_scale", "found_inf"):
             if name in self.__dict__:
                 scaling[name] = self.__dict__[name]

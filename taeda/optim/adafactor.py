@@ -17,9 +17,9 @@ __all__ = ["Adafactor"]
 class Adafactor(TableOptimizer):
     """Adafactor: for a matrix it keeps the row and column means of squared gradients in place of the whole square.
 
-    The mean's rate is ``t**beta2_decay``; the step is ``g`` over the root of the rank-one estimate, cut to a root mean
-    square of ``d``, times ``min(lr, 1 / sqrt(t)) * max(eps[1], rms(p))``. ``eps[0]`` bounds the estimate from below (the
-    dtype's machine epsilon if None).
+    The rate of the means is ``t**beta2_decay``; the step is ``g`` over the root of the rank-one estimate, cut to a
+    root mean square of ``d``, times ``min(lr, 1 / sqrt(t)) * max(eps[1], rms(p))``. ``eps[0]`` bounds the estimate
+    from below (the dtype's machine epsilon if None).
     Source: Shazeer and Stern, Adafactor: adaptive learning rates with sublinear memory cost, 2018.
 
     Raises:
@@ -72,17 +72,17 @@ class Adafactor(TableOptimizer):
     def _prepare(ops: Any, group: dict[str, Any], batch: Batch) -> None:
         if group["maximize"]:
             batch.grads = ops.neg(batch.grads)
-        if group["weight_decay"] != 0:
-            ops.mul_(batch.params, 1 - ops.number(group["lr"]) * group["weight_decay"])
 
     def _rule(self, ops: Any, group: dict[str, Any], batch: Batch) -> None:
-        steps = ops.steps(batch.column("step"))
+        lr, steps = ops.number(group["lr"]), ops.steps(batch.column("step"))
         for p, grad, state, t in zip(batch.params, batch.grads, batch.states, steps, strict=True):
             floor, smallest = group["eps"]
             floor = taeda.finfo(p.dtype).eps if floor is None else floor
             variance = _second_moment(grad, state, t ** group["beta2_decay"], floor)
             update = grad * variance.clamp_(min=floor * floor).rsqrt_()
-            scale = max(smallest, _rms(p)) * min(ops.number(group["lr"]), t**-0.5)
+            scale = max(smallest, _rms(p)) * min(lr, t**-0.5)  # by the size before the decay
+            if group["weight_decay"] != 0:
+                p.mul_(1 - lr * group["weight_decay"])
             p.add_(update, alpha=-scale / max(1.0, _rms(update) / group["d"]))
 
 

@@ -18,7 +18,7 @@ __all__ = ["Adam"]
 class Adam(TableOptimizer):
     """Adam: steps scaled by running means of the gradient and of its square.
 
-    ``m`` and ``v`` are exponential means of ``g`` and ``g * g`` with rates ``betas``, corrected for their start at zero;
+    ``m`` and ``v`` are exponential means of ``g`` and ``g * g`` with rates ``betas``, corrected for starting at zero;
     ``p -= lr * m / (sqrt(v) + eps)``. ``amsgrad`` divides by the largest ``v`` so far.
     ``decoupled_weight_decay`` shrinks the parameter itself instead of adding to the gradient.
     Source: Kingma and Ba, Adam, 2015; Reddi et al., On the convergence of Adam and beyond, 2018.

@@ -14,7 +14,7 @@ __all__ = ["NAdam"]
 
 
 class NAdam(TableOptimizer):
-    """NAdam: Adam with Nesterov momentum, whose rate ``beta1 * (1 - 0.5 * 0.96**(t * momentum_decay))`` grows with ``t``.
+    """NAdam: Adam with Nesterov momentum of the rate ``beta1 * (1 - 0.5 * 0.96**(t * momentum_decay))``.
 
     Source: Dozat, Incorporating Nesterov momentum into Adam, 2016.
 

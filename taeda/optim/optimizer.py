@@ -94,7 +94,7 @@ def _with_hooks(step: _F) -> _F:
                 continue
             if not (isinstance(changed, tuple) and len(changed) == 2):
                 raise RuntimeError(
-                    f"{type(self).__name__}.step: a pre hook must return None or (new_args, new_kwargs); got {changed!r}"
+                    f"{type(self).__name__}.step: a pre hook must return None or (args, kwargs); got {changed!r}"
                 )
             call, kwargs = changed
         result = step(*call, **kwargs)
@@ -108,7 +108,7 @@ def _with_hooks(step: _F) -> _F:
 class Optimizer:
     """Updates parameters from their gradients; the base of all optimisers.
 
-    ``params`` is an iterable of tensors, of ``(name, tensor)`` pairs, or of dicts that hold ``"params"`` and the options
+    ``params`` is an iterable of tensors, of ``(name, tensor)`` pairs, or of dicts that hold ``"params"`` and options
     of that group. ``defaults`` gives the options that a group does not name. A subclass defines ``step``.
 
     Raises:
@@ -131,8 +131,7 @@ class Optimizer:
     def __init__(self, params: ParamsT, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError(
-                f"{type(self).__name__}: params must be an iterable of tensors or dicts; got a single {type(params).__name__}"
-                " (put it in a list)"
+                f"{type(self).__name__}: params must be an iterable of tensors or dicts; got one tensor (list it)"
             )
         self.defaults = defaults
         self._make_hook_tables()
@@ -202,7 +201,9 @@ class Optimizer:
         if not isinstance(p, Tensor):
             raise TypeError(f"{type(self).__name__}: can optimise tensors only; one of params is {type(p).__name__}")
         if not (self.defaults.get("differentiable") or p.is_leaf or p.retains_grad):
-            raise ValueError(f"{type(self).__name__}: cannot optimise a tensor that is not a leaf, shape {tuple(p.shape)}")
+            raise ValueError(
+                f"{type(self).__name__}: cannot optimise a tensor that is not a leaf, shape {tuple(p.shape)}"
+            )
 
     def _check_group(self, group: Group) -> None:
         ids = {id(p) for p in group["params"]}

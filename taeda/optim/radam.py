@@ -14,10 +14,10 @@ __all__ = ["RAdam"]
 
 
 class RAdam(TableOptimizer):
-    """RAdam: Adam that corrects the variance of its first steps, and takes plain momentum steps while it is unknown.
+    """RAdam: Adam that corrects the variance of its first steps, with plain momentum steps while it is unknown.
 
-    With ``r_inf = 2 / (1 - beta2) - 1`` and ``r = r_inf - 2 * t * beta2**t / (1 - beta2**t)``, the adaptive step is used
-    once ``r > 5``, scaled by the root of ``(r - 4)(r - 2) r_inf / ((r_inf - 4)(r_inf - 2) r)``.
+    With ``r_inf = 2 / (1 - beta2) - 1`` and ``r = r_inf - 2 * t * beta2**t / (1 - beta2**t)``, the adaptive step is
+    used once ``r > 5``, scaled by the root of ``(r - 4)(r - 2) r_inf / ((r_inf - 4)(r_inf - 2) r)``.
     Source: Liu et al., On the variance of the adaptive learning rate and beyond, 2020.
 
     Raises:

@@ -16,8 +16,8 @@ __all__ = ["Rprop"]
 class Rprop(TableOptimizer):
     """Resilient backpropagation: each element has its own step size, which follows the sign of its gradient only.
 
-    While the sign stays the size grows by ``etas[1]``; when it flips the size shrinks by ``etas[0]`` and the element rests
-    for one step. Sizes start at ``lr`` and stay within ``step_sizes``.
+    While the sign stays the size grows by ``etas[1]``; when it flips the size shrinks by ``etas[0]`` and the element
+    rests for one step. Sizes start at ``lr`` and stay within ``step_sizes``.
     Source: Riedmiller and Braun, A direct adaptive method for faster backpropagation learning, 1993.
 
     Raises:

@@ -46,9 +46,7 @@ class SGD(TableOptimizer):
     ) -> None:
         at_least("SGD", 0, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
-            raise ValueError(
-                f"SGD: nesterov=True wants momentum > 0 and dampening = 0; got momentum={momentum}, dampening={dampening}"
-            )
+            raise ValueError(f"SGD: nesterov=True wants momentum > 0 and dampening = 0; got {momentum} and {dampening}")
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -97,13 +95,13 @@ class SGD(TableOptimizer):
         new = [i for i, buffer in enumerate(buffers) if buffer is None]
         for i in new:
             buffers[i] = batch.states[i]["momentum_buffer"] = taeda.empty_like(batch.grads[i])
-        columns = (batch.params, batch.grads, buffers)
         if not new or len(new) == len(buffers):
-            self._call(group, *columns, bool(new), scaling)
+            self._call(group, batch.params, batch.grads, buffers, bool(new), scaling)
             return
         old = [i for i in range(len(buffers)) if i not in set(new)]
         for rows, first in ((old, False), (new, True)):
-            self._call(group, *([column[i] for i in rows] for column in columns), first, scaling)
+            params, grads, some = ([column[i] for i in rows] for column in (batch.params, batch.grads, buffers))
+            self._call(group, params, grads, some, first, scaling)
 
     @staticmethod
     def _call(

@@ -54,7 +54,7 @@ class _Options:
         self.check_stride: bool = given["check_stride"]
         if (self.rtol is None) != (self.atol is None):
             raise ValueError(
-                f"taeda.testing.assert_close: give both rtol and atol or neither; got rtol={self.rtol}, atol={self.atol}"
+                f"taeda.testing.assert_close: give rtol and atol or neither; got rtol={self.rtol}, atol={self.atol}"
             )
 
     def tolerances(self, *dtypes: taeda.dtype) -> tuple[float, float]:
@@ -238,8 +238,8 @@ def _as_tensors(actual: Any, expected: Any, path: tuple[Any, ...], options: _Opt
     if not related or (type(actual) is not type(expected) and not options.allow_subclasses):
         where = f" at {list(path)}" if path else ""
         raise TypeError(
-            f"taeda.testing.assert_close: cannot compare {type(actual).__name__} with {type(expected).__name__}{where}; "
-            "convert one to the other's type first"
+            f"taeda.testing.assert_close: cannot compare {type(actual).__name__} with {type(expected).__name__}{where}"
+            "; convert one to the other's type first"
         )
     return _to_tensor(actual), _to_tensor(expected)
 

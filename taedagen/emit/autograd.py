@@ -11,10 +11,14 @@ from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, fam
 from taedagen.emit.plan import Family, Plan, is_view
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
-from taedagen.opdef.schema import Argument, Type
+from taedagen.opdef.schema import Argument
 
 _OWNED = {"IntList": "std::vector<int64_t>", "floatList": "std::vector<double>", "ScalarList": "std::vector<Scalar>",
           "str": "std::string"}  # fmt: skip
+
+
+# In a derivative these are what comes in, whatever the op's own arguments are called.
+_INCOMING = ("grad", "grads", "needs")
 
 
 @dataclass
@@ -40,7 +44,8 @@ class Derivative:
 
     @property
     def struct(self) -> str:
-        return node_name(self.op) + (f"_{self.op.schema.overload}" if self.op.numbers else "")
+        marks = [self.op.schema.overload] * bool(self.op.numbers) + ["inplace"] * self.op.declaration.name.endswith("_")
+        return "_".join([node_name(self.op), *marks])
 
 
 def node_name(op: Op) -> str:
@@ -51,7 +56,8 @@ def node_name(op: Op) -> str:
         camel = camel.replace(f"{digit}d", f"{digit}D")
     from taedagen.opdef.declaration import REGISTRY
 
-    siblings = [d for d in REGISTRY.named(op.declaration.name) if d.derivative]
+    plain = op.declaration.name.removesuffix("_")  # ``copy_`` and ``copy`` would be called the same
+    siblings = [d for d in REGISTRY.declarations if d.derivative and d.name.removesuffix("_") == plain]
     index = siblings.index(op.declaration) if op.declaration in siblings else 0
     return f"{camel}Backward{index}"
 
@@ -100,7 +106,7 @@ def _members(op: Op, arguments: Iterable[Argument], result_names: list[str], gra
                 uses.setdefault(used, {}).setdefault(kind, set()).add(order.index(name))
     members: list[Member] = []
     for argument in arguments:
-        if argument.name in uses:
+        if argument.name in uses and argument.name not in _INCOMING:
             members += _argument_members(op, argument, uses[argument.name])
     for i, name in enumerate(result_names):
         if name in uses and name not in {a.name for a in arguments}:
@@ -111,6 +117,8 @@ def _members(op: Op, arguments: Iterable[Argument], result_names: list[str], gra
 def _argument_members(op: Op, argument: Argument, how: dict[str, set[int]]) -> list[Member]:
     name, spelled = argument.name, cpp.identifier(argument.name)
     everyone = set().union(*how.values())
+    if argument.type.is_tensor and argument.type.is_list and set(how) == {"sizes"}:
+        return [Member(f"{name}_sizes_", "std::vector<int64_t>", f"pack_sizes({spelled})", name, used_by=everyone)]
     if argument.type.is_tensor and argument.type.is_list:
         return [Member(f"{name}_", "std::vector<SavedTensor>", f"save_list({spelled}, false)", name, used_by=everyone)]
     if argument.type.is_tensor and "value" in how:
@@ -142,7 +150,7 @@ def _geometry_members(name: str, spelled: str, how: set[str], everyone: set[int]
 def _result_members(op: Op, name: str, index: int, how: dict[str, set[int]]) -> list[Member]:
     everyone = set().union(*how.values())
     many = len(op.declaration.schema.returns) > 1
-    text = op.schema.arguments[0].name if op.variant == "inplace" else f"std::get<{index}>(result)" if many else "result"
+    text = op.schema.arguments[0].name if op.variant == "inplace" else f"std::get<{index}>(made)" if many else "made"
     returned = op.declaration.schema.returns[index].type
     if returned.is_list:
         return [Member(f"{name}_", "std::vector<SavedTensor>", f"save_list({text}, true)", name, True, everyone)]
@@ -281,7 +289,7 @@ def _needed(derivative: Derivative, argument: Argument) -> str:
 def _unpacked(derivative: Derivative, known: dict[str, Typed]) -> list[str]:
     """Locals for what was saved; tensors are unpacked only where some wanted gradient reads them."""
     lines = []
-    arguments = {a.name: a for a in derivative.op.declaration.schema.arguments}
+    arguments = {a.name: a for a in derivative.op.schema.arguments}
     for member in derivative.members:
         plain = member.name.rstrip("_")
         readers = [_needed(derivative, derivative.differentiable[i]) for i in sorted(member.used_by)]
@@ -292,7 +300,7 @@ def _unpacked(derivative: Derivative, known: dict[str, Typed]) -> list[str]:
             lines.append(f"    std::vector<Tensor> {plain}_v = unpack_list({member.name}, this);")
             known[plain] = Typed(f"{plain}_v", "TensorList")
         elif member.source in arguments and not arguments[member.source].type.is_tensor:
-            type_ = _type_in(derivative.op, member.source)
+            type_ = arguments[member.source].type
             text = f"view_of({member.name})" if argument_kind(type_) in _OWNED else member.name
             known[member.source] = Typed(text, argument_kind(type_))
         else:
@@ -300,14 +308,7 @@ def _unpacked(derivative: Derivative, known: dict[str, Typed]) -> list[str]:
             question = "storage_offset" if plain.endswith("storage_offset") else question
             text = f"IntList({member.name})" if question in ("sizes", "strides") else member.name
             known[f"{member.source}.{question}"] = Typed(text, METADATA[question])
-    for name in derivative.op.numbers:
-        if name in known:
-            known[name] = Typed(f"{name}_", "Scalar")
     return lines
-
-
-def _type_in(op: Op, name: str) -> Type:
-    return op.schema.argument(name).type if name in op.schema.names else op.declaration.schema.argument(name).type
 
 
 def _is_joint(derivative: Derivative) -> bool:
@@ -387,8 +388,8 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
         lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    {_below(plan, op, floor)};", *_tangent(op, derivative, "    "),
                   "    return;", "  }", f"  check_inplace({first}, true);"]  # fmt: skip
     elif _tangent(op, derivative, ""):
-        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    auto result = {_below(plan, op, floor)};",
-                  *_tangent(op, derivative, "    "), "    return result;", "  }"]  # fmt: skip
+        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    auto made = {_below(plan, op, floor)};",
+                  *_tangent(op, derivative, "    "), "    return made;", "  }"]  # fmt: skip
     else:
         lines.append(f"  if (!recording({tensors})) [[likely]] return {_below(plan, op, floor)};")
     if derivative is None:
@@ -398,11 +399,11 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     if op.variant == "inplace":
         lines += ["  {", f"    {guard}", f"    {_below(plan, op, floor)};", "  }", f"  rebase_history({first}, node);"]
     else:
-        lines += ["  auto result = [&] {", f"    {guard}", f"    return {_below(plan, op, floor)};", "  }();", *_set_history(op)]
+        lines += ["  auto made = [&] {", f"    {guard}", f"    return {_below(plan, op, floor)};", "  }();", *_set_history(op)]
     if derivative:
         lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
     lines += _tangent(op, derivative, "  ")
-    return [*lines, "}"] if op.variant == "inplace" else [*lines, "  return result;", "}"]
+    return [*lines, "}"] if op.variant == "inplace" else [*lines, "  return made;", "}"]
 
 
 def _record(op: Op, derivative: Derivative) -> list[str]:
@@ -430,10 +431,10 @@ def _set_history(op: Op) -> list[str]:
     skipped = str(op.declaration.options.get("nondiff", "")).split()
     returns = op.schema.returns
     if not skipped:
-        return ["  set_history(result, node);"]
+        return ["  set_history(made, node);"]
     lines = []
     for i, result in enumerate(returns):
-        lines.append("  skip_output(node);" if result.name in skipped else f"  set_history(std::get<{i}>(result), node);")
+        lines.append("  skip_output(node);" if result.name in skipped else f"  set_history(std::get<{i}>(made), node);")
     return lines
 
 
@@ -442,7 +443,7 @@ def _tangent(op: Op, derivative: Derivative | None, indent: str) -> list[str]:
     declaration = op.declaration
     if declaration.kind != "pointwise" or derivative is None or len(op.declaration.schema.returns) > 1 or not derivative.gradients:
         return []
-    target = cpp.identifier(op.schema.arguments[0].name) if op.variant == "inplace" else "result"
+    target = cpp.identifier(op.schema.arguments[0].name) if op.variant == "inplace" else "made"
     names = ", ".join(cpp.identifier(a.name) for a in derivative.differentiable if a.name in derivative.gradients)
     used = used_arguments(list(derivative.gradients.values()))
     if op.variant == "inplace" and "value" in used.get(op.schema.arguments[0].name, set()):
@@ -474,21 +475,21 @@ def _inplace_or_view(op: Op) -> list[str]:
     if not is_view(op):
         written = [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_mutable]
         bumps = [f'  bump({w}, "{op.schema.name}");' for w in written]
-        if op.variant == "functional":
-            return [*lines, "  auto result = [&] {", guard, f"    return {below};", "  }();", *bumps, "  return result;", "}"]
+        if op.variant == "functional" and op.schema.returns:
+            return [*lines, "  auto made = [&] {", guard, f"    return {below};", "  }();", *bumps, "  return made;", "}"]
         return [*lines, "  {", guard, f"    {below};", "  }", *bumps, "}"]
     base = cpp.identifier(next(a for a in op.schema.arguments if a.type.alias).name)
     if not op.declaration.differentiable:  # detach: shares versions, but in-place calls on it are nobody's history
-        return [*lines, "  auto result = [&] {", guard, f"    return {below};", "  }();",
-                f"  if (!result->is_inference()) result->share_versions_of(*{base}.impl());", "  return result;", "}"]  # fmt: skip
+        return [*lines, "  auto made = [&] {", guard, f"    return {below};", "  }();",
+                f"  if (!made->is_inference()) made->share_versions_of(*{base}.impl());", "  return made;", "}"]  # fmt: skip
     owned, captures = _captures(op, base)
     many = op.schema.returns[0].type.is_list
     call = f"ops::{op.cpp_name}({', '.join(captures)})"
     repeat = f"[{', '.join(owned)}](const Tensor& base_) {{ return {call}{'[i]' if many else ''}; }}"
     function, parameter = ("as_views", "size_t i") if many else ("as_view", "")
     repeat = repeat.replace("[", "[i, " if owned else "[i", 1) if many else repeat
-    return [*lines, "  auto result = [&] {", guard, f"    return {below};", "  }();",
-            f"  return {function}({base}, std::move(result), [&]({parameter}) {{ return make_replay({repeat}); }});", "}"]  # fmt: skip
+    return [*lines, "  auto made = [&] {", guard, f"    return {below};", "  }();",
+            f"  return {function}({base}, std::move(made), [&]({parameter}) {{ return make_replay({repeat}); }});", "}"]  # fmt: skip
 
 
 def _captures(op: Op, base: str) -> tuple[list[str], list[str]]:

@@ -71,7 +71,8 @@ def _takes_self(op: Op) -> bool:
 
 def emit_bindings(plan: Plan) -> dict[str, str]:
     names = bound_names(plan)
-    files = {"csrc/python/bound.h": _bound_header(names), "csrc/python/bound.cpp": _tables(plan, names)}
+    files = {"csrc/python/bound.h": _bound_header(names), "csrc/python/bound.cpp": _tables(plan, names),
+             "csrc/python/operators.cpp": _operators(names)}  # fmt: skip
     for family in plan.families:
         own = [b for b in names if b.family == family.name]
         files[f"csrc/python/ops/{family.name}.cpp"] = _family(family, own)
@@ -235,3 +236,34 @@ def _tables(plan: Plan, names: list[Bound]) -> str:
         rows = ", ".join(f"{family.name}_{flavour}" for family in plan.families)
         lines.append(f"PyMethodDef* const all_{flavour}[] = {{{rows}, nullptr}};")
     return "\n".join([*lines, "}  // namespace taeda::python", ""])
+
+
+# Slot of Python's number protocol: the template of python/operators.h and the names it is made of.
+OPERATORS = {
+    "nb_add": "binary add add", "nb_subtract": "binary sub rsub", "nb_multiply": "binary mul mul",
+    "nb_true_divide": "binary_function div", "nb_floor_divide": "binary_function floor_divide",
+    "nb_remainder": "binary_function remainder", "nb_power": "power pow", "nb_matrix_multiply": "binary_function matmul",
+    "nb_and": "binary bitwise_and bitwise_and", "nb_or": "binary bitwise_or bitwise_or",
+    "nb_xor": "binary bitwise_xor bitwise_xor", "nb_lshift": "binary_function bitwise_left_shift",
+    "nb_rshift": "binary_function bitwise_right_shift", "nb_negative": "unary neg", "nb_positive": "unary positive",
+    "nb_absolute": "unary abs", "nb_invert": "unary bitwise_not", "nb_inplace_add": "inplace add_",
+    "nb_inplace_subtract": "inplace sub_", "nb_inplace_multiply": "inplace mul_", "nb_inplace_true_divide": "inplace div_",
+    "nb_inplace_floor_divide": "inplace floor_divide_", "nb_inplace_remainder": "inplace remainder_",
+    "nb_inplace_power": "inplace_power pow_", "nb_inplace_and": "inplace bitwise_and_", "nb_inplace_or": "inplace bitwise_or_",
+    "nb_inplace_xor": "inplace bitwise_xor_", "nb_inplace_lshift": "inplace bitwise_left_shift_",
+    "nb_inplace_rshift": "inplace bitwise_right_shift_",
+}  # fmt: skip
+
+
+def _operators(names: list[Bound]) -> str:
+    known = {b.symbol for b in names}
+    lines = ["// Made by taedagen: Tensor's operators.", '#include "python/operators.h"', '#include "python/bound.h"',
+             '#include "python/engine_room.h"', "", "namespace taeda::python {", "using namespace bound;",
+             "using namespace operators;", ""]  # fmt: skip
+    rows = [f"compare_with<{n}, {n}_name>" if n in known else "nullptr" for n in ("lt", "le", "eq", "ne", "gt", "ge")]
+    lines += [f"const Compare operators::comparisons[6] = {{{', '.join(rows)}}};", "", "void fill_operators(PyTypeObject& type) {"]
+    for slot, spec in OPERATORS.items():
+        template, *used = spec.split()
+        if all(n in known for n in used):
+            lines.append(f"  tensor_number.{slot} = {template}<{', '.join(f'{n}, {n}_name' for n in used)}>;")
+    return "\n".join([*lines, "  type.tp_richcompare = compare;", "}", "", "}  // namespace taeda::python", ""])

@@ -70,14 +70,16 @@ def default(argument: Argument) -> str | None:
     if text is None:
         return None
     if text == "None":
-        return {"Tensor": "Tensor()", "Generator": "Ref<Generator>()"}.get(type_.base, "std::nullopt") if not (
-            type_.is_list and type_.is_tensor) else "TensorList()"
+        if type_.is_tensor:
+            return "TensorList()" if type_.is_list else "Tensor()"
+        # Typed, so that overloads that differ in an optional's type stay apart.
+        return "Ref<Generator>()" if type_.base == "Generator" else cpp_type(type_).removeprefix("const ").removesuffix("&") + "()"
     if type_.is_list:
         return _list_default(text, type_)
     if text in ("True", "False"):
         return text.lower()
     if text[0] in "'\"":
-        return '"' + text[1:-1] + '"'
+        return f'std::string_view("{text[1:-1]}")'
     if type_.base == "Scalar":
         return f"Scalar({text if any(c in text for c in '.eijn') else f'int64_t{{{text}}}'})".replace("inf", "INFINITY")
     return _NAMED_DEFAULTS.get(text, text).replace("inf", "INFINITY")
@@ -120,6 +122,23 @@ def trailing_defaults(arguments: tuple[Argument, ...]) -> int:
     while index and arguments[index - 1].default is not None:
         index -= 1
     return index
+
+
+def optional_from(op: Op, siblings: list[Op]) -> int:
+    """From which argument on C++ defaults are declared: late enough that no shorter overload takes the same call."""
+    arguments = op.schema.arguments
+    first = trailing_defaults(arguments)
+    rank = {id(o): (len(o.schema.arguments), i) for i, o in enumerate(siblings)}
+    earlier = [o for o in siblings if rank[id(o)] < rank[id(op)]]
+    types = [cpp_type(a.type) for a in arguments]
+    while first < len(arguments) and any(_takes(other, types[:first]) for other in earlier):
+        first += 1
+    return first
+
+
+def _takes(op: Op, types: list[str]) -> bool:
+    own = [cpp_type(a.type) for a in op.schema.arguments]
+    return trailing_defaults(op.schema.arguments) <= len(types) and own[: len(types)] == types
 
 
 def table_symbol(op: Op) -> str:

@@ -14,7 +14,7 @@ def emit_dispatch(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     files: dict[str, str] = {}
     for family in plan.families:
-        files[f"csrc/api/{family.name}.h"] = _api(family)
+        files[f"csrc/api/{family.name}.h"] = _api(plan, family)
         files[f"csrc/dispatch/ops/{family.name}.h"] = _table_header(family)
         files[f"csrc/dispatch/ops/{family.name}.cpp"] = _table(plan, family)
     files["csrc/api/ops.h"] = _lines(
@@ -30,11 +30,11 @@ def _lines(*parts: str) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _api(family: Family) -> str:
+def _api(plan: Plan, family: Family) -> str:
     lines = [_HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "", "namespace taeda::ops {", ""]
     for op in family.ops:
         arguments = op.schema.arguments
-        first = cpp.trailing_defaults(arguments)
+        first = cpp.optional_from(op, [o for o in plan.ops_named(op.cpp_name)])
         shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
         lines.append(f"TAEDA_API {cpp.return_type(op.schema, op.variant)} {op.cpp_name}({shown});")
     return _lines(*lines, "", "}  // namespace taeda::ops")

@@ -16,7 +16,7 @@ METADATA = {"sizes": "IntList", "strides": "IntList", "size": "int", "dim": "int
 _INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
           "logical_and": "&&", "logical_or": "||"}  # fmt: skip
 _SWAPPED = {"add": "add", "mul": "mul", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne",
-            "maximum": "maximum", "minimum": "minimum", "logical_and": "logical_and", "logical_or": "logical_or"}  # fmt: skip
+            "maximum": "maximum", "minimum": "minimum"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,10 @@ class Lowering:
         named = {k: self.expression(v) for k, v in node.kwargs}
         if not any(v.type in ("Tensor", "TensorList", "list") for v in [*values, *named.values()]):
             return self._number(node, values)
+        if node.name == "conj":  # most tensors are real, for which it is nothing
+            return Typed(f"conj_of({values[0].text})", "Tensor")
+        if node.name == "where" and not values[0].is_tensor:
+            return _chosen(values)
         name = CALLS[node.name].op or node.name if node.name in CALLS else node.name
         if len(values) == 2 and not values[0].is_tensor and values[1].is_tensor and not named:
             swapped = self._number_first(name, values[0], values[1])
@@ -117,7 +121,8 @@ class Lowering:
         kind = "Scalar" if is_scalar else "float" if node.name == "div" or any(v.type == "float" for v in values) else "int"
         if node.name in _INFIX and len(texts) == 2:
             left = f"static_cast<double>({texts[0]})" if node.name == "div" and not is_scalar else texts[0]
-            return Typed(f"({left} {_INFIX[node.name]} {texts[1]})", kind)
+            is_test = node.name not in ("add", "sub", "mul", "div")
+            return Typed(f"({left} {_INFIX[node.name]} {texts[1]})", "bool" if is_test else kind)
         if node.name == "neg":
             return Typed(f"(-{texts[0]})", kind)
         if node.name == "where":
@@ -143,8 +148,9 @@ class Lowering:
     def _op(self, name: str, values: list[Typed], named: dict[str, Typed], node: Expr) -> Typed:
         candidates = [op.schema for d in REGISTRY.named(name.removesuffix("_")) + REGISTRY.named(name) for op in d.ops()
                       if op.schema.name == name and op.variant != "out"]  # fmt: skip
-        for schema in candidates:
-            bound = _bind(schema, values, named)
+        # Second time round, a number may stand where an op takes only tensors.
+        for schema, lenient in [(c, lenient) for lenient in (False, True) for c in candidates]:
+            bound = _bind(schema, values, named, lenient)
             if bound is not None:
                 texts = [_converted(a, bound[a.name]) if a.name in bound else str(cpp.default(a)) for a in schema.arguments]
                 returned = schema.returns[0].type
@@ -153,6 +159,14 @@ class Lowering:
         shown = ", ".join([v.type for v in values] + [f"{k}={v.type}" for k, v in named.items()])
         reason = "there is no such op" if not candidates else f"no overload of it takes ({shown})"
         raise self.declaration.fail(f"the derivative calls '{name}', but {reason}", self.declaration.derivative_where)
+
+
+def _chosen(values: list[Typed]) -> Typed:
+    """A choice by a number: made in C++, with a tensor either way."""
+    condition, *branches = values
+    like = next(b.text for b in branches if b.is_tensor)
+    texts = [b.text if b.is_tensor else f"ops::full_like({like}, {_scalar(b)})" for b in branches]
+    return Typed(f"({condition.text} ? {texts[0]} : {texts[1]})", "Tensor")
 
 
 def _constant(value: object) -> Typed:
@@ -195,7 +209,7 @@ def _fits(argument: Argument, value: Typed) -> bool:
     return value.type == kind
 
 
-def _bind(schema: Schema, values: list[Typed], named: dict[str, Typed]) -> dict[str, Typed] | None:
+def _bind(schema: Schema, values: list[Typed], named: dict[str, Typed], lenient: bool) -> dict[str, Typed] | None:
     positional = [a for a in schema.arguments if not a.keyword_only]
     if len(values) > len(positional) or any(k not in schema.names for k in named):
         return None
@@ -205,7 +219,8 @@ def _bind(schema: Schema, values: list[Typed], named: dict[str, Typed]) -> dict[
             if argument.default is None:
                 return None
         elif not _fits(argument, bound[argument.name]):
-            return None
+            if not (lenient and argument.type == Type("Tensor") and bound[argument.name].type in _NUMBERS):
+                return None
     return bound
 
 
@@ -213,6 +228,8 @@ def _converted(argument: Argument, value: Typed) -> str:
     type_, kind = argument.type, argument_kind(argument.type)
     if value.type == "None":
         return str(cpp.default(Argument(argument.name, type_, "None")))
+    if kind == "Tensor" and value.type in _NUMBERS:
+        return f"number_tensor({_scalar(value)})"
     if kind == "Scalar" and value.type != "Scalar":
         return f"Scalar({value.text})"
     if kind == "float" and value.type == "Scalar":
@@ -242,7 +259,7 @@ def used_arguments(roots: list[Expr]) -> dict[str, set[str]]:
 
 def families_called(roots: list[Expr]) -> set[str]:
     """The families whose ``api`` header the lowered code needs."""
-    names = {"reciprocal", "rsub", "clamp_min", "clamp_max"}
+    names = {"reciprocal", "rsub", "clamp_min", "clamp_max", "full_like"}
     for node in walk(roots):
         if node.kind == "call":
             names.add(CALLS[node.name].op or node.name if node.name in CALLS else node.name)

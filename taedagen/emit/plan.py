@@ -53,6 +53,15 @@ class Plan:
                     self.skipped.append(f"{op.schema.full_name}: not among the selected ops")
         self.families = [Family(n, f"taedagen/ops/{n}.py", tuple(ops)) for n, ops in grouped.items()]
 
+        self._by_cpp_name: dict[str, list[Op]] = {}
+        for family in self.families:
+            for op in family.ops:
+                self._by_cpp_name.setdefault(op.cpp_name, []).append(op)
+
+    def ops_named(self, cpp_name: str) -> list[Op]:
+        """The ops that are overloads of one C++ function, in the order of declaration."""
+        return self._by_cpp_name[cpp_name]
+
     def has_body(self, op: Op) -> bool:
         """False for an op that only keeps its schema."""
         return self._selected(op)

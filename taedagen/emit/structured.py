@@ -140,6 +140,8 @@ def _through_functional(op: Op, space: str) -> list[str]:
                 f"ops::copy_({first}, result);"]  # fmt: skip
     names = op.declaration.out_names
     if len(names) == 1:
+        if any(a.name == "dtype" and a.type.optional for a in op.inputs):  # a factory makes what out holds
+            call = call.replace(", dtype,", f", dtype ? dtype : {names[0]}.dtype(),", 1)
         return [f"shape::copy_to_out({call}, {names[0]});"]
     return [f"auto results = {call};", *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names))]
 

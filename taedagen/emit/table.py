@@ -1,28 +1,79 @@
-"""``ops.json``: every op with its schema, kernels and place, for tools."""
+"""``generated/ops.json``: every op with its schema, kernels and places, for tools."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import Any
 
+from taedagen.emit import cpp
 from taedagen.emit.plan import Plan
+from taedagen.emit.sources import Definition, scan_all
+from taedagen.opdef.declaration import Op
+
+_ROOT = Path(__file__).resolve().parents[2]
+_HAND_WRITTEN = ("csrc/backend", "csrc/composite")
 
 
-def emit_table(plan: Plan) -> dict[str, str]:
-    """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": [...], ...}}`` in the order of declaration."""
-    table = {}
-    for family in plan.families:
-        for op in family.ops:
-            declaration = op.declaration
-            table[op.schema.full_name] = {
-                "schema": str(op.schema),
-                "kind": declaration.kind,
-                "variant": op.variant,
-                "family": family.name,
-                "module": declaration.module,
-                "variants": sorted(declaration.variants),
-                "dtypes": list(declaration.dtypes),
-                "declared": f"{declaration.where[0]}:{declaration.where[1]}",
-                "derivative": bool(declaration.derivative),
-                "kernels": {kernel.kind if kernel.takes_keys else kernel.backend: kernel.symbol for kernel in plan.kernels(op)},
-            }
-    return {"taeda/ops.json": json.dumps(table, indent=1) + "\n"}
+def emit_table(plan: Plan, root: Path = _ROOT) -> dict[str, str]:
+    """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration.
+
+    Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that people
+    wrote are defined in the repository below ``root``, which an installed package has no copy of.
+    """
+    written = scan_all(root, _HAND_WRITTEN)
+    table = {op.schema.full_name: _entry(plan, op, written) for family in plan.families for op in family.ops}
+    files = {"taeda/generated/ops.json": json.dumps(table, indent=1) + "\n"}
+    files["taeda/generated/left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
+    return files
+
+
+def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]]) -> dict[str, Any]:
+    declaration = op.declaration
+    kernels = plan.kernels(op)
+    entry: dict[str, Any] = {
+        "schema": str(op.schema),
+        "kind": declaration.kind,
+        "variant": op.variant,
+        "family": declaration.family,
+        "module": declaration.module,
+        "variants": sorted(declaration.variants),
+        "dtypes": list(declaration.dtypes),
+        "declared": f"{declaration.where[0]}:{declaration.where[1]}",
+        "derivative": bool(declaration.derivative),
+        "kernels": {kernel.backend if kernel.kind == "Dense" else kernel.kind: kernel.symbol for kernel in kernels},
+        "types": [cpp.cpp_type(a.type) for a in op.schema.arguments],
+    }
+    if declaration.derivative_where:
+        entry["derivative_at"] = f"{declaration.derivative_where[0]}:{declaration.derivative_where[1]}"
+    by_hand = {}
+    for kernel in kernels:
+        found = None if kernel.takes_keys else _hand_written(op, kernel.symbol, written)
+        if found:
+            by_hand[kernel.backend if kernel.kind == "Dense" else kernel.kind] = _place(found)
+    if by_hand:
+        entry["by_hand"] = by_hand
+    return entry
+
+
+def _hand_written(op: Op, symbol: str, written: dict[str, list[Definition]]) -> Definition | None:
+    """The function that ``symbol`` is or, where results are made by a shape rule, the one that fills them."""
+    own = tuple(cpp.cpp_type(a.type) for a in op.schema.arguments)
+    declaration = op.declaration
+    outs = ["TensorList"] if any(r.type.is_list for r in declaration.schema.returns) else ["const Tensor&"] * len(declaration.out_names)
+    filled = (*(cpp.cpp_type(a.type) for a in op.inputs), *outs)
+    space = symbol.partition("::")[0]
+    for name, types in ((symbol, own), (f"{space}::{declaration.name}", filled), (f"{space}::{declaration.name}", own)):
+        for definition in written.get(name, []):
+            if definition.types == types:
+                return definition
+    return None
+
+
+def _place(definition: Definition) -> dict[str, Any]:
+    place: dict[str, Any] = {"symbol": definition.symbol, "at": definition.at}
+    if definition.switch_line:
+        place["switch"] = f"{definition.file}:{definition.switch_line}"
+    if definition.calls:
+        place["calls"] = definition.calls
+    return place

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +131,8 @@ class Declaration:
             type_ = replace(result.type, alias=f"{letters[i]}!")
             outs.append(Argument(self.out_names[i], type_, None, keyword_only=True))
             returns.append(Return(type_, result.name))
-        overload = {"": "out", "Tensor": "out", "self": "out"}.get(schema.overload, f"{schema.overload}_out")
+        plain = schema.overload in ("", "self") or (schema.overload == "Tensor" and self.kind == "pointwise")
+        overload = "out" if plain else f"{schema.overload}_out"
         return schema.with_arguments(*schema.arguments, *outs, overload=overload, returns=tuple(returns))
 
     @property
@@ -235,8 +237,9 @@ def _validate(declaration: Declaration) -> None:
         raise declaration.fail("it has no docstring")
     if not isinstance(function, type):
         names = list(inspect.signature(function).parameters)
-        if names != schema.names:
-            raise declaration.fail(f"the function takes {names} but the schema says {schema.names}")
+        wanted = [f"{name}_" if iskeyword(name) else name for name in schema.names]
+        if names != wanted:
+            raise declaration.fail(f"the function takes {names} but the schema says {wanted}")
     if "inplace" in declaration.variants and not (schema.arguments and schema.arguments[0].type.is_tensor):
         raise declaration.fail("an in-place variant needs a tensor as its first argument")
 

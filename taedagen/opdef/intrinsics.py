@@ -22,32 +22,28 @@ class Intrinsic:
 
 
 _UNARY = """
-    neg abs exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh
-    atanh erf erfc erfinv lgamma digamma floor ceil trunc round sign sgn isnan isinf isfinite isposinf isneginf signbit
-    logical_not bitwise_not conj real imag angle square frac
-    special_i0 special_i0e special_i1 special_i1e special_ndtri special_log_ndtr special_erfcx special_bessel_j0
-    special_bessel_j1 special_bessel_y0 special_bessel_y1 special_modified_bessel_k0 special_modified_bessel_k1
-    special_scaled_modified_bessel_k0 special_scaled_modified_bessel_k1 special_airy_ai special_spherical_bessel_j0
+    neg abs exp exp2 expm1 log log2 log10 log1p sqrt sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh
+    erf erfc erfinv lgamma digamma i0 floor ceil trunc round isnan isinf isfinite signbit logical_not bitwise_not
+    conj real imag angle
 """
 _BINARY = """
-    add sub mul div pow fmod atan2 hypot copysign nextafter maximum minimum fmax fmin lt le gt ge eq ne
-    logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor igamma igammac complex polygamma special_zeta gcd lcm
-    special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
-    special_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
-    special_laguerre_polynomial_l special_legendre_polynomial_p
+    add sub mul div pow fmod atan2 hypot copysign nextafter maximum minimum fmax fmin lt le gt ge eq ne gcd
+    logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor igamma igammac complex polygamma
 """
-_OTHER_OPS = {
-    "shift_left": "bitwise_left_shift", "shift_right": "bitwise_right_shift", "pymod": "remainder",
-    "floordiv": "floor_divide", "truncdiv": "", "xlogy": "xlogy", "ldexp": "ldexp",
+_RENAMED = {
+    1: {"i0e": "special_i0e", "i1": "special_i1", "i1e": "special_i1e", "ndtri": "special_ndtri",
+        "log_ndtr": "special_log_ndtr", "erfcx": "special_erfcx", "largest": "", "bessel_j0": "special_bessel_j0",
+        "bessel_j1": "special_bessel_j1", "bessel_y0": "special_bessel_y0", "bessel_y1": "special_bessel_y1"},
+    2: {"shift_left": "bitwise_left_shift", "shift_right": "bitwise_right_shift", "pymod": "remainder",
+        "floordiv": "floor_divide", "truncdiv": "_div_trunc", "zeta": "special_zeta"},
+    3: {"where": "where", "fma": ""},
 }  # fmt: skip
 
 CALLS: dict[str, Intrinsic] = {
-    **{n: Intrinsic(n, 1, n) for n in _UNARY.split()},
-    **{n: Intrinsic(n, 2, n) for n in _BINARY.split()},
-    **{n: Intrinsic(n, 2, twin) for n, twin in _OTHER_OPS.items() if n in {"shift_left", "shift_right", "pymod", "floordiv", "truncdiv"}},
-    "where": Intrinsic("where", 3, "where"),
-    "fma": Intrinsic("fma", 3, ""),
-}  # fmt: skip
+    **{name: Intrinsic(name, 1, name) for name in _UNARY.split()},
+    **{name: Intrinsic(name, 2, name) for name in _BINARY.split()},
+    **{name: Intrinsic(name, arity, twin) for arity, names in _RENAMED.items() for name, twin in names.items()},
+}
 
 
 def _function(name: str, arity: int) -> Callable[..., Expr]:

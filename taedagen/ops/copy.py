@@ -3,7 +3,8 @@
 from taedagen.opdef import *
 
 
-@kernel("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", variants="method", files="copy")
+@kernel("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", variants="method", everywhere=True,
+        files="copy")
 def copy_(self, src, non_blocking):
     """Copies ``src``, broadcast and converted, into ``self``."""
 
@@ -60,3 +61,83 @@ def copy_backward(grad, sizes, dtype):
 @composite("to_copy_backward(Tensor grad, ScalarType dtype) -> Tensor", files="copy", unbound=True)
 def to_copy_backward(grad, dtype):
     """The gradient of a conversion: converted back, its real part for a real input."""
+
+
+@kernel("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", variants="method function", everywhere=True,
+        files="copy")
+def fill_with_(self, value):
+    """Sets every element to the number in the 0-d tensor ``value``."""
+
+@fill_with_.backward
+def _(grad): return {"self": op.zeros_like(grad), "value": grad}
+
+
+@composite("fill.Scalar(Tensor self, Scalar value) -> Tensor", variants="function out", files="copy")
+def fill(self, value):
+    """A tensor like ``self`` with every element ``value``."""
+
+
+@composite("fill.Tensor(Tensor self, Tensor value) -> Tensor", variants="function out", files="copy")
+def fill_with(self, value):
+    """A tensor like ``self`` with every element the number in the 0-d tensor ``value``."""
+
+
+@composite("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", variants="function out", files="copy",
+           unbound=True)
+def copy(self, src, non_blocking):
+    """``src``, broadcast and converted to be like ``self``."""
+
+
+@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", files="copy", unbound=True)
+def lift_fresh(self):
+    """``self``: where a constant enters a transformed program."""
+
+
+@composite("lift(Tensor self) -> Tensor", files="copy", unbound=True)
+def lift(self):
+    """``self``: where a constant enters a transformed program."""
+
+
+@composite("lift_fresh_copy(Tensor self) -> Tensor", unbound=True)
+def lift_fresh_copy(self):
+    """A copy of ``self``: where a constant enters a transformed program."""
+    return op.clone(self)
+
+
+# --- conversions that give the tensor itself back where nothing changes
+
+
+@composite("to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+           "MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy")
+def to_dtype(self, dtype, non_blocking, copy, memory_format):
+    """``self`` as another dtype; the same tensor where it has it already, unless ``copy``."""
+
+
+@composite("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
+           "MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy")
+def to_other(self, other, non_blocking, copy, memory_format):
+    """``self`` with the dtype and on the device of ``other``."""
+
+
+@composite("to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, "
+           "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy")
+def to_place(self, device, dtype, non_blocking, copy, memory_format):
+    """``self`` on another device, and as another dtype if one is given."""
+
+
+@composite("to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+           "MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy", unbound=True)
+def to_device(self, device, dtype, non_blocking, copy, memory_format):
+    """``self`` on another device as another dtype."""
+
+
+@composite("to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+           "bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+           "-> Tensor(a)", variants="method", files="copy")
+def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memory_format):
+    """``self`` with what is given; the same tensor where it has that already, unless ``copy``."""
+
+
+@composite("type_as(Tensor self, Tensor other) -> Tensor", variants="method", files="copy")
+def type_as(self, other):
+    """``self`` with the dtype and on the device of ``other``."""

@@ -11,6 +11,11 @@ def alias(self):
 def _(grad): return {"self": grad}
 
 
+@view("detach(Tensor(a) self) -> Tensor(a)", variants="function method", shape="same", not_differentiable=True)
+def detach(self):
+    """The same values, cut off from the history of ``self``."""
+
+
 @view("as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
       variants="function method", shape="as_strided")
 def as_strided(self, size, stride, storage_offset):
@@ -20,6 +25,17 @@ def as_strided(self, size, stride, storage_offset):
 def _(grad, self, size, stride, storage_offset):
     return {"self": op.as_strided_backward(grad, self.sizes(), self.strides(), self.storage_offset(), size, stride,
                                            storage_offset)}
+
+
+@view("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", shape="reshape_alias")
+def _reshape_alias(self, size, stride):
+    """A view of another shape whose strides the caller worked out."""
+
+@_reshape_alias.backward
+def _(grad, self): return {"self": grad.reshape(self.sizes())}
+
+
+# --- the order of dimensions
 
 
 @view("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", variants="function method", shape="transpose")
@@ -46,6 +62,9 @@ def permute(self, dims):
 def _(grad, dims): return {"self": op.permute_backward(grad, dims)}
 
 
+# --- sizes
+
+
 @view("expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", variants="method", shape="expand")
 def expand(self, size, implicit):
     """A view in which dimensions of size 1 repeat, without copies, up to ``size``; -1 keeps a size."""
@@ -60,6 +79,12 @@ def view_(self, size):
 
 @view_.backward
 def _(grad, self): return {"self": grad.reshape(self.sizes())}
+
+
+@view("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", variants="method", shape="view",
+      not_differentiable=True)
+def view_dtype(self, dtype):
+    """The same bytes read as another dtype; the last dimension grows or shrinks by the ratio of the element sizes."""
 
 
 @view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", variants="function method", shape="unsqueeze")
@@ -94,6 +119,9 @@ def squeeze(self, dim):
 def _(grad, self): return {"self": grad.reshape(self.sizes())}
 
 
+# --- parts
+
+
 @view("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", variants="function method", shape="select")
 def select(self, dim, index):
     """The slice at ``index`` of dimension ``dim``, without that dimension."""
@@ -111,38 +139,65 @@ def slice_(self, dim, start, end, step):
 def _(grad, self, dim, start, end, step): return {"self": op.slice_backward(grad, self.sizes(), dim, start, end, step)}
 
 
-@view("detach(Tensor(a) self) -> Tensor(a)", variants="function method", shape="same", not_differentiable=True)
-def detach(self):
-    """The same values, cut off from the history of ``self``."""
+@view("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", variants="function method",
+      shape="diagonal")
+def diagonal(self, offset, dim1, dim2):
+    """The diagonal of each matrix in ``dim1`` and ``dim2``, as a last dimension; ``offset`` counts above the main one."""
+
+@diagonal.backward
+def _(grad, self, offset, dim1, dim2):
+    return {"self": op.diagonal_backward(grad, self.sizes(), offset, dim1, dim2)}
 
 
-@composite("sum_to_size(Tensor self, SymInt[] size) -> Tensor", variants="method", files="view")
-def sum_to_size(self, size):
-    """Sums away the dimensions that broadcasting from ``size`` added."""
+@view("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", variants="method", shape="unfold")
+def unfold(self, dimension, size, step):
+    """Windows of ``size`` along ``dimension``, ``step`` apart: their elements are a new last dimension."""
+
+@unfold.backward
+def _(grad, self, dimension, size, step):
+    return {"self": op.unfold_backward(grad, self.sizes(), dimension, size, step)}
 
 
-@composite("as_strided_backward(Tensor grad, SymInt[] input_size, SymInt[] input_stride, SymInt input_offset, SymInt[] size, "
-           "SymInt[] stride, SymInt? storage_offset) -> Tensor", files="view", unbound=True)
-def as_strided_backward(grad, input_size, input_stride, input_offset, size, stride, storage_offset):
-    """The gradient of ``as_strided``: summed where elements were shown more than once."""
+@view("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", variants="function method", shape="unbind")
+def unbind(self, dim):
+    """All slices of dimension ``dim``, without that dimension."""
+
+@unbind.backward
+def _(grads, dim): return {"self": op.stack(grads, dim)}
 
 
-@composite("permute_backward(Tensor grad, int[] dims) -> Tensor", files="view", unbound=True)
-def permute_backward(grad, dims):
-    """The inverse permutation."""
+@view("split.Tensor(Tensor(a) self, SymInt split_size, int dim=0) -> Tensor(a)[]", variants="function method",
+      shape="split")
+def split(self, split_size, dim):
+    """Pieces of ``split_size`` along ``dim``; the last one may be smaller."""
+
+@split.backward
+def _(grads, dim): return {"self": op.cat(grads, dim)}
 
 
-@composite("select_backward(Tensor grad, SymInt[] input_sizes, int dim, SymInt index) -> Tensor", files="view", unbound=True)
-def select_backward(grad, input_sizes, dim, index):
-    """Zeros with ``grad`` at one position of a dimension."""
+@view("split_with_sizes(Tensor(a) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", variants="function method",
+      shape="split_with_sizes")
+def split_with_sizes(self, split_sizes, dim):
+    """Pieces of the given sizes along ``dim``, which must add up to its size."""
+
+@split_with_sizes.backward
+def _(grads, dim): return {"self": op.cat(grads, dim)}
 
 
-@composite("slice_backward(Tensor grad, SymInt[] input_sizes, int dim, SymInt? start, SymInt? end, SymInt step) -> Tensor",
-           files="view", unbound=True)
-def slice_backward(grad, input_sizes, dim, start, end, step):
-    """Zeros with ``grad`` in a slice of a dimension."""
+# --- complex numbers
 
 
-@composite("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", variants="function method", files="view")
-def reshape(self, shape):
-    """A view of the shape where the strides allow it, else a copy; one size may be -1."""
+@view("view_as_real(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_real")
+def view_as_real(self):
+    """Complex numbers of shape (...) as real ones of shape (..., 2)."""
+
+@view_as_real.backward
+def _(grad): return {"self": op.view_as_complex(grad.contiguous())}
+
+
+@view("view_as_complex(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_complex")
+def view_as_complex(self):
+    """Real numbers of shape (..., 2) as complex ones of shape (...)."""
+
+@view_as_complex.backward
+def _(grad): return {"self": op.view_as_real(grad)}

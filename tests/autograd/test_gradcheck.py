@@ -3,6 +3,7 @@
 import random
 
 import pytest
+
 import taeda
 from taeda.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 

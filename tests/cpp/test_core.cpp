@@ -131,7 +131,9 @@ TEST(fork_finds_locks_free) {
     pid_t pid = fork();
     if (pid == 0) {
       alarm(20);
-      { Lock lock(mutex); }
+      {
+        Lock lock(mutex);
+      }
       floats({200000});
       floats({20});
       _exit(child_calls == 1 ? 0 : 1);
@@ -248,7 +250,9 @@ int g_deaths = 0;
 
 TEST(python_owned_tensors_can_be_rescued) {
   python_hooks.tensor_died = [](TensorImpl* impl) {
-    { Tensor passing{Ref<TensorImpl>(impl)}; }
+    {
+      Tensor passing{Ref<TensorImpl>(impl)};
+    }
     impl->owns_python_object = false;
     if (++g_deaths == 1) g_rescued = Tensor(Ref<TensorImpl>(impl));
   };

@@ -139,12 +139,14 @@ TEST(registered_kernels_come_and_go) {
     });
     Tensor meta = made(0, DeviceType::Meta);
     CHECK(add(meta, made(0)).is(meta) && traced.is("autograd boxed "));
-    CHECK_ERROR(library.impl("add.Tensor", "Meta", [](const Op&, KeySet, Stack&) {}, "there.cpp:2"), Runtime,
-                "from here.cpp:1 and would get another from there.cpp:2");
-    library.impl("add.Tensor", "CPU", +[](const Tensor& a, const Tensor&, const Scalar&) {
-      g_trace += "mine ";
-      return a;
-    });
+    CHECK_ERROR(library.impl(
+                    "add.Tensor", "Meta", [](const Op&, KeySet, Stack&) {}, "there.cpp:2"),
+                Runtime, "from here.cpp:1 and would get another from there.cpp:2");
+    library.impl(
+        "add.Tensor", "CPU", +[](const Tensor& a, const Tensor&, const Scalar&) {
+          g_trace += "mine ";
+          return a;
+        });
     g_trace.clear();
     add(made(1), made(2));
     CHECK(traced.is("autograd mine "));
@@ -169,9 +171,9 @@ TEST(ops_defined_at_run_time) {
     CHECK_ERROR(Library("mine", Library::Kind::Def, "other.cpp:1"), Runtime, "mine.cpp:5 and again at other.cpp:1");
     CHECK_ERROR(Library("mine", Library::Kind::Fragment, "").def("scale(Tensor x) -> Tensor", "b.py", 2), Runtime,
                 "mine.py:7 and again at b.py:2");
-    library.impl("scale", DeviceType::CPU, +[](const Tensor& x, double by, IntList) {
-      return made(read(x) * static_cast<float>(by));
-    });
+    library.impl(
+        "scale", DeviceType::CPU,
+        +[](const Tensor& x, double by, IntList) { return made(read(x) * static_cast<float>(by)); });
     Stack stack{Value(made(3)), default_value(op.info().params[1]), default_value(op.info().params[2])};
     op.call_boxed(stack);  // falls through Autograd, which has no kernel
     CHECK(stack.size() == 1 && read(stack[0].to_tensor()) == 6);
@@ -259,8 +261,9 @@ TEST(schemas) {
   CHECK(s.arguments[4].keyword_only && s.arguments[4].type.optional && s.arguments[4].type.alias == "b");
   CHECK(s.arguments[6].type.type == ArgType::Any && s.returns[0].name == "out");
   CHECK(parse_schema("g() -> ()").returns.empty());
-  for (const char* bad : {"f", "f(Tensor) -> Tensor", "f(Tensr x) -> Tensor", "f(Tensor x, Tensor x) -> Tensor",
-                          "f(Tensor x -> Tensor", "f(Tensor x) -> Tensor!", "f(int x=) -> int", "f(*, *, int x) -> int"})
+  for (const char* bad :
+       {"f", "f(Tensor) -> Tensor", "f(Tensr x) -> Tensor", "f(Tensor x, Tensor x) -> Tensor", "f(Tensor x -> Tensor",
+        "f(Tensor x) -> Tensor!", "f(int x=) -> int", "f(*, *, int x) -> int"})
     CHECK_ERROR(parse_schema(bad), Runtime, "malformed");
 }
 
@@ -278,9 +281,10 @@ TEST(defaults) {
 }
 
 TEST(dispatch_keys_have_names) {
-  for (const char* name : {"CPU", "CUDA", "Meta", "PrivateUse1", "SparseCPU", "SparseCsrCUDA", "AutogradCPU", "Autograd",
-                           "AutogradPrivateUse2", "AutocastCUDA", "CompositeImplicitAutograd", "ADInplaceOrView",
-                           "CompositeExplicitAutograd", "BackendSelect", "Python", "Functionalize", "Tracer"})
+  for (const char* name :
+       {"CPU", "CUDA", "Meta", "PrivateUse1", "SparseCPU", "SparseCsrCUDA", "AutogradCPU", "Autograd",
+        "AutogradPrivateUse2", "AutocastCUDA", "CompositeImplicitAutograd", "ADInplaceOrView",
+        "CompositeExplicitAutograd", "BackendSelect", "Python", "Functionalize", "Tracer"})
     CHECK(dispatch_key_name(parse_dispatch_key(name)) == name);
   CHECK_ERROR(parse_dispatch_key("Autogradient"), Runtime, "no dispatch key");
 }

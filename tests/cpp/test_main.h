@@ -34,12 +34,12 @@ void expect_error(F&& body, ErrorKind kind, std::string_view part, const char* f
 
 }  // namespace taeda::testing
 
-#define TEST(name)                                                          \
-  static void test_##name();                                                \
-  static ::taeda::testing::AddCase add_##name(#name, test_##name);          \
+#define TEST(name)                                                 \
+  static void test_##name();                                       \
+  static ::taeda::testing::AddCase add_##name(#name, test_##name); \
   static void test_##name()
-#define CHECK(...)                                                                      \
-  do {                                                                                  \
+#define CHECK(...)                                                                          \
+  do {                                                                                      \
     if (!(__VA_ARGS__)) ::taeda::testing::report_failure(__FILE__, __LINE__, #__VA_ARGS__); \
   } while (0)
 #define CHECK_ERROR(expression, kind, part) \

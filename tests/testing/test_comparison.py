@@ -4,6 +4,7 @@ import math
 
 import numpy
 import pytest
+
 import taeda
 from taeda.testing import assert_allclose, assert_close, make_tensor
 
@@ -82,6 +83,7 @@ def test_errors(actual, expected, options, error):
         assert_close(actual, expected, **options)
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64", "complex128"])
 def test_default_tolerances_are_torchs(dtype):
     torch = pytest.importorskip("torch")
@@ -131,7 +133,10 @@ def test_gradients_are_not_recorded():
         assert_close(x * 2, T([2.0, 3.0]))
 
 
-DTYPES = "float32 float64 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128".split()
+DTYPES = [
+    "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
+    "complex128",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

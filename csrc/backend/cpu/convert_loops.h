@@ -17,7 +17,8 @@ namespace taeda::cpu::TAEDA_ISA {
 namespace {
 
 template <class To, class From>
-[[gnu::always_inline]] inline void convert_range(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
+[[gnu::always_inline]] inline void convert_range(char* to, int64_t to_step, const char* from, int64_t from_step,
+                                                 int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
     From value;
     std::memcpy(&value, from + i * from_step, sizeof value);

@@ -8,16 +8,18 @@
 namespace taeda::cpu {
 
 void integer_division_by_zero() { TAEDA_FAIL(Runtime, "an integer was divided by zero"); }
-void integer_negative_power() { TAEDA_FAIL(Runtime, "integers have no negative powers; convert to a floating dtype first"); }
+void integer_negative_power() {
+  TAEDA_FAIL(Runtime, "integers have no negative powers; convert to a floating dtype first");
+}
 
 namespace {
 
 constexpr int kNumberBlock = 1024;  // numbers are spread over blocks of so many elements
 
-constexpr Compute kComputeOf[kDTypes] = {
-    Compute::U8,  Compute::I32, Compute::I32, Compute::I32,  Compute::I64,  Compute::F32, Compute::F32, Compute::F64,
-    Compute::C64, Compute::C128, Compute::Bool, Compute::F32, Compute::I32, Compute::I64, Compute::I64};
-constexpr DType kDTypeOf[kComputes] = {DType::Float32, DType::Float64, DType::Int32,     DType::Int64,
+constexpr Compute kComputeOf[kDTypes] = {Compute::U8,   Compute::I32, Compute::I32, Compute::I32, Compute::I64,
+                                         Compute::F32,  Compute::F32, Compute::F64, Compute::C64, Compute::C128,
+                                         Compute::Bool, Compute::F32, Compute::I32, Compute::I64, Compute::I64};
+constexpr DType kDTypeOf[kComputes] = {DType::Float32, DType::Float64,   DType::Int32,      DType::Int64,
                                        DType::UInt8,   DType::Complex64, DType::Complex128, DType::Bool};
 
 }  // namespace
@@ -46,6 +48,7 @@ struct Call {
   Call(const Pointwise& op, Operands in, DType common, std::span<const Scalar> values, int variant)
       : op(op), in(in), common(common), compute(compute_of(common)) {
     loop = op.loops[static_cast<int>(kIsa)][variant * kComputes + static_cast<int>(compute)];
+    TAEDA_CHECK(loop, "this combination of arguments means nothing: give at least one of the optional ones");
     DType type = scalar_type();
     for (size_t i = 0; i < values.size(); ++i) number_to(type, values[i], scalars + i * itemsize(type));
   }
@@ -181,7 +184,7 @@ DType quick_dtype(const shape::ElementwiseRule& rule, Operands in) {
   return rule.dtypes >> static_cast<int>(dtype) & 1 ? dtype : DType::Undefined;
 }
 
-DType common_dtype(const shape::ElementwiseRule& rule, Operands in) {
+DType promoted(const shape::ElementwiseRule& rule, Operands in) {
   DType quick = quick_dtype(rule, in);
   return quick != DType::Undefined ? quick : shape::common_dtype(rule, in);
 }
@@ -189,7 +192,7 @@ DType common_dtype(const shape::ElementwiseRule& rule, Operands in) {
 }  // namespace
 
 void pointwise_many(const Pointwise& op, Operands in, Tensor* results, std::span<const Scalar> scalars, int variant) {
-  Call call(op, in, common_dtype(op.rule, in), scalars, variant);
+  Call call(op, in, promoted(op.rule, in), scalars, variant);
   const Tensor* first = first_tensor(in);
   int count = op.rule.results;
   if (first && is_plain(call, *first)) {
@@ -204,7 +207,8 @@ void pointwise_many(const Pointwise& op, Operands in, Tensor* results, std::span
   shape::Dims sizes = shape::broadcast_sizes(in), strides = shape::result_strides(in, sizes);
   const Tensor* outs[shape::kMaxResults];
   for (int i = 0; i < count; ++i) {
-    results[i] = shape::make({sizes, shape::element_dtype(op.rule.result[i], call.common), strides}, Device{DeviceType::CPU});
+    results[i] =
+        shape::make({sizes, shape::element_dtype(op.rule.result[i], call.common), strides}, Device{DeviceType::CPU});
     outs[i] = &results[i];
   }
   run_general(call, sizes, outs);
@@ -218,14 +222,15 @@ Tensor pointwise(const Pointwise& op, Operands in, std::span<const Scalar> scala
 
 void pointwise_out(const Pointwise& op, Operands in, std::initializer_list<const Tensor*> outs, bool in_place,
                    std::span<const Scalar> scalars, int variant) {
-  Call call(op, in, common_dtype(op.rule, in), scalars, variant);
+  Call call(op, in, promoted(op.rule, in), scalars, variant);
   const Tensor* const* results = outs.begin();
   int count = op.rule.results;
   const Tensor* first = first_tensor(in);
   bool plain = first && is_plain(call, *first);
   for (int i = 0; plain && i < count; ++i) {
     const Tensor& out = *results[i];
-    plain = out.is_contiguous() && out.dtype() == call.result_type(i) && std::ranges::equal(out.sizes(), first->sizes());
+    plain =
+        out.is_contiguous() && out.dtype() == call.result_type(i) && std::ranges::equal(out.sizes(), first->sizes());
   }
   shape::Dims sizes;
   if (!plain) {

@@ -21,7 +21,8 @@ struct Pointwise {
 
 // `variant` tells which of the formula's forms is meant (an absent optional argument, mode="tanh").
 Tensor pointwise(const Pointwise& op, Operands in, std::span<const Scalar> scalars = {}, int variant = 0);
-void pointwise_many(const Pointwise& op, Operands in, Tensor* results, std::span<const Scalar> scalars = {}, int variant = 0);
+void pointwise_many(const Pointwise& op, Operands in, Tensor* results, std::span<const Scalar> scalars = {},
+                    int variant = 0);
 void pointwise_out(const Pointwise& op, Operands in, std::initializer_list<const Tensor*> outs, bool in_place,
                    std::span<const Scalar> scalars = {}, int variant = 0);
 

@@ -7,49 +7,40 @@
 
 namespace taeda::cpu {
 
-namespace baseline { extern const Convert* const kConverters[kDTypes]; }
+namespace baseline {
+extern const Convert* const kConverters[kDTypes];
+}
 #if defined(__x86_64__)
-namespace avx2 { extern const Convert* const kConverters[kDTypes]; }
-namespace avx512 { extern const Convert* const kConverters[kDTypes]; }
+namespace avx2 {
+extern const Convert* const kConverters[kDTypes];
+}
+namespace avx512 {
+extern const Convert* const kConverters[kDTypes];
+}
 #endif
 
 Convert converter(DType from, DType to) {
 #if defined(__x86_64__)
   static const Convert* const* const kTables[kIsas] = {baseline::kConverters, avx2::kConverters, avx512::kConverters};
 #else
-  static const Convert* const* const kTables[kIsas] = {baseline::kConverters, baseline::kConverters, baseline::kConverters};
+  static const Convert* const* const kTables[kIsas] = {baseline::kConverters, baseline::kConverters,
+                                                       baseline::kConverters};
 #endif
   return kTables[static_cast<int>(kIsa)][static_cast<int>(from)][static_cast<int>(to)];
 }
 
 void fill_block(char* to, const char* value, int64_t size, int64_t n) {
-  auto fill = [&]<class T>(T) {
-    T element;
-    std::memcpy(&element, value, sizeof element);
-    for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * sizeof(T), &element, sizeof element);
-  };
-  switch (size) {
-    case 1:
-      std::memset(to, *value, n);
-      break;
-    case 2:
-      fill(uint16_t());
-      break;
-    case 4:
-      fill(uint32_t());
-      break;
-    case 8:
-      fill(uint64_t());
-      break;
-    default:
-      fill(complex128());
-  }
+  // What is filled so far is copied behind itself.
+  std::memcpy(to, value, size);
+  int64_t total = n * size;
+  for (int64_t filled = size; filled < total; filled *= 2)
+    std::memcpy(to + filled, to, std::min(filled, total - filled));
 }
 
 namespace {
 
-constexpr int64_t kBlock = 1024;     // elements; a block of each operand stays in the first-level cache
-constexpr int64_t kLongRow = 256;    // rows from this length on are walked one by one
+constexpr int64_t kBlock = 1024;   // elements; a block of each operand stays in the first-level cache
+constexpr int64_t kLongRow = 256;  // rows from this length on are walked one by one
 constexpr int64_t kMaxItem = 16;
 
 // One operand with its dimensions merged; `row` is the position within the current row or block.
@@ -59,10 +50,10 @@ struct Walker {
   DType dtype, wanted;
   int64_t item, wanted_item;
   Convert convert;
-  bool direct;    // rows can be handed to the loop as they are
-  bool constant;  // a row repeats one element
-  int64_t period = 0;                // in flat mode: the block repeats after so many elements
-  const char* filled_from = nullptr; // what a repeating block holds
+  bool direct;                        // rows can be handed to the loop as they are
+  bool constant;                      // a row repeats one element
+  int64_t period = 0;                 // in flat mode: the block repeats after so many elements
+  const char* filled_from = nullptr;  // what a repeating block holds
   int64_t filled = 0;
 };
 
@@ -91,7 +82,8 @@ Merged merge(IntList sizes, std::span<const Strided> operands) {
   if (m.dims == 0) {
     m.dims = 1;
     m.sizes[0] = 1;
-    for (size_t k = 0; k < operands.size(); ++k) m.strides[k][0] = operands[k].wanted == DType::Undefined ? 0 : itemsize(operands[k].dtype);
+    for (size_t k = 0; k < operands.size(); ++k)
+      m.strides[k][0] = operands[k].wanted == DType::Undefined ? 0 : itemsize(operands[k].dtype);
   }
   return m;
 }
@@ -273,9 +265,8 @@ void run_strided(Loop loop, const void* scalars, IntList sizes, std::span<const 
   for (int d = 0; d < merged.dims; ++d) total *= merged.sizes[d];
   if (total == 0) return;
   if (merged.dims == 1 || merged.sizes[0] >= kLongRow) {
-    parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {
-      Walk(loop, scalars, merged, operands, results).rows(begin, end);
-    });
+    parallel_for(0, total, kGrain,
+                 [&](int64_t begin, int64_t end) { Walk(loop, scalars, merged, operands, results).rows(begin, end); });
     return;
   }
   int64_t block = Walk(loop, scalars, merged, operands, results).choose_block();

@@ -35,13 +35,21 @@ namespace taeda::cpu::TAEDA_ISA {
 template <int kBytes>
 struct IntOf;
 template <>
-struct IntOf<1> { using type = signed char; };
+struct IntOf<1> {
+  using type = signed char;
+};
 template <>
-struct IntOf<2> { using type = short; };
+struct IntOf<2> {
+  using type = short;
+};
 template <>
-struct IntOf<4> { using type = int32_t; };
+struct IntOf<4> {
+  using type = int32_t;
+};
 template <>
-struct IntOf<8> { using type = int64_t; };
+struct IntOf<8> {
+  using type = int64_t;
+};
 
 template <class T>
 struct Lane {
@@ -84,6 +92,13 @@ TAEDA_INLINE V<T> splat(T value) {
 }
 
 // --- memory; a partial load fills the other lanes with ones, which no formula stumbles over
+#if defined(__AVX512BW__)
+typedef char RegisterBytes __attribute__((vector_size(64)));
+template <class T>
+TAEDA_INLINE uint64_t first_bytes(int64_t n) {
+  return (uint64_t{1} << n * sizeof(T)) - 1;
+}  // n < N<T>
+#endif
 template <class T>
 TAEDA_INLINE V<T> load(const void* p) {
   V<T> r;
@@ -93,8 +108,24 @@ TAEDA_INLINE V<T> load(const void* p) {
 template <class T>
 TAEDA_INLINE V<T> load(const void* p, int64_t n) {
   V<T> r = splat(T(1));
+#if defined(__AVX512BW__)
+  if constexpr (!is_cx<T>)
+    return (V<T>)__builtin_ia32_loaddquqi512_mask(static_cast<const char*>(p), (RegisterBytes)r, first_bytes<T>(n));
+#endif
   std::memcpy(&r, p, n * sizeof(T));
   return r;
+}
+template <class T>
+TAEDA_INLINE void store(void* p, V<T> v) {
+  std::memcpy(p, &v, sizeof v);
+}
+template <class T>
+TAEDA_INLINE void store(void* p, V<T> v, int64_t n) {
+#if defined(__AVX512BW__)
+  if constexpr (!is_cx<T>)
+    return __builtin_ia32_storedquqi512_mask(static_cast<char*>(p), (RegisterBytes)v, first_bytes<T>(n));
+#endif
+  std::memcpy(p, &v, n * sizeof(T));
 }
 template <class T>
 TAEDA_INLINE M<T> load_mask(const void* p) {
@@ -112,10 +143,15 @@ TAEDA_INLINE M<T> load_mask(const void* p, int64_t n) {
   std::memcpy(bytes, p, n);
   return load_mask<T>(bytes);
 }
+// n <= N<T>: whole where it can be.
 template <class T>
-TAEDA_INLINE void store(void* p, V<T> v) { std::memcpy(p, &v, sizeof v); }
+TAEDA_INLINE V<T> partial_load(const void* p, int64_t n) {
+  return n == N<T> ? load<T>(p) : load<T>(p, n);
+}
 template <class T>
-TAEDA_INLINE void store(void* p, V<T> v, int64_t n) { std::memcpy(p, &v, n * sizeof(T)); }
+TAEDA_INLINE void partial_store(void* p, V<T> v, int64_t n) {
+  n == N<T> ? store<T>(p, v) : store<T>(p, v, n);
+}
 // A truth value is stored as the byte 0 or 1.
 template <class T>
 TAEDA_INLINE void store_mask(void* p, M<T> m) {
@@ -149,11 +185,17 @@ TAEDA_INLINE V<T> lanes(V<T> a, V<T> b, F f) {
 
 // --- masks
 template <class T>
-TAEDA_INLINE V<T> where(M<T> m, V<T> a, V<T> b) { return m ? a : b; }
+TAEDA_INLINE V<T> where(M<T> m, V<T> a, V<T> b) {
+  return m ? a : b;
+}
 template <class T>
-TAEDA_INLINE M<T> select_mask(M<T> m, M<T> a, M<T> b) { return m ? a : b; }
+TAEDA_INLINE M<T> select_mask(M<T> m, M<T> a, M<T> b) {
+  return m ? a : b;
+}
 template <class T>
-TAEDA_INLINE V<T> from_mask(M<T> m) { return m ? splat(T(1)) : splat(T(0)); }
+TAEDA_INLINE V<T> from_mask(M<T> m) {
+  return m ? splat(T(1)) : splat(T(0));
+}
 template <class T>
 TAEDA_INLINE M<T> to_mask(V<T> v) {
   if constexpr (is_cx<T>)
@@ -189,7 +231,9 @@ TAEDA_INLINE V<T> of_bits(M<T> m) {
   return r;
 }
 template <class T>
-TAEDA_INLINE M<T> sign_bit() { return bits_of<T>(splat(T(-0.0))); }
+TAEDA_INLINE M<T> sign_bit() {
+  return bits_of<T>(splat(T(-0.0)));
+}
 
 }  // namespace taeda::cpu::TAEDA_ISA
 

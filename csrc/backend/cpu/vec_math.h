@@ -23,17 +23,17 @@
 namespace taeda::cpu::TAEDA_ISA {
 
 #if TAEDA_VECTOR_LIBM
-#define TAEDA_LIBM1(name)                                     \
-  extern "C" V<float> TAEDA_MVECF(v, name)(V<float>);         \
-  extern "C" V<double> TAEDA_MVEC(v, name)(V<double>);        \
-  template <class T>                                          \
-  TAEDA_INLINE V<T> name(V<T> x) {                            \
-    if constexpr (is_cx<T>)                                   \
-      return math::name(x);                                   \
-    else if constexpr (sizeof(T) == 4)                        \
-      return TAEDA_MVECF(v, name)(x);                         \
-    else                                                      \
-      return TAEDA_MVEC(v, name)(x);                          \
+#define TAEDA_LIBM1(name)                              \
+  extern "C" V<float> TAEDA_MVECF(v, name)(V<float>);  \
+  extern "C" V<double> TAEDA_MVEC(v, name)(V<double>); \
+  template <class T>                                   \
+  TAEDA_INLINE V<T> name(V<T> x) {                     \
+    if constexpr (is_cx<T>)                            \
+      return math::name(x);                            \
+    else if constexpr (sizeof(T) == 4)                 \
+      return TAEDA_MVECF(v, name)(x);                  \
+    else                                               \
+      return TAEDA_MVEC(v, name)(x);                   \
   }
 #define TAEDA_LIBM2(name)                                          \
   extern "C" V<float> TAEDA_MVECF(vv, name)(V<float>, V<float>);   \
@@ -46,18 +46,18 @@ namespace taeda::cpu::TAEDA_ISA {
       return TAEDA_MVEC(vv, name)(x, y);                           \
   }
 #else
-#define TAEDA_LIBM1(name)                                            \
-  template <class T>                                                 \
-  TAEDA_INLINE V<T> name(V<T> x) {                                   \
-    if constexpr (is_cx<T>)                                          \
-      return math::name(x);                                          \
-    else                                                             \
-      return lanes<T>(x, [](T a) { return T(std::name(a)); });       \
+#define TAEDA_LIBM1(name)                                      \
+  template <class T>                                           \
+  TAEDA_INLINE V<T> name(V<T> x) {                             \
+    if constexpr (is_cx<T>)                                    \
+      return math::name(x);                                    \
+    else                                                       \
+      return lanes<T>(x, [](T a) { return T(std::name(a)); }); \
   }
-#define TAEDA_LIBM2(name)                                                       \
-  template <class T>                                                            \
-  TAEDA_INLINE V<T> vector_##name(V<T> x, V<T> y) {                             \
-    return lanes<T>(x, y, [](T a, T b) { return T(std::name(a, b)); });         \
+#define TAEDA_LIBM2(name)                                               \
+  template <class T>                                                    \
+  TAEDA_INLINE V<T> vector_##name(V<T> x, V<T> y) {                     \
+    return lanes<T>(x, y, [](T a, T b) { return T(std::name(a, b)); }); \
   }
 #endif
 // clang-format off
@@ -69,32 +69,31 @@ TAEDA_LIBM2(pow) TAEDA_LIBM2(atan2) TAEDA_LIBM2(hypot)
 // clang-format on
 
 // --- rounding and signs
-#define TAEDA_LANES1(name, expression)                          \
-  template <class T>                                            \
-  TAEDA_INLINE V<T> name(V<T> x) {                              \
-    if constexpr (is_cx<T>)                                     \
-      return math::name(x);                                     \
-    else                                                        \
-      return lanes<T>(x, [](T a) { return T(expression); });    \
+#define TAEDA_LANES1(name, expression)                       \
+  template <class T>                                         \
+  TAEDA_INLINE V<T> name(V<T> x) {                           \
+    if constexpr (is_cx<T>)                                  \
+      return math::name(x);                                  \
+    else                                                     \
+      return lanes<T>(x, [](T a) { return T(expression); }); \
   }
-#define TAEDA_ROUND(name, function)                                                                     \
-  template <class T>                                                                                    \
-  TAEDA_INLINE V<T> name(V<T> x) {                                                                      \
-    if constexpr (sizeof(T) == 4)                                                                       \
-      return lanes<T>(x, [](T a) { return __builtin_##function##f(a); });                               \
-    else                                                                                                \
-      return lanes<T>(x, [](T a) { return __builtin_##function(a); });                                  \
+#define TAEDA_ROUND(name, function)                                       \
+  template <class T>                                                      \
+  TAEDA_INLINE V<T> name(V<T> x) {                                        \
+    if constexpr (sizeof(T) == 4)                                         \
+      return lanes<T>(x, [](T a) { return __builtin_##function##f(a); }); \
+    else                                                                  \
+      return lanes<T>(x, [](T a) { return __builtin_##function(a); });    \
   }
-TAEDA_ROUND(floor, floor)
-TAEDA_ROUND(ceil, ceil)
-TAEDA_ROUND(trunc, trunc)
-TAEDA_ROUND(round, nearbyint)  // halves to even
-TAEDA_LANES1(sqrt, sizeof(T) == 4 ? __builtin_sqrtf(a) : __builtin_sqrt(a))
+                TAEDA_ROUND(floor, floor) TAEDA_ROUND(ceil, ceil) TAEDA_ROUND(trunc, trunc)
+                    TAEDA_ROUND(round, nearbyint)  // halves to even
+    TAEDA_LANES1(sqrt, sizeof(T) == 4 ? __builtin_sqrtf(a) : __builtin_sqrt(a))
 
-template <class T>
-TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
+        template <class T>
+        TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
   V<T> r;
-  for (int i = 0; i < N<T>; ++i) r[i] = sizeof(T) == 4 ? __builtin_fmaf(a[i], b[i], c[i]) : __builtin_fma(a[i], b[i], c[i]);
+  for (int i = 0; i < N<T>; ++i)
+    r[i] = sizeof(T) == 4 ? __builtin_fmaf(a[i], b[i], c[i]) : __builtin_fma(a[i], b[i], c[i]);
   return r;
 }
 template <class T>
@@ -144,6 +143,12 @@ TAEDA_INLINE M<T> isfinite(V<T> x) {
     return const_mask<T>(true);
 }
 
+// The largest finite number of the type.
+template <class T>
+TAEDA_INLINE V<T> largest(V<T>) {
+  return splat(sizeof(T) == 4 ? T(__FLT_MAX__) : T(__DBL_MAX__));
+}
+
 // --- extrema: maximum and minimum pass NaN on, fmax and fmin prefer numbers
 template <class T>
 TAEDA_INLINE V<T> maximum(V<T> a, V<T> b) {
@@ -167,7 +172,8 @@ template <class T>
 TAEDA_INLINE void check_divisor(V<T> b) {
   bool zero = false;
   for (int i = 0; i < N<T>; ++i) zero |= b[i] == 0;
-  if (zero) [[unlikely]] integer_division_by_zero();
+  if (zero) [[unlikely]]
+    integer_division_by_zero();
 }
 // INT_MIN / -1 traps; dividing by -1 is negation, which wraps.
 template <class T>
@@ -299,15 +305,15 @@ TAEDA_INLINE V<T> angle(V<T> x) {
 }
 
 // --- functions of one number at a time, from math.h
-#define TAEDA_SCALAR1(name)                                                \
-  template <class T>                                                       \
-  TAEDA_INLINE V<T> name(V<T> x) {                                         \
-    return lanes<T>(x, [](T a) { return math::name(a); });                 \
+#define TAEDA_SCALAR1(name)                                \
+  template <class T>                                       \
+  TAEDA_INLINE V<T> name(V<T> x) {                         \
+    return lanes<T>(x, [](T a) { return math::name(a); }); \
   }
-#define TAEDA_SCALAR2(name)                                                \
-  template <class T>                                                       \
-  TAEDA_INLINE V<T> name(V<T> x, V<T> y) {                                 \
-    return lanes<T>(x, y, [](T a, T b) { return math::name(a, b); });      \
+#define TAEDA_SCALAR2(name)                                           \
+  template <class T>                                                  \
+  TAEDA_INLINE V<T> name(V<T> x, V<T> y) {                            \
+    return lanes<T>(x, y, [](T a, T b) { return math::name(a, b); }); \
   }
 // clang-format off
 TAEDA_SCALAR1(lgamma) TAEDA_SCALAR1(digamma) TAEDA_SCALAR1(erfinv)

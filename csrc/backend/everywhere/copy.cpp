@@ -1,15 +1,46 @@
-// Conversion through a fresh tensor and copy_.
-#include "api/ops.h"
+// Copies between devices, and conversion through a fresh tensor and copy_.
 #include "shape/ops/copy.h"
+#include "api/ops.h"
+#include "backend/cpu/moves.h"
+#include "core/warn.h"
+#include "backend/everywhere/transfer.h"
+#include "shape/create_rules.h"
+#include "shape/elementwise.h"
 #include "shape/view_rules.h"
 
 namespace taeda::everywhere {
 
-Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
-                std::optional<bool>, bool non_blocking, std::optional<MemoryFormat> memory_format) {
-  TAEDA_CHECK(layout.value_or(Layout::Strided) == Layout::Strided, "only the strided layout can be made here");
-  shape::Dims strides = shape::strides_for(self, memory_format.value_or(MemoryFormat::Preserve));
-  Tensor result = new_tensor_strided(self.sizes(), strides, dtype.value_or(self.dtype()), device.value_or(self.device()));
+void copy_(const Tensor& self, const Tensor& src, bool) {
+  if (self.is(src)) return;
+  if (!std::ranges::equal(self.sizes(), src.sizes())) shape::expand(src, self.sizes(), false);
+  if (self.device().type == DeviceType::Meta) return;
+  TAEDA_CHECK_KIND(NotImplemented, src.device().type != DeviceType::Meta,
+                   "a meta tensor has no elements to copy; make it real with to_empty() or empty_like() first");
+  if (is_complex(src.dtype()) && !is_complex(self.dtype()) && self.dtype() != DType::Bool)
+    warn("a copy from complex to real numbers drops the imaginary parts; take .real first to say so");
+  shape::check_no_internal_overlap(self);
+  shape::check_overlap(self, src);
+  if (self.data() == src.data() && self.dtype() == src.dtype() && std::ranges::equal(self.strides(), src.strides()))
+    return;
+  if (!host_can_use(self) || !host_can_use(src)) return transfer(self, src);
+  cpu::move_elements(self, src);
+}
+
+void fill_(const Tensor& self, const Tensor& value) {
+  TAEDA_CHECK(value.dim() == 0, "value must be a number or a 0-d tensor; got shape ", value.sizes());
+  ops::copy_(self, value);
+}
+
+Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+                std::optional<Device> device, std::optional<bool>, bool non_blocking,
+                std::optional<MemoryFormat> memory_format) {
+  shape::check_strided(layout);
+  DType type = dtype.value_or(self.dtype());
+  Device where = device.value_or(self.device());
+  MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
+  bool plain = format == MemoryFormat::Preserve && self.is_contiguous();
+  Tensor result = plain ? new_tensor(self.sizes(), type, where)
+                        : new_tensor_strided(self.sizes(), shape::strides_for(self, format), type, where);
   ops::copy_(result, self, non_blocking);
   return result;
 }

@@ -1,6 +1,7 @@
 // Fresh tensors on any device that has an allocator.
-#include "api/ops.h"
 #include "shape/ops/create.h"
+#include "api/ops.h"
+#include "shape/create_rules.h"
 #include "shape/view_rules.h"
 
 namespace taeda::everywhere {
@@ -8,15 +9,20 @@ namespace taeda::everywhere {
 namespace {
 Device resolve(std::optional<Device> device) { return device.value_or(default_device()); }
 
-void check_strided(std::optional<Layout> layout) {
-  TAEDA_CHECK(layout.value_or(Layout::Strided) == Layout::Strided, "only the strided layout can be made here");
+Tensor fresh_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<MemoryFormat> memory_format) {
+  shape::check_strided(layout);
+  DType type = dtype.value_or(self.dtype());
+  Device where = device.value_or(self.device());
+  if (!memory_format && self.is_contiguous()) return new_tensor(self.sizes(), type, where);
+  return new_tensor_strided(self.sizes(), shape::strides_for(self, memory_format.value_or(MemoryFormat::Preserve)),
+                            type, where);
 }
 }  // namespace
 
 Tensor empty(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
              std::optional<bool>, std::optional<MemoryFormat> memory_format) {
-  check_strided(layout);
-  for (int64_t s : size) TAEDA_CHECK(s >= 0, "sizes must not be negative; got ", size);
+  shape::check_strided(layout);
   MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(format != MemoryFormat::Preserve, "there is no tensor whose memory format could be preserved");
   DType type = dtype.value_or(default_dtype());
@@ -24,13 +30,35 @@ Tensor empty(IntList size, std::optional<DType> dtype, std::optional<Layout> lay
   return new_tensor_strided(size, contiguous_strides(size, format), type, resolve(device));
 }
 
-Tensor zeros_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
-                  std::optional<bool>, std::optional<MemoryFormat> memory_format) {
-  check_strided(layout);
-  shape::Dims strides = shape::strides_for(self, memory_format.value_or(MemoryFormat::Preserve));
-  Tensor result = new_tensor_strided(self.sizes(), strides, dtype.value_or(self.dtype()), device.value_or(self.device()));
+Tensor empty_strided(IntList size, IntList stride, std::optional<DType> dtype, std::optional<Layout> layout,
+                     std::optional<Device> device, std::optional<bool>) {
+  shape::check_strided(layout);
+  return new_tensor_strided(size, stride, dtype.value_or(default_dtype()), resolve(device));
+}
+
+Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat> memory_format) {
+  return fresh_like(self, dtype, layout, device, memory_format);
+}
+
+Tensor zeros_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+                  std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat> memory_format) {
+  Tensor result = fresh_like(self, dtype, layout, device, memory_format);
   ops::zero_(result);
   return result;
+}
+
+Tensor full_like(const Tensor& self, const Scalar& fill_value, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat> memory_format) {
+  Tensor result = fresh_like(self, dtype, layout, device, memory_format);
+  ops::fill_(result, fill_value);
+  return result;
+}
+
+Tensor ones_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory,
+                 std::optional<MemoryFormat> memory_format) {
+  return everywhere::full_like(self, Scalar(1), dtype, layout, device, pin_memory, memory_format);
 }
 
 }  // namespace taeda::everywhere

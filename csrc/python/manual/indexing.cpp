@@ -3,7 +3,7 @@
 #include "api/ops.h"
 #include "python/engine_room.h"
 #include "python/manual/factories.h"
-#include "python/torch_function.h"
+#include "python/parser.h"
 #include "python/types.h"
 
 namespace taeda::python {

@@ -142,9 +142,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     return taeda.log_softmax(input, dim) if dtype is None else taeda.log_softmax(input, dim, dtype)
 
 
-def gumbel_softmax(
-    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
-) -> Tensor:
+def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
     """A sample of the Gumbel-Softmax distribution (Jang et al., 2017).
 
     With ``hard`` the result is one-hot, while its gradient is that of the soft sample. ``eps`` has no effect.

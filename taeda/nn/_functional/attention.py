@@ -181,7 +181,7 @@ def multi_head_attention_forward(
     (N * num_heads, L, S). Boolean masks are true where attention is forbidden, floating ones are added to the scores.
 
     Returns:
-        the output, (L, N, E), and with ``need_weights`` the weights: (N, L, S), or (N, num_heads, L, S) unless averaged.
+        the output, (L, N, E), and with ``need_weights`` the weights: (N, L, S), unless averaged (N, num_heads, L, S).
     """
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
     same = query is key and key is value

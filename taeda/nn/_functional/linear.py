@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import taeda
@@ -43,9 +42,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     return _nn.im2col(input, pair(kernel_size), pair(dilation), pair(padding), pair(stride))
 
 
-def normalize(
-    input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None
-) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
     """``input / max(norm, eps)`` with the p-norm along ``dim``."""
     if out is None:
         return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)

@@ -24,8 +24,8 @@ def _reduce(values: Tensor, reduction: int) -> Tensor:
 def _warn_broadcast(name: str, input: Tensor, target: Tensor) -> None:
     if target.size() != input.size():
         warnings.warn(
-            f"taeda.nn.functional.{name}: target has size {tuple(target.size())}, input {tuple(input.size())}; they are "
-            "broadcast, which is rarely what is meant",
+            f"taeda.nn.functional.{name}: target has size {tuple(target.size())}, input {tuple(input.size())}; they "
+            "are broadcast, which is rarely what is meant",
             stacklevel=3,
         )
 
@@ -228,29 +228,26 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Minus the log-likelihood of ``target`` for mean ``input`` and variance ``var``, which is at least ``eps``.
 
-    ``var`` is a number, of input's size, or of that size with the last dimension 1 or missing. No gradient flows through
-    the limit ``eps``. ``full`` adds the constant ``log(2 * pi) / 2``.
+    ``var`` is a number, of input's size, or of that size with the last dimension 1 or missing. No gradient flows
+    through the limit ``eps``. ``full`` adds the constant ``log(2 * pi) / 2``.
     """
-    if not isinstance(var, Tensor):
-        if var < 0:
-            raise ValueError(f"taeda.nn.functional.gaussian_nll_loss: var has negative entries: {var}")
-        var = var * taeda.ones_like(input)
-    elif taeda.any(var < 0):
+    variance = var if isinstance(var, Tensor) else taeda.full_like(input, var, requires_grad=False)
+    if taeda.any(variance < 0):
         raise ValueError("taeda.nn.functional.gaussian_nll_loss: var has negative entries")
-    if var.size() != input.size():
-        if input.size()[:-1] == var.size():
-            var = var.unsqueeze(-1)
-        elif input.size()[:-1] != var.size()[:-1] or var.size(-1) != 1:
+    if variance.size() != input.size():
+        if input.size()[:-1] == variance.size():
+            variance = variance.unsqueeze(-1)
+        elif input.size()[:-1] != variance.size()[:-1] or variance.size(-1) != 1:
             raise ValueError(
-                f"taeda.nn.functional.gaussian_nll_loss: var of size {tuple(var.size())} does not go with an input of "
-                f"size {tuple(input.size())}"
+                f"taeda.nn.functional.gaussian_nll_loss: var of size {tuple(variance.size())} does not go with an "
+                f"input of size {tuple(input.size())}"
             )
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"reduction must be 'none', 'mean' or 'sum'; got {reduction!r}")
-    var = var.clone()
+    variance = variance.clone()
     with taeda.no_grad():
-        var.clamp_(min=eps)
-    loss = 0.5 * (taeda.log(var) + (input - target) ** 2 / var)
+        variance.clamp_(min=eps)
+    loss = 0.5 * (taeda.log(variance) + (input - target) ** 2 / variance)
     if full:
         loss = loss + 0.5 * math.log(2 * math.pi)
     return _reduce(loss, get_enum(reduction))
@@ -322,9 +319,7 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError(f"taeda.nn.functional.multi_margin_loss: p must be 1 or 2; got {p}")
     if weight is not None and weight.dim() != 1:
-        raise ValueError(
-            f"taeda.nn.functional.multi_margin_loss: weight must have 1 dimension; got {weight.dim()}"
-        )
+        raise ValueError(f"taeda.nn.functional.multi_margin_loss: weight must have 1 dimension; got {weight.dim()}")
     return _nn.multi_margin_loss(input, target, p, margin, weight, number)
 
 
@@ -422,6 +417,4 @@ def ctc_loss(
 
     ``log_probs`` is (T, N, C) or (T, C); ``targets`` is (N, S) or all labels in a row.
     """
-    return taeda.ctc_loss(
-        log_probs, targets, input_lengths, target_lengths, blank, get_enum(reduction), zero_infinity
-    )
+    return taeda.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, get_enum(reduction), zero_infinity)

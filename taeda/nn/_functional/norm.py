@@ -83,14 +83,10 @@ def group_norm(
     return taeda.group_norm(input, num_groups, weight, bias, eps)
 
 
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
-    """Divides by ``(k + alpha * mean of squares over size neighbouring channels) ** beta`` (Krizhevsky et al., 2012)."""
+def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
+    """Divides by ``(k + alpha * mean of squares of size neighbours) ** beta`` (Krizhevsky et al., 2012)."""
     if input.dim() < 3:
-        raise ValueError(
-            f"taeda.nn.functional.local_response_norm: expected at least 3 dimensions; got {input.dim()}"
-        )
+        raise ValueError(f"taeda.nn.functional.local_response_norm: expected at least 3 dimensions; got {input.dim()}")
     if input.numel() == 0:
         return input
     squares = input.mul(input).flatten(2).unsqueeze(1)

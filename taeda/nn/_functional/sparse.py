@@ -54,9 +54,7 @@ def _rows_as_bags(input: Tensor, offsets: Tensor | None) -> tuple[Tensor, Tensor
         starts = taeda.arange(0, rows * width, width, dtype=input.dtype, device=input.device)
         return input.reshape(-1), starts
     if input.dim() != 1:
-        raise ValueError(
-            f"taeda.nn.functional.embedding_bag: input must have 1 or 2 dimensions; got {input.dim()}"
-        )
+        raise ValueError(f"taeda.nn.functional.embedding_bag: input must have 1 or 2 dimensions; got {input.dim()}")
     if offsets is None:
         raise ValueError("taeda.nn.functional.embedding_bag: a 1-dimensional input needs offsets")
     if offsets.dim() != 1:
@@ -82,7 +80,9 @@ def embedding_bag(
     ``input`` is 2-dimensional with a bag in each row, or 1-dimensional with ``offsets`` saying where each bag starts.
     """
     if weight.dtype == taeda.long and input.is_floating_point():
-        raise ValueError("taeda.nn.functional.embedding_bag: input and weight seem to be swapped: weight holds integers")
+        raise ValueError(
+            "taeda.nn.functional.embedding_bag: input and weight seem to be swapped: weight holds integers"
+        )
     if per_sample_weights is not None:
         if per_sample_weights.shape != input.shape:
             raise ValueError(

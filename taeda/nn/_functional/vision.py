@@ -82,8 +82,8 @@ def interpolate(
 
     Args:
         mode: nearest, nearest-exact, linear (1 spatial dimension), bilinear and bicubic (2), trilinear (3) or area.
-        align_corners: for the four linear and cubic modes: whether the corner pixels' centres, rather than the corners of
-            the image, stay where they are.
+        align_corners: for the four linear and cubic modes: whether the corner pixels' centres, rather than the corners
+            of the image, stay where they are.
         recompute_scale_factor: compute the factor again from the rounded output size.
         antialias: for bilinear and bicubic: average over all pixels when shrinking.
     """
@@ -93,7 +93,9 @@ def interpolate(
     elif align_corners is None:
         align_corners = False
     if antialias and not (mode in _ANTIALIASED and input.dim() == 4):
-        raise ValueError("taeda.nn.functional.interpolate: antialias goes with bilinear and bicubic on 4 dimensions only")
+        raise ValueError(
+            "taeda.nn.functional.interpolate: antialias goes with bilinear and bicubic on 4 dimensions only"
+        )
     spatial = input.dim() - 2
     output_size, factors = _target(input, size, scale_factor, recompute_scale_factor)
     native = _NEAREST.get((mode, spatial))
@@ -167,7 +169,7 @@ def grid_sample(
 
 def _warn_align_corners(name: str) -> None:
     warnings.warn(
-        f"taeda.nn.functional.{name}: align_corners defaults to False; pass it to say so (before PyTorch 1.3 it was True)",
+        f"taeda.nn.functional.{name}: align_corners defaults to False; pass it (before PyTorch 1.3 it was True)",
         stacklevel=3,
     )
 

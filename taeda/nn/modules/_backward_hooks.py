@@ -23,8 +23,11 @@ class _Tap(Function):
     @staticmethod
     def forward(ctx: Any, on_grad: Callable[[tuple[Any, ...]], tuple[Any, ...]], *tensors: Tensor) -> Any:
         ctx.on_grad = on_grad
-        ctx.set_materialize_grads(False)
-        return tuple(tensor.view_as(tensor) for tensor in tensors)
+        outputs = tuple(tensor.view_as(tensor) for tensor in tensors)
+        ctx.mark_non_differentiable(
+            *(output for output, tensor in zip(outputs, tensors, strict=True) if not tensor.requires_grad)
+        )
+        return outputs
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Any:
@@ -68,8 +71,8 @@ class BackwardHooks:
 
     @staticmethod
     def _tap(values: tuple[Any, ...], on_grad: Any) -> tuple[tuple[Any, ...], bool]:
-        at = [i for i, value in enumerate(values) if isinstance(value, Tensor) and value.requires_grad]
-        if not at or not taeda.is_grad_enabled():
+        at = [i for i, value in enumerate(values) if isinstance(value, Tensor)]
+        if not taeda.is_grad_enabled() or not any(values[i].requires_grad for i in at):
             return values, False
         count = len(values)
 

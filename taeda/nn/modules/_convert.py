@@ -69,7 +69,7 @@ class ConvertMixin:
             value = fn(param)
             grad = param.grad
             new_grad = None if grad is None else fn(grad)
-        in_place = _can_take_data(param, value) and not taeda.__future__.get_overwrite_module_params_on_conversion()
+        in_place = _can_take_data(param, value)
         if in_place:
             param.grad = None
             param.data = value

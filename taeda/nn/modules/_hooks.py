@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from taeda.utils.hooks import RemovableHandle
 
-# The tables a call looks at. They are made when first asked for; whoever asks may add a hook, so asking for one switches
-# the module to the instrumented call.
+# The tables a call looks at. They are made when first asked for; whoever asks may add a hook, so asking for one
+# switches the module to the instrumented call.
 CALL_TABLES = frozenset(
     {
         "_forward_pre_hooks",
@@ -37,6 +37,13 @@ _global_forward_hooks_with_kwargs: OrderedDict[int, bool] = OrderedDict()
 _global_backward_pre_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_backward_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_legacy_backward_hooks: OrderedDict[int, Any] = OrderedDict()
+_GLOBAL_CALL_TABLES = (
+    _global_forward_pre_hooks,
+    _global_forward_hooks,
+    _global_backward_pre_hooks,
+    _global_backward_hooks,
+    _global_legacy_backward_hooks,
+)
 _global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
@@ -146,6 +153,8 @@ class HookMixin:
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         """The call with everything that may be hooked into it."""
+        if HookMixin._instrumented and not any(_GLOBAL_CALL_TABLES):
+            HookMixin._instrumented = False  # the last hook for all modules is gone
         called: set[Any] = set()
         result: Any = None
         try:

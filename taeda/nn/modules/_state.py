@@ -21,11 +21,15 @@ if TYPE_CHECKING:
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 
 
-class _IncompatibleKeys(NamedTuple):
-    """What `load_state_dict` found on one side only."""
-
+class _Keys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+
+class _IncompatibleKeys(_Keys):
+    """What `load_state_dict` found on one side only."""
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         if not self.missing_keys and not self.unexpected_keys:
@@ -291,9 +295,7 @@ class _Loader:
         local_metadata = dict(self.metadata.get(prefix[:-1], {}))
         if self.assign:
             local_metadata["assign_to_params_buffers"] = True
-        module._load_from_state_dict(
-            state, prefix, local_metadata, True, self.missing, self.unexpected, self.errors
-        )
+        module._load_from_state_dict(state, prefix, local_metadata, True, self.missing, self.unexpected, self.errors)
         for name, child in module._modules.items():
             if child is not None:
                 child_prefix = f"{prefix}{name}."

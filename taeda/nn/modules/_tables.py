@@ -65,7 +65,7 @@ class Table(dict[str, Any]):
         for name, value in dict(*args, **kwargs).items():
             self[name] = value
 
-    def __ior__(self, other: Any) -> Any:
+    def __ior__(self, other: Any) -> Any:  # type: ignore[override,misc]
         self.update(other)
         return self
 

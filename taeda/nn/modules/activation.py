@@ -354,7 +354,6 @@ class _AlongDim(Module):
         super().__init__()
         self.dim = dim
 
-
     def extra_repr(self) -> str:
         return f"dim={self.dim}"
 

@@ -80,9 +80,7 @@ class _NormBase(Module):
     def _check_input_dim(self, input: Tensor) -> None:
         if input.dim() not in self._dims:
             wanted = " or ".join(str(dims) for dims in self._dims)
-            raise ValueError(
-                f"taeda.nn.{type(self).__name__}: expected {wanted} dimensions; got {tuple(input.shape)}"
-            )
+            raise ValueError(f"taeda.nn.{type(self).__name__}: expected {wanted} dimensions; got {tuple(input.shape)}")
 
     def extra_repr(self) -> str:
         return (

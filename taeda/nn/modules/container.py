@@ -357,7 +357,7 @@ class ParameterDict(Module):
 
     def __getitem__(self, key: str) -> Any:
         if key not in self._keys:
-            raise KeyError(key)
+            raise AttributeError(f"taeda.nn.ParameterDict: there is no {key!r}; the keys are {list(self._keys)}")
         return getattr(self, self._attribute(key))
 
     def __setitem__(self, key: str, value: Any) -> None:
@@ -396,7 +396,7 @@ class ParameterDict(Module):
             del self[key]
 
     def pop(self, key: str) -> Any:
-        """Removes and returns a value; KeyError if there is none."""
+        """Removes and returns a value; AttributeError if there is none."""
         value = self[key]
         del self[key]
         return value

@@ -27,9 +27,10 @@ _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What the convolutions share. ``weight`` is (out, in / groups, kernel...), transposed (in, out / groups, kernel...).
+    """What the convolutions share.
 
-    Weight and bias start uniform within ``sqrt(groups / (in_channels * kernel elements))``.
+    ``weight`` is (out, in / groups, kernel...), for the transposed ones (in, out / groups, kernel...). Weight and bias
+    start uniform within ``1 / sqrt(fan_in)``.
     """
 
     weight: Tensor
@@ -308,7 +309,7 @@ class _ConvTransposeNd(_ConvNd):
         num_spatial_dims: int,
         dilation: Any = None,
     ) -> Any:
-        """What to add at the end of each dimension for the output to have ``output_size``; ValueError if nothing does."""
+        """What to add at the end of each dimension to reach ``output_size``; ValueError if nothing does."""
         if output_size is None:
             return single(self.output_padding)
         name = f"taeda.nn.{type(self).__name__}"
@@ -343,8 +344,8 @@ class _ConvTransposeNd(_ConvNd):
 class ConvTranspose1d(_ConvTransposeNd):
     """Transposed convolution of (N, C, L) or (C, L): maps as the gradient of a `Conv1d` of the same arguments does.
 
-    With a stride several input sizes of the convolution give one output size; ``output_padding``, or the ``output_size``
-    given to `forward`, chooses among them.
+    With a stride several input sizes of the convolution give one output size; ``output_padding``, or the
+    ``output_size`` given to `forward`, chooses among them.
     """
 
     def __init__(

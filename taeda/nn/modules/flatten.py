@@ -45,9 +45,7 @@ class Unflatten(Module):
     @staticmethod
     def _check_sizes(sizes: Any) -> None:
         if not isinstance(sizes, (tuple, list)):
-            raise TypeError(
-                f"taeda.nn.Unflatten: unflattened_size must be a tuple of ints; got {type(sizes).__name__}"
-            )
+            raise TypeError(f"taeda.nn.Unflatten: unflattened_size must be a tuple of ints; got {type(sizes).__name__}")
         for i, size in enumerate(sizes):
             if not isinstance(size, int):
                 raise TypeError(

@@ -167,10 +167,12 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
                 self._set_buffer(name, value)
                 return
         elif isinstance(value, Module):
-            self._displace(name, "_modules")
             self._check_initialised(modules)
-            self._modules[name] = run_registration_hooks(_hooks._global_module_registration_hooks, self, name, value)
-            return
+            if name not in attributes["_parameters"]:
+                self._displace(name, "_modules")
+                hooks = _hooks._global_module_registration_hooks
+                self._modules[name] = run_registration_hooks(hooks, self, name, value)
+                return
         elif name in _SPECIAL:
             if name in _STRUCTURE:
                 adopt(self, name, value)

@@ -15,7 +15,7 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 
 
 class LocalResponseNorm(Module):
-    """Divides by ``(k + alpha * mean of squares over size neighbouring channels) ** beta`` (Krizhevsky et al., 2012)."""
+    """Divides by ``(k + alpha * mean of squares of size neighbours) ** beta`` (Krizhevsky et al., 2012)."""
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -103,9 +103,7 @@ class GroupNorm(Module):
     ) -> None:
         super().__init__()
         if num_channels % num_groups != 0:
-            raise ValueError(
-                f"taeda.nn.GroupNorm: num_groups {num_groups} does not divide num_channels {num_channels}"
-            )
+            raise ValueError(f"taeda.nn.GroupNorm: num_groups {num_groups} does not divide num_channels {num_channels}")
         self.num_groups = num_groups
         self.num_channels = num_channels
         self.eps = eps

@@ -141,9 +141,7 @@ class Embedding(_Table):
 
 def _check_matrix(name: str, embeddings: Tensor) -> None:
     if embeddings.dim() != 2:
-        raise AssertionError(
-            f"taeda.nn.{name}.from_pretrained: expected a matrix; got {tuple(embeddings.shape)}"
-        )
+        raise AssertionError(f"taeda.nn.{name}.from_pretrained: expected a matrix; got {tuple(embeddings.shape)}")
 
 
 class EmbeddingBag(_Table):
@@ -177,9 +175,7 @@ class EmbeddingBag(_Table):
         self.padding_idx = padding_idx
         self._make_weight(num_embeddings, embedding_dim, _weight, True, device, dtype)
 
-    def forward(
-        self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """``input`` is (bags, indices), or (indices) with ``offsets`` saying where each bag starts."""
         return F.embedding_bag(
             input,

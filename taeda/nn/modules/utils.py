@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda.nn._functional.sizes import fill_none as _list_with_default
 from taeda.nn._functional.sizes import ntuple as _named_ntuple
-from taeda.nn._functional.sizes import pair as _pair
-from taeda.nn._functional.sizes import single as _single
-from taeda.nn._functional.sizes import triple as _triple
 
 __all__ = ["consume_prefix_in_state_dict_if_present"]
 

@@ -129,7 +129,9 @@ class LRScheduler:
 
     def _warn_if_outside_step(self) -> None:
         if not self._get_lr_called_within_step:
-            warnings.warn("get_lr() is meant for step(); get_last_lr() gives the current rate", UserWarning, stacklevel=3)
+            warnings.warn(
+                "get_lr() is meant for step(); get_last_lr() gives the current rate", UserWarning, stacklevel=3
+            )
 
 
 class FactorLR(LRScheduler):

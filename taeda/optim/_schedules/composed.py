@@ -53,7 +53,8 @@ class SequentialLR(_ComposedLR):
             raise ValueError("SequentialLR: cannot hold ReduceLROnPlateau, whose step wants a metric")
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
-                f"SequentialLR: wants {len(schedulers) - 1} milestones for {len(schedulers)} schedulers; got {len(milestones)}"
+                f"SequentialLR: wants {len(schedulers) - 1} milestones for {len(schedulers)} schedulers;"
+                f" got {len(milestones)}"
             )
         self._schedulers = schedulers
         self._milestones = milestones

@@ -28,7 +28,7 @@ class CyclicLR(LRScheduler):
     """The rate goes up and down between ``base_lr`` and ``max_lr``, once a batch; the momentum goes the other way.
 
     The height of a cycle is scaled by ``scale_fn(cycle)`` or ``scale_fn(iteration)`` (``scale_mode``); ``mode`` names
-    three such functions: ``"triangular"`` 1, ``"triangular2"`` ``2**(1 - cycle)``, ``"exp_range"`` ``gamma**iteration``.
+    three of them: ``"triangular"`` 1, ``"triangular2"`` ``2**(1 - cycle)``, ``"exp_range"`` ``gamma**iteration``.
     Source: Smith, Cyclical learning rates for training neural networks, 2017.
 
     Raises:
@@ -139,13 +139,13 @@ _ANNEALERS = {"cos": _cosine, "linear": _line}
 class OneCycleLR(LRScheduler):
     """One rise to ``max_lr`` and one fall far below the start, over all batches; the momentum goes the other way.
 
-    The rate starts at ``max_lr / div_factor`` and ends at that over ``final_div_factor``; the rise takes ``pct_start`` of
-    the steps. ``three_phase`` falls back to the start first, in as many steps as the rise, and then to the end.
+    The rate starts at ``max_lr / div_factor`` and ends at that over ``final_div_factor``; the rise takes
+    ``pct_start`` of the steps. ``three_phase`` first falls back to the start, in as many steps, then to the end.
     Source: Smith and Topin, Super-convergence, 2019.
 
     Raises:
-        ValueError: steps are not given or not positive, ``pct_start`` is outside [0, 1], an unknown ``anneal_strategy``,
-            a step beyond the last.
+        ValueError: steps are not given or not positive, ``pct_start`` is outside [0, 1], an unknown
+            ``anneal_strategy``, a step beyond the last.
     """
 
     def __init__(
@@ -218,10 +218,14 @@ class OneCycleLR(LRScheduler):
 def _total_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
     if total_steps is None and (epochs is None or steps_per_epoch is None):
         raise ValueError("OneCycleLR: give total_steps, or both epochs and steps_per_epoch")
-    given = {"total_steps": total_steps} if total_steps is not None else {
-        "epochs": epochs,
-        "steps_per_epoch": steps_per_epoch,
-    }
+    given = (
+        {"total_steps": total_steps}
+        if total_steps is not None
+        else {
+            "epochs": epochs,
+            "steps_per_epoch": steps_per_epoch,
+        }
+    )
     product = 1
     for name, value in given.items():
         if not isinstance(value, int) or value <= 0:

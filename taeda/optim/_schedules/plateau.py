@@ -13,7 +13,7 @@ class ReduceLROnPlateau(LRScheduler):
     """Multiplies the rate by ``factor`` after more than ``patience`` epochs in which the metric got no better.
 
     Better means by more than ``threshold``, as a fraction of the best (``"rel"``) or as it is (``"abs"``). After a
-    reduction ``cooldown`` epochs do not count. A change of no more than ``eps`` is not made, none goes below ``min_lr``.
+    reduction ``cooldown`` epochs do not count. A change of ``eps`` or less is not made, none goes below ``min_lr``.
 
     Raises:
         ValueError: ``factor`` is 1 or more, an unknown mode, or ``min_lr`` of the wrong length.
@@ -86,8 +86,8 @@ class ReduceLROnPlateau(LRScheduler):
         if len(groups) != len(self.min_lrs):
             if self.default_min_lr is None:
                 raise RuntimeError(
-                    f"ReduceLROnPlateau: {len(self.min_lrs)} values in min_lr for {len(groups)} groups; set min_lrs after"
-                    " add_param_group"
+                    f"ReduceLROnPlateau: {len(self.min_lrs)} values in min_lr for {len(groups)} groups;"
+                    " set min_lrs after add_param_group"
                 )
             self.min_lrs = [self.default_min_lr] * len(groups)
         for group, low in zip(groups, self.min_lrs, strict=True):

@@ -181,9 +181,7 @@ class ExponentialLR(FactorLR):
 class PolynomialLR(FactorLR):
     """``lr = initial_lr * (1 - epoch / total_iters)**power`` until ``total_iters``."""
 
-    def __init__(
-        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
+    def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self.total_iters = total_iters
         self.power = power
         super().__init__(optimizer, last_epoch)
@@ -291,5 +289,3 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             cycle = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
             self.T_cur = epoch - self.T_0 * (self.T_mult**cycle - 1) / (self.T_mult - 1)
             self.T_i = self.T_0 * self.T_mult**cycle
-
-

@@ -30,8 +30,8 @@ _T = TypeVar("_T")
 class Dataset(Generic[_T_co]):
     """A map from keys, usually ``range(len(self))``, to samples.
 
-    A subclass defines ``__getitem__``, usually ``__len__``, and may define ``__getitems__(keys)`` to fetch a whole batch
-    as a list at once.
+    A subclass defines ``__getitem__``, usually ``__len__``, and may define ``__getitems__(keys)`` to fetch a batch as
+    a list at once.
     """
 
     def __getitem__(self, index: Any) -> _T_co:
@@ -70,7 +70,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Sample ``i`` is the tuple (for positional datasets) or dict (for named ones) of the ``i``-th samples of all parts.
+    """Sample ``i`` is the tuple (dict, for parts given by keyword) of the ``i``-th samples of all parts.
 
     Raises:
         ValueError: no part, both kinds of parts, or parts of different lengths.

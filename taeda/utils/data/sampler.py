@@ -45,8 +45,8 @@ class SequentialSampler(Sampler[int]):
 class RandomSampler(Sampler[int]):
     """Indices in random order, each once, or ``num_samples`` independent draws with ``replacement``.
 
-    Without replacement more samples than the dataset has start another permutation. Without ``generator`` each iteration
-    draws the seed of its own from the default generator.
+    Without replacement more samples than the dataset has start another permutation. Without ``generator`` each
+    iteration draws the seed of one from the default generator.
 
     Raises:
         ValueError: ``replacement`` is not a bool, or there is nothing to draw.

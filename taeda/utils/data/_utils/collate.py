@@ -80,8 +80,8 @@ def default_convert(data: Any) -> Any:
 def collate(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Any:
     """Collates ``batch`` by the type of its first sample.
 
-    ``collate_fn_map`` maps types (or tuples of them) to functions ``fn(batch, *, collate_fn_map)``. Mappings, namedtuples
-    and sequences without an entry are collated field by field.
+    ``collate_fn_map`` maps types (or tuples of them) to functions ``fn(batch, *, collate_fn_map)``. Mappings,
+    namedtuples and sequences without an entry are collated field by field.
 
     Raises:
         TypeError: a sample of a type nobody collates.
@@ -104,8 +104,7 @@ def collate(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Any:
         lengths = {len(item) for item in batch}
         if len(lengths) > 1:
             raise RuntimeError(f"collate: sequences in a batch must have one length; got lengths {sorted(lengths)}")
-        columns = list(zip(*batch, strict=True))
-        items = [collate(column, collate_fn_map=collate_fn_map) for column in columns]
+        items = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)]
         return items if isinstance(sample, tuple) else _rebuild_sequence(sample, items)
     raise TypeError(
         "default_collate: samples must be tensors, numpy arrays, numbers, strings, dicts or sequences; got"
@@ -127,7 +126,7 @@ def collate_numpy_array_fn(batch: Any, *, collate_fn_map: _CollateMap | None = N
 
 def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Tensor:
     """Makes a 1-D tensor of numpy scalars, in their dtype."""
-    return taeda.as_tensor(batch)
+    return taeda.as_tensor(sys.modules["numpy"].asarray(batch))
 
 
 def collate_float_fn(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Tensor:
@@ -143,15 +142,6 @@ def collate_int_fn(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> 
 def collate_str_fn(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Any:
     """Leaves strings and bytes as they are."""
     return batch
-
-
-def _collate_other_fn(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Any:
-    kind = _numpy_kind(batch[0])
-    if kind == "array" and batch[0].shape != ():
-        return collate_numpy_array_fn(batch, collate_fn_map=collate_fn_map)
-    if kind is not None:
-        return collate_numpy_scalar_fn(batch, collate_fn_map=collate_fn_map)
-    return collate(batch, collate_fn_map={k: f for k, f in (collate_fn_map or {}).items() if k is not object})
 
 
 default_collate_fn_map: _CollateMap = {
@@ -172,4 +162,13 @@ def default_collate(batch: Any) -> Any:
         TypeError: a sample of another type.
         RuntimeError: tensors or sequences of different sizes.
     """
+    _add_numpy_types()
     return collate(batch, collate_fn_map=default_collate_fn_map)
+
+
+def _add_numpy_types() -> None:
+    """Enters numpy's types once something has loaded numpy; before that no sample can be of them."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and numpy.ndarray not in default_collate_fn_map:
+        default_collate_fn_map[numpy.ndarray] = collate_numpy_array_fn
+        default_collate_fn_map[(numpy.bool_, numpy.number, numpy.object_)] = collate_numpy_scalar_fn

@@ -1,0 +1,44 @@
+# Each target sets up all it needs in .venv, from PyPI alone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= $(shell nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+.PHONY: demo test bench lint docs build sanitize cpp-test clean
+
+$(VENV)/ready-%: pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -q --disable-pip-version-check $$($(BIN)/python tools/extras.py build $*)
+	@touch $@
+
+build: $(VENV)/ready-build
+	@$(BIN)/python tools/build.py
+
+demo: build $(VENV)/ready-demo
+	$(BIN)/python examples/digits.py --out demo-out
+
+test: build $(VENV)/ready-test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+bench: build $(VENV)/ready-bench
+	$(BIN)/python -m benchmarks
+
+lint: build $(VENV)/ready-lint
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cpp' 'tests/cpp/*')
+
+cpp-test: $(VENV)/ready-build
+	$(BIN)/python tools/build.py --cpp-test
+
+sanitize: $(VENV)/ready-test
+	$(BIN)/python tools/build.py --sanitize
+
+docs: build
+	$(BIN)/python tools/docs.py
+
+clean:
+	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/generated taeda/lib
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

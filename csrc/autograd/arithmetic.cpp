@@ -1,0 +1,52 @@
+#include "autograd/arithmetic.h"
+
+#include <cmath>
+
+#include "api/ops.h"
+
+namespace taeda::autograd::arithmetic {
+
+Tensor add(const Tensor& a, const Tensor& b) { return ops::add(a, b); }
+void add_in_place(const Tensor& a, const Tensor& b) { ops::add_(a, b); }
+Tensor zeros(IntList sizes, DType dtype, Device device) { return ops::zeros(sizes, dtype, std::nullopt, device); }
+Tensor zeros_like(const Tensor& t) { return ops::zeros_like(t); }
+
+Tensor ones_like(const Tensor& t) {
+  Tensor ones = new_tensor(t.sizes(), t.dtype(), t.device());
+  ops::fill_(ones, 1);
+  return ones;
+}
+
+Tensor clone(const Tensor& t) { return ops::clone(t); }
+Tensor clone_contiguous(const Tensor& t) { return ops::clone(t, MemoryFormat::Contiguous); }
+void copy(const Tensor& to, const Tensor& from) { ops::copy_(to, from); }
+void fill_zero(const Tensor& t) { ops::zero_(t); }
+Tensor cast(const Tensor& t, DType dtype) { return ops::_to_copy(t, dtype); }
+Tensor move(const Tensor& t, Device device) { return ops::_to_copy(t, std::nullopt, std::nullopt, device); }
+Tensor real(const Tensor& t) { return ops::_to_copy(t, to_real(t.dtype())); }
+Tensor sum_to(const Tensor& t, IntList sizes) { return ops::sum_to_size(t, sizes); }
+Tensor as_strided(const Tensor& t, IntList sizes, IntList strides, int64_t offset) {
+  return ops::as_strided(t, sizes, strides, offset);
+}
+
+namespace {
+template <class T>
+bool any_nan(const T* values, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+      if (std::isnan(values[i].real()) || std::isnan(values[i].imag())) return true;
+    } else if constexpr (!std::is_integral_v<T>) {
+      if (std::isnan(convert<double>(values[i]))) return true;
+    }
+  }
+  return false;
+}
+}  // namespace
+
+bool has_nan(const Tensor& t) {
+  Scoped off(t_state.grad_mode, false);
+  Tensor here = ops::contiguous(t.is_cpu() ? t : move(t, {}));
+  return visit(here.dtype(), [&]<class T>() { return any_nan(here.data<T>(), here.numel()); });
+}
+
+}  // namespace taeda::autograd::arithmetic

@@ -1,0 +1,98 @@
+// Products of half types: oneDNN's matmul where the machine has instructions for them, else through float.
+#include "api/ops.h"
+#include "backend/cpu/onednn.h"
+#include "core/parallel.h"
+
+namespace taeda::cpu::onednn {
+
+namespace {
+
+constexpr int64_t kRows = 256;  // rows of results to a piece
+
+Tensor borrowed(const void* data, DType dtype, std::array<int64_t, 3> sizes, std::array<int64_t, 3> strides) {
+  int64_t bytes = extent(sizes, strides, 0) * itemsize(dtype);
+  auto storage = make_ref<StorageImpl>(DataPtr(const_cast<void*>(data), nullptr, nullptr, Device{DeviceType::CPU}), bytes, false);
+  return from_storage(std::move(storage), dtype, sizes, strides, 0);
+}
+
+Tensor to_float(const Tensor& t) {
+  Tensor result = new_tensor(t.sizes(), DType::Float32);
+  ops::copy_(result, t);
+  return result;
+}
+
+// c = alpha * product + beta * c, rounded once.
+template <class T>
+void finish(const Gemm& g, const float* product) {
+  float alpha = g.alpha.to<float>(), beta = g.beta.to<float>();
+  parallel_for(0, g.batch * g.m, std::max<int64_t>(kGrain / g.n, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T* to = static_cast<T*>(g.c) + i / g.m * g.c_batch + i % g.m * g.c_row;
+      const float* from = product + i * g.n;
+      for (int64_t j = 0; j < g.n; ++j)
+        to[j] = T(beta == 0 ? alpha * from[j] : alpha * from[j] + beta * static_cast<float>(to[j]));
+    }
+  });
+}
+
+void finish(const Gemm& g, const Tensor& product) {
+  g.dtype == DType::BFloat16 ? finish<BFloat16>(g, product.data<float>()) : finish<Half>(g, product.data<float>());
+}
+
+void through_float(const Gemm& g) {
+  Tensor a = to_float(borrowed(g.a, g.dtype, {g.batch, g.m, g.k}, {g.a_batch, g.a_row, g.a_col}));
+  Tensor b = to_float(borrowed(g.b, g.dtype, {g.batch, g.k, g.n}, {g.b_batch, g.b_row, g.b_col}));
+  Tensor product = new_tensor(IntList({g.batch, g.m, g.n}), DType::Float32);
+  gemm({DType::Float32, g.batch, g.m, g.n, g.k, a.data(), g.m * g.k, g.k, 1, b.data(), g.k * g.n, g.n, 1, product.data(),
+        g.m * g.n, g.n});
+  finish(g, product);
+}
+
+struct Shape {
+  DType dtype, result;
+  int64_t m, n, k, a_row, a_col, b_row, b_col, c_row;
+};
+
+std::shared_ptr<Operation> matmul_operation(const Shape& s) {
+  Key key;
+  key.add('m').add(static_cast<int64_t>(s.dtype)).add(static_cast<int64_t>(s.result));
+  for (int64_t v : {s.m, s.n, s.k, s.a_row, s.a_col, s.b_row, s.b_col, s.c_row}) key.add(v);
+  return cached(key, [&] {
+    std::array<int64_t, 2> a{s.m, s.k}, b{s.k, s.n}, c{s.m, s.n};
+    MemoryDesc a_desc(s.dtype, a, IntList({s.a_row, s.a_col})), b_desc(s.dtype, b, IntList({s.b_row, s.b_col}));
+    MemoryDesc c_desc(s.result, c, IntList({s.c_row, 1}));
+    dnnl_primitive_desc_t desc = nullptr;
+    check(dnnl().matmul_primitive_desc_create(&desc, engine(), a_desc.get(), b_desc.get(), nullptr, c_desc.get(),
+                                              Attributes().get()));
+    std::vector<Operation::Operand> operands;
+    operands.push_back({DNNL_ARG_SRC, std::move(a_desc), false});
+    operands.push_back({DNNL_ARG_WEIGHTS, std::move(b_desc), false});
+    operands.push_back({DNNL_ARG_DST, std::move(c_desc), true});
+    return std::make_shared<Operation>(Primitive(desc), std::move(operands));
+  });
+}
+
+}  // namespace
+
+void half_gemm(const Gemm& g) {
+  if (!has_native(g.dtype)) return through_float(g);
+  bool plain = g.alpha.equals(1) && g.beta.equals(0);
+  Tensor product = plain ? Tensor() : new_tensor(IntList({g.batch, g.m, g.n}), DType::Float32);
+  DType result = plain ? g.dtype : DType::Float32;
+  int64_t c_row = plain ? g.c_row : g.n, c_batch = plain ? g.c_batch : g.m * g.n;
+  char* c = static_cast<char*>(plain ? g.c : product.data());
+  int64_t pieces = (g.m + kRows - 1) / kRows;
+  parallel_for(0, g.batch * pieces, 1, [&](int64_t begin, int64_t end) {
+    Threads one(1);
+    for (int64_t index = begin; index < end; ++index) {
+      int64_t batch = index / pieces, i = index % pieces * kRows, rows = std::min(kRows, g.m - i), size = itemsize(g.dtype);
+      auto a = static_cast<const char*>(g.a) + (batch * g.a_batch + i * g.a_row) * size;
+      auto b = static_cast<const char*>(g.b) + batch * g.b_batch * size;
+      void* data[] = {const_cast<char*>(a), const_cast<char*>(b), c + (batch * c_batch + i * c_row) * itemsize(result)};
+      matmul_operation({g.dtype, result, rows, g.n, g.k, g.a_row, g.a_col, g.b_row, g.b_col, c_row})->run(data);
+    }
+  });
+  if (!plain) finish(g, product);
+}
+
+}  // namespace taeda::cpu::onednn

@@ -1,0 +1,233 @@
+// Reading and writing at positions along dimensions.
+#include <numeric>
+
+#include "api/ops.h"
+#include "backend/cpu/moves.h"
+#include "backend/cpu/positions.h"
+#include "shape/ops/index.h"
+
+namespace taeda::cpu {
+
+namespace {
+
+// `values` as the result of an index would be laid out: with one stride for all places.
+struct Values {
+  Tensor tensor;
+  std::vector<int64_t> kept_steps;
+  int64_t step = 0;
+};
+
+Values values_for(const Tensor& values, const shape::Indexed& indexed) {
+  size_t first = indexed.at, count = indexed.positions.size();
+  TAEDA_CHECK(values.dim() <= static_cast<int64_t>(indexed.sizes.size()), "values of shape ", values.sizes(),
+              " do not broadcast to the ", IntList(indexed.sizes), " elements that are indexed");
+  for (int64_t d = 1; d <= values.dim(); ++d) {
+    int64_t size = values.sizes()[values.dim() - d];
+    TAEDA_CHECK(size == 1 || size == indexed.sizes[indexed.sizes.size() - d], "values of shape ", values.sizes(),
+                " do not broadcast to the ", IntList(indexed.sizes), " elements that are indexed");
+  }
+  Values result{ops::expand(values, indexed.sizes), {}, 0};
+  auto as_one = [&](const Tensor& t) {
+    int64_t expected = -1;
+    for (size_t d = first + count; d-- > first;) {
+      if (t.sizes()[d] == 1) continue;
+      if (expected < 0) result.step = t.strides()[d];
+      else if (t.strides()[d] != expected) return false;
+      expected = t.strides()[d] * t.sizes()[d];
+    }
+    return true;
+  };
+  if (!as_one(result.tensor)) {
+    result.tensor = ops::contiguous(result.tensor);
+    as_one(result.tensor);
+  }
+  int64_t item = values.itemsize();
+  result.step *= item;
+  for (size_t i = 0; i < indexed.kept.size(); ++i)
+    result.kept_steps.push_back(result.tensor.strides()[i < first ? i : i + count] * item);
+  return result;
+}
+
+std::vector<int64_t> others(const Tensor& self, int64_t dim) {
+  std::vector<int64_t> result;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (d != dim) result.push_back(d);
+  return result;
+}
+
+// Writes slices of `source` at positions along a dimension.
+void write_along(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, Combine combine,
+                 Negative negative, ErrorKind kind) {
+  std::vector<int64_t> kept = others(self, dim), steps;
+  int64_t item = self.itemsize();
+  for (int64_t d : kept) steps.push_back(source.strides()[d] * item);
+  int64_t step = source.dim() ? source.strides()[dim] * item : item;
+  write_places(self, source.data<char>(), places_along(self, dim, index, negative, kind), {kept, steps, step}, combine);
+}
+
+Tensor apart_from(const Tensor& source, const Tensor& self) {
+  return share_storage(source, self) ? ops::clone(source) : source;
+}
+
+}  // namespace
+
+void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
+  shape::Indexed indexed = shape::indexed(self, positions);
+  if (out.numel() == 0) {
+    for (size_t d = 0; d < positions.size(); ++d)
+      if (positions[d].defined() && positions[d].numel() && numel_of(indexed.positions)) places_at(self, positions, indexed);
+    return;
+  }
+  Places places = places_at(self, positions, indexed);
+  size_t first = indexed.at, count = indexed.positions.size();
+  std::vector<int64_t> steps;
+  int64_t item = out.itemsize(), step = item;
+  for (size_t i = 0; i < indexed.kept.size(); ++i) steps.push_back(out.strides()[i < first ? i : i + count] * item);
+  for (size_t d = first + count; d < indexed.sizes.size(); ++d) step *= indexed.sizes[d];
+  read_places(out.data<char>(), self, places, {indexed.kept, steps, step});
+}
+
+void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  TAEDA_CHECK(self.dtype() == values.dtype(), "self and values must have one dtype; got ", self.dtype(), " and ", values.dtype());
+  std::vector<Tensor> positions = shape::positions_of(self, indices);
+  shape::Indexed indexed = shape::indexed(self, positions);
+  Values source = values_for(apart_from(values, self), indexed);
+  Places places = places_at(self, positions, indexed);
+  if (numel_of(indexed.sizes) == 0) return;
+  write_places(self, source.tensor.data<char>(), places, {indexed.kept, source.kept_steps, source.step},
+               accumulate ? Combine::Sum : Combine::Put);
+}
+
+void index_select(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
+  dim = wrap_dim(dim, self.dim());
+  Places places = places_along(self, dim, index, Negative::Raises, ErrorKind::Index);
+  if (out.numel() == 0) return;
+  std::vector<int64_t> kept = others(self, dim), steps;
+  for (int64_t d : kept) steps.push_back(out.strides()[d] * out.itemsize());
+  int64_t step = (out.dim() ? out.strides()[dim] : 1) * out.itemsize();
+  read_places(out.data<char>(), self, places, {kept, steps, step});
+}
+
+namespace {
+
+void check_slices(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, ErrorKind count_error) {
+  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ", source.dtype());
+  TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
+  int64_t length = source.dim() ? source.sizes()[wrap_dim(dim, source.dim())] : 1;
+  if (index.numel() != length)
+    fail(count_error, str("there are ", index.numel(), " positions for ", length, " slices of source"));
+  TAEDA_CHECK(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
+              "source must have as many dimensions as self; got shapes ", source.sizes(), " and ", self.sizes());
+  for (int64_t d = 0; d < std::min(self.dim(), source.dim()); ++d)
+    TAEDA_CHECK(d == dim || self.sizes()[d] == source.sizes()[d], "slices of source (shape ", source.sizes(),
+                ") must have the shape of those of self (", self.sizes(), ") along dimension ", d);
+}
+
+// A source that is a number stands for a slice of one element.
+Tensor like_rank(const Tensor& source, const Tensor& self) {
+  if (source.dim() == self.dim()) return source;
+  std::vector<int64_t> ones(static_cast<size_t>(self.dim()), 1);
+  return ops::reshape(source, ones);
+}
+
+Tensor flat_number(const Tensor& t) { return t.dim() ? t : ops::unsqueeze(t, 0); }
+
+}  // namespace
+
+void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  dim = wrap_dim(dim, self.dim());
+  shape::check_index_dtype(index);
+  check_slices(self, dim, index, source, ErrorKind::Runtime);
+  Tensor scaled = apart_from(alpha.equals(1) ? source : ops::mul(source, alpha), self);
+  if (self.dim() == 0)
+    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(scaled, {})), Combine::Sum, Negative::Raises, ErrorKind::Runtime);
+  write_along(self, dim, index, like_rank(scaled, self), Combine::Sum, Negative::Raises, ErrorKind::Runtime);
+}
+
+void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  dim = wrap_dim(dim, self.dim());
+  TAEDA_CHECK(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
+  check_slices(self, dim, index, source, ErrorKind::Index);
+  Tensor apart = apart_from(source, self);
+  if (self.dim() == 0)
+    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(apart, {})), Combine::Put, Negative::Raises, ErrorKind::Index);
+  write_along(self, dim, index, like_rank(apart, self), Combine::Put, Negative::Raises, ErrorKind::Index);
+}
+
+namespace {
+
+void fill_along(const Tensor& self, int64_t dim, const Tensor& index, const char* element) {
+  dim = wrap_dim(dim, self.dim());
+  TAEDA_CHECK_INDEX(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
+  TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
+  Tensor target = flat_number(self);
+  std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
+  write_places(target, element, places_along(target, dim, index, Negative::Wraps, ErrorKind::Index), {kept, steps, 0}, Combine::Put);
+}
+
+}  // namespace
+
+void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(), " tensor");
+  alignas(16) char element[sizeof(complex128)];
+  store_number(self.dtype(), value, element);
+  fill_along(self, dim, index, element);
+}
+
+void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  TAEDA_CHECK(value.dim() == 0, "value must be a number or a tensor without dimensions; got shape ", value.sizes());
+  TAEDA_CHECK(!is_complex(value.dtype()) || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(), " tensor");
+  Tensor same = value.dtype() == self.dtype() ? value : ops::_to_copy(value, self.dtype());
+  fill_along(self, dim, index, apart_from(same, self).data<char>());
+}
+
+void take(const Tensor& self, const Tensor& index, const Tensor& out) {
+  Places places = places_flat(self, index);
+  if (out.numel()) read_places(out.data<char>(), self, places, {{}, {}, out.itemsize()});
+}
+
+void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  TAEDA_CHECK(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
+  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ", source.dtype());
+  TAEDA_CHECK_INDEX(index.numel() == source.numel(), "index and source must have as many elements; got ", index.numel(), " and ", source.numel());
+  TAEDA_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "nothing can be put into an empty tensor");
+  Tensor values = ops::contiguous(apart_from(source, self));
+  write_places(self, values.data<char>(), places_flat(self, index), {{}, {}, self.itemsize()}, accumulate ? Combine::Sum : Combine::Put);
+}
+
+namespace {
+
+Combine combine_named(std::string_view reduce) {
+  if (reduce == "prod") return Combine::Prod;
+  if (reduce == "mean") return Combine::Sum;
+  if (reduce == "amax") return Combine::Max;
+  if (reduce == "amin") return Combine::Min;
+  TAEDA_FAIL(Runtime, "reduce must be prod, mean, amax or amin; got ", reduce);
+}
+
+}  // namespace
+
+void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                   bool include_self) {
+  dim = wrap_dim(dim, self.dim());
+  shape::check_index_dtype(index);
+  Combine combine = combine_named(reduce);
+  check_slices(self, dim, index, source, ErrorKind::Runtime);
+  Tensor target = flat_number(self), slices = like_rank(apart_from(source, self), target);
+  if (!include_self) {
+    alignas(16) char element[sizeof(complex128)];
+    neutral_element(combine, self.dtype(), element);
+    std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
+    write_places(target, element, places_along(target, dim, index, Negative::Raises, ErrorKind::Index), {kept, steps, 0}, Combine::Put);
+  }
+  write_along(target, dim, index, slices, combine, Negative::Raises, ErrorKind::Index);
+  if (reduce != "mean") return;
+  const int64_t length[] = {target.sizes()[dim]};
+  Tensor count = include_self ? ops::ones(length, DType::Int64) : ops::zeros(length, DType::Int64);
+  ops::index_add_(count, 0, ops::reshape(index, {{-1}}), ops::ones({{index.numel()}}, DType::Int64));
+  std::vector<int64_t> shape(static_cast<size_t>(target.dim()), 1);
+  shape[dim] = length[0];
+  divide_mean(target, ops::reshape(ops::clamp_min(count, Scalar(1)), shape));
+}
+
+}  // namespace taeda::cpu

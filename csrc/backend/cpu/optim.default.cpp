@@ -1,0 +1,1 @@
+#include "backend/cpu/optim_loops.h"

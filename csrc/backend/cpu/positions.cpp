@@ -1,0 +1,145 @@
+#include "backend/cpu/positions.h"
+
+#include "api/ops.h"
+
+namespace taeda::cpu {
+
+namespace {
+
+constexpr int64_t kPick = kGrain / 4;  // elements that are read at random cost more
+constexpr int64_t kStrip = 16;         // elements of a row that one thread writes at least
+
+int64_t* fresh(Places& places, int64_t count) {
+  const int64_t size[] = {count};
+  places.count = count;
+  places.storage = new_tensor(size, DType::Int64);
+  places.offsets = places.storage.data<int64_t>();
+  return places.storage.data<int64_t>();
+}
+
+// offsets[i] += index[i] * stride; whether all were inside.
+bool add_offsets(int64_t* offsets, const int64_t* index, int64_t count, int64_t size, int64_t stride, bool wraps) {
+  std::atomic<bool> inside = true;
+  parallel_for(0, count, kGrain, [&](int64_t begin, int64_t end) {
+    bool good = true;
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t p = index[i];
+      if (wraps && p < 0) p += size;  // cannot overflow: the signs differ
+      good &= static_cast<uint64_t>(p) < static_cast<uint64_t>(size);
+      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(offsets[i]) + static_cast<uint64_t>(p) * static_cast<uint64_t>(stride));
+    }
+    if (!good) inside = false;
+  });
+  return inside;
+}
+
+}  // namespace
+
+Tensor as_positions(const Tensor& index) {
+  Tensor result = index.dtype() == DType::Int64 ? index : ops::_to_copy(index, DType::Int64);
+  return result.is_contiguous() ? result : ops::contiguous(result);
+}
+
+void fail_position(const Tensor& index, int64_t size, int64_t dim, ErrorKind kind) {
+  Tensor positions = as_positions(index);
+  const int64_t* data = positions.data<int64_t>();
+  int64_t bad = size;
+  for (int64_t i = 0; i < positions.numel(); ++i)
+    if (data[i] < 0 || data[i] >= size) {
+      bad = data[i];
+      if (bad < -size || bad >= size) break;  // one that no rule allows
+    }
+  fail(kind, str("position ", bad, " is outside dimension ", dim, " of size ", size));
+}
+
+Places places_at(const Tensor& self, TensorList positions, const shape::Indexed& indexed) {
+  Places places;
+  int64_t* offsets = fresh(places, numel_of(indexed.positions));
+  std::fill_n(offsets, places.count, 0);
+  for (size_t d = 0; d < positions.size(); ++d) {
+    if (!positions[d].defined()) continue;
+    bool whole = std::ranges::equal(positions[d].sizes(), IntList(indexed.positions));
+    Tensor index = as_positions(whole ? positions[d] : ops::expand(positions[d], indexed.positions));
+    if (!add_offsets(offsets, index.data<int64_t>(), places.count, self.sizes()[d], self.strides()[d] * self.itemsize(), true))
+      fail_position(index, self.sizes()[d], static_cast<int64_t>(d));
+  }
+  return places;
+}
+
+Places places_along(const Tensor& self, int64_t dim, const Tensor& index, Negative negative, ErrorKind kind) {
+  Places places;
+  Tensor positions = as_positions(index);
+  int64_t* offsets = fresh(places, positions.numel());
+  std::fill_n(offsets, places.count, 0);
+  int64_t size = self.dim() ? self.sizes()[dim] : 1, stride = self.dim() ? self.strides()[dim] : 1;
+  if (!add_offsets(offsets, positions.data<int64_t>(), places.count, size, stride * self.itemsize(), negative == Negative::Wraps))
+    fail_position(positions, size, dim, kind);
+  return places;
+}
+
+Places places_flat(const Tensor& self, const Tensor& index) {
+  Places places;
+  Tensor positions = as_positions(index);
+  int64_t* offsets = fresh(places, positions.numel());
+  std::fill_n(offsets, places.count, 0);
+  if (!add_offsets(offsets, positions.data<int64_t>(), places.count, self.numel(), 1, true))
+    fail(ErrorKind::Index, str("index reaches outside the ", self.numel(), " elements of the tensor"));
+  bool dense = self.is_contiguous();
+  int64_t item = self.itemsize();
+  parallel_for(0, places.count, kPick, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t flat = offsets[i], offset = flat;
+      if (!dense) {
+        offset = 0;
+        for (int64_t d = self.dim(); d-- > 0; flat /= self.sizes()[d]) offset += flat % self.sizes()[d] * self.strides()[d];
+      }
+      offsets[i] = offset * item;
+    }
+  });
+  return places;
+}
+
+void read_places(char* to, const Tensor& from, const Places& places, const Rest& rest) {
+  int64_t item = from.itemsize();
+  Walk<3> walk;  // result, source, offsets
+  walk.add(places.count, {rest.step, 0, sizeof(int64_t)});
+  for (size_t i = 0; i < rest.kept.size(); ++i) {
+    int64_t d = rest.kept[i];
+    walk.add(from.sizes()[d], {rest.kept_steps[i], from.strides()[d] * item, 0});
+  }
+  walk.prepare();
+  Pick pick = pick_of(item);
+  auto [to_step, from_step, index_step] = walk.steps();
+  char* offsets = reinterpret_cast<char*>(const_cast<int64_t*>(places.offsets));
+  walk.run({to, from.data<char>(), offsets}, kPick, [&, to_step = to_step, from_step = from_step, index_step = index_step](const auto& at, int64_t n) {
+    pick(at[0], to_step, at[1], from_step, at[2], index_step, INT64_MAX, 1, n);
+  });
+}
+
+// One thread writes all places of the elements it was given, in order.
+void write_places(const Tensor& to, const char* from, const Places& places, const Rest& rest, Combine combine) {
+  if (places.count == 0) return;
+  int64_t item = to.itemsize();
+  Walk<2> walk;
+  for (size_t i = 0; i < rest.kept.size(); ++i) {
+    int64_t d = rest.kept[i];
+    walk.add(to.sizes()[d], {to.strides()[d] * item, rest.kept_steps[i]});
+  }
+  walk.prepare();
+  RowOps ops = row_ops(combine, to.dtype());
+  auto [to_step, from_step] = walk.steps();
+  bool rows = walk.row_size() >= kStrip;
+  const char* offsets = reinterpret_cast<const char*>(places.offsets);
+  int64_t grain = std::max(kStrip, kPick / places.count);
+  walk.run({to.data<char>(), const_cast<char*>(from)}, grain, [&, to_step = to_step, from_step = from_step](const auto& at, int64_t n) {
+    if (rows) {
+      for (int64_t p = 0; p < places.count; ++p)
+        ops.row(at[0] + places.offsets[p], to_step, at[1] + p * rest.step, from_step, n);
+    } else {
+      for (int64_t i = 0; i < n; ++i)
+        ops.at(at[0] + i * to_step, 0, offsets, sizeof(int64_t), INT64_MAX, 1, at[1] + i * from_step, rest.step, places.count);
+    }
+  });
+}
+
+}  // namespace taeda::cpu

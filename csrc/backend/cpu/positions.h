@@ -1,0 +1,38 @@
+// Positions along dimensions as byte offsets, and the walk over what they leave.
+#pragma once
+#include "backend/cpu/combine.h"
+#include "backend/cpu/walk.h"
+#include "shape/index_rules.h"
+
+namespace taeda::cpu {
+
+// Contiguous int64.
+Tensor as_positions(const Tensor& index);
+// Raises for the i-th position, which is outside [0, size).
+[[noreturn]] void fail_position(const Tensor& index, int64_t size, int64_t dim, ErrorKind kind = ErrorKind::Index);
+
+// Places that positions along some dimensions of a tensor name. The other dimensions are walked at each of them.
+struct Places {
+  int64_t count = 0;
+  const int64_t* offsets = nullptr;  // bytes from the first element of the tensor
+  Tensor storage;                    // of the offsets
+};
+enum class Negative : uint8_t { Wraps, Raises };
+
+Places places_at(const Tensor& self, TensorList positions, const shape::Indexed& indexed);
+// `index` holds positions along `dim`.
+Places places_along(const Tensor& self, int64_t dim, const Tensor& index, Negative negative, ErrorKind kind);
+// `index` counts elements in row-major order.
+Places places_flat(const Tensor& self, const Tensor& index);
+
+// to[p, rest] = from[place p, rest]: `kept` are the dimensions of `from` that are walked, `kept_steps` and `step` the
+// strides in bytes of the result along them and along the places.
+struct Rest {
+  IntList kept;
+  IntList kept_steps;
+  int64_t step;
+};
+void read_places(char* to, const Tensor& from, const Places& places, const Rest& rest);
+void write_places(const Tensor& to, const char* from, const Places& places, const Rest& rest, Combine combine);
+
+}  // namespace taeda::cpu

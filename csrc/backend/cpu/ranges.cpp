@@ -1,0 +1,162 @@
+// Sequences, triangles, and complex numbers from their parts.
+#include <cmath>
+#include <cstring>
+
+#include "backend/cpu/moves.h"
+#include "core/parallel.h"
+#include "shape/create_rules.h"
+#include "shape/ops/complex_numbers.h"
+#include "shape/ops/ranges.h"
+
+namespace taeda::cpu {
+
+namespace {
+
+template <class T, class F>
+void generate(const Tensor& out, const F& value) {
+  T* data = out.data<T>();
+  parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) data[i] = convert<T>(value(i));
+  });
+}
+
+void steps_from(const Scalar& start, const Scalar& step, const Tensor& out) {
+  visit(out.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      uint64_t from = start.to<int64_t>(), by = step.to<int64_t>();  // unsigned: the last step may wrap
+      generate<T>(out, [&](int64_t i) { return static_cast<int64_t>(from + by * static_cast<uint64_t>(i)); });
+    } else {
+      double from = start.as_double(), by = step.as_double();
+      generate<T>(out, [&](int64_t i) { return from + by * static_cast<double>(i); });
+    }
+  });
+}
+
+// Counted from the nearer end, so that both ends are exact.
+template <class A>
+auto spacing(A from, A to, int64_t steps) {
+  A by = steps > 1 ? (to - from) / static_cast<A>(steps - 1) : A(0);
+  return [=](int64_t i) {
+    return i < std::max<int64_t>(steps / 2, 1) ? from + by * static_cast<A>(i)
+                                               : to - by * static_cast<A>(steps - 1 - i);
+  };
+}
+
+}  // namespace
+
+void arange(const Scalar& start, const Scalar&, const Scalar& step, std::optional<DType>, std::optional<Layout>,
+            std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  steps_from(start, step, out);
+}
+
+void range(const Scalar& start, const Scalar&, const Scalar& step, std::optional<DType>, std::optional<Layout>,
+           std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  steps_from(start, step, out);
+}
+
+void linspace(const Scalar& start, const Scalar& end, int64_t steps, std::optional<DType>, std::optional<Layout>,
+              std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  visit(out.dtype(), [&]<class T>() {
+    if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
+      generate<T>(out, spacing(start.to<complex128>(), end.to<complex128>(), steps));
+    else  // integers are spaced between the truncated bounds
+      generate<T>(out, spacing(convert<double>(start.to<T>()), convert<double>(end.to<T>()), steps));
+  });
+}
+
+void logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, std::optional<DType>,
+              std::optional<Layout>, std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  visit(out.dtype(), [&]<class T>() {
+    if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+      auto exponent = spacing(start.to<complex128>(), end.to<complex128>(), steps);
+      generate<T>(out, [&](int64_t i) { return std::pow(complex128(base), exponent(i)); });
+    } else {
+      auto exponent = spacing(convert<double>(start.to<T>()), convert<double>(end.to<T>()), steps);
+      generate<T>(out, [&](int64_t i) { return std::pow(base, exponent(i)); });
+    }
+  });
+}
+
+// --- triangles
+
+namespace {
+
+// Keeps columns [first(i), last(i)) of each row i.
+template <class Kept>
+void keep_columns(const Tensor& self, const Tensor& out, const Kept& kept) {
+  if (out.numel() == 0) return;
+  move_elements(out, self);
+  int64_t rows = out.size(-2), columns = out.size(-1), item = out.itemsize();
+  char* data = out.data<char>();
+  parallel_for(0, out.numel() / columns, std::max<int64_t>(1, kGrain / columns), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      auto [first, last] = kept(r % rows, columns);
+      char* row = data + r * columns * item;
+      std::memset(row, 0, first * item);
+      std::memset(row + last * item, 0, (columns - last) * item);
+    }
+  });
+}
+
+template <class T>
+void write_indices(int64_t rows, int64_t columns, int64_t offset, bool upper, const Tensor& out) {
+  T *row = out.data<T>(), *column = row + out.size(1);
+  for (int64_t i = 0; i < rows; ++i) {
+    int64_t first = upper ? shape::below_diagonal(i, columns, offset - 1) : 0;
+    int64_t last = upper ? columns : shape::below_diagonal(i, columns, offset);
+    for (int64_t j = first; j < last; ++j) {
+      *row++ = static_cast<T>(i);
+      *column++ = static_cast<T>(j);
+    }
+  }
+}
+
+void indices(int64_t rows, int64_t columns, int64_t offset, bool upper, const Tensor& out) {
+  out.dtype() == DType::Int32 ? write_indices<int32_t>(rows, columns, offset, upper, out)
+                              : write_indices<int64_t>(rows, columns, offset, upper, out);
+}
+
+}  // namespace
+
+void tril(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  keep_columns(self, out, [&](int64_t i, int64_t columns) {
+    return std::pair<int64_t, int64_t>(0, shape::below_diagonal(i, columns, diagonal));
+  });
+}
+
+void triu(const Tensor& self, int64_t diagonal, const Tensor& out) {
+  keep_columns(self, out, [&](int64_t i, int64_t columns) {
+    return std::pair(shape::below_diagonal(i, columns, diagonal - 1), columns);
+  });
+}
+
+void tril_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType>, std::optional<Layout>,
+                  std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  indices(row, col, offset, false, out);
+}
+
+void triu_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType>, std::optional<Layout>,
+                  std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  indices(row, col, offset, true, out);
+}
+
+// --- complex numbers
+
+void complex(const Tensor& real, const Tensor& imag, const Tensor& out) {
+  DType part = real.dtype();
+  shape::Dims strides;
+  for (int64_t stride : out.strides()) strides.push_back(stride * out.itemsize());
+  const Tensor* parts[] = {&real, &imag};
+  for (int i = 0; i < 2; ++i) {
+    shape::Dims from(out.sizes());
+    int64_t lead = out.dim() - parts[i]->dim();
+    for (int64_t d = 0; d < out.dim(); ++d) {
+      bool repeated = d < lead || parts[i]->sizes()[d - lead] != out.sizes()[d];
+      from[d] = repeated ? 0 : parts[i]->strides()[d - lead] * parts[i]->itemsize();
+    }
+    move_elements(out.sizes(), {out.data<char>() + i * itemsize(part), strides.data(), part},
+                  {parts[i]->data<char>(), from.data(), part});
+  }
+}
+
+}  // namespace taeda::cpu

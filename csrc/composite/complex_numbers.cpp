@@ -1,0 +1,26 @@
+// The parts of complex numbers.
+#include "shape/ops/complex_numbers.h"
+#include "api/ops.h"
+
+namespace taeda::composite {
+
+Tensor conj_physical(const Tensor& self) { return is_complex(self.dtype()) ? ops::_conj_physical(self) : self; }
+Tensor conj(const Tensor& self) { return is_complex(self.dtype()) ? ops::_conj_physical(self) : self; }
+Tensor resolve_conj(const Tensor& self) { return self; }
+Tensor resolve_neg(const Tensor& self) { return self; }
+
+Tensor positive(const Tensor& self) {
+  TAEDA_CHECK(self.dtype() != DType::Bool, "truth values have no sign; got a bool tensor");
+  return self;
+}
+
+Tensor real(const Tensor& self) {
+  return is_complex(self.dtype()) ? ops::select(ops::view_as_real(self), -1, 0) : self;
+}
+
+Tensor imag(const Tensor& self) {
+  TAEDA_CHECK(is_complex(self.dtype()), "only complex tensors have imaginary parts; got ", self.dtype());
+  return ops::select(ops::view_as_real(self), -1, 1);
+}
+
+}  // namespace taeda::composite

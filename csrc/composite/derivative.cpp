@@ -1,0 +1,18 @@
+// Ops that only derivatives call.
+#include "api/ops.h"
+#include "shape/ops/derivative.h"
+
+namespace taeda::composite {
+
+Tensor unreduce(const Tensor& grad, IntList sizes, std::optional<IntList> dim, bool keepdim) {
+  int64_t rank = static_cast<int64_t>(sizes.size());
+  if (keepdim || rank == 0) return ops::expand(grad, sizes);
+  std::vector<int64_t> kept(sizes.begin(), sizes.end());
+  if (!dim || dim->empty())
+    kept.assign(sizes.size(), 1);
+  else
+    for (int64_t d : *dim) kept[static_cast<size_t>(wrap_dim(d, rank))] = 1;
+  return ops::expand(ops::view(ops::contiguous(grad), kept), sizes);
+}
+
+}  // namespace taeda::composite

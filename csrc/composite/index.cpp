@@ -1,0 +1,134 @@
+// Writing at positions into copies, and the gradients of reading and writing there.
+#include "api/ops.h"
+#include "shape/ops/index.h"
+
+namespace taeda::composite {
+
+namespace {
+
+Tensor zeros_for(const Tensor& grad, IntList sizes) {
+  return ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
+}
+
+}  // namespace
+
+Tensor index_backward(const Tensor& grad, IntList sizes, TensorList indices) {
+  return ops::index_put(zeros_for(grad, sizes), indices, grad, true);
+}
+
+Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accumulate) {
+  if (accumulate) return grad;
+  return ops::index_put(grad, indices, zeros_for(grad, {}), false);
+}
+
+Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
+  Tensor result = ops::clone(self);
+  ops::index_put_(result, indices, values, accumulate);
+  return result;
+}
+
+void _index_put_impl_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, bool) {
+  ops::index_put_(self, indices, values, accumulate);
+}
+
+Tensor index_select_backward(const Tensor& grad, IntList self_sizes, int64_t dim, const Tensor& index) {
+  if (self_sizes.empty()) return ops::reshape(grad, {});
+  return ops::index_add(zeros_for(grad, self_sizes), dim, index, grad);
+}
+
+Tensor index_source_backward(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
+  return ops::reshape(ops::index_select(grad, dim, index), sizes);
+}
+
+Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::index_add_(result, dim, index, source, alpha);
+  return result;
+}
+
+Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::index_copy_(result, dim, index, source);
+  return result;
+}
+
+Tensor index_fill_value_backward(const Tensor& grad, int64_t dim, const Tensor& index) {
+  Tensor positions = ops::remainder(index, Scalar(grad.dim() ? grad.size(dim) : int64_t{1}));
+  return ops::sum(ops::index_select(grad, dim, positions));
+}
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  Tensor result = ops::clone(self);
+  ops::index_fill_(result, dim, index, value);
+  return result;
+}
+
+Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
+  Tensor result = ops::clone(self);
+  ops::index_fill_(result, dim, index, value);
+  return result;
+}
+
+Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
+                    bool include_self) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::index_reduce_(result, dim, index, source, reduce, include_self);
+  return result;
+}
+
+// The positions of all elements make it a scatter_reduce.
+std::tuple<Tensor, Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
+                                                         const Tensor& source, std::string_view reduce, bool include_self,
+                                                         const Tensor& result) {
+  if (self.dim() == 0) {
+    Tensor one = ops::reshape(source, {});
+    auto g = ops::scatter_reduce_backward(grad, self, 0, ops::reshape(index, {}), one, reduce, include_self, result);
+    return {std::get<0>(g), ops::reshape(std::get<1>(g), source.sizes()), Tensor()};
+  }
+  std::vector<int64_t> sizes(static_cast<size_t>(self.dim()), 1);
+  sizes[wrap_dim(dim, self.dim())] = index.numel();
+  Tensor slices = ops::reshape(source, source.dim() ? source.sizes() : IntList(sizes));
+  Tensor positions = ops::expand(ops::reshape(index, sizes), slices.sizes());
+  auto g = ops::scatter_reduce_backward(grad, self, dim, positions, slices, reduce, include_self, result);
+  return {std::get<0>(g), ops::reshape(std::get<1>(g), source.sizes()), Tensor()};
+}
+
+Tensor take_backward(const Tensor& grad, IntList sizes, const Tensor& index) {
+  return ops::put(zeros_for(grad, sizes), index, grad, true);
+}
+
+Tensor put_self_backward(const Tensor& grad, const Tensor& index, bool accumulate) {
+  if (accumulate) return grad;
+  return ops::put(grad, index, zeros_for(grad, index.sizes()), false);
+}
+
+Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::put_(result, index, source, accumulate);
+  return result;
+}
+
+Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  TAEDA_CHECK(indices.dtype() == DType::Int64, "indices must be int64; got ", indices.dtype());
+  const int64_t flat[] = {-1};
+  if (!dim) return ops::gather(ops::reshape(self, flat), 0, ops::reshape(indices, flat));
+  TAEDA_CHECK(self.dim() == indices.dim(), "self and indices must have as many dimensions; got shapes ", self.sizes(), " and ",
+              indices.sizes());
+  int64_t d = wrap_dim(*dim, self.dim());
+  auto sizes_but = [&](const Tensor& like) {
+    std::vector<int64_t> sizes;
+    for (int64_t i = 0; i < self.dim(); ++i) {
+      int64_t a = self.sizes()[i], b = indices.sizes()[i];
+      TAEDA_CHECK(i == d || a == b || a == 1 || b == 1, "self and indices must broadcast but along dimension ", d,
+                  "; got shapes ", self.sizes(), " and ", indices.sizes());
+      sizes.push_back(i == d ? like.sizes()[i] : a == 1 ? b : a);
+    }
+    return sizes;
+  };
+  // Negative positions count from the end here, unlike in gather.
+  int64_t length = self.dim() ? self.sizes()[d] : 1;
+  Tensor positions = ops::where(ops::lt(indices, Scalar(0)), ops::add(indices, Scalar(length)), indices);
+  return ops::gather(ops::expand(self, sizes_but(self)), d, ops::expand(positions, sizes_but(indices)));
+}
+
+}  // namespace taeda::composite

@@ -1,0 +1,81 @@
+// Joins along a dimension that the inputs' ranks decide.
+#include "shape/ops/join.h"
+#include "api/ops.h"
+#include "shape/view_rules.h"
+
+namespace taeda::composite {
+
+std::vector<Tensor> cat_backward(const Tensor& grad_output, IntList sizes, int64_t dim) {
+  std::vector<Tensor> result;
+  dim = wrap_dim(dim, grad_output.dim());
+  int64_t start = 0;
+  for (size_t i = 0; i < sizes.size(); i += sizes[i] + 1) {
+    IntList own = sizes.subspan(i + 1, sizes[i]);
+    if (own.size() == 1 && own[0] == 0) {  // passed over by cat
+      result.push_back(ops::new_zeros(grad_output, own));
+      continue;
+    }
+    result.push_back(ops::narrow(grad_output, dim, start, own[dim]));
+    start += own[dim];
+  }
+  return result;
+}
+
+namespace {
+template <class F>
+std::vector<Tensor> each(TensorList tensors, F&& function) {
+  TAEDA_CHECK(!tensors.empty(), "at least one tensor is needed; got an empty list");
+  std::vector<Tensor> result;
+  result.reserve(tensors.size());
+  for (const Tensor& t : tensors) result.push_back(function(t));
+  return result;
+}
+}  // namespace
+
+Tensor hstack(TensorList tensors) {
+  std::vector<Tensor> parts = each(tensors, [](const Tensor& t) { return ops::atleast_1d(t); });
+  return ops::cat(parts, parts[0].dim() == 1 ? 0 : 1);
+}
+
+Tensor vstack(TensorList tensors) {
+  return ops::cat(each(tensors, [](const Tensor& t) { return ops::atleast_2d(t); }), 0);
+}
+
+Tensor row_stack(TensorList tensors) { return ops::vstack(tensors); }
+
+Tensor dstack(TensorList tensors) {
+  return ops::cat(each(tensors, [](const Tensor& t) { return ops::atleast_3d(t); }), 2);
+}
+
+Tensor column_stack(TensorList tensors) {
+  std::vector<Tensor> parts = each(
+      tensors, [](const Tensor& t) { return t.dim() <= 1 ? ops::reshape(t, std::vector<int64_t>{t.numel(), 1}) : t; });
+  return ops::cat(parts, 1);
+}
+
+Tensor block_diag(TensorList tensors) {
+  std::vector<Tensor> blocks;
+  DType dtype = DType::Undefined;
+  int64_t rows = 0, columns = 0;
+  for (const Tensor& t : tensors) {
+    TAEDA_CHECK(t.dim() <= 2, "takes tensors of at most two dimensions; got shape ", t.sizes());
+    TAEDA_CHECK(t.device() == tensors[0].device(), "all tensors must be on one device; got ", tensors[0].device(),
+                " and ", t.device());
+    blocks.push_back(ops::atleast_2d(t));
+    dtype = promote(dtype, t.dtype());
+    rows += blocks.back().sizes()[0];
+    columns += blocks.back().sizes()[1];
+  }
+  if (tensors.empty()) return ops::empty(std::vector<int64_t>{1, 0});
+  Tensor result = ops::zeros(std::vector<int64_t>{rows, columns}, dtype, std::nullopt, tensors[0].device());
+  int64_t row = 0, column = 0;
+  for (const Tensor& block : blocks) {
+    int64_t height = block.sizes()[0], width = block.sizes()[1];
+    ops::copy_(ops::narrow(ops::narrow(result, 0, row, height), 1, column, width), block);
+    row += height;
+    column += width;
+  }
+  return result;
+}
+
+}  // namespace taeda::composite

@@ -1,0 +1,61 @@
+// Composites of taedagen/ops/reduce.py that a traced body cannot say.
+#include "shape/ops/reduce.h"
+#include "api/ops.h"
+
+namespace taeda {
+
+Tensor composite::value_at_index_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntList sizes,
+                                          bool keepdim) {
+  int64_t rank = static_cast<int64_t>(sizes.size());
+  if (rank == 0) return grad;
+  int64_t at = wrap_dim(dim, rank);
+  std::vector<int64_t> shape(sizes.size(), 1);
+  shape[at] = sizes[at];
+  Tensor positions = ops::view(ops::arange(Scalar(sizes[at]), DType::Int64, std::nullopt, grad.device()), shape);
+  Tensor chosen = ops::eq(positions, keepdim ? indices : ops::unsqueeze(indices, at));
+  return ops::where(chosen, keepdim ? grad : ops::unsqueeze(grad, at), Scalar(0));
+}
+
+Tensor composite::aminmax_backward(const Tensor& grad_min, const Tensor& grad_max, const Tensor& self,
+                                   std::optional<int64_t> dim, bool keepdim, const Tensor& min, const Tensor& max) {
+  IntList dims = dim ? IntList(&*dim, 1) : IntList();
+  Tensor total;
+  for (auto [grad, extreme] : {std::pair{&grad_min, &min}, std::pair{&grad_max, &max}}) {
+    if (!grad->defined()) continue;
+    Tensor chosen = ops::eq(self, ops::unreduce(*extreme, self.sizes(), dims, keepdim));
+    Tensor share = ops::div(ops::unreduce(*grad, self.sizes(), dims, keepdim), ops::sum(chosen, dims, true));
+    Tensor part = ops::where(chosen, share, Scalar(0));
+    total = total.defined() ? ops::add(total, part) : part;
+  }
+  return total;
+}
+
+Tensor composite::var_backward(const Tensor& grad, const Tensor& self, std::optional<IntList> dim,
+                               const std::optional<Scalar>& correction, bool keepdim) {
+  double count = grad.numel() ? static_cast<double>(self.numel()) / static_cast<double>(grad.numel()) : 0;
+  double divisor = count - (correction ? correction->as_double() : 1.0);
+  Tensor deviation = ops::sub(self, ops::mean(self, dim, true));
+  return ops::mul(ops::mul(ops::unreduce(grad, self.sizes(), dim, keepdim), deviation),
+                  Scalar(2.0 / std::max(divisor, 0.0)));
+}
+
+Tensor composite::linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<IntList> dim, bool keepdim,
+                                     std::optional<DType> dtype) {
+  double p = ord.as_double();
+  TAEDA_CHECK(is_differentiable(self.dtype()), "a norm takes a floating or complex tensor; got ", self.dtype());
+  IntList dims = dim.value_or(IntList());
+  if (p == 2) return ops::_norm_two(self, dims, keepdim, dtype);
+  if (p == 1) return ops::_norm_one(self, dims, keepdim, dtype);
+  bool is_extreme = std::isinf(p);
+  if (!is_extreme && p != 0) return ops::_norm_p(self, ord, dims, keepdim, dtype);
+  Tensor input = dtype ? ops::to(self, *dtype) : self;
+  if (p == 0) return ops::sum(ops::to(ops::ne(input, Scalar(0)), to_real(input.dtype())), dims, keepdim);
+  Tensor size = ops::abs(input);
+  return p > 0 ? ops::amax(size, dims, keepdim) : ops::amin(size, dims, keepdim);
+}
+
+Tensor composite::norm(const Tensor& self, const std::optional<Scalar>& p, IntList dim, bool keepdim) {
+  return ops::linalg_vector_norm(self, p.value_or(Scalar(2)), dim, keepdim);
+}
+
+}  // namespace taeda

@@ -1,0 +1,131 @@
+// Scattering into copies, and the gradients of scattering.
+#include "api/ops.h"
+#include "shape/ops/scatter.h"
+
+namespace taeda::composite {
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::scatter_(result, dim, index, src);
+  return result;
+}
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::scatter_(result, dim, index, value);
+  return result;
+}
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::scatter_(result, dim, index, src, reduce);
+  return result;
+}
+
+Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::scatter_(result, dim, index, value, reduce);
+  return result;
+}
+
+Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::scatter_add_(result, dim, index, src);
+  return result;
+}
+
+Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
+                      bool include_self) {
+  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  ops::scatter_reduce_(result, dim, index, src, reduce, include_self);
+  return result;
+}
+
+Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
+  Tensor window = ops::gather(grad, dim, index);
+  if (std::ranges::equal(window.sizes(), sizes)) return window;
+  Tensor result = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
+  Tensor part = result;
+  for (int64_t d = 0; d < part.dim(); ++d) part = ops::slice(part, d, 0, window.sizes()[d]);
+  ops::copy_(part, window);
+  return result;
+}
+
+namespace {
+
+struct Gradients {
+  Tensor self, src;
+};
+
+// `src` as far as `index` reaches.
+Tensor window_of(const Tensor& src, const Tensor& index) {
+  Tensor part = src;
+  for (int64_t d = 0; d < src.dim(); ++d)
+    if (part.sizes()[d] != index.sizes()[d]) part = ops::slice(part, d, 0, index.sizes()[d]);
+  return part;
+}
+
+Gradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part, bool include_self) {
+  Tensor ones = ops::ones_like(part);
+  Tensor count = include_self ? ops::ones_like(self) : ops::zeros_like(self);
+  count = ops::clamp_min(ops::scatter_add(count, dim, index, ones), Scalar(1));
+  Tensor share = ops::div(grad, count);
+  return {share, ops::gather(share, dim, index)};
+}
+
+// The product of the others: by division where nothing is zero; where one factor is, it alone has a gradient.
+Gradients of_product(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
+                     bool include_self, const Tensor& result) {
+  Tensor zero = ops::eq(part, Scalar(0));
+  Tensor zeros_here = ops::scatter_add(ops::zeros_like(self), dim, index, ops::_to_copy(zero, self.dtype()));
+  Tensor self_zero = ops::eq(self, Scalar(0));
+  if (include_self) zeros_here = ops::add(zeros_here, ops::_to_copy(self_zero, self.dtype()));
+  Tensor one_factor = ops::masked_fill(part, zero, Scalar(1));
+  Tensor base = include_self ? ops::masked_fill(self, self_zero, Scalar(1)) : self;
+  Tensor without_zeros = ops::scatter_reduce(base, dim, index, one_factor, "prod", include_self);
+  auto gradient = [&](const Tensor& factor, const Tensor& is_zero, const Tensor& whole, const Tensor& rest, const Tensor& zeros,
+                      const Tensor& g) {
+    Tensor alone = ops::logical_and(is_zero, ops::eq(zeros, Scalar(1)));
+    Tensor quotient = ops::div(ops::mul(g, whole), ops::masked_fill(factor, is_zero, Scalar(1)));
+    return ops::where(alone, ops::mul(g, rest), ops::masked_fill(quotient, is_zero, Scalar(0)));
+  };
+  auto at = [&](const Tensor& t) { return ops::gather(t, dim, index); };
+  return {gradient(self, self_zero, result, without_zeros, zeros_here, grad),
+          gradient(part, zero, at(result), at(without_zeros), at(zeros_here), at(grad))};
+}
+
+Gradients of_extreme(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
+                     const Tensor& result) {
+  Tensor self_is = ops::_to_copy(ops::eq(self, result), grad.dtype());
+  Tensor src_is = ops::_to_copy(ops::eq(part, ops::gather(result, dim, index)), grad.dtype());
+  Tensor count = ops::scatter_add(self_is, dim, index, src_is);
+  Tensor share = ops::div(grad, ops::clamp_min(count, Scalar(1)));
+  return {ops::mul(share, self_is), ops::mul(ops::gather(share, dim, index), src_is)};
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
+                                                           const Tensor& src, std::string_view reduce, bool include_self,
+                                                           const Tensor& result) {
+  Tensor part = window_of(src, index);
+  Gradients g;
+  if (index.numel() == 0)
+    g = {grad, ops::zeros_like(part)};
+  else if (reduce == "sum")
+    g = {grad, ops::gather(grad, dim, index)};
+  else if (reduce == "mean")
+    g = of_mean(grad, self, dim, index, part, include_self);
+  else if (reduce == "prod")
+    g = of_product(grad, self, dim, index, part, include_self, result);
+  else
+    g = of_extreme(grad, self, dim, index, part, result);
+  if (!include_self && index.numel()) g.self = ops::scatter(g.self, dim, index, Scalar(0));
+  if (part.is(src) || std::ranges::equal(part.sizes(), src.sizes())) return {g.self, g.src, Tensor()};
+  Tensor whole = ops::zeros(src.sizes(), g.src.dtype(), std::nullopt, src.device());
+  Tensor place = window_of(whole, index);
+  ops::copy_(place, g.src);
+  return {g.self, whole, Tensor()};
+}
+
+}  // namespace taeda::composite

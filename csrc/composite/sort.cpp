@@ -1,0 +1,45 @@
+// Sorting over the stable kernel, medians of all elements, gradients of selections.
+#include "api/ops.h"
+#include "shape/ops/sort.h"
+
+namespace taeda::composite {
+
+std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending) {
+  return ops::sort(self, false, dim, descending);
+}
+
+Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntList sizes, bool keepdim) {
+  Tensor zeros = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
+  if (keepdim || sizes.empty()) return ops::scatter_add(zeros, dim, indices, grad);
+  dim = wrap_dim(dim, static_cast<int64_t>(sizes.size()));
+  return ops::scatter_add(zeros, dim, ops::unsqueeze(indices, dim), ops::unsqueeze(grad, dim));
+}
+
+namespace {
+
+const int64_t kFlat[] = {-1};
+
+Tensor nan_like(const Tensor& self) {
+  TAEDA_CHECK(is_floating(self.dtype()) || self.numel() > 0, "an empty tensor of ", self.dtype(), " has no median");
+  return ops::full(IntList(), Scalar(NAN), self.dtype(), std::nullopt, self.device());
+}
+
+}  // namespace
+
+Tensor median(const Tensor& self) {
+  if (self.numel() == 0) return nan_like(self);
+  return std::get<0>(ops::median(ops::reshape(self, kFlat), 0));
+}
+
+Tensor nanmedian(const Tensor& self) {
+  if (self.numel() == 0) return nan_like(self);
+  return std::get<0>(ops::nanmedian(ops::reshape(self, kFlat), 0));
+}
+
+Tensor share_evenly(const Tensor& grad, const Tensor& self, const Tensor& result) {
+  Tensor same = ops::logical_or(ops::eq(self, result), ops::logical_and(ops::isnan(self), ops::isnan(result)));
+  Tensor share = ops::_to_copy(same, grad.dtype());
+  return ops::mul(share, ops::div(grad, ops::sum(share)));
+}
+
+}  // namespace taeda::composite

@@ -1,0 +1,99 @@
+// Window functions. Each is a formula of the positions n / (N - 1), computed on the device that is asked for.
+#include <numbers>
+
+#include "api/ops.h"
+#include "shape/ops/windows.h"
+
+namespace taeda::composite {
+
+namespace {
+
+struct Options {
+  std::optional<DType> dtype;
+  std::optional<Layout> layout;
+  std::optional<Device> device;
+  std::optional<bool> pin_memory;
+};
+
+// `formula` takes positions from 0 to 1; computed in float at least, as half types are too coarse for positions.
+template <class F>
+Tensor window(int64_t length, bool periodic, const Options& o, const F& formula) {
+  DType dtype = o.dtype.value_or(default_dtype());
+  TAEDA_CHECK(length >= 0, "window_length must not be negative; got ", length);
+  TAEDA_CHECK(is_floating(dtype), "windows are of a floating dtype; got ", dtype);
+  if (length <= 1) return ops::ones(IntList(&length, 1), dtype, o.layout, o.device, o.pin_memory);
+  double last = static_cast<double>(periodic ? length : length - 1);
+  Tensor n = ops::arange(Scalar(0), Scalar(length), Scalar(1), compute_type(dtype), o.layout, o.device, o.pin_memory);
+  Tensor result = formula(ops::div(n, Scalar(last)));
+  return result.dtype() == dtype ? result : ops::_to_copy(result, dtype);
+}
+
+// a - b cos(2 pi x)
+Tensor cosine(const Tensor& x, double a, double b) {
+  return ops::rsub(ops::mul(ops::cos(ops::mul(x, Scalar(2 * std::numbers::pi))), Scalar(b)), Scalar(a));
+}
+
+// |2 x - 1|: 1 at both ends, 0 in the middle
+Tensor distance(const Tensor& x) { return ops::abs(ops::sub(ops::mul(x, Scalar(2.0)), Scalar(1.0))); }
+
+Tensor hann(int64_t length, bool periodic, const Options& o) {
+  return window(length, periodic, o, [](const Tensor& x) { return cosine(x, 0.5, 0.5); });
+}
+
+Tensor hamming(int64_t length, bool periodic, double alpha, double beta, const Options& o) {
+  return window(length, periodic, o, [=](const Tensor& x) { return cosine(x, alpha, beta); });
+}
+
+Tensor blackman(int64_t length, bool periodic, const Options& o) {
+  return window(length, periodic, o, [](const Tensor& x) {
+    Tensor harmonic = ops::cos(ops::mul(x, Scalar(4 * std::numbers::pi)));
+    return ops::add(cosine(x, 0.42, 0.5), ops::mul(harmonic, Scalar(0.08)));
+  });
+}
+
+Tensor bartlett(int64_t length, bool periodic, const Options& o) {
+  return window(length, periodic, o, [](const Tensor& x) { return ops::rsub(distance(x), Scalar(1.0)); });
+}
+
+Tensor kaiser(int64_t length, bool periodic, double beta, const Options& o) {
+  return window(length, periodic, o, [=](const Tensor& x) {
+    Tensor root = ops::sqrt(ops::clamp_min(ops::rsub(ops::square(distance(x)), Scalar(1.0)), Scalar(0.0)));
+    return ops::mul(ops::i0(ops::mul(root, Scalar(beta))), Scalar(1 / std::cyl_bessel_i(0.0, std::abs(beta))));
+  });
+}
+
+}  // namespace
+
+#define TAEDA_OPTIONS \
+  std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory
+#define TAEDA_GIVEN {dtype, layout, device, pin_memory}
+
+Tensor hann_window(int64_t length, TAEDA_OPTIONS) { return hann(length, true, TAEDA_GIVEN); }
+Tensor hann_window(int64_t length, bool periodic, TAEDA_OPTIONS) { return hann(length, periodic, TAEDA_GIVEN); }
+
+Tensor hamming_window(int64_t length, TAEDA_OPTIONS) { return hamming(length, true, 0.54, 0.46, TAEDA_GIVEN); }
+Tensor hamming_window(int64_t length, bool periodic, TAEDA_OPTIONS) {
+  return hamming(length, periodic, 0.54, 0.46, TAEDA_GIVEN);
+}
+Tensor hamming_window(int64_t length, bool periodic, double alpha, TAEDA_OPTIONS) {
+  return hamming(length, periodic, alpha, 0.46, TAEDA_GIVEN);
+}
+Tensor hamming_window(int64_t length, bool periodic, double alpha, double beta, TAEDA_OPTIONS) {
+  return hamming(length, periodic, alpha, beta, TAEDA_GIVEN);
+}
+
+Tensor blackman_window(int64_t length, TAEDA_OPTIONS) { return blackman(length, true, TAEDA_GIVEN); }
+Tensor blackman_window(int64_t length, bool periodic, TAEDA_OPTIONS) { return blackman(length, periodic, TAEDA_GIVEN); }
+
+Tensor bartlett_window(int64_t length, TAEDA_OPTIONS) { return bartlett(length, true, TAEDA_GIVEN); }
+Tensor bartlett_window(int64_t length, bool periodic, TAEDA_OPTIONS) { return bartlett(length, periodic, TAEDA_GIVEN); }
+
+Tensor kaiser_window(int64_t length, TAEDA_OPTIONS) { return kaiser(length, true, 12.0, TAEDA_GIVEN); }
+Tensor kaiser_window(int64_t length, bool periodic, TAEDA_OPTIONS) {
+  return kaiser(length, periodic, 12.0, TAEDA_GIVEN);
+}
+Tensor kaiser_window(int64_t length, bool periodic, double beta, TAEDA_OPTIONS) {
+  return kaiser(length, periodic, beta, TAEDA_GIVEN);
+}
+
+}  // namespace taeda::composite

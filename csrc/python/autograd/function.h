@@ -1,0 +1,48 @@
+// Differentiable functions written in Python: the context that forward and backward share, and its node.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "autograd/saved_tensor.h"
+#include "python/error.h"
+
+namespace taeda::python {
+
+struct FunctionNode;
+
+// An instance of _C._FunctionBase: the `ctx` of a call, and the grad_fn of its results. The node owns it; it knows the
+// node for as long as that lives.
+struct FunctionContext {
+  PyObject_HEAD
+  PyObject* dict;
+  PyObject* weakrefs;
+  PyObject* needs_input_grad;
+  PyObject* to_save;
+  PyObject* non_differentiable;
+  PyObject* dirty_tensors;
+  PyObject* saved_for_forward;
+  FunctionNode* node;
+  bool materialize_grads;
+};
+extern PyTypeObject* function_type;
+
+struct FunctionNode final : autograd::Node {
+  FunctionContext* context;  // owned
+  std::vector<autograd::SavedTensor> saved;
+  std::vector<bool> is_tensor_input;
+  std::string node_name;
+  bool released = false;
+
+  explicit FunctionNode(FunctionContext* ctx);
+  ~FunctionNode() override;
+  void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override;
+  std::string_view name() const override { return node_name; }
+  void release_saved() override;
+  bool locks_apply() const override { return false; }  // the interpreter's lock serves, and backward may nest
+};
+
+// The call itself: _FunctionBase.apply.
+PyObject* apply_function(PyObject* cls, PyObject* const* args, Py_ssize_t count);
+PyObject* saved_tensors(FunctionContext& context);
+
+}  // namespace taeda::python

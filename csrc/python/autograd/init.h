@@ -1,0 +1,17 @@
+// What this room gives to TensorBase and to _C.
+#pragma once
+#include <Python.h>
+
+namespace taeda::python {
+
+extern PyMethodDef autograd_methods[];
+extern PyGetSetDef autograd_getset[];
+int init_autograd(PyObject* module);
+
+// Its parts; each adds to _C._autograd.
+int init_nodes(PyObject* room);
+int init_function(PyObject* module);
+int init_engine(PyObject* room);
+int init_grad_mode(PyObject* room);
+
+}  // namespace taeda::python

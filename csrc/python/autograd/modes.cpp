@@ -1,0 +1,171 @@
+// Saved-tensor hooks, anomaly mode and forward mode, and the room's start-up.
+#include "autograd/anomaly.h"
+#include "autograd/meta.h"
+#include "autograd/record.h"
+#include "python/autograd/hooks.h"
+#include "python/autograd/init.h"
+#include "python/autograd/node_object.h"
+#include "python/autograd/saved_hooks.h"
+#include "python/hooks.h"
+
+namespace taeda::python {
+namespace {
+
+// --- saved-tensor hooks
+
+struct PythonSavedHooks final : autograd::SavedTensorHooks {
+  Ref<HeldObject> pack_function, unpack_function;
+
+  Ref<RefCounted> pack(const Tensor& tensor) override {
+    WithGil locked;
+    Owned argument(check(wrap(tensor)));
+    Owned packed(check(PyObject_CallOneArg(pack_function->object, argument.get())));
+    return make_ref<HeldObject>(packed.get());
+  }
+  Tensor unpack(const Ref<RefCounted>& packed) override {
+    WithGil locked;
+    PyObject* object = static_cast<HeldObject*>(packed.get())->object;
+    Owned tensor(check(PyObject_CallOneArg(unpack_function->object, object)));
+    TAEDA_CHECK_TYPE(is_tensor(tensor.get()), "an unpack hook must return a tensor; got ",
+                     Py_TYPE(tensor.get())->tp_name);
+    return unwrap(tensor.get());
+  }
+};
+
+PyObject* push_hooks(PyObject*, PyObject* args) {
+  PyObject *pack, *unpack;
+  if (!PyArg_ParseTuple(args, "OO", &pack, &unpack)) return nullptr;
+  return guarded("saved_tensors_hooks", [&] {
+    autograd::push_saved_tensor_hooks(make_saved_tensor_hooks(pack, unpack));
+    return Py_NewRef(Py_None);
+  });
+}
+PyObject* pop_hooks(PyObject*, PyObject*) {
+  return guarded("saved_tensors_hooks", [] {
+    autograd::pop_saved_tensor_hooks();
+    return Py_NewRef(Py_None);
+  });
+}
+PyObject* disable_hooks(PyObject*, PyObject* message) {
+  return guarded("disable_saved_tensors_hooks", [&] {
+    autograd::disable_saved_tensor_hooks(std::string(to_text(message, "error_message")));
+    return Py_NewRef(Py_None);
+  });
+}
+PyObject* enable_hooks(PyObject*, PyObject*) {
+  autograd::enable_saved_tensor_hooks();
+  Py_RETURN_NONE;
+}
+PyObject* hooks_disabled_message(PyObject*, PyObject*) {
+  const std::string* message = autograd::saved_tensor_hooks_disabled();
+  return message ? PyUnicode_FromString(message->c_str()) : Py_NewRef(Py_None);
+}
+
+// --- anomaly mode
+
+Ref<RefCounted> capture_stack() {
+  if (!Py_IsInitialized()) return {};
+  WithGil locked;
+  if (!PyEval_GetFrame()) return {};
+  Owned traceback(check(PyImport_ImportModule("traceback")));
+  Owned lines(check(PyObject_CallMethod(traceback.get(), "format_stack", nullptr)));
+  Owned empty(check(PyUnicode_FromString("")));
+  Owned text(check(PyUnicode_Join(empty.get(), lines.get())));
+  return make_ref<HeldObject>(text.get());
+}
+
+void show_stack(const RefCounted* stack, std::string_view node, bool is_parent) {
+  WithGil locked;
+  std::string message = is_parent ? str("that call was itself recorded while the backward of ", node, " ran")
+                                  : str("an error was found in ", node);
+  const char* text = stack ? PyUnicode_AsUTF8(static_cast<const HeldObject*>(stack)->object) : nullptr;
+  message += text ? str("; the forward call was made here:\n", text)
+                  : std::string("; where the forward call was made is not known, as anomaly mode was off then");
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw PythonError();
+}
+
+PyObject* set_anomaly(PyObject*, PyObject* args) {
+  int enabled, check_nan = true;
+  if (!PyArg_ParseTuple(args, "p|p", &enabled, &check_nan)) return nullptr;
+  autograd::set_anomaly_mode({.enabled = enabled != 0, .check_nan = check_nan != 0});
+  Py_RETURN_NONE;
+}
+PyObject* is_anomaly(PyObject*, PyObject*) { return PyBool_FromLong(autograd::anomaly_mode().enabled); }
+PyObject* is_anomaly_nan(PyObject*, PyObject*) { return PyBool_FromLong(autograd::anomaly_mode().check_nan); }
+
+// --- forward mode
+
+PyObject* enter_level(PyObject*, PyObject*) {
+  return guarded("forward_ad.enter_dual_level", [] { return PyLong_FromLong(autograd::enter_dual_level()); });
+}
+PyObject* exit_level(PyObject*, PyObject* level) {
+  return guarded("forward_ad.exit_dual_level", [&] {
+    autograd::exit_dual_level(static_cast<int>(to_int(level, "level")));
+    return Py_NewRef(Py_None);
+  });
+}
+const Tensor& tensor_argument(PyObject* object, const char* name) {
+  TAEDA_CHECK_TYPE(is_tensor(object), name, " must be a tensor; got ", Py_TYPE(object)->tp_name);
+  return unwrap(object);
+}
+PyObject* get_tangent(PyObject*, PyObject* tensor) {
+  return guarded("forward_ad.unpack_dual", [&] { return wrap(autograd::tangent(tensor_argument(tensor, "tensor"))); });
+}
+PyObject* set_tangent(PyObject*, PyObject* args) {
+  PyObject *tensor, *tangent;
+  if (!PyArg_ParseTuple(args, "OO", &tensor, &tangent)) return nullptr;
+  return guarded("forward_ad.make_dual", [&] {
+    autograd::set_tangent(tensor_argument(tensor, "tensor"), tensor_argument(tangent, "tangent"));
+    return Py_NewRef(Py_None);
+  });
+}
+
+// --- versions
+
+PyObject* increment_version(PyObject*, PyObject* tensor) {
+  return guarded("increment_version", [&] {
+    const Tensor& t = tensor_argument(tensor, "tensor");
+    TAEDA_CHECK(!t->is_inference(), "tensors made in inference mode do not count versions");
+    autograd::bump(t, "increment_version");
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyMethodDef functions[] = {
+    {"_push_saved_tensors_hooks", push_hooks, METH_VARARGS, nullptr},
+    {"_pop_saved_tensors_hooks", pop_hooks, METH_NOARGS, nullptr},
+    {"_saved_tensors_hooks_disable", disable_hooks, METH_O, nullptr},
+    {"_saved_tensors_hooks_enable", enable_hooks, METH_NOARGS, nullptr},
+    {"_saved_tensors_hooks_disabled_message", hooks_disabled_message, METH_NOARGS, nullptr},
+    {"set_anomaly_enabled", set_anomaly, METH_VARARGS, "set_anomaly_enabled(mode, check_nan=True)"},
+    {"is_anomaly_enabled", is_anomaly, METH_NOARGS, "Whether anomaly mode is on."},
+    {"is_anomaly_check_nan_enabled", is_anomaly_nan, METH_NOARGS, "Whether anomaly mode looks for NaN in gradients."},
+    {"_enter_dual_level", enter_level, METH_NOARGS, nullptr},
+    {"_exit_dual_level", exit_level, METH_O, nullptr},
+    {"_get_tangent", get_tangent, METH_O, nullptr},
+    {"_set_tangent", set_tangent, METH_VARARGS, nullptr},
+    {"_increment_version", increment_version, METH_O, nullptr},
+    {},
+};
+
+}  // namespace
+
+Ref<autograd::SavedTensorHooks> make_saved_tensor_hooks(PyObject* pack, PyObject* unpack) {
+  for (PyObject* hook : {pack, unpack})
+    TAEDA_CHECK_TYPE(PyCallable_Check(hook), "saved-tensor hooks must be callable; got ", Py_TYPE(hook)->tp_name);
+  auto made = make_ref<PythonSavedHooks>();
+  made->pack_function = make_ref<HeldObject>(pack);
+  made->unpack_function = make_ref<HeldObject>(unpack);
+  return made;
+}
+
+int init_autograd(PyObject* module) {
+  autograd::anomaly_hooks = {capture_stack, show_stack};
+  hooks.autograd_traverse = traverse_autograd;
+  PyObject* room = PyImport_AddModule("taeda._C._autograd");  // borrowed; sys.modules keeps it
+  if (!room || PyModule_AddObjectRef(module, "_autograd", room) < 0) return -1;
+  if (init_nodes(room) < 0 || init_function(module) < 0 || init_engine(room) < 0 || init_grad_mode(room) < 0) return -1;
+  return PyModule_AddFunctions(room, functions);
+}
+
+}  // namespace taeda::python

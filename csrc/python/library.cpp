@@ -1,0 +1,17 @@
+// The start of what Python knows of ops: one function per file of this room.
+#include "python/library.h"
+
+#include "python/engine_room.h"
+
+namespace taeda::python {
+
+int init_library(PyObject* module) {
+  using Init = int (*)(PyObject*);
+  constexpr Init kAll[] = {init_op_objects, init_python_library, init_key_sets,      init_guards,
+                           init_recorder,   init_dispatch_mode,  init_device_backend};
+  for (Init init : kAll)
+    if (init(module) < 0) return -1;
+  return 0;
+}
+
+}  // namespace taeda::python

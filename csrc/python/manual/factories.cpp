@@ -1,0 +1,262 @@
+// taeda.tensor, as_tensor and the Tensor constructor.
+#include "python/manual/factories.h"
+
+#include "api/ops.h"
+#include "python/engine_room.h"
+#include "core/warn.h"
+#include "python/parser.h"
+#include "python/types.h"
+#include "python/values.h"
+
+namespace taeda::python {
+namespace {
+
+bool is_number(PyObject* object) {
+  return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);  // bool is a long
+}
+
+bool is_nested(PyObject* object) {
+  return PyList_Check(object) || PyTuple_Check(object) ||
+         (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object) && !is_number(object));
+}
+
+// A number inside the data as a Scalar: Python's, NumPy's, or a tensor of one element. TypeError or ValueError else.
+Scalar element(PyObject* object) {
+  Scalar scalar;
+  if (read_scalar(object, scalar)) return scalar;
+  if (is_tensor(object)) {
+    TAEDA_CHECK_VALUE(unwrap(object).numel() == 1, "a tensor inside the data must have one element, got shape ", unwrap(object).sizes());
+    Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
+    return element(number.get());
+  }
+  const Param param{"data", ArgType::Scalar, false, false, false, false, 0, nullptr};
+  Value value;
+  if (read_value(object, param, value, nullptr, false)) return value.to_scalar();
+  TAEDA_FAIL(Type, "a tensor cannot be made of a ", Py_TYPE(object)->tp_name);
+}
+
+struct Measure {
+  std::vector<int64_t> sizes;
+  DType dtype = DType::Undefined;
+};
+
+DType dtype_of_element(PyObject* object) {
+  if (PyFloat_CheckExact(object)) return default_dtype();
+  if (PyBool_Check(object)) return DType::Bool;
+  if (PyLong_CheckExact(object)) return DType::Int64;
+  if (PyComplex_CheckExact(object)) return to_complex(default_dtype());
+  if (is_tensor(object)) return unwrap(object).dtype();
+  if (Owned own{PyObject_GetAttrString(object, "dtype")}) {  // a NumPy scalar: its own width
+    Owned array(check(PyObject_CallMethod(object, "__array__", nullptr)));
+    Owned core(check(PyImport_ImportModule("taeda._C")));
+    Owned t(PyObject_CallMethod(core.get(), "from_numpy", "O", array.get()));
+    if (t) return unwrap(t.get()).dtype();
+  }
+  PyErr_Clear();
+  return element(object).natural_dtype();
+}
+
+// The shape along the first elements, and the dtype that all elements promote to.
+void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
+  if (!is_nested(object)) {
+    if (infer) layout.dtype = promote(layout.dtype, dtype_of_element(object));
+    return;
+  }
+  Py_ssize_t n = PySequence_Size(object);
+  check(static_cast<int>(n));
+  TAEDA_CHECK_VALUE(depth < static_cast<size_t>(kMaxDim), "the data is nested more than ", kMaxDim, " levels deep (or contains itself)");
+  if (layout.sizes.size() == depth) layout.sizes.push_back(n);
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    Owned item(check(PySequence_GetItem(object, i)));
+    bool deeper = is_nested(item.get());
+    if (i > 0 && !infer && !deeper) break;
+    if (deeper || infer) measure(item.get(), layout, depth + 1, infer);
+    if (!deeper && !infer) break;
+  }
+}
+
+template <class T>
+void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
+  if (depth == sizes.size()) {
+    TAEDA_CHECK_VALUE(!is_nested(object) || (is_tensor(object)), "the data is ragged: a number was expected at depth ", depth,
+                      ", got a ", Py_TYPE(object)->tp_name);
+    *out++ = element(object).template to<T>();
+    return;
+  }
+  TAEDA_CHECK_VALUE(is_nested(object), "the data is ragged: a sequence of ", sizes[depth], " was expected at depth ", depth,
+                    ", got a ", Py_TYPE(object)->tp_name);
+  Owned items(check(PySequence_Fast(object, "not a sequence")));
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
+  TAEDA_CHECK_VALUE(n == sizes[depth], "the data is ragged: ", sizes[depth], " items were expected at depth ", depth, ", got ", n);
+  for (Py_ssize_t i = 0; i < n; ++i) fill<T>(PySequence_Fast_GET_ITEM(items.get(), i), sizes, depth + 1, out);
+}
+
+void check_range(const Scalar& value, DType dtype) {
+  if (!is_integral(dtype) || !value.is_integral()) return;
+  int64_t v = value.as_int();
+  int bits = static_cast<int>(itemsize(dtype)) * 8;
+  bool fits = info(dtype).is_signed ? bits == 64 || (v >= -(int64_t{1} << (bits - 1)) && v < int64_t{1} << (bits - 1))
+                                    : bits == 64 || (v >= -(int64_t{1} << (bits - 1)) && v < int64_t{1} << bits);
+  TAEDA_CHECK(fits, "the number ", v, " does not fit in ", dtype);
+}
+
+Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
+  Measure layout;
+  if (is_nested(data)) {
+    measure(data, layout, 0, !dtype);
+  } else {
+    Scalar value = element(data);
+    layout.dtype = dtype_of_element(data);
+    if (dtype) check_range(value, *dtype);
+  }
+  DType type = dtype.value_or(layout.dtype == DType::Undefined ? default_dtype() : layout.dtype);
+  Tensor result = new_tensor(layout.sizes, type);
+  if (result.numel() == 0) return result;
+  visit(type, [&]<class T>() {
+    T* out = result.data<T>();
+    fill<T>(data, layout.sizes, 0, out);
+  });
+  return result;
+}
+
+bool has(PyObject* object, const char* attribute) { return PyObject_HasAttrString(object, attribute); }
+
+// Memory of NumPy arrays, DLPack objects and buffers, not copied; undefined for other data.
+Tensor from_foreign(PyObject* data) {
+  if (PyList_Check(data) || PyTuple_Check(data) || is_number(data) || PyUnicode_Check(data)) return {};
+  Owned core(check(PyImport_ImportModule("taeda._C")));
+  auto call = [&](const char* name, PyObject* argument) {
+    Owned t(check(PyObject_CallMethod(core.get(), name, "O", argument)));
+    return unwrap(t.get());
+  };
+  if (has(data, "__array_interface__") && has(data, "__array_struct__")) {
+    Owned array(has(data, "dtype") && !has(data, "__array_priority__") ? Py_NewRef(data) : check(PyObject_CallMethod(data, "__array__", nullptr)));
+    Owned byteorder(PyObject_GetAttrString(array.get(), "flags"));
+    PyErr_Clear();
+    return call("from_numpy", array.get());
+  }
+  if (has(data, "__dlpack__") && has(data, "__dlpack_device__")) return call("from_dlpack", data);
+  if (has(data, "__array__")) {
+    Owned array(check(PyObject_CallMethod(data, "__array__", nullptr)));
+    return call("from_numpy", array.get());
+  }
+  return {};
+}
+
+struct FactoryArguments {
+  PyObject* data;
+  std::optional<DType> dtype;
+  std::optional<Device> device;
+  bool requires_grad = false;
+};
+
+FactoryArguments read(PyObject* const* args, Py_ssize_t count, PyObject* names, int max_positional) {
+  static constexpr const char* kNames[] = {"data", "dtype", "device", "requires_grad", "pin_memory"};
+  PyObject* out[5];
+  read_arguments(kNames, 1, args, count, names, out, max_positional);
+  FactoryArguments result{out[0], {}, {}, to_flag(out[3], false)};
+  if (out[1] && out[1] != Py_None) result.dtype = to_dtype(out[1]);
+  if (out[2] && out[2] != Py_None) result.device = to_device(out[2]);
+  return result;
+}
+
+Tensor moved(Tensor t, std::optional<DType> dtype, std::optional<Device> device) {
+  bool cast = dtype && *dtype != t.dtype(), move = device && device->type != t.device().type;
+  return cast || move ? ops::_to_copy(t, dtype, std::nullopt, device) : t;
+}
+
+PyObject* finish(Tensor result, bool requires_grad) {
+  if (requires_grad) set_requires_grad(result, true);
+  return wrap(std::move(result));
+}
+
+PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded("tensor", [&] {
+    FactoryArguments given = read(args, count, names, 1);
+    if (is_tensor(given.data)) {
+      warn("to copy a tensor, source.detach().clone() says so more plainly than taeda.tensor(source)");
+      Tensor copy = ops::clone(ops::detach(unwrap(given.data)));
+      return finish(moved(copy, given.dtype, given.device), given.requires_grad);
+    }
+    return finish(tensor_from(given.data, given.dtype, given.device), given.requires_grad);
+  });
+}
+
+PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded("as_tensor", [&] {
+    FactoryArguments given = read(args, count, names, 3);
+    Tensor shared = is_tensor(given.data) ? unwrap(given.data) : from_foreign(given.data);
+    if (!shared.defined()) return wrap(tensor_from(given.data, given.dtype, given.device));
+    return wrap(moved(shared, given.dtype, given.device));
+  });
+}
+
+PyObject* new_tensor_method(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded("Tensor.new_tensor", [&] {
+    FactoryArguments given = read(args, count, names, 1);
+    const Tensor& like = unwrap(self);
+    DType dtype = given.dtype.value_or(like.dtype());
+    Device device = given.device.value_or(like.device());
+    if (is_tensor(given.data)) return finish(moved(ops::clone(ops::detach(unwrap(given.data))), dtype, device), given.requires_grad);
+    return finish(tensor_from(given.data, dtype, device), given.requires_grad);
+  });
+}
+
+bool all_ints(PyObject* args) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); ++i)
+    if (!PyLong_Check(PyTuple_GET_ITEM(args, i)) || PyBool_Check(PyTuple_GET_ITEM(args, i))) return false;
+  return true;
+}
+
+// Tensor(), Tensor(2, 3), Tensor(size), Tensor(data), Tensor(tensor): the old constructor.
+PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return guarded("Tensor", [&]() -> PyObject* {
+    Py_ssize_t n = PyTuple_GET_SIZE(args);
+    PyObject* data = n == 1 ? PyTuple_GET_ITEM(args, 0) : nullptr;
+    if (kwargs && PyDict_GetItemString(kwargs, "data")) data = PyDict_GetItemString(kwargs, "data");
+    Tensor result;
+    if (!data || (n == 1 && PyLong_Check(data) && !PyBool_Check(data)) || (data && Py_TYPE(data) == size_type)) {
+      TAEDA_CHECK_TYPE(all_ints(args) || (data && Py_TYPE(data) == size_type), "takes sizes, a sequence or a tensor");
+      result = new_tensor(n == 0 ? std::vector<int64_t>{0} : to_sizes(data && Py_TYPE(data) == size_type ? data : args, "size"),
+                          default_dtype());
+    } else if (is_tensor(data)) {
+      result = ops::detach(unwrap(data));
+    } else {
+      TAEDA_CHECK_TYPE(is_nested(data) || has(data, "__array__"), "takes sizes, a sequence or a tensor, got ", Py_TYPE(data)->tp_name);
+      result = tensor_from(data, default_dtype(), std::nullopt);
+    }
+    return wrap_as(type, std::move(result));
+  });
+}
+
+PyMethodDef factory_functions[] = {
+    {"tensor", as_method(&tensor), METH_FASTCALL | METH_KEYWORDS,
+     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n\nA tensor with a copy of ``data``: a "
+     "number, nested sequences of numbers, or an array. ValueError for ragged data."},
+    {"as_tensor", as_method(&as_tensor), METH_FASTCALL | METH_KEYWORDS,
+     "as_tensor(data, dtype=None, device=None)\n\n``data`` as a tensor, without a copy where its memory can be shared."},
+    {},
+};
+PyMethodDef factory_methods[] = {
+    {"new_tensor", as_method(&new_tensor_method), METH_FASTCALL | METH_KEYWORDS,
+     "new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA copy of ``data`` with this tensor's dtype and device."},
+    {},
+};
+
+}  // namespace
+
+Tensor tensor_from(PyObject* data, std::optional<DType> dtype, std::optional<Device> device) {
+  if (Tensor foreign = from_foreign(data); foreign.defined()) {
+    Tensor copy = ops::clone(foreign);
+    return moved(copy, dtype, device.value_or(default_device()));
+  }
+  return moved(from_sequence(data, dtype), std::nullopt, device.value_or(default_device()));
+}
+
+int init_factories(PyObject* module) {
+  hooks.tensor_new = tensor_new;
+  add_tensor_methods(factory_methods);
+  return PyModule_AddFunctions(module, factory_functions);
+}
+
+}  // namespace taeda::python

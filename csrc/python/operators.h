@@ -1,0 +1,97 @@
+// Tensor's operators: Python's number protocol over the bound functions. The slots are filled by generated code
+// (python/operators.cpp) for the ops that the build holds.
+#pragma once
+#include "python/fast.h"
+#include "python/types.h"
+
+namespace taeda::python::operators {
+
+// The full parser for an operator; a TypeError means that the other operand may know better.
+inline PyObject* parse_operator(const Name& name, PyObject* const* args, Py_ssize_t n) {
+  PyObject* result = parse_and_call(name, args, n, nullptr, true);
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  PyErr_Clear();
+  return Py_NewRef(Py_NotImplemented);
+}
+
+template <Fast fast, const Name& name>
+PyObject* unary(PyObject* self) {
+  if (fast_path_blockers == 0) [[likely]] {
+    PyObject* result = fast(&self, 1);
+    if (result || PyErr_Occurred()) return result;
+  }
+  return parse_and_call(name, &self, 1, nullptr, true);
+}
+
+// `reflected` serves number - tensor; its first argument is the tensor.
+template <Fast fast, const Name& name, Fast reflected, const Name& reflected_name>
+PyObject* binary(PyObject* left, PyObject* right) {
+  PyObject* args[] = {left, right};
+  if (fast_path_blockers == 0) [[likely]] {
+    PyObject* result = fast(args, 2);
+    if (result || PyErr_Occurred()) return result;
+  }
+  if (is_tensor(left)) return parse_operator(name, args, 2);
+  PyObject* swapped[] = {right, left};
+  return parse_operator(reflected_name, swapped, 2);
+}
+
+template <Fast fast, const Name& name>
+PyObject* inplace(PyObject* left, PyObject* right) {
+  PyObject* args[] = {left, right};
+  if (fast_path_blockers == 0) [[likely]] {
+    PyObject* result = fast(args, 2);
+    if (result || PyErr_Occurred()) return result;
+  }
+  return parse_operator(name, args, 2);
+}
+
+template <Fast fast, const Name& name>
+PyObject* compare_with(PyObject* left, PyObject* right) {
+  PyObject* args[] = {left, right};
+  if (fast_path_blockers == 0) [[likely]] {
+    PyObject* result = fast(args, 2);
+    if (result || PyErr_Occurred()) return result;
+  }
+  return parse_operator(name, args, 2);
+}
+
+// By Python's comparison codes Py_LT to Py_GE; null where the build lacks the op.
+using Compare = PyObject* (*)(PyObject*, PyObject*);
+extern const Compare comparisons[6];
+PyObject* compare(PyObject* left, PyObject* right, int op);
+
+// number op tensor for ops that have no reflected twin: through the function, which takes a number first.
+template <const Name& name>
+PyObject* number_first(PyObject* const* swapped, Py_ssize_t) {
+  PyObject* args[] = {swapped[1], swapped[0]};
+  PyObject* result = parse_and_call(name, args, 2, nullptr, false);
+  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
+  PyErr_Clear();
+  return Py_NewRef(Py_NotImplemented);
+}
+
+template <Fast fast, const Name& name>
+PyObject* binary_function(PyObject* left, PyObject* right) {
+  PyObject* args[] = {left, right};
+  if (fast_path_blockers == 0) [[likely]] {
+    PyObject* result = fast(args, 2);
+    if (result || PyErr_Occurred()) return result;
+  }
+  if (is_tensor(left)) return parse_operator(name, args, 2);
+  PyObject* swapped[] = {right, left};
+  return number_first<name>(swapped, 2);
+}
+
+template <Fast fast, const Name& name>
+PyObject* power(PyObject* base, PyObject* exponent, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return binary_function<fast, name>(base, exponent);
+}
+
+template <Fast fast, const Name& name>
+PyObject* inplace_power(PyObject* base, PyObject* exponent, PyObject*) {
+  return inplace<fast, name>(base, exponent);
+}
+
+}  // namespace taeda::python::operators

@@ -1,0 +1,130 @@
+#include "shape/create_rules.h"
+
+#include <cmath>
+
+#include "shape/elementwise.h"
+
+namespace taeda::shape {
+
+void check_strided(std::optional<Layout> layout) {
+  TAEDA_CHECK(layout.value_or(Layout::Strided) == Layout::Strided, "only the strided layout can be made here");
+}
+
+namespace {
+
+bool is_real_number(const Scalar& x) { return x.category() == Category::Floating; }
+
+void check_bounds(const Scalar& start, const Scalar& end, const Scalar& step) {
+  for (const Scalar* x : {&start, &end, &step})
+    TAEDA_CHECK(x->category() != Category::Complex, "takes real numbers; got ", *x);
+  double from = start.as_double(), to = end.as_double(), by = step.as_double();
+  TAEDA_CHECK(by != 0, "step must not be zero");
+  TAEDA_CHECK(std::isfinite(from) && std::isfinite(to), "start and end must be finite; got ", from, " and ", to);
+  TAEDA_CHECK(by > 0 ? to >= from : to <= from, "a step of ", by, " leads away from end: start is ", from, ", end is ",
+              to);
+}
+
+Spec sequence(double count, DType dtype) {
+  TAEDA_CHECK(count >= 0 && count < 9223372036854775807.0, "the result would have ", count, " elements");
+  return {{static_cast<int64_t>(count)}, dtype};
+}
+
+// The dtype of evenly spaced numbers: never an integer one by itself, complex if an end is.
+DType spaced_dtype(const Scalar& start, const Scalar& end, std::optional<DType> dtype) {
+  bool wants_complex = start.category() == Category::Complex || end.category() == Category::Complex;
+  TAEDA_CHECK(!wants_complex || !dtype || is_complex(*dtype), "complex bounds do not fit dtype ", *dtype);
+  return dtype.value_or(wants_complex ? to_complex(default_dtype()) : default_dtype());
+}
+
+Spec spaced(const Scalar& start, const Scalar& end, int64_t steps, std::optional<DType> dtype,
+            std::optional<Layout> layout) {
+  check_strided(layout);
+  TAEDA_CHECK(steps >= 0, "steps must not be negative; got ", steps);
+  DType type = spaced_dtype(start, end, dtype);
+  TAEDA_CHECK_KIND(NotImplemented, type != DType::Bool, "there are no evenly spaced truth values");
+  return {{steps}, type};
+}
+
+void check_number_dtype(DType dtype) {
+  TAEDA_CHECK_KIND(NotImplemented, is_floating(dtype) || is_integral(dtype), "makes real numbers; got dtype ", dtype);
+}
+
+}  // namespace
+
+Spec arange(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
+            std::optional<Layout> layout, std::optional<Device>, std::optional<bool>) {
+  check_strided(layout);
+  bool real = is_real_number(start) || is_real_number(end) || is_real_number(step);
+  DType type = dtype.value_or(real ? default_dtype() : DType::Int64);
+  check_number_dtype(type);
+  check_bounds(start, end, step);
+  if (type != DType::Int64) return sequence(std::ceil((end.as_double() - start.as_double()) / step.as_double()), type);
+  // In integers, as a double cannot count that far; the distance may need 64 unsigned bits.
+  int64_t from = start.as_int(), to = end.as_int(), by = step.as_int();
+  TAEDA_CHECK(by != 0, "step must not be zero as an int64; got ", step);
+  uint64_t distance = by > 0 ? static_cast<uint64_t>(to) - static_cast<uint64_t>(from)
+                             : static_cast<uint64_t>(from) - static_cast<uint64_t>(to);
+  uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : -static_cast<uint64_t>(by);
+  uint64_t count = distance / stride + (distance % stride != 0);
+  TAEDA_CHECK(count <= INT64_MAX, "the result would have ", count, " elements");
+  return {{static_cast<int64_t>(count)}, type};
+}
+
+Spec range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,
+           std::optional<Layout> layout, std::optional<Device>, std::optional<bool>) {
+  check_strided(layout);
+  DType type = dtype.value_or(default_dtype());
+  check_number_dtype(type);
+  check_bounds(start, end, step);
+  return sequence(std::floor((end.as_double() - start.as_double()) / step.as_double()) + 1, type);
+}
+
+Spec linspace(const Scalar& start, const Scalar& end, int64_t steps, std::optional<DType> dtype,
+              std::optional<Layout> layout, std::optional<Device>, std::optional<bool>) {
+  return spaced(start, end, steps, dtype, layout);
+}
+
+Spec logspace(const Scalar& start, const Scalar& end, int64_t steps, double, std::optional<DType> dtype,
+              std::optional<Layout> layout, std::optional<Device>, std::optional<bool>) {
+  return spaced(start, end, steps, dtype, layout);
+}
+
+Spec triangle(const Tensor& self, int64_t) {
+  TAEDA_CHECK(self.dim() >= 2, "takes a matrix or a stack of matrices; got shape ", self.sizes());
+  return {self.sizes(), self.dtype()};
+}
+
+namespace {
+Spec indices(int64_t row, int64_t col, int64_t offset, bool upper, std::optional<DType> dtype,
+             std::optional<Layout> layout) {
+  check_strided(layout);
+  DType type = dtype.value_or(DType::Int64);
+  TAEDA_CHECK_KIND(NotImplemented, type == DType::Int64 || type == DType::Int32,
+                   "indices are int64 or int32; got dtype ", type);
+  TAEDA_CHECK(row >= 0 && col >= 0, "row and col must not be negative; got ", row, " and ", col);
+  int64_t count = 0;
+  for (int64_t i = 0; i < row; ++i)
+    count += upper ? col - below_diagonal(i, col, offset - 1) : below_diagonal(i, col, offset);
+  return {{2, count}, type};
+}
+}  // namespace
+
+Spec tril_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType> dtype, std::optional<Layout> layout,
+                  std::optional<Device>, std::optional<bool>) {
+  return indices(row, col, offset, false, dtype, layout);
+}
+
+Spec triu_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType> dtype, std::optional<Layout> layout,
+                  std::optional<Device>, std::optional<bool>) {
+  return indices(row, col, offset, true, dtype, layout);
+}
+
+Spec complex_of(const Tensor& real, const Tensor& imag) {
+  TAEDA_CHECK(real.dtype() == DType::Float32 || real.dtype() == DType::Float64, "takes float32 or float64 parts; got ",
+              real.dtype());
+  TAEDA_CHECK(real.dtype() == imag.dtype(), "both parts must have the same dtype; got ", real.dtype(), " and ",
+              imag.dtype());
+  return {broadcast_sizes(real.sizes(), imag.sizes()), to_complex(real.dtype())};
+}
+
+}  // namespace taeda::shape

@@ -1,0 +1,88 @@
+#include "shape/reduction.h"
+
+namespace taeda::shape {
+
+uint64_t reduced_dims(const Reduce& call) {
+  int64_t rank = call.self.dim();
+  TAEDA_CHECK(rank <= kMaxDim, "a reduction takes at most ", kMaxDim, " dimensions; got ", rank);
+  if (call.dims.empty()) return call.all_if_empty && rank > 0 ? ~uint64_t{0} >> (64 - rank) : 0;
+  uint64_t dims = 0;
+  for (int64_t dim : call.dims) {
+    int64_t wrapped = wrap_dim(dim, rank);
+    TAEDA_CHECK(!(dims >> wrapped & 1), "dimension ", dim, " stands twice in dim");
+    dims |= uint64_t{1} << wrapped;
+  }
+  return dims;
+}
+
+Dims reduced_sizes(const Reduce& call, uint64_t dims) {
+  Dims sizes;
+  for (int64_t d = 0; d < call.self.dim(); ++d) {
+    if (!(dims >> d & 1))
+      sizes.push_back(call.self.sizes()[d]);
+    else if (call.keepdim)
+      sizes.push_back(1);
+  }
+  return sizes;
+}
+
+DType reduction_input(const ReductionRule& rule, const Reduce& call) {
+  DType input = call.dtype.value_or(call.self.dtype());
+  ReducedType result = rule.result[rule.kind == StateKind::Index ? rule.results - 1 : 0];
+  if (result == ReducedType::Long && !call.dtype && category(input) <= Category::Integral) input = DType::Int64;
+  if (result == ReducedType::Float || result == ReducedType::Real)
+    TAEDA_CHECK(is_differentiable(input), "it takes a floating or complex tensor (or dtype=); got ", input);
+  TAEDA_CHECK_KIND(NotImplemented, rule.dtypes >> static_cast<int>(input) & 1, "it is not for ", input, " tensors");
+  return input;
+}
+
+DType reduction_result(const ReductionRule& rule, int result, DType input) {
+  switch (rule.result[result]) {
+    case ReducedType::Real:
+      return to_real(input);
+    case ReducedType::Bool:
+      return input == DType::UInt8 ? DType::UInt8 : DType::Bool;
+    case ReducedType::Index:
+      return DType::Int64;
+    default:
+      return input;
+  }
+}
+
+void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dims) {
+  if (rule.has_identity) return;
+  int64_t outputs = 1;
+  bool empty = false;
+  for (int64_t d = 0; d < call.self.dim(); ++d) {
+    int64_t size = call.self.sizes()[d];
+    if (dims >> d & 1)
+      empty |= size == 0;
+    else
+      outputs *= size;
+  }
+  if (!empty) return;
+  if (call.dims.empty())
+    TAEDA_FAIL(Runtime, "an empty tensor (shape ", call.self.sizes(),
+               ") has no such element; give a dim of another size");
+  TAEDA_CHECK_INDEX(outputs == 0, "a dimension of size 0 has no such element; the shape is ", call.self.sizes(),
+                    ", dim ", call.dims);
+}
+
+void reduce_meta(const ReductionRule& rule, const Reduce& call, Tensor* results) {
+  uint64_t dims = reduced_dims(call);
+  check_reduction(rule, call, dims);
+  DType input = reduction_input(rule, call);
+  Dims sizes = reduced_sizes(call, dims);
+  for (int i = 0; i < rule.results; ++i)
+    results[i] = new_tensor(sizes, reduction_result(rule, i, input), Device{DeviceType::Meta});
+}
+
+void reduce_meta_out(const ReductionRule& rule, const Reduce& call, std::initializer_list<const Tensor*> outs) {
+  uint64_t dims = reduced_dims(call);
+  check_reduction(rule, call, dims);
+  reduction_input(rule, call);
+  Dims sizes = reduced_sizes(call, dims);
+  for (const Tensor* out : outs) resize_out(*out, sizes);
+}
+
+}  // namespace taeda::shape

@@ -1,0 +1,50 @@
+// Shapes and dtypes of reductions: the same for every backend.
+#pragma once
+#include <optional>
+
+#include "shape/spec.h"
+
+namespace taeda::shape {
+
+// What a result's dtype is, given that of the input (or the dtype= argument).
+enum class ReducedType : uint8_t {
+  Same,   // real inputs and complex ones alike
+  Long,   // integers and bool become int64 (sum, prod)
+  Float,  // floating and complex only (mean, var)
+  Real,   // likewise, a complex input giving real results (norms)
+  Bool,   // bool; uint8 for a uint8 input (any, all)
+  Index,  // int64
+};
+enum class StateKind : uint8_t { Value, Index, Moments };
+
+struct ReductionRule {
+  StateKind kind;
+  uint8_t results;
+  ReducedType result[2];
+  bool through_bool;  // elements are read as truth values
+  bool has_identity;  // an empty reduction has a value
+  uint16_t dtypes;    // bit per DType: which inputs (after dtype=) there are loops for
+};
+
+struct Reduce {
+  const Tensor& self;
+  IntList dims{};  // empty: all, if `all_if_empty`
+  bool keepdim = false;
+  std::optional<DType> dtype{};  // converts the input first
+  std::span<const Scalar> scalars{};
+  bool all_if_empty = true;
+};
+
+// Bit per dimension; RuntimeError for one that stands twice, IndexError out of range.
+uint64_t reduced_dims(const Reduce& call);
+Dims reduced_sizes(const Reduce& call, uint64_t dims);
+// The dtype that elements are read as; NotImplementedError or RuntimeError where there is none.
+DType reduction_input(const ReductionRule& rule, const Reduce& call);
+DType reduction_result(const ReductionRule& rule, int result, DType input);
+// Checks an empty reduction without an identity, argument by argument.
+void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dims);
+
+void reduce_meta(const ReductionRule& rule, const Reduce& call, Tensor* results);
+void reduce_meta_out(const ReductionRule& rule, const Reduce& call, std::initializer_list<const Tensor*> outs);
+
+}  // namespace taeda::shape

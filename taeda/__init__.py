@@ -1,0 +1,77 @@
+"""PyTorch's system, rebuilt so that a person can see through it: ``import taeda as torch``.
+
+The names here come from the native core at once; whole rooms (``nn``, ``optim``, ...) and the functions that live in Python
+load on first use, so that importing stays quick.
+"""
+
+from __future__ import annotations
+
+import importlib as _importlib
+import math as _math
+from typing import Any as _Any
+
+from taeda import _C
+from taeda._tensor import Tensor
+from taeda._version import __version__
+
+def _take(room: _Any) -> None:
+    """Makes the public names of a native module names of this one."""
+    globals().update({name: value for name, value in vars(room).items() if not name.startswith("__")})
+
+
+_take(_C._functions)
+globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
+
+e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
+# The short and the old names of dtypes. They hide the Python types of the same name in this module only.
+half, float, double = _C.float16, _C.float32, _C.float64
+short, int, long = _C.int16, _C.int32, _C.int64
+cfloat, cdouble = _C.complex64, _C.complex128
+bool = _C.bool
+
+# Where names live that are loaded on first use: room to names.
+_LAZY = {
+    "serialization": ("save", "load"),
+    "_tensor_str": ("set_printoptions",),
+    "random": ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state", "default_generator"),
+    "autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
+    "functional": (
+        "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
+        "cdist", "chain_matmul", "einsum", "meshgrid", "norm", "split", "stft", "tensordot", "unique",
+        "unique_consecutive",
+    ),
+    "_basics": (
+        "is_tensor", "is_storage", "numel", "typename", "is_grad_enabled", "is_inference_mode_enabled", "get_default_device",
+        "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
+        "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision",
+        "get_float32_matmul_precision", "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type",
+        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "compile",
+    ),
+    "_explain": ("explain", "explain_calls"),
+    "_type_info": ("finfo", "iinfo"),
+}  # fmt: skip
+_ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
+_ROOMS = frozenset(
+    "amp autograd backends compiler cpu cuda distributions fft func functional futures hub jit library linalg multiprocessing nn "
+    "ops optim overrides profiler random return_types serialization signal special storage testing utils version".split()
+)
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _ROOM_OF:
+        value = getattr(_importlib.import_module(f"taeda.{_ROOM_OF[name]}"), name)
+    elif name in _ROOMS:
+        try:
+            return _importlib.import_module(f"taeda.{name}")
+        except ModuleNotFoundError as missing:
+            if missing.name != f"taeda.{name}":
+                raise
+            raise AttributeError(f"taeda.{name} is not part of this release; docs/coverage.md lists what is") from None
+    else:
+        raise AttributeError(f"module 'taeda' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ROOM_OF, *_ROOMS})

@@ -1,0 +1,1 @@
+"""What ``taeda.library`` is made of beyond registration itself."""

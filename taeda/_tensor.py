@@ -1,0 +1,144 @@
+"""``taeda.Tensor``: the native tensor with what is easier said in Python: printing, copying, pickling, protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from taeda import _C
+
+if TYPE_CHECKING:
+    from taeda._C import dtype as _dtype
+
+
+class Tensor(_C.TensorBase):
+    """An n-dimensional array of one dtype on one device, which remembers how it was computed if asked to."""
+
+    __array_priority__ = 1000  # NumPy's operators leave mixed expressions to us
+    __module__ = "taeda"
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+        from taeda._tensor_str import tensor_str
+
+        return tensor_str(self) if tensor_contents is None else tensor_contents
+
+    def __format__(self, spec: str) -> str:
+        if self.dim() == 0 and type(self) is Tensor:
+            return self.item().__format__(spec)
+        return object.__format__(self, spec)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.dim() == 0:
+            raise TypeError("taeda.Tensor.__iter__: a tensor without dimensions cannot be iterated over")
+        return iter(self.unbind(0))
+
+    def __reversed__(self) -> Tensor:
+        return self if self.dim() == 0 else self.flip(0)
+
+    def __contains__(self, element: Any) -> bool:
+        if isinstance(element, (Tensor, int, float, complex)):
+            return bool((self == element).any().item())
+        raise RuntimeError(f"taeda.Tensor.__contains__: takes a number or a tensor, got {type(element).__name__}")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "taeda.Tensor.__deepcopy__: only tensors made by the user (leaves of the graph) can be deep-copied; detach() first"
+            )
+        if id(self) in memo:
+            return memo[id(self)]
+        from copy import deepcopy
+
+        storage = self.untyped_storage()
+        key = ("storage", storage.data_ptr(), storage.nbytes())  # views of one memory stay views of one copy
+        if key not in memo:
+            memo[key] = storage.clone()
+        copy = self.new_empty(0).set_(memo[key], self.storage_offset(), self.size(), self.stride())
+        if type(self) is not Tensor:
+            copy = copy.as_subclass(type(self))
+        copy.requires_grad = self.requires_grad
+        memo[id(self)] = copy
+        if self.grad is not None:
+            copy.grad = deepcopy(self.grad, memo)
+        if self.__dict__:
+            copy.__dict__.update(deepcopy(self.__dict__, memo))
+        return copy
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        from taeda._utils import rebuild_tensor, rebuild_with_state
+
+        arguments = (
+            self.untyped_storage(), self.dtype, self.storage_offset(), tuple(self.size()), self.stride(), self.requires_grad,
+        )  # fmt: skip
+        if type(self) is Tensor and not self.__dict__:
+            return rebuild_tensor, arguments
+        return rebuild_with_state, (type(self), arguments, dict(self.__dict__))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *self.__dict__})
+
+    def new(self, *args: Any) -> Tensor:
+        """A tensor of this dtype and device from sizes or data, as the constructor takes them."""
+        if len(args) == 1 and not isinstance(args[0], int):
+            return self.new_tensor(args[0]) if not isinstance(args[0], _C.Size) else self.new_empty(args[0])
+        return self.new_empty(args or (0,))
+
+    def type(self, dtype: _dtype | str | None = None, non_blocking: bool = False) -> Any:
+        """Without arguments the name of the old tensor type (``torch.FloatTensor``); else a conversion."""
+        from taeda._utils import dtype_of_type_name, type_name
+
+        if dtype is None:
+            return type_name(self)
+        return self.to(dtype_of_type_name(dtype), non_blocking=non_blocking)
+
+    def storage_type(self) -> type:
+        """The class of ``storage()``."""
+        return type(self.storage())
+
+    def is_shared(self) -> bool:
+        """Whether other processes can see the memory."""
+        return self.untyped_storage().is_shared()
+
+    def share_memory_(self) -> Tensor:
+        """Moves the memory to where other processes can see it."""
+        self.untyped_storage().share_memory_()
+        return self
+
+    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+        """The norm over ``dim`` (all dimensions by default); see ``taeda.norm``."""
+        from taeda.functional import norm
+
+        return norm(self, p, dim, keepdim, dtype=dtype)
+
+    def split(self, split_size: Any, dim: int = 0) -> Any:
+        """Pieces of ``split_size`` (or of the sizes in a list) along ``dim``, as views."""
+        from taeda.functional import split
+
+        return split(self, split_size, dim)
+
+    def unique(self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+        """The distinct elements; see ``taeda.unique``."""
+        from taeda.functional import unique
+
+        return unique(self, sorted, return_inverse, return_counts, dim)
+
+    def unique_consecutive(self, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+        """The elements without runs of equals; see ``taeda.unique_consecutive``."""
+        from taeda.functional import unique_consecutive
+
+        return unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Tensor:
+        """What NumPy's functions give back when called with a tensor."""
+        if array.dtype == bool:
+            array = array.astype("uint8")
+        return _C.from_numpy(array) if array.ndim else _C.tensor(array.item())
+
+
+_C._set_tensor_type(Tensor)

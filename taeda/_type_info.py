@@ -1,0 +1,93 @@
+"""``finfo`` and ``iinfo``: the limits of the number types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import dtype
+
+# By name: bits in all, bits of the stored fraction, smallest normal exponent, largest exponent, decimal digits.
+_FORMATS = {
+    "float16": (16, 10, -14, 15, 3),
+    "bfloat16": (16, 7, -126, 127, 2),
+    "float32": (32, 23, -126, 127, 6),
+    "float64": (64, 52, -1022, 1023, 15),
+}
+
+
+class _Info:
+    """What both share: equal by dtype, not hashable."""
+
+    __slots__ = ("bits", "dtype", "max", "min")
+    __hash__ = None  # type: ignore[assignment]
+
+    bits: int
+    dtype: str
+    max: Any
+    min: Any
+
+    def __eq__(self, other: object) -> bool:
+        return self.dtype == other.dtype if isinstance(other, type(self)) else NotImplemented
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (getattr(taeda, self.dtype),)
+
+
+class finfo(_Info):  # noqa: N801
+    """The limits of a floating-point dtype; of a complex one, those of its parts.
+
+    Args:
+        type: a dtype, the Python type ``float``, or None for the default dtype.
+
+    Attributes: ``bits``; ``eps``, the gap after 1; ``max`` and ``min``; ``smallest_normal`` (also called ``tiny``);
+    ``resolution``, the decimal digits that are sure to survive; ``dtype``, the name.
+
+    Raises:
+        TypeError: the dtype is not floating-point.
+    """
+
+    __slots__ = ("eps", "resolution", "smallest_normal", "tiny")
+
+    def __init__(self, type: Any = None) -> None:
+        given = taeda.get_default_dtype() if type is None else taeda.float64 if type is float else type
+        if not isinstance(given, dtype) or not (given.is_floating_point or given.is_complex):
+            raise TypeError(f"taeda.finfo: takes a floating-point dtype (taeda.iinfo is for integers); got {given!r}")
+        self.dtype = str(given.to_real()).rpartition(".")[2]
+        self.bits, fraction, low, high, digits = _FORMATS[self.dtype]
+        self.eps = 2.0**-fraction
+        self.max = (2.0 - self.eps) * 2.0**high
+        self.min = -self.max
+        self.smallest_normal = self.tiny = 2.0**low
+        self.resolution = float(f"1e-{digits}")
+
+    def __repr__(self) -> str:
+        names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
+        return "finfo(" + "".join(f"{name}={getattr(self, name):g}, " for name in names) + f"dtype={self.dtype})"
+
+
+class iinfo(_Info):  # noqa: N801
+    """The limits of an integer dtype.
+
+    Args:
+        type: a dtype or the Python type ``int``.
+
+    Attributes: ``bits``, ``max``, ``min``; ``dtype``, the name.
+
+    Raises:
+        TypeError: the dtype is not an integer type.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, type: Any) -> None:
+        given = taeda.int64 if type is int else type
+        if not isinstance(given, dtype) or given.is_floating_point or given.is_complex or given == taeda.bool:
+            raise TypeError(f"taeda.iinfo: takes an integer dtype (taeda.finfo is for floating point); got {given!r}")
+        self.dtype = str(given).rpartition(".")[2]
+        self.bits = 8 * given.itemsize
+        self.max = 2 ** (self.bits - given.is_signed) - 1
+        self.min = -self.max - 1 if given.is_signed else 0
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

@@ -1,0 +1,45 @@
+"""Rebuilding pickled tensors, and the old names of tensor types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import _C
+
+_OLD_NAMES = {
+    "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte", "int8": "Char",
+    "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool", "complex64": "ComplexFloat",
+    "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+}  # fmt: skip
+
+
+def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...],
+                   requires_grad: bool) -> Any:  # fmt: skip
+    """A tensor over ``storage`` (an UntypedStorage) with the given geometry in elements."""
+    tensor = _C._functions.empty(0, dtype=dtype, device=storage.device).set_(storage, offset, size, stride)
+    return tensor.requires_grad_() if requires_grad else tensor
+
+
+def rebuild_with_state(cls: type, arguments: tuple[Any, ...], state: dict[str, Any]) -> Any:
+    """A subclass instance and its attributes."""
+    tensor = _C.TensorBase._make_subclass(cls, rebuild_tensor(*arguments[:-1], False), arguments[-1])
+    tensor.__setstate__(state)
+    return tensor
+
+
+def type_name(tensor: Any) -> str:
+    """``torch.FloatTensor`` and the like."""
+    name = str(tensor.dtype).removeprefix("torch.")
+    device = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
+    return f"torch.{device}{_OLD_NAMES[name]}Tensor"
+
+
+def dtype_of_type_name(name: Any) -> Any:
+    """The dtype that a dtype, an old name or a Python type stands for; ValueError for anything else."""
+    if isinstance(name, str):
+        short = name.rpartition(".")[2].removesuffix("Tensor")
+        for dtype, old in _OLD_NAMES.items():
+            if old == short:
+                return getattr(_C, dtype)
+        raise ValueError(f"taeda.Tensor.type: '{name}' is no tensor type")
+    return {float: _C.float32, int: _C.int64, bool: _C.bool}.get(name, name)

@@ -1,0 +1,226 @@
+"""Gradients of recorded computations."""
+
+from __future__ import annotations
+
+import importlib as _importlib
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._C import _autograd
+
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "detect_anomaly",
+    "enable_grad",
+    "forward_ad",
+    "function",
+    "functional",
+    "grad",
+    "grad_mode",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
+    "no_grad",
+    "set_detect_anomaly",
+    "set_grad_enabled",
+]
+
+_LAZY = {
+    "Function": "function",
+    "Variable": "variable",
+    "detect_anomaly": "anomaly_mode",
+    "set_detect_anomaly": "anomaly_mode",
+    "enable_grad": "grad_mode",
+    "inference_mode": "grad_mode",
+    "no_grad": "grad_mode",
+    "set_grad_enabled": "grad_mode",
+}
+_MODULES = frozenset(
+    ("anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable")
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        value = getattr(_importlib.import_module(f"taeda.autograd.{_LAZY[name]}"), name)
+    elif name in _MODULES:
+        return _importlib.import_module(f"taeda.autograd.{name}")
+    else:
+        raise AttributeError(f"module 'taeda.autograd' has no attribute '{name}'")
+    globals()[name] = value
+    return value
+
+
+def _as_tuple(value: Any) -> tuple[Any, ...]:
+    """One tensor or GradientEdge, or a sequence of them, as a tuple."""
+    if isinstance(value, Tensor) or hasattr(value, "output_nr"):
+        return (value,)
+    return tuple(value)
+
+
+def _check_shape(grad: Tensor, output: Tensor, index: int, function: str) -> None:
+    if grad.shape != output.shape:
+        raise RuntimeError(
+            f"{function}: gradient {index} must have its output's shape {tuple(output.shape)}; got {tuple(grad.shape)}"
+        )
+    if grad.is_complex() != output.is_complex():
+        raise RuntimeError(
+            f"{function}: gradient {index} must be complex exactly if its output is; got {grad.dtype} for "
+            f"{output.dtype}"
+        )
+
+
+def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], function: str) -> tuple[Any, ...]:
+    """Checks the gradients; the engine starts from one where a gradient is None."""
+    if len(outputs) != len(grads):
+        raise RuntimeError(f"{function}: got {len(outputs)} tensors and {len(grads)} gradients")
+    made: list[Tensor | None] = []
+    for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
+        if isinstance(grad, Tensor):
+            if isinstance(output, Tensor):
+                _check_shape(grad, output, i, function)
+            made.append(grad)
+        elif grad is not None:
+            raise TypeError(f"{function}: gradients must be tensors or None; got {type(grad).__name__}")
+        elif not isinstance(output, Tensor):
+            raise RuntimeError(f"{function}: output {i} is a GradientEdge, which needs a gradient")
+        elif not output.requires_grad:
+            made.append(None)  # the engine says what is wrong
+        elif output.numel() != 1:
+            raise RuntimeError(
+                f"{function}: a gradient can be left out only for outputs of one element; output {i} has the shape "
+                f"{tuple(output.shape)}"
+            )
+        elif not output.is_floating_point():
+            raise RuntimeError(
+                f"{function}: a gradient can be left out only for real outputs; output {i} is {output.dtype}"
+            )
+        else:
+            made.append(None)
+    return tuple(made)
+
+
+def backward(
+    tensors: Any,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Computes the gradients of the sum of ``tensors`` and adds them to the leaves' ``.grad``.
+
+    Args:
+        tensors: one tensor or several, or GradientEdges.
+        grad_tensors: for each the gradient to start from, with its shape; None for tensors of one element means one.
+        retain_graph: keeps what the graph saved, so that it can be run again; by default as ``create_graph``.
+        create_graph: records the computation of the gradients, so that they can be differentiated.
+        grad_variables: an old name of ``grad_tensors``.
+        inputs: the tensors to whose ``.grad`` gradients are added; by default all leaves.
+
+    Raises:
+        RuntimeError: a tensor does not require grad, shapes do not fit, or the graph was released.
+    """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError("autograd.backward: got both grad_tensors and grad_variables, which mean the same")
+        grad_tensors = grad_variables
+    given_inputs = () if inputs is None else _as_tuple(inputs)
+    if inputs is not None and not given_inputs:
+        raise RuntimeError("autograd.backward: inputs must not be empty; leave it out for all leaves")
+    outputs = _as_tuple(tensors)
+    grads = (None,) * len(outputs) if grad_tensors is None else _as_grads(grad_tensors, "autograd.backward")
+    made = _make_grads(outputs, grads, "autograd.backward")
+    keep = create_graph if retain_graph is None else retain_graph
+    _autograd.run_backward(outputs, made, keep, create_graph, given_inputs, True, True)
+
+
+def _as_grads(grads: Any, function: str) -> tuple[Any, ...]:
+    if isinstance(grads, Tensor):
+        return (grads,)
+    if not isinstance(grads, (tuple, list)):
+        raise TypeError(f"{function}: gradients must be tensors or None; got {type(grads).__name__}")
+    return tuple(grads)
+
+
+def grad(
+    outputs: Any,
+    inputs: Any,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of ``outputs`` with respect to ``inputs``; no ``.grad`` is touched.
+
+    Args:
+        outputs: one tensor or several, or GradientEdges.
+        inputs: the tensors (or GradientEdges) to differentiate by.
+        grad_outputs: for each output the gradient to start from, with its shape; None for outputs of one element means
+            one. With ``is_grads_batched`` each has one more dimension in front.
+        retain_graph: keeps what the graph saved, so that it can be run again; by default as ``create_graph``.
+        create_graph: records the computation of the gradients, so that they can be differentiated.
+        only_inputs: must stay True.
+        allow_unused: gives None for inputs that the outputs do not depend on, instead of raising; by default as
+            ``materialize_grads``.
+        is_grads_batched: computes one gradient for each slice of ``grad_outputs`` along its first dimension; the
+            results are stacked along a new first dimension.
+        materialize_grads: gives zeros instead of None.
+
+    Returns:
+        One gradient for each input, with its shape.
+
+    Raises:
+        RuntimeError: an input does not require grad or is unused, shapes do not fit, or the graph was released.
+    """
+    if not only_inputs:
+        raise RuntimeError("autograd.grad: only_inputs=False is not supported; use autograd.backward to fill .grad")
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "autograd.grad: materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False"
+        )
+    results, sources = _as_tuple(outputs), _as_tuple(inputs)
+    given = (None,) * len(results) if grad_outputs is None else _as_grads(grad_outputs, "autograd.grad")
+    unused = materialize_grads if allow_unused is None else allow_unused
+    keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        found = _batched(results, sources, given, keep, create_graph, unused)
+    else:
+        made = _make_grads(results, given, "autograd.grad")
+        found = _autograd.run_backward(results, made, keep, create_graph, sources, unused, False) if sources else ()
+    if materialize_grads:
+        found = tuple(_zeros(source) if g is None else g for g, source in zip(found, sources, strict=True))
+    return found
+
+
+def _zeros(source: Any) -> Tensor:
+    if not isinstance(source, Tensor):
+        raise RuntimeError("autograd.grad: materialize_grads takes tensors as inputs, not GradientEdges")
+    return taeda.zeros_like(source)
+
+
+def _batched(
+    outputs: Sequence[Any], inputs: Sequence[Any], grads: Sequence[Any], keep: bool, create_graph: bool, unused: bool
+) -> tuple[Any, ...]:
+    """One pass for each slice of the gradients, the results stacked."""
+    count = next((len(g) for g in grads if g is not None), None)
+    if count is None:
+        raise RuntimeError("autograd.grad: is_grads_batched=True needs grad_outputs with a batch dimension in front")
+    passes = []
+    for i in range(count):
+        made = _make_grads(outputs, [None if g is None else g[i] for g in grads], "autograd.grad")
+        last = i == count - 1
+        passes.append(_autograd.run_backward(outputs, made, keep or not last, create_graph, inputs, unused, False))
+    return tuple(None if column[0] is None else taeda.stack(column) for column in zip(*passes, strict=True))
+
+
+# Not lazy: the package has a function and a module of one name, and importing the module later would hide the function.
+from taeda.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: E402

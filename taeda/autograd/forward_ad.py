@@ -1,0 +1,75 @@
+"""Forward mode: tangents that travel with tensors through the calls made on them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from taeda import Tensor
+from taeda._C import _autograd
+
+__all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
+
+_level = -1
+
+
+class UnpackedDualTensor(NamedTuple):
+    """The value of a dual tensor, and its tangent or None."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def enter_dual_level() -> int:
+    """Opens a level; RuntimeError inside another, as forward mode does not nest."""
+    global _level
+    _level = _autograd._enter_dual_level()
+    return _level
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Closes the level. Tensors lose the tangents that they got in it."""
+    global _level
+    _autograd._exit_dual_level(_level if level is None else level)
+    _level = -1
+
+
+class dual_level:  # noqa: N801 (the public name)
+    """A dual level as a scope."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *args: object) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Any:
+    """A view of ``tensor`` that carries ``tangent``.
+
+    Args:
+        tensor: any floating-point or complex tensor.
+        tangent: of the same shape and dtype.
+
+    Raises:
+        RuntimeError: no level is open, or the two do not fit.
+        ValueError: a tensor that has no derivatives.
+    """
+    if _level < 0:
+        raise RuntimeError("make_dual: no dual level is open; use it within forward_ad.dual_level()")
+    if not (tensor.is_floating_point() or tensor.is_complex()):
+        raise ValueError(f"make_dual: tensor must be floating-point or complex; got {tensor.dtype}")
+    if not (tangent.is_floating_point() or tangent.is_complex()):
+        raise ValueError(f"make_dual: tangent must be floating-point or complex; got {tangent.dtype}")
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(f"make_dual: tensor and tangent must agree in shape; got {tensor.shape} and {tangent.shape}")
+    if tensor.dtype != tangent.dtype:
+        raise RuntimeError(f"make_dual: tensor and tangent must agree in dtype; got {tensor.dtype} and {tangent.dtype}")
+    dual = tensor.view_as(tensor)
+    _autograd._set_tangent(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """A dual tensor's value and tangent; the tensor itself and None for one without a tangent."""
+    tangent = _autograd._get_tangent(tensor) if _level >= 0 else None
+    return UnpackedDualTensor(tensor if tangent is None else tensor.detach(), tangent)

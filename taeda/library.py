@@ -1,0 +1,221 @@
+"""Ops and kernels that a program registers: ``Library`` for single registrations, ``custom_op`` for whole ops.
+
+A kernel is a Python function for one dispatch key: a backend (``"CPU"``, ``"CUDA"``, ``"Meta"``, ``"PrivateUse1"``), a
+layer (``"Autograd"``, ``"AutogradCPU"``, ``"AutocastCPU"``, ``"ADInplaceOrView"``, ``"Python"``), or
+``"CompositeImplicitAutograd"`` (made of other ops, which record for it) and ``"CompositeExplicitAutograd"`` (every backend,
+its derivative registered apart).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from taeda import _C
+from taeda._library.custom_ops import CustomOpDef, custom_op, find_custom_op
+from taeda._library.fake import get_ctx
+from taeda._library.infer_schema import infer_schema
+from taeda._library.opcheck import opcheck
+from taeda._library.places import caller, place_of
+from taeda._ops import OpOverload
+
+__all__ = [
+    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",
+    "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
+]  # fmt: skip
+
+Function = Callable[..., Any]
+
+
+def fallthrough_kernel() -> None:
+    """To be registered as a kernel: calls pass to the next layer."""
+    raise NotImplementedError("taeda.library.fallthrough_kernel is to be registered, not called")
+
+
+class Library:
+    """Registrations in a namespace; all of them end with ``_destroy()`` or with this object.
+
+    Args:
+        ns: the namespace, e.g. ``"mylib"``, or ``"aten"`` to register kernels of built-in ops.
+        kind: ``"DEF"`` makes the namespace, of which there is one; ``"FRAGMENT"`` adds ops to it; ``"IMPL"`` only kernels.
+        dispatch_key: the key of ``impl`` and ``fallback`` where they name none.
+
+    Raises:
+        ValueError: an unknown kind.
+        RuntimeError: a second ``"DEF"`` of the namespace; the message names both places.
+    """
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        file, line = caller()
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self.m = _C._Library(ns, kind, f"{file}:{line}")
+
+    def __repr__(self) -> str:
+        return f"Library(kind={self.kind}, ns={self.ns}, dispatch_key={self.dispatch_key})"
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """Defines an op by its schema, e.g. ``"scale(Tensor x, float by=2.0) -> Tensor"``; returns its name.
+
+        Raises:
+            RuntimeError: the schema is malformed, or the op is defined already (the message names both places).
+        """
+        file, line = caller()
+        return self.m.define(schema, file, line).partition("::")[2]
+
+    def impl(self, op_name: str | OpOverload, fn: Function, dispatch_key: str = "", *, with_keyset: bool = False,
+             allow_override: bool = False) -> None:  # fmt: skip
+        """Makes ``fn`` the op's kernel for a dispatch key, in place of a built-in one if there is any.
+
+        Args:
+            op_name: ``"scale"``, ``"add.Tensor"`` or an op object.
+            fn: called with the op's arguments, those that stand at their defaults in the end left out; or
+                ``fallthrough_kernel``.
+            with_keyset: ``fn`` gets a ``DispatchKeySet`` first, for ``op.redispatch``.
+            allow_override: take the place of a kernel that another registration brought, which comes back later.
+
+        Raises:
+            RuntimeError: the key has a kernel that was registered before; the message names both places.
+        """
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        name = op_name.name() if isinstance(op_name, OpOverload) else op_name
+        function, where = _kernel(fn)
+        self.m.impl(name, key, function, with_keyset, where, allow_override)
+
+    def fallback(self, fn: Function, dispatch_key: str = "", *, with_keyset: bool = False) -> None:
+        """Makes ``fn(op, *args, **kwargs)`` serve all ops that have no kernel for a dispatch key.
+
+        Raises:
+            ValueError: no dispatch key is given.
+            RuntimeError: the key has a fallback.
+        """
+        key = dispatch_key or self.dispatch_key
+        if not key:
+            raise ValueError("taeda.library.Library.fallback: name the dispatch key that it is for")
+        if self.ns != "_":
+            raise RuntimeError(f"taeda.library.Library.fallback: is for all namespaces, so the library's must be '_', not '{self.ns}'")
+        function, where = _kernel(fn)
+        self.m.fallback(key, function, with_keyset, where)
+
+    def _destroy(self) -> None:
+        """Takes all registrations back."""
+        self.m.destroy()
+
+
+def _kernel(fn: Function) -> tuple[Function | None, str]:
+    if not callable(fn):
+        raise TypeError(f"taeda.library: a kernel must be callable; got {type(fn).__name__}")
+    if fn is fallthrough_kernel:
+        file, line = caller()
+        return None, f"{file}:{line}"
+    return fn, place_of(fn)
+
+
+_kept: dict[str, Library] = {}  # what module-level functions register lasts as long as the process
+
+
+def _library_of(qualname: str, lib: Library | None) -> tuple[Library, str]:
+    namespace, separator, name = qualname.partition("::")
+    if not separator:
+        raise ValueError(f"taeda.library: an op is named 'namespace::name'; got '{qualname}'")
+    if lib is None:
+        lib = _kept.get(namespace) or _kept.setdefault(namespace, Library(namespace, "FRAGMENT"))
+    return lib, name
+
+
+def _name(op: Any) -> str:
+    if isinstance(op, (OpOverload, CustomOpDef)):
+        op = op.name() if isinstance(op, OpOverload) else op._qualname
+    if not isinstance(op, str):
+        raise ValueError(f"taeda.library: an op is an op object or a str; got {type(op).__name__}")
+    return op
+
+
+def define(qualname: str, schema: str | None = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
+    """Defines ``qualname`` (``"mylib::scale"``) with a schema ``"(Tensor x) -> Tensor"``.
+
+    Raises:
+        ValueError: ``qualname`` has no namespace, or no schema is given.
+    """
+    library, name = _library_of(qualname, lib)
+    if schema is None:
+        raise ValueError(f"taeda.library.define: '{qualname}' needs a schema such as '(Tensor x) -> Tensor'")
+    library.define(name + schema)
+    return None
+
+
+_KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "default": "CompositeExplicitAutograd"}
+
+
+def _keys(types: str | Sequence[str] | None) -> list[str]:
+    if types is None:
+        return ["CompositeExplicitAutograd"]
+    return [_KEYS.get(t, t) for t in ([types] if isinstance(types, str) else types)]
+
+
+def impl(qualname: str, types: str | Sequence[str] | None, func: Function | None = None, *,
+         lib: Library | None = None) -> Any:  # fmt: skip
+    """Registers a kernel for device types (``"cpu"``, ``"default"`` for all) or dispatch keys; also a decorator."""
+
+    def register(function: Function) -> Function:
+        library, name = _library_of(_name(qualname), lib)
+        for key in _keys(types):
+            library.impl(name, function, key)
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_kernel(op: Any, device_types: str | Sequence[str] | None, func: Function | None = None, /, *,
+                    lib: Library | None = None) -> Any:  # fmt: skip
+    """Registers the implementation of an op for device types; also a decorator."""
+    custom = find_custom_op(_name(op))
+    if custom is not None:
+        return custom.register_kernel(device_types, func)
+    return impl(_name(op), device_types, func, lib=lib)
+
+
+def register_fake(op: Any, func: Function | None = None, /, *, lib: Library | None = None, _stacklevel: int = 1,
+                  allow_override: bool = False) -> Any:  # fmt: skip
+    """Registers what an op gives for tensors without memory (device ``meta``): empty results of the right shape."""
+    custom = find_custom_op(_name(op))
+    if custom is not None:
+        return custom.register_fake if func is None else custom.register_fake(func)
+
+    def register(function: Function) -> Function:
+        from taeda._library.fake import as_meta_kernel
+
+        library, name = _library_of(_name(op), lib)
+        library.impl(name, as_meta_kernel(function), "Meta", allow_override=allow_override)
+        return function
+
+    return register if func is None else register(func)
+
+
+def impl_abstract(qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1) -> Any:
+    """The older name of ``register_fake``."""
+    return register_fake(qualname, func, lib=lib)
+
+
+def register_autograd(op: Any, backward: Function, /, *, setup_context: Function | None = None,
+                      lib: Library | None = None) -> None:  # fmt: skip
+    """Registers the derivative of an op.
+
+    Args:
+        op: an op object, or its name ``"mylib::scale"``.
+        backward: ``backward(ctx, *grads)`` returns one gradient, or None, for each argument.
+        setup_context: ``setup_context(ctx, inputs, output)`` keeps what ``backward`` needs.
+
+    Raises:
+        RuntimeError: the op writes to its arguments, so that it has no derivative.
+    """
+    custom = find_custom_op(_name(op))
+    if custom is not None:
+        custom.register_autograd(backward, setup_context=setup_context)
+        return
+    from taeda._library.autograd import make_autograd_kernel
+    from taeda._ops import find_overload
+
+    library, name = _library_of(_name(op), lib)
+    qualified, _, overload = _name(op).partition(".")
+    kernel = make_autograd_kernel(find_overload(qualified, overload), backward, setup_context)
+    library.impl(name, kernel, "Autograd", with_keyset=True)

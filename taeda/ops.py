@@ -1,0 +1,46 @@
+"""``taeda.ops.<namespace>.<name>.<overload>``: every op as an object, built in or registered while the program runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda._ops import OpNamespace
+
+loaded_libraries: set[str] = set()
+
+
+def load_library(path: str) -> None:
+    """Loads a shared library whose ``TAEDA_LIBRARY`` blocks register ops; they are then found here.
+
+    Args:
+        path: the file; relative paths are taken from the current folder.
+
+    Raises:
+        OSError: the file is missing or cannot be loaded.
+    """
+    import ctypes
+    import os
+
+    full_path = os.path.realpath(path)
+    ctypes.CDLL(full_path, mode=ctypes.RTLD_GLOBAL)
+    loaded_libraries.add(full_path)
+
+
+def import_module(module: str) -> None:
+    """Imports a Python module whose import registers ops."""
+    import importlib
+
+    importlib.import_module(module)
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(f"module 'taeda.ops' has no attribute '{name}'")
+    namespace = globals()[name] = OpNamespace(name)
+    return namespace
+
+
+def __dir__() -> list[str]:
+    from taeda import _C
+
+    return sorted({*globals(), *(name.partition("::")[0] for name in _C._all_op_names())})

@@ -1,0 +1,428 @@
+"""``__torch_function__``: letting other types, subclasses and modes take over calls.
+
+The native layer dispatches every built-in function by itself. What is here serves functions written in Python, which
+ask and delegate in the same way, and programs that want to know what can be overridden.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+__all__ = [
+    "TorchFunctionMode",
+    "enable_reentrant_dispatch",
+    "get_default_nowrap_functions",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "has_torch_function_unary",
+    "has_torch_function_variadic",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+
+# Asking and delegating
+
+
+def _disabled() -> Any:
+    return taeda._C._disabled_torch_function_impl
+
+
+def _overrides(arg: Any) -> bool:
+    cls = type(arg)
+    if cls is Tensor:
+        return False
+    function = getattr(cls, "__torch_function__", None)
+    return function is not None and function is not _disabled()
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Whether a call with these arguments must go through ``handle_torch_function``: one overrides, or a mode is on."""
+    return taeda._C._len_torch_function_stack() > 0 or (_subclasses_enabled() and any(map(_overrides, relevant_args)))
+
+
+def has_torch_function_unary(arg: Any) -> bool:
+    """``has_torch_function((arg,))``."""
+    return has_torch_function((arg,))
+
+
+def has_torch_function_variadic(*args: Any) -> bool:
+    """``has_torch_function(args)``."""
+    return has_torch_function(args)
+
+
+def _subclasses_enabled() -> bool:
+    return bool(taeda._C._is_torch_function_enabled())
+
+
+def _in_order(args: Iterable[Any]) -> list[Any]:
+    """One argument per overriding type, in the order of asking: left to right, but a subclass before its bases."""
+    chosen: list[Any] = []
+    for arg in args:
+        cls = type(arg)
+        if not _overrides(arg) or any(type(one) is cls for one in chosen):
+            continue
+        at = next((i for i, one in enumerate(chosen) if issubclass(cls, type(one))), len(chosen))
+        chosen.insert(at, arg)
+    return chosen
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """Hand a call to the innermost mode, else to the ``__torch_function__`` of the arguments in turn.
+
+    Args:
+        public_api: the function that was called, as users know it.
+        relevant_args: the arguments that may override it.
+        args: all positional arguments of the call.
+        kwargs: all keyword arguments of the call.
+
+    Returns:
+        The first result that is not ``NotImplemented``.
+
+    Raises:
+        TypeError: nobody takes the call.
+    """
+    overriding = _in_order(relevant_args)
+    types = tuple(type(arg) for arg in overriding)
+    if taeda._C._len_torch_function_stack() > 0:
+        mode = taeda._C._pop_torch_function_mode()
+        try:
+            result = mode.__torch_function__(public_api, types, args, kwargs)
+        finally:
+            taeda._C._push_torch_function_mode(mode)
+        if result is not NotImplemented:
+            return result
+    for arg in overriding:
+        result = type(arg).__torch_function__(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise TypeError(
+        f"{resolve_name(public_api) or public_api}: no argument's __torch_function__ takes this call; asked: "
+        f"{', '.join(cls.__qualname__ for cls in types) or 'nobody'}"
+    )
+
+
+def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
+    """Make a Python function overridable; ``dispatcher``, called with its arguments, returns those that may override.
+
+    ::
+
+        @wrap_torch_function(lambda a, b: (a, b))
+        def distance(a, b):
+            return (a - b).norm()
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            relevant = tuple(dispatcher(*args, **kwargs))
+            if has_torch_function(relevant):
+                return handle_torch_function(wrapped, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return wrapped
+
+    return decorate
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether ``inp`` is a tensor, or of a type that overrides functions of tensors."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+# Modes
+
+
+class TorchFunctionMode:
+    """Inside ``with mode:`` every call of a public function goes to ``mode.__torch_function__``.
+
+    Modes nest; the innermost is asked first, and is off while it answers, so that it may call what it intercepts.
+    """
+
+    inner: TorchFunctionMode
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define __torch_function__(func, types, args, kwargs)")
+
+    def __enter__(self) -> TorchFunctionMode:
+        taeda._C._push_torch_function_mode(self)
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        taeda._C._pop_torch_function_mode()
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
+        """``cls(*args, **kwargs)``: the older spelling of making a mode."""
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets every call through."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def enable_reentrant_dispatch() -> Any:
+    """A context in which a ``__torch_dispatch__`` may go through the dispatcher again from the top."""
+    return taeda._C._RestorePythonTLSSnapshot()
+
+
+# What can be overridden
+
+_OWN = frozenset(__all__)
+# Not functions of tensors: switches, constructors from nothing, inspection. A tensor argument never decides them.
+_NOT_OVERRIDABLE = frozenset(
+    [
+        "arange",
+        "are_deterministic_algorithms_enabled",
+        "as_tensor",
+        "asarray",
+        "autocast_decrement_nesting",
+        "autocast_increment_nesting",
+        "bartlett_window",
+        "blackman_window",
+        "broadcast_shapes",
+        "can_cast",
+        "clear_autocast_cache",
+        "compile",
+        "cond",
+        "empty",
+        "empty_permuted",
+        "empty_quantized",
+        "empty_strided",
+        "eye",
+        "finfo",
+        "fork_rng",
+        "from_dlpack",
+        "from_file",
+        "from_numpy",
+        "frombuffer",
+        "full",
+        "get_autocast_dtype",
+        "get_default_device",
+        "get_default_dtype",
+        "get_deterministic_debug_mode",
+        "get_device_module",
+        "get_float32_matmul_precision",
+        "get_num_interop_threads",
+        "get_num_threads",
+        "get_printoptions",
+        "get_rng_state",
+        "hamming_window",
+        "hann_window",
+        "iinfo",
+        "init_num_threads",
+        "initial_seed",
+        "is_anomaly_check_nan_enabled",
+        "is_anomaly_enabled",
+        "is_autocast_cache_enabled",
+        "is_autocast_enabled",
+        "is_deterministic_algorithms_warn_only_enabled",
+        "is_grad_enabled",
+        "is_inference_mode_enabled",
+        "is_storage",
+        "is_tensor",
+        "is_warn_always_enabled",
+        "kaiser_window",
+        "linspace",
+        "load",
+        "logspace",
+        "manual_seed",
+        "normal",
+        "ones",
+        "parse_schema",
+        "promote_types",
+        "rand",
+        "rand_like",
+        "randint",
+        "randint_like",
+        "randn",
+        "randn_like",
+        "randperm",
+        "range",
+        "result_type",
+        "save",
+        "scalar_tensor",
+        "seed",
+        "set_anomaly_enabled",
+        "set_autocast_cache_enabled",
+        "set_autocast_dtype",
+        "set_autocast_enabled",
+        "set_default_device",
+        "set_default_dtype",
+        "set_default_tensor_type",
+        "set_deterministic_debug_mode",
+        "set_float32_matmul_precision",
+        "set_flush_denormal",
+        "set_grad_enabled",
+        "set_num_interop_threads",
+        "set_num_threads",
+        "set_printoptions",
+        "set_rng_state",
+        "set_warn_always",
+        "sparse_bsc_tensor",
+        "sparse_bsr_tensor",
+        "sparse_compressed_tensor",
+        "sparse_coo_tensor",
+        "sparse_csc_tensor",
+        "sparse_csr_tensor",
+        "sym_float",
+        "sym_int",
+        "tensor",
+        "tril_indices",
+        "triu_indices",
+        "typename",
+        "use_deterministic_algorithms",
+        "vitals_enabled",
+        "vmap",
+        "zeros",
+    ]  # fmt: skip
+)
+_NAMESPACES = ("", "nn.functional", "nn.init", "linalg", "fft", "special")
+_IGNORED_METHODS = frozenset(
+    [
+        "__class__",
+        "__delattr__",
+        "__dir__",
+        "__getattribute__",
+        "__init__",
+        "__init_subclass__",
+        "__new__",
+        "__setattr__",
+        "__subclasshook__",
+        "__sizeof__",
+        "__torch_dispatch__",
+        "__torch_function__",
+        "as_subclass",
+        "__setstate__",
+        "__reduce_ex__",
+        "__reduce__",
+    ]  # fmt: skip
+)
+
+
+def _namespace(path: str) -> Any:
+    return functools.reduce(getattr, path.split("."), taeda) if path else taeda
+
+
+def _public_functions(path: str) -> dict[str, Callable[..., Any]]:
+    module = _namespace(path)
+    names = [name for name in dir(module) if not name.startswith("_")]
+    found = {name: getattr(module, name) for name in names}
+    return {
+        name: value
+        for name, value in found.items()
+        if callable(value) and not isinstance(value, type) and name not in _OWN and name[0].islower()
+    }
+
+
+def _methods() -> dict[str, Any]:
+    return {name: getattr(Tensor, name) for name in dir(Tensor) if name not in _IGNORED_METHODS}
+
+
+@functools.cache
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """Public functions of the main namespace that ``__torch_function__`` never sees."""
+    return {value for name, value in _public_functions("").items() if name in _NOT_OVERRIDABLE}
+
+
+@functools.cache
+def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+    """Getters whose results the default ``Tensor.__torch_function__`` leaves as they are."""
+    names = ("_base", "grad", "_grad")
+    return {getattr(Tensor, name).__get__ for name in names if hasattr(getattr(Tensor, name, None), "__get__")}
+
+
+@functools.cache
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """The functions that ``__torch_function__`` can take over, by the module or class that holds them.
+
+    A property of ``Tensor`` is listed as its getter and, where it can be set, its setter: what an override receives.
+    """
+    ignored = get_ignored_functions()
+    table: dict[Any, list[Callable[..., Any]]] = {}
+    for path in _NAMESPACES:
+        table[_namespace(path)] = [value for value in _public_functions(path).values() if value not in ignored]
+    methods: list[Callable[..., Any]] = []
+    for value in _methods().values():
+        if callable(value):
+            methods.append(value)
+        elif hasattr(value, "__get__"):
+            methods.append(value.__get__)
+            if hasattr(value, "__set__"):
+                methods.append(value.__set__)
+    table[Tensor] = methods
+    return table
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """A stand-in for every overridable function, with its parameters where they are known, that returns -1."""
+    functions = [function for group in get_overridable_functions().values() for function in group]
+    return {function: _stand_in(function) for function in functions}
+
+
+def _stand_in(function: Callable[..., Any]) -> Callable[..., int]:
+    import inspect
+
+    def stand_in(*args: Any, **kwargs: Any) -> int:
+        return -1
+
+    try:
+        stand_in.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):  # a native function that does not tell
+        pass
+    return stand_in
+
+
+@functools.cache
+def _names() -> tuple[dict[Any, str], dict[Any, str]]:
+    """Functions' public names, and those that belong to ``Tensor``."""
+    methods: dict[Any, str] = {}
+    for name, value in _methods().items():
+        if callable(value):
+            methods[value] = f"torch.Tensor.{name}"
+        elif hasattr(value, "__get__"):
+            methods[value.__get__] = f"torch.Tensor.{name}.__get__"
+            if hasattr(value, "__set__"):
+                methods[value.__set__] = f"torch.Tensor.{name}.__set__"
+    functions: dict[Any, str] = {}
+    for path in _NAMESPACES:
+        for name, value in _public_functions(path).items():
+            functions.setdefault(value, ".".join(filter(None, ("torch", path, name))))
+    return functions, methods
+
+
+def resolve_name(f: Callable[..., Any]) -> str | None:
+    """The public name of an overridable function (``"torch.nn.functional.linear"``), or None if it has none."""
+    functions, methods = _names()
+    try:
+        return functions.get(f) or methods.get(f)
+    except TypeError:  # not hashable, so not one of them
+        return None
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether ``func`` is a method of ``Tensor``, or the getter or setter of one of its properties."""
+    return func in _names()[1] or getattr(func, "__name__", "") == "__get__"

@@ -1,0 +1,201 @@
+"""Storages as programs of before ``UntypedStorage`` know them: bytes seen as elements of one dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import taeda
+from taeda import UntypedStorage
+
+__all__ = ["TypedStorage", "UntypedStorage"]
+
+
+class TypedStorage:
+    """A storage whose elements have a dtype.
+
+    Args:
+        args: a number of elements, a sequence of them, or nothing.
+        wrap_storage: the bytes to look at instead; shared, not copied.
+        dtype: the type of the elements; the default dtype if None.
+        device: where new memory is made.
+
+    Raises:
+        RuntimeError: the bytes are not a whole number of elements.
+    """
+
+    _fixed_dtype: taeda.dtype | None = None  # of the classes named after a dtype
+    _untyped_storage: UntypedStorage
+
+    def __init__(
+        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None
+    ) -> None:
+        self.dtype: taeda.dtype = self._fixed_dtype or dtype or taeda.get_default_dtype()
+        if wrap_storage is not None:
+            self._untyped_storage = wrap_storage
+        elif not args:
+            self._untyped_storage = UntypedStorage(0, device=device)
+        elif isinstance(args[0], int):
+            self._untyped_storage = UntypedStorage(args[0] * self.dtype.itemsize, device=device)
+        else:
+            self._untyped_storage = taeda.tensor(args[0], dtype=self.dtype, device=device).untyped_storage()
+        if self.nbytes() % self.element_size():
+            raise RuntimeError(f"taeda.TypedStorage: {self.nbytes()} bytes are not whole elements of {self.dtype}")
+
+    def _tensor(self) -> taeda.Tensor:
+        return taeda.empty(0, dtype=self.dtype, device=self.device).set_(self._untyped_storage)
+
+    def _like(self, untyped: UntypedStorage) -> TypedStorage:
+        return TypedStorage(wrap_storage=untyped, dtype=self.dtype)
+
+    @property
+    def device(self) -> taeda.device:
+        return self._untyped_storage.device
+
+    @property
+    def is_cuda(self) -> bool:
+        return self._untyped_storage.is_cuda
+
+    @property
+    def filename(self) -> str | None:
+        return self._untyped_storage.filename
+
+    def untyped(self) -> UntypedStorage:
+        """The bytes."""
+        return self._untyped_storage
+
+    def __len__(self) -> int:
+        return self.nbytes() // self.element_size()
+
+    size = __len__
+
+    def nbytes(self) -> int:
+        return self._untyped_storage.nbytes()
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def data_ptr(self) -> int:
+        return self._untyped_storage.data_ptr()
+
+    def resizable(self) -> bool:
+        return self._untyped_storage.resizable()
+
+    def is_shared(self) -> bool:
+        return self._untyped_storage.is_shared()
+
+    def is_pinned(self, device: Any = None) -> bool:
+        return self._untyped_storage.is_pinned()
+
+    def get_device(self) -> int:
+        return self._untyped_storage.get_device()
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(index, slice):
+            raise RuntimeError("taeda.TypedStorage: only an untyped storage can be sliced; use untyped()")
+        return self._tensor()[index].item()
+
+    def __setitem__(self, index: int | slice, value: Any) -> None:
+        self._tensor()[index] = value
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[Any]:
+        return self._tensor().tolist()
+
+    def fill_(self, value: Any) -> TypedStorage:
+        self._tensor().fill_(value)
+        return self
+
+    def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
+        self._tensor().copy_(source._tensor())
+        return self
+
+    def clone(self) -> TypedStorage:
+        return self._like(self._untyped_storage.clone())
+
+    def resize_(self, size: int) -> TypedStorage:
+        self._untyped_storage.resize_(size * self.element_size())
+        return self
+
+    def share_memory_(self) -> TypedStorage:
+        self._untyped_storage.share_memory_()
+        return self
+
+    def cpu(self) -> TypedStorage:
+        return self._like(self._untyped_storage.cpu())
+
+    def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
+        return self._like(self._untyped_storage.to(device=device))
+
+    def type(self, dtype: Any = None) -> Any:
+        """The legacy class's name, or with ``dtype`` a converted copy."""
+        return f"torch.{_legacy_name(self.dtype)}" if dtype is None else self._converted(dtype)
+
+    def _converted(self, dtype: taeda.dtype) -> TypedStorage:
+        if dtype == self.dtype:
+            return self
+        return TypedStorage(wrap_storage=self._tensor().to(dtype).untyped_storage(), dtype=dtype)
+
+    def __eq__(self, other: object) -> Any:
+        if not isinstance(other, TypedStorage):
+            return NotImplemented
+        return self.dtype == other.dtype and self._untyped_storage is other._untyped_storage
+
+    def __hash__(self) -> Any:
+        return hash((self.dtype, self._untyped_storage))
+
+    def __repr__(self) -> str:
+        lines = "".join(f" {value}\n" for value in self.tolist())
+        return f"{lines}[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild, (self._untyped_storage, self.dtype)
+
+
+def _conversion(dtype: taeda.dtype) -> Any:
+    def convert(self: TypedStorage) -> TypedStorage:
+        return self._converted(dtype)
+
+    return convert
+
+
+# Set from outside: in the class body these names would hide the builtins from its annotations.
+for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "bool"):
+    setattr(TypedStorage, _name, _conversion(getattr(taeda, _name)))
+TypedStorage.char = _conversion(taeda.int8)  # type: ignore[attr-defined]
+TypedStorage.byte = _conversion(taeda.uint8)  # type: ignore[attr-defined]
+
+
+def _rebuild(untyped: UntypedStorage, dtype: taeda.dtype) -> TypedStorage:
+    return TypedStorage(wrap_storage=untyped, dtype=dtype)
+
+
+_LEGACY = {
+    "FloatStorage": taeda.float32,
+    "DoubleStorage": taeda.float64,
+    "HalfStorage": taeda.float16,
+    "BFloat16Storage": taeda.bfloat16,
+    "LongStorage": taeda.int64,
+    "IntStorage": taeda.int32,
+    "ShortStorage": taeda.int16,
+    "CharStorage": taeda.int8,
+    "ByteStorage": taeda.uint8,
+    "BoolStorage": taeda.bool,
+    "ComplexFloatStorage": taeda.complex64,
+    "ComplexDoubleStorage": taeda.complex128,
+}
+
+
+def _legacy_name(dtype: taeda.dtype) -> str:
+    return next((name for name, known in _LEGACY.items() if known == dtype), "TypedStorage")
+
+
+def __getattr__(name: str) -> Any:
+    """``FloatStorage`` and its kind, made when first asked for."""
+    if name not in _LEGACY:
+        raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
+    made = type(name, (TypedStorage,), {"_fixed_dtype": _LEGACY[name], "__module__": __name__})
+    globals()[name] = made
+    return made

@@ -1,0 +1,241 @@
+"""Pointwise ops: per family the loops of each formula, compiled per instruction set, and the functions that run them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from taedagen.emit import cpp
+from taedagen.emit.formula import Formula
+from taedagen.emit.plan import Family, Plan
+from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants, is_operand, supported
+from taedagen.opdef.declaration import Declaration, Op
+
+ISAS = {"default": "baseline", "avx2": "avx2", "avx512": "avx512"}
+_PROMOTION = {"result_type": "ResultType", "float": "Float", "int_to_float": "Float", "same": "Same", "bool": "ResultType"}
+_ELEMENT = {"same": "Common", "bool": "Bool", "real": "Real", "complex": "Complex"}
+# The bit of a dtype in ElementwiseRule::dtypes, by core/dtype.h.
+DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128", "bool",
+          "bfloat16", "uint16", "uint32", "uint64")  # fmt: skip
+
+
+def emit_pointwise(plan: Plan) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for family in plan.families:
+        ops = [op for op in family.ops if op.declaration.kind in ("pointwise", "reduction") and plan.has_body(op)]
+        if not ops:
+            continue
+        for backend in ("cpu", "meta"):
+            files[f"csrc/backend/{backend}/{family.name}.h"] = _header(family, ops, backend)
+        pointwise = [op for op in ops if op.declaration.kind == "pointwise"]
+        if pointwise:
+            files |= _family(family, pointwise)
+    return files
+
+
+def _header(family: Family, ops: list[Op], space: str) -> str:
+    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "",
+             f"namespace taeda::{space} {{"]  # fmt: skip
+    lines += [f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});" for op in ops]
+    return "\n".join([*lines, f"}}  // namespace taeda::{space}", ""])
+
+
+def _family(family: Family, ops: list[Op]) -> dict[str, str]:
+    kernels = {d: Kernel(d) for d in dict.fromkeys(op.declaration for op in ops)}
+    folder = f"csrc/backend/cpu/{family.name}"
+    made = f"// Made by taedagen from {family.source}."
+    files = {f"{folder}_loops.h": _loops(family, list(kernels.values()))}
+    for isa in ISAS:
+        files[f"{folder}.{isa}.cpp"] = f'{made}\n#include "backend/cpu/{family.name}_loops.h"\n'
+    lines = [made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
+             '#include "backend/cpu/loops.h"', "", "namespace taeda {", "", "namespace {"]  # fmt: skip
+    lines += ["using namespace shape;", "using cpu::Pointwise;", "}  // namespace", ""]
+    lines += ["namespace cpu {"]
+    for space in ISAS.values():
+        guard = space != "baseline"
+        lines += ["#if defined(__x86_64__)"] * guard
+        lines += [f"namespace {space} {{ extern const Loop {', '.join(k.table + '[]' for k in kernels.values())}; }}"]
+        lines += ["#endif"] * guard
+    lines += ["}  // namespace cpu", "", "namespace {"]
+    lines += [k.constant() for k in kernels.values()]
+    lines += ["}  // namespace", ""]
+    for op in ops:
+        lines += _functions(op, kernels[op.declaration])
+    return files | {f"{folder}.cpp": "\n".join([*lines, "}  // namespace taeda", ""])}
+
+
+@dataclass(eq=False)
+class Kernel:
+    """The loops of one declaration."""
+
+    declaration: Declaration
+    structs: list[str] = field(default_factory=list)  # definitions of formula structs
+    rows: list[str] = field(default_factory=list)  # the table
+
+    def __post_init__(self) -> None:
+        schema = self.declaration.schema
+        self.name = f"{schema.name}_{schema.overload}" if schema.overload else schema.name
+        self.variants = Variants(self.declaration)
+        self.table = f"k_{self.name}_loops"
+        self._names: dict[str, str] = {}
+        for chosen in self.variants.combinations:
+            self.rows.append(", ".join(self._loop(chosen, compute) for compute in COMPUTES))
+
+    @property
+    def elements(self) -> list[str]:
+        options = self.declaration.options
+        out = options.get("dtype_out") or ("bool" if options.get("promote") == "bool" else "same")
+        return [out] * len(self.declaration.schema.returns) if isinstance(out, str) else list(out)
+
+    def _loop(self, chosen: dict[str, object], compute: str) -> str:
+        if not any(d in supported(self.declaration) for d in COMPUTES[compute][0]):
+            return "nullptr"
+        form = self.variants.form(chosen, compute)
+        if form is None:
+            return "nullptr"
+        body = self._struct_body(form, compute)
+        name = self._names.setdefault(body, f"{self.name}_{len(self._names)}")
+        if len(self.structs) < len(self._names):
+            self.structs.append(f"struct {name} {{\n{body}\n}};")
+        return f"loop<{name}, {COMPUTES[compute][1]}>"
+
+    def _struct_body(self, form: Form, compute: str) -> str:
+        as_masks = [e == "bool" or compute == "Bool" for e in self.elements]
+        names = {n: cpp.identifier(n) for n in form.inputs} | {n: f"s[{i}]" for i, n in enumerate(form.scalars)}
+        formula = Formula(self.declaration, names, integer=compute in INTEGERS)
+        values = formula.lower(form.results, as_masks)
+        inputs_as_masks = self._mask_inputs(form, compute)
+        parameters = [f"[[maybe_unused]] {'M' if m else 'V'}<T> {cpp.identifier(n)}"
+                      for n, m in zip(form.inputs, inputs_as_masks, strict=True)]  # fmt: skip
+        result = values[0] if len(values) == 1 else f"std::tuple({', '.join(values)})"
+        if len(values) == 1 and as_masks[0]:
+            result = f"M<T>({result})" if "C64" == compute or "C128" == compute else result
+        return "\n".join([
+            f"  static constexpr int kInputs = {len(form.inputs)}, kOutputs = {len(values)}, kScalars = {len(form.scalars)};",
+            f"  static constexpr unsigned kMaskInputs = {bits(inputs_as_masks)}, kMaskOutputs = {bits(as_masks)}, "
+            f"kRealOutputs = {bits([e == 'real' for e in self.elements])};",
+            "  template <class T>",
+            f"  TAEDA_INLINE auto run({', '.join(['[[maybe_unused]] const V<T>* s', *parameters])}) {{",
+            *(f"    {statement}" for statement in formula.statements),
+            f"    return {result};",
+            "  }",
+        ])  # fmt: skip
+
+    def _mask_inputs(self, form: Form, compute: str) -> list[bool]:
+        from taedagen.emit.formula import formula_for
+
+        own = compute == "Bool" and formula_for(self.declaration, "bool") is not self.declaration.function
+        return [own or n in self.variants.masks for n in form.inputs]
+
+    def constant(self) -> str:
+        declaration = self.declaration
+        promote = _PROMOTION[str(declaration.options.get("promote", "result_type"))]
+        tensors = [a.name for a in declaration.schema.arguments if is_operand(declaration, a)]
+        elements = ", ".join(f"Element::{_ELEMENT[e]}" for e in self.elements)
+        dtypes = bits([d in supported(declaration) for d in DTYPES])
+        tables = [f"cpu::{space}::{self.table}" for space in ISAS.values()]
+        return "\n".join([
+            f"constexpr Pointwise k_{self.name}{{",
+            f"    {{Promotion::{promote}, {bits([t in self.variants.masks for t in tensors])}, {len(self.elements)}, "
+            f"{{{elements}}}, {dtypes}}},",
+            "#if defined(__x86_64__)",
+            f"    {{{', '.join(tables)}}}}};",
+            "#else",
+            f"    {{{', '.join([tables[0]] * 3)}}}}};",
+            "#endif",
+        ])  # fmt: skip
+
+
+def bits(flags: list[bool]) -> int:
+    return sum(1 << i for i, flag in enumerate(flags) if flag)
+
+
+def _loops(family: Family, kernels: list[Kernel]) -> str:
+    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "backend/cpu/loop.h"', "",
+             "namespace taeda::cpu::TAEDA_ISA {", "", "namespace {"]  # fmt: skip
+    for kernel in kernels:
+        lines += [cpp.place_comment(kernel.declaration), *kernel.structs]
+    lines += ["}  // namespace", ""]
+    for kernel in kernels:
+        body = "".join(f"\n    {row}," for row in kernel.rows)
+        lines += [f"extern const Loop {kernel.table}[];", f"const Loop {kernel.table}[] = {{{body}}};"]
+    return "\n".join([*lines, "", "}  // namespace taeda::cpu::TAEDA_ISA", ""])
+
+
+# --- functions
+
+
+def _functions(op: Op, kernel: Kernel) -> list[str]:
+    lines = []
+    for space in ("cpu", "meta"):
+        head = f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
+        lines += [cpp.place_comment(op.declaration), head, *(f"  {s}" for s in _body(op, kernel, space)), "}"]
+    return [*lines, ""]
+
+
+def _operands(op: Op) -> list[str]:
+    """The array ``in`` (and its length ``n`` where optional tensors make it vary)."""
+    tensors = [op.schema.argument(a.name) for a in op.declaration.schema.arguments if is_operand(op.declaration, a)]
+    optional = [a for a in tensors if op.declaration.schema.argument(a.name).type.optional]
+    if not optional:
+        return [f"const Operand in[] = {{{cpp.names(tensors)}}};"]
+    lines = [f"Operand in[{len(tensors)}];", "size_t n = 0;"]
+    for argument in tensors:
+        name = cpp.identifier(argument.name)
+        if argument not in optional:
+            lines.append(f"in[n++] = {name};")
+        else:
+            test = f"{name}.defined()" if argument.type.is_tensor else f"{name}.has_value()"
+            lines.append(f"if ({test}) in[n++] = {name if argument.type.is_tensor else '*' + name};")
+    return lines
+
+
+def _scalars(op: Op) -> list[str]:
+    """The array ``s`` of the numbers beside the tensors."""
+    numbers = [a for a in op.declaration.schema.arguments
+               if not is_operand(op.declaration, a) and a.type.base in ("Scalar", "int", "float", "SymInt")]  # fmt: skip
+    if not numbers:
+        return []
+    if not any(a.type.optional for a in numbers):
+        return [f"const Scalar s[] = {{{', '.join(f'Scalar({cpp.identifier(a.name)})' for a in numbers)}}};"]
+    lines = [f"Scalar s[{len(numbers)}];", "size_t c = 0;"]
+    for argument in numbers:
+        name = cpp.identifier(argument.name)
+        lines.append(f"if ({name}) s[c++] = Scalar(*{name});" if argument.type.optional else f"s[c++] = Scalar({name});")
+    return lines
+
+
+def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
+    many, constant = len(kernel.elements) > 1, f"k_{kernel.name}"
+    lines = _operands(op)
+    operands = "Operands(in, n)" if any("n++" in line for line in lines) else "in"
+    if space == "meta":
+        unused = [cpp.identifier(a.name) for a in op.declaration.schema.arguments if not a.type.is_tensor]
+        lines += [" ".join(f"(void){name};" for name in unused)] if unused else []
+    outs = [cpp.identifier(a.name) for a in (op.outs if op.variant == "out" else op.schema.arguments[:1])]
+    in_place = str(op.variant == "inplace").lower()
+    if space == "meta":
+        if op.variant == "functional":
+            lines += [f"Tensor results[{len(kernel.elements)}];", f"elementwise_meta({constant}.rule, {operands}, results);",
+                      _return("results", len(kernel.elements))]  # fmt: skip
+            return lines
+        pointers = ", ".join(f"&{n}" for n in outs)
+        return [*lines, f"const Tensor* const outs[] = {{{pointers}}};",
+                f"elementwise_meta_out({constant}.rule, {operands}, outs, {in_place});"]  # fmt: skip
+    scalars = _scalars(op)
+    lines += [*scalars, *kernel.variants.index_code(op)]
+    s = "std::span<const Scalar>(s, c)" if any("c++" in line for line in scalars) else "s" if scalars else "{}"
+    tail = f"{s}, variant" if kernel.variants.switches else s if scalars else ""
+    tail = f", {tail}" if tail else ""
+    if op.variant == "functional" and not many:
+        return [*lines, f"return pointwise({constant}, {operands}{tail});"]
+    if op.variant == "functional":
+        return [*lines, f"Tensor results[{len(kernel.elements)}];", f"pointwise_many({constant}, {operands}, results{tail});",
+                _return("results", len(kernel.elements))]  # fmt: skip
+    pointers = ", ".join(f"&{n}" for n in outs)
+    return [*lines, f"pointwise_out({constant}, {operands}, {{{pointers}}}, {in_place}{tail});"]
+
+
+def _return(name: str, count: int) -> str:
+    if count == 1:
+        return f"return {name}[0];"
+    return f"return {{{', '.join(f'{name}[{i}]' for i in range(count))}}};"

@@ -1,0 +1,108 @@
+"""Where C++ functions are defined: a scan of sources in the layout that this repository keeps.
+
+Definitions begin at the start of a line, inside ``namespace a::b {`` or with a qualified name, and end with a line that
+starts with ``}``. That is all a scan of lines needs; nothing here understands C++.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_NAMESPACE = re.compile(r"namespace ?([\w:]*) ?\{$")
+_NAMESPACE_END = re.compile(r"\} *// *(?:anonymous )?namespace")
+_START = re.compile(r"(?!return|using|namespace|else|if|for|while|typedef|#)[A-Za-z_][\w:<>,&*\s\[\]()]*?[\s&*>]([A-Za-z_][\w:]*)\(")
+_SWITCH = re.compile(r"\b(?:visit|visit_\w+|with_dtype)\(")
+_CALL = re.compile(r"\bops::(\w+)\(")
+
+
+@dataclass
+class Definition:
+    """A function: its name with the namespaces below ``taeda``, its parameters' types, its place."""
+
+    symbol: str
+    types: tuple[str, ...]
+    file: str
+    line: int
+    switch_line: int | None = None  # of the first choice by dtype in its body
+    calls: list[str] = field(default_factory=list)  # ops, in the order of their first calls
+
+    @property
+    def at(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def parameter_types(text: str) -> tuple[str, ...]:
+    """The types of a C++ parameter list, names and defaults left out."""
+    parts, depth, begin = [], 0, 0
+    for i, character in enumerate(text):
+        depth += (character in "<([{") - (character in ">)]}")
+        if character == "," and depth == 0:
+            parts.append(text[begin:i])
+            begin = i + 1
+    parts.append(text[begin:])
+    cleaned = (re.sub(r"/\*.*?\*/", "", part).partition("=")[0].strip() for part in parts)
+    return tuple(re.sub(r"\s+\w+$", "", part) if "<" not in part.split()[-1] else part for part in cleaned if part)
+
+
+def scan(path: Path, shown: str) -> Iterator[Definition]:
+    """The definitions in one file, anonymous namespaces left out."""
+    lines = path.read_text().splitlines()
+    spaces: list[str] = []
+    number = 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        opened = _NAMESPACE.match(line)
+        if opened:
+            spaces.append(opened[1])
+            continue
+        if _NAMESPACE_END.match(line):
+            spaces = spaces[:-1]
+            continue
+        start = _START.match(line)
+        if not start or "" in spaces:
+            continue
+        found = _read(lines, number - 1, start, spaces, shown)
+        if found is not None:
+            yield found
+
+
+def _read(lines: list[str], at: int, start: re.Match[str], spaces: list[str], shown: str) -> Definition | None:
+    text, last = lines[at], at
+    while not text.rstrip().endswith(("{", "}", ";")) and last + 1 < len(lines) and last < at + 12:
+        last += 1
+        text += " " + lines[last].strip()
+    closing = _closing(text, start.end() - 1)
+    if closing is None or "{" not in text[closing:]:
+        return None
+    name = "::".join([*spaces, start[1]]).removeprefix("taeda::")
+    definition = Definition(name, parameter_types(text[start.end() : closing]), shown, at + 1)
+    for i in range(at, len(lines)):
+        if _SWITCH.search(lines[i]) and definition.switch_line is None:
+            definition.switch_line = i + 1
+        definition.calls += [call for call in _CALL.findall(lines[i]) if call not in definition.calls]
+        if i >= last and (lines[i].startswith("}") or (i == last and lines[i].rstrip().endswith("}"))):
+            break
+    return definition
+
+
+def _closing(text: str, opening: int) -> int | None:
+    depth = 0
+    for i in range(opening, len(text)):
+        depth += (text[i] == "(") - (text[i] == ")")
+        if depth == 0:
+            return i
+    return None
+
+
+def scan_all(root: Path, folders: Iterable[str]) -> dict[str, list[Definition]]:
+    """The definitions below ``root / folder`` by their names; files are shown relative to ``root``."""
+    found: dict[str, list[Definition]] = {}
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*.cpp")):
+            for definition in scan(path, str(path.relative_to(root))):
+                found.setdefault(definition.symbol, []).append(definition)
+    return found

@@ -1,0 +1,62 @@
+"""Second names of ops. Each line is an op of its own that calls the first."""
+
+from typing import Any
+
+from taedagen.opdef import *  # noqa: F403
+
+_EVERY = "function method inplace out"
+_UNARY = "(Tensor self) -> Tensor"
+_BINARY = ".Tensor(Tensor self, Tensor other) -> Tensor"
+_PLAIN_BINARY = "(Tensor self, Tensor other) -> Tensor"
+_WITH_ALPHA = ".Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"
+_OVER_DIMS = "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"
+
+
+def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **options: Any) -> None:
+    """Declares ``name + signature`` as a composite that hands its arguments to ``target``."""
+
+    def forward(values: tuple[Any, ...], keywords: dict[str, Any]) -> Expr:
+        return getattr(op, target)(*values, **keywords)
+
+    from taedagen.opdef.schema import parse_schema
+
+    schema = parse_schema(name + signature)
+    positional = [a.name for a in schema.arguments if not a.keyword_only]
+    keywords = [a.name for a in schema.arguments if a.keyword_only]
+    names = ", ".join(schema.names)
+    code = f"lambda {names}: forward(({', '.join(positional)},), {{{', '.join(f'{k!r}: {k}' for k in keywords)}}})"
+    function = eval(compile(code, __file__, "eval"), {"forward": forward})
+    function.__doc__ = f"Another name of ``{target}``."
+    composite(name + signature, variants=variants, **options)(function)
+
+
+for _name, _target in (
+    ("absolute", "abs"), ("negative", "neg"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"),
+    ("arccosh", "acosh"), ("arcsinh", "asinh"), ("arctanh", "atanh"), ("fix", "trunc"),
+):  # fmt: skip
+    _alias(_name, _UNARY, _target)
+for _name, _target in (("multiply", "mul"), ("divide", "div"), ("true_divide", "div")):
+    _alias(_name, _BINARY, _target, scalar="other")
+for _name, _target in (
+    ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
+):  # fmt: skip
+    _alias(_name, _BINARY, _target, scalar="other")
+_alias("subtract", _WITH_ALPHA, "sub", scalar="other")
+_alias("divide", ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", "div", scalar={"Scalar_mode": "other"})
+_alias("arctan2", _PLAIN_BINARY, "atan2")
+_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
+_alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp", "function method inplace")
+
+for _name, _target in (
+    ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
+    ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"), ("log1p", "log1p"), ("i0", "i0"), ("sinc", "sinc"),
+    ("round", "round"),
+):  # fmt: skip
+    _alias(f"special_{_name}", _UNARY, _target, "function out", module="special")
+for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
+    _alias(f"special_{_name}", _PLAIN_BINARY, _target, "function out", module="special")
+_alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",
+       scalar={"other_scalar": "other", "self_scalar": "self"})  # fmt: skip
+_alias("special_logit", "(Tensor self, float? eps=None) -> Tensor", "logit", "function out", module="special")
+_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special")
+_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special")

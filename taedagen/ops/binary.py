@@ -1,0 +1,438 @@
+"""Arithmetic of two tensors, or of a tensor and a number."""
+
+from taedagen.opdef import *  # noqa: F403
+
+EVERY = "function method inplace out"
+FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
+
+
+@pointwise("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other")
+def add(self, other, alpha):
+    """``self + alpha * other``, element by element; for bool tensors the logical or."""
+    return self + alpha * other
+
+
+@add.formula(BOOL)
+def _(self, other, alpha):
+    return self | other & (alpha != 0)
+
+
+@add.backward
+def _(grad, alpha):
+    return {"self": grad, "other": grad * conj(alpha)}
+
+
+@pointwise("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", dtypes=NUMERIC)
+def sub(self, other, alpha):
+    """``self - alpha * other``, element by element. Not for bool tensors: ``^`` and ``logical_xor`` say what is meant."""
+    return self - alpha * other
+
+
+@sub.backward
+def _(grad, alpha):
+    return {"self": grad, "other": -grad * conj(alpha)}
+
+
+@pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC)
+def rsub(self, other, alpha):
+    """``other - alpha * self``, element by element."""
+    return other - alpha * self
+
+
+@rsub.backward
+def _(grad, alpha):
+    return {"self": -grad * conj(alpha), "other": grad}
+
+
+@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other")
+def mul(self, other):
+    """The product, element by element; for bool tensors the logical and."""
+    return self * other
+
+
+@mul.formula(BOOL)
+def _(self, other):
+    return self & other
+
+
+@mul.backward
+def _(grad, self, other):
+    return {"self": grad * conj(other), "other": grad * conj(self)}
+
+
+@pointwise("div.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="int_to_float",
+           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+def div(self, other):
+    """The quotient, element by element; integers are divided as floating-point numbers."""
+    return self / other
+
+
+@div.backward
+def _(grad, self, other):
+    return {"self": grad / conj(other), "other": -grad * conj(self / other / other)}
+
+
+@composite("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", variants=EVERY, scalar={"Scalar_mode": "other"},
+           files="binary")  # fmt: skip
+def div(self, other, rounding_mode):  # noqa: F811
+    """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
+
+
+@pointwise("_div_trunc.Tensor(Tensor self, Tensor other) -> Tensor", variants="function inplace out", scalar="other", dtypes=REAL)
+def _div_trunc(self, other):
+    """The quotient rounded towards zero; an integer divided by zero is an error."""
+    return truncdiv(self, other)
+
+
+@_div_trunc.backward
+def _(grad):
+    return {"self": grad * 0, "other": grad * 0}
+
+
+@pointwise("floor_divide(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
+def floor_divide(self, other):
+    """The quotient rounded down, as Python's ``//``; an integer divided by zero is an error."""
+    return floordiv(self, other)
+
+
+@floor_divide.backward
+def _(grad):
+    return {"self": grad * 0, "other": grad * 0}
+
+
+@pointwise("remainder.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar": "other", "Scalar_Tensor": "self"},
+           dtypes=REAL)  # fmt: skip
+def remainder(self, other):
+    """The remainder of the division rounded down, with the divisor's sign, as Python's ``%``."""
+    return pymod(self, other)
+
+
+@remainder.backward
+def _(grad, self, other):
+    return {"self": grad, "other": -grad * floor_divide(self, other)}
+
+
+@pointwise("fmod.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
+def fmod(self, other):
+    """The remainder of the division rounded towards zero, with the dividend's sign, as C's ``fmod``."""
+    return fmod(self, other)
+
+
+@fmod.backward
+def _(grad, self, other):
+    return {"self": grad, "other": -grad * op._div_trunc(self, other)}
+
+
+@pointwise("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants=EVERY,
+           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, dtypes=NUMERIC, constants={"exponent": (2, 3, 0.5)})  # fmt: skip
+def pow(self, exponent):
+    """``self`` to the power of ``exponent``, element by element."""
+    if isinstance(exponent, float):
+        return sqrt(self)
+    if isinstance(exponent, int):
+        return self * self if exponent == 2 else self * self * self
+    return self**exponent
+
+
+@pow.formula(INTEGRAL)
+def _(self, exponent):
+    if isinstance(exponent, int):
+        return self * self if exponent == 2 else self * self * self
+    return self**exponent if not isinstance(exponent, float) else None
+
+
+@pow.backward
+def _(grad, self, exponent, result):
+    return {
+        "self": op.pow_backward_self(grad, self, exponent),
+        "exponent": op.pow_backward_exponent(grad, self, exponent, result),
+    }
+
+
+@pointwise("pow_backward_self(Tensor grad, Tensor self, Tensor exponent) -> Tensor", scalar={"number": "exponent", "base": "self"},
+           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+def pow_backward_self(grad, self, exponent):
+    """The gradient of a power for its base: nothing where the exponent is 0."""
+    return where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
+
+
+@pow_backward_self.backward
+def _(grad, self, exponent):
+    return {"grad": where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))}
+
+
+@pointwise("pow_backward_exponent(Tensor grad, Tensor self, Tensor exponent, Tensor result) -> Tensor",
+           scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+def pow_backward_exponent(grad, self, exponent, result):
+    """The gradient of a power for its exponent: nothing where the base is 0 and the power is."""
+    return where((self == 0) & (result == 0), 0, grad * conj(result * log(self)))
+
+
+@pow_backward_exponent.backward
+def _(grad, self, result):
+    return {"grad": where((self == 0) & (result == 0), 0, grad * conj(result * log(self)))}
+
+
+@composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method inplace out",
+           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary")  # fmt: skip
+def float_power(self, exponent):
+    """A power computed in double precision, whatever the inputs."""
+
+
+@pointwise("atan2(Tensor self, Tensor other) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+def atan2(self, other):
+    """The angle of the point ``(other, self)``, in radians from -pi to pi."""
+    return atan2(self, other)
+
+
+@atan2.backward
+def _(grad, self, other):
+    scaled = grad / (self * self + other * other)
+    return {"self": scaled * other, "other": -scaled * self}
+
+
+@pointwise("hypot(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+def hypot(self, other):
+    """``sqrt(self**2 + other**2)`` without overflow on the way."""
+    return hypot(self, other)
+
+
+@hypot.backward
+def _(grad, self, other, result):
+    return {"self": grad * self / result, "other": grad * other / result}
+
+
+@pointwise("copysign.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="int_to_float",
+           dtypes=FLOATING)  # fmt: skip
+def copysign(self, other):
+    """The size of ``self`` with the sign of ``other``, that of a zero included."""
+    return copysign(self, other)
+
+
+@copysign.backward
+def _(grad, self, result):
+    return {"self": where(self == 0, 0, grad * result / self), "other": grad * 0}
+
+
+@pointwise("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=("float32", "float64"), not_differentiable=True)
+def nextafter(self, other):
+    """The number next to ``self`` on the way to ``other``."""
+    return nextafter(self, other)
+
+
+@pointwise("maximum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+def maximum(self, other):
+    """The larger of the two, NaN if either is; equal ones share the gradient."""
+    return maximum(self, other)
+
+
+@maximum.backward
+def _(grad, self, other):
+    half = where(self == other, grad / 2, grad)
+    return {"self": where(self < other, 0, half), "other": where(self > other, 0, half)}
+
+
+@pointwise("minimum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+def minimum(self, other):
+    """The smaller of the two, NaN if either is; equal ones share the gradient."""
+    return minimum(self, other)
+
+
+@minimum.backward
+def _(grad, self, other):
+    half = where(self == other, grad / 2, grad)
+    return {"self": where(self > other, 0, half), "other": where(self < other, 0, half)}
+
+
+@pointwise("fmax(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+def fmax(self, other):
+    """The larger of the two; a number is preferred to NaN."""
+    return fmax(self, other)
+
+
+@fmax.backward
+def _(grad, self, other):
+    first = (self >= other) | isnan(other)
+    return {"self": where(first, grad, 0), "other": where(first, 0, grad)}
+
+
+@pointwise("fmin(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+def fmin(self, other):
+    """The smaller of the two; a number is preferred to NaN."""
+    return fmin(self, other)
+
+
+@fmin.backward
+def _(grad, self, other):
+    first = (self <= other) | isnan(other)
+    return {"self": where(first, grad, 0), "other": where(first, 0, grad)}
+
+
+@pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
+def logaddexp(self, other):
+    """``log(exp(self) + exp(other))`` without overflow on the way."""
+    top = maximum(self, other)
+    return where(isinf(self) & (self == other), self, top + log1p(exp(-abs(self - other))))
+
+
+@logaddexp.backward
+def _(grad, self, other, result):
+    return {"self": grad * exp(self - result), "other": grad * exp(other - result)}
+
+
+@pointwise("logaddexp2(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
+def logaddexp2(self, other):
+    """``log2(2**self + 2**other)`` without overflow on the way."""
+    top = maximum(self, other)
+    return where(isinf(self) & (self == other), self, top + log1p(exp2(-abs(self - other))) * 1.4426950408889634)
+
+
+@logaddexp2.backward
+def _(grad, self, other, result):
+    return {"self": grad * exp2(self - result), "other": grad * exp2(other - result)}
+
+
+@pointwise("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
+           promote="int_to_float", dtypes=FLOATING)  # fmt: skip
+def xlogy(self, other):
+    """``self * log(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
+    return where(isnan(other), other, where(self == 0, 0, self * log(other)))
+
+
+@xlogy.backward
+def _(grad, self, other):
+    return {"self": where((self == 0) & (other <= 0), 0, grad * log(other)), "other": grad * self / other}
+
+
+@pointwise("special_xlog1py(Tensor self, Tensor other) -> Tensor", variants="function out", module="special",
+           scalar={"other_scalar": "other", "self_scalar": "self"}, promote="int_to_float", dtypes=FLOATING)  # fmt: skip
+def special_xlog1py(self, other):
+    """``self * log1p(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
+    return where(isnan(other), other, where(self == 0, 0, self * log1p(other)))
+
+
+@special_xlog1py.backward
+def _(grad, self, other):
+    return {"self": where((self == 0) & (other <= -1), 0, grad * log1p(other)), "other": grad * self / (other + 1)}
+
+
+@pointwise("special_zeta(Tensor self, Tensor other) -> Tensor", variants="function out", module="special",
+           scalar={"other_scalar": "other", "self_scalar": "self"}, promote="int_to_float", dtypes=("float32", "float64"))  # fmt: skip
+def special_zeta(self, other):
+    """Hurwitz's zeta function: the sum of ``(k + other) ** -self`` over k >= 0."""
+    return zeta(self, other)
+
+
+@special_zeta.backward
+def _(grad, self, other):
+    return {"other": grad * -self * op.special_zeta(self + 1, other)}
+
+
+@pointwise("polygamma(int n, Tensor self) -> Tensor", variants="function method out", promote="int_to_float", dtypes=FLOATING)
+def polygamma(n, self):
+    """The ``n``-th derivative of the digamma function."""
+    return polygamma(n, self)
+
+
+@polygamma.backward
+def _(grad, n, self):
+    return {"self": grad * op.polygamma(n + 1, self)}
+
+
+@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+def igamma(self, other):
+    """The lower regularised incomplete gamma function of order ``self`` at ``other``."""
+    return igamma(self, other)
+
+
+@igamma.backward
+def _(grad, self, other):
+    return {"other": grad * exp((self - 1) * log(other) - other - lgamma(self))}
+
+
+@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+def igammac(self, other):
+    """The upper regularised incomplete gamma function of order ``self`` at ``other``."""
+    return igammac(self, other)
+
+
+@igammac.backward
+def _(grad, self, other):
+    return {"other": -grad * exp((self - 1) * log(other) - other - lgamma(self))}
+
+
+@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY)
+def ldexp(self, other):
+    """``self * 2**other``."""
+    return self * op.pow(2.0, other)
+
+
+@pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
+def gcd(self, other):
+    """The greatest common divisor, never negative."""
+    return gcd(self, other)
+
+
+@pointwise("lcm(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
+def lcm(self, other):
+    """The least common multiple, never negative."""
+    divisor = gcd(self, other)
+    return where(divisor == 0, 0, abs(truncdiv(self, where(divisor == 0, 1, divisor)) * other))
+
+
+@pointwise("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", variants=EVERY, dtypes=FLOATING_AND_COMPLEX, promote="same")
+def lerp(self, end, weight):
+    """``self + weight * (end - self)``."""
+    return self + weight * (end - self)
+
+
+@lerp.backward
+def _(grad, weight):
+    return {"self": grad * conj(1 - weight), "end": grad * conj(weight)}
+
+
+@pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", variants="function method inplace", dtypes=FLOATING_AND_COMPLEX,
+           promote="same")  # fmt: skip
+def lerp(self, end, weight):  # noqa: F811
+    """``self + weight * (end - self)``."""
+    return self + weight * (end - self)
+
+
+@lerp.backward
+def _(grad, self, end, weight):
+    return {"self": grad * conj(1 - weight), "end": grad * conj(weight), "weight": grad * conj(end - self)}
+
+
+@pointwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY, dtypes=NUMERIC)
+def addcmul(self, tensor1, tensor2, value):
+    """``self + value * tensor1 * tensor2``."""
+    return self + value * tensor1 * tensor2
+
+
+@addcmul.backward
+def _(grad, tensor1, tensor2, value):
+    scaled = grad * conj(value)
+    return {"self": grad, "tensor1": scaled * conj(tensor2), "tensor2": scaled * conj(tensor1)}
+
+
+@pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY,
+           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+def addcdiv(self, tensor1, tensor2, value):
+    """``self + value * tensor1 / tensor2``."""
+    return self + value * (tensor1 / tensor2)
+
+
+@addcdiv.backward
+def _(grad, tensor1, tensor2, value):
+    return {
+        "self": grad,
+        "tensor1": grad * conj(value / tensor2),
+        "tensor2": -grad * conj(value * tensor1 / (tensor2 * tensor2)),
+    }
+
+
+@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same",
+           not_differentiable=True)  # fmt: skip
+def heaviside(self, values):
+    """0 below zero, 1 above, ``values`` at zero; NaN gives 0."""
+    return where(self == 0, values, where(self > 0, 1, 0))

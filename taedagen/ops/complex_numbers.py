@@ -1,0 +1,62 @@
+"""Complex numbers: their parts, conjugates, and how they are made of two real numbers."""
+
+from taedagen.opdef import *
+
+
+@pointwise("_conj_physical(Tensor self) -> Tensor", variants="function out", dtypes=COMPLEX, unbound=True)
+def _conj_physical(self):
+    """The complex conjugates."""
+    return conj(self)
+
+@_conj_physical.backward
+def _(grad): return {"self": op._conj_physical(grad)}
+
+
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method inplace out", files="complex_numbers")
+def conj_physical(self):
+    """The complex conjugates; real tensors come back as they are."""
+
+
+@composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+def conj_(self):
+    """The complex conjugates; real tensors come back as they are."""
+
+
+@composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+def resolve_conj(self):
+    """``self``: conjugates are computed at once here, never left for later."""
+
+
+@composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+def resolve_neg(self):
+    """``self``: negatives are computed at once here, never left for later."""
+
+
+@composite("positive(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+def positive(self):
+    """``self``; RuntimeError for bool."""
+
+
+@composite("real(Tensor(a) self) -> Tensor(a)", files="complex_numbers")
+def real_(self):
+    """A view of the real parts; a real tensor itself."""
+
+
+@composite("imag(Tensor(a) self) -> Tensor(a)", files="complex_numbers")
+def imag_(self):
+    """A view of the imaginary parts; RuntimeError for a real tensor."""
+
+
+@kernel("complex(Tensor real, Tensor imag) -> Tensor", variants="function out", shape="complex_of",
+        files="complex_numbers")
+def complex_(real, imag):
+    """The complex numbers with these real and imaginary parts, broadcast; both float32 or both float64."""
+
+@complex_.backward
+def _(grad): return {"real": op.real(grad), "imag": op.imag(grad)}
+
+
+@composite("polar(Tensor abs, Tensor angle) -> Tensor", variants="function out")
+def polar(abs, angle):
+    """The complex numbers with these lengths and angles in radians; both float32 or both float64."""
+    return op.complex(op.mul(abs, op.cos(angle)), op.mul(abs, op.sin(angle)))

@@ -1,0 +1,8 @@
+"""Ops that only derivatives call."""
+
+from taedagen.opdef import *  # noqa: F403
+
+
+@composite("unreduce(Tensor grad, SymInt[] sizes, int[]? dim, bool keepdim) -> Tensor", files="derivative", unbound=True)
+def unreduce(grad, sizes, dim, keepdim):
+    """The gradient of a sum: ``grad`` repeated along the dimensions that were reduced (all without ``dim``)."""

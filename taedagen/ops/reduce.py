@@ -1,0 +1,524 @@
+"""Reductions over dimensions."""
+
+from taedagen.opdef import *  # noqa: F403
+
+EVERY = "function method out"
+ORDERED = (*REAL, *BOOL)
+FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
+
+# --- sums and products
+
+
+@reduction("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="long")
+class sum:
+    """The sum of the elements along ``dim`` (all without it); integers and bools are added as int64."""
+
+    identity = "zero"
+
+    def combine(a, b):
+        return a + b
+
+
+@sum.backward
+def _(grad, self, dim, keepdim):
+    return {"self": op.unreduce(grad, self.sizes(), dim, keepdim)}
+
+
+@reduction("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long", same_as="sum.dim_IntList")
+class sum:  # noqa: F811
+    """The sum of all elements; integers and bools are added as int64."""
+
+
+@sum.backward
+def _(grad, self):
+    return {"self": op.expand(grad, self.sizes())}
+
+
+@reduction("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="long",
+           dtypes=(*REAL, *BOOL))  # fmt: skip
+class nansum:
+    """The sum along ``dim``, NaN counting as 0."""
+
+    identity = "zero"
+
+    def load(x):
+        return where(isnan(x), 0, x)
+
+    def combine(a, b):
+        return a + b
+
+
+@nansum.backward
+def _(grad, self, dim, keepdim):
+    return {"self": where(isnan(self), 0, op.unreduce(grad, self.sizes(), dim, keepdim))}
+
+
+@reduction("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="float",
+           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+class mean:
+    """The mean of the elements along ``dim`` (all without it); NaN of none."""
+
+    identity = "zero"
+
+    def combine(a, b):
+        return a + b
+
+    def finish(acc, n):
+        return acc / n
+
+
+@mean.backward
+def _(grad, self, dim, keepdim):
+    return {"self": op.unreduce(grad * (grad.numel() / self.numel()), self.sizes(), dim, keepdim)}
+
+
+@reduction("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="float",
+           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim")  # fmt: skip
+class mean:  # noqa: F811
+    """The mean of all elements; NaN of none."""
+
+
+@mean.backward
+def _(grad, self):
+    return {"self": op.expand(grad / self.numel(), self.sizes())}
+
+
+@composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY)
+def nanmean(self, dim, keepdim, dtype):
+    """The mean along ``dim`` of the elements that are numbers."""
+    return op.nansum(self, dim, keepdim, dtype=dtype) / op.sum(~isnan(self), dim, keepdim)
+
+
+@reduction("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="long")
+class prod:
+    """The product of the elements along ``dim``; integers and bools are multiplied as int64."""
+
+    identity = "one"
+
+    def combine(a, b):
+        return a * b
+
+
+@prod.backward
+def _(grad, self, dim, keepdim):
+    zero = self == 0
+    others = op.prod(where(zero, 1, self), dim, True)
+    zeros = op.sum(zero, dim, True)
+    slope = where(zeros == 0, others / self, where(zero & (zeros == 1), others, 0))
+    return {"self": op.unreduce(grad, self.sizes(), [dim], keepdim) * conj(slope)}
+
+
+@reduction("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long", same_as="prod.dim_int")
+class prod:  # noqa: F811
+    """The product of all elements; integers and bools are multiplied as int64."""
+
+
+@prod.backward
+def _(grad, self):
+    zero = self == 0
+    others, zeros = op.prod(where(zero, 1, self)), op.sum(zero)
+    return {"self": grad * conj(where(zeros == 0, others / self, where(zero & (zeros == 1), others, 0)))}
+
+
+# --- extrema
+
+
+@reduction("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True)
+class amax:
+    """The largest value along ``dim`` (all without it), NaN if there is one; equal ones share the gradient."""
+
+    identity = "lowest"
+
+    def combine(a, b):
+        return maximum(a, b)
+
+
+@amax.backward
+def _(grad, self, dim, keepdim, result):
+    chosen = self == op.unreduce(result, self.sizes(), dim, keepdim)
+    return {"self": where(chosen, op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True), 0)}
+
+
+@reduction("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True)
+class amin:
+    """The smallest value along ``dim`` (all without it), NaN if there is one; equal ones share the gradient."""
+
+    identity = "highest"
+
+    def combine(a, b):
+        return minimum(a, b)
+
+
+@amin.backward
+def _(grad, self, dim, keepdim, result):
+    chosen = self == op.unreduce(result, self.sizes(), dim, keepdim)
+    return {"self": where(chosen, op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True), 0)}
+
+
+@reduction("max(Tensor self) -> Tensor", variants="function method", dtypes=ORDERED, nonempty=True, same_as="amax")
+class max:
+    """The largest element, NaN if there is one; equal ones share the gradient."""
+
+
+@max.backward
+def _(grad, self, result):
+    chosen = self == result
+    return {"self": where(chosen, grad / op.sum(chosen), 0)}
+
+
+@reduction("min(Tensor self) -> Tensor", variants="function method", dtypes=ORDERED, nonempty=True, same_as="amin")
+class min:
+    """The smallest element, NaN if there is one; equal ones share the gradient."""
+
+
+@min.backward
+def _(grad, self, result):
+    chosen = self == result
+    return {"self": where(chosen, grad / op.sum(chosen), 0)}
+
+
+@composite("max.other(Tensor self, Tensor other) -> Tensor", variants=EVERY)
+def max(self, other):  # noqa: F811
+    """The larger of the two, element by element; see ``maximum``."""
+    return maximum(self, other)
+
+
+@composite("min.other(Tensor self, Tensor other) -> Tensor", variants=EVERY)
+def min(self, other):  # noqa: F811
+    """The smaller of the two, element by element; see ``minimum``."""
+    return minimum(self, other)
+
+
+@reduction("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
+           result=("same", "index"), dtypes=ORDERED)  # fmt: skip
+class max:  # noqa: F811
+    """The largest value along ``dim`` and its index, the first of equal ones; NaN counts as largest."""
+
+    state = "index"
+
+    def better(a, b):
+        return (a > b) | (isnan(a) & ~isnan(b))
+
+
+@max.backward
+def _(grad, self, dim, keepdim, indices):
+    return {"self": op.value_at_index_backward(grad, dim, indices, self.sizes(), keepdim)}
+
+
+@reduction("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
+           result=("same", "index"), dtypes=ORDERED)  # fmt: skip
+class min:  # noqa: F811
+    """The smallest value along ``dim`` and its index, the first of equal ones; NaN counts as smallest."""
+
+    state = "index"
+
+    def better(a, b):
+        return (a < b) | (isnan(a) & ~isnan(b))
+
+
+@min.backward
+def _(grad, self, dim, keepdim, indices):
+    return {"self": op.value_at_index_backward(grad, dim, indices, self.sizes(), keepdim)}
+
+
+@composite("value_at_index_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor", files="reduce",
+           unbound=True)  # fmt: skip
+def value_at_index_backward(grad, dim, indices, sizes, keepdim):
+    """Zeros of ``sizes`` with ``grad`` where along ``dim`` the values stood."""
+
+
+@reduction("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="index", dtypes=REAL,
+           same_as="max.dim", not_differentiable=True)  # fmt: skip
+class argmax:
+    """The index of the largest value along ``dim``, the first of equal ones; without ``dim``, in the flattened tensor."""
+
+
+@reduction("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="index", dtypes=REAL,
+           same_as="min.dim", not_differentiable=True)  # fmt: skip
+class argmin:
+    """The index of the smallest value along ``dim``, the first of equal ones; without ``dim``, in the flattened tensor."""
+
+
+@reduction("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", variants=EVERY,
+           result=("same", "same"), dtypes=ORDERED, nonempty=True)  # fmt: skip
+class aminmax:
+    """The smallest and the largest value along ``dim`` (of all without it), found in one pass."""
+
+    identity = ("highest", "lowest")
+
+    def load(x):
+        return x, x
+
+    def combine(a, b):
+        return minimum(a[0], b[0]), maximum(a[1], b[1])
+
+
+@aminmax.backward
+def _(grads, self, dim, keepdim, min, max):
+    return {"self": op.aminmax_backward(grads[0], grads[1], self, dim, keepdim, min, max)}
+
+
+@composite("aminmax_backward(Tensor grad_min, Tensor grad_max, Tensor self, int? dim, bool keepdim, Tensor min, Tensor max) -> Tensor",
+           files="reduce", unbound=True)  # fmt: skip
+def aminmax_backward(grad_min, grad_max, self, dim, keepdim, min, max):
+    """The gradients of both extrema, each shared by the elements that equal it."""
+
+
+# --- truth
+
+
+@reduction("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool")
+class any:
+    """Whether some element along ``dim`` (any at all without it) is nonzero."""
+
+    identity = "zero"
+
+    def combine(a, b):
+        return a | b
+
+
+@reduction("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", variants="function method", result="bool", via="bool", same_as="any.dims")
+class any:  # noqa: F811
+    """Whether some element along ``dim`` is nonzero."""
+
+
+@reduction("any(Tensor self) -> Tensor", variants="function method", result="bool", via="bool", same_as="any.dims")
+class any:  # noqa: F811
+    """Whether some element is nonzero."""
+
+
+@reduction("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool")
+class all:
+    """Whether all elements along ``dim`` (all of them without it) are nonzero."""
+
+    identity = "one"
+
+    def combine(a, b):
+        return a & b
+
+
+@reduction("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", variants="function method", result="bool", via="bool", same_as="all.dims")
+class all:  # noqa: F811
+    """Whether all elements along ``dim`` are nonzero."""
+
+
+@reduction("all(Tensor self) -> Tensor", variants="function method", result="bool", via="bool", same_as="all.dims")
+class all:  # noqa: F811
+    """Whether all elements are nonzero."""
+
+
+@reduction("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", variants="function method out", result="index", via="bool")
+class count_nonzero:
+    """The number of nonzero elements along ``dim``."""
+
+    identity = "zero"
+
+    def combine(a, b):
+        return a + b
+
+
+@reduction("count_nonzero(Tensor self, int? dim=None) -> Tensor", variants="function method", result="index", via="bool",
+           same_as="count_nonzero.dim_IntList")  # fmt: skip
+class count_nonzero:  # noqa: F811
+    """The number of nonzero elements along ``dim`` (of all without it)."""
+
+
+# --- moments
+
+
+@reduction("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", variants=EVERY,
+           result="float", dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+class var:
+    """The variance along ``dim``: squared deviations from the mean over the count less ``correction`` (1)."""
+
+    state = "moments"
+
+    def finish(acc, n, correction):
+        return acc[1] / maximum(n - correction, 0)
+
+
+@var.backward
+def _(grad, self, dim, correction, keepdim):
+    return {"self": op.var_backward(grad, self, dim, correction, keepdim)}
+
+
+@reduction("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", variants=EVERY,
+           result="float", dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+class std:
+    """The standard deviation along ``dim``, the root of ``var``."""
+
+    state = "moments"
+
+    def finish(acc, n, correction):
+        return sqrt(acc[1] / maximum(n - correction, 0))
+
+
+@std.backward
+def _(grad, self, dim, correction, keepdim, result):
+    return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
+
+
+@reduction("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor var, Tensor mean)",
+           variants="function out", result=("float", "float"), dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+class var_mean:
+    """The variance and the mean along ``dim``, in one pass."""
+
+    state = "moments"
+
+    def finish(acc, n, correction):
+        return acc[1] / maximum(n - correction, 0), acc[0]
+
+
+@var_mean.backward
+def _(grads, self, dim, correction, keepdim):
+    spread = op.var_backward(grads[0], self, dim, correction, keepdim)
+    centre = grads[1] * (grads[1].numel() / self.numel())
+    return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
+
+
+@reduction("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor std, Tensor mean)",
+           variants="function out", result=("float", "float"), dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+class std_mean:
+    """The standard deviation and the mean along ``dim``, in one pass."""
+
+    state = "moments"
+
+    def finish(acc, n, correction):
+        return sqrt(acc[1] / maximum(n - correction, 0)), acc[0]
+
+
+@std_mean.backward
+def _(grads, self, dim, correction, keepdim, std):
+    spread = op.var_backward(where(std == 0, 0, grads[0] / (std * 2)), self, dim, correction, keepdim)
+    centre = grads[1] * (grads[1].numel() / self.numel())
+    return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
+
+
+@composite("var_backward(Tensor grad, Tensor self, int[1]? dim, Scalar? correction, bool keepdim) -> Tensor", files="reduce", unbound=True)
+def var_backward(grad, self, dim, correction, keepdim):
+    """The gradient of a variance: twice the deviation from the mean over the count less ``correction``."""
+
+
+@composite("var(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
+def var(self, unbiased):  # noqa: F811
+    """The variance of all elements, over the count less one if ``unbiased``."""
+    return op.var(self, None, correction=where(unbiased, 1, 0))
+
+
+@composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+def var(self, dim, unbiased, keepdim):  # noqa: F811
+    """The variance along ``dim``, over the count less one if ``unbiased``."""
+    return op.var(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+
+
+@composite("std(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
+def std(self, unbiased):  # noqa: F811
+    """The standard deviation of all elements, over the count less one if ``unbiased``."""
+    return op.std(self, None, correction=where(unbiased, 1, 0))
+
+
+@composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+def std(self, dim, unbiased, keepdim):  # noqa: F811
+    """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
+    return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+
+
+# --- norms
+
+
+@reduction("_norm_two(Tensor self, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor", result="real", dtypes=FLOATING_AND_COMPLEX,
+           unbound=True)  # fmt: skip
+class _norm_two:
+    """The root of the sum of squared sizes."""
+
+    identity = "zero"
+
+    def load(x):
+        return real(x * conj(x))
+
+    def combine(a, b):
+        return a + b
+
+    def finish(acc):
+        return sqrt(acc)
+
+
+@_norm_two.backward
+def _(grad, self, dim, keepdim, result):
+    length = op.unreduce(result, self.sizes(), dim, keepdim)
+    return {"self": where(length == 0, 0, op.unreduce(grad, self.sizes(), dim, keepdim) * (self / length))}
+
+
+@reduction("_norm_one(Tensor self, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor", result="real", dtypes=FLOATING_AND_COMPLEX,
+           unbound=True)  # fmt: skip
+class _norm_one:
+    """The sum of sizes."""
+
+    identity = "zero"
+
+    def load(x):
+        return abs(x)
+
+    def combine(a, b):
+        return a + b
+
+
+@_norm_one.backward
+def _(grad, self, dim, keepdim):
+    return {"self": op.unreduce(grad, self.sizes(), dim, keepdim) * op.sgn(self)}
+
+
+@reduction("_norm_p(Tensor self, Scalar p, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor", result="real",
+           dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
+class _norm_p:
+    """The ``p``-th root of the sum of sizes to the power of ``p``."""
+
+    identity = "zero"
+
+    def load(x, p):
+        return abs(x) ** p
+
+    def combine(a, b):
+        return a + b
+
+    def finish(acc, p):
+        return acc ** (1 / p)
+
+
+@_norm_p.backward
+def _(grad, self, p, dim, keepdim, result):
+    length, size = op.unreduce(result, self.sizes(), dim, keepdim), op.abs(self)
+    slope = op.sgn(self) * op.pow(size / length, p - 1)
+    return {"self": where((length == 0) | (size == 0), 0, op.unreduce(grad, self.sizes(), dim, keepdim) * slope)}
+
+
+@composite("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+           variants="function out", module="linalg", files="reduce")  # fmt: skip
+def linalg_vector_norm(self, ord, dim, keepdim, dtype):
+    """The norm of order ``ord`` along ``dim``; inf, -inf and 0 give the largest size, the smallest and the nonzero count."""
+
+
+@composite("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", variants="out function", files="reduce",
+           unbound=True)  # fmt: skip
+def norm(self, p, dim, keepdim):
+    """The norm of order ``p`` (2) along ``dim``."""
+
+
+@composite("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", unbound=True)
+def norm(self, p):  # noqa: F811
+    """The norm of order ``p`` of all elements."""
+    return op.linalg_vector_norm(self, p)
+
+
+@composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants=EVERY)
+def logsumexp(self, dim, keepdim):
+    """The logarithm of the sum of exponentials along ``dim``, without overflow on the way."""
+    top = op.amax(self, dim, True)
+    finite = where(isinf(top), 0, top)
+    total = log(op.sum(exp(self - finite), dim, keepdim))
+    return total + op.reshape(finite, total.sizes())
+
+
+@logsumexp.backward
+def _(grad, self, dim, keepdim, result):
+    return {"self": op.unreduce(grad, self.sizes(), dim, keepdim) * exp(self - op.unreduce(result, self.sizes(), dim, keepdim))}

@@ -1,0 +1,310 @@
+"""Functions with a derivative written in Python."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import pytest
+
+import taeda
+from taeda import autograd
+from taeda.autograd import Function
+from taeda.autograd.function import once_differentiable
+
+
+class Scale(Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.save_for_backward(x)
+        ctx.factor = factor
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        assert ctx.needs_input_grad == (True, False)
+        return grad * ctx.factor, None
+
+
+class Square(Function):
+    @staticmethod
+    def forward(x, power=2):
+        return x * x
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        assert inputs[1] == 2
+        ctx.save_for_backward(inputs[0], output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        assert y.grad_fn is ctx
+        return 2 * x * grad, None
+
+    @staticmethod
+    def jvp(ctx, tangent, _):
+        return tangent * 6
+
+
+def leaf(*values):
+    return taeda.tensor(values, requires_grad=True)
+
+
+def test_first_and_second_derivative():
+    x = leaf(3.0)
+    assert Scale.apply(x, 4.0).grad_fn.name() == "ScaleBackward"
+    assert autograd.grad(Scale.apply(x, 4.0), x)[0].item() == 4.0
+    (g,) = autograd.grad(Square.apply(x), x, create_graph=True)
+    assert g.item() == 6.0 and autograd.grad(g, x)[0].item() == 2.0
+
+
+def test_keywords_reach_setup_context():
+    assert Square.apply(leaf(3.0), power=2).item() == 9.0
+    with pytest.raises(TypeError):
+        Scale.apply(leaf(3.0), factor=2)
+
+
+def test_nothing_is_recorded_without_need():
+    assert Scale.apply(taeda.tensor([1.0]), 2.0).grad_fn is None
+    with taeda.no_grad():
+        assert not Scale.apply(leaf(1.0), 2.0).requires_grad
+
+
+class Several(Function):
+    @staticmethod
+    def forward(ctx, x):
+        index = taeda.tensor([0])
+        y = x * 3
+        ctx.mark_non_differentiable(y)
+        return x, x * 2, index, y, "text", None
+
+    @staticmethod
+    def backward(ctx, *grads):
+        Several.seen = grads
+        return grads[0] + grads[1]
+
+
+def test_outputs_of_all_kinds():
+    x = leaf(1.0, 2.0)
+    same, twice, index, y, text, nothing = Several.apply(x)
+    assert same is not x and same.grad_fn is twice.grad_fn and twice.output_nr == 1
+    assert not index.requires_grad and not y.requires_grad and (text, nothing) == ("text", None)
+    twice.backward(taeda.tensor([1.0, 1.0]))
+    assert x.grad.tolist() == [1.0, 1.0]
+    assert Several.seen[0].tolist() == [0.0, 0.0] and Several.seen[4:] == (None, None)
+    with pytest.raises(RuntimeError, match="Function"):
+        same.add_(1)
+
+
+def test_gradients_may_stay_none():
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, a, b):
+            assert a is None
+            return b * 2
+
+    x = leaf(1.0)
+    F.apply(x)[1].backward()
+    assert x.grad.item() == 2.0
+
+
+class Double(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.mul_(2)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def test_writes_in_place():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    assert Double.apply(y) is y and y.grad_fn.name() == "DoubleBackward"
+    y.backward(taeda.tensor([1.0, 1.0, 1.0]))
+    assert x.grad.tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(RuntimeError, match="leaf"):
+        Double.apply(leaf(1.0))
+
+
+def test_writes_through_a_view():
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    Double.apply(y[1:])
+    y.backward(taeda.tensor([1.0, 1.0, 1.0]))
+    assert x.grad.tolist() == [1.0, 2.0, 2.0]
+
+
+def failing(result):
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x, other):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return result
+
+    return F
+
+
+@pytest.mark.parametrize(
+    ("result", "error", "words"),
+    [
+        (taeda.tensor([1.0]), RuntimeError, "1 gradients for 2 inputs"),
+        ((taeda.tensor([1.0]), None, taeda.tensor([1.0])), RuntimeError, "3 gradients for 2"),
+        ((taeda.tensor([1.0, 2.0, 3.0]), None), RuntimeError, "shape"),
+        ((taeda.tensor([1.0]), taeda.tensor([1.0])), RuntimeError, "no tensor"),
+        ((3, None), TypeError, "int"),
+    ],
+)
+def test_wrong_gradients(result, error, words):
+    with pytest.raises(error, match=words):
+        failing(result).apply(leaf(1.0, 2.0), 1).backward(taeda.tensor([1.0, 1.0]))
+
+
+def test_surplus_nones_are_fine():
+    x = leaf(1.0)
+    failing((taeda.tensor([5.0]), None, None)).apply(x, 1).backward()
+    assert x.grad.item() == 5.0
+
+
+def test_missing_parts():
+    class Empty(Function):
+        pass
+
+    with pytest.raises(NotImplementedError, match="forward"):
+        Empty.apply(leaf(1.0))
+
+    class NoBackward(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+    with pytest.raises(NotImplementedError, match="backward"):
+        NoBackward.apply(leaf(1.0)).backward()
+
+
+def test_released_tensors():
+    x = leaf(3.0)
+    y = Square.apply(x)
+    y.backward()
+    with pytest.raises(RuntimeError, match="retain_graph"):
+        y.backward()
+    with pytest.raises(RuntimeError, match="retain_graph"):
+        y.grad_fn.saved_tensors  # noqa: B018
+
+
+def test_writes_to_saved_tensors_are_noticed():
+    x = leaf(3.0)
+    z = x * 1
+    y = Square.apply(z)
+    z.add_(1)
+    with pytest.raises(RuntimeError, match="SquareBackward.*add_"):
+        y.backward()
+
+
+def test_vjp_is_another_name_of_backward():
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def vjp(ctx, grad):
+            return grad * 2
+
+    x = leaf(1.0)
+    F.apply(x).backward()
+    assert x.grad.item() == 2.0
+
+
+def test_once_differentiable():
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @once_differentiable
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return 2 * x * grad
+
+    x = leaf(3.0)
+    (g,) = autograd.grad(F.apply(x) * x, x, create_graph=True)
+    assert g.item() == 27.0
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g.backward()
+
+
+def test_forward_mode():
+    with autograd.forward_ad.dual_level():
+        dual = autograd.forward_ad.make_dual(taeda.tensor([3.0]), taeda.tensor([2.0]))
+        assert autograd.forward_ad.unpack_dual(Square.apply(dual)).tangent.item() == 12.0
+
+
+def test_backward_inside_backward():
+    class Checkpoint(Function):
+        @staticmethod
+        def forward(ctx, run, x):
+            ctx.run = run
+            ctx.save_for_backward(x)
+            return run(x)
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            again = x.detach().requires_grad_()
+            with taeda.enable_grad():
+                y = ctx.run(again)
+            y.backward(grad)
+            return None, again.grad
+
+    w, x = leaf(5.0), leaf(3.0)
+    Checkpoint.apply(lambda t: t * t * w, x).backward()
+    assert x.grad.item() == 30.0 and w.grad.item() == 9.0
+
+
+def test_cycles_are_collected():
+    class Keep(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    class Marker:
+        pass
+
+    marker = Marker()
+    ref = weakref.ref(marker)
+    y = Keep.apply(leaf(1.0))
+    y.grad_fn.keep = (y, marker)
+    del y, marker
+    gc.collect()
+    assert ref() is None
+
+
+def test_contexts_outlive_their_node():
+    y = Scale.apply(leaf(1.0), 2.0)
+    node = y.grad_fn
+    del y
+    with pytest.raises(RuntimeError, match="node"):
+        node.next_functions  # noqa: B018
+
+
+def test_functions_are_not_called():
+    with pytest.raises(RuntimeError, match="apply"):
+        Scale()(leaf(1.0), 2.0)

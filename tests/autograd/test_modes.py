@@ -1,0 +1,119 @@
+"""Grad mode, inference mode and forward mode."""
+
+from __future__ import annotations
+
+import pytest
+
+import taeda
+from taeda.autograd import forward_ad
+
+OFF = [taeda.no_grad, taeda.inference_mode, lambda: taeda.set_grad_enabled(False)]
+
+
+@pytest.mark.parametrize("mode", OFF)
+def test_context(mode):
+    x = taeda.tensor([1.0], requires_grad=True)
+    with mode():
+        assert not taeda.is_grad_enabled() and not (x * 2).requires_grad
+        with taeda.enable_grad():
+            assert (x * 2).requires_grad == (mode is not taeda.inference_mode)
+        assert not taeda.is_grad_enabled()
+    assert (x * 2).requires_grad
+
+
+@pytest.mark.parametrize("decorator", [taeda.no_grad, taeda.no_grad(), taeda.inference_mode, taeda.inference_mode()])
+def test_decorators(decorator):
+    @decorator
+    def enabled(a, *, b=1):
+        """Says so."""
+        return taeda.is_grad_enabled(), a, b
+
+    assert enabled(2, b=3) == (False, 2, 3) and enabled.__doc__ == "Says so." and taeda.is_grad_enabled()
+
+    @decorator
+    class Thing:
+        def __init__(self):
+            self.enabled = taeda.is_grad_enabled()
+
+        def now(self):
+            return taeda.is_grad_enabled()
+
+    assert not Thing().enabled and Thing().now()
+
+
+def test_decorated_recursion():
+    @taeda.no_grad()
+    def down(n):
+        return taeda.is_grad_enabled() or (n > 0 and down(n - 1))
+
+    assert not down(5) and taeda.is_grad_enabled()
+
+
+def test_decorated_generators():
+    @taeda.no_grad()
+    def numbers():
+        got = yield taeda.is_grad_enabled()
+        try:
+            yield got, taeda.is_grad_enabled()
+        except ValueError:
+            yield "caught", taeda.is_grad_enabled()
+        return 7
+
+    g = numbers()
+    assert next(g) is False and taeda.is_grad_enabled()
+    assert g.send(5) == (5, False) and taeda.is_grad_enabled()
+    assert g.throw(ValueError()) == ("caught", False) and taeda.is_grad_enabled()
+    with pytest.raises(StopIteration) as stop:
+        next(g)
+    assert stop.value.value == 7
+
+
+def test_set_grad_enabled_acts_at_once():
+    taeda.set_grad_enabled(False)
+    assert not taeda.is_grad_enabled()
+    taeda.set_grad_enabled(True)
+
+    @taeda.set_grad_enabled(False)
+    def enabled():
+        return taeda.is_grad_enabled()
+
+    assert taeda.is_grad_enabled() and not enabled()
+
+
+def test_exceptions_leave_the_mode():
+    with pytest.raises(ValueError), taeda.no_grad():
+        raise ValueError
+    assert taeda.is_grad_enabled()
+
+
+def test_inference_tensors():
+    with taeda.inference_mode():
+        t = taeda.tensor([1.0])
+        assert t.is_inference() and taeda.is_inference_mode_enabled()
+        with taeda.inference_mode(False):
+            assert taeda.is_grad_enabled() and not taeda.tensor([1.0]).is_inference()
+    with pytest.raises(RuntimeError, match="inference mode"):
+        t.requires_grad_()
+    with pytest.raises(RuntimeError, match="inference mode"):
+        t._version  # noqa: B018
+
+
+def test_forward_mode():
+    x, v = taeda.tensor([3.0]), taeda.tensor([2.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, v)
+        primal, tangent = forward_ad.unpack_dual(dual)
+        assert primal.item() == 3.0 and tangent.item() == 2.0
+        assert forward_ad.unpack_dual(x).tangent is None
+        with pytest.raises(RuntimeError, match="nest"):
+            forward_ad.enter_dual_level()
+    assert forward_ad.unpack_dual(dual).tangent is None
+    with pytest.raises(RuntimeError, match="dual_level"):
+        forward_ad.make_dual(x, v)
+
+
+def test_inference_tensors_cannot_be_saved():
+    with taeda.inference_mode():
+        t = taeda.tensor([1.0])
+    with pytest.raises(RuntimeError, match="saved for backward"):
+        taeda.tensor([1.0], requires_grad=True) * t

@@ -1,0 +1,178 @@
+"""What Module does beyond PyTorch's story: its tables, its copies, its messages."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import io
+import pickle
+import weakref
+from typing import Any
+
+import pytest
+
+import taeda
+import taeda.nn as nn
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(2, 2)
+        self.register_buffer("count", taeda.zeros(1), persistent=False)
+
+
+def test_tables_and_attributes_agree() -> None:
+    module = Net()
+    new = nn.Linear(2, 2)
+    module._modules["linear"] = new
+    assert module.linear is new
+    module._modules["more"] = nn.ReLU()
+    assert isinstance(module.more, nn.ReLU)
+    del module._modules["more"]
+    assert not hasattr(module, "more")
+    module._buffers["count"] = None
+    assert module.count is None
+    assert new._parameters.pop("bias") is not None
+    assert not hasattr(new, "bias")
+    assert new._parameters.pop("bias", 5) == 5
+    new._parameters.setdefault("bias", None)
+    new._parameters.update(extra=nn.Parameter(taeda.ones(1)))
+    assert new.bias is None
+    assert new.extra is new._parameters["extra"]
+    new._parameters.clear()
+    assert not hasattr(new, "weight")
+    module._modules = {"other": nn.Tanh()}
+    assert isinstance(module.other, nn.Tanh)
+    assert not hasattr(module, "linear")
+    module.other = nn.ReLU()
+    assert list(module._modules.values()) == [module.other]
+
+
+def test_a_copied_dictionary_does_not_reach_the_original() -> None:
+    module = Net()
+    for twin in (copy.copy(module), copy.deepcopy(module), module._replicate_for_data_parallel()):
+        twin.linear = nn.ReLU()
+        assert isinstance(module.linear, nn.Linear)
+        assert isinstance(twin._modules["linear"], nn.ReLU)
+    assert "linear" not in module.__getstate__()
+    assert type(module.__getstate__()["_modules"]) is dict
+
+
+def test_own_state_methods() -> None:
+    class Own(Net):
+        def __getstate__(self) -> dict[str, Any]:
+            return self.__dict__.copy()
+
+        def __setstate__(self, state: dict[str, Any]) -> None:
+            self.__dict__.update(state)
+
+    module = Own()
+    twin = copy.deepcopy(module)
+    assert isinstance(twin.linear, nn.Linear)
+    assert twin.linear is twin._modules["linear"]
+    assert twin.linear is not module.linear
+
+
+def test_a_property_of_the_same_name_wins() -> None:
+    class WithProperty(nn.Module):
+        @property
+        def weight(self) -> Any:
+            return self._parameters["original"] * 2
+
+    module = WithProperty()
+    module.original = nn.Parameter(taeda.ones(1))
+    assert module.weight.item() == 2
+    with pytest.raises(KeyError):
+        module.weight = nn.Parameter(taeda.ones(1))
+
+
+def test_modules_go_away_without_the_collector() -> None:
+    gc.disable()
+    try:
+        module = Net()
+        gone = weakref.ref(module)
+        weight = weakref.ref(module.linear)
+        del module
+        assert gone() is None
+        assert weight() is None
+    finally:
+        gc.enable()
+
+
+def test_user_getattr_is_the_last_resort() -> None:
+    class Wrapper(nn.Module):
+        def __init__(self, inner: Any) -> None:
+            super().__init__()
+            self.inner = inner
+
+        def __getattr__(self, name: str) -> Any:
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                return getattr(self.inner, name)
+
+    wrapper = Wrapper(nn.Linear(3, 2))
+    assert wrapper.in_features == 3
+    wrapper.register_forward_pre_hook(lambda m, args: None)
+    assert len(wrapper._forward_pre_hooks) == 1
+    assert len(wrapper.inner._forward_pre_hooks) == 0
+
+
+def test_instance_forward_and_call_super_init() -> None:
+    module = nn.ReLU()
+    module.forward = lambda x: "replaced"
+    assert module(1) == "replaced"
+
+    class Mixin:
+        def __init__(self, tag: str) -> None:
+            self.tag = tag
+
+    class Mixed(nn.Module, Mixin):
+        call_super_init = True
+
+    assert Mixed("x").tag == "x"
+
+
+def test_hooks_survive_pickling() -> None:
+    module = nn.Linear(1, 1)
+    module.register_forward_hook(_zero)
+    assert pickle.loads(pickle.dumps(module))(taeda.ones(1)).item() == 0
+    assert "_forward_hooks" not in vars(nn.Linear(1, 1))
+
+
+def test_the_plain_call_returns_after_global_hooks() -> None:
+    module = nn.ReLU()
+    seen: list[Any] = []
+    handle = nn.modules.module.register_module_forward_hook(lambda *args: seen.append(args))
+    module(taeda.ones(1))
+    assert module._instrumented
+    handle.remove()
+    module(taeda.ones(1))
+    assert not module._instrumented
+    assert len(seen) == 1
+
+
+def _zero(module: Any, args: Any, output: Any) -> Any:
+    return output * 0
+
+
+def test_dir_and_messages() -> None:
+    module = Net()
+    assert {"linear", "count", "forward", "state_dict"} <= set(dir(module))
+    with pytest.raises(AttributeError, match="'Net' object has no attribute 'nothing'"):
+        module.nothing  # noqa: B018
+    with pytest.raises(RuntimeError, match=r"linear\.weight: the module has shape \(2, 2\), the state has \(3,\)"):
+        module.load_state_dict({"linear.weight": taeda.ones(3), "linear.bias": taeda.ones(2)})
+    with pytest.raises(RuntimeError, match="names the state lacks: linear.weight, linear.bias"):
+        module.load_state_dict({})
+
+
+def test_state_dict_goes_through_a_file() -> None:
+    module = nn.Sequential(nn.BatchNorm1d(2), nn.Linear(2, 1))
+    file = io.BytesIO()
+    pickle.dump(module.state_dict(), file)
+    file.seek(0)
+    state = pickle.load(file)
+    assert state._metadata == module.state_dict()._metadata
+    assert repr(module.load_state_dict(state)) == "<All keys matched successfully>"

@@ -1,0 +1,137 @@
+"""UntypedStorage: the bytes beneath tensors."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import taeda
+from taeda import UntypedStorage
+
+
+def test_a_storage_is_one_object() -> None:
+    tensor = taeda.arange(6.0)
+    storage = tensor.untyped_storage()
+    assert tensor.view(2, 3).untyped_storage() is storage
+    assert storage.data_ptr() == tensor.data_ptr()
+    assert storage.nbytes() == storage.size() == len(storage) == 24
+
+
+def test_construction() -> None:
+    assert UntypedStorage().nbytes() == 0
+    assert UntypedStorage(10).nbytes() == 10
+    assert UntypedStorage([1, 2, 3]).tolist() == [1, 2, 3]
+    assert UntypedStorage(5, device="meta").device == taeda.device("meta")
+    with pytest.raises((TypeError, RuntimeError)):
+        UntypedStorage(-1)
+
+
+def test_elements() -> None:
+    storage = UntypedStorage(range(10))
+    assert (storage[0], storage[-1], list(storage)[:3]) == (0, 9, [0, 1, 2])
+    storage[1], storage[2:4], storage[4] = 300, 7, -1
+    assert storage.tolist()[:5] == [0, 44, 7, 7, 255]
+    with pytest.raises(IndexError):
+        storage[10]
+    with pytest.raises(RuntimeError):
+        storage[0:4:2]
+
+
+def test_a_slice_is_a_window() -> None:
+    storage = UntypedStorage(range(10))
+    window = storage[2:5]
+    window.fill_(9)
+    assert storage.tolist() == [0, 1, 9, 9, 9, 5, 6, 7, 8, 9]
+    del storage
+    assert window.tolist() == [9, 9, 9]
+
+
+def test_copies() -> None:
+    storage = UntypedStorage([1, 2, 3])
+    clone = storage.clone()
+    clone.copy_(UntypedStorage([4, 5, 6]))
+    assert (storage.tolist(), clone.tolist()) == ([1, 2, 3], [4, 5, 6])
+    assert storage.cpu() is storage
+    with pytest.raises(RuntimeError):
+        clone.copy_(UntypedStorage(5))
+    assert pickle.loads(pickle.dumps(storage)).tolist() == [1, 2, 3]
+
+
+def test_resize_keeps_the_first_bytes() -> None:
+    storage = UntypedStorage([1, 2, 3])
+    assert storage.resize_(5).tolist()[:3] == [1, 2, 3]
+    assert storage.resize_(2).tolist() == [1, 2]
+
+
+BUFFERS: list[tuple[dict[str, Any], list[int]]] = [
+    ({"dtype": taeda.uint8}, [1, 2, 3, 4]), ({"dtype": taeda.uint8, "count": 2, "offset": 1}, [2, 3]),
+    ({"dtype": taeda.int16, "byte_order": "big"}, [2, 1, 4, 3]),
+    ({"dtype": taeda.int16, "byte_order": "little"}, [1, 2, 3, 4]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "expected"), BUFFERS)
+def test_from_buffer(options: dict[str, Any], expected: list[int]) -> None:
+    assert UntypedStorage.from_buffer(b"\x01\x02\x03\x04", **options).tolist() == expected
+
+
+def test_from_buffer_errors() -> None:
+    with pytest.raises(ValueError):
+        UntypedStorage.from_buffer(b"abcde", dtype=taeda.int16, byte_order="native")
+    with pytest.raises(ValueError):
+        UntypedStorage.from_buffer(b"abcd", dtype=taeda.uint8, count=9)
+
+
+def test_shared_memory_is_seen_by_a_child() -> None:
+    tensor = taeda.zeros(4)
+    assert not tensor.is_shared()
+    assert tensor.share_memory_() is tensor and tensor.is_shared()
+    child = os.fork()
+    if child == 0:
+        tensor.untyped_storage()[0:16] = 1
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert set(tensor.untyped_storage().tolist()) == {1}
+
+
+def test_sharing_keeps_values_and_storage() -> None:
+    tensor = taeda.arange(5.0)
+    storage = tensor.untyped_storage()
+    tensor.share_memory_()
+    assert tensor.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    assert tensor.untyped_storage() is storage
+
+
+def test_shared_by_descriptor() -> None:
+    storage = UntypedStorage([1, 2, 3])
+    descriptor, nbytes = storage._share_fd_cpu_()[:2]
+    twin = UntypedStorage._new_shared_fd_cpu(descriptor, nbytes)
+    os.close(descriptor)
+    twin[0] = 9
+    assert storage.tolist() == [9, 2, 3]
+
+
+def test_mapped_files(tmp_path: Path) -> None:
+    path = tmp_path / "bytes"
+    path.write_bytes(bytes(range(8)))
+    private = UntypedStorage.from_file(str(path), False, 8)
+    private.fill_(7)
+    assert path.read_bytes() == bytes(range(8))
+    shared = UntypedStorage.from_file(str(path), True, 8)
+    assert shared.tolist() == list(range(8)) and shared.filename == str(path)
+    shared.fill_(7)
+    assert path.read_bytes() == bytes([7] * 8)
+    with pytest.raises(RuntimeError):
+        UntypedStorage.from_file(str(tmp_path / "absent"), False, 8)
+
+
+def test_typed_storage() -> None:
+    storage = taeda.arange(4.0).storage()
+    assert storage.tolist() == [0.0, 1.0, 2.0, 3.0]
+    assert (len(storage), storage.dtype, storage[2]) == (4, taeda.float32, 2.0)
+    storage[1] = 9
+    assert storage.int().tolist() == [0, 9, 2, 3]

@@ -1,0 +1,162 @@
+"""__torch_function__ for Python functions, modes, and what the module says can be overridden."""
+
+import pytest
+
+import taeda
+from taeda import overrides
+from taeda.overrides import TorchFunctionMode, handle_torch_function, has_torch_function, wrap_torch_function
+from taeda.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+
+
+class Named:
+    """Not a tensor; answers for every function."""
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return cls.__name__, func, [t.__name__ for t in types], args, kwargs or {}
+
+
+class Child(Named):
+    pass
+
+
+class Declines:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+class Sub(taeda.Tensor):
+    pass
+
+
+class Log(TorchFunctionMode):
+    def __init__(self, name="", log=None):
+        super().__init__()
+        self.name, self.log = name, [] if log is None else log
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.log.append(self.name + getattr(func, "__name__", str(func)))
+        return func(*args, **(kwargs or {}))
+
+
+@wrap_torch_function(lambda a, b=None: (a, b))
+def distance(a, b=None):
+    return (a - b).abs().sum()
+
+
+def test_who_overrides():
+    x = taeda.ones(1)
+    assert not has_torch_function((x, 3, None)) and not has_torch_function((taeda.nn.Parameter(x),))
+    assert has_torch_function((x, Named())) and has_torch_function((x.as_subclass(Sub),))
+    assert overrides.has_torch_function_unary(Named()) and overrides.has_torch_function_variadic(1, Named())
+    assert [overrides.is_tensor_like(v) for v in (x, Named(), 3, [x])] == [True, True, False, False]
+    with taeda._C.DisableTorchFunctionSubclass():
+        assert not has_torch_function((Named(),))
+
+
+@pytest.mark.parametrize(
+    ("args", "who", "types"),
+    [
+        ((Named(), taeda.ones(1)), "Named", ["Named"]),
+        ((Named(), Child()), "Child", ["Child", "Named"]),
+        ((Child(), Named()), "Child", ["Child", "Named"]),
+        ((Declines(), Named()), "Named", ["Declines", "Named"]),
+        ((Named(), Named()), "Named", ["Named"]),
+    ],
+)
+def test_handling(args, who, types):
+    name, func, seen, got, kwargs = distance(*args)
+    assert (name, func, seen, got, kwargs) == (who, distance, types, args, {})
+    assert handle_torch_function(distance, args, *args, k=1)[4] == {"k": 1}
+
+
+def test_nobody_takes_it():
+    with pytest.raises(TypeError, match="Declines"):
+        distance(Declines())
+    with pytest.raises(TypeError, match="taeda|torch"):
+        handle_torch_function(taeda.add, (Declines(),), 1)
+
+
+def test_wrapped_functions_still_work():
+    assert distance(taeda.ones(2), taeda.zeros(2)) == 2 and distance.__name__ == "distance"
+
+
+def test_function_modes():
+    log = []
+    x = taeda.ones(2)
+    with Log("outer ", log), Log("inner ", log) as inner:
+        taeda.sin(x)
+        assert inner.log is log
+        assert log == ["inner sin", "outer sin"]
+        log.clear()
+        distance(x, x)
+        assert log[:2] == ["inner distance", "outer distance"]
+    log.clear()
+    taeda.sin(x)
+    assert log == []
+    with pytest.raises(NotImplementedError, match="__torch_function__"), TorchFunctionMode():
+        taeda.sin(x)
+    assert isinstance(Log.push("a"), Log)
+
+
+def test_a_mode_is_off_after_an_exception():
+    with pytest.raises(KeyError), Log() as mode:
+        raise KeyError
+    taeda.ones(1)
+    assert mode.log == []
+    with overrides.BaseTorchFunctionMode():
+        assert taeda.ones(1).sum() == 1
+
+
+def test_dispatch_modes():
+    class Ops(TorchDispatchMode):
+        def __init__(self):
+            super().__init__()
+            self.seen = []
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            self.seen.append(str(func))
+            return func(*args, **(kwargs or {}))
+
+    x = taeda.ones(2, 2, requires_grad=True)
+    with Ops() as ops:
+        (x @ x).sum().backward()
+        with _disable_current_modes() as modes:
+            x.detach() + 1
+        assert modes == [ops]
+    assert ops.seen[:2] == ["aten.mm.default", "aten.sum.default"] and ops.seen.count("aten.mm.default") == 3
+    count = len(ops.seen)
+    x.detach() + 1
+    assert len(ops.seen) == count and not TorchDispatchMode.is_infra_mode()
+
+
+def test_what_can_be_overridden():
+    table = overrides.get_overridable_functions()
+    assert taeda.add in table[taeda] and taeda.nn.functional.linear in table[taeda.nn.functional]
+    assert taeda.Tensor.add in table[taeda.Tensor] and taeda.Tensor.shape.__get__ in table[taeda.Tensor]
+    assert taeda.ones not in table[taeda] and taeda.manual_seed in overrides.get_ignored_functions()
+    stand_in = overrides.get_testing_overrides()[taeda.nn.functional.dropout]
+    assert stand_in(1) == -1
+
+
+@pytest.mark.parametrize(
+    ("get", "name"),
+    [
+        (lambda: taeda.add, "torch.add"),
+        (lambda: taeda.nn.functional.linear, "torch.nn.functional.linear"),
+        (lambda: taeda.linalg.norm, "torch.linalg.norm"),
+        (lambda: taeda.Tensor.add_, "torch.Tensor.add_"),
+        (lambda: taeda.Tensor.grad.__get__, "torch.Tensor.grad.__get__"),
+        (lambda: print, None),
+        (lambda: [], None),
+    ],
+)
+def test_names(get, name):
+    assert overrides.resolve_name(get()) == name
+
+
+def test_methods_and_properties():
+    assert overrides.is_tensor_method_or_property(taeda.Tensor.add)
+    assert overrides.is_tensor_method_or_property(taeda.Tensor.shape.__get__)
+    assert not overrides.is_tensor_method_or_property(taeda.add)

@@ -1,0 +1,77 @@
+"""The developer's build: CMake in ``build/dev``, linked into the source tree, which the environment then imports.
+
+    python tools/build.py [--cpp-test | --sanitize] [-D NAME=VALUE ...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+
+
+def run(*command: str | Path, **kwargs: object) -> None:
+    if subprocess.run([str(part) for part in command], cwd=ROOT, **kwargs).returncode:  # type: ignore[call-overload]
+        sys.exit(1)
+
+
+def tool(name: str) -> str:
+    """The environment's own tool where it has one."""
+    return str(BIN / name) if (BIN / name).exists() else name
+
+
+def build(folder: Path, *options: str) -> None:
+    """Configures once (or when options change) and builds what changed."""
+    stamp, wanted = folder / "options.txt", "\n".join(options)
+    if not (folder / "build.ninja").exists() or stamp.read_text() != wanted:
+        folder.mkdir(parents=True, exist_ok=True)
+        run(tool("cmake"), "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
+            f"-DPython_EXECUTABLE={sys.executable}", *options, stdout=subprocess.DEVNULL)  # fmt: skip
+        stamp.write_text(wanted)
+    run(tool("cmake"), "--build", folder)
+
+
+def link(path: Path, target: Path) -> None:
+    if path.is_symlink() or path.exists():
+        if path.is_symlink() and path.readlink() == target:
+            return
+        path.unlink()
+    path.symlink_to(target)
+
+
+def link_into_tree(folder: Path) -> None:
+    for module in folder.glob("_C.*.so"):
+        link(ROOT / "taeda" / module.name, module)
+    link(ROOT / "taeda" / "_C", folder / "generated" / "taeda" / "_C")
+    link(ROOT / "taeda" / "generated", folder / "generated")
+    if sys.prefix != sys.base_prefix:
+        (Path(sysconfig.get_paths()["purelib"]) / "taeda-dev.pth").write_text(f"{ROOT}\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cpp-test", action="store_true", help="build and run the C++ test program")
+    parser.add_argument("--sanitize", action="store_true", help="ASan and UBSan build, and the conformance suite over it")
+    parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a CMake option")
+    options = parser.parse_args()
+    defines = [f"-D{d}" for d in options.D]
+    if options.cpp_test:
+        folder = ROOT / "build" / "cpp"
+        build(folder, "-DTAEDA_PYTHON=OFF", "-DTAEDA_TESTS=ON", *defines)
+        run(folder / "taeda_tests")
+    elif options.sanitize:
+        from sanitize import sanitize
+
+        sanitize(ROOT, build)
+    else:
+        build(ROOT / "build" / "dev", *defines)
+        link_into_tree(ROOT / "build" / "dev")
+
+
+if __name__ == "__main__":
+    main()
