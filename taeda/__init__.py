@@ -37,7 +37,7 @@ _LAZY = {
     "autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
     "functional": (
         "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
-        "cdist", "chain_matmul", "einsum", "meshgrid", "norm", "split", "stft", "tensordot", "unique",
+        "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "stft", "tensordot", "unique",
         "unique_consecutive",
     ),
     "_basics": (
@@ -45,15 +45,18 @@ _LAZY = {
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
         "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision",
         "get_float32_matmul_precision", "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type",
-        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "compile",
+        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not",
     ),
     "_explain": ("explain", "explain_calls"),
+    "utils.backend_registration": ("_register_device_module",),
     "_type_info": ("finfo", "iinfo"),
 }  # fmt: skip
 _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
+for _name in _ROOM_OF:  # the Python forms, not the natives under them
+    globals().pop(_name, None)
 _ROOMS = frozenset(
     "amp autograd backends compiler cpu cuda distributions fft func functional futures hub jit library linalg multiprocessing nn "
-    "ops optim overrides profiler random return_types serialization signal special storage testing utils version".split()
+    "ops _ops optim overrides profiler random return_types serialization signal special storage testing utils version".split()
 )
 
 
@@ -68,7 +71,9 @@ def __getattr__(name: str) -> _Any:
                 raise
             raise AttributeError(f"taeda.{name} is not part of this release; docs/coverage.md lists what is") from None
     else:
-        raise AttributeError(f"module 'taeda' has no attribute '{name}'")
+        from taeda._ops import left_out
+
+        raise AttributeError(left_out(name) or f"module 'taeda' has no attribute '{name}'")
     globals()[name] = value
     return value
 

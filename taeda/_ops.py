@@ -42,17 +42,10 @@ class OpOverload(_C._OpBase):
     def __name__(self) -> str:
         return f"{self._opname}.{self._overloadname or 'default'}"
 
-    @property
-    def __qualname__(self) -> str:
-        return self.__name__
-
-    @property
-    def __module__(self) -> str:  # type: ignore[override]
-        return f"torch._ops.{self.namespace}"
-
-    @property
-    def __doc__(self) -> str:  # type: ignore[override]
-        return self._schema_text
+    def __getattr__(self, name: str) -> Any:
+        if name == "__qualname__":  # in the class body it would be the class's own
+            return self.__name__
+        raise AttributeError(f"the op {self.name()} has no attribute '{name}'")
 
     @property
     def overloadpacket(self) -> OpOverloadPacket:
@@ -163,7 +156,7 @@ class OpOverloadPacket:
             return overloads[0](*args, **kwargs)
         reasons = []
         for overload in overloads:
-            if not overload._takes(args, kwargs):
+            if not overload._takes(*args, **kwargs):
                 reasons.append(overload._schema_text)
                 continue
             return overload(*args, **kwargs)

@@ -122,6 +122,16 @@ class Tensor(_C.TensorBase):
 
         return split(self, split_size, dim)
 
+    def nonzero(self, *, as_tuple: bool = False) -> Any:
+        """The positions of the elements that are not zero; see ``taeda.nonzero``."""
+        from taeda.functional import nonzero
+
+        return nonzero(self, as_tuple=as_tuple)
+
+    def where(self, condition: Tensor, other: Any) -> Tensor:
+        """``self`` where ``condition`` holds, else ``other``; see ``taeda.where``."""
+        return _C._functions.where(condition, self, other)
+
     def unique(self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
         """The distinct elements; see ``taeda.unique``."""
         from taeda.functional import unique

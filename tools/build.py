@@ -25,7 +25,7 @@ def tool(name: str) -> str:
     return str(BIN / name) if (BIN / name).exists() else name
 
 
-def build(folder: Path, *options: str) -> None:
+def build(folder: Path, *options: str, target: str = "all") -> None:
     """Configures once (or when options change) and builds what changed."""
     stamp, wanted = folder / "options.txt", "\n".join(options)
     if not (folder / "build.ninja").exists() or stamp.read_text() != wanted:
@@ -33,7 +33,7 @@ def build(folder: Path, *options: str) -> None:
         run(tool("cmake"), "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
             f"-DPython_EXECUTABLE={sys.executable}", *options, stdout=subprocess.DEVNULL)  # fmt: skip
         stamp.write_text(wanted)
-    run(tool("cmake"), "--build", folder)
+    run(tool("cmake"), "--build", folder, "--target", target)
 
 
 def link(path: Path, target: Path) -> None:
@@ -61,8 +61,8 @@ def main() -> None:
     options = parser.parse_args()
     defines = [f"-D{d}" for d in options.D]
     if options.cpp_test:
-        folder = ROOT / "build" / "cpp"
-        build(folder, "-DTAEDA_PYTHON=OFF", "-DTAEDA_TESTS=ON", *defines)
+        folder = ROOT / "build" / "dev"
+        build(folder, *defines, target="taeda_tests")
         run(folder / "taeda_tests")
     elif options.sanitize:
         from sanitize import sanitize

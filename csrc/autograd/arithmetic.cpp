@@ -11,7 +11,7 @@ void add_in_place(const Tensor& a, const Tensor& b) { ops::add_(a, b); }
 Tensor zeros(IntList sizes, DType dtype, Device device) { return ops::zeros(sizes, dtype, std::nullopt, device); }
 Tensor zeros_like(const Tensor& t) { return ops::zeros_like(t); }
 
-Tensor ones_like(const Tensor& t) {
+TAEDA_API Tensor ones_like(const Tensor& t) {
   Tensor ones = new_tensor(t.sizes(), t.dtype(), t.device());
   ops::fill_(ones, 1);
   return ones;

@@ -68,7 +68,7 @@ bool InputMetadata::matches(const Tensor& gradient) const {
          (is_subclass || same_sizes(gradient.sizes(), shape()));
 }
 
-Tensor InputMetadata::zeros() const { return arithmetic::zeros(shape(), dtype, device); }
+TAEDA_API Tensor InputMetadata::zeros() const { return arithmetic::zeros(shape(), dtype, device); }
 
 Node::Node() : sequence_nr_(t_sequence++) {
   if (detail::anomaly_enabled.load(std::memory_order_relaxed)) [[unlikely]]

@@ -4,6 +4,8 @@
 
 namespace taeda::autograd {
 
+Tensor scaled_by(const Tensor& t, const Scalar& factor) { return ops::mul(t, factor); }
+
 Tensor conj_of_complex(const Tensor& t) { return ops::conj(t); }
 
 Tensor number_tensor(const Scalar& value) {

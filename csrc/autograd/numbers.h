@@ -102,6 +102,10 @@ inline void place_list(std::vector<Tensor> list, std::span<Tensor> target) {
 inline size_t count_of(const Tensor&) { return 1; }
 inline size_t count_of(TensorList list) { return list.size(); }
 
+// t * factor, which is mostly an alpha that nobody set.
+TAEDA_API Tensor scaled_by(const Tensor& t, const Scalar& factor);
+inline Tensor scaled(const Tensor& t, const Scalar& factor) { return factor.equals(1) ? t : scaled_by(t, factor); }
+
 // A number where an op takes only tensors; it takes part in promotion as a number.
 TAEDA_API Tensor number_tensor(const Scalar& value);
 

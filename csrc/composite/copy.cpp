@@ -5,8 +5,9 @@
 namespace taeda::composite {
 
 Tensor contiguous(const Tensor& self, MemoryFormat memory_format) {
-  TAEDA_CHECK(memory_format != MemoryFormat::Preserve, "contiguous takes a format of its own, not preserve_format");
-  return self.is_contiguous(memory_format) ? self : ops::clone(self, memory_format);
+  if (self.is_contiguous(memory_format)) return self;
+  TAEDA_CHECK(memory_format != MemoryFormat::Preserve, "takes a format of its own, not preserve_format");
+  return ops::clone(self, memory_format);
 }
 
 Tensor copy_backward(const Tensor& grad, IntList sizes, DType dtype) {

@@ -14,7 +14,8 @@ Tensor zeros(IntList size, std::optional<DType> dtype, std::optional<Layout> lay
 
 Tensor full(IntList size, const Scalar& fill_value, std::optional<DType> dtype, std::optional<Layout> layout,
             std::optional<Device> device, std::optional<bool> pin_memory) {
-  Tensor result = ops::empty(size, dtype.value_or(fill_value.natural_dtype()), layout, device, pin_memory);
+  DType own = fill_value.is_integral() ? DType::Int64 : fill_value.natural_dtype();
+  Tensor result = ops::empty(size, dtype.value_or(own), layout, device, pin_memory);
   ops::fill_(result, fill_value);
   return result;
 }

@@ -1,5 +1,5 @@
-// What follows from factorisations, and their gradients. With A^H the conjugate transpose and gX the gradient for X, the
-// formulas are those of Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
+// What follows from factorisations, and their gradients. With A^H the conjugate transpose and gX the gradient for X,
+// the formulas are those of Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation" (2008), and Walter and Lehmann (2010), extended to complex numbers.
 #include <algorithm>
 #include <limits>
@@ -24,7 +24,9 @@ Tensor columns(const Tensor& t, int64_t from, int64_t to) { return ops::slice(t,
 Tensor rows(const Tensor& t, int64_t from, int64_t to) { return ops::slice(t, -2, from, to); }
 Tensor identity_like(const Tensor& t) { return ops::eye(t.size(-1), t.dtype(), std::nullopt, t.device()); }
 // A numbers' tensor as the field of `like`, so that products promote nothing.
-Tensor in_field_of(const Tensor& t, const Tensor& like) { return t.dtype() == like.dtype() ? t : ops::_to_copy(t, like.dtype()); }
+Tensor in_field_of(const Tensor& t, const Tensor& like) {
+  return t.dtype() == like.dtype() ? t : ops::_to_copy(t, like.dtype());
+}
 
 // A^-1 X, X A^-1 and their kind for triangular A.
 Tensor left_solve(const Tensor& A, const Tensor& X, bool upper, bool unit = false) {
@@ -35,13 +37,16 @@ Tensor right_solve(const Tensor& A, const Tensor& X, bool upper, bool unit = fal
 }
 
 double epsilon(DType dtype) {
-  return to_real(dtype) == DType::Float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+  return to_real(dtype) == DType::Float64 ? std::numeric_limits<double>::epsilon()
+                                          : std::numeric_limits<float>::epsilon();
 }
+
+// Whether no element is nonzero.
+bool none(const Tensor& t) { return ops::nonzero(t).sizes()[0] == 0; }
 
 void check_regular(const Tensor& info, std::string_view what) {
   if (info.device().type == DeviceType::Meta) return;
-  Tensor bad = ops::nonzero(info);
-  TAEDA_CHECK_KIND(LinAlg, bad.numel() == 0, what);
+  TAEDA_CHECK_KIND(LinAlg, none(info), what);
 }
 
 // The matrix of values[j] - values[i], with ones on the diagonal.
@@ -76,7 +81,8 @@ Tensor permutation_matrix(const Tensor& pivots, int64_t m, DType dtype) {
 
 Triple lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpack_data, bool unpack_pivots) {
   TAEDA_CHECK(LU_data.dim() >= 2, "LU_data must hold matrices; got shape ", LU_data.sizes());
-  Tensor none = ops::empty(IntList({0}), LU_data.dtype(), std::nullopt, LU_data.device()), P = none, L = none, U = none;
+  Tensor empty = ops::empty(IntList({0}), LU_data.dtype(), std::nullopt, LU_data.device()), P = empty, L = empty,
+         U = empty;
   if (unpack_data) L = unit_lower(LU_data), U = upper_of(LU_data);
   if (unpack_pivots) P = permutation_matrix(LU_pivots, LU_data.size(-2), LU_data.dtype());
   return {P, L, U};
@@ -135,7 +141,8 @@ Pair linalg_solve_backward(const Tensor& grad, const Tensor& A, const Tensor& B,
   return {gA, vector ? ops::squeeze(gB, -1) : gB};
 }
 
-Pair solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left, bool unitriangular) {
+Pair solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor& X, bool upper, bool left,
+                               bool unitriangular) {
   Tensor gB = ops::linalg_solve_triangular(H(A), grad, !upper, left, unitriangular);
   Tensor gA = ops::neg(left ? mul(gB, H(X)) : mul(H(X), gB));
   int64_t offset = unitriangular ? 1 : 0;
@@ -188,7 +195,8 @@ Tensor square_qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, c
 Tensor qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R, std::string_view mode) {
   TAEDA_CHECK(mode != "r", "with mode='r' there is no gradient, as it needs Q; use mode='reduced'");
   int64_t m = Q.size(-2), k = Q.size(-1), n = R.size(-1);
-  TAEDA_CHECK(mode == "reduced" || m <= n, "with mode='complete' there is a gradient only for matrices with no more rows than columns; use "
+  TAEDA_CHECK(mode == "reduced" || m <= n,
+              "with mode='complete' there is a gradient only for matrices with no more rows than columns; use "
               "mode='reduced'");
   if (n <= k) return square_qr_backward(gQ, gR, Q, R);
   // A = Q [R1 R2]: what follows R1's columns is a product with Q.
@@ -213,14 +221,15 @@ Triple svd(const Tensor& self, bool some, bool compute_uv) {
   return {zeros(self.size(-2)), S, zeros(self.size(-1))};
 }
 
-Tensor svd_backward(const Tensor& gU_given, const Tensor& gS, const Tensor& gVh_given, const Tensor& A, const Tensor& U_given, const Tensor& S,
-                    const Tensor& Vh_given, bool, bool compute_uv) {
+Tensor svd_backward(const Tensor& gU_given, const Tensor& gS, const Tensor& gVh_given, const Tensor& A,
+                    const Tensor& U_given, const Tensor& S, const Tensor& Vh_given, bool, bool compute_uv) {
   if (!compute_uv) {
     auto [U, same, Vh] = ops::_linalg_svd(A, false, true, std::nullopt);
     return mul(ops::mul(U, row(in_field_of(gS, A))), Vh);
   }
   int64_t k = S.size(-1);
-  Tensor U = columns(U_given, 0, k), V = H(rows(Vh_given, 0, k)), gU = columns(gU_given, 0, k), gV = H(rows(gVh_given, 0, k));
+  Tensor U = columns(U_given, 0, k), V = H(rows(Vh_given, 0, k)), gU = columns(gU_given, 0, k),
+         gV = H(rows(gVh_given, 0, k));
   Tensor s = in_field_of(S, A);
   auto skew = [](const Tensor& t) { return ops::sub(t, H(t)); };
   Tensor gap = in_field_of(differences(ops::mul(S, S)), A);
@@ -284,7 +293,8 @@ Tensor parity(const Tensor& pivots, DType dtype) {
 }
 
 void check_square(const Tensor& A) {
-  TAEDA_CHECK(A.dim() >= 2 && A.size(-1) == A.size(-2), "needs square matrices in the last two dimensions; got shape ", A.sizes());
+  TAEDA_CHECK(A.dim() >= 2 && A.size(-1) == A.size(-2), "needs square matrices in the last two dimensions; got shape ",
+              A.sizes());
 }
 
 }  // namespace
@@ -298,7 +308,7 @@ Tensor linalg_det(const Tensor& A) {
 Tensor det_backward(const Tensor& grad, const Tensor& A, const Tensor& det) {
   auto scaled = [](const Tensor& by) { return column(column(by)); };
   auto [inverse, info] = ops::linalg_inv_ex(A, false);
-  if (ops::nonzero(info).numel() == 0) {
+  if (none(info)) {
     Tensor conjugate = is_complex(det.dtype()) ? ops::conj(det) : det;
     return ops::mul(scaled(ops::mul(grad, conjugate)), H(inverse));
   }
@@ -351,9 +361,13 @@ Tensor counted(const Tensor& S, const Tolerance& t) {
   return ops::gt(S, ops::maximum(spread(t.absolute), ops::mul(spread(t.relative), largest)));
 }
 
-Tensor optional_number(std::optional<double> value, const Tensor& like) { return value ? number(*value, like) : Tensor(); }
+Tensor optional_number(std::optional<double> value, const Tensor& like) {
+  return value ? number(*value, like) : Tensor();
+}
 
-void check_matrices(const Tensor& t) { TAEDA_CHECK(t.dim() >= 2, "needs matrices in the last two dimensions; got shape ", t.sizes()); }
+void check_matrices(const Tensor& t) {
+  TAEDA_CHECK(t.dim() >= 2, "needs matrices in the last two dimensions; got shape ", t.sizes());
+}
 
 }  // namespace
 
@@ -429,7 +443,8 @@ Pair lstsq_backward(const Tensor& grad_all, const Tensor& A, const Tensor& B) {
   return {ops::pinv_backward(mul(grad, H(B)), A, P), mul(H(P), grad)};
 }
 
-std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b, std::optional<double> rcond,
+std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b,
+                                                        std::optional<double> rcond,
                                                         std::optional<std::string_view> driver) {
   check_matrices(self);
   std::string_view method = driver.value_or("gelsy");
@@ -439,16 +454,18 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   int64_t m = self.size(-2), n = self.size(-1);
   double tolerance = rcond.value_or(epsilon(self.dtype()) * static_cast<double>(std::max(m, n)));
   auto [all, rank, S] = ops::linalg_lstsq_gelsd(self, vector ? column(b) : b, tolerance);
-  Tensor solution = rows(all, 0, n), empty = ops::empty(IntList({0}), to_real(self.dtype()), std::nullopt, self.device());
+  Tensor solution = rows(all, 0, n),
+         empty = ops::empty(IntList({0}), to_real(self.dtype()), std::nullopt, self.device());
   Tensor residuals = empty;
-  bool full_rank = ops::nonzero(ops::lt(rank, Scalar(n))).numel() == 0;
+  bool full_rank = none(ops::lt(rank, Scalar(n)));
   if (m > n && full_rank) {
     Tensor rest = ops::abs(rows(all, n, m));
     residuals = ops::sum(ops::mul(rest, rest), IntList({-2}));
   }
   bool tells_values = method == "gelsd" || method == "gelss";
   Tensor no_rank = ops::empty(IntList({0}), DType::Int64, std::nullopt, self.device());
-  return {vector ? ops::squeeze(solution, -1) : solution, residuals, method == "gels" ? no_rank : rank, tells_values ? S : empty};
+  return {vector ? ops::squeeze(solution, -1) : solution, residuals, method == "gels" ? no_rank : rank,
+          tells_values ? S : empty};
 }
 
 }  // namespace taeda::composite

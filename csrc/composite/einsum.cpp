@@ -72,7 +72,8 @@ Labels spelled_out(const Term& term, int64_t ellipsis_size) {
 
 int64_t ellipsis_size(const Term& term, const Tensor& tensor) {
   int64_t letters = static_cast<int64_t>(term.before.size() + term.after.size()), rest = tensor.dim() - letters;
-  TAEDA_CHECK(rest == 0 || (rest > 0 && term.ellipsis), "a term with ", letters, " letters does not fit an operand of shape ", tensor.sizes());
+  TAEDA_CHECK(rest == 0 || (rest > 0 && term.ellipsis), "a term with ", letters,
+              " letters does not fit an operand of shape ", tensor.sizes());
   return rest;
 }
 
@@ -94,9 +95,10 @@ Operand prepare(Tensor tensor, Labels labels) {
   for (size_t i = 0; i < labels.size(); ++i) {
     for (size_t j = labels.size() - 1; j > i; --j) {
       if (labels[j] != labels[i]) continue;
-      TAEDA_CHECK(tensor.sizes()[i] == tensor.sizes()[j], "a letter that is repeated within an operand needs equal sizes; got shape ",
-                  tensor.sizes());
-      tensor = ops::movedim(ops::diagonal(tensor, 0, static_cast<int64_t>(i), static_cast<int64_t>(j)), -1, static_cast<int64_t>(i));
+      TAEDA_CHECK(tensor.sizes()[i] == tensor.sizes()[j],
+                  "a letter that is repeated within an operand needs equal sizes; got shape ", tensor.sizes());
+      tensor = ops::movedim(ops::diagonal(tensor, 0, static_cast<int64_t>(i), static_cast<int64_t>(j)), -1,
+                            static_cast<int64_t>(i));
       labels.erase(labels.begin() + static_cast<int64_t>(j));
     }
   }
@@ -171,12 +173,13 @@ Operand contract(const Operand& a_given, const Operand& b_given, const auto& kee
   Operand b = summed(b_given, [&](int l) { return keep(l) || has(a_given.labels, l); });
   Roles r(a, b, keep);
   Labels labels = r.result();
-  if (r.contracted.empty() || (r.left.empty() && r.right.empty() && !r.batch.empty())) return {elementwise(a, b, r), labels};
+  if (r.contracted.empty() || (r.left.empty() && r.right.empty() && !r.batch.empty()))
+    return {elementwise(a, b, r), labels};
   std::vector<int64_t> sizes;
   for (int l : labels) sizes.push_back(has(a.labels, l) ? product_of(a, {l}) : product_of(b, {l}));
-  Tensor product = r.batch.empty()
-                       ? ops::mm(folded(a, {&r.left, &r.contracted}), folded(b, {&r.contracted, &r.right}))
-                       : ops::bmm(folded(a, {&r.batch, &r.left, &r.contracted}), folded(b, {&r.batch, &r.contracted, &r.right}));
+  Tensor product = r.batch.empty() ? ops::mm(folded(a, {&r.left, &r.contracted}), folded(b, {&r.contracted, &r.right}))
+                                   : ops::bmm(folded(a, {&r.batch, &r.left, &r.contracted}),
+                                              folded(b, {&r.batch, &r.contracted, &r.right}));
   return {ops::reshape(product, sizes), labels};
 }
 
@@ -184,8 +187,9 @@ void check_sizes(const std::vector<Operand>& operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       for (int l : operands[i].labels)
-        TAEDA_CHECK(!has(operands[j].labels, l) || product_of(operands[i], {l}) == product_of(operands[j], {l}), "operands ", j, " and ", i,
-                    " give one letter the sizes ", product_of(operands[j], {l}), " and ", product_of(operands[i], {l}));
+        TAEDA_CHECK(!has(operands[j].labels, l) || product_of(operands[i], {l}) == product_of(operands[j], {l}),
+                    "operands ", j, " and ", i, " give one letter the sizes ", product_of(operands[j], {l}), " and ",
+                    product_of(operands[i], {l}));
 }
 
 // --- the order
@@ -209,8 +213,8 @@ Pair cheapest(const std::vector<Operand>& operands, const auto& keep_of) {
 
 Pair step_of(IntList path, size_t step, size_t count) {
   auto i = static_cast<size_t>(path[2 * step]), j = static_cast<size_t>(path[2 * step + 1]);
-  TAEDA_CHECK(i < count && j < count && i != j, "step ", step, " of path must name two of the ", count, " operands left; got ", path[2 * step],
-              " and ", path[2 * step + 1]);
+  TAEDA_CHECK(i < count && j < count && i != j, "step ", step, " of path must name two of the ", count,
+              " operands left; got ", path[2 * step], " and ", path[2 * step + 1]);
   return {std::min(i, j), std::max(i, j)};
 }
 
@@ -223,8 +227,8 @@ Operand contract_all(std::vector<Operand> operands, const Labels& result, std::o
       return false;
     };
   };
-  TAEDA_CHECK(!path || path->size() == 2 * (operands.size() - 1), "path must hold ", operands.size() - 1, " pairs for ", operands.size(),
-              " operands; got ", path ? *path : IntList());
+  TAEDA_CHECK(!path || path->size() == 2 * (operands.size() - 1), "path must hold ", operands.size() - 1, " pairs for ",
+              operands.size(), " operands; got ", path ? *path : IntList());
   for (size_t step = 0; operands.size() > 1; ++step) {
     auto [i, j] = path ? step_of(*path, step, operands.size()) : cheapest(operands, keep_of);
     Operand product = contract(operands[i], operands[j], keep_of(i, j));
@@ -250,8 +254,8 @@ Tensor arranged(const Operand& operand, const Labels& result) {
 
 Tensor einsum(std::string_view text, TensorList tensors, std::optional<IntList> path) {
   Equation equation = read_equation(text);
-  TAEDA_CHECK(!tensors.empty() && equation.operands.size() == tensors.size(), "the equation '", text, "' has ", equation.operands.size(),
-              " operands; got ", tensors.size(), " tensors");
+  TAEDA_CHECK(!tensors.empty() && equation.operands.size() == tensors.size(), "the equation '", text, "' has ",
+              equation.operands.size(), " operands; got ", tensors.size(), " tensors");
   std::vector<Labels> terms;
   std::vector<Operand> operands;
   int64_t widest = 0;
@@ -266,14 +270,15 @@ Tensor einsum(std::string_view text, TensorList tensors, std::optional<IntList> 
   if (equation.result) result = spelled_out(*equation.result, equation.result->ellipsis ? widest : 0);
   for (int l : result) {
     bool known = std::ranges::any_of(terms, [&](const Labels& term) { return has(term, l); });
-    TAEDA_CHECK(known && std::ranges::count(result, l) == 1, "each letter of the result must stand in an operand, and once in the result; got '",
-                text, "'");
+    TAEDA_CHECK(known && std::ranges::count(result, l) == 1,
+                "each letter of the result must stand in an operand, and once in the result; got '", text, "'");
   }
   return arranged(contract_all(std::move(operands), result, path), result);
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntList dims_self, IntList dims_other) {
-  TAEDA_CHECK(dims_self.size() == dims_other.size(), "dims_self and dims_other must pair up; got ", dims_self, " and ", dims_other);
+  TAEDA_CHECK(dims_self.size() == dims_other.size(), "dims_self and dims_other must pair up; got ", dims_self, " and ",
+              dims_other);
   Tensor a = self, b = other;
   std::vector<int64_t> inner_a, inner_b;
   for (size_t i = 0; i < dims_self.size(); ++i) {
@@ -281,14 +286,16 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntList dims_self, Int
     inner_b.push_back(wrap_dim(dims_other[i], other.dim()));
     int64_t x = a.sizes()[inner_a[i]], y = b.sizes()[inner_b[i]];
     TAEDA_CHECK(x == y || x == 1 || y == 1, "dimension ", dims_self[i], " of self and ", dims_other[i],
-                " of other must have one size, or one of them size 1; got shapes ", self.sizes(), " and ", other.sizes());
+                " of other must have one size, or one of them size 1; got shapes ", self.sizes(), " and ",
+                other.sizes());
     if (x == 1 && y != 1) b = ops::sum(b, IntList({inner_b[i]}), true);
     if (y == 1 && x != 1) a = ops::sum(a, IntList({inner_a[i]}), true);
   }
   std::vector<int64_t> sizes, outer_a, outer_b;
   int64_t rows = 1, depth = 1, columns = 1;
   for (int64_t d : inner_a) depth *= a.sizes()[d];
-  auto collect = [&](const Tensor& t, const std::vector<int64_t>& inner, std::vector<int64_t>& outer, int64_t& product) {
+  auto collect = [&](const Tensor& t, const std::vector<int64_t>& inner, std::vector<int64_t>& outer,
+                     int64_t& product) {
     for (int64_t d = 0; d < t.dim(); ++d) {
       if (std::ranges::find(inner, d) != inner.end()) continue;
       outer.push_back(d);

@@ -1,7 +1,7 @@
 // Embeddings over the index ops, and the gradients of bags.
+#include "shape/ops/embedding.h"
 #include "api/ops.h"
 #include "shape/embedding_rules.h"
-#include "shape/ops/embedding.h"
 
 namespace taeda::composite {
 
@@ -32,7 +32,8 @@ Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num
   return ops::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
-Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int64_t padding_idx, bool scale_grad_by_freq) {
+Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int64_t padding_idx,
+                                 bool scale_grad_by_freq) {
   Tensor rows = without_padding(ops::embedding(grad, indices), indices, padding_idx);
   if (!scale_grad_by_freq || indices.numel() == 0) return rows;
   Tensor flat = ops::reshape(indices, kFlat);
@@ -42,42 +43,47 @@ Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int6
 
 using Bag = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-Bag _embedding_bag_forward_only(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
-                                int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
-                                int64_t padding_idx) {
-  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
-                             padding_idx);
+Bag _embedding_bag_forward_only(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
+                                bool scale_grad_by_freq, int64_t mode, bool sparse, const Tensor& per_sample_weights,
+                                bool include_last_offset, int64_t padding_idx) {
+  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+                             include_last_offset, padding_idx);
 }
 
-Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq, int64_t mode,
-                  bool sparse, const Tensor& per_sample_weights, bool include_last_offset, std::optional<int64_t> padding_idx) {
+Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
+                  int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
+                  std::optional<int64_t> padding_idx) {
   int64_t padding = padding_idx ? wrap_dim(*padding_idx, weight.size(0)) : -1;
-  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
-                             padding);
+  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+                             include_last_offset, padding);
 }
 
-Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq, int64_t mode,
-                  bool sparse, const Tensor& per_sample_weights, bool include_last_offset) {
-  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset);
+Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
+                  int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset) {
+  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+                             include_last_offset);
 }
 
 Tensor _embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor&, const Tensor& offset2bag,
-                               const Tensor& bag_size, const Tensor& maximum_indices, int64_t num_weights, bool scale_grad_by_freq,
-                               int64_t mode, bool sparse, const Tensor& per_sample_weights, int64_t padding_idx) {
+                               const Tensor& bag_size, const Tensor& maximum_indices, int64_t num_weights,
+                               bool scale_grad_by_freq, int64_t mode, bool sparse, const Tensor& per_sample_weights,
+                               int64_t padding_idx) {
   if (sparse) TAEDA_FAIL(NotImplemented, "gradients of tables are dense; use sparse=False");
-  return ops::_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq,
-                                            mode, per_sample_weights, padding_idx);
+  return ops::_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights,
+                                            scale_grad_by_freq, mode, per_sample_weights, padding_idx);
 }
 
-Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag, const Tensor& bag_size,
-                                     const Tensor& maximum_indices, int64_t num_weights, bool scale_grad_by_freq, int64_t mode,
-                                     const Tensor& per_sample_weights, int64_t padding_idx) {
+Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag,
+                                     const Tensor& bag_size, const Tensor& maximum_indices, int64_t num_weights,
+                                     bool scale_grad_by_freq, int64_t mode, const Tensor& per_sample_weights,
+                                     int64_t padding_idx) {
   if (mode == 2) {
     const int64_t sizes[] = {num_weights, grad.size(1)};
     Tensor zeros = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
     if (num_weights == 0) return zeros;
     Tensor none = ops::lt(maximum_indices, Scalar(0));
-    return ops::scatter_add(zeros, 0, ops::clamp_min(maximum_indices, Scalar(0)), ops::masked_fill(grad, none, Scalar(0)));
+    return ops::scatter_add(zeros, 0, ops::clamp_min(maximum_indices, Scalar(0)),
+                            ops::masked_fill(grad, none, Scalar(0)));
   }
   Tensor shared = grad;
   if (mode == 1) shared = ops::div(grad, ops::unsqueeze(ops::clamp_min(bag_size, Scalar(1)), 1));
@@ -86,8 +92,9 @@ Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, 
   return ops::embedding_dense_backward(rows, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
-Tensor _embedding_bag_per_sample_weights_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices, const Tensor&,
-                                                  const Tensor& offset2bag, int64_t mode, int64_t padding_idx) {
+Tensor _embedding_bag_per_sample_weights_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices,
+                                                  const Tensor&, const Tensor& offset2bag, int64_t mode,
+                                                  int64_t padding_idx) {
   TAEDA_CHECK(mode == 0, "per_sample_weights go with mode 0 (sum) only; got mode ", mode);
   const int64_t along[] = {1};
   Tensor products = ops::mul(ops::index_select(grad, 0, offset2bag), ops::index_select(weight, 0, indices));

@@ -1,7 +1,7 @@
 // Lists of tensors: one loop for each pattern of arguments, around the plain op.
+#include "shape/ops/foreach.h"
 #include "api/ops.h"
 #include "composite/number.h"
-#include "shape/ops/foreach.h"
 
 namespace taeda::composite {
 
@@ -17,10 +17,12 @@ const Scalar& item(const Scalar& value, size_t) { return value; }
 const Tensor& item(const Tensor& value, size_t) { return value; }
 
 void check_length(size_t length, TensorList list) {
-  TAEDA_CHECK(list.size() == length, "all lists must have as many tensors as the first, ", length, "; got ", list.size());
+  TAEDA_CHECK(list.size() == length, "all lists must have as many tensors as the first, ", length, "; got ",
+              list.size());
 }
 void check_length(size_t length, Scalars list) {
-  TAEDA_CHECK(list.size() == length, "there must be one number for each of the ", length, " tensors; got ", list.size());
+  TAEDA_CHECK(list.size() == length, "there must be one number for each of the ", length, " tensors; got ",
+              list.size());
 }
 void check_length(size_t, const Scalar&) {}
 void check_length(size_t, const Tensor&) {}
@@ -47,7 +49,8 @@ void each(const Call& call, TensorList self, const Args&... args) {
 }
 
 const Tensor& single(const Tensor& t) {
-  TAEDA_CHECK(t.dim() == 0 && t.numel() == 1, "the operand of all tensors must have no dimensions; got shape ", t.sizes());
+  TAEDA_CHECK(t.dim() == 0 && t.numel() == 1, "the operand of all tensors must have no dimensions; got shape ",
+              t.sizes());
   return t;
 }
 
@@ -66,7 +69,7 @@ std::vector<Scalar> numbers(const Tensor& t, size_t length) {
 
 }  // namespace
 
-#define TAEDA_UNARY(name)                                                        \
+#define TAEDA_UNARY(name)                                                          \
   Tensors _foreach_##name(TensorList self) { return map(TAEDA_CALL(name), self); } \
   void _foreach_##name##_(TensorList self) { each(TAEDA_CALL(name##_), self); }
 TAEDA_UNARY(abs)
@@ -101,8 +104,8 @@ TAEDA_UNARY(tanh)
 TAEDA_UNARY(trunc)
 
 // `type` is how the second operand is passed.
-#define TAEDA_BINARY(name, plain, type)                                                                    \
-  Tensors _foreach_##name(TensorList self, type other) { return map(TAEDA_CALL(plain), self, other); }     \
+#define TAEDA_BINARY(name, plain, type)                                                                \
+  Tensors _foreach_##name(TensorList self, type other) { return map(TAEDA_CALL(plain), self, other); } \
   void _foreach_##name##_(TensorList self, type other) { each(TAEDA_CALL(plain##_), self, other); }
 #define TAEDA_EACH_OPERAND(X, name) \
   X(name, name, const Scalar&)      \
@@ -127,47 +130,47 @@ TAEDA_BINARY(add, add, Scalars)
 TAEDA_BINARY(sub, sub, const Scalar&)
 TAEDA_BINARY(sub, sub, Scalars)
 
-#define TAEDA_BINARY_TENSOR(name)                                                                                    \
+#define TAEDA_BINARY_TENSOR(name)                                                                                      \
   Tensors _foreach_##name(TensorList self, const Tensor& other) { return map(TAEDA_CALL(name), self, single(other)); } \
   void _foreach_##name##_(TensorList self, const Tensor& other) { each(TAEDA_CALL(name##_), self, single(other)); }
 TAEDA_BINARY_TENSOR(mul)
 TAEDA_BINARY_TENSOR(div)
 
-#define TAEDA_BINARY_ALPHA(name, type)                                                                 \
-  Tensors _foreach_##name(TensorList self, type other, const Scalar& alpha) {                          \
-    return map(TAEDA_CALL(name), self, other, alpha);                                                  \
-  }                                                                                                    \
-  void _foreach_##name##_(TensorList self, type other, const Scalar& alpha) {                          \
-    each(TAEDA_CALL(name##_), self, other, alpha);                                                     \
+#define TAEDA_BINARY_ALPHA(name, type)                                        \
+  Tensors _foreach_##name(TensorList self, type other, const Scalar& alpha) { \
+    return map(TAEDA_CALL(name), self, other, alpha);                         \
+  }                                                                           \
+  void _foreach_##name##_(TensorList self, type other, const Scalar& alpha) { \
+    each(TAEDA_CALL(name##_), self, other, alpha);                            \
   }
 TAEDA_BINARY_ALPHA(add, TensorList)
 TAEDA_BINARY_ALPHA(sub, TensorList)
 TAEDA_BINARY_ALPHA(add, const Tensor&)
 
-#define TAEDA_LERP(type)                                                                  \
-  Tensors _foreach_lerp(TensorList self, TensorList tensors1, type weight) {              \
-    return map(TAEDA_CALL(lerp), self, tensors1, weight);                                 \
-  }                                                                                       \
-  void _foreach_lerp_(TensorList self, TensorList tensors1, type weight) {                \
-    each(TAEDA_CALL(lerp_), self, tensors1, weight);                                      \
+#define TAEDA_LERP(type)                                                     \
+  Tensors _foreach_lerp(TensorList self, TensorList tensors1, type weight) { \
+    return map(TAEDA_CALL(lerp), self, tensors1, weight);                    \
+  }                                                                          \
+  void _foreach_lerp_(TensorList self, TensorList tensors1, type weight) {   \
+    each(TAEDA_CALL(lerp_), self, tensors1, weight);                         \
   }
 TAEDA_LERP(TensorList)
 TAEDA_LERP(const Scalar&)
 TAEDA_LERP(Scalars)
 
-#define TAEDA_TRIPLE(name, type)                                                                           \
-  Tensors _foreach_##name(TensorList self, TensorList tensor1, TensorList tensor2, type value) {           \
-    return map(TAEDA_CALL(name), self, tensor1, tensor2, value);                                           \
-  }                                                                                                        \
-  void _foreach_##name##_(TensorList self, TensorList tensor1, TensorList tensor2, type value) {           \
-    each(TAEDA_CALL(name##_), self, tensor1, tensor2, value);                                              \
+#define TAEDA_TRIPLE(name, type)                                                                 \
+  Tensors _foreach_##name(TensorList self, TensorList tensor1, TensorList tensor2, type value) { \
+    return map(TAEDA_CALL(name), self, tensor1, tensor2, value);                                 \
+  }                                                                                              \
+  void _foreach_##name##_(TensorList self, TensorList tensor1, TensorList tensor2, type value) { \
+    each(TAEDA_CALL(name##_), self, tensor1, tensor2, value);                                    \
   }
-#define TAEDA_TRIPLE_TENSOR(name)                                                                                \
-  Tensors _foreach_##name(TensorList self, TensorList tensor1, TensorList tensor2, const Tensor& scalars) {      \
-    return _foreach_##name(self, tensor1, tensor2, Scalars(numbers(scalars, self.size())));                      \
-  }                                                                                                              \
-  void _foreach_##name##_(TensorList self, TensorList tensor1, TensorList tensor2, const Tensor& scalars) {      \
-    _foreach_##name##_(self, tensor1, tensor2, Scalars(numbers(scalars, self.size())));                          \
+#define TAEDA_TRIPLE_TENSOR(name)                                                                           \
+  Tensors _foreach_##name(TensorList self, TensorList tensor1, TensorList tensor2, const Tensor& scalars) { \
+    return _foreach_##name(self, tensor1, tensor2, Scalars(numbers(scalars, self.size())));                 \
+  }                                                                                                         \
+  void _foreach_##name##_(TensorList self, TensorList tensor1, TensorList tensor2, const Tensor& scalars) { \
+    _foreach_##name##_(self, tensor1, tensor2, Scalars(numbers(scalars, self.size())));                     \
   }
 TAEDA_TRIPLE(addcmul, const Scalar&)
 TAEDA_TRIPLE(addcmul, Scalars)
@@ -184,7 +187,8 @@ Tensors _foreach_norm(TensorList self, const Scalar& ord, std::optional<DType> d
   return map([&](const Tensor& x) { return ops::linalg_vector_norm(x, ord, std::nullopt, false, dtype); }, self);
 }
 Tensors _foreach_powsum(TensorList self, const Scalar& ord, std::optional<DType> dtype) {
-  return map([&](const Tensor& x) { return ops::sum(ops::pow(ops::abs(dtype ? ops::_to_copy(x, dtype) : x), ord)); }, self);
+  return map([&](const Tensor& x) { return ops::sum(ops::pow(ops::abs(dtype ? ops::_to_copy(x, dtype) : x), ord)); },
+             self);
 }
 Tensors _foreach_max(TensorList self) { return map(TAEDA_CALL(max), self); }
 Tensors _foreach_mm(TensorList self, TensorList mat2) { return map(TAEDA_CALL(mm), self, mat2); }

@@ -1,6 +1,6 @@
 // Writing at positions into copies, and the gradients of reading and writing there.
-#include "api/ops.h"
 #include "shape/ops/index.h"
+#include "api/ops.h"
 
 namespace taeda::composite {
 
@@ -77,8 +77,9 @@ Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const 
 }
 
 // The positions of all elements make it a scatter_reduce.
-std::tuple<Tensor, Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
-                                                         const Tensor& source, std::string_view reduce, bool include_self,
+std::tuple<Tensor, Tensor, Tensor> index_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim,
+                                                         const Tensor& index, const Tensor& source,
+                                                         std::string_view reduce, bool include_self,
                                                          const Tensor& result) {
   if (self.dim() == 0) {
     Tensor one = ops::reshape(source, {});
@@ -112,8 +113,8 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
   TAEDA_CHECK(indices.dtype() == DType::Int64, "indices must be int64; got ", indices.dtype());
   const int64_t flat[] = {-1};
   if (!dim) return ops::gather(ops::reshape(self, flat), 0, ops::reshape(indices, flat));
-  TAEDA_CHECK(self.dim() == indices.dim(), "self and indices must have as many dimensions; got shapes ", self.sizes(), " and ",
-              indices.sizes());
+  TAEDA_CHECK(self.dim() == indices.dim(), "self and indices must have as many dimensions; got shapes ", self.sizes(),
+              " and ", indices.sizes());
   int64_t d = wrap_dim(*dim, self.dim());
   auto sizes_but = [&](const Tensor& like) {
     std::vector<int64_t> sizes;

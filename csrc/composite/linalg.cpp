@@ -1,7 +1,7 @@
 // Products that are made of others.
+#include "shape/ops/linalg.h"
 #include "api/ops.h"
 #include "shape/elementwise.h"
-#include "shape/ops/linalg.h"
 
 namespace taeda::composite {
 
@@ -14,12 +14,15 @@ IntList leading(const Tensor& t, int64_t count) { return t.sizes().first(t.dim()
 
 Tensor conj_of(const Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : t; }
 
-Tensor as_rows(const Tensor& t) { return t.dim() == 2 ? t : ops::reshape(t, IntList({-1, t.sizes().back()})); }
+Tensor as_rows(const Tensor& t) {
+  return t.dim() == 2 ? t : ops::reshape(t, IntList({numel_of(leading(t, 1)), t.sizes().back()}));
+}
 
 }  // namespace
 
 Tensor mm_backward_left(const Tensor& grad, const Tensor& mat2, IntList sizes, IntList strides) {
-  // The gradient is laid out as the matrix is, so that a weight that came in as a transposed view gets a contiguous one.
+  // The gradient is laid out as the matrix is, so that a weight that came in as a transposed view gets a contiguous
+  // one.
   if (strides[0] == 1 && strides[1] == sizes[0] && sizes[0] != 1) return ops::t(ops::mm(conj_of(mat2), ops::t(grad)));
   return ops::mm(grad, ops::adjoint(mat2));
 }
@@ -29,12 +32,15 @@ Tensor mm_backward_right(const Tensor& grad, const Tensor& self, IntList sizes, 
   return ops::mm(ops::adjoint(self), grad);
 }
 
-std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, IntList needs) {
+std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                                   IntList needs) {
   Tensor to_input, to_weight, to_bias;
   if (weight.dim() == 1) {
     Tensor column = ops::unsqueeze(grad, -1);
     if (needs[0]) to_input = ops::mul(column, conj_of(weight));
-    if (needs[1]) to_weight = ops::reshape(ops::mm(ops::reshape(grad, IntList({1, -1})), as_rows(conj_of(input))), kValues<int64_t, -1>);
+    if (needs[1])
+      to_weight = ops::reshape(ops::mm(ops::reshape(grad, IntList({1, grad.numel()})), as_rows(conj_of(input))),
+                               kValues<int64_t, -1>);
     if (needs[2]) to_bias = grad;
     return {to_input, to_weight, to_bias};
   }
@@ -60,7 +66,8 @@ Tensor rows_times_matrix(const Tensor& a, const Tensor& b) {
 
 Tensor batches(const Tensor& a, const Tensor& b) {
   TAEDA_CHECK(a.sizes().back() == b.sizes()[b.dim() - 2], "the last size of self (", a.sizes().back(),
-              ") must equal the second-to-last of other (", b.sizes()[b.dim() - 2], "); got shapes ", a.sizes(), " and ", b.sizes());
+              ") must equal the second-to-last of other (", b.sizes()[b.dim() - 2], "); got shapes ", a.sizes(),
+              " and ", b.sizes());
   Dims common = shape::broadcast_sizes(leading(a, 2), leading(b, 2));
   int64_t count = numel_of(common);
   auto flat = [&](const Tensor& t) {
@@ -82,13 +89,16 @@ Tensor batches(const Tensor& a, const Tensor& b) {
 
 Tensor matmul(const Tensor& self, const Tensor& other) {
   int64_t d1 = self.dim(), d2 = other.dim();
-  if (d1 == 2 && d2 == 2) [[likely]] return ops::mm(self, other);
-  TAEDA_CHECK(d1 > 0 && d2 > 0, "self and other must have at least 1 dimension; got shapes ", self.sizes(), " and ", other.sizes());
+  if (d1 == 2 && d2 == 2) [[likely]]
+    return ops::mm(self, other);
+  TAEDA_CHECK(d1 > 0 && d2 > 0, "self and other must have at least 1 dimension; got shapes ", self.sizes(), " and ",
+              other.sizes());
   if (d1 == 1) return ops::squeeze(ops::matmul(ops::unsqueeze(self, 0), other), d2 == 1 ? 0 : -2);
   if (d2 == 1) return ops::squeeze(ops::matmul(self, ops::unsqueeze(other, 1)), -1);
   if (d2 == 2 && self.is_contiguous()) {
     TAEDA_CHECK(self.sizes().back() == other.sizes()[0], "the last size of self (", self.sizes().back(),
-                ") must equal the second-to-last of other (", other.sizes()[0], "); got shapes ", self.sizes(), " and ", other.sizes());
+                ") must equal the second-to-last of other (", other.sizes()[0], "); got shapes ", self.sizes(), " and ",
+                other.sizes());
     return rows_times_matrix(self, other);
   }
   return batches(self, other);
@@ -98,37 +108,42 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
 Tensor vdot(const Tensor& self, const Tensor& other) { return ops::dot(conj_of(self), other); }
 
 Tensor outer(const Tensor& self, const Tensor& vec2) {
-  TAEDA_CHECK(self.dim() == 1 && vec2.dim() == 1, "self and vec2 must be vectors; got shapes ", self.sizes(), " and ", vec2.sizes());
+  TAEDA_CHECK(self.dim() == 1 && vec2.dim() == 1, "self and vec2 must be vectors; got shapes ", self.sizes(), " and ",
+              vec2.sizes());
   return ops::mul(ops::unsqueeze(self, 1), vec2);
 }
 
 Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Scalar& beta, const Scalar& alpha) {
   Tensor product = ops::outer(vec1, vec2);
   Dims common = shape::broadcast_sizes(self.sizes(), product.sizes());
-  TAEDA_CHECK(std::ranges::equal(common, product.sizes()), "self of shape ", self.sizes(), " does not expand to the product's shape ",
-              product.sizes());
+  TAEDA_CHECK(std::ranges::equal(common, product.sizes()), "self of shape ", self.sizes(),
+              " does not expand to the product's shape ", product.sizes());
   if (!alpha.equals(1)) product = ops::mul(product, alpha);
-  if (beta.equals(0)) return promote(self.dtype(), product.dtype()) == product.dtype() ? product : ops::_to_copy(product, promote(self.dtype(), product.dtype()));
+  if (beta.equals(0))
+    return promote(self.dtype(), product.dtype()) == product.dtype()
+               ? product
+               : ops::_to_copy(product, promote(self.dtype(), product.dtype()));
   return ops::add(product, self, beta);
 }
 
 Tensor inner(const Tensor& self, const Tensor& other) {
   if (self.dim() == 0 || other.dim() == 0) return ops::mul(self, other);
-  TAEDA_CHECK(self.sizes().back() == other.sizes().back(), "the last sizes of self and other must agree; got shapes ", self.sizes(),
-              " and ", other.sizes());
+  TAEDA_CHECK(self.sizes().back() == other.sizes().back(), "the last sizes of self and other must agree; got shapes ",
+              self.sizes(), " and ", other.sizes());
   return ops::tensordot(self, other, kValues<int64_t, -1>, kValues<int64_t, -1>);
 }
 
 Tensor linalg_vecdot(const Tensor& x, const Tensor& y, int64_t dim) {
-  TAEDA_CHECK(is_differentiable(x.dtype()) && is_differentiable(y.dtype()), "is for floating-point and complex tensors; got ", x.dtype(),
-              " and ", y.dtype());
+  TAEDA_CHECK(is_differentiable(x.dtype()) && is_differentiable(y.dtype()),
+              "is for floating-point and complex tensors; got ", x.dtype(), " and ", y.dtype());
   return ops::sum(ops::mul(conj_of(x), y), IntList({dim}));
 }
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
-  TAEDA_CHECK(self.dim() == other.dim(), "self and other must have as many dimensions; got shapes ", self.sizes(), " and ", other.sizes());
-  TAEDA_CHECK(self.size(dim) == 3 && other.size(dim) == 3, "dimension ", dim, " of self and other must have size 3; got shapes ",
-              self.sizes(), " and ", other.sizes());
+  TAEDA_CHECK(self.dim() == other.dim(), "self and other must have as many dimensions; got shapes ", self.sizes(),
+              " and ", other.sizes());
+  TAEDA_CHECK(self.size(dim) == 3 && other.size(dim) == 3, "dimension ", dim,
+              " of self and other must have size 3; got shapes ", self.sizes(), " and ", other.sizes());
   Tensor a[3], b[3];
   for (int64_t i = 0; i < 3; ++i) {
     a[i] = ops::select(self, dim, i);
@@ -147,8 +162,10 @@ Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim
 
 // --- products of several
 Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
-  TAEDA_CHECK(batch1.dim() == 3 && batch2.dim() == 3 && batch1.sizes()[0] == batch2.sizes()[0] && batch1.sizes()[2] == batch2.sizes()[1],
-              "batch1 and batch2 must have shapes (b, n, k) and (b, k, m); got ", batch1.sizes(), " and ", batch2.sizes());
+  TAEDA_CHECK(batch1.dim() == 3 && batch2.dim() == 3 && batch1.sizes()[0] == batch2.sizes()[0] &&
+                  batch1.sizes()[2] == batch2.sizes()[1],
+              "batch1 and batch2 must have shapes (b, n, k) and (b, k, m); got ", batch1.sizes(), " and ",
+              batch2.sizes());
   // The sum over the batch is one more dimension to contract.
   int64_t rows = batch1.sizes()[1], columns = batch2.sizes()[2], depth = batch1.sizes()[0] * batch1.sizes()[2];
   Tensor left = ops::reshape(ops::transpose(batch1, 0, 1), IntList({rows, depth}));
@@ -156,10 +173,11 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
 }
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
-  TAEDA_CHECK(weight.dim() == 3 && input1.dim() >= 1 && input1.dim() == input2.dim() && input1.sizes().back() == weight.sizes()[1] &&
-                  input2.sizes().back() == weight.sizes()[2] && std::ranges::equal(leading(input1, 1), leading(input2, 1)),
-              "needs inputs (..., in1) and (..., in2) and weight (out, in1, in2); got shapes ", input1.sizes(), ", ", input2.sizes(),
-              " and ", weight.sizes());
+  TAEDA_CHECK(weight.dim() == 3 && input1.dim() >= 1 && input1.dim() == input2.dim() &&
+                  input1.sizes().back() == weight.sizes()[1] && input2.sizes().back() == weight.sizes()[2] &&
+                  std::ranges::equal(leading(input1, 1), leading(input2, 1)),
+              "needs inputs (..., in1) and (..., in2) and weight (out, in1, in2); got shapes ", input1.sizes(), ", ",
+              input2.sizes(), " and ", weight.sizes());
   int64_t features = weight.sizes()[0], in1 = weight.sizes()[1], in2 = weight.sizes()[2];
   Tensor x1 = as_rows(input1), x2 = as_rows(input2);
   // (N, in1) @ (in1, out * in2), then each row's (out, in2) matrix with its second input.

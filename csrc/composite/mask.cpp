@@ -1,7 +1,7 @@
 // Masked writing into copies, and the gradients of masked reading and writing.
+#include "shape/ops/mask.h"
 #include "api/ops.h"
 #include "shape/elementwise.h"
-#include "shape/ops/mask.h"
 
 namespace taeda::composite {
 

@@ -9,7 +9,8 @@ namespace taeda::composite {
 namespace {
 
 void check_square(const Tensor& t) {
-  TAEDA_CHECK(t.dim() >= 2 && t.size(-1) == t.size(-2), "needs square matrices in the last two dimensions; got shape ", t.sizes());
+  TAEDA_CHECK(t.dim() >= 2 && t.size(-1) == t.size(-2), "needs square matrices in the last two dimensions; got shape ",
+              t.sizes());
 }
 
 // The dynamic program of Cormen et al., "Introduction to Algorithms", 15.2: where to split each chain i..j.
@@ -22,8 +23,9 @@ std::vector<std::vector<size_t>> best_splits(const std::vector<int64_t>& sizes) 
       size_t j = i + length;
       cost[i][j] = INFINITY;
       for (size_t k = i; k < j; ++k) {
-        double price = cost[i][k] + cost[k + 1][j] +
-                       static_cast<double>(sizes[i]) * static_cast<double>(sizes[k + 1]) * static_cast<double>(sizes[j + 1]);
+        double price =
+            cost[i][k] + cost[k + 1][j] +
+            static_cast<double>(sizes[i]) * static_cast<double>(sizes[k + 1]) * static_cast<double>(sizes[j + 1]);
         if (price < cost[i][j]) cost[i][j] = price, split[i][j] = k;
       }
     }
@@ -41,7 +43,8 @@ Tensor multiply_chain(TensorList matrices) {
   for (size_t i = 0; i < matrices.size(); ++i) {
     const Tensor& m = matrices[i];
     TAEDA_CHECK(m.dim() == 2, "matrix ", i, " must have 2 dimensions; got shape ", m.sizes());
-    TAEDA_CHECK(m.sizes()[0] == sizes.back(), "matrix ", i, " of shape ", m.sizes(), " must have ", sizes.back(), " rows");
+    TAEDA_CHECK(m.sizes()[0] == sizes.back(), "matrix ", i, " of shape ", m.sizes(), " must have ", sizes.back(),
+                " rows");
     sizes.push_back(m.sizes()[1]);
   }
   return multiply_chain(matrices, best_splits(sizes), 0, matrices.size() - 1);
@@ -82,7 +85,9 @@ Tensor trace(const Tensor& self) {
   return ops::sum(ops::diagonal(self));
 }
 
-Tensor linalg_diagonal(const Tensor& A, int64_t offset, int64_t dim1, int64_t dim2) { return ops::diagonal(A, offset, dim1, dim2); }
+Tensor linalg_diagonal(const Tensor& A, int64_t offset, int64_t dim1, int64_t dim2) {
+  return ops::diagonal(A, offset, dim1, dim2);
+}
 
 // --- norms
 namespace {
@@ -97,15 +102,19 @@ Tensor singular_values(const Tensor& self, IntList dim) { return ops::linalg_svd
 // What was reduced to a value per matrix, with the two dimensions back as size 1 if they are kept.
 Tensor kept(Tensor result, int64_t rank, IntList dim, bool keepdim) {
   if (!keepdim) return result;
-  int64_t first = std::min(wrap_dim(dim[0], rank), wrap_dim(dim[1], rank)), second = std::max(wrap_dim(dim[0], rank), wrap_dim(dim[1], rank));
+  int64_t first = std::min(wrap_dim(dim[0], rank), wrap_dim(dim[1], rank)),
+          second = std::max(wrap_dim(dim[0], rank), wrap_dim(dim[1], rank));
   return ops::unsqueeze(ops::unsqueeze(result, first), second);
 }
 
-Tensor converted(const Tensor& self, OptDType dtype) { return dtype && *dtype != self.dtype() ? ops::_to_copy(self, *dtype) : self; }
+Tensor converted(const Tensor& self, OptDType dtype) {
+  return dtype && *dtype != self.dtype() ? ops::_to_copy(self, *dtype) : self;
+}
 
 void check_matrix_dims(const Tensor& self, IntList dim) {
   TAEDA_CHECK(self.dim() >= 2, "needs matrices; got shape ", self.sizes());
-  TAEDA_CHECK(dim.size() == 2 && wrap_dim(dim[0], self.dim()) != wrap_dim(dim[1], self.dim()), "dim must name two dimensions; got ", dim);
+  TAEDA_CHECK(dim.size() == 2 && wrap_dim(dim[0], self.dim()) != wrap_dim(dim[1], self.dim()),
+              "dim must name two dimensions; got ", dim);
   TAEDA_CHECK(is_differentiable(self.dtype()), "is for floating-point and complex tensors; got ", self.dtype());
 }
 
@@ -129,11 +138,13 @@ Tensor linalg_matrix_norm(const Tensor& given, const Scalar& ord, IntList dim, b
   check_matrix_dims(given, dim);
   Tensor self = converted(given, dtype);
   double order = ord.as_double(), size = std::abs(order);
-  TAEDA_CHECK(size == 1 || size == 2 || std::isinf(size), "ord must be 1, -1, 2, -2, inf or -inf for matrices; got ", ord);
+  TAEDA_CHECK(size == 1 || size == 2 || std::isinf(size), "ord must be 1, -1, 2, -2, inf or -inf for matrices; got ",
+              ord);
   if (size == 1) return extreme_sum(self, dim[0], dim[1], order > 0, keepdim);
   if (std::isinf(size)) return extreme_sum(self, dim[1], dim[0], order > 0, keepdim);
   Tensor values = singular_values(self, dim);
-  return kept(order > 0 ? ops::amax(values, kValues<int64_t, -1>) : ops::amin(values, kValues<int64_t, -1>), self.dim(), dim, keepdim);
+  return kept(order > 0 ? ops::amax(values, kValues<int64_t, -1>) : ops::amin(values, kValues<int64_t, -1>), self.dim(),
+              dim, keepdim);
 }
 
 Tensor linalg_matrix_norm(const Tensor& given, std::string_view ord, IntList dim, bool keepdim, OptDType dtype) {
@@ -144,12 +155,14 @@ Tensor linalg_matrix_norm(const Tensor& given, std::string_view ord, IntList dim
   return kept(ops::sum(singular_values(self, dim), kValues<int64_t, -1>), self.dim(), dim, keepdim);
 }
 
-Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, std::optional<IntList> dim, bool keepdim, OptDType dtype) {
+Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, std::optional<IntList> dim, bool keepdim,
+                   OptDType dtype) {
   if (!ord) {
     Tensor result = ops::linalg_vector_norm(self, Scalar(2), dim, keepdim, dtype);
     return result;
   }
-  TAEDA_CHECK(dim || self.dim() == 1 || self.dim() == 2, "without dim, self must have 1 or 2 dimensions; got shape ", self.sizes());
+  TAEDA_CHECK(dim || self.dim() == 1 || self.dim() == 2, "without dim, self must have 1 or 2 dimensions; got shape ",
+              self.sizes());
   int64_t count = dim ? static_cast<int64_t>(dim->size()) : self.dim();
   TAEDA_CHECK(count == 1 || count == 2, "dim must name one or two dimensions; got ", dim ? *dim : IntList());
   if (count == 1) return ops::linalg_vector_norm(self, *ord, dim, keepdim, dtype);
@@ -157,13 +170,17 @@ Tensor linalg_norm(const Tensor& self, const std::optional<Scalar>& ord, std::op
 }
 
 Tensor linalg_norm(const Tensor& self, std::string_view ord, std::optional<IntList> dim, bool keepdim, OptDType dtype) {
-  TAEDA_CHECK(dim ? dim->size() == 2 : self.dim() == 2, "ord '", ord, "' is for matrices: self must have 2 dimensions or dim name two; got shape ",
-              self.sizes());
+  TAEDA_CHECK(dim ? dim->size() == 2 : self.dim() == 2, "ord '", ord,
+              "' is for matrices: self must have 2 dimensions or dim name two; got shape ", self.sizes());
   return ops::linalg_matrix_norm(self, ord, dim ? *dim : kValues<int64_t, 0, 1>, keepdim, dtype);
 }
 
-Tensor nuclear_norm(const Tensor& self, bool keepdim) { return ops::nuclear_norm(self, kValues<int64_t, -2, -1>, keepdim); }
+Tensor nuclear_norm(const Tensor& self, bool keepdim) {
+  return ops::nuclear_norm(self, kValues<int64_t, -2, -1>, keepdim);
+}
 
-Tensor nuclear_norm(const Tensor& self, IntList dim, bool keepdim) { return ops::linalg_matrix_norm(self, std::string_view("nuc"), dim, keepdim); }
+Tensor nuclear_norm(const Tensor& self, IntList dim, bool keepdim) {
+  return ops::linalg_matrix_norm(self, std::string_view("nuc"), dim, keepdim);
+}
 
 }  // namespace taeda::composite

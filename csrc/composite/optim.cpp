@@ -1,7 +1,7 @@
 // Optimiser steps whose learning rate is in a tensor.
+#include "shape/ops/optim.h"
 #include "api/ops.h"
 #include "composite/number.h"
-#include "shape/ops/optim.h"
 
 namespace taeda::composite {
 
@@ -19,12 +19,13 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList buffers, double w
                    grad_scale, found_inf);
 }
 
-#define TAEDA_ADAM(name)                                                                                                 \
-  void name(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs,  \
-            TensorList state_steps, const Tensor& lr, double beta1, double beta2, double weight_decay, double eps,       \
-            bool amsgrad, bool maximize, const Tensor& grad_scale, const Tensor& found_inf) {                            \
-    ops::name(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, rate(lr), beta1, beta2, weight_decay,    \
-              eps, amsgrad, maximize, grad_scale, found_inf);                                                            \
+#define TAEDA_ADAM(name)                                                                                              \
+  void name(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,                           \
+            TensorList max_exp_avg_sqs, TensorList state_steps, const Tensor& lr, double beta1, double beta2,         \
+            double weight_decay, double eps, bool amsgrad, bool maximize, const Tensor& grad_scale,                   \
+            const Tensor& found_inf) {                                                                                \
+    ops::name(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, rate(lr), beta1, beta2, weight_decay, \
+              eps, amsgrad, maximize, grad_scale, found_inf);                                                         \
   }
 TAEDA_ADAM(_fused_adam_)
 TAEDA_ADAM(_fused_adamw_)
@@ -32,8 +33,8 @@ TAEDA_ADAM(_fused_adamw_)
 void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums, TensorList state_steps, const Tensor& lr,
                      double lr_decay, double weight_decay, double eps, bool maximize, const Tensor& grad_scale,
                      const Tensor& found_inf) {
-  ops::_fused_adagrad_(self, grads, state_sums, state_steps, rate(lr), lr_decay, weight_decay, eps, maximize, grad_scale,
-                       found_inf);
+  ops::_fused_adagrad_(self, grads, state_sums, state_steps, rate(lr), lr_decay, weight_decay, eps, maximize,
+                       grad_scale, found_inf);
 }
 
 }  // namespace taeda::composite

@@ -19,7 +19,8 @@ Blend blend_named(std::string_view name) {
 
 void check(const Tensor& self, const Tensor& q) {
   TAEDA_CHECK(self.numel() > 0, "an empty tensor has no quantiles");
-  TAEDA_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, "is for float32 and float64; got ", self.dtype());
+  TAEDA_CHECK(self.dtype() == DType::Float32 || self.dtype() == DType::Float64, "is for float32 and float64; got ",
+              self.dtype());
   TAEDA_CHECK(q.dim() <= 1, "q must be a number or a vector; got shape ", q.sizes());
   TAEDA_CHECK(q.dtype() == self.dtype(), "q must have the dtype of the tensor (", self.dtype(), "); got ", q.dtype());
   if (!q.is_cpu()) return;
@@ -31,7 +32,9 @@ void check(const Tensor& self, const Tensor& q) {
 }
 
 // The elements at whole ranks along the last dimension.
-Tensor at_rank(const Tensor& sorted, const Tensor& rank) { return ops::gather(sorted, -1, ops::_to_copy(rank, DType::Int64)); }
+Tensor at_rank(const Tensor& sorted, const Tensor& rank) {
+  return ops::gather(sorted, -1, ops::_to_copy(rank, DType::Int64));
+}
 
 Tensor blended(const Tensor& sorted, const Tensor& rank, Blend blend) {
   if (blend == Blend::Lower) return at_rank(sorted, ops::floor(rank));
@@ -43,8 +46,8 @@ Tensor blended(const Tensor& sorted, const Tensor& rank, Blend blend) {
   return ops::lerp(below, above, weight);
 }
 
-Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation,
-                 bool ignore_nan) {
+Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
+                 std::string_view interpolation, bool ignore_nan) {
   Blend blend = blend_named(interpolation);
   check(self, q);
   const int64_t flat[] = {-1};
@@ -64,8 +67,10 @@ Tensor quantiles(const Tensor& self, const Tensor& q, std::optional<int64_t> dim
   }
   if (ranks.dim() < sorted.dim()) ranks = ops::unsqueeze(ranks, -1);
   Tensor result = blended(sorted, ranks, blend);
-  if (q.dim() > 0) result = ops::movedim(result, -1, 0);
-  else result = ops::squeeze(result, int64_t{-1});
+  if (q.dim() > 0)
+    result = ops::movedim(result, -1, 0);
+  else
+    result = ops::squeeze(result, int64_t{-1});
   if (!keepdim) return result;
   int64_t first = q.dim();
   if (dim && rank) return ops::unsqueeze(result, d + first);
@@ -81,19 +86,23 @@ Tensor number_for(const Tensor& self, double q) {
 
 }  // namespace
 
-Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
+Tensor quantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
+                std::string_view interpolation) {
   return quantiles(self, q, dim, keepdim, interpolation, false);
 }
 
-Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
+Tensor quantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
+                std::string_view interpolation) {
   return quantiles(self, number_for(self, q), dim, keepdim, interpolation, false);
 }
 
-Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
+Tensor nanquantile(const Tensor& self, const Tensor& q, std::optional<int64_t> dim, bool keepdim,
+                   std::string_view interpolation) {
   return quantiles(self, q, dim, keepdim, interpolation, true);
 }
 
-Tensor nanquantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim, std::string_view interpolation) {
+Tensor nanquantile(const Tensor& self, double q, std::optional<int64_t> dim, bool keepdim,
+                   std::string_view interpolation) {
   return quantiles(self, number_for(self, q), dim, keepdim, interpolation, true);
 }
 

@@ -1,8 +1,8 @@
 // Random tensors by filling fresh ones.
+#include "shape/ops/random.h"
 #include "api/ops.h"
 #include "composite/number.h"
 #include "shape/elementwise.h"
-#include "shape/ops/random.h"
 
 namespace taeda::composite {
 
@@ -124,12 +124,12 @@ Tensor normal(const Tensor& mean, const Tensor& std, const Gen& generator) {
 }
 
 Tensor bernoulli(const Tensor& self, const Gen& generator) {
-  Tensor result = ops::empty_like(self);
+  Tensor result = ops::empty_like(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
   ops::bernoulli_(result, self, generator);
   return result;
 }
 Tensor bernoulli(const Tensor& self, double p, const Gen& generator) {
-  Tensor result = ops::empty_like(self);
+  Tensor result = ops::empty_like(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
   ops::bernoulli_(result, p, generator);
   return result;
 }
@@ -141,8 +141,8 @@ Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool 
   return ops::leaky_relu(self, Scalar((lower.as_double() + upper.as_double()) / 2));
 }
 
-Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower, const Scalar& upper, bool training,
-                        const Gen& generator) {
+Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower, const Scalar& upper,
+                        bool training, const Gen& generator) {
   TAEDA_CHECK(std::ranges::equal(self.sizes(), noise.sizes()), "noise must have the shape of self ", self.sizes(),
               "; got ", noise.sizes());
   if (!training) return rrelu(self, lower, upper, false, generator);
@@ -151,8 +151,8 @@ Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& l
   return output;
 }
 
-Tensor rrelu_with_noise_backward(const Tensor& grad_output, const Tensor& self, const Tensor& noise, const Scalar& lower,
-                                 const Scalar& upper, bool training, bool) {
+Tensor rrelu_with_noise_backward(const Tensor& grad_output, const Tensor& self, const Tensor& noise,
+                                 const Scalar& lower, const Scalar& upper, bool training, bool) {
   double low = lower.as_double(), high = upper.as_double();
   if (training && high - low > 1e-6) return ops::mul(grad_output, noise);
   // Slopes are not negative: the result has the sign of self, so that it does not matter which of the two is given.

@@ -1,6 +1,6 @@
 // Gradients of running totals; differences and areas.
-#include "api/ops.h"
 #include "shape/ops/scan.h"
+#include "api/ops.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -15,15 +15,17 @@ namespace {
 
 bool any(const Tensor& mask) { return shape::integers_of(ops::_to_copy(ops::any(mask), DType::Int64))[0] != 0; }
 
-// A product without the factor at `position`, for every total that holds this factor: exact for zeros and differentiable
-// to any order, at the cost of a pass per element.
+// A product without the factor at `position`, for every total that holds this factor: exact for zeros and
+// differentiable to any order, at the cost of a pass per element.
 Tensor gradient_by_leaving_out(const Tensor& grad, const Tensor& input, int64_t dim) {
   std::vector<Tensor> gradients;
   int64_t length = input.size(dim);
   for (int64_t k = 0; k < length; ++k) {
     Tensor before = ops::prod(ops::slice(input, dim, 0, k), dim, true);
     Tensor first = ops::ones_like(before);
-    Tensor rest = k + 1 < length ? ops::cat(std::array<Tensor, 2>{first, ops::cumprod(ops::slice(input, dim, k + 1), dim)}, dim) : first;
+    Tensor rest = k + 1 < length
+                      ? ops::cat(std::array<Tensor, 2>{first, ops::cumprod(ops::slice(input, dim, k + 1), dim)}, dim)
+                      : first;
     Tensor totals = ops::mul(before, rest);
     const int64_t along[] = {dim};
     gradients.push_back(ops::sum(ops::mul(ops::slice(grad, dim, k), totals), along, true));
@@ -49,16 +51,21 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim, co
   Tensor before = ops::div(weighted(output), ops::conj(ops::masked_fill(factors, zero, Scalar(1))));
   Tensor at_first = weighted(ops::cumprod(ops::masked_fill(factors, first, Scalar(1)), dim));
   Tensor result = ops::where(first, at_first, before);
-  return ops::masked_fill(result, ops::logical_and(ops::gt(zeros_so_far, Scalar(0)), ops::logical_not(first)), Scalar(0));
+  return ops::masked_fill(result, ops::logical_and(ops::gt(zeros_so_far, Scalar(0)), ops::logical_not(first)),
+                          Scalar(0));
 }
 
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
   if (grad.dim() == 0 || grad.numel() == 0) return ops::alias(grad);
   const int64_t dims[] = {dim};
-  Tensor nothing = ops::full_like(grad, Scalar(-INFINITY));
-  auto part = [&](const Tensor& amount, const Tensor& chosen) {
-    Tensor log = ops::where(chosen, ops::log(ops::where(chosen, amount, ops::ones_like(amount))), nothing);
-    Tensor total = ops::flip(ops::logcumsumexp(ops::flip(ops::sub(log, result), dims), dim), dims);
+  // Where all elements so far are minus infinity the total is no divisor: nothing comes from there.
+  Tensor none = ops::eq(result, Scalar(-INFINITY));
+  Tensor divisor = ops::masked_fill(result, none, Scalar(0));
+  Tensor some = ops::logical_not(none), nothing = ops::full_like(grad, Scalar(-INFINITY)), one = ops::ones_like(grad);
+  auto part = [&](const Tensor& amount, const Tensor& sign) {
+    Tensor chosen = ops::logical_and(sign, some);
+    Tensor log = ops::where(chosen, ops::log(ops::where(chosen, amount, one)), nothing);
+    Tensor total = ops::flip(ops::logcumsumexp(ops::flip(ops::sub(log, divisor), dims), dim), dims);
     return ops::exp(ops::add(total, self));
   };
   return ops::sub(part(grad, ops::gt(grad, Scalar(0))), part(ops::neg(grad), ops::lt(grad, Scalar(0))));
@@ -71,7 +78,8 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend, c
   std::vector<Tensor> parts;
   for (const Tensor* part : {&prepend, &self, &append})
     if (part->defined()) {
-      TAEDA_CHECK(part->dim() == self.dim(), "what is joined must have ", self.dim(), " dimensions; got shape ", part->sizes());
+      TAEDA_CHECK(part->dim() == self.dim(), "what is joined must have ", self.dim(), " dimensions; got shape ",
+                  part->sizes());
       parts.push_back(*part);
     }
   Tensor result = parts.size() > 1 ? ops::cat(parts, dim) : self;
@@ -97,7 +105,8 @@ Tensor pairs(const Tensor& y, int64_t dim) {
 Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
   TAEDA_CHECK(x.dim() > 0, "x must have a dimension; got a number");
   if (x.dim() == 1) {
-    TAEDA_CHECK(x.numel() == y.size(dim), "x must have ", y.size(dim), " places along dimension ", dim, "; got ", x.numel());
+    TAEDA_CHECK(x.numel() == y.size(dim), "x must have ", y.size(dim), " places along dimension ", dim, "; got ",
+                x.numel());
     std::vector<int64_t> sizes(static_cast<size_t>(y.dim()), 1);
     Tensor steps = ops::diff(x);
     sizes[wrap_dim(dim, y.dim())] = steps.numel();
@@ -109,7 +118,9 @@ Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
   return ops::diff(padded, 1, rank - from_end);
 }
 
-void check_place(const Tensor& y) { TAEDA_CHECK(y.dim() > 0, "y must have a dimension to integrate along; got a number"); }
+void check_place(const Tensor& y) {
+  TAEDA_CHECK(y.dim() > 0, "y must have a dimension to integrate along; got a number");
+}
 
 Tensor areas(const Tensor& y, const Tensor& x, int64_t dim) {
   check_place(y);
@@ -139,7 +150,9 @@ Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
 
 Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
   check_place(y);
-  return ops::cumsum(ops::mul(pairs(y, dim), dx.category() == Category::Complex ? Scalar(dx.to<complex128>() * 0.5) : Scalar(dx.as_double() * 0.5)), dim);
+  return ops::cumsum(ops::mul(pairs(y, dim), dx.category() == Category::Complex ? Scalar(dx.to<complex128>() * 0.5)
+                                                                                : Scalar(dx.as_double() * 0.5)),
+                     dim);
 }
 
 }  // namespace taeda::composite

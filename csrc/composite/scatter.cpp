@@ -1,6 +1,6 @@
 // Scattering into copies, and the gradients of scattering.
-#include "api/ops.h"
 #include "shape/ops/scatter.h"
+#include "api/ops.h"
 
 namespace taeda::composite {
 
@@ -65,7 +65,8 @@ Tensor window_of(const Tensor& src, const Tensor& index) {
   return part;
 }
 
-Gradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part, bool include_self) {
+Gradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
+                  bool include_self) {
   Tensor ones = ops::ones_like(part);
   Tensor count = include_self ? ops::ones_like(self) : ops::zeros_like(self);
   count = ops::clamp_min(ops::scatter_add(count, dim, index, ones), Scalar(1));
@@ -83,8 +84,8 @@ Gradients of_product(const Tensor& grad, const Tensor& self, int64_t dim, const 
   Tensor one_factor = ops::masked_fill(part, zero, Scalar(1));
   Tensor base = include_self ? ops::masked_fill(self, self_zero, Scalar(1)) : self;
   Tensor without_zeros = ops::scatter_reduce(base, dim, index, one_factor, "prod", include_self);
-  auto gradient = [&](const Tensor& factor, const Tensor& is_zero, const Tensor& whole, const Tensor& rest, const Tensor& zeros,
-                      const Tensor& g) {
+  auto gradient = [&](const Tensor& factor, const Tensor& is_zero, const Tensor& whole, const Tensor& rest,
+                      const Tensor& zeros, const Tensor& g) {
     Tensor alone = ops::logical_and(is_zero, ops::eq(zeros, Scalar(1)));
     Tensor quotient = ops::div(ops::mul(g, whole), ops::masked_fill(factor, is_zero, Scalar(1)));
     return ops::where(alone, ops::mul(g, rest), ops::masked_fill(quotient, is_zero, Scalar(0)));
@@ -105,8 +106,9 @@ Gradients of_extreme(const Tensor& grad, const Tensor& self, int64_t dim, const 
 
 }  // namespace
 
-std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
-                                                           const Tensor& src, std::string_view reduce, bool include_self,
+std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, const Tensor& self, int64_t dim,
+                                                           const Tensor& index, const Tensor& src,
+                                                           std::string_view reduce, bool include_self,
                                                            const Tensor& result) {
   Tensor part = window_of(src, index);
   Gradients g;

@@ -1,7 +1,7 @@
 // Searching, histograms, membership and classes over other ops.
+#include "shape/ops/search.h"
 #include "api/ops.h"
 #include "shape/elementwise.h"
-#include "shape/ops/search.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -22,7 +22,8 @@ void check_boundaries(const Tensor& boundaries) {
 
 Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const Tensor& sorter) {
-  TAEDA_CHECK(sorted_sequence.dim() == 1, "one number can be searched in a vector only; got shape ", sorted_sequence.sizes());
+  TAEDA_CHECK(sorted_sequence.dim() == 1, "one number can be searched in a vector only; got shape ",
+              sorted_sequence.sizes());
   return ops::searchsorted(sorted_sequence, number_beside(self, sorted_sequence), out_int32, right, side, sorter);
 }
 
@@ -38,19 +39,24 @@ Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, b
 
 namespace {
 
-std::tuple<Tensor, Tensor> histogram_between(const Tensor& self, const Tensor& edges, const Tensor& weight, bool density) {
+std::tuple<Tensor, Tensor> histogram_between(const Tensor& self, const Tensor& edges, const Tensor& weight,
+                                             bool density) {
   const int64_t flat[] = {-1};
   TAEDA_CHECK(edges.dim() == 1 && edges.numel() > 0, "bins must be a vector of edges; got shape ", edges.sizes());
-  TAEDA_CHECK(edges.dtype() == self.dtype(), "the edges must have the dtype of the tensor (", self.dtype(), "); got ", edges.dtype());
+  TAEDA_CHECK(edges.dtype() == self.dtype(), "the edges must have the dtype of the tensor (", self.dtype(), "); got ",
+              edges.dtype());
   if (weight.defined()) {
-    TAEDA_CHECK(std::ranges::equal(weight.sizes(), self.sizes()), "weight must have the shape of the tensor ", self.sizes(), "; got ", weight.sizes());
-    TAEDA_CHECK(weight.dtype() == self.dtype(), "weight must have the dtype of the tensor (", self.dtype(), "); got ", weight.dtype());
+    TAEDA_CHECK(std::ranges::equal(weight.sizes(), self.sizes()), "weight must have the shape of the tensor ",
+                self.sizes(), "; got ", weight.sizes());
+    TAEDA_CHECK(weight.dtype() == self.dtype(), "weight must have the dtype of the tensor (", self.dtype(), "); got ",
+                weight.dtype());
   }
   int64_t bins = edges.numel() - 1;
   Tensor values = ops::reshape(self, flat);
   Tensor first = ops::select(edges, 0, 0), last = ops::select(edges, 0, bins);
   Tensor place = ops::sub(ops::searchsorted(edges, values, false, true), Scalar(1));
-  place = ops::where(ops::eq(values, last), ops::full_like(place, Scalar(bins - 1)), place);  // the last bin has both edges
+  place =
+      ops::where(ops::eq(values, last), ops::full_like(place, Scalar(bins - 1)), place);  // the last bin has both edges
   Tensor inside = ops::logical_and(ops::ge(values, first), ops::le(values, last));
   Tensor amounts = weight.defined() ? ops::reshape(weight, flat) : ops::ones_like(values);
   amounts = ops::masked_fill(amounts, ops::logical_not(inside), Scalar(0));
@@ -75,7 +81,9 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, std::opti
     TAEDA_CHECK(range->size() == 2, "range must have a lower and an upper end; got ", range->size(), " numbers");
     low = (*range)[0], high = (*range)[1];
   } else if (self.numel() > 0) {
-    auto end_of = [](const Tensor& t) { return ops::_to_copy(t, DType::Float64, std::nullopt, Device()).data<double>()[0]; };
+    auto end_of = [](const Tensor& t) {
+      return ops::_to_copy(t, DType::Float64, std::nullopt, Device()).data<double>()[0];
+    };
     low = end_of(ops::amin(self)), high = end_of(ops::amax(self));
   }
   TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "the range from ", low, " to ", high, " is not finite");
@@ -91,9 +99,10 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
   TAEDA_CHECK(common != DType::Bool && !is_complex(common), "is for real numbers; got ", common);
   auto as = [&](const Tensor& t) { return t.dtype() == common ? t : ops::_to_copy(t, common); };
   const int64_t flat[] = {-1};
-  if (test_elements.numel() == 0) return ops::full_like(elements, Scalar(invert), DType::Bool);
-  Tensor values = as(elements);
-  Tensor sorted = std::get<0>(ops::sort(ops::reshape(as(test_elements), flat), 0));
+  Tensor values = as(elements), among = ops::reshape(as(test_elements), flat);
+  if (is_floating(common)) among = ops::masked_select(among, ops::eq(among, among));  // NaN equals nothing
+  if (among.numel() == 0) return ops::full_like(elements, Scalar(invert), DType::Bool);
+  Tensor sorted = std::get<0>(ops::sort(among, 0));
   Tensor place = ops::clamp_max(ops::searchsorted(sorted, values), Scalar(sorted.numel() - 1));
   Tensor found = ops::eq(ops::take(sorted, place), values);
   return invert ? ops::logical_not(found) : found;
@@ -112,13 +121,15 @@ std::tuple<Tensor, Tensor> _unique(const Tensor& self, bool sorted, bool return_
   return {std::get<0>(found), std::get<1>(found)};
 }
 
-std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim, bool return_inverse, bool return_counts) {
+std::tuple<Tensor, Tensor, Tensor> unique_dim_consecutive(const Tensor& self, int64_t dim, bool return_inverse,
+                                                          bool return_counts) {
   return ops::unique_consecutive(self, return_inverse, return_counts, dim);
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {
   TAEDA_CHECK(self.dtype() == DType::Int64, "classes must be int64; got ", self.dtype());
-  TAEDA_CHECK(num_classes != 0 && num_classes >= -1, "num_classes must be positive, or -1 to infer it; got ", num_classes);
+  TAEDA_CHECK(num_classes != 0 && num_classes >= -1, "num_classes must be positive, or -1 to infer it; got ",
+              num_classes);
   std::vector<int64_t> sizes(self.sizes().begin(), self.sizes().end());
   if (self.numel() == 0) {
     TAEDA_CHECK(num_classes > 0, "num_classes cannot be inferred from an empty tensor");

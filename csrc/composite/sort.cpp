@@ -1,6 +1,6 @@
 // Sorting over the stable kernel, medians of all elements, gradients of selections.
-#include "api/ops.h"
 #include "shape/ops/sort.h"
+#include "api/ops.h"
 
 namespace taeda::composite {
 
@@ -8,7 +8,8 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
   return ops::sort(self, false, dim, descending);
 }
 
-Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntList sizes, bool keepdim) {
+Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntList sizes,
+                                          bool keepdim) {
   Tensor zeros = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
   if (keepdim || sizes.empty()) return ops::scatter_add(zeros, dim, indices, grad);
   dim = wrap_dim(dim, static_cast<int64_t>(sizes.size()));

@@ -5,7 +5,7 @@ namespace taeda {
 namespace {
 
 struct ThreadLists {
-  static constexpr int kMax = 4;
+  static constexpr int kMax = 24;
   ObjectList* lists[kMax] = {};
   int count = 0;
   bool finished = false;

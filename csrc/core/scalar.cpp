@@ -2,7 +2,7 @@
 
 namespace taeda {
 
-DType Scalar::natural_dtype() const {
+TAEDA_API DType Scalar::natural_dtype() const {
   switch (kind_) {
     case Kind::Bool:
       return DType::Bool;

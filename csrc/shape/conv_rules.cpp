@@ -31,23 +31,24 @@ Dims strides_like(const Tensor& input, const Tensor& weight, const Dims& sizes) 
 }
 
 void check_ranks(const Tensor& input, const Tensor& weight, int64_t groups) {
-  TAEDA_CHECK(input.dim() >= 3 && input.dim() <= 5, "input must have a batch, a channel and 1 to 3 spatial dimensions; got shape ",
-              input.sizes());
-  TAEDA_CHECK(weight.dim() == input.dim(), "weight must have as many dimensions as input (", input.dim(), "); got input of shape ",
-              input.sizes(), " and weight of shape ", weight.sizes());
+  TAEDA_CHECK(input.dim() >= 3 && input.dim() <= 5,
+              "input must have a batch, a channel and 1 to 3 spatial dimensions; got shape ", input.sizes());
+  TAEDA_CHECK(weight.dim() == input.dim(), "weight must have as many dimensions as input (", input.dim(),
+              "); got input of shape ", input.sizes(), " and weight of shape ", weight.sizes());
   TAEDA_CHECK(groups > 0, "groups must be positive; got ", groups);
 }
 
 void check_channels(const Tensor& input, const Tensor& weight, const Tensor& bias, bool transposed, int64_t groups) {
   int64_t wanted = transposed ? weight.sizes()[0] : weight.sizes()[1] * groups;
-  TAEDA_CHECK(weight.sizes()[0] % groups == 0 && weight.sizes()[0] > 0, "the first size of weight must be a positive multiple of groups (",
-              groups, "); got weight of shape ", weight.sizes());
-  TAEDA_CHECK(input.sizes()[1] == wanted, "with groups=", groups, " and weight of shape ", weight.sizes(), ", input must have ", wanted,
-              " channels; got shape ", input.sizes());
+  TAEDA_CHECK(weight.sizes()[0] % groups == 0 && weight.sizes()[0] > 0,
+              "the first size of weight must be a positive multiple of groups (", groups, "); got weight of shape ",
+              weight.sizes());
+  TAEDA_CHECK(input.sizes()[1] == wanted, "with groups=", groups, " and weight of shape ", weight.sizes(),
+              ", input must have ", wanted, " channels; got shape ", input.sizes());
   if (!bias.defined()) return;
   int64_t channels = transposed ? weight.sizes()[1] * groups : weight.sizes()[0];
-  TAEDA_CHECK(bias.dim() == 1 && bias.sizes()[0] == channels, "bias must have shape (", channels, ",) to go with weight of shape ",
-              weight.sizes(), "; got ", bias.sizes());
+  TAEDA_CHECK(bias.dim() == 1 && bias.sizes()[0] == channels, "bias must have shape (", channels,
+              ",) to go with weight of shape ", weight.sizes(), "; got ", bias.sizes());
 }
 
 void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias) {
@@ -64,12 +65,16 @@ ConvGeometry conv_geometry(const Tensor& input, const Tensor& weight, IntList st
                            bool transposed, IntList output_padding, int64_t groups) {
   check_ranks(input, weight, groups);
   int64_t rank = input.dim() - 2;
-  ConvGeometry g{transposed, groups, spelled_out(stride, rank, "stride", 1), spelled_out(padding, rank, "padding", 0),
-                 spelled_out(dilation, rank, "dilation", 1), spelled_out(output_padding, rank, "output_padding", 0)};
+  ConvGeometry g{transposed,
+                 groups,
+                 spelled_out(stride, rank, "stride", 1),
+                 spelled_out(padding, rank, "padding", 0),
+                 spelled_out(dilation, rank, "dilation", 1),
+                 spelled_out(output_padding, rank, "output_padding", 0)};
   for (int64_t i = 0; i < rank; ++i)
     TAEDA_CHECK(!transposed || g.output_padding[i] < std::max(g.stride[i], g.dilation[i]),
-                "output_padding must be smaller than stride or dilation; got output_padding ", output_padding, ", stride ", stride,
-                " and dilation ", dilation);
+                "output_padding must be smaller than stride or dilation; got output_padding ", output_padding,
+                ", stride ", stride, " and dilation ", dilation);
   return g;
 }
 
@@ -85,12 +90,13 @@ Spec convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, 
     int64_t out;
     if (transposed) {
       out = (in - 1) * g.stride[i] - 2 * g.padding[i] + span + g.output_padding[i];
-      TAEDA_CHECK(out > 0, "the result would have size ", out, " in spatial dimension ", i, "; got input of shape ", input.sizes(),
-                  ", weight of shape ", weight.sizes(), " and padding ", padding);
+      TAEDA_CHECK(out > 0, "the result would have size ", out, " in spatial dimension ", i, "; got input of shape ",
+                  input.sizes(), ", weight of shape ", weight.sizes(), " and padding ", padding);
     } else {
       int64_t padded = in + 2 * g.padding[i];
-      TAEDA_CHECK(padded >= span, "the kernel spans ", span, " elements of spatial dimension ", i, ", where the padded input has only ",
-                  padded, "; got input of shape ", input.sizes(), " and weight of shape ", weight.sizes());
+      TAEDA_CHECK(padded >= span, "the kernel spans ", span, " elements of spatial dimension ", i,
+                  ", where the padded input has only ", padded, "; got input of shape ", input.sizes(),
+                  " and weight of shape ", weight.sizes());
       out = (padded - span) / g.stride[i] + 1;
     }
     sizes.push_back(out);
@@ -98,8 +104,10 @@ Spec convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, 
   return {sizes, input.dtype(), strides_like(input, weight, sizes)};
 }
 
-Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList, IntList, IntList, int64_t groups) {
-  TAEDA_CHECK(grad.dtype() == input.dtype(), "grad and input must have one dtype; got ", grad.dtype(), " and ", input.dtype());
+Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList, IntList, IntList,
+                             int64_t groups) {
+  TAEDA_CHECK(grad.dtype() == input.dtype(), "grad and input must have one dtype; got ", grad.dtype(), " and ",
+              input.dtype());
   Dims sizes{grad.sizes()[1], input.sizes()[1] / groups};
   for (int64_t k : kernel_size) sizes.push_back(k);
   return {sizes, input.dtype(), strides_like(input, grad, sizes)};
@@ -112,11 +120,11 @@ int64_t window_count(IntList image, IntList kernel, IntList dilation, IntList pa
   int64_t count = 1;
   for (int i = 0; i < 2; ++i) {
     TAEDA_CHECK(kernel[i] > 0 && dilation[i] > 0 && stride[i] > 0 && padding[i] >= 0,
-                "kernel_size, dilation and stride must be positive and padding not negative; got ", kernel, ", ", dilation, ", ", stride,
-                " and ", padding);
+                "kernel_size, dilation and stride must be positive and padding not negative; got ", kernel, ", ",
+                dilation, ", ", stride, " and ", padding);
     int64_t room = image[i] + 2 * padding[i] - reach(kernel[i], dilation[i]);
-    TAEDA_CHECK(room >= 0, "a window of kernel_size ", kernel, " and dilation ", dilation, " does not fit an image of ", image,
-                " with padding ", padding);
+    TAEDA_CHECK(room >= 0, "a window of kernel_size ", kernel, " and dilation ", dilation, " does not fit an image of ",
+                image, " with padding ", padding);
     count *= room / stride[i] + 1;
   }
   return count;
@@ -127,12 +135,15 @@ Dims pair(IntList values, std::string_view name) { return spelled_out(values, 2,
 }  // namespace
 
 Spec im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList padding, IntList stride) {
-  TAEDA_CHECK(self.dim() == 3 || self.dim() == 4, "input must have shape (C, H, W) or (N, C, H, W); got ", self.sizes());
+  TAEDA_CHECK(self.dim() == 3 || self.dim() == 4, "input must have shape (C, H, W) or (N, C, H, W); got ",
+              self.sizes());
   Dims kernel = pair(kernel_size, "kernel_size");
   IntList image = self.sizes().last(2);
   int64_t channels = self.sizes()[self.dim() - 3];
-  TAEDA_CHECK(channels > 0 && image[0] > 0 && image[1] > 0, "input may be empty in its batch only; got shape ", self.sizes());
-  int64_t windows = window_count(image, kernel, pair(dilation, "dilation"), pair(padding, "padding"), pair(stride, "stride"));
+  TAEDA_CHECK(channels > 0 && image[0] > 0 && image[1] > 0, "input may be empty in its batch only; got shape ",
+              self.sizes());
+  int64_t windows =
+      window_count(image, kernel, pair(dilation, "dilation"), pair(padding, "padding"), pair(stride, "stride"));
   Dims sizes;
   if (self.dim() == 4) sizes.push_back(self.sizes()[0]);
   sizes.push_back(channels * kernel[0] * kernel[1]);
@@ -140,15 +151,18 @@ Spec im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList p
   return {sizes, self.dtype()};
 }
 
-Spec col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding, IntList stride) {
-  TAEDA_CHECK(self.dim() == 2 || self.dim() == 3, "input must have shape (C * kernel, L) or (N, C * kernel, L); got ", self.sizes());
+Spec col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding,
+            IntList stride) {
+  TAEDA_CHECK(self.dim() == 2 || self.dim() == 3, "input must have shape (C * kernel, L) or (N, C * kernel, L); got ",
+              self.sizes());
   Dims kernel = pair(kernel_size, "kernel_size"), image = pair(output_size, "output_size");
-  int64_t windows = window_count(image, kernel, pair(dilation, "dilation"), pair(padding, "padding"), pair(stride, "stride"));
+  int64_t windows =
+      window_count(image, kernel, pair(dilation, "dilation"), pair(padding, "padding"), pair(stride, "stride"));
   int64_t rows = self.sizes()[self.dim() - 2], area = kernel[0] * kernel[1];
-  TAEDA_CHECK(rows > 0 && rows % area == 0, "the second-to-last size of input must be a multiple of the kernel's ", area, " elements; got shape ",
-              self.sizes());
-  TAEDA_CHECK(self.sizes().back() == windows, "output_size ", output_size, " has ", windows, " windows, the last size of input; got shape ",
-              self.sizes());
+  TAEDA_CHECK(rows > 0 && rows % area == 0, "the second-to-last size of input must be a multiple of the kernel's ",
+              area, " elements; got shape ", self.sizes());
+  TAEDA_CHECK(self.sizes().back() == windows, "output_size ", output_size, " has ", windows,
+              " windows, the last size of input; got shape ", self.sizes());
   Dims sizes;
   if (self.dim() == 3) sizes.push_back(self.sizes()[0]);
   sizes.push_back(rows / area);

@@ -15,9 +15,10 @@ ConvGeometry conv_geometry(const Tensor& input, const Tensor& weight, IntList st
 
 Spec convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntList stride, IntList padding,
                  IntList dilation, bool transposed, IntList output_padding, int64_t groups);
-Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList stride, IntList padding,
-                             IntList dilation, int64_t groups);
+Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList stride,
+                             IntList padding, IntList dilation, int64_t groups);
 Spec im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList padding, IntList stride);
-Spec col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding, IntList stride);
+Spec col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding,
+            IntList stride);
 
 }  // namespace taeda::shape

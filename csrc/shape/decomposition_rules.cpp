@@ -51,12 +51,14 @@ std::tuple<Spec, Spec, Spec> lu_factor(const Tensor& A, bool pivot, bool) {
   check_matrices(A);
   TAEDA_CHECK(pivot, "on the CPU rows are always exchanged; leave pivot=True");
   int64_t m = A.size(-2), n = A.size(-1);
-  return {by_columns(batch_of(A), m, n, A.dtype()), vectors(batch_of(A), std::min(m, n), DType::Int32), Spec{batch_of(A), DType::Int32}};
+  return {by_columns(batch_of(A), m, n, A.dtype()), vectors(batch_of(A), std::min(m, n), DType::Int32),
+          Spec{batch_of(A), DType::Int32}};
 }
 
 Spec permutation(const Tensor& pivots, int64_t rows) {
   TAEDA_CHECK(pivots.dtype() == DType::Int32 && pivots.dim() >= 1 && pivots.sizes().back() <= rows,
-              "pivots must be int32, at most one for each of the ", rows, " rows; got ", pivots.dtype(), " of shape ", pivots.sizes());
+              "pivots must be int32, at most one for each of the ", rows, " rows; got ", pivots.dtype(), " of shape ",
+              pivots.sizes());
   return vectors(pivots.sizes().first(pivots.dim() - 1), rows, DType::Int64);
 }
 
@@ -87,7 +89,8 @@ std::tuple<Spec, Spec> solve(const Tensor& A, const Tensor& B, bool left, bool) 
   }
   check_system(A, B, B.size(left ? -2 : -1));
   Dims batch = broadcast_sizes(batch_of(A), batch_of(B));
-  Spec result = left ? by_columns(batch, B.size(-2), B.size(-1), A.dtype()) : by_rows(batch, B.size(-2), B.size(-1), A.dtype());
+  Spec result =
+      left ? by_columns(batch, B.size(-2), B.size(-1), A.dtype()) : by_rows(batch, B.size(-2), B.size(-1), A.dtype());
   return {result, Spec{batch_of(A), DType::Int32}};
 }
 
@@ -102,26 +105,30 @@ std::tuple<Spec, Spec> cholesky(const Tensor& self, bool, bool) { return inv(sel
 
 std::tuple<Spec, Spec> qr(const Tensor& A, std::string_view mode) {
   check_matrices(A);
-  TAEDA_CHECK(mode == "reduced" || mode == "complete" || mode == "r", "mode must be 'reduced', 'complete' or 'r'; got '", mode, "'");
+  TAEDA_CHECK(mode == "reduced" || mode == "complete" || mode == "r",
+              "mode must be 'reduced', 'complete' or 'r'; got '", mode, "'");
   int64_t m = A.size(-2), n = A.size(-1), k = mode == "complete" ? m : std::min(m, n);
   Spec q = mode == "r" ? Spec{{0}, A.dtype()} : by_columns(batch_of(A), m, k, A.dtype());
   return {q, by_columns(batch_of(A), k, n, A.dtype())};
 }
 
-std::tuple<Spec, Spec, Spec> svd(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view> driver) {
+std::tuple<Spec, Spec, Spec> svd(const Tensor& A, bool full_matrices, bool compute_uv,
+                                 std::optional<std::string_view> driver) {
   check_matrices(A);
   TAEDA_CHECK(!driver, "driver= chooses among the methods of a GPU; leave it None on the CPU");
   int64_t m = A.size(-2), n = A.size(-1), k = std::min(m, n);
   Spec s = vectors(batch_of(A), k, to_real(A.dtype())), none{{0}, A.dtype()};
   if (!compute_uv) return {none, s, none};
-  return {by_columns(batch_of(A), m, full_matrices ? m : k, A.dtype()), s, by_columns(batch_of(A), full_matrices ? n : k, n, A.dtype())};
+  return {by_columns(batch_of(A), m, full_matrices ? m : k, A.dtype()), s,
+          by_columns(batch_of(A), full_matrices ? n : k, n, A.dtype())};
 }
 
 std::tuple<Spec, Spec> eigh(const Tensor& A, std::string_view UPLO, bool compute_v) {
   check_square(A);
   TAEDA_CHECK(UPLO == "L" || UPLO == "U" || UPLO == "l" || UPLO == "u", "UPLO must be 'L' or 'U'; got '", UPLO, "'");
   int64_t n = A.size(-1);
-  return {vectors(batch_of(A), n, to_real(A.dtype())), compute_v ? by_columns(batch_of(A), n, n, A.dtype()) : Spec{{0}, A.dtype()}};
+  return {vectors(batch_of(A), n, to_real(A.dtype())),
+          compute_v ? by_columns(batch_of(A), n, n, A.dtype()) : Spec{{0}, A.dtype()}};
 }
 
 std::tuple<Spec, Spec> eig(const Tensor& self) {
@@ -134,12 +141,13 @@ std::tuple<Spec, Spec> eig(const Tensor& self) {
 std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double) {
   check_matrices(A);
   check_matrices(B);
-  TAEDA_CHECK(A.dtype() == B.dtype() && A.size(-2) == B.size(-2), "A and B must have one dtype and as many rows; got ", A.dtype(), " and ",
-              B.dtype(), " of shapes ", A.sizes(), " and ", B.sizes());
+  TAEDA_CHECK(A.dtype() == B.dtype() && A.size(-2) == B.size(-2), "A and B must have one dtype and as many rows; got ",
+              A.dtype(), " and ", B.dtype(), " of shapes ", A.sizes(), " and ", B.sizes());
   Dims batch = broadcast_sizes(batch_of(A), batch_of(B));
   int64_t m = A.size(-2), n = A.size(-1);
   // B's rows past n hold what tells the residuals; LAPACK needs room for the larger of both.
-  return {by_columns(batch, std::max(m, n), B.size(-1), A.dtype()), Spec{batch, DType::Int64}, vectors(batch, std::min(m, n), to_real(A.dtype()))};
+  return {by_columns(batch, std::max(m, n), B.size(-1), A.dtype()), Spec{batch, DType::Int64},
+          vectors(batch, std::min(m, n), to_real(A.dtype()))};
 }
 
 }  // namespace taeda::shape

@@ -19,8 +19,9 @@ Spec embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, 
   return {{num_weights, grad_output.sizes().back()}, grad_output.dtype()};
 }
 
-std::array<Spec, 4> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool, int64_t mode, bool,
-                                  const Tensor& per_sample_weights, bool include_last_offset, int64_t) {
+std::array<Spec, 4> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
+                                  int64_t mode, bool, const Tensor& per_sample_weights, bool include_last_offset,
+                                  int64_t) {
   check_table(weight, indices);
   check_index_dtype(offsets);
   if (!is_floating(weight.dtype())) TAEDA_FAIL(NotImplemented, "weight must be floating-point; got ", weight.dtype());
@@ -30,10 +31,11 @@ std::array<Spec, 4> embedding_bag(const Tensor& weight, const Tensor& indices, c
   TAEDA_CHECK(!include_last_offset || offsets.numel() > 0, "include_last_offset needs at least one offset");
   if (per_sample_weights.defined()) {
     TAEDA_CHECK(mode == 0, "per_sample_weights go with mode 0 (sum) only; got mode ", mode);
-    TAEDA_CHECK(per_sample_weights.dtype() == weight.dtype(), "per_sample_weights must have the dtype of weight (", weight.dtype(),
-                "); got ", per_sample_weights.dtype());
+    TAEDA_CHECK(per_sample_weights.dtype() == weight.dtype(), "per_sample_weights must have the dtype of weight (",
+                weight.dtype(), "); got ", per_sample_weights.dtype());
     TAEDA_CHECK(per_sample_weights.dim() == 1 && per_sample_weights.numel() == indices.numel(),
-                "per_sample_weights must be a vector of ", indices.numel(), " elements; got shape ", per_sample_weights.sizes());
+                "per_sample_weights must be a vector of ", indices.numel(), " elements; got shape ",
+                per_sample_weights.sizes());
   }
   int64_t bags = offsets.numel() - (include_last_offset ? 1 : 0), width = weight.sizes()[1];
   DType counts = indices.dtype() == DType::Int64 || offsets.dtype() == DType::Int64 ? DType::Int64 : DType::Int32;

@@ -40,8 +40,7 @@ std::vector<Tensor> positions_of(const Tensor& self, TensorList indices) {
   TAEDA_CHECK_INDEX(static_cast<int64_t>(result.size()) <= self.dim(), "too many indices (", result.size(),
                     ") for a tensor of ", self.dim(), " dimensions");
   for (Tensor& t : result)
-    if (t.defined() && t.device() != self.device())
-      t = ops::_to_copy(t, std::nullopt, std::nullopt, self.device());
+    if (t.defined() && t.device() != self.device()) t = ops::_to_copy(t, std::nullopt, std::nullopt, self.device());
   return result;
 }
 
@@ -140,7 +139,8 @@ Spec take(const Tensor& self, const Tensor& index) {
 void check_scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   dim = wrap_dim(dim, self.dim());
   if (src.defined())
-    TAEDA_CHECK(src.dtype() == self.dtype(), "self and src must have one dtype; got ", self.dtype(), " and ", src.dtype());
+    TAEDA_CHECK(src.dtype() == self.dtype(), "self and src must have one dtype; got ", self.dtype(), " and ",
+                src.dtype());
   if (index.numel() == 0) return;
   check_index_dtype(index);
   check_along(self, dim, index, true);

@@ -12,10 +12,10 @@ namespace taeda::shape {
 std::vector<Tensor> positions_of(const Tensor& self, TensorList indices);
 // Which dimensions the positions of an index stand for, and where theirs go in the result.
 struct Indexed {
-  Dims positions;        // the sizes that all position tensors broadcast to
-  size_t at = 0;         // before which of the kept dimensions they go: their own place if they are neighbours, else 0
-  Dims kept;             // the dimensions that are taken whole
-  Dims sizes;            // of the result
+  Dims positions;  // the sizes that all position tensors broadcast to
+  size_t at = 0;   // before which of the kept dimensions they go: their own place if they are neighbours, else 0
+  Dims kept;       // the dimensions that are taken whole
+  Dims sizes;      // of the result
 };
 Indexed indexed(const Tensor& self, TensorList positions);
 Spec index_at(const Tensor& self, TensorList positions);

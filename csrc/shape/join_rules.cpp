@@ -29,12 +29,14 @@ Spec cat(TensorList tensors, int64_t dim) {
   const Tensor* first = nullptr;
   Dims sizes;
   MemoryFormat format = MemoryFormat::Contiguous;
+  bool contiguous = false;  // one that is settles it for the result
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Tensor& t = tensors[i];
     TAEDA_CHECK(t.dim() > 0, "tensor ", i,
                 " has no dimensions, so that it cannot be joined; stack makes a new dimension");
-    if (is_skipped_by_cat(t)) continue;
     MemoryFormat own = suggested_format(t);
+    contiguous |= own == MemoryFormat::Contiguous;
+    if (is_skipped_by_cat(t)) continue;
     if (!first) {
       first = &t;
       dim = wrap_dim(dim, t.dim());
@@ -42,7 +44,6 @@ Spec cat(TensorList tensors, int64_t dim) {
       format = own;
       continue;
     }
-    if (own != format) format = MemoryFormat::Contiguous;
     TAEDA_CHECK(t.dim() == first->dim(), "all tensors must have as many dimensions; got shapes ", first->sizes(),
                 " and ", t.sizes());
     for (int64_t d = 0; d < t.dim(); ++d)
@@ -51,7 +52,7 @@ Spec cat(TensorList tensors, int64_t dim) {
     sizes[dim] += t.sizes()[dim];
   }
   if (!first) return {{0}, dtype};
-  return {sizes, dtype, strides_in(sizes, format)};
+  return {sizes, dtype, strides_in(sizes, contiguous ? MemoryFormat::Contiguous : format)};
 }
 
 Spec stack(TensorList tensors, int64_t dim) {

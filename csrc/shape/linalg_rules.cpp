@@ -7,29 +7,34 @@ namespace taeda::shape {
 namespace {
 
 void check_dtypes(const Tensor& a, const Tensor& b, std::string_view first, std::string_view second) {
-  TAEDA_CHECK(a.dtype() == b.dtype(), first, " and ", second, " must have one dtype; got ", a.dtype(), " and ", b.dtype());
+  TAEDA_CHECK(a.dtype() == b.dtype(), first, " and ", second, " must have one dtype; got ", a.dtype(), " and ",
+              b.dtype());
 }
 
 void check_matrices(const Tensor& a, const Tensor& b, std::string_view first, std::string_view second, int64_t rank) {
-  TAEDA_CHECK(a.dim() == rank && b.dim() == rank, first, " and ", second, " must have ", rank, " dimensions; got shapes ", a.sizes(),
-              " and ", b.sizes());
+  TAEDA_CHECK(a.dim() == rank && b.dim() == rank, first, " and ", second, " must have ", rank,
+              " dimensions; got shapes ", a.sizes(), " and ", b.sizes());
   TAEDA_CHECK(a.sizes()[rank - 1] == b.sizes()[rank - 2], "the last size of ", first, " (", a.sizes()[rank - 1],
-              ") must equal the second-to-last of ", second, " (", b.sizes()[rank - 2], "); got shapes ", a.sizes(), " and ", b.sizes());
-  TAEDA_CHECK(rank == 2 || a.sizes()[0] == b.sizes()[0], first, " and ", second, " must hold as many matrices; got shapes ", a.sizes(),
+              ") must equal the second-to-last of ", second, " (", b.sizes()[rank - 2], "); got shapes ", a.sizes(),
               " and ", b.sizes());
+  TAEDA_CHECK(rank == 2 || a.sizes()[0] == b.sizes()[0], first, " and ", second,
+              " must hold as many matrices; got shapes ", a.sizes(), " and ", b.sizes());
   check_dtypes(a, b, first, second);
 }
 
 // What is added must expand to the product, and the factors must fit an integer result.
 Spec sum_of(const Tensor& self, Spec product, const Scalar& beta, const Scalar& alpha) {
-  TAEDA_CHECK(self.dtype() == product.dtype, "self and the matrices must have one dtype; got ", self.dtype(), " and ", product.dtype);
+  TAEDA_CHECK(self.dtype() == product.dtype, "self and the matrices must have one dtype; got ", self.dtype(), " and ",
+              product.dtype);
   int64_t extra = static_cast<int64_t>(product.sizes.size()) - self.dim();
   bool fits = extra >= 0;
-  for (int64_t i = 0; fits && i < self.dim(); ++i) fits = self.sizes()[i] == 1 || self.sizes()[i] == product.sizes[i + extra];
+  for (int64_t i = 0; fits && i < self.dim(); ++i)
+    fits = self.sizes()[i] == 1 || self.sizes()[i] == product.sizes[i + extra];
   TAEDA_CHECK(fits, "self of shape ", self.sizes(), " does not expand to the product's shape ", IntList(product.sizes));
   bool integral = category(product.dtype) <= Category::Integral;
   TAEDA_CHECK(!integral || (beta.category() <= Category::Integral && alpha.category() <= Category::Integral),
-              "alpha and beta must be integers for ", product.dtype, " matrices; got alpha=", alpha, " and beta=", beta);
+              "alpha and beta must be integers for ", product.dtype, " matrices; got alpha=", alpha,
+              " and beta=", beta);
   return product;
 }
 
@@ -74,9 +79,11 @@ Spec addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scala
 }
 
 Spec linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2, "weight must have shape (out, in) or (in,); got ", weight.sizes());
-  TAEDA_CHECK(input.dim() >= 1 && input.sizes().back() == weight.sizes().back(), "the last size of input must be the weight's ",
-              weight.sizes().back(), " input features; got input of shape ", input.sizes(), " and weight of shape ", weight.sizes());
+  TAEDA_CHECK(weight.dim() == 1 || weight.dim() == 2, "weight must have shape (out, in) or (in,); got ",
+              weight.sizes());
+  TAEDA_CHECK(input.dim() >= 1 && input.sizes().back() == weight.sizes().back(),
+              "the last size of input must be the weight's ", weight.sizes().back(),
+              " input features; got input of shape ", input.sizes(), " and weight of shape ", weight.sizes());
   check_dtypes(input, weight, "input", "weight");
   Spec result{input.sizes().first(input.dim() - 1), input.dtype()};
   if (weight.dim() == 2) result.sizes.push_back(weight.sizes()[0]);

@@ -21,7 +21,8 @@ std::tuple<Spec, Spec> solve(const Tensor& A, const Tensor& B, bool left, bool c
 Spec solve_triangular(const Tensor& self, const Tensor& B, bool upper, bool left, bool unitriangular);
 std::tuple<Spec, Spec> cholesky(const Tensor& self, bool upper, bool check_errors);
 std::tuple<Spec, Spec> qr(const Tensor& A, std::string_view mode);
-std::tuple<Spec, Spec, Spec> svd(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view> driver);
+std::tuple<Spec, Spec, Spec> svd(const Tensor& A, bool full_matrices, bool compute_uv,
+                                 std::optional<std::string_view> driver);
 std::tuple<Spec, Spec> eigh(const Tensor& A, std::string_view UPLO, bool compute_v);
 std::tuple<Spec, Spec> eig(const Tensor& self);
 std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double rcond);

@@ -1,2 +1,7 @@
+// Rules of the layers of neural networks.
 #pragma once
-#include "shape/spec.h"
+#include "shape/attention_rules.h"
+#include "shape/loss_rules.h"
+#include "shape/norm_rules.h"
+#include "shape/pool_rules.h"
+#include "shape/softmax_rules.h"

@@ -5,7 +5,8 @@
 
 namespace taeda::shape {
 
-Spec randperm(int64_t n, std::optional<DType> dtype, std::optional<Layout>, std::optional<Device>, std::optional<bool>) {
+Spec randperm(int64_t n, std::optional<DType> dtype, std::optional<Layout>, std::optional<Device>,
+              std::optional<bool>) {
   TAEDA_CHECK(n >= 0, "the number of integers must not be negative; got ", n);
   DType type = dtype.value_or(DType::Int64);
   int64_t digits = type == DType::Float16 ? 11 : type == DType::BFloat16 ? 8 : type == DType::Float32 ? 24 : 53;

@@ -15,7 +15,8 @@ Spec binomial(const Tensor& count, const Tensor& prob, const Ref<Generator>& gen
 // Elementwise over floating tensors of one dtype.
 Spec random_pair(const Tensor& a, const Tensor& b);
 Spec random_triple(const Tensor& a, const Tensor& b, const Tensor& c);
-std::array<Spec, 2> rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, const Ref<Generator>& generator);
+std::array<Spec, 2> rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper,
+                          const Ref<Generator>& generator);
 std::array<Spec, 2> native_dropout(const Tensor& input, double p, std::optional<bool> train);
 
 }  // namespace taeda::shape

@@ -1,1 +1,14 @@
+// The rule of a recurrent layer.
 #pragma once
+#include "shape/spec.h"
+
+namespace taeda::shape {
+
+// How many times the hidden size the weights of a mode have rows: 4 lstm, 3 gru, 1 tanh and relu. ValueError for
+// others.
+int64_t rnn_gates(std::string_view mode);
+std::array<Spec, 5> rnn_layer(const Tensor& input, const Tensor& hx, const Tensor& cx, const Tensor& w_ih,
+                              const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, IntList batch_sizes,
+                              bool reverse, std::string_view mode);
+
+}  // namespace taeda::shape

@@ -8,7 +8,9 @@ namespace {
 
 int64_t length_along(const Tensor& self, int64_t dim) { return self.dim() ? self.sizes()[dim] : 1; }
 
-ValuesAndIndices both(const Tensor& self, const Dims& sizes) { return {Spec{sizes, self.dtype()}, Spec{sizes, DType::Int64}}; }
+ValuesAndIndices both(const Tensor& self, const Dims& sizes) {
+  return {Spec{sizes, self.dtype()}, Spec{sizes, DType::Int64}};
+}
 
 Dims without(const Tensor& self, int64_t dim, bool keepdim) {
   Dims sizes(self.sizes());
@@ -32,8 +34,8 @@ ValuesAndIndices sort(const Tensor& self, std::optional<bool>, int64_t dim, bool
 ValuesAndIndices topk(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK(!is_complex(self.dtype()) && self.dtype() != DType::Bool, "is for real numbers; got ", self.dtype());
-  TAEDA_CHECK(k >= 0 && k <= length_along(self, dim), "k must be from 0 to ", length_along(self, dim), ", the size of dimension ",
-              dim, "; got ", k);
+  TAEDA_CHECK(k >= 0 && k <= length_along(self, dim), "k must be from 0 to ", length_along(self, dim),
+              ", the size of dimension ", dim, "; got ", k);
   Dims sizes(self.sizes());
   if (self.dim()) sizes[dim] = k;
   return both(self, sizes);
@@ -42,8 +44,8 @@ ValuesAndIndices topk(const Tensor& self, int64_t k, int64_t dim, bool, bool) {
 ValuesAndIndices kthvalue(const Tensor& self, int64_t k, int64_t dim, bool keepdim) {
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK_INDEX(length_along(self, dim) > 0, "dimension ", dim, " is empty");
-  TAEDA_CHECK(k >= 1 && k <= length_along(self, dim), "k must be from 1 to ", length_along(self, dim), ", the size of dimension ",
-              dim, "; got ", k);
+  TAEDA_CHECK(k >= 1 && k <= length_along(self, dim), "k must be from 1 to ", length_along(self, dim),
+              ", the size of dimension ", dim, "; got ", k);
   return both(self, without(self, dim, keepdim));
 }
 
@@ -78,8 +80,8 @@ Spec searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_in
     TAEDA_CHECK(*side == "right" || !right, "side is left, but right is True");
   }
   if (sorter.defined()) {
-    TAEDA_CHECK(std::ranges::equal(sorter.sizes(), sorted_sequence.sizes()), "sorter must have the shape of the sequence ",
-                sorted_sequence.sizes(), "; got ", sorter.sizes());
+    TAEDA_CHECK(std::ranges::equal(sorter.sizes(), sorted_sequence.sizes()),
+                "sorter must have the shape of the sequence ", sorted_sequence.sizes(), "; got ", sorter.sizes());
     TAEDA_CHECK(sorter.dtype() == DType::Int64, "sorter must be int64; got ", sorter.dtype());
   }
   TAEDA_CHECK(sorted_sequence.dim() >= 1, "the sequence must have a dimension to search along");

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "api/ops.h"
+#include "shape/elementwise.h"
 
 namespace taeda::shape {
 
@@ -383,16 +384,12 @@ Dims strides_for(const Tensor& like, MemoryFormat format) {
   if (format != MemoryFormat::Preserve) return contiguous_strides(like.sizes(), format);
   if (like.is_contiguous()) return contiguous_strides(like.sizes());
   if (like->is_non_overlapping_and_dense()) return like.strides();
-  // Dense, in the order of the strides; equal strides keep the order of the dimensions.
-  std::vector<int64_t> order(like.dim());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t a, int64_t b) { return like.strides()[a] > like.strides()[b]; });
+  Operand operand(like);
   Dims strides(like.sizes());
   int64_t step = 1;
-  for (auto d = order.rbegin(); d != order.rend(); ++d) {
-    strides[*d] = step;
-    step *= std::max<int64_t>(like.sizes()[*d], 1);
+  for (int64_t d : iteration_order({&operand, 1}, like.sizes())) {
+    strides[d] = step;
+    step *= std::max<int64_t>(like.sizes()[d], 1);
   }
   return strides;
 }

@@ -41,6 +41,6 @@ bool may_overlap(IntList sizes, IntList strides);
 // The format that an op with a result of its own layout keeps: channels-last if the strides say so.
 MemoryFormat suggested_format(const Tensor& t);
 // The elements of a small integer tensor on any device.
-std::vector<int64_t> integers_of(const Tensor& t);
+TAEDA_API std::vector<int64_t> integers_of(const Tensor& t);
 
 }  // namespace taeda::shape

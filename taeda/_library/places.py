@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-_OWN_FOLDER = str(Path(__file__).resolve().parents[1])
+_OWN_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
 def caller() -> tuple[str, int]:

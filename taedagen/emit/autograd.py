@@ -193,7 +193,7 @@ def _source(plan: Plan, family: Family) -> str:
     for op in family.ops:
         if not plan.has_body(op):
             continue
-        if plan.has_autograd_layer(op) and op.declaration.differentiable:
+        if plan.has_autograd_layer(op) and may_have_gradient(op):
             derivative = trace_derivative(op) if op.variant != "out" else None
             if derivative:
                 roots += derivative.gradients.values()
@@ -205,12 +205,18 @@ def _source(plan: Plan, family: Family) -> str:
             body += ["namespace autograd {", *_plain(plan, op), "}  // namespace autograd", ""]
         if plan.has_inplace_or_view_layer(op):
             body += ["namespace inplace_or_view {", *_inplace_or_view(op), "}  // namespace inplace_or_view", ""]
-    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.families})
+    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.declared})
     lines = [f"// Made by taedagen from {family.source}.", *(f'#include "api/{u}.h"' for u in used),
              f'#include "autograd/ops/{family.name}.h"', '#include "autograd/record.h"', '#include "autograd/numbers.h"',
              f'#include "dispatch/ops/{family.name}.h"', '#include "dispatch/signatures.h"', "", "namespace taeda {",
              "using namespace taeda::autograd;", ""]  # fmt: skip
     return "\n".join([*lines, *body, "}  // namespace taeda", ""])
+
+
+def may_have_gradient(op: Op) -> bool:
+    """False where the declaration says so, and for results that are truth values."""
+    options = op.declaration.options
+    return op.declaration.differentiable and "bool" not in (options.get("promote"), options.get("dtype_out"))
 
 
 # --- nodes

@@ -43,11 +43,11 @@ class Bound:
 
 def bound_names(plan: Plan) -> list[Bound]:
     found: dict[tuple[str, str], Bound] = {}
-    outs = {(id(op.declaration), op.numbers): op for f in plan.families for op in f.ops if op.variant == "out"}
+    outs = {(id(op.declaration), op.numbers): op for f in plan.families for op in f.ops if op.variant == "out" and plan.has_body(op)}
     for family in plan.families:
         for op in family.ops:
             declaration = op.declaration
-            if op.variant == "out" or declaration.options.get("unbound"):
+            if op.variant == "out" or declaration.options.get("unbound") or not plan.has_body(op):
                 continue
             key = (declaration.module, op.schema.name)
             bound = found.setdefault(key, Bound(op.schema.name, declaration.module, family.name))
@@ -71,7 +71,8 @@ def _takes_self(op: Op) -> bool:
 
 def emit_bindings(plan: Plan) -> dict[str, str]:
     names = bound_names(plan)
-    files = {"csrc/python/bound.h": _bound_header(names), "csrc/python/bound.cpp": _tables(plan, names),
+    absent = _absent(plan, names)
+    files = {"csrc/python/bound.h": _bound_header(names, absent), "csrc/python/bound.cpp": _tables(plan, absent),
              "csrc/python/operators.cpp": _operators(names)}  # fmt: skip
     for family in plan.families:
         own = [b for b in names if b.family == family.name]
@@ -79,12 +80,20 @@ def emit_bindings(plan: Plan) -> dict[str, str]:
     return files
 
 
-def _bound_header(names: list[Bound]) -> str:
+def _absent(plan: Plan, names: list[Bound]) -> list[Bound]:
+    """Names that the build leaves out, in case bindings written by hand go through one."""
+    present = {b.symbol for b in names}
+    made = (Bound(op.schema.name, op.declaration.module, op.declaration.family) for op in plan.left_out)
+    return list({b.symbol: b for b in made if b.symbol not in present}.values())
+
+
+def _bound_header(names: list[Bound], absent: list[Bound]) -> str:
     lines = ["// Made by taedagen: every Python name's straight path and overloads.", "#pragma once", '#include "python/fast.h"', "",
              "namespace taeda::python::bound {"]  # fmt: skip
     for bound in names:
         lines.append(f"PyObject* {bound.symbol}(PyObject* const* args, Py_ssize_t n) noexcept;")
         lines.append(f"extern const Name {bound.symbol}_name;")
+    lines += [f"extern const Name {bound.symbol}_name;" for bound in absent]
     return "\n".join([*lines, "}  // namespace taeda::python::bound", ""])
 
 
@@ -226,7 +235,7 @@ def _symbol_of(op: Op) -> str:
     return cpp.identifier((f"{module}_" if module else "") + op.schema.name)
 
 
-def _tables(plan: Plan, names: list[Bound]) -> str:
+def _tables(plan: Plan, absent: list[Bound]) -> str:
     """All families' tables, by what they are merged into."""
     lines = ["// Made by taedagen: the tables that _C's init reads.", '#include "python/tables.h"', "", "namespace taeda::python {"]
     flavours = ["methods", *MODULES.values()]
@@ -234,7 +243,10 @@ def _tables(plan: Plan, names: list[Bound]) -> str:
         lines += [f"extern PyMethodDef {family.name}_{flavour}[];" for flavour in flavours]
     for flavour in flavours:
         rows = ", ".join(f"{family.name}_{flavour}" for family in plan.families)
-        lines.append(f"PyMethodDef* const all_{flavour}[] = {{{rows}, nullptr}};")
+        lines.append(f"PyMethodDef* const all_{flavour}[] = {{{rows + ', ' * bool(rows)}nullptr}};")
+    if absent:
+        lines.insert(1, '#include "python/bound.h"')
+        lines += [f'constinit const Name bound::{b.symbol}_name{{"{b.name}", "{b.where}", nullptr, 0, false}};' for b in absent]
     return "\n".join([*lines, "}  // namespace taeda::python", ""])
 
 

@@ -13,16 +13,19 @@ _HEADER = "// Made by taedagen from {sources}.\n"
 def emit_dispatch(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     files: dict[str, str] = {}
-    for family in plan.families:
+    for family in plan.declared:
         files[f"csrc/api/{family.name}.h"] = _api(plan, family)
+    for family in plan.families:
         files[f"csrc/dispatch/ops/{family.name}.h"] = _table_header(family)
         files[f"csrc/dispatch/ops/{family.name}.cpp"] = _table(plan, family)
     files["csrc/api/ops.h"] = _lines(
         _HEADER.format(sources="all families"), "#pragma once",
-        *(f'#include "api/{family.name}.h"' for family in plan.families),
+        *(f'#include "api/{family.name}.h"' for family in plan.declared),
     )  # fmt: skip
     files["csrc/dispatch/signatures.h"], files["csrc/dispatch/signatures.cpp"] = _signatures(plan)
     files["csrc/dispatch/families.cpp"] = _families(plan)
+    if plan.left_out:
+        files["csrc/dispatch/left_out.cpp"] = _left_out(plan)
     return files
 
 
@@ -32,7 +35,7 @@ def _lines(*parts: str) -> str:
 
 def _api(plan: Plan, family: Family) -> str:
     lines = [_HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "", "namespace taeda::ops {", ""]
-    for op in family.ops:
+    for op in family.declared:
         arguments = op.schema.arguments
         first = cpp.optional_from(op, [o for o in plan.ops_named(op.cpp_name)])
         shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
@@ -61,7 +64,8 @@ def _table(plan: Plan, family: Family) -> str:
     lines += [f"    Op(infos[{i}])," for i in range(len(family.ops))]
     lines += ["};", "", "namespace ops {", ""]
     for op in family.ops:
-        lines += [_function(op), ""]
+        if plan.has_body(op):
+            lines += [_function(op), ""]
     return _lines(*lines, "}  // namespace ops", "}  // namespace taeda")
 
 
@@ -129,6 +133,21 @@ def _function(op: Op) -> str:
         f"  return Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, {keys}{call_arguments});",
         "}",
     ).rstrip()
+
+
+def _left_out(plan: Plan) -> str:
+    """``ops::name`` of the ops that the build leaves out, so that C++ written by hand still links."""
+    lines = [
+        _HEADER.format(sources="all families"), '#include "api/ops.h"', "", "namespace taeda::ops {", "namespace {", "",
+        "[[noreturn]] void left_out(const char* name) {",
+        "  TAEDA_FAIL(NotImplemented, \"this build leaves out '\", name, \"'; add it to the file of --select-ops\");",
+        "}", "", "}  // namespace", "",
+    ]  # fmt: skip
+    for op in plan.left_out:
+        types = ", ".join(cpp.cpp_type(a.type) for a in op.schema.arguments)
+        result = cpp.return_type(op.schema, op.variant)
+        lines.append(f'{result} {op.cpp_name}({types}) {{ left_out("{op.schema.name}"); }}')
+    return _lines(*lines, "", "}  // namespace taeda::ops")
 
 
 def _signatures(plan: Plan) -> tuple[str, str]:

@@ -93,6 +93,8 @@ class Lowering:
             swapped = self._number_first(name, values[0], values[1])
             if swapped:
                 return swapped
+        if name == "mul" and len(values) == 2 and values[0].is_tensor and values[1].type == "Scalar":
+            return Typed(f"scaled({values[0].text}, {values[1].text})", "Tensor")
         if name in ("maximum", "minimum") and len(values) == 2 and not values[1].is_tensor:
             name = "clamp_min" if name == "maximum" else "clamp_max"
         return self._op(name, values, named, node)

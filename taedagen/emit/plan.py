@@ -28,6 +28,7 @@ class Family:
     name: str
     source: str
     ops: tuple[Op, ...]
+    declared: tuple[Op, ...] = ()  # those too that are not selected: C++ may still name them
 
     @property
     def declarations(self) -> list[Declaration]:
@@ -44,23 +45,33 @@ class Plan:
         self.backends = backends
         self.skipped: list[str] = []
         self._selected = selected or (lambda op: True)
-        grouped: dict[str, list[Op]] = {}
+        kept: dict[str, list[Op]] = {}
+        declared: dict[str, list[Op]] = {}
         for declaration in registry.declarations:
             for op in declaration.ops():
+                declared.setdefault(declaration.family, []).append(op)
                 if self._selected(op) or force_schemas:
-                    grouped.setdefault(declaration.family, []).append(op)
+                    kept.setdefault(declaration.family, []).append(op)
                 else:
                     self.skipped.append(f"{op.schema.full_name}: not among the selected ops")
-        self.families = [Family(n, f"taedagen/ops/{n}.py", tuple(ops)) for n, ops in grouped.items()]
-
+        # All families, since C++ written by hand includes their headers, and those with anything to build.
+        self.declared = [
+            Family(n, ops[0].declaration.where[0], tuple(kept.get(n, ())), tuple(ops)) for n, ops in declared.items()
+        ]
+        self.families = [family for family in self.declared if family.ops]
         self._by_cpp_name: dict[str, list[Op]] = {}
-        for family in self.families:
-            for op in family.ops:
+        for family in self.declared:
+            for op in family.declared:
                 self._by_cpp_name.setdefault(op.cpp_name, []).append(op)
 
     def ops_named(self, cpp_name: str) -> list[Op]:
         """The ops that are overloads of one C++ function, in the order of declaration."""
         return self._by_cpp_name[cpp_name]
+
+    @property
+    def left_out(self) -> list[Op]:
+        """The ops that this build is made without: their schema, too, or only their kernels."""
+        return [op for f in self.declared for op in f.declared if not self.has_body(op)]
 
     def has_body(self, op: Op) -> bool:
         """False for an op that only keeps its schema."""
@@ -70,14 +81,15 @@ class Plan:
     def kernels(self, op: Op) -> list[Kernel]:
         if not self.has_body(op):
             return []
-        result = self._backend_kernels(op)
+        result = self.backend_kernels(op)
         if self.has_inplace_or_view_layer(op):
             result.append(Kernel("InplaceOrView", f"inplace_or_view::{op.cpp_name}"))
         if self.has_autograd_layer(op):
             result.append(Kernel("Autograd", f"autograd::{op.cpp_name}"))
         return result
 
-    def _backend_kernels(self, op: Op) -> list[Kernel]:
+    def backend_kernels(self, op: Op) -> list[Kernel]:
+        """What computes, whether or not the op is among the selected ones."""
         declaration = op.declaration
         if declaration.kind == "composite":
             everywhere = declaration.derivative is not None or declaration.options.get("explicit")
@@ -114,14 +126,15 @@ class Plan:
 
     def kernel_headers(self, family: Family) -> list[str]:
         """The headers that declare what the family's table points to."""
-        kinds = {d.kind for d in family.declarations}
+        built = [op for op in family.ops if self.has_body(op)]
+        kinds = {op.declaration.kind for op in built}
         headers = []
         if kinds & {"pointwise", "reduction"}:
             headers += [f"backend/{b.lower()}/{family.name}.h" for b in self.backends if b != "Meta"]
             headers.append(f"backend/meta/{family.name}.h")
         if kinds & {"view", "kernel", "composite"}:
             headers.append(f"shape/ops/{family.name}.h")
-        if any(self.has_autograd_layer(op) or self.has_inplace_or_view_layer(op) for op in family.ops):
+        if any(self.has_autograd_layer(op) or self.has_inplace_or_view_layer(op) for op in built):
             headers.append(f"autograd/ops/{family.name}.h")
         return headers
 

@@ -32,6 +32,7 @@ SUBSETS: dict[str, list[Emitter]] = {
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("taedagen", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder that receives the generated tree")
+    parser.add_argument("--ops", type=Path, help="folder of declaration files to read instead of taedagen/ops")
     parser.add_argument("--select-ops", type=Path, help="file with the names of the ops to build, one a line")
     parser.add_argument("--force-schemas", action="store_true", help="ops that are not selected keep their schema")
     parser.add_argument("--no-autograd", action="store_true", help="leave the autograd layer out")
@@ -55,7 +56,7 @@ def selection(path: Path | None) -> Callable[[Op], bool] | None:
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
-        load_ops()
+        load_ops(options.ops)
         plan = Plan(REGISTRY, selection(options.select_ops), not options.no_autograd, options.force_schemas)
         files: dict[str, str] = {}
         for subset in options.subset or SUBSETS:

@@ -12,10 +12,12 @@ from taedagen.opdef.expr import Expr, arg, trace
 
 def emit_structured(plan: Plan) -> dict[str, str]:
     files: dict[str, str] = {}
-    for family in plan.families:
-        ops = [op for op in family.ops if op.declaration.kind in ("view", "kernel", "composite") and plan.has_body(op)]
+    for family in plan.declared:
+        declared = [op for op in family.declared if op.declaration.kind in ("view", "kernel", "composite")]
+        ops = [op for op in declared if plan.has_body(op)]
+        if declared:
+            files[f"csrc/shape/ops/{family.name}.h"] = _header(plan, family, declared)
         if ops:
-            files[f"csrc/shape/ops/{family.name}.h"] = _header(plan, family, ops)
             files[f"csrc/shape/ops/{family.name}.cpp"] = _source(plan, family, ops)
     return files
 
@@ -35,7 +37,7 @@ def is_shaped(declaration: Declaration) -> bool:
 
 
 def _namespaces(plan: Plan, op: Op) -> list[str]:
-    return list(dict.fromkeys(kernel.symbol.split("::")[0] for kernel in plan.kernels(op) if not kernel.takes_keys))
+    return list(dict.fromkeys(kernel.symbol.split("::")[0] for kernel in plan.backend_kernels(op)))
 
 
 def _header(plan: Plan, family: Family, ops: list[Op]) -> str:
@@ -69,7 +71,7 @@ def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
     roots: list[Expr] = []
     for op in ops:
         body += _definitions(plan, op, roots)
-    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.families})
+    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.declared})
     rules = sorted({str(op.declaration.options.get("rules", "rules")) for op in ops})
     lines = [f"// Made by taedagen from {family.source}.", *(f'#include "api/{u}.h"' for u in used),
              '#include "autograd/numbers.h"', f'#include "shape/ops/{family.name}.h"',
@@ -92,8 +94,6 @@ def _definitions(plan: Plan, op: Op, roots: list[Expr]) -> list[str]:
 def _body(plan: Plan, op: Op, space: str, roots: list[Expr]) -> list[str] | None:
     """The generated function's statements; None where it is written by hand."""
     declaration = op.declaration
-    if op.variant != "functional" and declaration.schema.name != op.schema.name.removesuffix("_") and op.variant == "inplace":
-        return None
     declared_inplace = op.variant == "inplace" and declaration.schema.name == op.schema.name
     if declaration.kind == "composite":
         if op.variant == "functional":

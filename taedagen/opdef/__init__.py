@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from taedagen.opdef.declaration import (
     ALL,
     BOOL,
@@ -28,17 +30,23 @@ from taedagen.opdef.intrinsics import FUNCTIONS as _FUNCTIONS
 globals().update({k: v for k, v in _FUNCTIONS.items() if k not in {"abs", "round", "pow"}})
 
 
-def load_ops() -> None:
-    """Imports all families, in the order of their names, into ``REGISTRY``."""
-    import importlib
+def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
+    """Imports all families, in the order of their names, into ``REGISTRY``; those of ``folder`` instead of the own ones."""
+    import importlib.util
+    import sys
     from pathlib import Path
 
     import taedagen.ops
 
-    folder = Path(taedagen.ops.__file__ or "").parent
-    for path in sorted(folder.glob("*.py")):
-        if path.stem != "__init__":
-            importlib.import_module(f"taedagen.ops.{path.stem}")
+    own = Path(taedagen.ops.__file__ or "").parent
+    for path in sorted(Path(folder or own).glob("*.py")):
+        name = f"taedagen.ops.{path.stem}"
+        if path.stem == "__init__" or name in sys.modules:
+            continue
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None and spec.loader is not None
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
 
 
 __all__ = [

@@ -110,7 +110,13 @@ def im2col(self, kernel_size, dilation, padding, stride):
 
 @im2col.backward
 def _(grad, self, kernel_size, dilation, padding, stride):
-    return {"self": op.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)}
+    return {"self": op.im2col_backward(grad, self.sizes(), kernel_size, dilation, padding, stride)}
+
+
+@composite("im2col_backward(Tensor grad, SymInt[] input_sizes, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
+           "-> Tensor", files="conv", unbound=True)
+def im2col_backward(grad, input_sizes, kernel_size, dilation, padding, stride):
+    """``col2im`` onto an image of ``input_sizes``."""
 
 
 @kernel("col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "

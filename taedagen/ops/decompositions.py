@@ -2,7 +2,6 @@
 
 from taedagen.opdef import *
 
-
 # --- LU
 
 
@@ -397,3 +396,33 @@ def lstsq_backward(grad, A, B):
            "Tensor singular_values)", variants="function", module="linalg", files="decompositions")
 def linalg_lstsq(self, b, rcond, driver):
     """The shortest X that makes ``self @ X - b`` shortest; residuals where they are defined, rank and singular values."""
+
+
+# --- functions of matrices
+
+
+@composite("linalg_matrix_exp(Tensor self) -> Tensor", variants="function out", module="linalg", files="matrix_functions")
+def linalg_matrix_exp(self):
+    """The exponential of square matrices."""
+
+
+@composite("matrix_exp(Tensor self) -> Tensor", variants="function method")
+def matrix_exp(self):
+    """``linalg_matrix_exp`` under its other name."""
+    return op.linalg_matrix_exp(self)
+
+
+@composite("linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", variants="function", module="linalg", files="matrix_functions")
+def linalg_vander(x, N):
+    """The powers 0 to N - 1 (by default as many as elements) of each element, along a new last dimension."""
+
+
+@composite("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", variants="function out", module="linalg", files="matrix_functions")
+def linalg_tensorinv(self, ind):
+    """The inverse of ``tensordot`` with ``self`` over its last dimensions, of which the first ``ind`` are the result's."""
+
+
+@composite("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", variants="function out", module="linalg",
+           files="matrix_functions")
+def linalg_tensorsolve(self, other, dims):
+    """The X whose ``tensordot`` with ``self``, the dimensions ``dims`` moved to its end, is ``other``."""

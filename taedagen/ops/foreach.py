@@ -17,10 +17,11 @@ _TRIPLE = {"Scalar": "Tensor[] tensor1, Tensor[] tensor2, Scalar value=1",
            "ScalarList": "Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars",
            "Tensor": "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars"}
 
-UNARY = """
-    abs acos asin atan ceil cos cosh erf erfc exp expm1 floor frac lgamma log log10 log1p log2 neg reciprocal round rsqrt
-    sigmoid sign sin sinh sqrt tan tanh trunc
-""".split()
+UNARY = [
+    "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac",
+    "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign", "sin",
+    "sinh", "sqrt", "tan", "tanh", "trunc",
+]  # fmt: skip
 OPERANDS = {
     "add": _SCALED | {"Tensor": "Tensor other, *, Scalar alpha=1"}, "sub": _SCALED, "mul": _WITH_TENSOR, "div": _WITH_TENSOR,
     "maximum": _ARITHMETIC, "minimum": _ARITHMETIC, "clamp_max": _ARITHMETIC, "clamp_min": _ARITHMETIC, "pow": _EXPONENT,

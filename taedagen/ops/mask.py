@@ -66,9 +66,12 @@ def masked_scatter_backward(grad_output, mask, sizes):
     """The gradients of the elements that were used, zeros for the rest of the source."""
 
 
-@kernel("nonzero(Tensor self) -> Tensor", variants="function method out", shape="dynamic", files="mask", not_differentiable=True)
+@kernel("nonzero(Tensor self) -> Tensor", variants="out", shape="dynamic", files="mask", unbound=True, not_differentiable=True)
 def nonzero(self):
-    """The positions of the elements that are not zero: an int64 matrix, a row for each of them, in row-major order."""
+    """The positions of the elements that are not zero: an int64 matrix, a row for each of them, in row-major order.
+
+    In Python ``taeda.functional.nonzero`` stands before it, for ``as_tuple``.
+    """
 
 
 @composite("nonzero_numpy(Tensor self) -> Tensor[]", variants="function method", files="mask")

@@ -23,6 +23,7 @@ def spd(T, n, *batch, dtype="float64"):
     return x @ x.mH + n * T.eye(n, dtype=x.dtype)
 
 
+RTOL = {"float32": 1e-5, "complex64": 1e-5, "bfloat16": 2e-2, "float16": 4e-3}
 DTYPES = ["float32", "float64", "complex64", "complex128", "bfloat16", "float16", "int64", "int32", "uint8"]
 SIZES = [(1, 1, 1), (3, 4, 5), (17, 1, 9), (1, 70, 33), (65, 40, 1), (0, 3, 2), (2, 0, 3), (70, 130, 90)]
 
@@ -30,7 +31,7 @@ SIZES = [(1, 1, 1), (3, 4, 5), (17, 1, 9), (1, 70, 33), (65, 40, 1), (0, 3, 2), 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("m, k, n", SIZES)
 def test_mm(dtype, m, k, n):
-    check(lambda T: T.mm(a(T, m, k, dtype=dtype), a(T, k, n, dtype=dtype)))
+    check(lambda T: T.mm(a(T, m, k, dtype=dtype), a(T, k, n, dtype=dtype)), rtol=RTOL.get(dtype, 1e-10))
 
 
 LAYOUTS = [
@@ -52,7 +53,9 @@ PRODUCTS = [
     lambda T: T.addmm(T.full((4,), T.nan), a(T, 3, 2), a(T, 2, 4), beta=0),
     lambda T: T.addmm(a(T, 3, 1), a(T, 3, 2), a(T, 2, 4), beta=0.5, alpha=-2),
     lambda T: T.addmm(a(T, 3, 4, dtype="int64"), a(T, 3, 2, dtype="int64"), a(T, 2, 4, dtype="int64"), alpha=2),
-    lambda T: T.addmm(a(T, 3, 4, dtype="bfloat16"), a(T, 3, 20, dtype="bfloat16"), a(T, 20, 4, dtype="bfloat16"), alpha=2),
+    lambda T: T.addmm(
+        a(T, 3, 4, dtype="bfloat16"), a(T, 3, 20, dtype="bfloat16"), a(T, 20, 4, dtype="bfloat16"), alpha=2
+    ),
     lambda T: a(T, 3, 4).addmm_(a(T, 3, 2), a(T, 2, 4)),
     lambda T: T.mm(a(T, 3, 2), a(T, 2, 4), out=T.empty(4, 3, dtype=T.float64).t()).stride(),
     lambda T: T.baddbmm(a(T, 4), a(T, 5, 3, 2), a(T, 5, 2, 4), beta=2),
@@ -87,11 +90,22 @@ PRODUCTS = [
 
 @pytest.mark.parametrize("case", PRODUCTS)
 def test_products(case):
-    check(case)
+    check(case, strides=False)
 
 
-MATMULS = [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (3,)), ((3,), (5, 3, 2)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),
-           ((5, 1, 2, 3), (4, 3, 6)), ((0, 2, 3), (3, 4)), ((5, 2, 0), (0, 4)), ((1, 2, 3), (7, 3, 2))]
+MATMULS = [
+    ((3,), (3,)),
+    ((2, 3), (3,)),
+    ((3,), (3, 4)),
+    ((5, 2, 3), (3,)),
+    ((3,), (5, 3, 2)),
+    ((5, 2, 3), (3, 4)),
+    ((2, 3), (5, 3, 4)),
+    ((5, 1, 2, 3), (4, 3, 6)),
+    ((0, 2, 3), (3, 4)),
+    ((5, 2, 0), (0, 4)),
+    ((1, 2, 3), (7, 3, 2)),
+]
 
 
 @pytest.mark.parametrize("left, right", MATMULS)
@@ -112,17 +126,25 @@ EINSUMS = [("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk", (2, 3), (3, 4)), ("bij,bjk->
 @pytest.mark.parametrize("case", EINSUMS, ids=lambda c: c[0])
 def test_einsum(case):
     equation, *shapes = case
-    check(lambda T: T.einsum(equation, *(a(T, *s) for s in shapes)))
+    check(lambda T: T.einsum(equation, *(a(T, *s) for s in shapes)), strides=False)
     assert gradcheck(lambda *x: taeda.einsum(equation, *x), tuple(a(taeda, *s).requires_grad_() for s in shapes))
 
 
-NORMS = [lambda T: T.linalg.norm(a(T, 3, 4)), lambda T: T.linalg.norm(a(T, 3, 4), T.inf), lambda T: T.linalg.norm(a(T, 2, 3, 4), "nuc", (1, 2))]
-NORMS += [lambda T, p=p, k=k: T.linalg.matrix_norm(a(T, 2, 3, 4), p, (0, -1), k) for p in ("fro", "nuc", 1, -1, 2, -2) for k in (False, True)]
+NORMS = [
+    lambda T: T.linalg.norm(a(T, 3, 4)),
+    lambda T: T.linalg.norm(a(T, 3, 4), T.inf),
+    lambda T: T.linalg.norm(a(T, 2, 3, 4), "nuc", (1, 2)),
+]
+NORMS += [
+    lambda T, p=p, k=k: T.linalg.matrix_norm(a(T, 2, 3, 4), p, (0, -1), k)
+    for p in ("fro", "nuc", 1, -1, 2, -2)
+    for k in (False, True)
+]
 
 
 @pytest.mark.parametrize("case", NORMS)
 def test_matrix_norms(case):
-    check(case)
+    check(case, strides=False)
 
 
 DECOMPOSITIONS = [
@@ -145,9 +167,13 @@ DECOMPOSITIONS = [
     lambda T, d: T.linalg.lu_factor(a(T, 5, 3, dtype=d)),
     lambda T, d: T.linalg.lu(a(T, 2, 3, 5, dtype=d)),
     lambda T, d: T.linalg.lu_solve(*T.linalg.lu_factor(spd(T, 3, dtype=d)), a(T, 3, 2, dtype=d)),
-    lambda T, d: T.linalg.lu_solve(*T.linalg.lu_factor(spd(T, 3, dtype=d)), a(T, 2, 3, dtype=d), left=False, adjoint=True),
+    lambda T, d: T.linalg.lu_solve(
+        *T.linalg.lu_factor(spd(T, 3, dtype=d)), a(T, 2, 3, dtype=d), left=False, adjoint=True
+    ),
     lambda T, d: T.linalg.solve_triangular(spd(T, 3, dtype=d), a(T, 2, 3, 2, dtype=d), upper=True),
-    lambda T, d: T.linalg.solve_triangular(spd(T, 3, dtype=d), a(T, 2, 3, dtype=d), upper=False, left=False, unitriangular=True),
+    lambda T, d: T.linalg.solve_triangular(
+        spd(T, 3, dtype=d), a(T, 2, 3, dtype=d), upper=False, left=False, unitriangular=True
+    ),
     lambda T, d: T.linalg.pinv(a(T, 5, 3, dtype=d)),
     lambda T, d: T.linalg.matrix_rank(a(T, 5, 1, dtype=d) @ a(T, 1, 4, dtype=d)),
     lambda T, d: T.linalg.cond(spd(T, 3, dtype=d)),
@@ -159,7 +185,7 @@ DECOMPOSITIONS = [
 @pytest.mark.parametrize("case", DECOMPOSITIONS)
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
 def test_decompositions(case, dtype):
-    check(lambda T: case(T, dtype))
+    check(lambda T: case(T, dtype), strides=False)
 
 
 def hermitian(x):
@@ -227,7 +253,7 @@ def test_product_gradients(f, shapes, dtype):
 def test_gradients_of_a_singular_determinant():
     x = taeda.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=taeda.float64, requires_grad=True)
     taeda.linalg.det(x).backward()
-    assert taeda.allclose(x.grad, taeda.tensor([[4.0, -2.0], [-2.0, 1.0]], dtype=taeda.float64))
+    assert (x.grad - taeda.tensor([[4.0, -2.0], [-2.0, 1.0]], dtype=taeda.float64)).abs().max().item() < 1e-12
 
 
 ERRORS = [

@@ -29,7 +29,7 @@ def facts(result: Any, strides: bool) -> Any:
     if isinstance(result, (list, tuple)) and type(result).__name__ != "Size":
         return [facts(part, strides) for part in result]
     if hasattr(result, "untyped_storage"):
-        plain = result.detach()
+        plain = result.detach().resolve_conj()
         values = (plain.float() if str(plain.dtype) == "torch.bfloat16" else plain).numpy().copy()
         return [str(result.dtype), tuple(result.shape), tuple(result.stride()) if strides else None, values]
     return str(result) if type(result).__name__ in ("dtype", "Size", "device") else result

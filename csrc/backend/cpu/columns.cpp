@@ -28,7 +28,8 @@ struct Inside {
   }
 };
 
-// Calls row(channel, kernel element, position of its first column, image row or null) for each row of windows of one channel.
+// Calls row(channel, kernel element, position of its first column, image row or null) for each row of windows of one
+// channel.
 template <class F>
 void for_each_row(const Windows& w, int64_t channel, const F& row) {
   const auto& k = w.kernel;
@@ -52,46 +53,53 @@ void for_each_row(const Windows& w, int64_t channel, const F& row) {
 template <class T>
 void gather(const Windows& w, int64_t channels, const T* image, T* columns) {
   const int64_t step = w.stride[2];
-  parallel_for(0, channels, std::max<int64_t>(kGrain / std::max<int64_t>(w.kernel_area() * w.columns(), 1), 1), [&](int64_t c0, int64_t c1) {
-    for (int64_t c = c0; c < c1; ++c)
-      for_each_row(w, c, [&](int64_t column, int64_t start, bool inside, int64_t offset) {
-        T* to = columns + column;
-        if (!inside) return void(std::fill_n(to, w.count[2], T{}));
-        Inside x(offset, w.image[2], w.count[2], step);
-        std::fill_n(to, x.from, T{});
-        if (step == 1)
-          std::copy_n(image + start + x.from, x.to - x.from, to + x.from);
-        else
-          for (int64_t i = x.from; i < x.to; ++i) to[i] = image[start + i * step];
-        std::fill(to + x.to, to + w.count[2], T{});
-      });
-  });
+  parallel_for(0, channels, std::max<int64_t>(kGrain / std::max<int64_t>(w.kernel_area() * w.columns(), 1), 1),
+               [&](int64_t c0, int64_t c1) {
+                 for (int64_t c = c0; c < c1; ++c)
+                   for_each_row(w, c, [&](int64_t column, int64_t start, bool inside, int64_t offset) {
+                     T* to = columns + column;
+                     if (!inside) return void(std::fill_n(to, w.count[2], T{}));
+                     Inside x(offset, w.image[2], w.count[2], step);
+                     std::fill_n(to, x.from, T{});
+                     if (step == 1)
+                       std::copy_n(image + start + x.from, x.to - x.from, to + x.from);
+                     else
+                       for (int64_t i = x.from; i < x.to; ++i) to[i] = image[start + i * step];
+                     std::fill(to + x.to, to + w.count[2], T{});
+                   });
+               });
 }
 
 template <class T>
 void scatter(const Windows& w, int64_t channels, const T* columns, T* image) {
   using C = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
   const int64_t step = w.stride[2];
-  parallel_for(0, channels, std::max<int64_t>(kGrain / std::max<int64_t>(w.kernel_area() * w.columns(), 1), 1), [&](int64_t c0, int64_t c1) {
-    std::vector<C> sums(w.image_area());  // of one channel, so that halves are rounded once
-    for (int64_t c = c0; c < c1; ++c) {
-      std::fill(sums.begin(), sums.end(), C(0));
-      for_each_row(w, c, [&](int64_t column, int64_t start, bool inside, int64_t offset) {
-        if (!inside) return;
-        C* to = sums.data() + start - c * w.image_area();
-        Inside x(offset, w.image[2], w.count[2], step);
-        for (int64_t i = x.from; i < x.to; ++i) to[i * step] += convert<C>(columns[column + i]);
-      });
-      for (int64_t i = 0; i < w.image_area(); ++i) image[c * w.image_area() + i] = convert<T>(sums[i]);
-    }
-  });
+  parallel_for(0, channels, std::max<int64_t>(kGrain / std::max<int64_t>(w.kernel_area() * w.columns(), 1), 1),
+               [&](int64_t c0, int64_t c1) {
+                 std::vector<C> sums(w.image_area());  // of one channel, so that halves are rounded once
+                 for (int64_t c = c0; c < c1; ++c) {
+                   std::fill(sums.begin(), sums.end(), C(0));
+                   for_each_row(w, c, [&](int64_t column, int64_t start, bool inside, int64_t offset) {
+                     if (!inside) return;
+                     C* to = sums.data() + start - c * w.image_area();
+                     Inside x(offset, w.image[2], w.count[2], step);
+                     for (int64_t i = x.from; i < x.to; ++i) to[i * step] += convert<C>(columns[column + i]);
+                   });
+                   for (int64_t i = 0; i < w.image_area(); ++i) image[c * w.image_area() + i] = convert<T>(sums[i]);
+                 }
+               });
 }
 
 }  // namespace
 
-Windows::Windows(IntList image_size, IntList kernel_size, IntList count_size, IntList strides, IntList paddings, IntList dilations)
-    : image(padded(image_size, 1)), kernel(padded(kernel_size, 1)), count(padded(count_size, 1)), stride(padded(strides, 1)),
-      padding(padded(paddings, 0)), dilation(padded(dilations, 1)) {}
+Windows::Windows(IntList image_size, IntList kernel_size, IntList count_size, IntList strides, IntList paddings,
+                 IntList dilations)
+    : image(padded(image_size, 1)),
+      kernel(padded(kernel_size, 1)),
+      count(padded(count_size, 1)),
+      stride(padded(strides, 1)),
+      padding(padded(paddings, 0)),
+      dilation(padded(dilations, 1)) {}
 
 void image_to_columns(DType dtype, const Windows& w, int64_t channels, const void* image, void* columns) {
   auto run = [&]<class T>() { gather(w, channels, static_cast<const T*>(image), static_cast<T*>(columns)); };
@@ -111,14 +119,9 @@ void image_to_columns(DType dtype, const Windows& w, int64_t channels, const voi
 
 void columns_to_image(DType dtype, const Windows& w, int64_t channels, const void* columns, void* image) {
   auto run = [&]<class T>() { scatter(w, channels, static_cast<const T*>(columns), static_cast<T*>(image)); };
-  switch (dtype) {
-    case DType::Complex64:
-      return run.operator()<complex64>();
-    case DType::Complex128:
-      return run.operator()<complex128>();
-    default:
-      return visit_floating(dtype, run);
-  }
+  visit(dtype, [&]<class T>() {
+    if constexpr (!std::is_same_v<T, bool>) run.template operator()<T>();
+  });
 }
 
 // --- unfold and fold
@@ -133,16 +136,18 @@ Windows windows_2d(IntList image, IntList kernel_size, IntList dilation, IntList
 
 }  // namespace
 
-void im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList padding, IntList stride, const Tensor& out) {
+void im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList padding, IntList stride,
+            const Tensor& out) {
   Tensor image = ops::contiguous(self);
   Windows w = windows_2d(image.sizes().last(2), kernel_size, dilation, padding, stride);
   // Channels of all images of the batch lie one after another on both sides.
   image_to_columns(self.dtype(), w, image.numel() / w.image_area(), image.data(), out.data());
 }
 
-void col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding, IntList stride,
-            const Tensor& out) {
-  TAEDA_CHECK_KIND(NotImplemented, is_differentiable(self.dtype()), "is for floating-point and complex tensors; got ", self.dtype());
+void col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding,
+            IntList stride, const Tensor& out) {
+  TAEDA_CHECK_KIND(NotImplemented, is_differentiable(self.dtype()), "is for floating-point and complex tensors; got ",
+                   self.dtype());
   Tensor columns = ops::contiguous(self);
   shape::Dims image{output_size[0], output_size.back()};
   Windows w = windows_2d(image, kernel_size, dilation, padding, stride);

@@ -10,7 +10,8 @@ namespace taeda::cpu {
 struct Windows {
   std::array<int64_t, 3> image, kernel, count, stride, padding, dilation;
 
-  Windows(IntList image_size, IntList kernel_size, IntList count_size, IntList strides, IntList paddings, IntList dilations);
+  Windows(IntList image_size, IntList kernel_size, IntList count_size, IntList strides, IntList paddings,
+          IntList dilations);
   int64_t kernel_area() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t image_area() const { return image[0] * image[1] * image[2]; }
   int64_t columns() const { return count[0] * count[1] * count[2]; }

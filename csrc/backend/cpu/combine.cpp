@@ -73,7 +73,8 @@ int64_t combine_at(char* to, int64_t to_step, const char* index, int64_t index_s
   }
   for (int64_t i = 0; i < n; ++i, to += to_step, index += index_step, from += from_step) {
     int64_t p = position(index);
-    if (static_cast<uint64_t>(p) >= static_cast<uint64_t>(size)) [[unlikely]] return i;
+    if (static_cast<uint64_t>(p) >= static_cast<uint64_t>(size)) [[unlikely]]
+      return i;
     char* target = to + p * stride;
     store<T>(target, combined<kCombine, T>(load<T>(target), load<T>(from)));
   }
@@ -92,7 +93,8 @@ int64_t pick(char* to, int64_t to_step, const char* from, int64_t from_step, con
   }
   for (int64_t i = 0; i < n; ++i, to += to_step, from += from_step, index += index_step) {
     int64_t p = position(index);
-    if (static_cast<uint64_t>(p) >= static_cast<uint64_t>(size)) [[unlikely]] return i;
+    if (static_cast<uint64_t>(p) >= static_cast<uint64_t>(size)) [[unlikely]]
+      return i;
     std::memcpy(to, from + p * stride, sizeof(T));
   }
   return n;
@@ -132,7 +134,10 @@ void neutral_element(Combine combine, DType dtype, void* to) {
     T value{};
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
       constexpr float kInfinity = std::numeric_limits<float>::infinity();
-      value = T(combine == Combine::Prod ? 1.0f : combine == Combine::Max ? -kInfinity : combine == Combine::Min ? kInfinity : 0.0f);
+      value = T(combine == Combine::Prod  ? 1.0f
+                : combine == Combine::Max ? -kInfinity
+                : combine == Combine::Min ? kInfinity
+                                          : 0.0f);
     } else {
       if (combine == Combine::Prod) value = T(1);
       if constexpr (std::numeric_limits<T>::is_specialized) {

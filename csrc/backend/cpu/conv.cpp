@@ -1,6 +1,8 @@
 // convolution and the gradient of its weight: which of the implementations does them.
 #include "backend/cpu/conv.h"
 
+#include <algorithm>
+
 #include "api/ops.h"
 #include "backend/cpu/onednn.h"
 #include "shape/ops/conv.h"
@@ -17,18 +19,17 @@ int64_t Problem::padding_end(size_t i) const {
 namespace {
 
 bool by_onednn(DType dtype) {
-  return dtype == DType::Float32 || ((dtype == DType::BFloat16 || dtype == DType::Float16) && onednn::has_native(dtype));
+  return dtype == DType::Float32 ||
+         ((dtype == DType::BFloat16 || dtype == DType::Float16) && onednn::has_native(dtype));
 }
 
 bool through_float(DType dtype) { return compute_type(dtype) != dtype && !by_onednn(dtype); }
 
 void check_dtype(DType dtype) {
-  TAEDA_CHECK_KIND(NotImplemented, is_differentiable(dtype), "is for floating-point and complex tensors; got ", dtype);
+  TAEDA_CHECK_KIND(NotImplemented, dtype != DType::Bool, "is for numbers; got ", dtype, " tensors");
 }
 
-Tensor as_float(const Tensor& t) {
-  return t.defined() ? ops::_to_copy(t, DType::Float32) : Tensor();
-}
+Tensor as_float(const Tensor& t) { return t.defined() ? ops::_to_copy(t, DType::Float32) : Tensor(); }
 
 using Part = Tensor Problem::*;
 
@@ -47,7 +48,8 @@ template <class F>
 void contiguously(Problem p, Part made, const F& run) {
   Tensor result = p.*made;
   for (Part part : {&Problem::image, &Problem::weight, &Problem::features})
-    p.*part = part == made && !result.is_contiguous() ? new_tensor(result.sizes(), result.dtype()) : ops::contiguous(p.*part);
+    p.*part =
+        part == made && !result.is_contiguous() ? new_tensor(result.sizes(), result.dtype()) : ops::contiguous(p.*part);
   run(p);
   if (!(p.*made).is(result)) ops::copy_(result, p.*made);
 }
@@ -61,7 +63,8 @@ void add_bias(const Tensor& out, const Tensor& bias) {
 
 void forward(const Problem& p, const Tensor& bias) {
   DType dtype = p.image.dtype();
-  if (through_float(dtype)) return in_float(p, &Problem::features, [&](const Problem& q) { forward(q, as_float(bias)); });
+  if (through_float(dtype))
+    return in_float(p, &Problem::features, [&](const Problem& q) { forward(q, as_float(bias)); });
   if (by_onednn(dtype)) return forward_onednn(p, bias.defined() ? ops::contiguous(bias) : bias);
   contiguously(p, &Problem::features, forward_columns);
   add_bias(p.features, bias);
@@ -79,6 +82,16 @@ void weight(const Problem& p) {
   by_onednn(dtype) ? weight_onednn(p) : contiguously(p, &Problem::weight, weight_columns);
 }
 
+// Without the end of the image that no window reaches, where output_padding made that a stride or more.
+Problem within_reach(Problem p) {
+  shape::Dims sizes(p.image.sizes());
+  for (size_t i = 0; i < p.rank(); ++i)
+    if (p.padding_end(i) <= -p.stride[i]) sizes[i + 2] += p.padding_end(i);
+  if (!std::ranges::equal(sizes, p.image.sizes()))
+    p.image = new_alias(p.image, sizes, p.image.strides(), p.image.storage_offset());
+  return p;
+}
+
 }  // namespace
 }  // namespace conv
 
@@ -92,19 +105,21 @@ void convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, 
     return conv::add_bias(out, bias);
   }
   if (!transposed) return conv::forward({input, weight, out, g.stride, g.padding, g.dilation, groups}, bias);
-  conv::image({out, weight, input, g.stride, g.padding, g.dilation, groups});
+  conv::Problem p = conv::within_reach({out, weight, input, g.stride, g.padding, g.dilation, groups});
+  if (!p.image.is(out)) ops::zero_(out);
+  conv::image(p);
   conv::add_bias(out, bias);
 }
 
-void convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList, IntList stride, IntList padding, IntList dilation,
-                             int64_t groups, const Tensor& out) {
+void convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList, IntList stride, IntList padding,
+                             IntList dilation, int64_t groups, const Tensor& out) {
   conv::check_dtype(input.dtype());
   if (out.numel() == 0) return;
   if (input.numel() == 0 || grad.numel() == 0) {
     ops::zero_(out);
     return;
   }
-  conv::weight({input, out, grad, stride, padding, dilation, groups});
+  conv::weight(conv::within_reach({input, out, grad, stride, padding, dilation, groups}));
 }
 
 }  // namespace taeda::cpu

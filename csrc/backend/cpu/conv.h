@@ -5,8 +5,8 @@
 
 namespace taeda::cpu::conv {
 
-// `image` (N, Ci, ...), `weight` (Co, Ci / groups, ...), `features` (N, Co, ...) of a convolution that is not transposed.
-// Forward makes features from image and weight; each gradient makes one of the three from the other two.
+// `image` (N, Ci, ...), `weight` (Co, Ci / groups, ...), `features` (N, Co, ...) of a convolution that is not
+// transposed. Forward makes features from image and weight; each gradient makes one of the three from the other two.
 struct Problem {
   Tensor image, weight, features;
   shape::Dims stride, padding, dilation;

@@ -14,14 +14,25 @@ struct Plan {
   Tensor columns;
 
   explicit Plan(const Problem& p)
-      : windows(p.image.sizes().subspan(2), p.weight.sizes().subspan(2), p.features.sizes().subspan(2), p.stride, p.padding, p.dilation),
-        batch(p.image.sizes()[0]), groups(p.groups), channels(p.weight.sizes()[1]), rows(p.weight.sizes()[0] / groups),
-        depth(channels * windows.kernel_area()), places(windows.columns()), size(p.image.itemsize()), dtype(p.image.dtype()),
+      : windows(p.image.sizes().subspan(2), p.weight.sizes().subspan(2), p.features.sizes().subspan(2), p.stride,
+                p.padding, p.dilation),
+        batch(p.image.sizes()[0]),
+        groups(p.groups),
+        channels(p.weight.sizes()[1]),
+        rows(p.weight.sizes()[0] / groups),
+        depth(channels * windows.kernel_area()),
+        places(windows.columns()),
+        size(p.image.itemsize()),
+        dtype(p.image.dtype()),
         columns(new_tensor(IntList({depth, places}), dtype)) {}
 
-  void* image(const Problem& p, int64_t n, int64_t g) const { return at(p.image, (n * groups + g) * channels * windows.image_area()); }
+  void* image(const Problem& p, int64_t n, int64_t g) const {
+    return at(p.image, (n * groups + g) * channels * windows.image_area());
+  }
   void* weight(const Problem& p, int64_t g) const { return at(p.weight, g * rows * depth); }
-  void* features(const Problem& p, int64_t n, int64_t g) const { return at(p.features, (n * groups + g) * rows * places); }
+  void* features(const Problem& p, int64_t n, int64_t g) const {
+    return at(p.features, (n * groups + g) * rows * places);
+  }
   void* at(const Tensor& t, int64_t elements) const { return t.data<char>() + elements * size; }
 
   template <class F>
@@ -37,16 +48,16 @@ void forward_columns(const Problem& p) {
   Plan plan(p);
   plan.each([&](int64_t n, int64_t g) {
     image_to_columns(plan.dtype, plan.windows, plan.channels, plan.image(p, n, g), plan.columns.data());
-    gemm({plan.dtype, 1, plan.rows, plan.places, plan.depth, plan.weight(p, g), 0, plan.depth, 1, plan.columns.data(), 0,
-          plan.places, 1, plan.features(p, n, g), 0, plan.places});
+    gemm({plan.dtype, 1, plan.rows, plan.places, plan.depth, plan.weight(p, g), 0, plan.depth, 1, plan.columns.data(),
+          0, plan.places, 1, plan.features(p, n, g), 0, plan.places});
   });
 }
 
 void image_columns(const Problem& p) {
   Plan plan(p);
   plan.each([&](int64_t n, int64_t g) {
-    gemm({plan.dtype, 1, plan.depth, plan.places, plan.rows, plan.weight(p, g), 0, 1, plan.depth, plan.features(p, n, g), 0,
-          plan.places, 1, plan.columns.data(), 0, plan.places});
+    gemm({plan.dtype, 1, plan.depth, plan.places, plan.rows, plan.weight(p, g), 0, 1, plan.depth,
+          plan.features(p, n, g), 0, plan.places, 1, plan.columns.data(), 0, plan.places});
     columns_to_image(plan.dtype, plan.windows, plan.channels, plan.columns.data(), plan.image(p, n, g));
   });
 }
@@ -55,8 +66,8 @@ void weight_columns(const Problem& p) {
   Plan plan(p);
   plan.each([&](int64_t n, int64_t g) {
     image_to_columns(plan.dtype, plan.windows, plan.channels, plan.image(p, n, g), plan.columns.data());
-    gemm({plan.dtype, 1, plan.rows, plan.depth, plan.places, plan.features(p, n, g), 0, plan.places, 1, plan.columns.data(), 0, 1,
-          plan.places, plan.weight(p, g), 0, plan.depth, Scalar(1), Scalar(n == 0 ? 0 : 1)});
+    gemm({plan.dtype, 1, plan.rows, plan.depth, plan.places, plan.features(p, n, g), 0, plan.places, 1,
+          plan.columns.data(), 0, 1, plan.places, plan.weight(p, g), 0, plan.depth, Scalar(1), Scalar(n == 0 ? 0 : 1)});
   });
 }
 

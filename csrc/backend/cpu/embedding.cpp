@@ -29,8 +29,8 @@ Tensor by_frequency(const Tensor& rows, const Tensor& positions) {
 }  // namespace
 
 // Threads share the columns, so that every row is summed in the order of its indices.
-void embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
-                              bool scale_grad_by_freq, const Tensor& out) {
+void embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, int64_t num_weights,
+                              int64_t padding_idx, bool scale_grad_by_freq, const Tensor& out) {
   ops::zero_(out);
   const int64_t flat[] = {-1};
   Tensor positions = ops::reshape(as_positions(indices), flat);
@@ -46,8 +46,8 @@ void embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, 
   parallel_for(0, width, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = 0; i < n; ++i)
       if (index[i] != padding_idx)
-        sum.row(out.data<char>() + (index[i] * width + begin) * item, item, rows.data<char>() + (i * width + begin) * item, item,
-                end - begin);
+        sum.row(out.data<char>() + (index[i] * width + begin) * item, item,
+                rows.data<char>() + (i * width + begin) * item, item, end - begin);
   });
 }
 
@@ -59,8 +59,10 @@ double norm_of(const T* row, int64_t step, int64_t n, double p) {
   for (int64_t i = 0; i < n; ++i) {
     double x = std::abs(static_cast<double>(convert<float>(row[i * step])));
     if constexpr (std::is_same_v<T, double>) x = std::abs(row[i * step]);
-    if (std::isinf(p)) total = std::max(total, x);
-    else total += p == 2 ? x * x : p == 1 ? x : std::pow(x, p);
+    if (std::isinf(p))
+      total = std::max(total, x);
+    else
+      total += p == 2 ? x * x : p == 1 ? x : std::pow(x, p);
   }
   return std::isinf(p) ? total : p == 2 ? std::sqrt(total) : p == 1 ? total : std::pow(total, 1 / p);
 }
@@ -108,11 +110,11 @@ Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, 
 }
 
 template <class T>
-void fill_bag(const Tensor& weight, const Bags& bags, int64_t bag, int64_t mode, const T* sample_weights, T* to, int64_t* best,
-              int64_t count) {
+void fill_bag(const Tensor& weight, const Bags& bags, int64_t bag, int64_t mode, const T* sample_weights, T* to,
+              int64_t* best, int64_t count) {
   int64_t width = weight.sizes()[1], row_step = weight.strides()[0], step = weight.strides()[1];
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  thread_local std::vector<A> totals;
+  std::vector<A> totals;
   totals.assign(static_cast<size_t>(width), A(0));
   bool first = true;
   for (int64_t i = bags.starts[bag]; i < bags.starts[bag + 1]; ++i) {
@@ -130,14 +132,15 @@ void fill_bag(const Tensor& weight, const Bags& bags, int64_t bag, int64_t mode,
     }
     first = false;
   }
-  for (int64_t d = 0; d < width; ++d) to[d] = convert<T>(mode == 1 && count > 0 ? totals[d] / static_cast<A>(count) : totals[d]);
+  for (int64_t d = 0; d < width; ++d)
+    to[d] = convert<T>(mode == 1 && count > 0 ? totals[d] / static_cast<A>(count) : totals[d]);
 }
 
 }  // namespace
 
 void _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool, int64_t mode, bool,
-                    const Tensor& per_sample_weights, bool include_last_offset, int64_t padding_idx, const Tensor& output,
-                    const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices) {
+                    const Tensor& per_sample_weights, bool include_last_offset, int64_t padding_idx,
+                    const Tensor& output, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices) {
   Tensor positions = as_positions(indices);
   check_rows(positions, weight.sizes()[0]);
   Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx);
@@ -147,18 +150,20 @@ void _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& o
   Tensor best = mode == 2 ? ops::full(max_indices.sizes(), Scalar(-1), DType::Int64) : Tensor();
   Tensor samples = per_sample_weights.defined() ? ops::contiguous(per_sample_weights) : Tensor();
   visit_floating(weight.dtype(), [&]<class T>() {
-    parallel_for(0, count, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(width, 1)), [&](int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) {
-        int64_t used = 0;
-        for (int64_t i = bags.starts[b]; i < bags.starts[b + 1]; ++i) {
-          owners.data<int64_t>()[i] = b;
-          used += bags.rows[i] != padding_idx;
-        }
-        lengths.data<int64_t>()[b] = used;
-        fill_bag<T>(weight, bags, b, mode, samples.defined() ? samples.data<T>() : nullptr, output.data<T>() + b * width,
-                    best.defined() ? best.data<int64_t>() + b * width : nullptr, used);
-      }
-    });
+    parallel_for(0, count, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(width, 1)),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t b = begin; b < end; ++b) {
+                     int64_t used = 0;
+                     for (int64_t i = bags.starts[b]; i < bags.starts[b + 1]; ++i) {
+                       owners.data<int64_t>()[i] = b;
+                       used += bags.rows[i] != padding_idx;
+                     }
+                     lengths.data<int64_t>()[b] = used;
+                     fill_bag<T>(weight, bags, b, mode, samples.defined() ? samples.data<T>() : nullptr,
+                                 output.data<T>() + b * width,
+                                 best.defined() ? best.data<int64_t>() + b * width : nullptr, used);
+                   }
+                 });
   });
   ops::copy_(offset2bag, owners);
   ops::copy_(bag_size, lengths);

@@ -16,7 +16,7 @@ constexpr int64_t kDirect = 1024;          // multiply-adds up to which plain lo
 constexpr int64_t kOneDnn = 96 * 96 * 96;  // and from which oneDNN's kernel beats OpenBLAS's
 constexpr int64_t kPiece = 1 << 22;        // multiply-adds worth a piece of their own
 constexpr int64_t kMaxPieces = 16;
-constexpr int64_t kTileStep = 32;          // tiles are cut at multiples of this
+constexpr int64_t kTileStep = 32;  // tiles are cut at multiples of this
 
 // A tile of one product: all of k, some rows and columns.
 struct Tile {
@@ -107,8 +107,8 @@ bool fits_int(const Tile& t, const Layout2d& a, const Layout2d& b) {
 
 void sgemm_onednn(const Tile& t, Layout2d a, Layout2d b, float alpha, float beta) {
   onednn::check(dnnl().sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', t.m, t.n, t.k, alpha,
-                             reinterpret_cast<const float*>(t.a), a.leading, reinterpret_cast<const float*>(t.b), b.leading,
-                             beta, reinterpret_cast<float*>(t.c), t.c_row));
+                             reinterpret_cast<const float*>(t.a), a.leading, reinterpret_cast<const float*>(t.b),
+                             b.leading, beta, reinterpret_cast<float*>(t.c), t.c_row));
 }
 
 template <class T>
@@ -121,8 +121,10 @@ void call_blas(const Tile& t, Layout2d a, Layout2d b, const Scalar& alpha_number
   T alpha = alpha_number.to<T>(), beta = beta_number.to<T>();
   if constexpr (std::is_same_v<T, float>) call(blas().sgemm, alpha, beta);
   if constexpr (std::is_same_v<T, double>) call(blas().dgemm, alpha, beta);
-  if constexpr (std::is_same_v<T, complex64>) call(blas().cgemm, static_cast<const void*>(&alpha), static_cast<const void*>(&beta));
-  if constexpr (std::is_same_v<T, complex128>) call(blas().zgemm, static_cast<const void*>(&alpha), static_cast<const void*>(&beta));
+  if constexpr (std::is_same_v<T, complex64>)
+    call(blas().cgemm, static_cast<const void*>(&alpha), static_cast<const void*>(&beta));
+  if constexpr (std::is_same_v<T, complex128>)
+    call(blas().zgemm, static_cast<const void*>(&alpha), static_cast<const void*>(&beta));
 }
 
 // A column of results: BLAS reads the matrix once, at the speed of memory.
@@ -187,10 +189,17 @@ Grid grid_for(int64_t m, int64_t n, int64_t k) {
 Tile tile_at(const Gemm& g, const Grid& grid, int64_t index) {
   int64_t tiles = grid.rows * grid.cols, batch = index / tiles, size = itemsize(g.dtype);
   int64_t i = index % tiles / grid.cols * grid.tile_m, j = index % grid.cols * grid.tile_n;
-  return {std::min(grid.tile_m, g.m - i), std::min(grid.tile_n, g.n - j), g.k,
-          static_cast<const char*>(g.a) + (batch * g.a_batch + i * g.a_row) * size, g.a_row, g.a_col,
-          static_cast<const char*>(g.b) + (batch * g.b_batch + j * g.b_col) * size, g.b_row, g.b_col,
-          static_cast<char*>(g.c) + (batch * g.c_batch + i * g.c_row + j) * size, g.c_row};
+  return {std::min(grid.tile_m, g.m - i),
+          std::min(grid.tile_n, g.n - j),
+          g.k,
+          static_cast<const char*>(g.a) + (batch * g.a_batch + i * g.a_row) * size,
+          g.a_row,
+          g.a_col,
+          static_cast<const char*>(g.b) + (batch * g.b_batch + j * g.b_col) * size,
+          g.b_row,
+          g.b_col,
+          static_cast<char*>(g.c) + (batch * g.c_batch + i * g.c_row + j) * size,
+          g.c_row};
 }
 
 void run_all(const Gemm& g) {
@@ -220,8 +229,17 @@ Tensor blas_operand(const Tensor& t) {
 void gemm(const Gemm& g) {
   if (g.batch == 0 || g.m == 0 || g.n == 0) return;
   if (g.batch == 1 && g.m * g.n * g.k <= kDirect) {
-    Tile whole{g.m, g.n, g.k, static_cast<const char*>(g.a), g.a_row, g.a_col, static_cast<const char*>(g.b), g.b_row, g.b_col,
-               static_cast<char*>(g.c), g.c_row};
+    Tile whole{g.m,
+               g.n,
+               g.k,
+               static_cast<const char*>(g.a),
+               g.a_row,
+               g.a_col,
+               static_cast<const char*>(g.b),
+               g.b_row,
+               g.b_col,
+               static_cast<char*>(g.c),
+               g.c_row};
     return run_tile(g.dtype, whole, g.alpha, g.beta);
   }
   if (g.k > 0 && (g.dtype == DType::BFloat16 || g.dtype == DType::Float16)) return onednn::half_gemm(g);

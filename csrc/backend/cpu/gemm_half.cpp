@@ -1,6 +1,7 @@
 // Products of half types: oneDNN's matmul where the machine has instructions for them, else through float.
 #include "api/ops.h"
 #include "backend/cpu/onednn.h"
+#include "core/multiversion.h"
 #include "core/parallel.h"
 
 namespace taeda::cpu::onednn {
@@ -11,7 +12,8 @@ constexpr int64_t kRows = 256;  // rows of results to a piece
 
 Tensor borrowed(const void* data, DType dtype, std::array<int64_t, 3> sizes, std::array<int64_t, 3> strides) {
   int64_t bytes = extent(sizes, strides, 0) * itemsize(dtype);
-  auto storage = make_ref<StorageImpl>(DataPtr(const_cast<void*>(data), nullptr, nullptr, Device{DeviceType::CPU}), bytes, false);
+  auto storage =
+      make_ref<StorageImpl>(DataPtr(const_cast<void*>(data), nullptr, nullptr, Device{DeviceType::CPU}), bytes, false);
   return from_storage(std::move(storage), dtype, sizes, strides, 0);
 }
 
@@ -43,8 +45,8 @@ void through_float(const Gemm& g) {
   Tensor a = to_float(borrowed(g.a, g.dtype, {g.batch, g.m, g.k}, {g.a_batch, g.a_row, g.a_col}));
   Tensor b = to_float(borrowed(g.b, g.dtype, {g.batch, g.k, g.n}, {g.b_batch, g.b_row, g.b_col}));
   Tensor product = new_tensor(IntList({g.batch, g.m, g.n}), DType::Float32);
-  gemm({DType::Float32, g.batch, g.m, g.n, g.k, a.data(), g.m * g.k, g.k, 1, b.data(), g.k * g.n, g.n, 1, product.data(),
-        g.m * g.n, g.n});
+  gemm({DType::Float32, g.batch, g.m, g.n, g.k, a.data(), g.m * g.k, g.k, 1, b.data(), g.k * g.n, g.n, 1,
+        product.data(), g.m * g.n, g.n});
   finish(g, product);
 }
 
@@ -72,9 +74,67 @@ std::shared_ptr<Operation> matmul_operation(const Shape& s) {
   });
 }
 
+// --- a matrix and a vector: bound by reading the matrix once
+constexpr int64_t kLanes = 16, kColumnRows = 256;
+
+TAEDA_VERSIONED float dot_any(const BFloat16* row, const float* vector, int64_t count) {
+  float sums[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int64_t lane = 0; lane < kLanes; ++lane) sums[lane] += static_cast<float>(row[i + lane]) * vector[i + lane];
+  float sum = 0;
+  for (; i < count; ++i) sum += static_cast<float>(row[i]) * vector[i];
+  for (float s : sums) sum += s;
+  return sum;
+}
+TAEDA_MULTIVERSION(float dot(const BFloat16* row, const float* vector, int64_t count),
+                   return dot_any(row, vector, count))
+
+TAEDA_VERSIONED void add_column_any(float* sums, const BFloat16* column, float factor, int64_t count) {
+#pragma omp simd
+  for (int64_t i = 0; i < count; ++i) sums[i] += static_cast<float>(column[i]) * factor;
+}
+TAEDA_MULTIVERSION(void add_column(float* sums, const BFloat16* column, float factor, int64_t count),
+                   add_column_any(sums, column, factor, count))
+
+// product[i] = sum of matrix[i, p] * vector[p], for a matrix whose rows or columns are contiguous.
+void matrix_times_vector(const BFloat16* matrix, int64_t rows, int64_t depth, int64_t row_stride, int64_t col_stride,
+                         const float* vector, float* product) {
+  if (col_stride == 1 || depth == 1) {
+    return parallel_for(0, rows, std::max<int64_t>(kGrain / depth, 1), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) product[i] = dot(matrix + i * row_stride, vector, depth);
+    });
+  }
+  parallel_for(0, rows, kColumnRows, [&](int64_t begin, int64_t end) {
+    std::fill(product + begin, product + end, 0.0f);
+    for (int64_t p = 0; p < depth; ++p)
+      add_column(product + begin, matrix + begin + p * col_stride, vector[p], end - begin);
+  });
+}
+
+void vector_gemm(const Gemm& g) {
+  bool by_left = g.n == 1;
+  int64_t rows = by_left ? g.m : g.n, step = by_left ? g.b_row : g.a_col;
+  auto values = static_cast<const BFloat16*>(by_left ? g.b : g.a);
+  std::vector<float> vector(g.k), product(rows);
+  for (int64_t p = 0; p < g.k; ++p) vector[p] = static_cast<float>(values[p * step]);
+  if (by_left)
+    matrix_times_vector(static_cast<const BFloat16*>(g.a), rows, g.k, g.a_row, g.a_col, vector.data(), product.data());
+  else
+    matrix_times_vector(static_cast<const BFloat16*>(g.b), rows, g.k, g.b_col, g.b_row, vector.data(), product.data());
+  finish<BFloat16>(g, product.data());
+}
+
+bool is_vector_gemm(const Gemm& g) {
+  if (g.dtype != DType::BFloat16 || g.batch != 1 || (g.m != 1 && g.n != 1)) return false;
+  int64_t row = g.n == 1 ? g.a_row : g.b_col, col = g.n == 1 ? g.a_col : g.b_row;
+  return row == 1 || col == 1;
+}
+
 }  // namespace
 
 void half_gemm(const Gemm& g) {
+  if (is_vector_gemm(g)) return vector_gemm(g);
   if (!has_native(g.dtype)) return through_float(g);
   bool plain = g.alpha.equals(1) && g.beta.equals(0);
   Tensor product = plain ? Tensor() : new_tensor(IntList({g.batch, g.m, g.n}), DType::Float32);
@@ -85,7 +145,8 @@ void half_gemm(const Gemm& g) {
   parallel_for(0, g.batch * pieces, 1, [&](int64_t begin, int64_t end) {
     Threads one(1);
     for (int64_t index = begin; index < end; ++index) {
-      int64_t batch = index / pieces, i = index % pieces * kRows, rows = std::min(kRows, g.m - i), size = itemsize(g.dtype);
+      int64_t batch = index / pieces, i = index % pieces * kRows, rows = std::min(kRows, g.m - i),
+              size = itemsize(g.dtype);
       auto a = static_cast<const char*>(g.a) + (batch * g.a_batch + i * g.a_row) * size;
       auto b = static_cast<const char*>(g.b) + batch * g.b_batch * size;
       void* data[] = {const_cast<char*>(a), const_cast<char*>(b), c + (batch * c_batch + i * c_row) * itemsize(result)};

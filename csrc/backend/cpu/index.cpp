@@ -31,8 +31,10 @@ Values values_for(const Tensor& values, const shape::Indexed& indexed) {
     int64_t expected = -1;
     for (size_t d = first + count; d-- > first;) {
       if (t.sizes()[d] == 1) continue;
-      if (expected < 0) result.step = t.strides()[d];
-      else if (t.strides()[d] != expected) return false;
+      if (expected < 0)
+        result.step = t.strides()[d];
+      else if (t.strides()[d] != expected)
+        return false;
       expected = t.strides()[d] * t.sizes()[d];
     }
     return true;
@@ -75,7 +77,8 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
   shape::Indexed indexed = shape::indexed(self, positions);
   if (out.numel() == 0) {
     for (size_t d = 0; d < positions.size(); ++d)
-      if (positions[d].defined() && positions[d].numel() && numel_of(indexed.positions)) places_at(self, positions, indexed);
+      if (positions[d].defined() && positions[d].numel() && numel_of(indexed.positions))
+        places_at(self, positions, indexed);
     return;
   }
   Places places = places_at(self, positions, indexed);
@@ -88,7 +91,8 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
 }
 
 void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
-  TAEDA_CHECK(self.dtype() == values.dtype(), "self and values must have one dtype; got ", self.dtype(), " and ", values.dtype());
+  TAEDA_CHECK(self.dtype() == values.dtype(), "self and values must have one dtype; got ", self.dtype(), " and ",
+              values.dtype());
   std::vector<Tensor> positions = shape::positions_of(self, indices);
   shape::Indexed indexed = shape::indexed(self, positions);
   Values source = values_for(apart_from(values, self), indexed);
@@ -111,7 +115,8 @@ void index_select(const Tensor& self, int64_t dim, const Tensor& index, const Te
 namespace {
 
 void check_slices(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, ErrorKind count_error) {
-  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ", source.dtype());
+  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ",
+              source.dtype());
   TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
   int64_t length = source.dim() ? source.sizes()[wrap_dim(dim, source.dim())] : 1;
   if (index.numel() != length)
@@ -140,7 +145,8 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
   check_slices(self, dim, index, source, ErrorKind::Runtime);
   Tensor scaled = apart_from(alpha.equals(1) ? source : ops::mul(source, alpha), self);
   if (self.dim() == 0)
-    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(scaled, {})), Combine::Sum, Negative::Raises, ErrorKind::Runtime);
+    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(scaled, {})), Combine::Sum,
+                       Negative::Raises, ErrorKind::Runtime);
   write_along(self, dim, index, like_rank(scaled, self), Combine::Sum, Negative::Raises, ErrorKind::Runtime);
 }
 
@@ -150,7 +156,8 @@ void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   check_slices(self, dim, index, source, ErrorKind::Index);
   Tensor apart = apart_from(source, self);
   if (self.dim() == 0)
-    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(apart, {})), Combine::Put, Negative::Raises, ErrorKind::Index);
+    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(apart, {})), Combine::Put,
+                       Negative::Raises, ErrorKind::Index);
   write_along(self, dim, index, like_rank(apart, self), Combine::Put, Negative::Raises, ErrorKind::Index);
 }
 
@@ -162,13 +169,15 @@ void fill_along(const Tensor& self, int64_t dim, const Tensor& index, const char
   TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
   Tensor target = flat_number(self);
   std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
-  write_places(target, element, places_along(target, dim, index, Negative::Wraps, ErrorKind::Index), {kept, steps, 0}, Combine::Put);
+  write_places(target, element, places_along(target, dim, index, Negative::Wraps, ErrorKind::Index), {kept, steps, 0},
+               Combine::Put);
 }
 
 }  // namespace
 
 void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(), " tensor");
+  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()), "a complex number cannot fill a ",
+              self.dtype(), " tensor");
   alignas(16) char element[sizeof(complex128)];
   store_number(self.dtype(), value, element);
   fill_along(self, dim, index, element);
@@ -176,7 +185,8 @@ void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Sca
 
 void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   TAEDA_CHECK(value.dim() == 0, "value must be a number or a tensor without dimensions; got shape ", value.sizes());
-  TAEDA_CHECK(!is_complex(value.dtype()) || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(), " tensor");
+  TAEDA_CHECK(!is_complex(value.dtype()) || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(),
+              " tensor");
   Tensor same = value.dtype() == self.dtype() ? value : ops::_to_copy(value, self.dtype());
   fill_along(self, dim, index, apart_from(same, self).data<char>());
 }
@@ -188,11 +198,14 @@ void take(const Tensor& self, const Tensor& index, const Tensor& out) {
 
 void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   TAEDA_CHECK(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
-  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ", source.dtype());
-  TAEDA_CHECK_INDEX(index.numel() == source.numel(), "index and source must have as many elements; got ", index.numel(), " and ", source.numel());
+  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ",
+              source.dtype());
+  TAEDA_CHECK_INDEX(index.numel() == source.numel(), "index and source must have as many elements; got ", index.numel(),
+                    " and ", source.numel());
   TAEDA_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "nothing can be put into an empty tensor");
   Tensor values = ops::contiguous(apart_from(source, self));
-  write_places(self, values.data<char>(), places_flat(self, index), {{}, {}, self.itemsize()}, accumulate ? Combine::Sum : Combine::Put);
+  write_places(self, values.data<char>(), places_flat(self, index), {{}, {}, self.itemsize()},
+               accumulate ? Combine::Sum : Combine::Put);
 }
 
 namespace {
@@ -218,7 +231,8 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
     alignas(16) char element[sizeof(complex128)];
     neutral_element(combine, self.dtype(), element);
     std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
-    write_places(target, element, places_along(target, dim, index, Negative::Raises, ErrorKind::Index), {kept, steps, 0}, Combine::Put);
+    write_places(target, element, places_along(target, dim, index, Negative::Raises, ErrorKind::Index),
+                 {kept, steps, 0}, Combine::Put);
   }
   write_along(target, dim, index, slices, combine, Negative::Raises, ErrorKind::Index);
   if (reduce != "mean") return;

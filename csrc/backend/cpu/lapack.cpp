@@ -31,7 +31,10 @@ constexpr Length kOne = 1;
 // real one says orthogonal or symmetric.
 template <class T, class F>
 F* routine(const char* name, const char* complex_name = nullptr) {
-  char letter = std::is_same_v<T, float> ? 's' : std::is_same_v<T, double> ? 'd' : std::is_same_v<T, complex64> ? 'c' : 'z';
+  char letter = std::is_same_v<T, float>       ? 's'
+                : std::is_same_v<T, double>    ? 'd'
+                : std::is_same_v<T, complex64> ? 'c'
+                                               : 'z';
   std::string full = str(std::string_view(&letter, 1), kComplex<T> && complex_name ? complex_name : name);
   return reinterpret_cast<F*>(lapack_routine(full.c_str()));
 }
@@ -57,8 +60,12 @@ struct Matrices {
   int64_t size;
   int rows, cols;
   explicit Matrices(const Tensor& t)
-      : data(t.data<T>()), size(t.size(-1) * t.size(-2)), rows(static_cast<int>(t.size(-2))), cols(static_cast<int>(t.size(-1))) {
-    TAEDA_CHECK(std::max(t.size(-1), t.size(-2)) <= INT32_MAX, "matrices of shape ", t.sizes(), " are too large for LAPACK");
+      : data(t.data<T>()),
+        size(t.size(-1) * t.size(-2)),
+        rows(static_cast<int>(t.size(-2))),
+        cols(static_cast<int>(t.size(-1))) {
+    TAEDA_CHECK(std::max(t.size(-1), t.size(-2)) <= INT32_MAX, "matrices of shape ", t.sizes(),
+                " are too large for LAPACK");
   }
   T* operator[](int64_t i) const { return data + i * size; }
   int leading() const { return std::max(rows, 1); }
@@ -118,7 +125,8 @@ void factor(Matrices<T> a, int64_t i, int* pivots, int* info) {
 
 }  // namespace
 
-void linalg_lu_factor_ex(const Tensor& A, bool, bool check_errors, const Tensor& LU, const Tensor& pivots, const Tensor& info) {
+void linalg_lu_factor_ex(const Tensor& A, bool, bool check_errors, const Tensor& LU, const Tensor& pivots,
+                         const Tensor& info) {
   ops::copy_(LU, A);
   visit_field(A.dtype(), [&]<class T>() {
     Matrices<T> a(LU);
@@ -160,7 +168,8 @@ void linalg_inv_ex(const Tensor& A, bool check_errors, const Tensor& inverse, co
   if (check_errors) check_info(info, "the matrix is singular: a pivot is zero");
 }
 
-void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_errors, const Tensor& result, const Tensor& info) {
+void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_errors, const Tensor& result,
+                     const Tensor& info) {
   bool vectors = shape::is_vector_side(A, B);
   Tensor x = vectors ? ops::unsqueeze(result, -1) : result;
   ops::copy_(x, vectors ? ops::unsqueeze(B, -1) : B);
@@ -171,12 +180,13 @@ void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_err
   Tensor numbers = ops::arange(Scalar(batch_count(A)), DType::Int64);
   Tensor index = ops::contiguous(ops::expand(ops::view(numbers, A.sizes().first(A.dim() - 2)), batch));
   visit_field(A.dtype(), [&]<class T>() {
-    using Getrs = void(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots, T* b, const int* ldb,
-                       int* info, Length);
+    using Getrs = void(const char* trans, const int* n, const int* nrhs, const T* a, const int* lda, const int* pivots,
+                       T* b, const int* ldb, int* info, Length);
     static const auto getrs = routine<T, Getrs>("getrs");
     Matrices<T> a(factors), b(x);
     int n = a.rows, lda = a.leading(), rhs = left ? b.cols : b.rows;
-    each_matrix(batch_count(A), n, n, [&](int64_t i) { factor(a, i, pivots.data<int>() + i * n, info.data<int>() + i); });
+    each_matrix(batch_count(A), n, n,
+                [&](int64_t i) { factor(a, i, pivots.data<int>() + i * n, info.data<int>() + i); });
     if (n == 0 || rhs == 0) return;
     each_matrix(index.numel(), n, n, [&](int64_t i) {
       int64_t at = index.data<int64_t>()[i];
@@ -187,7 +197,8 @@ void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_err
   if (check_errors) check_info(info, "A is singular: a pivot is zero");
 }
 
-void linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, bool left, bool unitriangular, const Tensor& out) {
+void linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, bool left, bool unitriangular,
+                             const Tensor& out) {
   ops::copy_(out, B);
   if (out.numel() == 0) return;
   shape::Dims sizes(out.sizes().first(out.dim() - 2));
@@ -195,15 +206,16 @@ void linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, bo
   sizes.push_back(self.size(-1));
   Tensor coefficients = copy_by_columns(ops::expand(self, sizes));
   visit_field(self.dtype(), [&]<class T>() {
-    using Trsm = void(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n, const T* alpha,
-                      const T* a, const int* lda, T* b, const int* ldb, Length, Length, Length, Length);
+    using Trsm =
+        void(const char* side, const char* uplo, const char* trans, const char* diag, const int* m, const int* n,
+             const T* alpha, const T* a, const int* lda, T* b, const int* ldb, Length, Length, Length, Length);
     static const auto trsm = routine<T, Trsm>("trsm");
     Matrices<T> a(coefficients), b(out);
     int lda = a.leading(), ldb = b.leading();
     T one(1);
     each_matrix(batch_count(out), b.rows, b.cols, [&](int64_t i) {
-      trsm(left ? "L" : "R", upper ? "U" : "L", "N", unitriangular ? "U" : "N", &b.rows, &b.cols, &one, a[i], &lda, b[i], &ldb, kOne, kOne,
-           kOne, kOne);
+      trsm(left ? "L" : "R", upper ? "U" : "L", "N", unitriangular ? "U" : "N", &b.rows, &b.cols, &one, a[i], &lda,
+           b[i], &ldb, kOne, kOne, kOne, kOne);
     });
   });
 }
@@ -232,7 +244,8 @@ void linalg_qr(const Tensor& A, std::string_view mode, const Tensor& Q, const Te
   Tensor packed = copy_by_columns(A);
   visit_field(A.dtype(), [&]<class T>() {
     using Geqrf = void(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);
-    using Orgqr = void(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work, const int* lwork, int* info);
+    using Orgqr = void(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,
+                       const int* lwork, int* info);
     static const auto geqrf = routine<T, Geqrf>("geqrf");
     static const auto orgqr = routine<T, Orgqr>("orgqr", "ungqr");
     Matrices<T> a(packed), r(R);
@@ -241,13 +254,16 @@ void linalg_qr(const Tensor& A, std::string_view mode, const Tensor& Q, const Te
     each_matrix(batch_count(A), a.rows, a.cols, [&](int64_t i) {
       std::vector<T> tau(std::max(k, 1));
       int status = 0;
-      if (k) with_work<T>([&](T* work, int length) { geqrf(&a.rows, &a.cols, a[i], &lda, tau.data(), work, &length, &status); });
+      if (k)
+        with_work<T>(
+            [&](T* work, int length) { geqrf(&a.rows, &a.cols, a[i], &lda, tau.data(), work, &length, &status); });
       for (int64_t c = 0; c < r.cols; ++c)
         for (int64_t j = 0; j < r.rows; ++j) r[i][c * r.rows + j] = j <= c ? a[i][c * a.rows + j] : T(0);
       if (columns == 0 || a.rows == 0) return;
       T* q = Q.data<T>() + i * a.rows * columns;
       std::copy_n(a[i], int64_t{a.rows} * std::min(columns, a.cols), q);
-      with_work<T>([&](T* work, int length) { orgqr(&a.rows, &columns, &k, q, &lda, tau.data(), work, &length, &status); });
+      with_work<T>(
+          [&](T* work, int length) { orgqr(&a.rows, &columns, &k, q, &lda, tau.data(), work, &length, &status); });
     });
   });
 }
@@ -262,10 +278,10 @@ std::vector<Real<T>> real_work(int64_t length) {
 
 template <class T>
 int call_gesdd(const char* job, int m, int n, T* a, Real<T>* s, T* u, int ldu, T* vt, int ldvt) {
-  using Plain = void(const char*, const int*, const int*, T*, const int*, Real<T>*, T*, const int*, T*, const int*, T*, const int*, int*, int*,
-                     Length);
-  using WithReal = void(const char*, const int*, const int*, T*, const int*, Real<T>*, T*, const int*, T*, const int*, T*, const int*,
-                        Real<T>*, int*, int*, Length);
+  using Plain = void(const char*, const int*, const int*, T*, const int*, Real<T>*, T*, const int*, T*, const int*, T*,
+                     const int*, int*, int*, Length);
+  using WithReal = void(const char*, const int*, const int*, T*, const int*, Real<T>*, T*, const int*, T*, const int*,
+                        T*, const int*, Real<T>*, int*, int*, Length);
   static void* const gesdd = reinterpret_cast<void*>(routine<T, Plain>("gesdd"));
   int64_t small = std::min(m, n), large = std::max(m, n);
   std::vector<int> integers(8 * small);
@@ -273,9 +289,11 @@ int call_gesdd(const char* job, int m, int n, T* a, Real<T>* s, T* u, int ldu, T
   int status = 0;
   with_work<T>([&](T* work, int length) {
     if constexpr (kComplex<T>)
-      reinterpret_cast<WithReal*>(gesdd)(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, reals.data(), integers.data(), &status, kOne);
+      reinterpret_cast<WithReal*>(gesdd)(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, reals.data(),
+                                         integers.data(), &status, kOne);
     else
-      reinterpret_cast<Plain*>(gesdd)(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, integers.data(), &status, kOne);
+      reinterpret_cast<Plain*>(gesdd)(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &length, integers.data(),
+                                      &status, kOne);
   });
   return status;
 }
@@ -286,8 +304,8 @@ void set_identity(const Tensor& t) {
 
 }  // namespace
 
-void _linalg_svd(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view>, const Tensor& U, const Tensor& S,
-                 const Tensor& Vh) {
+void _linalg_svd(const Tensor& A, bool full_matrices, bool compute_uv, std::optional<std::string_view>, const Tensor& U,
+                 const Tensor& S, const Tensor& Vh) {
   if (A.numel() == 0) {
     if (compute_uv) set_identity(U), set_identity(Vh);
     return;
@@ -309,19 +327,22 @@ void _linalg_svd(const Tensor& A, bool full_matrices, bool compute_uv, std::opti
     });
   });
   for (size_t i = 0; i < status.size(); ++i)
-    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the singular values of matrix ", i, " did not converge; does it hold NaN or infinity?");
+    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the singular values of matrix ", i,
+                     " did not converge; does it hold NaN or infinity?");
 }
 
-void _linalg_eigh(const Tensor& A, std::string_view UPLO, bool compute_v, const Tensor& eigenvalues, const Tensor& eigenvectors) {
+void _linalg_eigh(const Tensor& A, std::string_view UPLO, bool compute_v, const Tensor& eigenvalues,
+                  const Tensor& eigenvectors) {
   if (A.numel() == 0) return;
   Tensor work_matrix = compute_v ? eigenvectors : fresh_by_columns(A);
   ops::copy_(work_matrix, A);
   std::vector<int> status(batch_count(A));
   visit_field(A.dtype(), [&]<class T>() {
     using R = Real<T>;
-    using Plain = void(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, int*, const int*, int*, Length, Length);
-    using WithReal = void(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*, int*, const int*, int*,
-                          Length, Length);
+    using Plain = void(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, int*, const int*, int*,
+                       Length, Length);
+    using WithReal = void(const char*, const char*, const int*, T*, const int*, R*, T*, const int*, R*, const int*,
+                          int*, const int*, int*, Length, Length);
     static void* const syevd = reinterpret_cast<void*>(routine<T, Plain>("syevd", "heevd"));
     Matrices<T> a(work_matrix);
     int n = a.rows;
@@ -333,15 +354,17 @@ void _linalg_eigh(const Tensor& A, std::string_view UPLO, bool compute_v, const 
       R* w = eigenvalues.data<R>() + i * n;
       with_work<T>([&](T* work, int length) {
         if constexpr (kComplex<T>)
-          reinterpret_cast<WithReal*>(syevd)(job, half, &n, a[i], &n, w, work, &length, reals.data(), &real_length, integers.data(),
-                                             &integer_length, &status[i], kOne, kOne);
+          reinterpret_cast<WithReal*>(syevd)(job, half, &n, a[i], &n, w, work, &length, reals.data(), &real_length,
+                                             integers.data(), &integer_length, &status[i], kOne, kOne);
         else
-          reinterpret_cast<Plain*>(syevd)(job, half, &n, a[i], &n, w, work, &length, integers.data(), &integer_length, &status[i], kOne, kOne);
+          reinterpret_cast<Plain*>(syevd)(job, half, &n, a[i], &n, w, work, &length, integers.data(), &integer_length,
+                                          &status[i], kOne, kOne);
       });
     });
   });
   for (size_t i = 0; i < status.size(); ++i)
-    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the eigenvalues of matrix ", i, " did not converge; does it hold NaN or infinity?");
+    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the eigenvalues of matrix ", i,
+                     " did not converge; does it hold NaN or infinity?");
 }
 
 namespace {
@@ -349,14 +372,15 @@ namespace {
 // Real matrices have real eigenvalues and conjugate pairs; the vectors of a pair come as real and imaginary part.
 template <class R>
 int eig_real(int n, R* a, std::complex<R>* values, std::complex<R>* vectors) {
-  using Geev = void(const char*, const char*, const int*, R*, const int*, R*, R*, R*, const int*, R*, const int*, R*, const int*, int*, Length,
-                    Length);
+  using Geev = void(const char*, const char*, const int*, R*, const int*, R*, R*, R*, const int*, R*, const int*, R*,
+                    const int*, int*, Length, Length);
   static const auto geev = routine<R, Geev>("geev");
   std::vector<R> re(n), im(n), parts(int64_t{n} * n);
   R unused{};
   int one = 1, status = 0;
   with_work<R>([&](R* work, int length) {
-    geev("N", "V", &n, a, &n, re.data(), im.data(), &unused, &one, parts.data(), &n, work, &length, &status, kOne, kOne);
+    geev("N", "V", &n, a, &n, re.data(), im.data(), &unused, &one, parts.data(), &n, work, &length, &status, kOne,
+         kOne);
   });
   for (int64_t c = 0; c < n; ++c) {
     values[c] = {re[c], im[c]};
@@ -370,8 +394,8 @@ int eig_real(int n, R* a, std::complex<R>* values, std::complex<R>* vectors) {
 
 template <class T>
 int eig_complex(int n, T* a, T* values, T* vectors) {
-  using Geev = void(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*, const int*, Real<T>*, int*,
-                    Length, Length);
+  using Geev = void(const char*, const char*, const int*, T*, const int*, T*, T*, const int*, T*, const int*, T*,
+                    const int*, Real<T>*, int*, Length, Length);
   static const auto geev = routine<T, Geev>("geev");
   std::vector<Real<T>> reals(2 * n);
   T unused{};
@@ -401,7 +425,8 @@ void linalg_eig(const Tensor& self, const Tensor& eigenvalues, const Tensor& eig
     });
   });
   for (size_t i = 0; i < status.size(); ++i)
-    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the eigenvalues of matrix ", i, " did not converge; does it hold NaN or infinity?");
+    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the eigenvalues of matrix ", i,
+                     " did not converge; does it hold NaN or infinity?");
 }
 
 void linalg_lstsq_gelsd(const Tensor& A, const Tensor& B, double rcond, const Tensor& solution, const Tensor& rank,
@@ -418,8 +443,10 @@ void linalg_lstsq_gelsd(const Tensor& A, const Tensor& B, double rcond, const Te
   std::vector<int> status(batch_count(destroyed));
   visit_field(A.dtype(), [&]<class T>() {
     using R = Real<T>;
-    using Plain = void(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*, const int*, int*, int*);
-    using WithReal = void(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*, const int*, R*, int*, int*);
+    using Plain = void(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,
+                       const int*, int*, int*);
+    using WithReal = void(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,
+                          const int*, R*, int*, int*);
     static void* const gelsd = reinterpret_cast<void*>(routine<T, Plain>("gelsd"));
     Matrices<T> a(destroyed), b(solution);
     int64_t k = std::min(a.rows, a.cols);
@@ -436,11 +463,11 @@ void linalg_lstsq_gelsd(const Tensor& A, const Tensor& B, double rcond, const Te
         R* r = asks ? &wanted_reals : reals.data();
         int* n = asks ? &wanted_integers : integers.data();
         if constexpr (kComplex<T>)
-          reinterpret_cast<WithReal*>(gelsd)(&a.rows, &a.cols, &b.cols, a[i], &a.rows, b[i], &b.rows, s, &tolerance, &found, work, &length, r, n,
-                                             &status[i]);
+          reinterpret_cast<WithReal*>(gelsd)(&a.rows, &a.cols, &b.cols, a[i], &a.rows, b[i], &b.rows, s, &tolerance,
+                                             &found, work, &length, r, n, &status[i]);
         else
-          reinterpret_cast<Plain*>(gelsd)(&a.rows, &a.cols, &b.cols, a[i], &a.rows, b[i], &b.rows, s, &tolerance, &found, work, &length, n,
-                                          &status[i]);
+          reinterpret_cast<Plain*>(gelsd)(&a.rows, &a.cols, &b.cols, a[i], &a.rows, b[i], &b.rows, s, &tolerance,
+                                          &found, work, &length, n, &status[i]);
         reals.resize(std::max<int64_t>(static_cast<int64_t>(wanted_reals), 1));
         integers.resize(std::max(wanted_integers, 1));
       });
@@ -448,7 +475,8 @@ void linalg_lstsq_gelsd(const Tensor& A, const Tensor& B, double rcond, const Te
     });
   });
   for (size_t i = 0; i < status.size(); ++i)
-    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the singular values of matrix ", i, " did not converge; does it hold NaN or infinity?");
+    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the singular values of matrix ", i,
+                     " did not converge; does it hold NaN or infinity?");
 }
 
 }  // namespace taeda::cpu

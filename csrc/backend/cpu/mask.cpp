@@ -13,7 +13,9 @@ namespace {
 
 constexpr int64_t kBlock = kGrain;  // elements that are counted together
 
-void check_mask(const Tensor& mask) { TAEDA_CHECK(mask.dtype() == DType::Bool, "mask must be bool; got ", mask.dtype()); }
+void check_mask(const Tensor& mask) {
+  TAEDA_CHECK(mask.dtype() == DType::Bool, "mask must be bool; got ", mask.dtype());
+}
 
 void check_fits(const Tensor& self, const Tensor& mask) {
   bool fits = mask.dim() <= self.dim();
@@ -57,7 +59,8 @@ struct Offsets {
   int64_t operator()(int64_t flat) const {
     if (dense) return flat * item;
     int64_t offset = 0;
-    for (int64_t d = tensor.dim(); d-- > 0; flat /= tensor.sizes()[d]) offset += flat % tensor.sizes()[d] * tensor.strides()[d];
+    for (int64_t d = tensor.dim(); d-- > 0; flat /= tensor.sizes()[d])
+      offset += flat % tensor.sizes()[d] * tensor.strides()[d];
     return offset * item;
   }
   const Tensor& tensor;
@@ -76,7 +79,8 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
   shape::check_no_internal_overlap(self);
   Tensor whole = ops::expand(mask, self.sizes());
   Walk<2> walk;
-  for (int64_t d = 0; d < self.dim(); ++d) walk.add(self.sizes()[d], {self.strides()[d] * self.itemsize(), whole.strides()[d]});
+  for (int64_t d = 0; d < self.dim(); ++d)
+    walk.add(self.sizes()[d], {self.strides()[d] * self.itemsize(), whole.strides()[d]});
   walk.prepare();
   auto [step, mask_step] = walk.steps();
   by_size(self.itemsize(), [&, step = step, mask_step = mask_step]<class T>() {
@@ -99,7 +103,8 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
 }  // namespace
 
 void masked_fill_(const Tensor& self, const Tensor& mask, const Scalar& value) {
-  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(), " tensor");
+  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()), "a complex number cannot fill a ",
+              self.dtype(), " tensor");
   alignas(16) char element[sizeof(complex128)];
   store_number(self.dtype(), value, element);
   fill_masked(self, mask, element);
@@ -107,8 +112,11 @@ void masked_fill_(const Tensor& self, const Tensor& mask, const Scalar& value) {
 
 void masked_fill_(const Tensor& self, const Tensor& mask, const Tensor& value) {
   TAEDA_CHECK(value.dim() == 0, "value must be a number or a tensor without dimensions; got shape ", value.sizes());
-  TAEDA_CHECK(!is_complex(value.dtype()) || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(), " tensor");
-  Tensor same = value.dtype() == self.dtype() && value.is_cpu() ? value : ops::_to_copy(value, self.dtype(), std::nullopt, self.device());
+  TAEDA_CHECK(!is_complex(value.dtype()) || is_complex(self.dtype()), "a complex number cannot fill a ", self.dtype(),
+              " tensor");
+  Tensor same = value.dtype() == self.dtype() && value.is_cpu()
+                    ? value
+                    : ops::_to_copy(value, self.dtype(), std::nullopt, self.device());
   fill_masked(self, mask, same.data<char>());
 }
 
@@ -129,13 +137,15 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 }
 
 void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ", source.dtype());
+  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ",
+              source.dtype());
   check_mask(mask);
   check_fits(self, mask);
   shape::check_no_internal_overlap(self);
   Tensor holds = ops::contiguous(ops::expand(mask, self.sizes()));
   std::vector<int64_t> starts = block_starts(holds.data<bool>(), holds.numel());
-  TAEDA_CHECK(starts.back() <= source.numel(), "mask holds for ", starts.back(), " elements, but source has only ", source.numel());
+  TAEDA_CHECK(starts.back() <= source.numel(), "mask holds for ", starts.back(), " elements, but source has only ",
+              source.numel());
   Tensor values = ops::contiguous(share_storage(source, self) ? ops::clone(source) : source);
   Offsets offsets(self);
   by_size(self.itemsize(), [&]<class T>() {

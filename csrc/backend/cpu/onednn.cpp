@@ -11,7 +11,8 @@
 namespace taeda::cpu::onednn {
 
 void check(dnnl_status_t status) {
-  if (ok(status)) [[likely]] return;
+  if (ok(status)) [[likely]]
+    return;
   TAEDA_CHECK_KIND(OutOfMemory, status != dnnl_out_of_memory, "oneDNN ran out of memory");
   TAEDA_FAIL(Runtime, "oneDNN refused the operation (status ", static_cast<int64_t>(status), ")");
 }
@@ -193,7 +194,7 @@ namespace {
 struct Cache {
   using Entry = std::pair<std::string, std::shared_ptr<Operation>>;
   Mutex mutex;
-  std::list<Entry> entries;  // most recently used first
+  std::list<Entry> entries;                                                // most recently used first
   std::unordered_map<std::string_view, std::list<Entry>::iterator> index;  // keys live in the entries
   int64_t capacity = 1024, hits = 0, misses = 0;
 

@@ -31,7 +31,7 @@ class MemoryDesc {
  public:
   MemoryDesc() = default;
   MemoryDesc(DType dtype, IntList sizes, IntList strides);
-  static MemoryDesc any(DType dtype, IntList sizes);            // the primitive chooses the layout
+  static MemoryDesc any(DType dtype, IntList sizes);  // the primitive chooses the layout
   static MemoryDesc copy_of(const_dnnl_memory_desc_t desc);
   MemoryDesc(MemoryDesc&& other) noexcept : desc_(std::exchange(other.desc_, nullptr)) {}
   MemoryDesc& operator=(MemoryDesc&& other) noexcept {
@@ -58,7 +58,8 @@ class Primitive {
  public:
   explicit Primitive(dnnl_primitive_desc_t desc);  // takes the descriptor
   Primitive(Primitive&& other) noexcept
-      : desc_(std::exchange(other.desc_, nullptr)), primitive_(std::exchange(other.primitive_, nullptr)),
+      : desc_(std::exchange(other.desc_, nullptr)),
+        primitive_(std::exchange(other.primitive_, nullptr)),
         scratch_(std::move(other.scratch_)) {}
   Primitive& operator=(Primitive&&) = delete;
   ~Primitive();
@@ -108,6 +109,7 @@ class Attributes {
 // --- the cache: least recently used operations give way
 class Key {
  public:
+  Key() { bytes_.reserve(512); }  // a 2-d convolution's
   Key& add(int64_t value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
     return *this;

@@ -38,11 +38,16 @@ const optim::Loops& loops() {
 
 int type_index(DType dtype) {
   switch (dtype) {
-    case DType::Float32: return 0;
-    case DType::Float64: return 1;
-    case DType::Float16: return 2;
-    case DType::BFloat16: return 3;
-    default: TAEDA_FAIL(NotImplemented, "parameters must be of a floating-point dtype; got ", dtype);
+    case DType::Float32:
+      return 0;
+    case DType::Float64:
+      return 1;
+    case DType::Float16:
+      return 2;
+    case DType::BFloat16:
+      return 3;
+    default:
+      TAEDA_FAIL(NotImplemented, "parameters must be of a floating-point dtype; got ", dtype);
   }
 }
 
@@ -85,7 +90,8 @@ void run(const Step& step, Rule rule, const Operands& operands) {
 }
 
 double number(const Tensor& t) {
-  TAEDA_CHECK(t.numel() == 1 && t.is_cpu(), "expected one number on the CPU; got shape ", t.sizes(), " on ", t.device());
+  TAEDA_CHECK(t.numel() == 1 && t.is_cpu(), "expected one number on the CPU; got shape ", t.sizes(), " on ",
+              t.device());
   return visit(t.dtype(), [&]<class T>() { return convert<double>(*t.data<T>()); });
 }
 
@@ -125,9 +131,9 @@ void adam(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp
 
 }  // namespace
 
-void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_list, double weight_decay, double momentum,
-                 double lr, double dampening, bool nesterov, bool maximize, bool is_first_step, const Tensor& grad_scale,
-                 const Tensor& found_inf) {
+void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_list, double weight_decay,
+                 double momentum, double lr, double dampening, bool nesterov, bool maximize, bool is_first_step,
+                 const Tensor& grad_scale, const Tensor& found_inf) {
   Step step{.lr = lr, .decay = weight_decay, .beta1 = momentum, .fresh = 1 - dampening, .direct = nesterov ? 1.0 : 0.0};
   if (!begin(step, maximize, grad_scale, found_inf)) return;
   check_list(self, grads, "grads");

@@ -12,7 +12,7 @@ constexpr int kMostOperands = 5;
 struct Step {
   double lr, factor = 1, decay = 0, shrink = 1;
   double beta1 = 0, beta2 = 0, eps = 0, root_correction = 1;  // Adam; beta1 is SGD's momentum
-  double fresh = 1;        // SGD: the share of the gradient in the buffer
+  double fresh = 1;                                           // SGD: the share of the gradient in the buffer
   double direct = 0;       // SGD: the share of the gradient in the update, 1 for Nesterov's
   double keep_scaled = 1;  // what the stored gradient is multiplied by
 };

@@ -60,7 +60,8 @@ void* open_openblas() {
 void* openblas() {
   static std::atomic<void*> g_library{nullptr};
   void* library = g_library.load(std::memory_order_acquire);
-  if (library) [[likely]] return library;
+  if (library) [[likely]]
+    return library;
   Lock lock(g_mutex);
   library = g_library.load(std::memory_order_relaxed);
   if (!library) g_library.store(library = open_openblas(), std::memory_order_release);
@@ -71,9 +72,10 @@ Blas load_blas() {
   void* library = openblas();
   Blas table;
 #define X(name) find(library, "scipy_cblas_" #name, table.name);
-  X(sgemm) X(dgemm) X(cgemm) X(zgemm) X(sgemv) X(dgemv)
+  X(sgemm)
+  X(dgemm) X(cgemm) X(zgemm) X(sgemv) X(dgemv)
 #undef X
-  return table;
+      return table;
 }
 
 Dnnl load_dnnl() {
@@ -92,7 +94,8 @@ template <class Table, Table (*load)()>
 const Table& lazily() {
   static std::atomic<const Table*> g_table{nullptr};
   const Table* table = g_table.load(std::memory_order_acquire);
-  if (table) [[likely]] return *table;
+  if (table) [[likely]]
+    return *table;
   const Table* fresh = new Table(load());  // lives as long as the process
   if (g_table.compare_exchange_strong(table, fresh, std::memory_order_acq_rel)) return *fresh;
   delete fresh;

@@ -17,8 +17,8 @@ struct Blas {
   using Gemm = void(int order, int trans_a, int trans_b, int m, int n, int k, T alpha, const void* a, int lda,
                     const void* b, int ldb, T beta, void* c, int ldc);
   template <class T>
-  using Gemv = void(int order, int trans, int m, int n, T alpha, const void* a, int lda, const void* x, int incx, T beta,
-                    void* y, int incy);
+  using Gemv = void(int order, int trans, int m, int n, T alpha, const void* a, int lda, const void* x, int incx,
+                    T beta, void* y, int incy);
 
   Gemm<float>* sgemm;
   Gemm<double>* dgemm;
@@ -32,7 +32,7 @@ const Blas& blas();
 void* lapack_routine(const char* name);
 
 // oneDNN's C interface: the functions that are used here. dnnl().memory_create(...) is dnnl_memory_create(...).
-#define TAEDA_DNNL_FUNCTIONS(X)                \
+#define TAEDA_DNNL_FUNCTIONS(X)                         \
   X(convolution_backward_data_primitive_desc_create)    \
   X(convolution_backward_weights_primitive_desc_create) \
   X(convolution_forward_primitive_desc_create)          \

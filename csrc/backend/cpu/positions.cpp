@@ -26,7 +26,8 @@ bool add_offsets(int64_t* offsets, const int64_t* index, int64_t count, int64_t 
       int64_t p = index[i];
       if (wraps && p < 0) p += size;  // cannot overflow: the signs differ
       good &= static_cast<uint64_t>(p) < static_cast<uint64_t>(size);
-      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(offsets[i]) + static_cast<uint64_t>(p) * static_cast<uint64_t>(stride));
+      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(offsets[i]) +
+                                        static_cast<uint64_t>(p) * static_cast<uint64_t>(stride));
     }
     if (!good) inside = false;
   });
@@ -60,7 +61,8 @@ Places places_at(const Tensor& self, TensorList positions, const shape::Indexed&
     if (!positions[d].defined()) continue;
     bool whole = std::ranges::equal(positions[d].sizes(), IntList(indexed.positions));
     Tensor index = as_positions(whole ? positions[d] : ops::expand(positions[d], indexed.positions));
-    if (!add_offsets(offsets, index.data<int64_t>(), places.count, self.sizes()[d], self.strides()[d] * self.itemsize(), true))
+    if (!add_offsets(offsets, index.data<int64_t>(), places.count, self.sizes()[d], self.strides()[d] * self.itemsize(),
+                     true))
       fail_position(index, self.sizes()[d], static_cast<int64_t>(d));
   }
   return places;
@@ -72,7 +74,8 @@ Places places_along(const Tensor& self, int64_t dim, const Tensor& index, Negati
   int64_t* offsets = fresh(places, positions.numel());
   std::fill_n(offsets, places.count, 0);
   int64_t size = self.dim() ? self.sizes()[dim] : 1, stride = self.dim() ? self.strides()[dim] : 1;
-  if (!add_offsets(offsets, positions.data<int64_t>(), places.count, size, stride * self.itemsize(), negative == Negative::Wraps))
+  if (!add_offsets(offsets, positions.data<int64_t>(), places.count, size, stride * self.itemsize(),
+                   negative == Negative::Wraps))
     fail_position(positions, size, dim, kind);
   return places;
 }
@@ -81,18 +84,17 @@ Places places_flat(const Tensor& self, const Tensor& index) {
   Places places;
   Tensor positions = as_positions(index);
   int64_t* offsets = fresh(places, positions.numel());
-  std::fill_n(offsets, places.count, 0);
-  if (!add_offsets(offsets, positions.data<int64_t>(), places.count, self.numel(), 1, true))
-    fail(ErrorKind::Index, str("index reaches outside the ", self.numel(), " elements of the tensor"));
   bool dense = self.is_contiguous();
   int64_t item = self.itemsize();
+  std::fill_n(offsets, places.count, 0);
+  if (!add_offsets(offsets, positions.data<int64_t>(), places.count, self.numel(), dense ? item : 1, true))
+    fail(ErrorKind::Index, str("index reaches outside the ", self.numel(), " elements of the tensor"));
+  if (dense) return places;
   parallel_for(0, places.count, kPick, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      int64_t flat = offsets[i], offset = flat;
-      if (!dense) {
-        offset = 0;
-        for (int64_t d = self.dim(); d-- > 0; flat /= self.sizes()[d]) offset += flat % self.sizes()[d] * self.strides()[d];
-      }
+      int64_t flat = offsets[i], offset = 0;
+      for (int64_t d = self.dim(); d-- > 0; flat /= self.sizes()[d])
+        offset += flat % self.sizes()[d] * self.strides()[d];
       offsets[i] = offset * item;
     }
   });
@@ -111,9 +113,10 @@ void read_places(char* to, const Tensor& from, const Places& places, const Rest&
   Pick pick = pick_of(item);
   auto [to_step, from_step, index_step] = walk.steps();
   char* offsets = reinterpret_cast<char*>(const_cast<int64_t*>(places.offsets));
-  walk.run({to, from.data<char>(), offsets}, kPick, [&, to_step = to_step, from_step = from_step, index_step = index_step](const auto& at, int64_t n) {
-    pick(at[0], to_step, at[1], from_step, at[2], index_step, INT64_MAX, 1, n);
-  });
+  walk.run({to, from.data<char>(), offsets}, kPick,
+           [&, to_step = to_step, from_step = from_step, index_step = index_step](const auto& at, int64_t n) {
+             pick(at[0], to_step, at[1], from_step, at[2], index_step, INT64_MAX, 1, n);
+           });
 }
 
 // One thread writes all places of the elements it was given, in order.
@@ -131,15 +134,17 @@ void write_places(const Tensor& to, const char* from, const Places& places, cons
   bool rows = walk.row_size() >= kStrip;
   const char* offsets = reinterpret_cast<const char*>(places.offsets);
   int64_t grain = std::max(kStrip, kPick / places.count);
-  walk.run({to.data<char>(), const_cast<char*>(from)}, grain, [&, to_step = to_step, from_step = from_step](const auto& at, int64_t n) {
-    if (rows) {
-      for (int64_t p = 0; p < places.count; ++p)
-        ops.row(at[0] + places.offsets[p], to_step, at[1] + p * rest.step, from_step, n);
-    } else {
-      for (int64_t i = 0; i < n; ++i)
-        ops.at(at[0] + i * to_step, 0, offsets, sizeof(int64_t), INT64_MAX, 1, at[1] + i * from_step, rest.step, places.count);
-    }
-  });
+  walk.run({to.data<char>(), const_cast<char*>(from)}, grain,
+           [&, to_step = to_step, from_step = from_step](const auto& at, int64_t n) {
+             if (rows) {
+               for (int64_t p = 0; p < places.count; ++p)
+                 ops.row(at[0] + places.offsets[p], to_step, at[1] + p * rest.step, from_step, n);
+             } else {
+               for (int64_t i = 0; i < n; ++i)
+                 ops.at(at[0] + i * to_step, 0, offsets, sizeof(int64_t), INT64_MAX, 1, at[1] + i * from_step,
+                        rest.step, places.count);
+             }
+           });
 }
 
 }  // namespace taeda::cpu

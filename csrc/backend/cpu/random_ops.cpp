@@ -26,8 +26,8 @@ enum Allowed { kNumbers = 0, kBool = 1, kUnsigned = 2 };
 template <class F>
 void visit_real(DType dtype, int allowed, const F& body) {
   bool is_wide_unsigned = dtype == DType::UInt16 || dtype == DType::UInt32 || dtype == DType::UInt64;
-  bool refused = is_complex(dtype) || (dtype == DType::Bool && !(allowed & kBool)) ||
-                 (is_wide_unsigned && !(allowed & kUnsigned));
+  bool refused =
+      is_complex(dtype) || (dtype == DType::Bool && !(allowed & kBool)) || (is_wide_unsigned && !(allowed & kUnsigned));
   TAEDA_CHECK_KIND(NotImplemented, !refused, "there is no such distribution over ", dtype);
   visit(dtype, [&]<class T>() {
     if constexpr (!std::is_same_v<T, complex64> && !std::is_same_v<T, complex128>) body.template operator()<T>();
@@ -85,25 +85,29 @@ double smallest_integer() {
 // The last integer that random_ draws when no end is given: of floating types, the last before gaps appear.
 template <class T>
 int64_t last_drawn() {
-  if constexpr (std::is_same_v<T, bool>) return 1;
-  else if constexpr (std::is_same_v<T, Half>) return int64_t{1} << 11;
-  else if constexpr (std::is_same_v<T, BFloat16>) return int64_t{1} << 8;
-  else if constexpr (std::is_floating_point_v<T>) return int64_t{1} << std::numeric_limits<T>::digits;
-  else return static_cast<int64_t>(std::min<uint64_t>(std::numeric_limits<T>::max(), INT64_MAX));
+  if constexpr (std::is_same_v<T, bool>)
+    return 1;
+  else if constexpr (std::is_same_v<T, Half>)
+    return int64_t{1} << 11;
+  else if constexpr (std::is_same_v<T, BFloat16>)
+    return int64_t{1} << 8;
+  else if constexpr (std::is_floating_point_v<T>)
+    return int64_t{1} << std::numeric_limits<T>::digits;
+  else
+    return static_cast<int64_t>(std::min<uint64_t>(std::numeric_limits<T>::max(), INT64_MAX));
 }
 
 template <class T>
 void check_fits(int64_t value, const char* what) {
   double number = static_cast<double>(value);
-  bool fits = std::is_same_v<T, uint64_t> ? value >= 0 : number >= smallest_integer<T>() && number <= largest_integer<T>();
+  bool fits =
+      std::is_same_v<T, uint64_t> ? value >= 0 : number >= smallest_integer<T>() && number <= largest_integer<T>();
   TAEDA_CHECK(fits, what, " (", value, ") does not fit ", dtype_of<T>);
 }
 
 template <class Fill>
 void fill_floating(const Tensor& self, const Fill& fill) {
-  visit_floating(self.dtype(), [&]<class T>() {
-    fill_in_order<T>(self, [&](T* out, int64_t n) { fill(out, n); });
-  });
+  visit_floating(self.dtype(), [&]<class T>() { fill_in_order<T>(self, [&](T* out, int64_t n) { fill(out, n); }); });
 }
 
 void check_floating(const Tensor& self) {
@@ -131,8 +135,10 @@ void normal_(const Tensor& self, double mean, double std, const Ref<Generator>& 
   }
   bool blocks = self.is_contiguous();
   fill_floating(self, [&](auto* out, int64_t n) {
-    if (blocks) random::normal(chosen(generator), out, n, mean, std);
-    else random::normal_sequential(chosen(generator), out, n, mean, std);
+    if (blocks)
+      random::normal(chosen(generator), out, n, mean, std);
+    else
+      random::normal_sequential(chosen(generator), out, n, mean, std);
   });
 }
 
@@ -154,8 +160,10 @@ void random_(const Tensor& self, int64_t from, std::optional<int64_t> to, const 
       TAEDA_CHECK_KIND(NotImplemented, holds, "all 64 bits do not fit ", self.dtype());
     }
     fill_in_order<T>(self, [&](T* out, int64_t n) {
-      if (is_full) random::random_full_range(chosen(generator), out, n);
-      else random::random_from_to(chosen(generator), out, n, range, from);
+      if (is_full)
+        random::random_full_range(chosen(generator), out, n);
+      else
+        random::random_from_to(chosen(generator), out, n, range, from);
     });
   });
 }
@@ -176,9 +184,8 @@ void bernoulli_(const Tensor& self, const Tensor& p, const Ref<Generator>& gener
   Tensor odds = ops::contiguous(in_memory_order(like, self));
   visit_floating(p.dtype(), [&]<class P>() {
     const P* probabilities = odds.data<P>();
-    bool valid = std::all_of(probabilities, probabilities + odds.numel(), [](P v) {
-      return convert<double>(v) >= 0 && convert<double>(v) <= 1;
-    });
+    bool valid = std::all_of(probabilities, probabilities + odds.numel(),
+                             [](P v) { return convert<double>(v) >= 0 && convert<double>(v) <= 1; });
     TAEDA_CHECK(valid, "all probabilities must be from 0 to 1");
     visit_real(self.dtype(), kBool, [&]<class T>() {
       fill_in_order<T>(self, [&](T* out, int64_t n) { random::bernoulli(chosen(generator), out, n, probabilities); });
@@ -258,8 +265,8 @@ void poisson(const Tensor& self, const Ref<Generator>& generator, const Tensor& 
     const T* rate = rates.data<T>();
     for (int64_t i = 0; i < rates.numel(); ++i) {
       double value = convert<double>(rate[i]);
-      TAEDA_CHECK(value >= 0 && value <= std::numeric_limits<double>::max(), "rates must be finite and not negative; got ",
-                  value);
+      TAEDA_CHECK(value >= 0 && value <= std::numeric_limits<double>::max(),
+                  "rates must be finite and not negative; got ", value);
     }
     random::poisson(chosen(generator), rate, out.data<T>(), out.numel());
   });
@@ -304,8 +311,10 @@ void _rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, const 
 
 void native_dropout(const Tensor& input, double p, std::optional<bool> train, const Tensor& out, const Tensor& mask) {
   bool is_training = train.value_or(true);
-  if (is_training) bernoulli_(mask, 1 - p, {});
-  else ops::fill_(mask, Scalar(true));
+  if (is_training)
+    bernoulli_(mask, 1 - p, {});
+  else
+    ops::fill_(mask, Scalar(true));
   native_dropout_backward_out(input, mask, !is_training ? 1 : p == 1 ? 0 : 1 / (1 - p), out);
 }
 

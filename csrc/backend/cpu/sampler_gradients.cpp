@@ -37,7 +37,8 @@ Dual continued_fraction(Dual start, const Terms& terms) {
     c = not_zero(denominator + numerator / c);
     Dual factor = c * d;
     result = result * factor;
-    if (std::abs(factor.value - 1) < kPrecise && std::abs(factor.slope) < kPrecise * (1 + std::abs(result.slope))) break;
+    if (std::abs(factor.value - 1) < kPrecise && std::abs(factor.slope) < kPrecise * (1 + std::abs(result.slope)))
+      break;
   }
   return result;
 }
@@ -48,7 +49,8 @@ double gamma_gradient_of_large(double a, double x) {
   double root = std::sqrt(a), z = (x - a) / root;
   for (int i = 0; i < 4; ++i) {
     double z2 = z * z;
-    double quantile = a + root * z + (z2 - 1) / 3 + z * (z2 - 7) / (36 * root) - (6 * z2 * z2 + 14 * z2 - 32) / (1620 * a);
+    double quantile =
+        a + root * z + (z2 - 1) / 3 + z * (z2 - 7) / (36 * root) - (6 * z2 * z2 + 14 * z2 - 32) / (1620 * a);
     double slope = root + 2 * z / 3 + (3 * z2 - 7) / (36 * root) - z * (24 * z2 + 28) / (1620 * a);
     z -= (quantile - x) / slope;
   }
@@ -125,8 +127,8 @@ void _dirichlet_grad(const Tensor& x, const Tensor& alpha, const Tensor& total, 
   visit_floating(out.dtype(), [&]<class T>() {
     parallel_for(0, out.numel(), kSamplesPerPiece, [&](int64_t from, int64_t to) {
       for (int64_t i = from; i < to; ++i)
-        out.data<T>()[i] = convert<T>(beta_gradient(convert<double>(points.data<T>()[i]), convert<double>(a.data<T>()[i]),
-                                                    convert<double>(sum.data<T>()[i])));
+        out.data<T>()[i] = convert<T>(beta_gradient(
+            convert<double>(points.data<T>()[i]), convert<double>(a.data<T>()[i]), convert<double>(sum.data<T>()[i])));
     });
   });
 }

@@ -31,7 +31,8 @@ void each_lane(const std::array<const Tensor*, N>& tensors, int64_t dim, const F
   int64_t length = first.dim() ? first.sizes()[dim] : 1;
   auto steps = walk.steps();
   int64_t grain = std::max<int64_t>(kLanes, kGrain / std::max<int64_t>(length, 1) / kLanes * kLanes);
-  if (std::abs(steps[0]) > std::abs(stride_of(first, dim))) grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
+  if (std::abs(steps[0]) > std::abs(stride_of(first, dim)))
+    grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
   walk.run(data, grain, [&](const auto& at, int64_t n) { body(at, steps, n, length); });
 }
 
@@ -51,28 +52,37 @@ T narrowed(Total<T> value) {
     return static_cast<T>(value);
 }
 
+// K neighbouring rows at once: their totals stay in registers and do not wait for one another.
+template <int K, class T, class Step>
+void scan_rows(char* to, int64_t to_step, int64_t to_along, const char* from, int64_t from_step, int64_t from_along,
+               int64_t length, Total<T> start, const Step& step) {
+  Total<T> totals[K];
+  std::fill_n(totals, K, start);
+  for (int64_t k = 0; k < length; ++k, to += to_along, from += from_along)
+    for (int j = 0; j < K; ++j) {
+      T value;
+      std::memcpy(&value, from + j * from_step, sizeof(T));
+      totals[j] = step(totals[j], widened(value));
+      value = narrowed<T>(totals[j]);
+      std::memcpy(to + j * to_step, &value, sizeof(T));
+    }
+}
+
 // to[k] = from[0] . ... . from[k] along `dim`, starting from `start`.
 template <class T, class Step>
 void scan(const Tensor& to, const Tensor& from, int64_t dim, Total<T> start, const Step& step) {
   int64_t to_along = stride_of(to, dim), from_along = stride_of(from, dim);
   each_lane<2>({&to, &from}, dim, [&](const auto& at, const auto& steps, int64_t n, int64_t length) {
-    bool together = n >= 4 && std::abs(steps[0]) <= std::abs(to_along);
-    int64_t lanes = together ? kLanes : 1;
-    for (int64_t base = 0; base < n; base += lanes) {
-      int64_t m = std::min(lanes, n - base);
-      std::array<Total<T>, kLanes> totals;
-      totals.fill(start);
-      char* t = at[0] + base * steps[0];
-      const char* f = at[1] + base * steps[1];
-      for (int64_t k = 0; k < length; ++k, t += to_along, f += from_along)
-        for (int64_t j = 0; j < m; ++j) {
-          T value;
-          std::memcpy(&value, f + j * steps[1], sizeof(T));
-          totals[j] = step(totals[j], widened(value));
-          value = narrowed<T>(totals[j]);
-          std::memcpy(t + j * steps[0], &value, sizeof(T));
-        }
-    }
+    int64_t j = 0;
+    auto rows = [&]<int K>() {
+      scan_rows<K, T>(at[0] + j * steps[0], steps[0], to_along, at[1] + j * steps[1], steps[1], from_along, length,
+                      start, step);
+      j += K;
+    };
+    if (std::abs(steps[0]) <= std::abs(to_along))
+      while (j + kLanes <= n) rows.template operator()<kLanes>();
+    while (j + 4 <= n) rows.template operator()<4>();
+    while (j < n) rows.template operator()<1>();
   });
 }
 
@@ -135,24 +145,40 @@ void logcumsumexp(const Tensor& self, int64_t dim, const Tensor& out) {
 
 namespace {
 
+template <class T>
+using Compared = std::conditional_t<is_half<T>, float, T>;
+
+// Whether `x` takes the place of `best`: also if it is equal, and any NaN does.
+template <bool kMax, class C>
+bool replaces(C x, C best) {
+  if (x != x) return true;
+  return kMax ? x >= best : x <= best;
+}
+
+template <bool kMax, class T>
+void extreme_row(const std::array<char*, 3>& at, const int64_t* along, int64_t length) {
+  auto [values, from, indices] = at;
+  T best{};
+  Compared<T> bound{};
+  int64_t where = 0;
+  for (int64_t k = 0; k < length; ++k, values += along[0], from += along[1], indices += along[2]) {
+    T x;
+    std::memcpy(&x, from, sizeof(T));
+    auto compared = static_cast<Compared<T>>(x);
+    if (k == 0 || replaces<kMax>(compared, bound)) best = x, bound = compared, where = k;
+    std::memcpy(values, &best, sizeof(T));
+    std::memcpy(indices, &where, sizeof(where));
+  }
+}
+
 template <bool kMax>
 void running_extreme(const Tensor& self, int64_t dim, const Tensor& values, const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   int64_t along[] = {stride_of(values, dim), stride_of(self, dim), stride_of(indices, dim)};
   visit_ordered(self.dtype(), [&]<class T>() {
     each_lane<3>({&values, &self, &indices}, dim, [&](const auto& at, const auto& steps, int64_t n, int64_t length) {
-      for (int64_t j = 0; j < n; ++j) {
-        T best{};
-        int64_t where = 0;
-        for (int64_t k = 0; k < length; ++k) {
-          T x;
-          std::memcpy(&x, at[1] + j * steps[1] + k * along[1], sizeof(T));
-          bool better = k == 0 || is_nan(x) || (!is_nan(best) && (kMax ? key_of(x) >= key_of(best) : key_of(x) <= key_of(best)));
-          if (better) best = x, where = k;
-          std::memcpy(at[0] + j * steps[0] + k * along[0], &best, sizeof(T));
-          std::memcpy(at[2] + j * steps[2] + k * along[2], &where, sizeof(where));
-        }
-      }
+      for (int64_t j = 0; j < n; ++j)
+        extreme_row<kMax, T>({at[0] + j * steps[0], at[1] + j * steps[1], at[2] + j * steps[2]}, along, length);
     });
   });
 }

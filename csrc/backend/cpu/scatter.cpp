@@ -1,8 +1,8 @@
 // One position per element along a dimension: gather and the scatter family.
+#include "shape/ops/scatter.h"
 #include "api/ops.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/positions.h"
-#include "shape/ops/scatter.h"
 
 namespace taeda::cpu {
 
@@ -15,7 +15,8 @@ int64_t size_of(const Tensor& t, int64_t dim) { return t.dim() ? t.sizes()[dim] 
 
 // Writes `from` (a tensor, or an element that stands for all) at the positions of `index` along `dim`. The elements
 // that can meet in one place are those along `dim`: one thread writes them, in order.
-void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor& src, const char* element, Combine combine) {
+void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor& src, const char* element,
+             Combine combine) {
   shape::check_scatter(self, dim, given, src);
   if (given.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
@@ -32,18 +33,20 @@ void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor&
   RowOps ops = row_ops(combine, self.dtype());
   auto [self_step, index_step, from_step] = walk.steps();
   // The inner loop runs where the index is read in order.
-  bool across = length == 1 || std::abs(index_step) < std::abs(index_along);
+  bool across = length == 1 || (walk.row_size() > 1 && std::abs(index_step) < std::abs(index_along));
   std::atomic<bool> inside = true;
   const char* from = source.defined() ? source.data<char>() : element;
   walk.run({self.data<char>(), index.data<char>(), const_cast<char*>(from)}, std::max<int64_t>(1, kPick / length),
            [&, self_step = self_step, index_step = index_step, from_step = from_step](const auto& at, int64_t n) {
              if (across) {
                for (int64_t k = 0; k < length; ++k)
-                 if (ops.at(at[0], self_step, at[1] + k * index_along, index_step, size, stride, at[2] + k * source_along, from_step, n) < n)
+                 if (ops.at(at[0], self_step, at[1] + k * index_along, index_step, size, stride,
+                            at[2] + k * source_along, from_step, n) < n)
                    inside = false;
              } else {
                for (int64_t i = 0; i < n; ++i)
-                 if (ops.at(at[0] + i * self_step, 0, at[1] + i * index_step, index_along, size, stride, at[2] + i * from_step, source_along, length) < length)
+                 if (ops.at(at[0] + i * self_step, 0, at[1] + i * index_step, index_along, size, stride,
+                            at[2] + i * from_step, source_along, length) < length)
                    inside = false;
              }
            });
@@ -51,7 +54,8 @@ void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor&
 }
 
 void scatter_number(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Combine combine) {
-  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()), "a complex number cannot be stored in a ", self.dtype(), " tensor");
+  TAEDA_CHECK(value.category() != Category::Complex || is_complex(self.dtype()),
+              "a complex number cannot be stored in a ", self.dtype(), " tensor");
   alignas(16) char element[sizeof(complex128)];
   store_number(self.dtype(), value, element);
   scatter(self, dim, index, Tensor(), element, combine);
@@ -126,7 +130,8 @@ void scatter_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const
   if (reduce != "mean" || index.numel() == 0) return;
   Tensor count = ops::zeros(self.sizes(), DType::Int64);
   if (include_self) ops::fill_(count, Scalar(1));
-  Tensor ones = ops::expand(ops::ones(std::vector<int64_t>(static_cast<size_t>(index.dim()), 1), DType::Int64), index.sizes());
+  Tensor ones =
+      ops::expand(ops::ones(std::vector<int64_t>(static_cast<size_t>(index.dim()), 1), DType::Int64), index.sizes());
   scatter(count, dim, index, ones, nullptr, Combine::Sum);
   divide_mean(self, ops::clamp_min(count, Scalar(1)));
 }

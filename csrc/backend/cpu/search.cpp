@@ -11,14 +11,19 @@ namespace taeda::cpu {
 
 namespace {
 
-// How many of the sorted elements come before a value, equal ones included if `right`.
+// What halves are compared as; others as they are.
 template <class T>
-int64_t place_in(const T* sequence, const int64_t* sorter, int64_t n, KeyOf<T> key, bool right) {
+using Compared = std::conditional_t<is_half<T>, float, T>;
+
+// How many of the sorted elements come before a value, equal ones included if `right`. All come before NaN, and NaN
+// before all.
+template <class T>
+int64_t place_in(const T* sequence, const int64_t* sorter, int64_t n, Compared<T> value, bool right) {
   int64_t low = 0;
   while (n > 0) {
     int64_t half = n / 2, middle = low + half;
-    auto there = key_of(sequence[sorter ? sorter[middle] : middle]);
-    bool before = right ? there <= key : there < key;
+    auto there = static_cast<Compared<T>>(sequence[sorter ? sorter[middle] : middle]);
+    bool before = right ? !(there > value) : !(there >= value);
     low = before ? middle + 1 : low;
     n = before ? n - half - 1 : half;
   }
@@ -28,13 +33,14 @@ int64_t place_in(const T* sequence, const int64_t* sorter, int64_t n, KeyOf<T> k
 void check_sorter(const Tensor& sorter, int64_t length) {
   const int64_t* data = sorter.data<int64_t>();
   for (int64_t i = 0; i < sorter.numel(); ++i)
-    TAEDA_CHECK(data[i] >= 0 && data[i] < length, "sorter holds ", data[i], ", which is outside the sequence of length ", length);
+    TAEDA_CHECK(data[i] >= 0 && data[i] < length, "sorter holds ", data[i],
+                ", which is outside the sequence of length ", length);
 }
 
 }  // namespace
 
-void searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool, bool right, std::optional<std::string_view> side,
-                  const Tensor& sorter, const Tensor& out) {
+void searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool, bool right,
+                  std::optional<std::string_view> side, const Tensor& sorter, const Tensor& out) {
   if (out.numel() == 0) return;
   const shape::Operand both[] = {sorted_sequence, self};
   DType common = shape::result_type(both);
@@ -48,8 +54,9 @@ void searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool, bool 
     parallel_for(0, values.numel(), kGrain / 16, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t first = i / per_row * length;
-        int64_t place = place_in<T>(sequence.data<T>() + first, order.defined() ? order.data<int64_t>() + first : nullptr, length,
-                                    key_of(values.data<T>()[i]), after);
+        int64_t place =
+            place_in<T>(sequence.data<T>() + first, order.defined() ? order.data<int64_t>() + first : nullptr, length,
+                        static_cast<Compared<T>>(values.data<T>()[i]), after);
         if (out.dtype() == DType::Int32)
           out.data<int32_t>()[i] = static_cast<int32_t>(place);
         else
@@ -83,7 +90,8 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
   };
   if (!weights.defined()) return count.template operator()<int64_t>(DType::Int64, nullptr);
   if (weights.dtype() == DType::Float32) return count(DType::Float32, ops::contiguous(weights).data<float>());
-  Tensor doubles = ops::contiguous(weights.dtype() == DType::Float64 ? weights : ops::_to_copy(weights, DType::Float64));
+  Tensor doubles =
+      ops::contiguous(weights.dtype() == DType::Float64 ? weights : ops::_to_copy(weights, DType::Float64));
   return count(DType::Float64, doubles.data<double>());
 }
 

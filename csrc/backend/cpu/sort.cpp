@@ -35,9 +35,9 @@ struct Row {
 
 int64_t stride_of(const Tensor& t, int64_t dim) { return (t.dim() ? t.strides()[dim] : 1) * t.itemsize(); }
 
-// body(row) for every row of `self` along `dim`; results that lack the dimension are given their one element.
+// make()(row) for every row of `self` along `dim`; results that lack the dimension are given their one element.
 template <class F>
-void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values, const Tensor& indices, const F& body) {
+void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values, const Tensor& indices, const F& make) {
   int64_t n = self.dim() ? self.sizes()[dim] : 1;
   Walk<3> walk;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -50,10 +50,12 @@ void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values,
   auto steps = walk.steps();
   int64_t values_step = keeps ? stride_of(values, dim) : 0, indices_step = keeps ? stride_of(indices, dim) : 0;
   int64_t from_step = stride_of(self, dim);
-  walk.run({self.data<char>(), values.data<char>(), indices.data<char>()}, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(n, 1)),
-           [&](const auto& at, int64_t rows) {
+  walk.run({self.data<char>(), values.data<char>(), indices.data<char>()},
+           std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(n, 1)), [&](const auto& at, int64_t rows) {
+             auto body = make();  // with scratch of its own
              for (int64_t i = 0; i < rows; ++i)
-               body(Row{at[0] + i * steps[0], from_step, n, at[1] + i * steps[1], values_step, at[2] + i * steps[2], indices_step});
+               body(Row{at[0] + i * steps[0], from_step, n, at[1] + i * steps[1], values_step, at[2] + i * steps[2],
+                        indices_step});
            });
 }
 
@@ -80,17 +82,18 @@ int64_t row_length(const Tensor& self, int64_t dim) { return self.dim() ? self.s
 
 }  // namespace
 
-void sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending, const Tensor& values, const Tensor& indices) {
+void sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending, const Tensor& values,
+          const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   if (self.numel() == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
     with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, true, values, indices, [&](const Row& row) {
-        thread_local std::vector<E> entries, scratch;
-        load_entries<E, T>(row, descending, entries);
-        sort_entries(entries, scratch);
-        for (int64_t i = 0; i < row.n; ++i) row.give<T>(i, entries[i].index);
-        if (entries.capacity() * sizeof(E) > size_t{1} << 20) entries = {}, scratch = {};
+      each_row(self, dim, true, values, indices, [&] {
+        return [&, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
+          load_entries<E, T>(row, descending, entries);
+          sort_entries(entries, scratch);
+          for (int64_t i = 0; i < row.n; ++i) row.give<T>(i, entries[i].index);
+        };
       });
     });
   });
@@ -101,16 +104,17 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const 
   if (self.numel() == 0 || k == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
     with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, true, values, indices, [&](const Row& row) {
-        thread_local std::vector<E> kept;
-        int64_t i = 0;
-        smallest(kept, static_cast<size_t>(k), [&](E& entry) {
-          if (i == row.n) return false;
-          auto key = key_of(row.at<T>(i));
-          entry = {static_cast<decltype(key)>(largest ? ~key : key), static_cast<decltype(entry.index)>(i++)};
-          return true;
-        });
-        for (int64_t j = 0; j < k; ++j) row.give<T>(j, kept[j].index);
+      each_row(self, dim, true, values, indices, [&] {
+        return [&, kept = std::vector<E>()](const Row& row) mutable {
+          int64_t i = 0;
+          smallest(kept, static_cast<size_t>(k), [&](E& entry) {
+            if (i == row.n) return false;
+            auto key = key_of(row.at<T>(i));
+            entry = {static_cast<decltype(key)>(largest ? ~key : key), static_cast<decltype(entry.index)>(i++)};
+            return true;
+          });
+          for (int64_t j = 0; j < k; ++j) row.give<T>(j, kept[j].index);
+        };
       });
     });
   });
@@ -118,24 +122,26 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const 
 
 namespace {
 
-// pick(row) tells which entry in rising order is wanted; negative: the one at index -1 - pick.
+// choose(length, number of NaNs) tells which element in rising order is wanted; negative: the first NaN.
 template <class Choose>
-void select_one(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, const Tensor& indices, const Choose& choose) {
+void select_one(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, const Tensor& indices,
+                const Choose& choose) {
   dim = wrap_dim(dim, self.dim());
   if (values.numel() == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
     with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&](const Row& row) {
-        thread_local std::vector<E> entries;
-        load_entries<E, T>(row, false, entries);
-        int64_t first_nan = -1, nans = 0;
-        if constexpr (std::is_floating_point_v<T> || is_half<T>)
-          for (int64_t i = 0; i < row.n; ++i)
-            if (is_nan(row.at<T>(i)) && nans++ == 0) first_nan = i;
-        int64_t wanted = choose(row.n, nans);
-        if (wanted < 0) return row.give<T>(0, std::max<int64_t>(first_nan, 0));
-        std::nth_element(entries.begin(), entries.begin() + wanted, entries.end());
-        row.give<T>(0, entries[wanted].index);
+      each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
+        return [&, entries = std::vector<E>()](const Row& row) mutable {
+          load_entries<E, T>(row, false, entries);
+          int64_t first_nan = -1, nans = 0;
+          if constexpr (std::is_floating_point_v<T> || is_half<T>)
+            for (int64_t i = 0; i < row.n; ++i)
+              if (is_nan(row.at<T>(i)) && nans++ == 0) first_nan = i;
+          int64_t wanted = choose(row.n, nans);
+          if (wanted < 0) return row.give<T>(0, std::max<int64_t>(first_nan, 0));
+          std::nth_element(entries.begin(), entries.begin() + wanted, entries.end());
+          row.give<T>(0, entries[wanted].index);
+        };
       });
     });
   });
@@ -160,7 +166,8 @@ void median(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values,
 
 void nanmedian(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, const Tensor& indices) {
   check_not_bool(self);
-  select_one(self, dim, keepdim, values, indices, [](int64_t n, int64_t nans) { return nans == n ? -1 : (n - nans - 1) / 2; });
+  select_one(self, dim, keepdim, values, indices,
+             [](int64_t n, int64_t nans) { return nans == n ? -1 : (n - nans - 1) / 2; });
 }
 
 void mode(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, const Tensor& indices) {
@@ -168,16 +175,17 @@ void mode(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, c
   if (values.numel() == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
     with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&](const Row& row) {
-        thread_local std::vector<E> entries, scratch;
-        load_entries<E, T>(row, false, entries);
-        sort_entries(entries, scratch);
-        int64_t best = 0, length = 0;
-        for (int64_t begin = 0, end; begin < row.n; begin = end) {
-          for (end = begin + 1; end < row.n && entries[end].key == entries[begin].key;) ++end;
-          if (end - begin > length) best = end - 1, length = end - begin;
-        }
-        row.give<T>(0, entries[best].index);
+      each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
+        return [&, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
+          load_entries<E, T>(row, false, entries);
+          sort_entries(entries, scratch);
+          int64_t best = 0, length = 0;
+          for (int64_t begin = 0, end; begin < row.n; begin = end) {
+            for (end = begin + 1; end < row.n && entries[end].key == entries[begin].key;) ++end;
+            if (end - begin > length) best = end - 1, length = end - begin;
+          }
+          row.give<T>(0, entries[best].index);
+        };
       });
     });
   });

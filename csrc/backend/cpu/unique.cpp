@@ -24,7 +24,9 @@ struct Runs {
   std::vector<int64_t> firsts, counts;
   Tensor inverse;
 
-  Runs(IntList inverse_sizes, bool with_inverse) { inverse = with_inverse ? new_tensor(inverse_sizes, DType::Int64) : empty_indices(); }
+  Runs(IntList inverse_sizes, bool with_inverse) {
+    inverse = with_inverse ? new_tensor(inverse_sizes, DType::Int64) : empty_indices();
+  }
 
   // `item` is at place `place` of the order; `starts` tells whether it differs from the one before.
   void take(int64_t item, bool starts) {
@@ -104,8 +106,8 @@ bool same_row(const T* a, const T* b, int64_t width) {
 void check_rows(const Tensor& self, int64_t dim) {
   check_ordered(self);
   for (int64_t d = 0; d < self.dim(); ++d)
-    TAEDA_CHECK(self.sizes()[d] > 0 || self.sizes()[dim] == 0, "slices of a tensor of shape ", self.sizes(), " along dimension ",
-                dim, " are empty");
+    TAEDA_CHECK(self.sizes()[d] > 0 || self.sizes()[dim] == 0, "slices of a tensor of shape ", self.sizes(),
+                " along dimension ", dim, " are empty");
 }
 
 Results unique_rows(const Tensor& self, int64_t dim, bool sorts, bool return_inverse, bool return_counts) {
@@ -131,7 +133,8 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts, bool return_inv
     for (int64_t i = 0; i < n; ++i)
       runs.take(order[i], i == 0 || !same_row(data + order[i] * width, data + order[i - 1] * width, width));
   });
-  return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse, runs.counts_tensor(return_counts)};
+  return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse,
+          runs.counts_tensor(return_counts)};
 }
 
 }  // namespace

@@ -95,7 +95,9 @@ class Walk {
   std::array<Dim, kMaxDim + 1> dims_;
 };
 
-inline bool share_storage(const Tensor& a, const Tensor& b) { return a->storage() && a->storage().get() == b->storage().get(); }
+inline bool share_storage(const Tensor& a, const Tensor& b) {
+  return a->storage() && a->storage().get() == b->storage().get();
+}
 
 // Calls body.operator()<T>() with an unsigned integer type (or a pair of them) of the given size in bytes.
 template <class F>

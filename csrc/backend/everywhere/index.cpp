@@ -1,4 +1,6 @@
 // x[...] with tensors: masks become positions, which a kernel of the device reads at.
+#include <algorithm>
+
 #include "api/ops.h"
 #include "shape/index_rules.h"
 #include "shape/ops/index.h"
@@ -6,6 +8,9 @@
 namespace taeda::everywhere {
 
 Tensor index(const Tensor& self, TensorList indices) {
+  if (indices.size() == 1 && indices[0].defined() && indices[0].dtype() == DType::Bool &&
+      indices[0].device() == self.device() && std::ranges::equal(indices[0].sizes(), self.sizes()))
+    return ops::masked_select(self, indices[0]);
   return ops::_index_at(self, shape::positions_of(self, indices));
 }
 

@@ -5,6 +5,7 @@
 #include "python/manual/factories.h"
 #include "python/parser.h"
 #include "python/types.h"
+#include "shape/view_rules.h"
 
 namespace taeda::python {
 namespace {
@@ -17,19 +18,17 @@ struct Selection {
 
 bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == DType::UInt8; }
 
-bool is_index_tensor(const Tensor& t) { return category(t.dtype()) <= Category::Integral; }
-
 int64_t as_position(PyObject* object) {
   Owned index(check(PyNumber_Index(object)));
-  int64_t value = PyLong_AsLongLong(index.get());
-  if (value == -1 && PyErr_Occurred()) throw PythonError();
+  int overflow;
+  int64_t value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
+  TAEDA_CHECK_VALUE(!overflow, "an index must fit into 64 bits");
   return value;
 }
 
 std::optional<int64_t> slice_bound(PyObject* object) {
   if (object == Py_None) return std::nullopt;
-  if (!PyIndex_Check(object))
-    TAEDA_FAIL(Type, "slice bounds must be ints or None, got ", Py_TYPE(object)->tp_name);
+  if (!PyIndex_Check(object)) TAEDA_FAIL(Type, "slice bounds must be ints or None, got ", Py_TYPE(object)->tp_name);
   Owned index(check(PyNumber_Index(object)));
   int overflow;
   int64_t value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
@@ -38,43 +37,50 @@ std::optional<int64_t> slice_bound(PyObject* object) {
 
 Tensor apply_slice(const Tensor& self, int64_t dim, PyObject* slice) {
   auto* parts = reinterpret_cast<PySliceObject*>(slice);
-  std::optional<int64_t> start = slice_bound(parts->start), stop = slice_bound(parts->stop), step = slice_bound(parts->step);
+  std::optional<int64_t> start = slice_bound(parts->start), stop = slice_bound(parts->stop),
+                         step = slice_bound(parts->step);
   return ops::slice(self, dim, start, stop, step.value_or(1));
-}
-
-// One item of an index that is not a plain integer, slice, None or ...: as a tensor of positions or a mask.
-Tensor as_index(PyObject* item, Device device) {
-  Tensor t = is_tensor(item) ? unwrap(item) : tensor_from(item, std::nullopt, std::nullopt);
-  if (!is_tensor(item) && t.numel() == 0 && is_floating(t.dtype())) t = ops::_to_copy(t, DType::Int64);
-  TAEDA_CHECK_INDEX(is_index_tensor(t), "tensors used as indices must be integer or bool, got ", t.dtype());
-  if (t.device() != device && t.is_cpu() && device.type != DeviceType::CPU && t.dim() > 0) return t;
-  return t;
 }
 
 bool is_plain_item(PyObject* item) {
   return item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || PyBool_Check(item) || PyLong_Check(item);
 }
 
+// NumPy's integers and whatever else has __index__ are positions; arrays and sequences become tensors.
 bool is_position(PyObject* item) {
   if (PyLong_Check(item)) return !PyBool_Check(item);
-  if (is_tensor(item)) return unwrap(item).dim() == 0 && is_index_tensor(unwrap(item)) && !is_mask(unwrap(item));
-  return !PySequence_Check(item) && PyIndex_Check(item) && Py_TYPE(item)->tp_as_number->nb_bool == nullptr;
+  return !is_tensor(item) && !PySequence_Check(item) && PyIndex_Check(item);
 }
 
-// NumPy's integer scalars are positions though they look like arrays.
-bool is_numpy_integer(PyObject* item) {
-  return !is_tensor(item) && !PyLong_Check(item) && PyIndex_Check(item) && !PySequence_Check(item);
+// A tensor, array or sequence as positions or a mask. Numbers of a sequence are cut to integers.
+Tensor as_index(PyObject* item) {
+  if (!is_tensor(item)) {
+    TAEDA_CHECK_INDEX(PySequence_Check(item),
+                      "an index must be made of ints, slices, None, ..., tensors, arrays and sequences; got ",
+                      Py_TYPE(item)->tp_name);
+    Tensor t = tensor_from(item, std::nullopt, std::nullopt);
+    return is_floating(t.dtype()) ? ops::_to_copy(t, DType::Int64) : t;
+  }
+  const Tensor& t = unwrap(item);
+  TAEDA_CHECK_INDEX(t.dtype() == DType::Int64 || t.dtype() == DType::Int32 || is_mask(t),
+                    "tensors used as indices must be int64, int32, bool or uint8; got ", t.dtype());
+  return t;
+}
+
+// The tensor for each item that is no plain one, undefined for the others.
+std::vector<Tensor> tensors_of(std::span<PyObject* const> items) {
+  std::vector<Tensor> result(items.size());
+  for (size_t i = 0; i < items.size(); ++i)
+    if (!is_plain_item(items[i]) && !is_position(items[i])) result[i] = as_index(items[i]);
+  return result;
 }
 
 // How many dimensions of the tensor the items stand for.
-int64_t dims_taken(std::span<PyObject* const> items) {
+int64_t dims_taken(std::span<PyObject* const> items, const std::vector<Tensor>& tensors) {
   int64_t count = 0;
-  for (PyObject* item : items) {
-    if (item == Py_None || item == Py_Ellipsis || PyBool_Check(item)) continue;
-    if (is_tensor(item) && is_mask(unwrap(item)))
-      count += unwrap(item).dim();
-    else
-      ++count;
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (items[i] == Py_None || items[i] == Py_Ellipsis || PyBool_Check(items[i])) continue;
+    count += tensors[i].defined() && is_mask(tensors[i]) ? tensors[i].dim() : 1;
   }
   return count;
 }
@@ -84,42 +90,82 @@ void put_index(Selection& selection, int64_t dim, Tensor index) {
   selection.indices[static_cast<size_t>(dim)] = std::move(index);
 }
 
+// A truth value takes a new dimension of size 1, or none of it.
+void put_truth(Selection& selection, int64_t dim, const Tensor& positions) {
+  selection.view = ops::unsqueeze(selection.view, dim);
+  put_index(selection, dim, positions);
+}
+
+Tensor positions_of_truth(bool value) {
+  return ops::full(value ? kValues<int64_t, 1> : kValues<int64_t, 0>, Scalar(0), DType::Int64);
+}
+
+void take_tensor(Selection& selection, int64_t& dim, const Tensor& index) {
+  if (index.dim() > 0) {
+    put_index(selection, dim, index);
+    dim += is_mask(index) ? index.dim() : 1;
+  } else if (is_mask(index)) {
+    put_truth(selection, dim++, ops::select(ops::nonzero(ops::unsqueeze(index, 0)), 1, 0));
+  } else {
+    selection.view = ops::select(selection.view, dim, shape::integers_of(index)[0]);
+  }
+}
+
 Selection select(const Tensor& self, std::span<PyObject* const> items) {
   Selection result{self, {}};
-  int64_t taken = dims_taken(items);
+  std::vector<Tensor> tensors = tensors_of(items);
+  int64_t taken = dims_taken(items, tensors);
   TAEDA_CHECK_INDEX(taken <= self.dim(), "too many indices (", taken, ") for a tensor of ", self.dim(), " dimensions");
   int64_t dim = 0;
-  bool ellipsis_seen = false;
-  for (PyObject* item : items) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    PyObject* item = items[i];
     if (item == Py_Ellipsis) {
-      TAEDA_CHECK_INDEX(!ellipsis_seen, "an index can have only one ellipsis (...)");
-      ellipsis_seen = true;
       dim += self.dim() - taken;
     } else if (item == Py_None) {
       result.view = ops::unsqueeze(result.view, dim++);
     } else if (PyBool_Check(item)) {
-      result.view = ops::unsqueeze(result.view, dim);
-      put_index(result, dim++, ops::full(item == Py_True ? kValues<int64_t, 1> : kValues<int64_t, 0>, Scalar(0), DType::Int64));
+      put_truth(result, dim++, positions_of_truth(item == Py_True));
     } else if (PySlice_Check(item)) {
       result.view = apply_slice(result.view, dim++, item);
-    } else if (is_position(item) || is_numpy_integer(item)) {
-      result.view = ops::select(result.view, dim, as_position(item));
+    } else if (tensors[i].defined()) {
+      take_tensor(result, dim, tensors[i]);
     } else {
-      Tensor index = as_index(item, self.device());
-      int64_t covered = is_mask(index) ? std::max<int64_t>(index.dim(), 1) : 1;
-      if (is_mask(index) && index.dim() == 0) result.view = ops::unsqueeze(result.view, dim);
-      put_index(result, dim, index);
-      dim += covered;
+      result.view = ops::select(result.view, dim, as_position(item));
     }
   }
   return result;
 }
 
-// The items of an index; `held` keeps a tuple alive that had to be made.
-std::span<PyObject* const> items_of(PyObject*& index) {
-  if (PyTuple_Check(index)) return {&PyTuple_GET_ITEM(index, 0), static_cast<size_t>(PyTuple_GET_SIZE(index))};
-  return {&index, 1};
+// A list stands for a tuple if it holds anything but numbers, as PyTorch and old NumPy have it.
+bool list_is_tuple(PyObject* list) {
+  constexpr Py_ssize_t kLongest = 31;
+  if (PyList_GET_SIZE(list) > kLongest) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    PyObject* item = PyList_GET_ITEM(list, i);
+    if (is_tensor(item) || PySequence_Check(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None)
+      return true;
+  }
+  return false;
 }
+
+// The items of an index, kept alive here: a list's could change while tensors are made of them.
+class Items {
+ public:
+  explicit Items(PyObject* index) : index_(index) {
+    if (PyList_Check(index) && list_is_tuple(index)) {
+      tuple_ = Owned(check(PyList_AsTuple(index)));
+      index_ = tuple_.get();
+    }
+  }
+  std::span<PyObject* const> span() const {
+    if (PyTuple_Check(index_)) return {&PyTuple_GET_ITEM(index_, 0), static_cast<size_t>(PyTuple_GET_SIZE(index_))};
+    return {&index_, 1};
+  }
+
+ private:
+  PyObject* index_;
+  Owned tuple_;
+};
 
 PyObject* protocol(const char* method, std::initializer_list<PyObject*> args, const Overloaded& overloaded) {
   Owned function(check(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_base_type), method)));
@@ -129,7 +175,8 @@ PyObject* protocol(const char* method, std::initializer_list<PyObject*> args, co
 Overloaded overloaded_of(PyObject* self, PyObject* index, PyObject* value) {
   Overloaded overloaded;
   overloaded.note(self);
-  for (PyObject* item : items_of(index)) overloaded.note(item);
+  Items items(index);
+  for (PyObject* item : items.span()) overloaded.note(item);
   if (value) overloaded.note(value);
   return overloaded;
 }
@@ -147,8 +194,9 @@ PyObject* getitem(PyObject* self, PyObject* index) noexcept {
       overloaded = overloaded_of(self, index, nullptr);
       if (overloaded.must_dispatch()) return protocol("__getitem__", {self, index}, overloaded);
     }
-    Selection selection = select(unwrap(self), items_of(index));
-    Tensor result = selection.has_indices() ? ops::index(selection.view, selection.indices)
+    Items items(index);
+    Selection selection = select(unwrap(self), items.span());
+    Tensor result = selection.has_indices()           ? ops::index(selection.view, selection.indices)
                     : selection.view.is(unwrap(self)) ? ops::alias(selection.view)
                                                       : selection.view;
     PyObject* wrapped = wrap(std::move(result));
@@ -156,30 +204,57 @@ PyObject* getitem(PyObject* self, PyObject* index) noexcept {
   });
 }
 
-// Leading dimensions of size 1 that the target lacks are dropped, as assignment broadcasts from the back.
-Tensor fit_value(Tensor value, int64_t dims) {
-  while (value.dim() > dims && value.sizes()[0] == 1) value = ops::squeeze(value, int64_t{0});
+// Leading dimensions of size 1 are dropped, as assignment broadcasts from the back.
+Tensor fit_value(Tensor value) {
+  while (value.dim() > 0 && value.sizes()[0] == 1) value = ops::squeeze(value, int64_t{0});
   return value;
+}
+
+// x[mask] = number, without going through positions.
+bool fill_by_mask(const Selection& selection, const Tensor& value) {
+  const Tensor& mask = selection.indices.back();
+  if (value.numel() != 1 || mask.dtype() != DType::Bool) return false;
+  int64_t first = static_cast<int64_t>(selection.indices.size()) - 1;
+  if (first + mask.dim() > selection.view.dim()) return false;
+  for (int64_t d = 0; d < first; ++d)
+    if (selection.indices[d].defined()) return false;
+  for (int64_t d = 0; d < mask.dim(); ++d)
+    if (mask.sizes()[d] != selection.view.sizes()[first + d]) return false;
+  std::vector<int64_t> sizes(mask.sizes().begin(), mask.sizes().end());
+  sizes.resize(static_cast<size_t>(selection.view.dim() - first), 1);
+  ops::masked_fill_(selection.view, ops::reshape(mask, sizes), ops::reshape(value, {}));
+  return true;
+}
+
+void check_storable(bool is_complex_value, const Tensor& target) {
+  TAEDA_CHECK(!is_complex_value || is_complex(target.dtype()), "a complex number cannot be stored in a ",
+              target.dtype(), " tensor");
+}
+
+Scalar as_number(PyObject* object) {
+  const Param param{"value", ArgType::Scalar, false, false, false, false, 0, nullptr};
+  Value value;
+  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr, false), "a ", Py_TYPE(object)->tp_name,
+                   " cannot be stored");
+  return value.to_scalar();
+}
+
+bool is_number(PyObject* object) {
+  return PyBool_Check(object) || PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object);
 }
 
 void assign(const Selection& selection, PyObject* object) {
   const Tensor& target = selection.view;
-  Scalar number;
-  bool is_number = !is_tensor(object) && (PyBool_Check(object) || PyLong_Check(object) || PyFloat_Check(object) || PyComplex_Check(object));
-  if (is_number && !selection.has_indices()) {
-    const Param param{"value", ArgType::Scalar, false, false, false, false, 0, nullptr};
-    Value value;
-    if (!read_value(object, param, value, nullptr, false)) TAEDA_FAIL(Type, "a ", Py_TYPE(object)->tp_name, " cannot be stored");
-    number = value.to_scalar();
-    TAEDA_CHECK(number.category() != Category::Complex || is_complex(target.dtype()), "a complex number cannot be stored in a ",
-                target.dtype(), " tensor");
-    return ops::fill_(target, number);
-  }
+  if (!is_tensor(object)) check_storable(PyComplex_Check(object), target);
+  if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object));
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
-  if (!selection.has_indices()) return ops::copy_(target, fit_value(value, target.dim()));
-  if (value.device() != target.device() && value.dim() == 0) value = ops::_to_copy(value, std::nullopt, std::nullopt, target.device());
-  if (value.dtype() != target.dtype() && (value.dim() == 0 || !is_tensor(object))) value = ops::_to_copy(value, target.dtype());
-  ops::index_put_(target, selection.indices, value);
+  if (!selection.has_indices()) return ops::copy_(target, fit_value(value));
+  check_storable(is_complex(value.dtype()), target);
+  if (value.device() != target.device() && value.dim() == 0)
+    value = ops::_to_copy(value, std::nullopt, std::nullopt, target.device());
+  if (value.dtype() != target.dtype() && (value.numel() == 1 || !is_tensor(object)))
+    value = ops::_to_copy(value, target.dtype());
+  if (!fill_by_mask(selection, value)) ops::index_put_(target, selection.indices, fit_value(value));
 }
 
 int setitem(PyObject* self, PyObject* index, PyObject* value) noexcept {
@@ -189,7 +264,8 @@ int setitem(PyObject* self, PyObject* index, PyObject* value) noexcept {
       Overloaded overloaded = overloaded_of(self, index, value);
       if (overloaded.must_dispatch()) return protocol("__setitem__", {self, index, value}, overloaded);
     }
-    assign(select(unwrap(self), items_of(index)), value);
+    Items items(index);
+    assign(select(unwrap(self), items.span()), value);
     return Py_NewRef(Py_None);
   });
   Py_XDECREF(done);

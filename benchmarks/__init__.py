@@ -1,0 +1,1 @@
+"""Taeda beside PyTorch, timed in turn on one machine: ``python -m benchmarks [--quick] [--only group]``."""

@@ -1,0 +1,1 @@
+#include "backend/cpu/rnn_loops.h"

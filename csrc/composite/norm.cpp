@@ -1,0 +1,88 @@
+// The public names of normalisation.
+#include "api/ops.h"
+#include "shape/norm_rules.h"
+#include "shape/ops/norm.h"
+
+namespace taeda::composite {
+
+using shape::Dims;
+
+Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps, bool) {
+  return std::get<0>(ops::native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+
+Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, std::optional<double> eps) {
+  return std::get<0>(ops::_fused_rms_norm(input, normalized_shape, weight, eps));
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias, double eps, bool) {
+  TAEDA_CHECK(input.dim() >= 2, "input must have a batch and a channel dimension; got shape ", input.sizes());
+  TAEDA_CHECK(num_groups > 0, "num_groups must be positive; got ", num_groups);
+  int64_t n = input.size(0), c = input.size(1), area = 1;
+  for (int64_t d = 2; d < input.dim(); ++d) area *= input.size(d);
+  return std::get<0>(ops::native_group_norm(input, weight, bias, n, c, area, num_groups, eps));
+}
+
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                  bool training, double momentum, double eps, bool) {
+  Tensor result = std::get<0>(ops::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
+  if (training)
+    for (const Tensor& t : {running_mean, running_var})
+      if (t.defined()) t->bump_version();
+  return result;
+}
+
+// Samples become channels of one sample, each with its copy of the running statistics.
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
+                     bool use_input_stats, double momentum, double eps, bool) {
+  TAEDA_CHECK(input.dim() >= 2, "input must have a batch and a channel dimension; got shape ", input.sizes());
+  TAEDA_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
+              "without use_input_stats, running_mean and running_var are needed");
+  int64_t n = input.size(0), c = input.size(1);
+  if (use_input_stats && !running_mean.defined() && !running_var.defined()) return group_norm(input, c, weight, bias, eps, true);
+  Dims flat(input.sizes());
+  flat[0] = 1;
+  flat[1] = n * c;
+  const int64_t times[] = {n};
+  auto spread = [&](const Tensor& t) { return t.defined() ? ops::repeat(t, times) : t; };
+  Tensor mean = spread(running_mean), var = spread(running_var);
+  Tensor result = batch_norm(ops::reshape(input, flat), spread(weight), spread(bias), mean, var, use_input_stats, momentum, eps, true);
+  auto gather = [&](const Tensor& running, const Tensor& spread_out) {
+    if (!running.defined() || !use_input_stats) return;
+    Scoped grad_off(t_state.grad_mode, false);
+    ops::copy_(running, ops::mean(ops::view(spread_out, Dims{n, c}), kValues<int64_t, 0>));
+  };
+  gather(running_mean, mean);
+  gather(running_var, var);
+  return ops::reshape(result, input.sizes());
+}
+
+Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& maxnorm) {
+  TAEDA_CHECK(p.as_double() > 0, "the norm's order must be positive; got p=", p);
+  TAEDA_CHECK(maxnorm.as_double() >= 0, "maxnorm must not be negative; got ", maxnorm);
+  TAEDA_CHECK(self.dim() >= 2, "the tensor must have at least 2 dimensions; got shape ", self.sizes());
+  dim = wrap_dim(dim, self.dim());
+  Dims others;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (d != dim) others.push_back(d);
+  Tensor norm = ops::linalg_vector_norm(self, p, IntList(others), true);
+  Tensor factor = ops::mul(ops::reciprocal(ops::add(norm, Scalar(1e-7))), maxnorm);
+  return ops::mul(self, ops::where(ops::gt(norm, maxnorm), factor, Scalar(1.0)));
+}
+
+Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {
+  DType dtype = promote(x1.dtype(), x2.dtype());
+  TAEDA_CHECK(is_differentiable(dtype), "is for floating-point tensors; got ", x1.dtype(), " and ", x2.dtype());
+  std::vector<Tensor> both = ops::broadcast_tensors(std::array<Tensor, 2>{ops::to(x1, dtype), ops::to(x2, dtype)});
+  auto unit = [&](const Tensor& x) {
+    return ops::div(x, ops::clamp_min(ops::linalg_vector_norm(x, 2, Dims{dim}, true), Scalar(eps)));
+  };
+  return ops::sum(ops::mul(unit(both[0]), unit(both[1])), Dims{dim});
+}
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim) {
+  Tensor difference = ops::add(ops::sub(x1, x2), Scalar(eps));
+  return ops::linalg_vector_norm(difference, Scalar(p), Dims{-1}, keepdim);
+}
+
+}  // namespace taeda::composite

@@ -1,0 +1,76 @@
+// Between padded and packed batches of sequences.
+#include <algorithm>
+
+#include "api/ops.h"
+#include "shape/ops/rnn.h"
+#include "shape/view_rules.h"
+
+namespace taeda::composite {
+
+namespace {
+
+Tensor integers(const std::vector<int64_t>& values) {
+  const int64_t sizes[] = {static_cast<int64_t>(values.size())};
+  Tensor result = new_tensor(sizes, DType::Int64);
+  std::ranges::copy(values, result.data<int64_t>());
+  return result;
+}
+
+// For each packed row, which row of the flattened batch it is: step and sequence weighted by the strides.
+Tensor rows_of(const std::vector<int64_t>& batch_sizes, int64_t step_stride, int64_t sequence_stride, Device device) {
+  std::vector<int64_t> rows;
+  for (size_t t = 0; t < batch_sizes.size(); ++t)
+    for (int64_t n = 0; n < batch_sizes[t]; ++n)
+      rows.push_back(static_cast<int64_t>(t) * step_stride + n * sequence_stride);
+  Tensor index = integers(rows);
+  return device.is_cpu() ? index : ops::_to_copy(index, {}, {}, device);
+}
+
+}  // namespace
+
+std::tuple<Tensor, Tensor> _pack_padded_sequence(const Tensor& input, const Tensor& lengths, bool batch_first) {
+  TAEDA_CHECK(input.dim() >= 2 && input.numel() > 0, "the input needs steps, a batch and elements; got shape ",
+              input.sizes());
+  TAEDA_CHECK(lengths.is_cpu() && lengths.dtype() == DType::Int64 && lengths.dim() == 1,
+              "lengths must be int64 of one dimension on the CPU; got ", lengths.dtype(), " ", lengths.sizes(), " on ",
+              lengths.device());
+  int64_t steps = input.size(batch_first ? 1 : 0), batch = input.size(batch_first ? 0 : 1);
+  std::vector<int64_t> each = shape::integers_of(lengths);
+  TAEDA_CHECK(static_cast<int64_t>(each.size()) == batch, "there must be one length for each of the ", batch,
+              " sequences; got ", each.size());
+  TAEDA_CHECK(std::ranges::is_sorted(each, std::greater<>()),
+              "lengths must fall; pass enforce_sorted=False to have them sorted");
+  TAEDA_CHECK(each.back() > 0, "every length must be above 0; got ", each.back());
+  TAEDA_CHECK(each[0] <= steps, "a length (", each[0], ") exceeds the number of steps (", steps, ")");
+  std::vector<int64_t> batch_sizes(static_cast<size_t>(each[0]), 0);
+  for (int64_t length : each)
+    for (int64_t t = 0; t < length; ++t) ++batch_sizes[static_cast<size_t>(t)];
+  Tensor index = rows_of(batch_sizes, batch_first ? 1 : batch, batch_first ? steps : 1, input.device());
+  return {ops::index_select(ops::flatten(input, 0, 1), 0, index), integers(batch_sizes)};
+}
+
+std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor& batch_sizes, bool batch_first,
+                                                const Scalar& padding_value, int64_t total_length) {
+  std::vector<int64_t> sizes = shape::integers_of(batch_sizes);
+  TAEDA_CHECK(!sizes.empty(), "a packed sequence needs at least one step");
+  int64_t batch = sizes[0], steps = static_cast<int64_t>(sizes.size());
+  if (total_length > 0) {
+    TAEDA_CHECK(total_length >= steps, "total_length (", total_length, ") is less than the longest sequence (", steps,
+                ")");
+    steps = total_length;
+  }
+  std::vector<int64_t> lengths(static_cast<size_t>(batch), 0);
+  for (int64_t size : sizes)
+    for (int64_t n = 0; n < size; ++n) ++lengths[static_cast<size_t>(n)];
+  std::vector<int64_t> rows{steps * batch}, shape{steps, batch};
+  for (int64_t d = 1; d < data.dim(); ++d) {
+    rows.push_back(data.size(d));
+    shape.push_back(data.size(d));
+  }
+  Tensor padding = ops::full(rows, padding_value, data.dtype(), {}, data.device());
+  Tensor padded = ops::index_copy(padding, 0, rows_of(sizes, batch, 1, data.device()), data);
+  padded = ops::view(padded, shape);
+  return {batch_first ? ops::transpose(padded, 0, 1) : padded, integers(lengths)};
+}
+
+}  // namespace taeda::composite

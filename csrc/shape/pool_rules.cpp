@@ -1,0 +1,141 @@
+#include "shape/pool_rules.h"
+
+#include <algorithm>
+
+#include "shape/view_rules.h"
+
+namespace taeda::shape {
+
+namespace {
+
+Dims spelled_out(IntList values, int64_t rank, const char* what) {
+  TAEDA_CHECK(values.size() == 1 || static_cast<int64_t>(values.size()) == rank, what, " must be one number or ", rank, "; got ", values);
+  Dims all;
+  for (int64_t i = 0; i < rank; ++i) all.push_back(values[values.size() == 1 ? 0 : i]);
+  return all;
+}
+
+void check_planes(IntList sizes, int64_t rank) {
+  int64_t dims = static_cast<int64_t>(sizes.size());
+  TAEDA_CHECK(dims == rank + 1 || dims == rank + 2, "input must have a channel and ", rank, " pooled dimensions, with a batch before them or not; got shape ",
+              sizes);
+  for (int64_t d = dims - rank - 1; d < dims; ++d) TAEDA_CHECK(sizes[d] > 0, "only the batch may be empty; got shape ", sizes);
+}
+
+// How many windows fit; with ceil_mode one may hang over the end, if it starts inside the image or its left padding.
+int64_t windows(int64_t image, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation, bool ceil_mode) {
+  int64_t room = image + 2 * padding - dilation * (kernel - 1) - 1;
+  if (room < 0 && !(ceil_mode && room + stride > 0)) return 0;
+  int64_t count = (room + (ceil_mode ? stride - 1 : 0)) / stride + 1;
+  if (ceil_mode && (count - 1) * stride >= image + padding) --count;
+  return count;
+}
+
+Spec pooled(const Tensor& self, int64_t rank, IntList count, DType dtype) {
+  Dims sizes(self.sizes().first(self.dim() - rank));
+  for (int64_t n : count) sizes.push_back(n);
+  MemoryFormat format = self.dim() == rank + 2 ? suggested_format(self) : MemoryFormat::Contiguous;
+  if (format == MemoryFormat::Contiguous) return {sizes, dtype};
+  return {sizes, dtype, Dims(contiguous_strides(sizes, format))};
+}
+
+PooledAndIndices max_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+  if (is_complex(self.dtype()) || self.dtype() == DType::Bool) TAEDA_FAIL(NotImplemented, "is for real numbers; got ", self.dtype());
+  PoolGeometry g(self.sizes(), rank, kernel_size, stride, padding, dilation, ceil_mode);
+  return {pooled(self, rank, g.count, self.dtype()), pooled(self, rank, g.count, DType::Int64)};
+}
+
+Spec avg_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
+              std::optional<int64_t> divisor_override) {
+  bool is_long = self.dtype() == DType::Int64;
+  if (!is_floating(self.dtype()) && !is_long) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
+  TAEDA_CHECK(divisor_override.value_or(1) != 0, "divisor_override must not be 0");
+  PoolGeometry g(self.sizes(), rank, kernel_size, stride, padding, Dims{1}, ceil_mode);
+  return pooled(self, rank, g.count, self.dtype());
+}
+
+Spec adaptive(const Tensor& self, int64_t rank, IntList output_size, DType dtype) {
+  check_planes(self.sizes(), rank);
+  Dims count = spelled_out(output_size, rank, "output_size");
+  for (int64_t n : count) TAEDA_CHECK(n >= 0, "output_size must not be negative; got ", count);
+  return pooled(self, rank, count, dtype);
+}
+
+void check_floating(const Tensor& t) {
+  if (!is_floating(t.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", t.dtype());
+}
+
+}  // namespace
+
+PoolGeometry::PoolGeometry(IntList sizes, int64_t rank, IntList kernel_size, IntList strides, IntList paddings, IntList dilations, bool ceil_mode)
+    : image(sizes.last(std::min<size_t>(rank, sizes.size()))),
+      kernel(spelled_out(kernel_size, rank, "kernel_size")),
+      stride(strides.empty() ? kernel : spelled_out(strides, rank, "stride")),
+      padding(spelled_out(paddings, rank, "padding")),
+      dilation(spelled_out(dilations, rank, "dilation")) {
+  check_planes(sizes, rank);
+  for (int64_t d = 0; d < rank; ++d) {
+    TAEDA_CHECK(kernel[d] > 0 && stride[d] > 0 && dilation[d] > 0, "kernel_size, stride and dilation must be positive; got ", kernel, ", ", stride,
+                " and ", dilation);
+    TAEDA_CHECK(padding[d] >= 0 && padding[d] <= ((kernel[d] - 1) * dilation[d] + 1) / 2, "padding must be from 0 to half of the kernel ", kernel,
+                "; got ", padding);
+    count.push_back(windows(image[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode));
+    TAEDA_CHECK(count[d] > 0, "a window of ", kernel, " does not fit into an image of ", image, " with padding ", padding);
+  }
+}
+
+PooledAndIndices max_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+  return max_pool(self, 2, kernel_size, stride, padding, dilation, ceil_mode);
+}
+PooledAndIndices max_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+  return max_pool(self, 3, kernel_size, stride, padding, dilation, ceil_mode);
+}
+
+Spec max_pool_backward(const Tensor& upper, const Tensor& indices, IntList sizes, int64_t rank) {
+  check_floating(upper);
+  TAEDA_CHECK(std::ranges::equal(upper.sizes(), indices.sizes()) && indices.dtype() == DType::Int64,
+              "indices must be int64 of the gradient's shape ", upper.sizes(), "; got ", indices.dtype(), " of shape ", indices.sizes());
+  MemoryFormat format = upper.dim() == rank + 2 ? suggested_format(indices) : MemoryFormat::Contiguous;
+  if (format == MemoryFormat::Contiguous) return {Dims(sizes), upper.dtype()};
+  return {Dims(sizes), upper.dtype(), Dims(contiguous_strides(sizes, format))};
+}
+
+Spec avg_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool,
+                std::optional<int64_t> divisor_override) {
+  return avg_pool(self, 2, kernel_size, stride, padding, ceil_mode, divisor_override);
+}
+Spec avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool,
+                std::optional<int64_t> divisor_override) {
+  return avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, divisor_override);
+}
+Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
+  check_floating(upper);
+  return {Dims(sizes), upper.dtype()};
+}
+Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
+  check_floating(upper);
+  return {Dims(sizes), upper.dtype()};
+}
+
+Spec adaptive_avg_pool2d(const Tensor& self, IntList output_size) {
+  check_floating(self);
+  return adaptive(self, 2, output_size, self.dtype());
+}
+Spec adaptive_avg_pool3d(const Tensor& self, IntList output_size) {
+  check_floating(self);
+  return adaptive(self, 3, output_size, self.dtype());
+}
+Spec adaptive_avg_pool_backward(const Tensor& upper, IntList sizes, int64_t) {
+  check_floating(upper);
+  return {Dims(sizes), upper.dtype()};
+}
+PooledAndIndices adaptive_max_pool2d(const Tensor& self, IntList output_size) {
+  check_floating(self);
+  return {adaptive(self, 2, output_size, self.dtype()), adaptive(self, 2, output_size, DType::Int64)};
+}
+PooledAndIndices adaptive_max_pool3d(const Tensor& self, IntList output_size) {
+  check_floating(self);
+  return {adaptive(self, 3, output_size, self.dtype()), adaptive(self, 3, output_size, DType::Int64)};
+}
+
+}  // namespace taeda::shape

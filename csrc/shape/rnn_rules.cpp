@@ -1,0 +1,55 @@
+#include "shape/rnn_rules.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace taeda::shape {
+
+int64_t rnn_gates(std::string_view mode) {
+  if (mode == "lstm") return 4;
+  if (mode == "gru") return 3;
+  TAEDA_CHECK_VALUE(mode == "tanh" || mode == "relu", "the mode must be lstm, gru, tanh or relu; got ", mode);
+  return 1;
+}
+
+namespace {
+
+void check(const Tensor& t, IntList sizes, const Tensor& input, const char* name) {
+  TAEDA_CHECK(std::ranges::equal(t.sizes(), sizes), name, " must have shape ", sizes, "; got ", t.sizes());
+  TAEDA_CHECK(t.dtype() == input.dtype(), name, " must have the dtype of the input, ", input.dtype(), "; got ",
+              t.dtype());
+  TAEDA_CHECK(t.device() == input.device(), name, " is on ", t.device(), " and the input on ", input.device());
+}
+
+}  // namespace
+
+std::array<Spec, 5> rnn_layer(const Tensor& input, const Tensor& hx, const Tensor& cx, const Tensor& w_ih,
+                              const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, IntList batch_sizes, bool,
+                              std::string_view mode) {
+  int64_t gates = rnn_gates(mode);
+  TAEDA_CHECK(input.dim() == 2 && hx.dim() == 2, "input and state must have 2 dimensions; got ", input.sizes(), " and ",
+              hx.sizes());
+  DType dtype = input.dtype();
+  TAEDA_CHECK(dtype == DType::Float32 || dtype == DType::Float64, "is for float32 and float64; got ", dtype);
+  int64_t rows = std::reduce(batch_sizes.begin(), batch_sizes.end(), int64_t{0}), hidden = hx.size(1);
+  TAEDA_CHECK(!batch_sizes.empty() && std::ranges::is_sorted(batch_sizes, std::greater<>()) && batch_sizes.back() > 0 &&
+                  batch_sizes[0] == hx.size(0) && rows == input.size(0),
+              "the batch sizes must fall from the batch of the state (", hx.size(0),
+              ") and add up to the rows of the input (", input.size(0), "); got ", batch_sizes);
+  check(w_ih, Dims{gates * hidden, input.size(1)}, input, "the input's weight");
+  check(w_hh, Dims{gates * hidden, hidden}, input, "the state's weight");
+  check(hx, hx.sizes(), input, "the state");
+  if (b_ih.defined()) check(b_ih, Dims{gates * hidden}, input, "the input's bias");
+  if (b_hh.defined()) check(b_hh, Dims{gates * hidden}, input, "the state's bias");
+  bool is_lstm = mode == "lstm";
+  TAEDA_CHECK(cx.defined() == is_lstm, "an lstm has a cell state, other modes have none");
+  if (is_lstm) check(cx, hx.sizes(), input, "the cell state");
+  Spec output{{rows, hidden}, dtype}, none{{0}, dtype};
+  return {output,
+          {hx.sizes(), dtype},
+          is_lstm ? Spec{hx.sizes(), dtype} : none,
+          is_lstm ? output : none,
+          gates > 1 ? Spec{{rows, 4 * hidden}, dtype} : none};
+}
+
+}  // namespace taeda::shape

@@ -1,0 +1,109 @@
+"""Where the functions are that a call runs through: the generated tree and what ``ops.json`` says of the rest."""
+
+from __future__ import annotations
+
+import functools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from taedagen.emit.sources import Definition
+
+_GENERATED = Path(__file__).parent / "generated"
+_LOOP_TYPES = {
+    "float32": "float", "float16": "float", "bfloat16": "float", "float64": "double", "int64": "int64_t",
+    "uint32": "int64_t", "uint64": "int64_t", "int32": "int32_t", "int16": "int32_t", "int8": "int32_t",
+    "uint16": "int32_t", "uint8": "uint8_t", "bool": "uint8_t", "complex64": "Complex<float>", "complex128": "Complex<double>",
+}  # fmt: skip
+_ISA_FOLDERS = {"AVX512": "avx512", "AVX2": "avx2"}
+
+
+@functools.cache
+def ops_table() -> dict[str, dict[str, Any]]:
+    """``generated/ops.json``: facts of each op by ``name.overload``."""
+    for path in (_GENERATED / "ops.json", _GENERATED / "taeda" / "generated" / "ops.json"):
+        if path.exists():
+            return json.loads(path.read_text())
+    raise RuntimeError(f"taeda.explain: {_GENERATED / 'ops.json'} is missing; the installation is incomplete")
+
+
+@functools.cache
+def _definitions(file: str) -> list[Definition]:
+    from taedagen.emit.sources import scan
+
+    path = _GENERATED / file
+    return list(scan(path, f"taeda/generated/{file}")) if path.exists() else []
+
+
+def find(symbol: str, types: list[str], families: str | tuple[str, ...], folder: str) -> Definition | None:
+    """The generated function of that name and those parameter types, in a folder's file for one of the families."""
+    for family in [families] if isinstance(families, str) else families:
+        for definition in _definitions(f"csrc/{folder}/{family}.cpp"):
+            if definition.symbol == symbol and list(definition.types) == types:
+                return definition
+    return None
+
+
+def binding_place(symbol: str, family: str) -> str:
+    """Of the straight path of a Python name."""
+    found = find(f"python::bound::{symbol}", ["PyObject* const*", "Py_ssize_t"], family, "python/ops")
+    return found.at if found else ""
+
+
+def kernel_definition(symbol: str, entry: dict[str, Any]) -> Definition | None:
+    """Of a generated kernel or layer, in whichever file its kind puts it."""
+    layer = symbol.partition("::")[0]
+    types, family = list(entry["types"]), entry["family"]
+    if layer in ("autograd", "inplace_or_view", "autocast"):
+        return find(symbol, ["KeySet", *types], family, f"{'autograd' if layer != 'autocast' else 'autocast'}/ops")
+    if entry["kind"] in ("pointwise", "reduction"):
+        return find(symbol, types, (family, f"{family}_reduction"), "backend/cpu")
+    return find(symbol, types, family, "shape/ops")
+
+
+def loop_place(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
+    """What a generated CPU kernel runs for a dtype: the formula's loop in the instruction set of this machine."""
+    from taeda import _C
+
+    source = (_GENERATED / definition.file.removeprefix("taeda/generated/")).read_text().splitlines()
+    body = "\n".join(source[definition.line - 1 : definition.line + 40]).partition("\n}")[0]
+    suffix = "_reduction" if definition.file.endswith("_reduction.cpp") else ""
+    header = f"csrc/backend/cpu/{entry['family']}{suffix}_loops.h"
+    path = _GENERATED / header
+    if not path.exists():
+        return None
+    lines = path.read_text().splitlines()
+    table = _table_name(body, source)
+    at = next((i for i, line in enumerate(lines) if table and f" {table}[] = {{" in line), None)
+    if at is None:
+        return None
+    isa = _ISA_FOLDERS.get(_C._get_cpu_capability(), "baseline")
+    shown, line = _loop_of(lines, at, _LOOP_TYPES[dtype])
+    widened = f", {dtype} widened in blocks" if dtype in ("float16", "bfloat16") else ""
+    return f"cpu::{isa}::{shown or table}{widened}", f"taeda/generated/{header}:{line + 1}"
+
+
+def _table_name(body: str, source: list[str]) -> str | None:
+    """The loops that the kernel's constant (``k_add_Tensor``) points to."""
+    import re
+
+    constant = re.search(r"\bk_\w+", body)
+    if not constant:
+        return None
+    begin = next((i for i, line in enumerate(source) if re.match(rf"(?:static )?constexpr \w+ {constant[0]}\b", line)), None)
+    found = re.search(r"baseline::(k_\w+_loops)", "\n".join(source[begin : begin + 6])) if begin is not None else None
+    return found[1] if found else None
+
+
+def _loop_of(lines: list[str], at: int, c_type: str) -> tuple[str, int]:
+    """The table's entry for a C++ type and the line of its formula."""
+    import re
+
+    end = next(i for i in range(at, len(lines)) if lines[i].rstrip().endswith("};"))
+    entries = re.findall(r"loop<(\w+), ((?:[^<>]|<[^<>]*>)+)>", "\n".join(lines[at : end + 1]))
+    for functor, type_ in entries:
+        if type_ == c_type:
+            line = next((i for i, text in enumerate(lines) if text.startswith(f"struct {functor} ")), at)
+            return f"loop<{functor}, {type_}>", line
+    return "", at

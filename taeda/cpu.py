@@ -1,0 +1,44 @@
+"""The CPU as a device: its memory."""
+
+from __future__ import annotations
+
+from taeda import _C
+
+
+def is_available() -> bool:
+    """True."""
+    return True
+
+
+def device_count() -> int:
+    """1."""
+    return 1
+
+
+def current_device() -> str:
+    """``"cpu"``."""
+    return "cpu"
+
+
+def synchronize(device: object = None) -> None:
+    """Nothing: calls are done when they return."""
+
+
+def memory_stats() -> dict[str, int]:
+    """Bytes in live tensors (``allocated``, ``peak_allocated``) and kept for reuse (``cached``), calls, and the limit."""
+    return _C._cpu_memory_stats()
+
+
+def empty_cache() -> None:
+    """Gives memory that is kept for reuse back to the system."""
+    _C._cpu_empty_cache()
+
+
+def reset_peak_memory_stats() -> None:
+    """Starts the peak anew at what is allocated now."""
+    _C._cpu_reset_peak_memory()
+
+
+def set_memory_limit(bytes: int | None) -> None:
+    """Limits the memory held by tensors, in bytes; None for no limit. Asking for more raises RuntimeError."""
+    _C._cpu_set_memory_limit(bytes)

@@ -1,0 +1,197 @@
+"""Functions of the main namespace that are easier said in Python: any number of tensors, or mixed arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from taeda import _C
+
+if TYPE_CHECKING:
+    from taeda import Tensor
+
+_native = _C._functions
+
+
+def _tensors(arguments: tuple[Any, ...]) -> list[Tensor]:
+    """``f(a, b)`` and ``f([a, b])`` alike."""
+    if len(arguments) == 1 and isinstance(arguments[0], (list, tuple)):
+        return list(arguments[0])
+    return list(arguments)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """Views of ``tensors`` expanded to their common shape; RuntimeError if there is none."""
+    return _native.broadcast_tensors(_tensors(tensors))
+
+
+def broadcast_shapes(*shapes: Any) -> Any:
+    """The shape that shapes (sequences of ints, or ints) broadcast to; RuntimeError if they do not."""
+    result: list[int] = []
+    for shape in shapes:
+        sizes = [shape] if isinstance(shape, int) else list(shape)
+        result = [1] * (len(sizes) - len(result)) + result
+        for i, size in enumerate(reversed(sizes), 1):
+            if size < 0:
+                raise RuntimeError(f"taeda.broadcast_shapes: sizes must not be negative; got {tuple(sizes)}")
+            if size != 1 and result[-i] not in (1, size):
+                raise RuntimeError(f"taeda.broadcast_shapes: the shapes {shapes} do not broadcast: {size} meets {result[-i]}")
+            result[-i] = size if result[-i] == 1 else result[-i]
+    return _C.Size(result)
+
+
+def _at_least(native: Any, tensors: tuple[Any, ...]) -> Any:
+    if len(tensors) == 1 and not isinstance(tensors[0], (list, tuple)):
+        return native(tensors[0])
+    return tuple(native(tensor) for tensor in _tensors(tensors))
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """``tensors`` with at least one dimension; several (or a sequence) give a tuple."""
+    return _at_least(_native.atleast_1d, tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """``tensors`` with at least two dimensions; several (or a sequence) give a tuple."""
+    return _at_least(_native.atleast_2d, tensors)
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """``tensors`` with at least three dimensions; several (or a sequence) give a tuple."""
+    return _at_least(_native.atleast_3d, tensors)
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix with ``tensors`` (at most 2-d) along its diagonal and zeros elsewhere."""
+    return _native.block_diag(list(tensors))
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All combinations of the elements of 1-d ``tensors``, one a row."""
+    return _native.cartesian_prod(list(tensors))
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """Coordinate grids of 1-d ``tensors``; ``indexing`` is "ij" (matrix, the default) or "xy" (Cartesian)."""
+    items = _tensors(tensors)
+    return _native.meshgrid(items) if indexing is None else _native.meshgrid(items, indexing=indexing)
+
+
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    """The Einstein summation ``equation`` (as in ``"ij,jk->ik"``) over ``operands``.
+
+    Also takes operands and index lists in turn: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
+    """
+    if not isinstance(equation, str):
+        return _einsum_sublists((equation, *operands))
+    return _native.einsum(equation, _tensors(operands))
+
+
+def _einsum_sublists(arguments: tuple[Any, ...]) -> Tensor:
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+    def text(indices: Sequence[Any]) -> str:
+        return "".join("..." if i is Ellipsis else letters[i] for i in indices)
+
+    pairs = len(arguments) // 2
+    equation = ",".join(text(arguments[2 * i + 1]) for i in range(pairs))
+    if len(arguments) % 2:
+        equation += "->" + text(arguments[-1])
+    return _native.einsum(equation, [arguments[2 * i] for i in range(pairs)])
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Tensor | None = None) -> Tensor:
+    """Contracts dimensions of ``a`` with dimensions of ``b``: the last and first ``dims``, or the two given lists."""
+    if isinstance(dims, _C.TensorBase):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"taeda.tensordot: dims must not be negative; got {dims}")
+        left, right = list(range(a.dim() - dims, a.dim())), list(range(dims))
+    else:
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+    if out is None:
+        return _native.tensordot(a, b, left, right)
+    return _native.tensordot(a, b, left, right, out=out)
+
+
+def chain_matmul(*matrices: Tensor, out: Tensor | None = None) -> Tensor:
+    """The product of 2-d ``matrices``, multiplied in the order that costs least."""
+    result = _native.chain_matmul(_tensors(matrices))
+    return result if out is None else out.resize_(result.size()).copy_(result)
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Views of ``tensor`` along ``dim``: pieces of a size (the last may be smaller), or of the sizes in a list."""
+    if isinstance(split_size_or_sections, (list, tuple)):
+        return _native.split_with_sizes(tensor, split_size_or_sections, dim)
+    return _native.split(tensor, int(split_size_or_sections), dim)
+
+
+def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None,
+         dtype: Any = None) -> Tensor:  # fmt: skip
+    """The norm of order ``p`` over ``dim``: a number for vectors, "fro" or "nuc" for matrices (two dimensions)."""
+    dims = [dim] if isinstance(dim, int) else dim
+    extra = {} if out is None else {"out": out}
+    if p == "nuc":
+        matrix = _C._linalg.linalg_matrix_norm
+        return matrix(input, "nuc", dims if dims is not None else (-2, -1), keepdim, dtype=dtype, **extra)
+    order = 2.0 if p in ("fro", None) else p
+    return _C._linalg.linalg_vector_norm(input, order, dims, keepdim, dtype=dtype, **extra)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
+    """The p-norm distance between each row of ``x1`` (..., P, M) and each of ``x2`` (..., R, M): (..., P, R)."""
+    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    return _C._linalg.linalg_vector_norm(difference, p, (-1,))
+
+
+def stft(*arguments: Any, **options: Any) -> Tensor:
+    """The short-time Fourier transform; see ``taeda.Tensor.stft``."""
+    return _native.stft(*arguments, **options)
+
+
+def _asked_for(results: tuple[Tensor, ...], inverse: bool, counts: bool) -> Any:
+    """The distinct values alone, or with what else was asked for."""
+    chosen = (results[0], *results[1:2][: int(inverse)], *results[2:][: int(counts)])
+    return chosen if len(chosen) > 1 else chosen[0]
+
+
+def unique(input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+           dim: int | None = None) -> Any:  # fmt: skip
+    """The distinct elements of ``input`` (or slices along ``dim``) in rising order.
+
+    With ``return_inverse`` also which of them each element is (the shape of ``input``, or a vector along ``dim``), with
+    ``return_counts`` how often each stands in ``input``; both int64. They are always sorted.
+    """
+    if dim is None:
+        results = _native._unique2(input, sorted, return_inverse, return_counts)
+    else:
+        results = _native.unique_dim(input, dim, sorted, return_inverse, return_counts)
+    return _asked_for(results, return_inverse, return_counts)
+
+
+def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+                       dim: int | None = None) -> Any:  # fmt: skip
+    """The elements of ``input`` (or slices along ``dim``) without those that equal the one before.
+
+    ``return_inverse`` and ``return_counts`` as for ``unique``.
+    """
+    if dim is not None:
+        results = _native.unique_dim_consecutive(input, dim, return_inverse, return_counts)
+        return _asked_for(results, return_inverse, return_counts)
+    values, inverse, counts = _native.unique_dim_consecutive(input.reshape(-1), 0, return_inverse, return_counts)
+    if return_inverse:
+        inverse = inverse.reshape(input.shape)
+    return _asked_for((values, inverse, counts), return_inverse, return_counts)
+
+
+def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """The positions of the elements of ``input`` that are not zero, in row-major order.
+
+    An int64 matrix with a row for each of them, or with ``as_tuple`` a vector for each dimension, fit to index with.
+    """
+    if as_tuple:
+        return _native.nonzero_numpy(input)
+    result = _native.argwhere(input)
+    return result if out is None else out.resize_(result.shape).copy_(result)

@@ -1,0 +1,38 @@
+"""The meta device knows the shape, dtype and strides of every result without computing it."""
+
+from __future__ import annotations
+
+import pytest
+from declared import Op, base_ops, call, cases, describe, find, report, samples_of, seed_for, significant_strides
+
+import taeda
+
+# The shape of the result depends on values, which a meta tensor lacks.
+NEEDS_VALUES: set[str] = set()
+
+
+def needs_values(op: Op) -> bool:
+    return op.declaration.options.get("shape") == "dynamic" or op.schema.name in NEEDS_VALUES
+
+
+@pytest.mark.parametrize("op", cases("meta", [op for op in base_ops() if any(s.fills for s in samples_of(op))]))
+def test_meta_agrees_with_cpu(op: Op) -> None:
+    function, mistakes = find(taeda, op.schema.name, op.schema.overload), []
+    for sample in samples_of(op):
+        real = call(taeda, function, sample, seed_for(op))
+        if real.error is not None:
+            continue
+        meta = call(taeda, function, sample, seed_for(op), device="meta")
+        if needs_values(op):
+            if meta.error is None:
+                mistakes.append(f"{sample}: meta gives {meta} although the shape depends on values")
+            continue
+        if meta.error is not None:
+            mistakes.append(f"{sample}: {meta}, wanted {real}")
+            continue
+        for m, r in zip(meta.results, real.results):
+            if hasattr(r, "stride") and (
+                m.dtype != r.dtype or m.shape != r.shape or significant_strides(m) != significant_strides(r)
+            ):
+                mistakes.append(f"{sample}: {describe([m])}, wanted {describe([r])}")
+    report(op, mistakes)

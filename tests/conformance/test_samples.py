@@ -1,0 +1,27 @@
+"""The suite itself: which ops it calls, and that its tables are not stale."""
+
+from __future__ import annotations
+
+from declared import PUBLIC, base_ops, samples_of
+from known import KNOWN
+
+from taeda.testing import _sample_table, _sample_table_nn
+
+# Ops that no test here calls. This number only goes down: samples for an op belong in taeda/testing/_sample_table.py.
+WITHOUT_SAMPLES = 3
+
+
+def test_every_public_op_has_samples() -> None:
+    missing = [op.schema.full_name for op in base_ops() if not samples_of(op)]
+    assert len(missing) == WITHOUT_SAMPLES, f"{len(missing)} ops without samples: {missing}"
+
+
+def test_sample_tables_name_ops_that_exist() -> None:
+    names = {text for d in PUBLIC for text in (d.name, d.schema.full_name)}
+    tables = [*_sample_table.TABLE, *_sample_table_nn.TABLE]
+    assert [t for t in tables if t not in names and f"{t}_" not in names] == []
+
+
+def test_known_failures_name_ops_that_exist() -> None:
+    names = {op.schema.full_name for d in PUBLIC for op in d.ops()}
+    assert [row for row in KNOWN if row.rsplit(" ", 1)[1] not in names] == []

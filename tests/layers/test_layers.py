@@ -1,0 +1,141 @@
+"""The house map: who may include and import whom, how long a file may be, what a module may be called."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CSRC = ROOT / "csrc"
+
+# Layer (a folder of csrc) to the layers whose headers it may include. Standard headers are free everywhere.
+ARROWS = {
+    "core": {"core"},
+    "shape": {"shape", "core"},
+    "dispatch": {"dispatch", "core"},
+    "autograd": {"autograd", "core", "dispatch"},
+    "backend/cpu": {"backend/cpu", "backend", "shape", "core"},
+    "backend/cuda": {"backend/cuda", "backend", "shape", "core"},
+    "backend/everywhere": {"backend/everywhere", "backend/cpu", "backend", "shape", "core"},
+    "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "api"},
+    "api": {"api", "core", "dispatch", "shape"},
+}
+# Below api, these may call other ops through the dispatcher (the headers of api), from source files only.
+MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
+# Platform headers: POSIX in the core, Intel's vectors and the libraries that a backend opens.
+PLATFORM = {
+    "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin)\.h",
+    "dispatch": r"cxxabi\.h",
+    "autograd": r"",
+    "backend/cpu": r"(immintrin|omp|dlfcn|unistd|link|sys/.*|dnnl)\.h",
+}
+STANDARD = re.compile(r"c?[a-z_0-9]+")
+
+SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for p in CSRC.rglob(pattern))
+PYTHON = sorted(p for room in ("taeda", "taedagen") for p in (ROOT / room).rglob("*.py")
+                if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
+
+
+def layer_of(relative: str) -> str:
+    """The longest folder of the map that ``relative`` lies in, else its first folder."""
+    candidates = [layer for layer in [*ARROWS, "backend", "python"] if relative.startswith(f"{layer}/")]
+    return max(candidates, key=len, default=relative.split("/")[0])
+
+
+def includes(path: Path) -> list[str]:
+    return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.M)
+
+
+def folders(paths: list[Path]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in paths:
+        found.setdefault(layer_of(path.relative_to(CSRC).as_posix()), []).append(path)
+    return found
+
+
+def forbidden(path: Path, layer: str) -> list[str]:
+    """The includes of ``path`` that the map does not allow to ``layer``."""
+    wrong = []
+    for include in includes(path):
+        if include.startswith("api/") and layer in MAY_CALL and path.suffix == ".cpp":
+            continue
+        if "/" in include and (target := layer_of(include)) in {*ARROWS, "backend", "python"}:
+            if target not in ARROWS[layer]:
+                wrong.append(include)
+        elif not STANDARD.fullmatch(include) and not re.fullmatch(PLATFORM.get(layer, ""), include):
+            wrong.append(include)
+    return wrong
+
+
+@pytest.mark.parametrize("layer", ARROWS)
+def test_a_layer_includes_only_what_the_map_allows(layer: str) -> None:
+    wrong = {str(p.relative_to(ROOT)): found for p in folders(SOURCES).get(layer, []) if (found := forbidden(p, layer))}
+    assert wrong == {}, f"{layer} may include {sorted(ARROWS[layer])}"
+
+
+def test_only_the_python_layer_includes_python() -> None:
+    users = {layer_of(p.relative_to(CSRC).as_posix()) for p in SOURCES
+             if any(i.startswith(("Python.h", "numpy/", "nanobind", "pybind11")) for i in includes(p))}  # fmt: skip
+    assert users == {"python"}
+
+
+def imported(path: Path) -> set[str]:
+    """The top-level packages that a Python file imports, inside functions too."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names.add(str(node.module).split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in PYTHON if "taedagen" in p.parts], ids=lambda p: p.relative_to(ROOT).as_posix()
+)
+def test_taedagen_knows_the_standard_library_only(path: Path) -> None:
+    assert imported(path) - sys.stdlib_module_names <= {"taedagen"}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "taedagen" / "ops").glob("*.py")), ids=lambda p: p.name)
+def test_declarations_import_opdef_only(path: Path) -> None:
+    modules = {str(n.module) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.ImportFrom)}
+    ours = {m for m in modules if m.startswith("taedagen")}
+    assert all(m.startswith("taedagen.opdef") for m in ours), f"{path.name} imports {sorted(ours)}"
+
+
+def test_no_file_is_longer_than_800_lines() -> None:
+    files = [*SOURCES, *PYTHON, *(ROOT / "tests").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")]
+    assert {str(p.relative_to(ROOT)): n for p in files if (n := len(p.read_text().splitlines())) > 800} == {}
+
+
+def test_no_module_bears_the_name_of_a_callable() -> None:
+    """Importing ``taeda/x.py`` sets the attribute ``x`` of the package, and would hide a function of that name."""
+    import taeda
+
+    modules = {p.stem for p in (ROOT / "taeda").glob("*.py")} | {
+        p.parent.name for p in (ROOT / "taeda").glob("*/__init__.py")
+    }
+    functions = {name for name in [*dir(taeda._C._functions), *taeda._ROOM_OF] if not name.startswith("_")}
+    assert modules & functions == set()
+
+
+def test_no_module_bears_the_name_of_a_torch_callable() -> None:
+    torch = pytest.importorskip("torch")
+    for folder in (ROOT / "taeda", ROOT / "taeda" / "nn", ROOT / "taeda" / "optim", ROOT / "taeda" / "autograd"):
+        namespace = torch
+        for part in folder.relative_to(ROOT / "taeda").parts:
+            namespace = getattr(namespace, part)
+        for path in [*folder.glob("*.py"), *(p.parent for p in folder.glob("*/__init__.py"))]:
+            module = ".".join(("torch", *path.relative_to(ROOT / "taeda").with_suffix("").parts))
+            if path.stem == "__init__" or importlib.util.find_spec(module):
+                continue  # a module of the same place and name there
+            there = getattr(namespace, path.stem, None)
+            assert not callable(there) or isinstance(there, type(sys)), (
+                f"{path.relative_to(ROOT)} hides torch's {path.stem}"
+            )

@@ -1,0 +1,16 @@
+// Made by taedagen from all families.
+
+#include "dispatch/ops/first.h"
+
+namespace taeda {
+namespace {
+OpFamily families[] = {
+    {"first", table::first, 6, nullptr},
+};
+struct Announce {
+  Announce() {
+    for (OpFamily& family : families) add_family(&family);
+  }
+} announce;
+}  // namespace
+}  // namespace taeda
