@@ -14,6 +14,7 @@ from taeda import _C
 from taeda._tensor import Tensor
 from taeda._version import __version__
 
+
 def _take(room: _Any) -> None:
     """Makes the public names of a native module names of this one."""
     globals().update({name: value for name, value in vars(room).items() if not name.startswith("__")})
@@ -45,7 +46,8 @@ _LAZY = {
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
         "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision",
         "get_float32_matmul_precision", "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type",
-        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not",
+        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "is_floating_point", "is_complex", "is_signed", "is_conj", "is_inference",
+        "is_autocast_enabled", "is_autocast_cache_enabled", "get_autocast_dtype",
     ),
     "_explain": ("explain", "explain_calls"),
     "utils.backend_registration": ("_register_device_module",),
@@ -55,8 +57,7 @@ _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset(
-    "amp autograd backends compiler cpu cuda distributions fft func functional futures hub jit library linalg multiprocessing nn "
-    "ops _ops optim overrides profiler random return_types serialization signal special storage testing utils version".split()
+    ["amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft", "func", "functional", "futures", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "ops", "_ops", "optim", "overrides", "profiler", "random", "return_types", "serialization", "signal", "special", "storage", "testing", "utils", "version"]
 )
 
 

@@ -66,7 +66,9 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     names = {"default": 0, "warn": 1, "error": 2}
     level = names.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
     if level not in (0, 1, 2):
-        raise RuntimeError(f"taeda.set_deterministic_debug_mode: takes default, warn, error or 0 to 2; got {debug_mode!r}")
+        raise RuntimeError(
+            f"taeda.set_deterministic_debug_mode: takes default, warn, error or 0 to 2; got {debug_mode!r}"
+        )
     use_deterministic_algorithms(level > 0, warn_only=level == 1)
 
 
@@ -138,3 +140,43 @@ def sym_min(a: Any, b: Any) -> Any:
 def sym_not(a: Any) -> bool:
     """The negation of a truth value."""
     return not a
+
+
+def is_floating_point(input: Any) -> bool:
+    """Whether the elements of ``input`` are floating-point numbers."""
+    return input.is_floating_point()
+
+
+def is_complex(input: Any) -> bool:
+    """Whether the elements of ``input`` are complex numbers."""
+    return input.is_complex()
+
+
+def is_signed(input: Any) -> bool:
+    """Whether the dtype of ``input`` has negative numbers."""
+    return input.is_signed()
+
+
+def is_conj(input: Any) -> bool:
+    """Whether ``input`` is a conjugate that is not carried out yet: never, conjugates are computed at once."""
+    return input.is_conj()
+
+
+def is_inference(input: Any) -> bool:
+    """Whether ``input`` was made in inference mode."""
+    return input.is_inference()
+
+
+def is_autocast_enabled(device_type: Any = None) -> bool:
+    """Whether autocast is on in this thread."""
+    return False
+
+
+def is_autocast_cache_enabled() -> bool:
+    """Whether autocast keeps converted weights."""
+    return True
+
+
+def get_autocast_dtype(device_type: str) -> Any:
+    """The dtype that autocast computes in on this device type."""
+    return _C.float16 if device_type == "cuda" else _C.bfloat16

@@ -72,7 +72,8 @@ def explain_calls(file: IO[str] | None = None) -> Iterator[None]:
         row = _hop(op, key, kind, where)
         if key.startswith("Autograd") or not _is_recorded_below(op, kind):
             print(f"{op.name().removeprefix('aten::')}", file=out)
-        print("  " + _columns([row])[0], file=out)
+        for line in _columns([row], first=27):
+            print("  " + line, file=out)
 
     before = _C._set_call_recorder(hear)
     try:
@@ -270,9 +271,9 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
     return rows
 
 
-def _columns(rows: list[Row]) -> list[str]:
+def _columns(rows: list[Row], first: int = 16) -> list[str]:
     """The rows in aligned columns; a name too long for its column takes a line of its own."""
-    first = max([16, *(len(row[0]) for row in rows)])
+    first = max([first, *(len(row[0]) for row in rows)])
     second = max([28, *(len(row[1]) for row in rows if len(row[1]) <= 52)])
     lines = []
     for what, name, place in rows:

@@ -132,7 +132,9 @@ class Tensor(_C.TensorBase):
         """``self`` where ``condition`` holds, else ``other``; see ``taeda.where``."""
         return _C._functions.where(condition, self, other)
 
-    def unique(self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None) -> Any:
+    def unique(
+        self, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: Any = None
+    ) -> Any:
         """The distinct elements; see ``taeda.unique``."""
         from taeda.functional import unique
 

@@ -34,7 +34,7 @@ class _Info:
         return type(self), (getattr(taeda, self.dtype),)
 
 
-class finfo(_Info):  # noqa: N801
+class finfo(_Info):
     """The limits of a floating-point dtype; of a complex one, those of its parts.
 
     Args:
@@ -66,7 +66,7 @@ class finfo(_Info):  # noqa: N801
         return "finfo(" + "".join(f"{name}={getattr(self, name):g}, " for name in names) + f"dtype={self.dtype})"
 
 
-class iinfo(_Info):  # noqa: N801
+class iinfo(_Info):
     """The limits of an integer dtype.
 
     Args:

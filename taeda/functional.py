@@ -35,7 +35,9 @@ def broadcast_shapes(*shapes: Any) -> Any:
             if size < 0:
                 raise RuntimeError(f"taeda.broadcast_shapes: sizes must not be negative; got {tuple(sizes)}")
             if size != 1 and result[-i] not in (1, size):
-                raise RuntimeError(f"taeda.broadcast_shapes: the shapes {shapes} do not broadcast: {size} meets {result[-i]}")
+                raise RuntimeError(
+                    f"taeda.broadcast_shapes: the shapes {shapes} do not broadcast: {size} meets {result[-i]}"
+                )
             result[-i] = size if result[-i] == 1 else result[-i]
     return _C.Size(result)
 

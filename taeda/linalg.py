@@ -6,5 +6,7 @@ from taeda import _C
 
 LinAlgError = _C.LinAlgError
 
-globals().update({name.removeprefix("linalg_"): value for name, value in vars(_C._linalg).items() if not name.startswith("__")})
+globals().update(
+    {name.removeprefix("linalg_"): value for name, value in vars(_C._linalg).items() if not name.startswith("__")}
+)
 __all__ = sorted(name for name in globals() if not name.startswith("_") and name != "annotations")

@@ -53,12 +53,23 @@ def fork_rng(
     _devices_kw: str = "devices",
     device_type: str | None = None,
 ) -> Iterator[None]:
-    """Restores the default streams on exit: of the CPU, and of the accelerator's ``devices`` (all, if None)."""
+    """Restores on exit the CPU's default stream, and that of each of the ``devices`` of kind ``device_type``."""
     if not enabled:
         yield
         return
     saved = get_rng_state()
+    places = list(devices or ())
+    accelerator = _accelerator(device_type or "cuda") if places else None
+    kept = [accelerator.get_rng_state(place) for place in places] if accelerator else []
     try:
         yield
     finally:
         set_rng_state(saved)
+        for place, state in zip(places, kept, strict=True):
+            accelerator.set_rng_state(state, place)
+
+
+def _accelerator(kind: str) -> Any:
+    import taeda
+
+    return getattr(taeda, kind)

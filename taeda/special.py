@@ -4,5 +4,7 @@ from __future__ import annotations
 
 from taeda import _C
 
-globals().update({name.removeprefix("special_"): value for name, value in vars(_C._special).items() if not name.startswith("__")})
+globals().update(
+    {name.removeprefix("special_"): value for name, value in vars(_C._special).items() if not name.startswith("__")}
+)
 __all__ = sorted(name for name in globals() if not name.startswith("_") and name != "annotations")

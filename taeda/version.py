@@ -1,6 +1,5 @@
 """Versions: of this library, and of what it was built with."""
 
-from taeda._version import __version__
 
 cuda = None
 hip = None

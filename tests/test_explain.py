@@ -13,13 +13,21 @@ from taeda.__main__ import main
 from taeda._explain import UnknownName, describe
 from taeda.library import Library
 
-ROOT = Path(taeda.__file__).parents[1]
+PACKAGE = Path(taeda.__file__).parents[1]
+REPOSITORY = Path(__file__).resolve().parents[1]
 PLACE = re.compile(r"(\S+\.(?:py|cpp|h)):(\d+)$")
 
 
+def read(file: str) -> list[str]:
+    return ((PACKAGE if file.startswith("taeda/") else REPOSITORY) / file).read_text().splitlines()
+
+
 def places(lines: list[str]) -> list[tuple[str, str, int]]:
-    """(line, file, line number) of each row that ends with a place."""
-    found = [(line, PLACE.search(line)) for line in lines]
+    """(row, file, line number) of each row that ends with a place; long rows are of two lines."""
+    rows: list[str] = []
+    for line in lines:
+        rows += [f"{rows.pop()} {line.strip()}"] if line.startswith("   ") else [line]
+    found = [(row, PLACE.search(row)) for row in rows]
     return [(line, match[1], int(match[2])) for line, match in found if match]
 
 
@@ -29,7 +37,7 @@ def test_places_exist(name: str, device: str) -> None:
     rows = places(describe(name, device=device))
     assert len(rows) >= 4
     for row, file, number in rows:
-        assert len((ROOT / file).read_text().splitlines()) >= number, row
+        assert len(read(file)) >= number, row
 
 
 def test_the_way_of_an_add() -> None:
@@ -38,14 +46,13 @@ def test_the_way_of_an_add() -> None:
     assert stages[:4] == ["python", "binding", "declaration", "dispatcher"]
     rows = {line.split()[-2]: (file, number) for line, file, number in places(lines)}
     file, number = rows["autograd::add"]
-    source = (ROOT / file).read_text().splitlines()
-    assert source[number - 1].startswith("Tensor add(KeySet keys, const Tensor& self, const Tensor& other")
+    assert read(file)[number - 1].startswith("Tensor add(KeySet keys, const Tensor& self, const Tensor& other")
     assert "cpu::add" in rows and any("loops.h" in file for file, _ in rows.values())
 
 
 def test_declaration_line() -> None:
     (file, number), = [(f, n) for line, f, n in places(describe("transpose", overload="int")) if line.startswith("  declaration")]
-    assert "transpose.int" in "".join((ROOT / file).read_text().splitlines()[number - 1 : number + 2])
+    assert "transpose.int" in "".join(read(file)[number - 1 : number + 2])
 
 
 @pytest.mark.parametrize("dtype, word", [("float32", "float>"), ("bfloat16", "widened"), ("int64", "int64_t>")])

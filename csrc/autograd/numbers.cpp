@@ -4,6 +4,13 @@
 
 namespace taeda::autograd {
 
+void accumulate_tangent(Tensor& sum, Tensor part) { sum = sum.defined() ? ops::add(sum, part) : std::move(part); }
+
+Tensor value_before(const Tensor& self) {
+  BelowAutograd guard;
+  return ops::clone(self);
+}
+
 Tensor scaled_by(const Tensor& t, const Scalar& factor) { return ops::mul(t, factor); }
 
 Tensor conj_of_complex(const Tensor& t) { return ops::conj(t); }

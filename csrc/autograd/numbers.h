@@ -102,6 +102,13 @@ inline void place_list(std::vector<Tensor> list, std::span<Tensor> target) {
 inline size_t count_of(const Tensor&) { return 1; }
 inline size_t count_of(TensorList list) { return list.size(); }
 
+// --- forward mode: what is computed for a tangent has none itself
+struct WithoutTangents : Scoped<bool> {
+  WithoutTangents() : Scoped(t_state.forward_grad, false) {}
+};
+TAEDA_API void accumulate_tangent(Tensor& sum, Tensor part);
+TAEDA_API Tensor value_before(const Tensor& self);  // a copy that records nothing
+
 // t * factor, which is mostly an alpha that nobody set.
 TAEDA_API Tensor scaled_by(const Tensor& t, const Scalar& factor);
 inline Tensor scaled(const Tensor& t, const Scalar& factor) { return factor.equals(1) ? t : scaled_by(t, factor); }

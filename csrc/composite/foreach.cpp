@@ -145,7 +145,12 @@ TAEDA_BINARY_TENSOR(div)
   }
 TAEDA_BINARY_ALPHA(add, TensorList)
 TAEDA_BINARY_ALPHA(sub, TensorList)
-TAEDA_BINARY_ALPHA(add, const Tensor&)
+Tensors _foreach_add(TensorList self, const Tensor& other, const Scalar& alpha) {
+  return map(TAEDA_CALL(add), self, single(other), alpha);
+}
+void _foreach_add_(TensorList self, const Tensor& other, const Scalar& alpha) {
+  each(TAEDA_CALL(add_), self, single(other), alpha);
+}
 
 #define TAEDA_LERP(type)                                                     \
   Tensors _foreach_lerp(TensorList self, TensorList tensors1, type weight) { \

@@ -137,6 +137,7 @@ Tensor bernoulli(const Tensor& self, double p, const Gen& generator) {
 // --- rrelu
 
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, const Gen& generator) {
+  TAEDA_CHECK(lower.as_double() <= upper.as_double(), "lower (", lower, ") must not exceed upper (", upper, ")");
   if (training) return std::get<0>(ops::_rrelu(self, lower, upper, generator));
   return ops::leaky_relu(self, Scalar((lower.as_double() + upper.as_double()) / 2));
 }

@@ -29,8 +29,10 @@ RnnResult in_float(const RnnLayer& l, const Tensor& input, const Tensor& hx, con
 
 RnnResult run_layer(const RnnLayer& layer, const Tensor& input, const Tensor& hx, const Tensor& cx,
                     IntList batch_sizes) {
-  if (layer.w_hr.defined()) return rnn_layer_by_steps(layer, input, hx, cx, batch_sizes);
-  bool is_half = input.dtype() == DType::Float16 || input.dtype() == DType::BFloat16;
+  DType dtype = input.dtype();
+  bool is_half = dtype == DType::Float16 || dtype == DType::BFloat16;
+  bool has_kernel = is_half || dtype == DType::Float32 || dtype == DType::Float64;
+  if (layer.w_hr.defined() || !has_kernel) return rnn_layer_by_steps(layer, input, hx, cx, batch_sizes);
   return (is_half ? in_float : fused)(layer, input, hx, cx, batch_sizes);
 }
 

@@ -73,4 +73,33 @@ std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor
   return {batch_first ? ops::transpose(padded, 0, 1) : padded, integers(lengths)};
 }
 
+Tensor pad_sequence(TensorList sequences, bool batch_first, double padding_value, std::string_view padding_side) {
+  TAEDA_CHECK(!sequences.empty(), "there must be at least one sequence");
+  TAEDA_CHECK(padding_side == "left" || padding_side == "right", "padding_side must be 'left' or 'right'; got '",
+              padding_side, "'");
+  const Tensor& first = sequences[0];
+  int64_t batch = static_cast<int64_t>(sequences.size()), steps = 0;
+  TAEDA_CHECK(first.dim() > 0, "a sequence needs a dimension for its steps; got shape ", first.sizes());
+  for (const Tensor& t : sequences) {
+    TAEDA_CHECK(t.dim() > 0 && std::ranges::equal(t.sizes().subspan(1), first.sizes().subspan(1)),
+                "sequences may differ in their first dimension only; got shapes ", first.sizes(), " and ", t.sizes());
+    steps = std::max(steps, t.size(0));
+  }
+  std::vector<int64_t> rows, sizes{steps * batch}, shape{batch_first ? batch : steps, batch_first ? steps : batch};
+  for (int64_t n = 0; n < batch; ++n) {
+    int64_t length = sequences[static_cast<size_t>(n)].size(0), begin = padding_side == "left" ? steps - length : 0;
+    for (int64_t t = begin; t < begin + length; ++t) rows.push_back(batch_first ? n * steps + t : t * batch + n);
+  }
+  for (int64_t size : first.sizes().subspan(1)) {
+    sizes.push_back(size);
+    shape.push_back(size);
+  }
+  Tensor padding = ops::full(sizes, Scalar(padding_value), first.dtype(), {}, first.device());
+  Tensor index = integers(rows);
+  if (!first.is_cpu()) index = ops::_to_copy(index, {}, {}, first.device());
+  Tensor data = ops::cat(sequences, 0);
+  if (data.dtype() != first.dtype()) data = ops::_to_copy(data, first.dtype());
+  return ops::view(ops::index_copy(padding, 0, index, data), shape);
+}
+
 }  // namespace taeda::composite

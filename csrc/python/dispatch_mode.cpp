@@ -1,5 +1,6 @@
 // __torch_dispatch__: modes and tensor subclasses that answer ops below autograd.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 #include "core/thread_state.h"
@@ -99,6 +100,14 @@ PyObject* answer(const Question& question, const Handlers& handlers) {
   return nullptr;
 }
 
+// Arithmetic with a number goes by the name of the tensor overload, which is what programs look for.
+const Op& shown_as(const Op& op) {
+  constexpr std::string_view kArithmetic[] = {"add", "sub", "mul", "div", "floor_divide", "add_", "sub_", "mul_", "div_", "floor_divide_"};
+  if (strcmp(op.info().overload, "Scalar") != 0 || std::ranges::find(kArithmetic, op.plain_name()) == std::end(kArithmetic)) return op;
+  const Op* tensor = find_op(op.info().name, "Tensor");
+  return tensor ? *tensor : op;
+}
+
 // The kernel of the Python layer for every op that has none of its own there.
 void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
   WithGil locked;
@@ -106,7 +115,7 @@ void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
   Handlers handlers;
   handlers.note_all(arguments);
   if (modes().empty() && handlers.objects.empty()) return op.call_boxed(keys & KeySet::below(Functionality::Python), stack);
-  Owned object(op_object(op)), types(handlers.types());
+  Owned object(op_object(shown_as(op))), types(handlers.types());
   Owned result;
   {
     BelowAutograd below;

@@ -117,7 +117,8 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
     const Param& param = *parsed.param;
     Value value;
     if (!param.keyword_only && position < attempt.n) {
-      if (takes_rest(param, i, attempt, position, is_method)) {
+      bool is_last = i + 1 == params.size() || params[i + 1].param->keyword_only;
+      if (is_last && takes_rest(param, i, attempt, position, is_method)) {
         if (!read_rest(param, attempt, position, value)) return false;
         position = attempt.n;
       } else {
@@ -325,6 +326,17 @@ bool takes_arguments(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject
   return good && position == n && used == attempt.keyword_count;
 }
 
+namespace {
+
+// add.Tensor(x, 1): a number in a tensor's place is what the overload for numbers takes.
+const Op* number_overload(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  if (strcmp(op.info().overload, "Tensor") != 0) return nullptr;
+  const Op* other = find_op(op.info().name, "Scalar");
+  return other && takes_arguments(*other, args, n, names) ? other : nullptr;
+}
+
+}  // namespace
+
 PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys) {
   return guarded(op.info().name, [&]() -> PyObject* {
     Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
@@ -336,6 +348,7 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
     if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, unknown_keyword(overload, attempt));
     if (!good) {
       if (PyErr_Occurred()) return nullptr;
+      if (const Op* other = number_overload(op, args, n, names)) return call_op(*other, args, n, names, keys);
       TAEDA_FAIL(Type, attempt.why, "\n  ", op.info().schema);
     }
     std::vector<Value> outs;

@@ -7,7 +7,7 @@ namespace taeda::shape {
 namespace {
 
 Spec heads_inside(IntList sizes, DType dtype) {
-  const int64_t n = sizes[0], h = sizes[1], l = sizes[2], e = sizes[3];
+  const int64_t h = sizes[1], l = sizes[2], e = sizes[3];
   return {Dims(sizes), dtype, Dims{l * h * e, e, h * e, 1}};
 }
 

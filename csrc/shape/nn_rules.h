@@ -3,5 +3,6 @@
 #include "shape/attention_rules.h"
 #include "shape/loss_rules.h"
 #include "shape/norm_rules.h"
+#include "shape/pad_rules.h"
 #include "shape/pool_rules.h"
 #include "shape/softmax_rules.h"

@@ -7,7 +7,7 @@ from taeda._C import _autograd
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
 
-class set_detect_anomaly:  # noqa: N801 (the public name)
+class set_detect_anomaly:
     """Switches anomaly mode at once; as a context manager, until the scope ends.
 
     While it is on, calls remember where they were made, which a failing backward pass then shows as a warning; with
@@ -25,7 +25,7 @@ class set_detect_anomaly:  # noqa: N801 (the public name)
         _autograd.set_anomaly_enabled(*self._before)
 
 
-class detect_anomaly:  # noqa: N801 (the public name)
+class detect_anomaly:
     """Anomaly mode for a scope; see ``set_detect_anomaly``."""
 
     def __init__(self, check_nan: bool = True) -> None:

@@ -33,7 +33,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
     _level = -1
 
 
-class dual_level:  # noqa: N801 (the public name)
+class dual_level:
     """A dual level as a scope."""
 
     def __enter__(self) -> int:

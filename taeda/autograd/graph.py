@@ -59,7 +59,7 @@ def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
         _autograd._increment_version(t)
 
 
-class saved_tensors_hooks:  # noqa: N801 (the public name)
+class saved_tensors_hooks:
     """Tensors saved in the scope are kept as what ``pack_hook(tensor)`` makes of them.
 
     ``unpack_hook(packed)`` must give back a tensor of the same contents when backward needs it. Scopes nest, and the
@@ -77,7 +77,7 @@ class saved_tensors_hooks:  # noqa: N801 (the public name)
         _autograd._pop_saved_tensors_hooks()
 
 
-class save_on_cpu(saved_tensors_hooks):  # noqa: N801 (the public name)
+class save_on_cpu(saved_tensors_hooks):
     """Tensors saved in the scope wait for backward in CPU memory, page-locked with ``pin_memory``."""
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:

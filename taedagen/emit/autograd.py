@@ -66,7 +66,11 @@ def trace_derivative(op: Op) -> Derivative | None:
     declaration = op.declaration
     if declaration.derivative is None:
         return None
-    schema = op.schema if op.variant == "functional" else next(o for o in declaration.ops() if o.numbers == op.numbers).schema
+    schema = (
+        op.schema
+        if op.variant == "functional"
+        else next(o for o in declaration.ops() if o.numbers == op.numbers).schema
+    )
     result_names = _result_names(declaration)
     allowed = {*schema.names, "grad", "grads", "needs", *result_names}
     parameters = list(inspect.signature(declaration.derivative).parameters)
@@ -77,7 +81,9 @@ def trace_derivative(op: Op) -> Derivative | None:
                 f"{sorted(allowed)}", declaration.derivative_where)  # fmt: skip
     result = trace(declaration.derivative, {name: arg(name) for name in parameters})
     if not isinstance(result, dict):
-        raise declaration.fail("the derivative must return a dict from argument to gradient", declaration.derivative_where)
+        raise declaration.fail(
+            "the derivative must return a dict from argument to gradient", declaration.derivative_where
+        )
     tensors = [a for a in schema.arguments if a.type.is_tensor]
     known = {a.name for a in declaration.schema.tensors}
     for name in result:
@@ -139,7 +145,9 @@ def _argument_members(op: Op, argument: Argument, how: dict[str, set[int]]) -> l
 def _geometry_members(name: str, spelled: str, how: set[str], everyone: set[int], after: bool) -> list[Member]:
     members = []
     if how & {"sizes", "size", "dim", "numel"}:
-        members.append(Member(f"{name}_sizes_", "std::vector<int64_t>", f"own({spelled}.sizes())", name, after, everyone))
+        members.append(
+            Member(f"{name}_sizes_", "std::vector<int64_t>", f"own({spelled}.sizes())", name, after, everyone)
+        )
     for question, cpp_type in (("strides", "std::vector<int64_t>"), ("dtype", "DType"), ("storage_offset", "int64_t")):
         if question in how:
             value = f"own({spelled}.strides())" if question == "strides" else f"{spelled}.{question}()"
@@ -172,7 +180,13 @@ def emit_autograd(plan: Plan) -> dict[str, str]:
 
 
 def _header(plan: Plan, family: Family) -> str:
-    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "", "namespace taeda {"]
+    lines = [
+        f"// Made by taedagen from {family.source}.",
+        "#pragma once",
+        '#include "api/values.h"',
+        "",
+        "namespace taeda {",
+    ]
     for layer, has in (("autograd", plan.has_autograd_layer), ("inplace_or_view", plan.has_inplace_or_view_layer)):
         lines.append(f"namespace {layer} {{")
         for op in family.ops:
@@ -387,15 +401,26 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     floor, guard = _skip(plan, op)
     tensors = _tensor_names(op)
     lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
+    if op.variant != "out" and derivative and _has_tangent_rule(op, derivative):
+        lines = [*_tangent_function(op, derivative), *lines]
+        if _reads_overwritten(op, derivative):
+            inputs, target = _tangent_inputs(op, derivative), cpp.identifier(op.schema.arguments[0].name)
+            lines.append(f"  Tensor before = has_tangents({inputs}) ? value_before({target}) : Tensor();")
     if op.variant == "out":
-        return [*lines, f'  check_out("{op.schema.name}", {tensors});', f"  {guard}", f"  {_below(plan, op, floor)};", "}"]
+        return [
+            *lines,
+            f'  check_out("{op.schema.name}", {tensors});',
+            f"  {guard}",
+            f"  {_below(plan, op, floor)};",
+            "}",
+        ]
     if op.variant == "inplace":
         first = cpp.identifier(op.schema.arguments[0].name)
-        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    {_below(plan, op, floor)};", *_tangent(op, derivative, "    "),
+        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    {_below(plan, op, floor)};", *_call_tangent(op, derivative, "    "),
                   "    return;", "  }", f"  check_inplace({first}, true);"]  # fmt: skip
-    elif _tangent(op, derivative, ""):
+    elif _has_tangent_rule(op, derivative):
         lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    auto made = {_below(plan, op, floor)};",
-                  *_tangent(op, derivative, "    "), "    return made;", "  }"]  # fmt: skip
+                  *_call_tangent(op, derivative, "    "), "    return made;", "  }"]  # fmt: skip
     else:
         lines.append(f"  if (!recording({tensors})) [[likely]] return {_below(plan, op, floor)};")
     if derivative is None:
@@ -405,10 +430,16 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     if op.variant == "inplace":
         lines += ["  {", f"    {guard}", f"    {_below(plan, op, floor)};", "  }", f"  rebase_history({first}, node);"]
     else:
-        lines += ["  auto made = [&] {", f"    {guard}", f"    return {_below(plan, op, floor)};", "  }();", *_set_history(op)]
+        lines += [
+            "  auto made = [&] {",
+            f"    {guard}",
+            f"    return {_below(plan, op, floor)};",
+            "  }();",
+            *_set_history(op),
+        ]
     if derivative:
         lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
-    lines += _tangent(op, derivative, "  ")
+    lines += _call_tangent(op, derivative, "  ")
     return [*lines, "}"] if op.variant == "inplace" else [*lines, "  return made;", "}"]
 
 
@@ -426,7 +457,11 @@ def _record(op: Op, derivative: Derivative) -> list[str]:
 def _save(derivative: Derivative, member: Member) -> str:
     statement = f"node->{member.name} = {member.save};"
     everyone = set(range(len(derivative.differentiable)))
-    if "SavedTensor" not in member.cpp_type or member.used_by >= everyone or any(a.type.is_list for a in derivative.differentiable):
+    if (
+        "SavedTensor" not in member.cpp_type
+        or member.used_by >= everyone
+        or any(a.type.is_list for a in derivative.differentiable)
+    ):
         return statement
     wanted = " || ".join(f"node->should_compute({i})" for i in sorted(member.used_by))
     return f"if ({wanted}) {statement}"
@@ -444,29 +479,48 @@ def _set_history(op: Op) -> list[str]:
     return lines
 
 
-def _tangent(op: Op, derivative: Derivative | None, indent: str) -> list[str]:
-    """Forward mode: a pointwise op's tangent is its derivative with tangents for ``grad``; a linear one maps tangents."""
+def _has_tangent_rule(op: Op, derivative: Derivative | None) -> bool:
+    """Forward mode is derived for pointwise ops with one result: the derivative with tangents for ``grad``."""
     declaration = op.declaration
-    if declaration.kind != "pointwise" or derivative is None or len(op.declaration.schema.returns) > 1 or not derivative.gradients:
+    return bool(declaration.kind == "pointwise" and derivative and derivative.gradients and len(declaration.schema.returns) == 1)
+
+
+def _tangent_inputs(op: Op, derivative: Derivative) -> str:
+    return ", ".join(cpp.identifier(a.name) for a in derivative.differentiable if a.name in derivative.gradients)
+
+
+def _reads_overwritten(op: Op, derivative: Derivative) -> bool:
+    """Whether an in-place op's tangent needs what ``self`` held before."""
+    used = used_arguments(list(derivative.gradients.values()))
+    return op.variant == "inplace" and "value" in used.get(op.schema.arguments[0].name, set())
+
+
+def _tangent_function(op: Op, derivative: Derivative) -> list[str]:
+    """``mul_tangent(made, self, other)`` sets the tangent of ``made``; ``before`` is what an in-place op overwrote."""
+    before = _reads_overwritten(op, derivative)
+    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
+    if before:
+        known[op.schema.arguments[0].name] = Typed("before", "Tensor")
+    known["result"] = Typed("made", "Tensor")
+    parameters = ["const Tensor& made", *["const Tensor& before"] * before]
+    parameters += [f"[[maybe_unused]] {p}" for p in cpp.parameters(op.schema.arguments).split(", ")]
+    lines = [f"void {op.cpp_name}_tangent({', '.join(parameters)}) {{", "  WithoutTangents guard;", "  Tensor tangent;"]
+    for name, root in derivative.gradients.items():
+        lowering = Lowering(op.declaration, known | {"grad": Typed("grad", "Tensor")})
+        (value,) = lowering.lower([root])
+        lines += [f"  if (has_tangent({cpp.identifier(name)})) {{", f"    Tensor grad = tangent_or_zeros({cpp.identifier(name)});"]
+        lines += [f"    {statement}" for statement in lowering.statements]
+        lines += [f"    accumulate_tangent(tangent, {value.text});", "  }"]
+    return ["namespace {", *lines, "  set_tangent(made, tangent);", "}", "}  // namespace"]
+
+
+def _call_tangent(op: Op, derivative: Derivative | None, indent: str) -> list[str]:
+    if derivative is None or not _has_tangent_rule(op, derivative):
         return []
     target = cpp.identifier(op.schema.arguments[0].name) if op.variant == "inplace" else "made"
-    names = ", ".join(cpp.identifier(a.name) for a in derivative.differentiable if a.name in derivative.gradients)
-    used = used_arguments(list(derivative.gradients.values()))
-    if op.variant == "inplace" and "value" in used.get(op.schema.arguments[0].name, set()):
-        return []
-    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
-    known["result"] = Typed(target, "Tensor")
-    terms = []
-    lines = [f"{indent}if (has_tangents({names})) [[unlikely]] {{", f"{indent}  Tensor tangent;"]
-    for i, (name, root) in enumerate(derivative.gradients.items()):
-        known["grad"] = Typed(f"grad{i}", "Tensor")
-        lowering = Lowering(declaration, dict(known))
-        (value,) = lowering.lower([root])
-        terms.append(
-            f"{indent}  {{ Tensor grad{i} = tangent_or_zeros({cpp.identifier(name)}); {' '.join(lowering.statements)} "
-            f"Tensor part = {value.text}; tangent = tangent.defined() ? ops::add(tangent, part) : part; }}"
-        )
-    return [*lines, *terms, f"{indent}  set_tangent({target}, tangent);", f"{indent}}}"]
+    values = [target, *["before"] * _reads_overwritten(op, derivative), cpp.names(op.schema.arguments)]
+    inputs = _tangent_inputs(op, derivative)
+    return [f"{indent}if (has_tangents({inputs})) [[unlikely]] {op.cpp_name}_tangent({', '.join(values)});"]
 
 
 # --- the layer below: versions and views
@@ -482,7 +536,16 @@ def _inplace_or_view(op: Op) -> list[str]:
         written = [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_mutable]
         bumps = [f'  bump({w}, "{op.schema.name}");' for w in written]
         if op.variant == "functional" and op.schema.returns:
-            return [*lines, "  auto made = [&] {", guard, f"    return {below};", "  }();", *bumps, "  return made;", "}"]
+            return [
+                *lines,
+                "  auto made = [&] {",
+                guard,
+                f"    return {below};",
+                "  }();",
+                *bumps,
+                "  return made;",
+                "}",
+            ]
         return [*lines, "  {", guard, f"    {below};", "  }", *bumps, "}"]
     base = cpp.identifier(next(a for a in op.schema.arguments if a.type.alias).name)
     if not op.declaration.differentiable:  # detach: shares versions, but in-place calls on it are nobody's history

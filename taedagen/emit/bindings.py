@@ -43,7 +43,12 @@ class Bound:
 
 def bound_names(plan: Plan) -> list[Bound]:
     found: dict[tuple[str, str], Bound] = {}
-    outs = {(id(op.declaration), op.numbers): op for f in plan.families for op in f.ops if op.variant == "out" and plan.has_body(op)}
+    outs = {
+        (id(op.declaration), op.numbers): op
+        for f in plan.families
+        for op in f.ops
+        if op.variant == "out" and plan.has_body(op)
+    }
     for family in plan.families:
         for op in family.ops:
             declaration = op.declaration
@@ -194,7 +199,9 @@ def _fast_blocks(bound: Bound, op: Op) -> list[str]:
 def _takes_varargs(positional: list[Argument], count: int) -> bool:
     """``x.view(2, 3)``: an int list that is the only argument besides self may be spelled out."""
     last = positional[-1]
-    is_list = last.type.is_list and last.type.base in ("int", "SymInt") and not last.type.list_size and not last.type.optional
+    is_list = (
+        last.type.is_list and last.type.base in ("int", "SymInt") and not last.type.list_size and not last.type.optional
+    )
     return count == len(positional) == 2 and is_list
 
 
@@ -237,7 +244,12 @@ def _symbol_of(op: Op) -> str:
 
 def _tables(plan: Plan, absent: list[Bound]) -> str:
     """All families' tables, by what they are merged into."""
-    lines = ["// Made by taedagen: the tables that _C's init reads.", '#include "python/tables.h"', "", "namespace taeda::python {"]
+    lines = [
+        "// Made by taedagen: the tables that _C's init reads.",
+        '#include "python/tables.h"',
+        "",
+        "namespace taeda::python {",
+    ]
     flavours = ["methods", *MODULES.values()]
     for family in plan.families:
         lines += [f"extern PyMethodDef {family.name}_{flavour}[];" for flavour in flavours]
@@ -246,7 +258,10 @@ def _tables(plan: Plan, absent: list[Bound]) -> str:
         lines.append(f"PyMethodDef* const all_{flavour}[] = {{{rows + ', ' * bool(rows)}nullptr}};")
     if absent:
         lines.insert(1, '#include "python/bound.h"')
-        lines += [f'constinit const Name bound::{b.symbol}_name{{"{b.name}", "{b.where}", nullptr, 0, false}};' for b in absent]
+        lines += [
+            f'constinit const Name bound::{b.symbol}_name{{"{b.name}", "{b.where}", nullptr, 0, false}};'
+            for b in absent
+        ]
     return "\n".join([*lines, "}  // namespace taeda::python", ""])
 
 
@@ -273,7 +288,11 @@ def _operators(names: list[Bound]) -> str:
              '#include "python/engine_room.h"', "", "namespace taeda::python {", "using namespace bound;",
              "using namespace operators;", ""]  # fmt: skip
     rows = [f"compare_with<{n}, {n}_name>" if n in known else "nullptr" for n in ("lt", "le", "eq", "ne", "gt", "ge")]
-    lines += [f"const Compare operators::comparisons[6] = {{{', '.join(rows)}}};", "", "void fill_operators(PyTypeObject& type) {"]
+    lines += [
+        f"const Compare operators::comparisons[6] = {{{', '.join(rows)}}};",
+        "",
+        "void fill_operators(PyTypeObject& type) {",
+    ]
     for slot, spec in OPERATORS.items():
         template, *used = spec.split()
         if all(n in known for n in used):

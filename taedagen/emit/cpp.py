@@ -73,7 +73,11 @@ def default(argument: Argument) -> str | None:
         if type_.is_tensor:
             return "TensorList()" if type_.is_list else "Tensor()"
         # Typed, so that overloads that differ in an optional's type stay apart.
-        return "Ref<Generator>()" if type_.base == "Generator" else cpp_type(type_).removeprefix("const ").removesuffix("&") + "()"
+        return (
+            "Ref<Generator>()"
+            if type_.base == "Generator"
+            else cpp_type(type_).removeprefix("const ").removesuffix("&") + "()"
+        )
     if type_.is_list:
         return _list_default(text, type_)
     if text in ("True", "False"):

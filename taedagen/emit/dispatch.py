@@ -34,7 +34,14 @@ def _lines(*parts: str) -> str:
 
 
 def _api(plan: Plan, family: Family) -> str:
-    lines = [_HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "", "namespace taeda::ops {", ""]
+    lines = [
+        _HEADER.format(sources=family.source),
+        "#pragma once",
+        '#include "api/values.h"',
+        "",
+        "namespace taeda::ops {",
+        "",
+    ]
     for op in family.declared:
         arguments = op.schema.arguments
         first = cpp.optional_from(op, [o for o in plan.ops_named(op.cpp_name)])
@@ -53,12 +60,22 @@ def _table_header(family: Family) -> str:
 
 
 def _table(plan: Plan, family: Family) -> str:
-    includes = [f"api/{family.name}.h", f"dispatch/ops/{family.name}.h", "dispatch/signatures.h", *plan.kernel_headers(family)]
-    lines = [_HEADER.format(sources=family.source), *(f'#include "{name}"' for name in includes), "", "namespace taeda {"]
+    includes = [
+        f"api/{family.name}.h",
+        f"dispatch/ops/{family.name}.h",
+        "dispatch/signatures.h",
+        *plan.kernel_headers(family),
+    ]
+    lines = [
+        _HEADER.format(sources=family.source),
+        *(f'#include "{name}"' for name in includes),
+        "",
+        "namespace taeda {",
+    ]
     lines += ["namespace {", ""]
     for op in family.ops:
         lines += _constants(plan, op)
-    lines.append(f"const OpInfo infos[] = {{")
+    lines.append("const OpInfo infos[] = {")
     lines += [_info(plan, op) for op in family.ops]
     lines += ["};", "", "}  // namespace", "", f"const Op table::{family.name}[] = {{"]
     lines += [f"    Op(infos[{i}])," for i in range(len(family.ops))]

@@ -8,7 +8,7 @@ from taedagen.emit import cpp
 from taedagen.opdef.declaration import REGISTRY, Declaration
 from taedagen.opdef.expr import Expr, shared_nodes, walk
 from taedagen.opdef.intrinsics import CALLS
-from taedagen.opdef.schema import Argument, Schema, Type
+from taedagen.opdef.schema import Argument, Schema, Type, split_commas
 
 # Questions about a tensor that its geometry answers: they need no saved data.
 METADATA = {"sizes": "IntList", "strides": "IntList", "size": "int", "dim": "int", "numel": "int", "dtype": "ScalarType",
@@ -120,7 +120,13 @@ class Lowering:
         """Arithmetic between numbers, done in C++."""
         texts = [v.text for v in values]
         is_scalar = any(v.type == "Scalar" for v in values)
-        kind = "Scalar" if is_scalar else "float" if node.name == "div" or any(v.type == "float" for v in values) else "int"
+        kind = (
+            "Scalar"
+            if is_scalar
+            else "float"
+            if node.name == "div" or any(v.type == "float" for v in values)
+            else "int"
+        )
         if node.name in _INFIX and len(texts) == 2:
             left = f"static_cast<double>({texts[0]})" if node.name == "div" and not is_scalar else texts[0]
             is_test = node.name not in ("add", "sub", "mul", "div")
@@ -154,7 +160,9 @@ class Lowering:
         for schema, lenient in [(c, lenient) for lenient in (False, True) for c in candidates]:
             bound = _bind(schema, values, named, lenient)
             if bound is not None:
-                texts = [_converted(a, bound[a.name]) if a.name in bound else str(cpp.default(a)) for a in schema.arguments]
+                texts = [
+                    _converted(a, bound[a.name]) if a.name in bound else str(cpp.default(a)) for a in schema.arguments
+                ]
                 returned = schema.returns[0].type
                 kind = "TensorList" if returned.is_list else returned.base if len(schema.returns) == 1 else "tuple"
                 return Typed(f"ops::{cpp.identifier(name)}({', '.join(texts)})", {"SymInt": "int"}.get(kind, kind))
@@ -237,11 +245,11 @@ def _converted(argument: Argument, value: Typed) -> str:
     if kind == "float" and value.type == "Scalar":
         return f"{value.text}.to<double>()"
     if kind == "IntList" and value.type in ("list", "int"):
-        count = type_.list_size if value.type == "int" else value.text.count(",") + 1
+        count = type_.list_size if value.type == "int" else len(split_commas(value.text))
         items = ", ".join([value.text] * count) if value.type == "int" else value.text
         return f"IntList(std::array<int64_t, {count}>{{{items}}})" if items else "IntList()"
     if kind == "TensorList" and value.type == "list":
-        return f"TensorList(std::array<Tensor, {value.text.count(',') + 1}>{{{value.text}}})"
+        return f"TensorList(std::array<Tensor, {len(split_commas(value.text))}>{{{value.text}}})"
     return value.text
 
 

@@ -99,7 +99,11 @@ class Plan:
         return [Kernel("Dense", f"{backend.lower()}::{op.cpp_name}", backend) for backend in self.backends]
 
     def has_inplace_or_view_layer(self, op: Op) -> bool:
-        if op.declaration.kind == "composite" and not op.declaration.derivative and not op.declaration.options.get("explicit"):
+        if (
+            op.declaration.kind == "composite"
+            and not op.declaration.derivative
+            and not op.declaration.options.get("explicit")
+        ):
             return False
         return op.variant != "functional" or is_view(op) or writes(op)
 

@@ -108,7 +108,7 @@ class Kernel:
                       for n, m in zip(form.inputs, inputs_as_masks, strict=True)]  # fmt: skip
         result = values[0] if len(values) == 1 else f"std::tuple({', '.join(values)})"
         if len(values) == 1 and as_masks[0]:
-            result = f"M<T>({result})" if "C64" == compute or "C128" == compute else result
+            result = f"M<T>({result})" if compute == "C64" or compute == "C128" else result
         return "\n".join([
             f"  static constexpr int kInputs = {len(form.inputs)}, kOutputs = {len(values)}, kScalars = {len(form.scalars)};",
             f"  static constexpr unsigned kMaskInputs = {bits(inputs_as_masks)}, kMaskOutputs = {bits(as_masks)}, "

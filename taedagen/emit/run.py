@@ -36,7 +36,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--select-ops", type=Path, help="file with the names of the ops to build, one a line")
     parser.add_argument("--force-schemas", action="store_true", help="ops that are not selected keep their schema")
     parser.add_argument("--no-autograd", action="store_true", help="leave the autograd layer out")
-    parser.add_argument("--subset", choices=sorted(SUBSETS), action="append", help="only these artefacts (may be repeated)")
+    parser.add_argument(
+        "--subset", choices=sorted(SUBSETS), action="append", help="only these artefacts (may be repeated)"
+    )
     parser.add_argument("--list", action="store_true", help="print the names of the files written")
     return parser.parse_args(arguments)
 
@@ -47,7 +49,9 @@ def selection(path: Path | None) -> Callable[[Op], bool] | None:
         return None
     lines = [line.partition("#")[0].strip() for line in path.read_text().splitlines()]
     chosen = {line.removeprefix("aten::") for line in lines if line}
-    names = {d.name for d in REGISTRY.declarations} | {op.schema.full_name for d in REGISTRY.declarations for op in d.ops()}
+    names = {d.name for d in REGISTRY.declarations} | {
+        op.schema.full_name for d in REGISTRY.declarations for op in d.ops()
+    }
     for name in sorted(chosen - names):
         raise SystemExit(f"taedagen: {path}: there is no op '{name}'")
     return lambda op: op.declaration.name in chosen or op.schema.full_name in chosen or op.schema.name in chosen

@@ -41,7 +41,13 @@ def _namespaces(plan: Plan, op: Op) -> list[str]:
 
 
 def _header(plan: Plan, family: Family, ops: list[Op]) -> str:
-    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "", "namespace taeda {"]
+    lines = [
+        f"// Made by taedagen from {family.source}.",
+        "#pragma once",
+        '#include "api/values.h"',
+        "",
+        "namespace taeda {",
+    ]
     for op in ops:
         lines.append(cpp.place_comment(op.declaration))
         for space in _namespaces(plan, op):
@@ -101,7 +107,9 @@ def _body(plan: Plan, op: Op, space: str, roots: list[Expr]) -> list[str] | None
         return None if declared_inplace else _through_functional(op, "composite")
     if declaration.kind == "view":
         base = cpp.identifier(declaration.schema.arguments[0].name)
-        return [f"return shape::alias({base}, shape::{declaration.options['shape']}({cpp.names(op.schema.arguments)}));"]
+        return [
+            f"return shape::alias({base}, shape::{declaration.options['shape']}({cpp.names(op.schema.arguments)}));"
+        ]
     if declared_inplace or not declaration.schema.returns:
         return [_meta_inplace(op)] if space == "meta" else None
     if space == "everywhere":
@@ -109,7 +117,9 @@ def _body(plan: Plan, op: Op, space: str, roots: list[Expr]) -> list[str] | None
     if is_shaped(declaration):
         return _shaped(op, space)
     if op.variant == "functional":
-        message = f'TAEDA_FAIL(NotImplemented, "the shape of its result depends on the data, which a meta tensor lacks");'
+        message = (
+            'TAEDA_FAIL(NotImplemented, "the shape of its result depends on the data, which a meta tensor lacks");'
+        )
         return [message] if space == "meta" else None
     return _through_functional(op, space)
 
@@ -143,7 +153,10 @@ def _through_functional(op: Op, space: str) -> list[str]:
         if any(a.name == "dtype" and a.type.optional for a in op.inputs):  # a factory makes what out holds
             call = call.replace(", dtype,", f", dtype ? dtype : {names[0]}.dtype(),", 1)
         return [f"shape::copy_to_out({call}, {names[0]});"]
-    return [f"auto results = {call};", *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names))]
+    return [
+        f"auto results = {call};",
+        *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names)),
+    ]
 
 
 def _shaped(op: Op, space: str) -> list[str]:
@@ -154,7 +167,10 @@ def _shaped(op: Op, space: str) -> list[str]:
     fills = space != "meta"
     joined = ", ".join(filter(None, (inputs, *("{}" for _ in names))))
     if op.variant == "inplace":
-        return [*_shaped_temporary(op, space, rule), f"ops::copy_({cpp.identifier(op.schema.arguments[0].name)}, result);"]
+        return [
+            *_shaped_temporary(op, space, rule),
+            f"ops::copy_({cpp.identifier(op.schema.arguments[0].name)}, result);",
+        ]
     if _returns_list(op):
         call = [f"{space}::{declaration.name}({inputs}, outs);"] if fills else []
         return [f"auto outs = shape::make_all({rule}, {_device(op, space)});", *call, "return outs;"]
@@ -167,7 +183,9 @@ def _shaped(op: Op, space: str) -> list[str]:
         if fills:
             lines.append(f"{space}::{declaration.name}({joined.format(*values)});")
         return [*lines, f"return {{{', '.join(values)}}};" if many else "return out0;"]
-    lines += [f"shape::Out target{i}({cpp.identifier(n)}, {s});" for i, (n, s) in enumerate(zip(names, spec, strict=True))]
+    lines += [
+        f"shape::Out target{i}({cpp.identifier(n)}, {s});" for i, (n, s) in enumerate(zip(names, spec, strict=True))
+    ]
     if fills:
         values = [f"target{i}.tensor()" for i in range(len(names))]
         lines.append(f"{space}::{declaration.name}({joined.format(*values)});")

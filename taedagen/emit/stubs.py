@@ -62,7 +62,9 @@ def _parameters(op: Op, out: Op | None, is_method: bool) -> str:
             parts.append("*")
             starred = True
         parts.append(_parameter(argument))
-    extra = ([f"out: {_out_type(out)} | None = None"] if out else []) + (["requires_grad: bool = False"] if is_factory(op) else [])
+    extra = ([f"out: {_out_type(out)} | None = None"] if out else []) + (
+        ["requires_grad: bool = False"] if is_factory(op) else []
+    )
     if extra and not starred:
         parts.append("*")
     return ", ".join([*parts, *extra])
@@ -86,5 +88,7 @@ def _out_type(op: Op) -> str:
 
 
 def _result(op: Op) -> str:
-    parts = ["tuple[Tensor, ...]" if r.type.is_list and r.type.is_tensor else _TYPES[r.type.base] for r in op.schema.returns]
+    parts = [
+        "tuple[Tensor, ...]" if r.type.is_list and r.type.is_tensor else _TYPES[r.type.base] for r in op.schema.returns
+    ]
     return parts[0] if len(parts) == 1 else f"tuple[{', '.join(parts)}]" if parts else "None"

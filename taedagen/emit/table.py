@@ -24,7 +24,9 @@ def emit_table(plan: Plan, root: Path = _ROOT) -> dict[str, str]:
     written = scan_all(root, _HAND_WRITTEN)
     table = {op.schema.full_name: _entry(plan, op, written) for family in plan.families for op in family.ops}
     files = {"taeda/generated/ops.json": json.dumps(table, indent=1) + "\n"}
-    files["taeda/generated/left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
+    files["taeda/generated/left_out.txt"] = "".join(
+        f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out})
+    )
     return files
 
 
@@ -60,7 +62,11 @@ def _hand_written(op: Op, symbol: str, written: dict[str, list[Definition]]) -> 
     """The function that ``symbol`` is or, where results are made by a shape rule, the one that fills them."""
     own = tuple(cpp.cpp_type(a.type) for a in op.schema.arguments)
     declaration = op.declaration
-    outs = ["TensorList"] if any(r.type.is_list for r in declaration.schema.returns) else ["const Tensor&"] * len(declaration.out_names)
+    outs = (
+        ["TensorList"]
+        if any(r.type.is_list for r in declaration.schema.returns)
+        else ["const Tensor&"] * len(declaration.out_names)
+    )
     filled = (*(cpp.cpp_type(a.type) for a in op.inputs), *outs)
     space = symbol.partition("::")[0]
     for name, types in ((symbol, own), (f"{space}::{declaration.name}", filled), (f"{space}::{declaration.name}", own)):

@@ -1,6 +1,6 @@
 """Activation functions."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 EVERY = "function inplace out"
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 _EVERY = "function method inplace out"
 _UNARY = "(Tensor self) -> Tensor"

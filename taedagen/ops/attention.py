@@ -1,6 +1,6 @@
 """Scaled dot-product attention."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 
 @composite("scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float dropout_p=0.0, "

@@ -1,6 +1,6 @@
 """Arithmetic of two tensors, or of a tensor and a number."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -74,7 +74,7 @@ def _(grad, self, other):
 
 @composite("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", variants=EVERY, scalar={"Scalar_mode": "other"},
            files="binary")  # fmt: skip
-def div(self, other, rounding_mode):  # noqa: F811
+def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
 
 
@@ -149,28 +149,39 @@ def _(grad, self, exponent, result):
     }
 
 
-@pointwise("pow_backward_self(Tensor grad, Tensor self, Tensor exponent) -> Tensor", scalar={"number": "exponent", "base": "self"},
-           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
-def pow_backward_self(grad, self, exponent):
+@pointwise("pow_backward_self(Tensor grad_output, Tensor self, Tensor exponent) -> Tensor",
+           scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+def pow_backward_self(grad_output, self, exponent):
     """The gradient of a power for its base: nothing where the exponent is 0."""
-    return where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))
+    return where(exponent == 0, 0, grad_output * conj(exponent * self ** (exponent - 1)))
 
 
 @pow_backward_self.backward
-def _(grad, self, exponent):
-    return {"grad": where(exponent == 0, 0, grad * conj(exponent * self ** (exponent - 1)))}
+def _(grad, grad_output, self, exponent):
+    slope = exponent * self ** (exponent - 1)
+    outer = conj(grad) * grad_output
+    return {
+        "grad_output": where(exponent == 0, 0, grad * conj(slope)),
+        "self": where((exponent == 0) | (exponent == 1), 0, outer * conj(exponent * (exponent - 1) * self ** (exponent - 2))),
+        "exponent": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
+    }
 
 
-@pointwise("pow_backward_exponent(Tensor grad, Tensor self, Tensor exponent, Tensor result) -> Tensor",
+@pointwise("pow_backward_exponent(Tensor grad_output, Tensor self, Tensor exponent, Tensor result) -> Tensor",
            scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
-def pow_backward_exponent(grad, self, exponent, result):
+def pow_backward_exponent(grad_output, self, exponent, result):
     """The gradient of a power for its exponent: nothing where the base is 0 and the power is."""
-    return where((self == 0) & (result == 0), 0, grad * conj(result * log(self)))
+    return where((self == 0) & (result == 0), 0, grad_output * conj(result * log(self)))
 
 
 @pow_backward_exponent.backward
-def _(grad, self, result):
-    return {"grad": where((self == 0) & (result == 0), 0, grad * conj(result * log(self)))}
+def _(grad, grad_output, self, exponent, result):
+    outer = conj(grad) * grad_output
+    return {
+        "grad_output": where((self == 0) & (result == 0), 0, grad * conj(result * log(self))),
+        "self": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
+        "exponent": where(self == 0, 0, outer * conj(result * log(self) * log(self))),
+    }
 
 
 @composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method inplace out",
@@ -393,7 +404,7 @@ def _(grad, weight):
 
 @pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", variants="function method inplace", dtypes=FLOATING_AND_COMPLEX,
            promote="same")  # fmt: skip
-def lerp(self, end, weight):  # noqa: F811
+def lerp(self, end, weight):
     """``self + weight * (end - self)``."""
     return self + weight * (end - self)
 

@@ -1,6 +1,6 @@
 """Comparisons, logic, bits, and choices between elements."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 EVERY = "function method inplace out"
 ORDERED = (*REAL, *BOOL)
@@ -217,7 +217,7 @@ def _(grad, self, min, max):
 
 
 @pointwise("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", variants="function method inplace", dtypes=REAL)
-def clamp(self, min, max):  # noqa: F811
+def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
     if min is None and max is None:
         return None
@@ -262,7 +262,7 @@ def _(grad, self, max):
 
 
 @pointwise("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", variants="function method inplace", dtypes=ORDERED)
-def clamp_min(self, min):  # noqa: F811
+def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
 
@@ -273,7 +273,7 @@ def _(grad, self, min):
 
 
 @pointwise("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", variants="function method inplace", dtypes=ORDERED)
-def clamp_max(self, max):  # noqa: F811
+def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)
 

@@ -1,6 +1,6 @@
 """Ops that only derivatives call."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 
 @composite("unreduce(Tensor grad, SymInt[] sizes, int[]? dim, bool keepdim) -> Tensor", files="derivative", unbound=True)

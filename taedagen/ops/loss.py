@@ -1,6 +1,6 @@
 """Losses. ``reduction`` is 0 (none), 1 (mean) or 2 (sum)."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 # --- class numbers
 

@@ -1,6 +1,6 @@
 """Normalisation. Statistics of half types are kept in float."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 # The gradients are composites: fused where nobody differentiates them again, else written with differentiable ops.
 

@@ -1,6 +1,6 @@
 """Pooling over windows of the last one to three dimensions. Inputs are (N, C, ...) or (C, ...)."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 # --- maxima
 

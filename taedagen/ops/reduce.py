@@ -1,6 +1,6 @@
 """Reductions over dimensions."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 EVERY = "function method out"
 ORDERED = (*REAL, *BOOL)
@@ -25,7 +25,7 @@ def _(grad, self, dim, keepdim):
 
 
 @reduction("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long", same_as="sum.dim_IntList")
-class sum:  # noqa: F811
+class sum:
     """The sum of all elements; integers and bools are added as int64."""
 
 
@@ -74,7 +74,7 @@ def _(grad, self, dim, keepdim):
 
 @reduction("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="float",
            dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim")  # fmt: skip
-class mean:  # noqa: F811
+class mean:
     """The mean of all elements; NaN of none."""
 
 
@@ -109,7 +109,7 @@ def _(grad, self, dim, keepdim):
 
 
 @reduction("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long", same_as="prod.dim_int")
-class prod:  # noqa: F811
+class prod:
     """The product of all elements; integers and bools are multiplied as int64."""
 
 
@@ -178,20 +178,20 @@ def _(grad, self, result):
 
 
 @composite("max.other(Tensor self, Tensor other) -> Tensor", variants=EVERY)
-def max(self, other):  # noqa: F811
+def max(self, other):
     """The larger of the two, element by element; see ``maximum``."""
     return maximum(self, other)
 
 
 @composite("min.other(Tensor self, Tensor other) -> Tensor", variants=EVERY)
-def min(self, other):  # noqa: F811
+def min(self, other):
     """The smaller of the two, element by element; see ``minimum``."""
     return minimum(self, other)
 
 
 @reduction("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
            result=("same", "index"), dtypes=ORDERED)  # fmt: skip
-class max:  # noqa: F811
+class max:
     """The largest value along ``dim`` and its index, the first of equal ones; NaN counts as largest."""
 
     state = "index"
@@ -207,7 +207,7 @@ def _(grad, self, dim, keepdim, indices):
 
 @reduction("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
            result=("same", "index"), dtypes=ORDERED)  # fmt: skip
-class min:  # noqa: F811
+class min:
     """The smallest value along ``dim`` and its index, the first of equal ones; NaN counts as smallest."""
 
     state = "index"
@@ -278,12 +278,12 @@ class any:
 
 
 @reduction("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", variants="function method", result="bool", via="bool", same_as="any.dims")
-class any:  # noqa: F811
+class any:
     """Whether some element along ``dim`` is nonzero."""
 
 
 @reduction("any(Tensor self) -> Tensor", variants="function method", result="bool", via="bool", same_as="any.dims")
-class any:  # noqa: F811
+class any:
     """Whether some element is nonzero."""
 
 
@@ -298,12 +298,12 @@ class all:
 
 
 @reduction("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", variants="function method", result="bool", via="bool", same_as="all.dims")
-class all:  # noqa: F811
+class all:
     """Whether all elements along ``dim`` are nonzero."""
 
 
 @reduction("all(Tensor self) -> Tensor", variants="function method", result="bool", via="bool", same_as="all.dims")
-class all:  # noqa: F811
+class all:
     """Whether all elements are nonzero."""
 
 
@@ -319,7 +319,7 @@ class count_nonzero:
 
 @reduction("count_nonzero(Tensor self, int? dim=None) -> Tensor", variants="function method", result="index", via="bool",
            same_as="count_nonzero.dim_IntList")  # fmt: skip
-class count_nonzero:  # noqa: F811
+class count_nonzero:
     """The number of nonzero elements along ``dim`` (of all without it)."""
 
 
@@ -400,25 +400,25 @@ def var_backward(grad, self, dim, correction, keepdim):
 
 
 @composite("var(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
-def var(self, unbiased):  # noqa: F811
+def var(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``."""
     return op.var(self, None, correction=where(unbiased, 1, 0))
 
 
 @composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
-def var(self, dim, unbiased, keepdim):  # noqa: F811
+def var(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``."""
     return op.var(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
 
 
 @composite("std(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
-def std(self, unbiased):  # noqa: F811
+def std(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``."""
     return op.std(self, None, correction=where(unbiased, 1, 0))
 
 
 @composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
-def std(self, dim, unbiased, keepdim):  # noqa: F811
+def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
     return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
 
@@ -505,7 +505,7 @@ def norm(self, p, dim, keepdim):
 
 
 @composite("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", unbound=True)
-def norm(self, p):  # noqa: F811
+def norm(self, p):
     """The norm of order ``p`` of all elements."""
     return op.linalg_vector_norm(self, p)
 

@@ -131,3 +131,9 @@ def _pack_padded_sequence(input, lengths, batch_first):
            "-> (Tensor, Tensor)", files="rnn_packing")
 def _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length):
     """A packed batch padded to its longest sequence, or to ``total_length`` if that is above 0; and the lengths."""
+
+
+@composite('pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str padding_side="right") -> '
+           'Tensor', module="nn", files="rnn_packing")
+def pad_sequence(sequences, batch_first, padding_value, padding_side):
+    """Sequences of shapes (length, ...) that differ in length only, padded to the longest: (T, N, ...) or (N, T, ...)."""

@@ -1,6 +1,6 @@
 """Softmax and its logarithm."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 
 @composite("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", variants="function method out", files="softmax")

@@ -1,6 +1,6 @@
 """Functions of one tensor."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -469,7 +469,7 @@ def _(grad):
 
 
 @pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants="function method inplace", dtypes=FLOATING)
-def round(self, decimals):  # noqa: F811
+def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
     return where(decimals >= 0, round(self * scale) / scale, round(self / scale) * scale)

@@ -98,6 +98,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 def evaluate(declaration: Declaration, values: dict[str, Any], dtype: str) -> list[Any]:
     """The formula of ``declaration`` for ``dtype`` over arrays and numbers by parameter name."""
     masks = dtype == "bool" and formula_for(declaration, dtype) is not declaration.function
+    if np.dtype(dtype).kind in "iu":  # numbers are read as the formula's dtype
+        values = {k: int(v) if isinstance(v, float) else v for k, v in values.items()}
     symbols: dict[str, Any] = {}
     for argument in declaration.schema.arguments:
         name, value = argument.name, values[argument.name]

@@ -176,3 +176,15 @@ def test_packing(batch_first, total_length):
 def test_errors(call):
     with pytest.raises(RuntimeError):
         call()
+
+
+@pytest.mark.parametrize("batch_first, side", itertools.product([False, True], ["left", "right"]))
+def test_pad_sequence(batch_first, side):
+    torch = pytest.importorskip("torch")
+    results = []
+    for lib in (taeda, torch):
+        parts = [data(lib)[0, :n].detach().requires_grad_() for n in (2, 4, 0, 3)]
+        padded = lib.nn.utils.rnn.pad_sequence(parts, batch_first, -2.0, side)
+        (padded * padded).sum().backward()
+        results.append(numbers([padded, *(p.grad for p in parts)]))
+    assert_close(*results, 1e-12)

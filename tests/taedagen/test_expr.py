@@ -16,7 +16,7 @@ X, Y = arg("x"), arg("y")
     (lambda: 2 * X, "mul(2, x)"), (lambda: 1 / X, "div(1, x)"), (lambda: X // 2, "floordiv(x, 2)"), (lambda: 7 % X, "pymod(7, x)"),
     (lambda: X**2, "pow(x, 2)"), (lambda: 2**X, "pow(2, x)"), (lambda: -X, "neg(x)"), (lambda: +X, "x"), (lambda: abs(X), "abs(x)"),
     (lambda: X << 1, "shift_left(x, 1)"), (lambda: X >> Y, "shift_right(x, y)"), (lambda: X @ Y, "matmul(x, y)"),
-    (lambda: X < 0, "lt(x, 0)"), (lambda: 0 < X, "gt(x, 0)"), (lambda: X == Y, "eq(x, y)"), (lambda: X != 1, "ne(x, 1)"),
+    (lambda: X < 0, "lt(x, 0)"), (lambda: X > 0, "gt(x, 0)"), (lambda: X == Y, "eq(x, y)"), (lambda: X != 1, "ne(x, 1)"),
     (lambda: X & Y, "bitwise_and(x, y)"), (lambda: ~X, "bitwise_not(x)"), (lambda: exp(X), "exp(x)"), (lambda: round(X), "round(x)"),
     (lambda: (X > 0) & ~isnan(Y), "logical_and(gt(x, 0), logical_not(isnan(y)))"),
     (lambda: where(X > 0, X, 0), "where(gt(x, 0), x, 0)"),

@@ -52,10 +52,11 @@ T narrowed(Total<T> value) {
     return static_cast<T>(value);
 }
 
-// K neighbouring rows at once: their totals stay in registers and do not wait for one another.
-template <int K, class T, class Step>
+// K neighbouring rows at once: their totals do not wait for one another. Dense: the rows lie side by side.
+template <int K, bool kDense, class T, class Step>
 void scan_rows(char* to, int64_t to_step, int64_t to_along, const char* from, int64_t from_step, int64_t from_along,
                int64_t length, Total<T> start, const Step& step) {
+  if (kDense) to_step = from_step = sizeof(T);
   Total<T> totals[K];
   std::fill_n(totals, K, start);
   for (int64_t k = 0; k < length; ++k, to += to_along, from += from_along)
@@ -74,15 +75,15 @@ void scan(const Tensor& to, const Tensor& from, int64_t dim, Total<T> start, con
   int64_t to_along = stride_of(to, dim), from_along = stride_of(from, dim);
   each_lane<2>({&to, &from}, dim, [&](const auto& at, const auto& steps, int64_t n, int64_t length) {
     int64_t j = 0;
-    auto rows = [&]<int K>() {
-      scan_rows<K, T>(at[0] + j * steps[0], steps[0], to_along, at[1] + j * steps[1], steps[1], from_along, length,
-                      start, step);
+    auto rows = [&]<int K, bool kDense>() {
+      scan_rows<K, kDense, T>(at[0] + j * steps[0], steps[0], to_along, at[1] + j * steps[1], steps[1], from_along,
+                              length, start, step);
       j += K;
     };
-    if (std::abs(steps[0]) <= std::abs(to_along))
-      while (j + kLanes <= n) rows.template operator()<kLanes>();
-    while (j + 4 <= n) rows.template operator()<4>();
-    while (j < n) rows.template operator()<1>();
+    bool dense = steps[0] == sizeof(T) && steps[1] == sizeof(T);
+    while (dense && j + kLanes <= n) rows.template operator()<kLanes, true>();
+    while (j + 4 <= n) rows.template operator()<4, false>();
+    while (j < n) rows.template operator()<1, false>();
   });
 }
 

@@ -8,23 +8,24 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+from taeda.nn._functional._native import native
 
-relu_ = taeda.relu_
-elu_ = _nn.elu_
-selu_ = taeda.selu_
-celu_ = taeda.celu_
-hardtanh_ = _nn.hardtanh_
-leaky_relu_ = _nn.leaky_relu_
-rrelu_ = taeda.rrelu_
-threshold_ = taeda.threshold_
-prelu = taeda.prelu
-gelu = _nn.gelu
-logsigmoid = _nn.log_sigmoid
-hardshrink = taeda.hardshrink
-softshrink = _nn.softshrink
-softplus = _nn.softplus
-tanh = taeda.tanh
-sigmoid = taeda.sigmoid
+relu_ = native("relu_")
+elu_ = native("elu_", "_nn")
+selu_ = native("selu_")
+celu_ = native("celu_")
+hardtanh_ = native("hardtanh_", "_nn")
+leaky_relu_ = native("leaky_relu_", "_nn")
+rrelu_ = native("rrelu_")
+threshold_ = native("threshold_")
+prelu = native("prelu")
+gelu = native("gelu", "_nn")
+logsigmoid = native("log_sigmoid", "_nn")
+hardshrink = native("hardshrink")
+softshrink = native("softshrink", "_nn")
+softplus = native("softplus", "_nn")
+tanh = native("tanh")
+sigmoid = native("sigmoid")
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

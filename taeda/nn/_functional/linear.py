@@ -7,27 +7,28 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+from taeda.nn._functional._native import native
 from taeda.nn._functional.sizes import pair
 
-linear = _nn.linear
-bilinear = taeda.bilinear
-conv1d = taeda.conv1d
-conv2d = taeda.conv2d
-conv3d = taeda.conv3d
-conv_tbc = taeda.conv_tbc
-conv_transpose1d = taeda.conv_transpose1d
-conv_transpose2d = taeda.conv_transpose2d
-conv_transpose3d = taeda.conv_transpose3d
-scaled_dot_product_attention = _nn.scaled_dot_product_attention
-cosine_similarity = taeda.cosine_similarity
-pairwise_distance = taeda.pairwise_distance
-pdist = taeda.pdist
-pixel_shuffle = taeda.pixel_shuffle
-pixel_unshuffle = taeda.pixel_unshuffle
-channel_shuffle = taeda.channel_shuffle
-native_channel_shuffle = taeda.native_channel_shuffle
-one_hot = _nn.one_hot
-pad = _nn.pad
+linear = native("linear", "_nn")
+bilinear = native("bilinear")
+conv1d = native("conv1d")
+conv2d = native("conv2d")
+conv3d = native("conv3d")
+conv_tbc = native("conv_tbc")
+conv_transpose1d = native("conv_transpose1d")
+conv_transpose2d = native("conv_transpose2d")
+conv_transpose3d = native("conv_transpose3d")
+scaled_dot_product_attention = native("scaled_dot_product_attention", "_nn")
+cosine_similarity = native("cosine_similarity")
+pairwise_distance = native("pairwise_distance")
+pdist = native("pdist")
+pixel_shuffle = native("pixel_shuffle")
+pixel_unshuffle = native("pixel_unshuffle")
+channel_shuffle = native("channel_shuffle")
+native_channel_shuffle = native("native_channel_shuffle")
+one_hot = native("one_hot", "_nn")
+pad = native("pad", "_nn")
 
 
 def fold(

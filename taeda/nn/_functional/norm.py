@@ -7,9 +7,10 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+from taeda.nn._functional._native import native
 
-layer_norm = taeda.layer_norm
-rms_norm = taeda.rms_norm
+layer_norm = native("layer_norm")
+rms_norm = native("rms_norm")
 
 
 def _values_per_channel(shape: Any) -> int:

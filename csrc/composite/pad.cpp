@@ -1,0 +1,82 @@
+// Padding.
+#include "api/ops.h"
+#include "shape/ops/pad.h"
+#include "shape/spec.h"
+
+namespace taeda::composite {
+
+namespace {
+
+using shape::Dims;
+
+void check_pairs(const Tensor& self, IntList pad) {
+  TAEDA_CHECK(pad.size() % 2 == 0 && static_cast<int64_t>(pad.size()) <= 2 * self.dim(), "pad must list (before, after) for at most ", self.dim(),
+              " dimensions; got ", pad);
+}
+
+// The part of `t` that lies `before` and `after` inside along the dimensions of `pad`; negative numbers reach outside.
+Tensor inner(Tensor t, IntList pad, int64_t sign) {
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t d = t.dim() - 1 - static_cast<int64_t>(i), before = std::max<int64_t>(sign * pad[2 * i], 0),
+            after = std::max<int64_t>(sign * pad[2 * i + 1], 0);
+    if (before || after) t = ops::narrow(t, d, before, t.size(d) - before - after);
+  }
+  return t;
+}
+
+}  // namespace
+
+Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
+  check_pairs(self, pad);
+  Dims sizes(self.sizes());
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t& size = sizes[sizes.size() - 1 - i];
+    size += pad[2 * i] + pad[2 * i + 1];
+    TAEDA_CHECK(size >= 0, "the padding ", pad, " leaves nothing of shape ", self.sizes());
+  }
+  Tensor result = ops::full(sizes, value, self.dtype(), {}, self.device());
+  Tensor kept = inner(self, pad, -1);
+  if (kept.numel() > 0) ops::copy_(inner(result, pad, 1), kept);
+  return result;
+}
+
+Tensor constant_unpad_nd(const Tensor& self, IntList pad) {
+  Dims opposite;
+  for (int64_t n : pad) opposite.push_back(-n);
+  return ops::constant_pad_nd(self, opposite, Scalar(0));
+}
+
+Tensor _pad_circular(const Tensor& self, IntList pad) {
+  check_pairs(self, pad);
+  TAEDA_CHECK(static_cast<int64_t>(pad.size()) / 2 + 2 == self.dim(), "circular padding is for all dimensions after (N, C); got ", pad,
+              " for shape ", self.sizes());
+  Tensor t = self;
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    int64_t d = self.dim() - 1 - static_cast<int64_t>(i), size = self.size(d), before = pad[2 * i], after = pad[2 * i + 1];
+    TAEDA_CHECK(before <= size && after <= size, "circular padding may go round at most once: the size is ", size, "; got ", before, " and ", after);
+    TAEDA_CHECK(size + before + after >= 0, "the padding ", pad, " leaves nothing of shape ", self.sizes());
+    std::vector<Tensor> parts;
+    if (before > 0) parts.push_back(ops::narrow(t, d, size - before, before));
+    int64_t from = std::max<int64_t>(-before, 0), to = size - std::max<int64_t>(-after, 0);
+    parts.push_back(ops::narrow(t, d, from, to - from));
+    if (after > 0) parts.push_back(ops::narrow(t, d, 0, after));
+    t = parts.size() == 1 ? ops::clone(parts[0]) : ops::cat(parts, d);
+  }
+  return t;
+}
+
+Tensor pad(const Tensor& self, IntList pad, std::string_view mode, std::optional<double> value) {
+  check_pairs(self, pad);
+  if (mode == "constant") return ops::constant_pad_nd(self, pad, Scalar(value.value_or(0)));
+  TAEDA_CHECK(value.value_or(0) == 0, "value goes with mode 'constant'; got mode '", mode, "'");
+  bool known = mode == "reflect" || mode == "replicate" || mode == "circular";
+  if (!known) TAEDA_FAIL(NotImplemented, "mode must be 'constant', 'reflect', 'replicate' or 'circular'; got '", mode, "'");
+  int64_t rank = static_cast<int64_t>(pad.size()) / 2;
+  if (rank < 1 || rank > 3 || (self.dim() != rank + 1 && self.dim() != rank + 2))
+    TAEDA_FAIL(NotImplemented, "mode '", mode, "' pads the last 1 to 3 dimensions of (N, C, ...) or (C, ...), all of them; got ", pad,
+               " for shape ", self.sizes());
+  if (mode != "circular") return ops::pad_by_itself(self, pad, rank, mode == "reflect" ? 0 : 1);
+  return self.dim() == rank + 2 ? ops::_pad_circular(self, pad) : ops::squeeze(ops::_pad_circular(ops::unsqueeze(self, 0), pad), 0);
+}
+
+}  // namespace taeda::composite

@@ -1,0 +1,56 @@
+// Questions about whole tensors, and activations that need more than one formula.
+#include "shape/ops/predicate.h"
+
+#include <algorithm>
+
+#include "composite/number.h"
+
+namespace taeda::composite {
+
+namespace {
+bool truth(const Tensor& t) { return number_of(t).to<bool>(); }
+}  // namespace
+
+bool equal(const Tensor& self, const Tensor& other) {
+  TAEDA_CHECK(self.device() == other.device(), "self is on ", self.device(), " and other on ", other.device());
+  if (!std::ranges::equal(self.sizes(), other.sizes())) return false;
+  return self.numel() == 0 || truth(ops::all(ops::eq(self, other)));
+}
+
+bool allclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  return truth(ops::all(ops::isclose(self, other, rtol, atol, equal_nan)));
+}
+
+bool is_nonzero(const Tensor& self) {
+  TAEDA_CHECK(self.numel() == 1, "only a tensor of one element is true or false; got shape ", self.sizes());
+  return truth(self);
+}
+
+bool is_same_size(const Tensor& self, const Tensor& other) { return std::ranges::equal(self.sizes(), other.sizes()); }
+
+Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
+  return ops::linalg_vector_norm(ops::sub(self, other), p);
+}
+
+Tensor prelu(const Tensor& self, const Tensor& weight) {
+  TAEDA_CHECK(self.dtype() == weight.dtype(), "self has dtype ", self.dtype(), " and weight ", weight.dtype());
+  TAEDA_CHECK(weight.dim() <= 1 || weight.numel() == 1, "weight must be a number or a vector; got shape ", weight.sizes());
+  if (weight.numel() == 1) return ops::_prelu_kernel(self, ops::reshape(weight, IntList()));
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions takes one weight; got ", weight.numel());
+  int64_t channels = self.dim() > 1 ? self.sizes()[1] : 1;
+  TAEDA_CHECK(weight.numel() == channels, "weight must have one element or one per channel (", channels, "); got ", weight.numel());
+  std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
+  shape[self.dim() > 1 ? 1 : 0] = channels;
+  return ops::_prelu_kernel(self, ops::reshape(weight, shape));
+}
+
+Tensor glu(const Tensor& self, int64_t dim) {
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions cannot be halved");
+  dim = wrap_dim(dim, self.dim());
+  int64_t size = self.sizes()[dim];
+  TAEDA_CHECK(size % 2 == 0, "the size of dimension ", dim, " must be even to be halved; got ", size);
+  Tensor value = ops::slice(self, dim, 0, size / 2), gate = ops::slice(self, dim, size / 2, size);
+  return ops::mul(value, ops::sigmoid(gate));
+}
+
+}  // namespace taeda::composite

@@ -1,0 +1,21 @@
+"""Natives by name. A build may leave ops out; then the function is there and says so when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from taeda import _C
+
+
+def native(name: str, room: str = "_functions") -> Callable[..., Any]:
+    """``_C.<room>.<name>``, or a function that raises RuntimeError if this build lacks it."""
+    found = getattr(getattr(_C, room), name, None)
+    if found is not None:
+        return found
+
+    def missing(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"taeda.nn.functional.{name}: this build of Taeda has no op '{name}'")
+
+    missing.__name__ = missing.__qualname__ = name
+    return missing

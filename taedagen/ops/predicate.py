@@ -1,0 +1,39 @@
+"""Questions about whole tensors, and activations that need more than one formula."""
+
+from taedagen.opdef import *
+
+
+@composite("equal(Tensor self, Tensor other) -> bool", variants="function method", files="predicate")
+def equal(self, other):
+    """Whether both have the same shape and equal elements; NaN equals nothing."""
+
+
+@composite("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+           variants="function method", files="predicate")
+def allclose(self, other, rtol, atol, equal_nan):
+    """Whether ``|self - other| <= atol + rtol * |other|`` everywhere."""
+
+
+@composite("is_nonzero(Tensor self) -> bool", variants="function method", files="predicate")
+def is_nonzero(self):
+    """Whether the one element is not zero; RuntimeError for a tensor of several."""
+
+
+@composite("is_same_size(Tensor self, Tensor other) -> bool", variants="function method", files="predicate")
+def is_same_size(self, other):
+    """Whether both have the same shape."""
+
+
+@composite("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", variants="function method out", files="predicate")
+def dist(self, other, p):
+    """The p-norm of ``self - other``."""
+
+
+@composite("prelu(Tensor self, Tensor weight) -> Tensor", variants="function method", files="predicate")
+def prelu(self, weight):
+    """``self`` where it is positive, ``weight * self`` elsewhere; one weight, or one per channel (dimension 1)."""
+
+
+@composite("glu(Tensor self, int dim=-1) -> Tensor", variants="function out", module="nn", files="predicate")
+def glu(self, dim):
+    """The first half of ``self`` along ``dim`` times the sigmoid of the second."""

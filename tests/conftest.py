@@ -1,0 +1,30 @@
+"""Every test starts from the same state and leaves none behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def same_state() -> Iterator[None]:
+    """The same seed, and the process-wide settings as they were."""
+    import taeda
+
+    taeda.manual_seed(0)
+    dtype, threads = taeda.get_default_dtype(), taeda.get_num_threads()
+    yield
+    taeda.set_default_dtype(dtype)
+    if taeda.get_num_threads() != threads:
+        taeda.set_num_threads(threads)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests marked ``torch`` are skipped where PyTorch is absent."""
+    import importlib.util
+
+    if importlib.util.find_spec("torch") is None:
+        for item in items:
+            if item.get_closest_marker("torch"):
+                item.add_marker(pytest.mark.skip(reason="PyTorch is not installed"))
