@@ -11,8 +11,8 @@ import math as _math
 from typing import Any as _Any
 
 from taeda import _C
-from taeda._tensor import Tensor
-from taeda._version import __version__
+from taeda._tensor import Tensor as Tensor
+from taeda._version import __version__ as __version__
 
 
 def _take(room: _Any) -> None:
@@ -29,6 +29,7 @@ half, float, double = _C.float16, _C.float32, _C.float64
 short, int, long = _C.int16, _C.int32, _C.int64
 cfloat, cdouble = _C.complex64, _C.complex128
 bool = _C.bool
+legacy_contiguous_format = _C.contiguous_format
 
 # Where names live that are loaded on first use: room to names.
 _LAZY = {
@@ -38,7 +39,7 @@ _LAZY = {
     "autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
     "functional": (
         "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
-        "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "stft", "tensordot", "unique",
+        "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "tensordot", "unique",
         "unique_consecutive",
     ),
     "_basics": (

@@ -43,7 +43,7 @@ class Tensor(_C.TensorBase):
     def __hash__(self) -> int:
         return id(self)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError(
                 "taeda.Tensor.__deepcopy__: only tensors made by the user (leaves of the graph) can be deep-copied; detach() first"
@@ -97,7 +97,7 @@ class Tensor(_C.TensorBase):
             return type_name(self)
         return self.to(dtype_of_type_name(dtype), non_blocking=non_blocking)
 
-    def storage_type(self) -> type:
+    def storage_type(self) -> Any:
         """The class of ``storage()``."""
         return type(self.storage())
 

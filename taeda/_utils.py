@@ -22,7 +22,7 @@ def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...],
 
 def rebuild_with_state(cls: type, arguments: tuple[Any, ...], state: dict[str, Any]) -> Any:
     """A subclass instance and its attributes."""
-    tensor = _C.TensorBase._make_subclass(cls, rebuild_tensor(*arguments[:-1], False), arguments[-1])
+    tensor = _C.TensorBase._make_subclass(cls, rebuild_tensor(*(*arguments[:-1], False)), arguments[-1])
     tensor.__setstate__(state)
     return tensor
 

@@ -148,11 +148,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
     return _C._linalg.linalg_vector_norm(difference, p, (-1,))
 
 
-def stft(*arguments: Any, **options: Any) -> Tensor:
-    """The short-time Fourier transform; see ``taeda.Tensor.stft``."""
-    return _native.stft(*arguments, **options)
-
-
 def _asked_for(results: tuple[Tensor, ...], inverse: bool, counts: bool) -> Any:
     """The distinct values alone, or with what else was asked for."""
     chosen = (results[0], *results[1:2][: int(inverse)], *results[2:][: int(counts)])

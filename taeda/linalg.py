@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taeda import _C
 
-LinAlgError = _C.LinAlgError
+LinAlgError = _C._LinAlgError
 
 globals().update(
     {name.removeprefix("linalg_"): value for name, value in vars(_C._linalg).items() if not name.startswith("__")}

@@ -66,7 +66,7 @@ def fork_rng(
     finally:
         set_rng_state(saved)
         for place, state in zip(places, kept, strict=True):
-            accelerator.set_rng_state(state, place)
+            accelerator.set_rng_state(state, place)  # type: ignore[union-attr]
 
 
 def _accelerator(kind: str) -> Any:

@@ -35,12 +35,11 @@ Tensor causal_bias(int64_t queries, int64_t keys, const Tensor& like) {
   return ops::masked_fill(ops::zeros(Dims{queries, keys}, like.dtype(), {}, like.device()), hidden, Scalar(-kInfinity));
 }
 
-// The softmax of rows that may be masked altogether: these give zeros.
+// The softmax of rows that may be masked altogether: these give zeros, and no NaN on the way, nor on the way back.
 Tensor safe_softmax(const Tensor& scores, bool masked) {
-  Tensor result = ops::softmax(scores, -1);
-  if (!masked || scores.size(-1) == 0) return result;
+  if (!masked || scores.size(-1) == 0) return ops::softmax(scores, -1);
   Tensor empty = ops::eq(ops::amax(ops::detach(scores), Dims{-1}, true), Scalar(-kInfinity));
-  return ops::masked_fill(result, empty, Scalar(0));
+  return ops::masked_fill(ops::softmax(ops::masked_fill(scores, empty, Scalar(0)), -1), empty, Scalar(0));
 }
 
 Tensor weights_of(const Tensor& query, const Tensor& key, const Tensor& bias, bool is_causal, double scale) {

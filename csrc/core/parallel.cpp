@@ -16,10 +16,11 @@ namespace {
 std::atomic<int> g_threads{0};  // 0: not asked yet
 thread_local bool t_inside = false;
 
-// libgomp's threads do not exist in a forked child, whose first parallel region would wait for them for ever.
-void forget_pool() { omp_pause_resource_all(omp_pause_hard); }
+// libgomp's threads do not exist in a forked child, whose first parallel region would wait for them for ever. They must
+// be let go before the fork: in the child, letting them go waits for them too.
+void release_pool() { omp_pause_resource_all(omp_pause_hard); }
 const bool g_registered = [] {
-  at_fork({nullptr, nullptr, forget_pool});
+  at_fork({release_pool, nullptr, nullptr});
   return true;
 }();
 

@@ -1,6 +1,7 @@
 // Tensor's operators: Python's number protocol over the bound functions. The slots are filled by generated code
 // (python/operators.cpp) for the ops that the build holds.
 #pragma once
+#include "autograd/numbers.h"
 #include "python/fast.h"
 #include "python/types.h"
 
@@ -61,14 +62,17 @@ using Compare = PyObject* (*)(PyObject*, PyObject*);
 extern const Compare comparisons[6];
 PyObject* compare(PyObject* left, PyObject* right, int op);
 
-// number op tensor for ops that have no reflected twin: through the function, which takes a number first.
+// number op tensor for ops that have no reflected twin: the number becomes a tensor that promotes as a number.
 template <const Name& name>
-PyObject* number_first(PyObject* const* swapped, Py_ssize_t) {
-  PyObject* args[] = {swapped[1], swapped[0]};
-  PyObject* result = parse_and_call(name, args, 2, nullptr, false);
-  if (result || !PyErr_ExceptionMatches(PyExc_TypeError)) return result;
-  PyErr_Clear();
-  return Py_NewRef(Py_NotImplemented);
+PyObject* number_first(PyObject* const* swapped) {
+  Scalar number;
+  if (!read_scalar(swapped[1], number)) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* left = wrap(autograd::number_tensor(number));
+  if (!left) return nullptr;
+  PyObject* args[] = {left, swapped[0]};
+  PyObject* result = parse_operator(name, args, 2);
+  Py_DECREF(left);
+  return result;
 }
 
 template <Fast fast, const Name& name>
@@ -80,7 +84,7 @@ PyObject* binary_function(PyObject* left, PyObject* right) {
   }
   if (is_tensor(left)) return parse_operator(name, args, 2);
   PyObject* swapped[] = {right, left};
-  return number_first<name>(swapped, 2);
+  return number_first<name>(swapped);
 }
 
 template <Fast fast, const Name& name>

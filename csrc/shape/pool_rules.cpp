@@ -91,13 +91,22 @@ PooledAndIndices max_pool3d(const Tensor& self, IntList kernel_size, IntList str
   return max_pool(self, 3, kernel_size, stride, padding, dilation, ceil_mode);
 }
 
+namespace {
+
+// Gradients of images are laid out as `like`, whose positions they belong to.
+Spec image_like(IntList sizes, int64_t rank, const Tensor& like, DType dtype) {
+  MemoryFormat format = like.dim() == rank + 2 ? suggested_format(like) : MemoryFormat::Contiguous;
+  if (format == MemoryFormat::Contiguous) return {Dims(sizes), dtype};
+  return {Dims(sizes), dtype, Dims(contiguous_strides(sizes, format))};
+}
+
+}  // namespace
+
 Spec max_pool_backward(const Tensor& upper, const Tensor& indices, IntList sizes, int64_t rank) {
   check_floating(upper);
   TAEDA_CHECK(std::ranges::equal(upper.sizes(), indices.sizes()) && indices.dtype() == DType::Int64,
               "indices must be int64 of the gradient's shape ", upper.sizes(), "; got ", indices.dtype(), " of shape ", indices.sizes());
-  MemoryFormat format = upper.dim() == rank + 2 ? suggested_format(indices) : MemoryFormat::Contiguous;
-  if (format == MemoryFormat::Contiguous) return {Dims(sizes), upper.dtype()};
-  return {Dims(sizes), upper.dtype(), Dims(contiguous_strides(sizes, format))};
+  return image_like(sizes, rank, indices, upper.dtype());
 }
 
 Spec avg_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool,
@@ -110,11 +119,11 @@ Spec avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList
 }
 Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
   check_floating(upper);
-  return {Dims(sizes), upper.dtype()};
+  return image_like(sizes, 2, upper, upper.dtype());
 }
 Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
   check_floating(upper);
-  return {Dims(sizes), upper.dtype()};
+  return image_like(sizes, 3, upper, upper.dtype());
 }
 
 Spec adaptive_avg_pool2d(const Tensor& self, IntList output_size) {

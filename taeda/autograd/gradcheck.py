@@ -14,6 +14,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.autograd.function import Function
 
 _BATCH = 3
 
@@ -475,7 +476,7 @@ class _Check:
                 self._compare_batched("forward", i, j, found, taeda.stack([one[j] for one in looped]))
 
 
-class _Undefined(taeda.autograd.Function):
+class _Undefined(Function):
     """Passes a tensor on and its gradient not."""
 
     @staticmethod

@@ -69,7 +69,7 @@ class Fill:
         if self.shape_of == "symmetric":
             return values + np.swapaxes(values, -1, -2) + np.diag(np.arange(self.shape[-1]) * 2.0)
         if self.shape_of == "invertible":
-            return values + 5 * np.eye(*self.shape[-2:])
+            return values + 5 * np.eye(self.shape[-2], self.shape[-1])
         if self.shape_of == "triangular":
             return np.tril(values) + 3 * np.eye(self.shape[-1])
         if self.shape_of == "sorted":
@@ -114,7 +114,10 @@ class Sample:
 
     def map(self, change: Callable[[Fill], Fill]) -> Sample:
         """The sample with every tensor changed."""
-        deep = lambda v: change(v) if isinstance(v, Fill) else [deep(x) for x in v] if isinstance(v, list) else v
+
+        def deep(v: Any) -> Any:
+            return change(v) if isinstance(v, Fill) else [deep(x) for x in v] if isinstance(v, list) else v
+
         return Sample(tuple(deep(a) for a in self.args), {k: deep(v) for k, v in self.kwargs.items()})
 
     def with_dtype(self, dtype: str) -> Sample:
@@ -126,7 +129,12 @@ class Sample:
     @property
     def fills(self) -> list[Fill]:
         found: list[Fill] = []
-        self.map(lambda fill: found.append(fill) or fill)
+
+        def note(fill: Fill) -> Fill:
+            found.append(fill)
+            return fill
+
+        self.map(note)
         return found
 
     def __str__(self) -> str:
@@ -227,7 +235,7 @@ def _automatic(op: Op, domain: dict[str, Any]) -> list[Sample]:
             return []
         made.append(values)
     found = [_sample(required, values) for values in made]
-    return found + _variations(op, required, made[: 2 if op.declaration.kind == "reduction" else 1])
+    return found + list(_variations(op, required, made[: 2 if op.declaration.kind == "reduction" else 1]))
 
 
 def _required(required: list[Argument], tensors: list[Argument], pattern: list[tuple[int, ...]], domain: dict[str, Any],

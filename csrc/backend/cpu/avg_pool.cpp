@@ -99,28 +99,50 @@ void average(const Tensor& self, int64_t rank, const Averages& a, const Tensor& 
   });
 }
 
-void average_backward(const Tensor& upper, const Averages& a, const Tensor& out) {
-  if (out.numel() == 0) return;
-  Tensor g = ops::contiguous(upper);
+template <class T>
+void share_channels(const Averages& a, const T* from, T* image, int64_t channels) {
   const Windows& w = a.w;
-  const int64_t area = w.image_area(), windows = w.columns(), n = w.count[2];
+  a.each_row([&](int64_t z, int64_t y) {
+    auto factors = a.factors<T>(z, y);
+    for (int64_t x = 0; x < w.count[2]; ++x, from += channels)
+      a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
+        int64_t in_x = x * w.stride[2] + offset;
+        if (inside(in_x, w.image[2])) row_kernels<T>().scale_add(from, image + (image_row + in_x) * channels, channels, factors[x]);
+      });
+  });
+}
+
+template <class T>
+void share_plane(const Averages& a, const T* from, T* image) {
+  const Windows& w = a.w;
+  const int64_t n = w.count[2];
+  a.each_row([&](int64_t z, int64_t y) {
+    auto shares = a.factors<T>(z, y);
+    for (int64_t x = 0; x < n; ++x) shares[x] *= from[x];
+    a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
+      Visible x(offset, w.image[2], n, w.stride[2]);
+      row_kernels<T>().give_sum(shares.data() + x.from, image + image_row + offset + x.from * w.stride[2], w.stride[2], x.count());
+    });
+    from += n;
+  });
+}
+
+void average_backward(const Tensor& upper, int64_t rank, const Averages& a, const Tensor& out) {
+  if (out.numel() == 0) return;
+  Planes planes(out, rank);
+  Tensor g = ops::contiguous(upper, planes.format);
+  const int64_t area = a.w.image_area() * planes.inner, windows = a.w.columns() * planes.inner;
   visit_compute(out.dtype(), [&]<class T>() {
-    parallel_for(0, out.numel() / area, planes_per_piece(windows * w.kernel_area()), [&](int64_t begin, int64_t end) {
+    parallel_for(0, planes.outer, planes_per_piece(windows * a.w.kernel_area()), [&](int64_t begin, int64_t end) {
       RowReader<T> in(g, windows);
       RowWriter<T> to(out, area);
       for (int64_t p = begin; p < end; ++p) {
-        const T* from = in(p * windows, windows);
         T* image = to.at(p * area);
         std::fill_n(image, area, T(0));
-        a.each_row([&](int64_t z, int64_t y) {
-          auto shares = a.factors<T>(z, y);
-          for (int64_t x = 0; x < n; ++x) shares[x] *= from[x];
-          a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
-            Visible x(offset, w.image[2], n, w.stride[2]);
-            row_kernels<T>().give_sum(shares.data() + x.from, image + image_row + offset + x.from * w.stride[2], w.stride[2], x.count());
-          });
-          from += n;
-        });
+        if (planes.inner > 1)
+          share_channels<T>(a, in(p * windows, windows), image, planes.inner);
+        else
+          share_plane<T>(a, in(p * windows, windows), image);
         to.done(p * area, area);
       }
     });
@@ -139,11 +161,11 @@ void avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList
 }
 void avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
                          bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
-  average_backward(upper, averages(sizes, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
+  average_backward(upper, 2, averages(sizes, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
 void avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
                          bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
-  average_backward(upper, averages(sizes, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
+  average_backward(upper, 3, averages(sizes, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
 
 }  // namespace taeda::cpu

@@ -67,7 +67,7 @@ class Unflatten(Module):
                 )
 
     def forward(self, input: Tensor) -> Tensor:
-        return input.unflatten(self.dim, self.unflattened_size)
+        return input.unflatten(self.dim, self.unflattened_size)  # type: ignore[arg-type]
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

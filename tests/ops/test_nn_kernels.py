@@ -1,0 +1,163 @@
+"""Softmax, normalisation, losses, pooling, attention, padding and resizing beside PyTorch's; gradients by finite differences."""
+
+import pytest
+from twin import check
+
+import taeda
+from taeda.autograd import gradcheck, gradgradcheck
+
+
+def numbers(T, *sizes, scale=1.0):
+    """Distinct values without a pattern, the same in both libraries."""
+    count = 1
+    for size in sizes:
+        count *= size
+    return T.sin(T.arange(float(count), dtype=T.float64) * 2.3 + 0.1).reshape(sizes) * scale
+
+
+def single(T, *sizes):
+    return numbers(T, *sizes).to(T.float32)
+
+
+def image(T, *sizes):
+    return single(T, *sizes).to(memory_format=T.channels_last)
+
+
+def nn(T):
+    return T._C._nn
+
+
+CASES = {
+    "softmax": lambda T: T.softmax(numbers(T, 3, 70), 1),
+    "softmax of columns": lambda T: T.softmax(single(T, 2, 5, 70), 1),
+    "softmax of a transpose": lambda T: T.softmax(single(T, 4, 5).t(), -1),
+    "softmax to float64": lambda T: T.softmax(T.arange(4), 0, dtype=T.float64),
+    "softmax of -inf": lambda T: T.softmax(T.tensor([[-float("inf")] * 2, [0.0, -float("inf")]]), 1),
+    "softmax of nothing": lambda T: T.softmax(T.ones(0, 3), 0),
+    "softmax of integers": lambda T: T.softmax(T.arange(3), 0),
+    "softmax, no such dimension": lambda T: T.softmax(T.ones(3), 1),
+    "log_softmax": lambda T: T.log_softmax(single(T, 3, 33), 1),
+    "log_softmax of a scalar": lambda T: T.log_softmax(T.tensor(2.0), 0),
+    "layer_norm": lambda T: T.layer_norm(single(T, 4, 3, 5), [3, 5], single(T, 3, 5), single(T, 3, 5)),
+    "layer_norm, other shape": lambda T: T.layer_norm(single(T, 4, 3), [4]),
+    "rms_norm": lambda T: T.rms_norm(single(T, 4, 33), [33], single(T, 33)),
+    "group_norm": lambda T: T.group_norm(single(T, 2, 6, 5), 3, single(T, 6), single(T, 6)),
+    "group_norm, uneven": lambda T: T.group_norm(single(T, 2, 5, 5), 3),
+    "instance_norm": lambda T: T.instance_norm(single(T, 2, 3, 5), None, None, None, None, True, 0.1, 1e-5, True),
+    "batch_norm": lambda T: T.batch_norm(single(T, 4, 3, 5), single(T, 3), None, None, None, True, 0.1, 1e-5, True),
+    "batch_norm, channels last": lambda T: T.batch_norm(
+        image(T, 2, 3, 4, 5), None, None, T.zeros(3), T.ones(3), True, 0.1, 1e-5, True
+    ),
+    "batch_norm, eval": lambda T: T.batch_norm(single(T, 4, 3), None, None, T.zeros(3), T.ones(3), False, 0.1, 1e-5, True),
+    "batch_norm, half": lambda T: T.batch_norm(
+        single(T, 4, 3).to(T.bfloat16), None, None, None, None, True, 0.1, 1e-5, True
+    ),
+    "renorm": lambda T: T.renorm(single(T, 3, 4), 2, 0, 1.0),
+    "cosine_similarity": lambda T: T.cosine_similarity(single(T, 3, 4), single(T, 4), -1),
+    "cross_entropy": lambda T: nn(T).cross_entropy_loss(single(T, 4, 7), T.tensor([1, 6, -100, 0]), None, 1),
+    "cross_entropy, weighted": lambda T: nn(T).cross_entropy_loss(
+        single(T, 3, 4, 2, 2), T.arange(12).reshape(3, 2, 2) % 4, single(T, 4).abs(), 1, -100, 0.1
+    ),
+    "cross_entropy, probabilities": lambda T: nn(T).cross_entropy_loss(single(T, 3, 4), single(T, 3, 4).abs(), None, 0),
+    "cross_entropy, all ignored": lambda T: nn(T).cross_entropy_loss(single(T, 1, 4), T.tensor([-100]), None, 1),
+    "cross_entropy, no such class": lambda T: nn(T).cross_entropy_loss(single(T, 1, 4), T.tensor([4]), None, 1),
+    "cross_entropy, other batch": lambda T: nn(T).cross_entropy_loss(single(T, 1, 4), T.tensor([1, 2]), None, 1),
+    "bce, not a probability": lambda T: nn(T).binary_cross_entropy(T.tensor([1.5]), T.tensor([1.0])),
+    "multi_margin": lambda T: nn(T).multi_margin_loss(single(T, 3, 4), T.tensor([0, 3, 1]), 2),
+    "multilabel_margin": lambda T: nn(T).multilabel_margin_loss(single(T, 2, 3), T.tensor([[2, -1, 0], [0, 1, -1]])),
+    "max_pool2d": lambda T: nn(T).max_pool2d_with_indices(single(T, 2, 3, 9, 8), [3, 2], [2, 2], [1, 1], [1, 2], True),
+    "max_pool2d, channels last": lambda T: nn(T).max_pool2d_with_indices(image(T, 2, 3, 9, 8), [3, 3], [2, 2], [1, 1]),
+    "max_pool2d of integers": lambda T: T.max_pool2d(T.arange(16).reshape(1, 4, 4), 2),
+    "max_pool2d of NaN": lambda T: nn(T).max_pool2d_with_indices(single(T, 1, 4, 4).sqrt(), [2, 2]),
+    "max_pool2d, too much padding": lambda T: T.max_pool2d(single(T, 1, 4, 4), 2, 2, 2),
+    "max_pool2d, too large": lambda T: T.max_pool2d(single(T, 1, 4, 4), 5),
+    "max_pool1d": lambda T: T.max_pool1d(single(T, 3, 9), 2),
+    "max_pool3d": lambda T: nn(T).max_pool3d_with_indices(single(T, 2, 4, 5, 6), [2, 2, 2]),
+    "avg_pool2d": lambda T: nn(T).avg_pool2d(single(T, 2, 3, 9, 8), [3, 2], [2, 2], [1, 1], True, False),
+    "avg_pool2d, channels last": lambda T: nn(T).avg_pool2d(image(T, 2, 3, 9, 8), [3, 2], [2, 2], [1, 1], True),
+    "avg_pool3d": lambda T: nn(T).avg_pool3d(single(T, 2, 4, 5, 6), [2, 2, 2], [1, 2, 2], [1, 0, 1], False, True, 3),
+    "adaptive_avg_pool2d": lambda T: nn(T).adaptive_avg_pool2d(single(T, 2, 3, 9, 8), [4, 3]),
+    "adaptive_max_pool2d": lambda T: nn(T).adaptive_max_pool2d(image(T, 2, 3, 9, 8), [4, 3]),
+    "max_unpool2d": lambda T: nn(T).max_unpool2d(single(T, 1, 1, 2), T.tensor([[[0, 5]]]), [2, 3]),
+    "attention": lambda T: nn(T).scaled_dot_product_attention(
+        single(T, 2, 3, 5, 4), single(T, 2, 3, 7, 4), single(T, 2, 3, 7, 6)
+    ).contiguous(),
+    "attention, causal": lambda T: nn(T).scaled_dot_product_attention(
+        single(T, 3, 150, 4), single(T, 3, 140, 4), single(T, 3, 140, 4), is_causal=True
+    ).contiguous(),
+    "attention, rows that see nothing": lambda T: nn(T).scaled_dot_product_attention(
+        single(T, 1, 2, 4), single(T, 1, 3, 4), single(T, 1, 3, 4), T.tensor([[False] * 3, [True, False, True]])
+    ).contiguous(),
+    "attention, mask and causal": lambda T: nn(T).scaled_dot_product_attention(
+        single(T, 2, 4), single(T, 2, 4), single(T, 2, 4), T.ones(2, 2), is_causal=True
+    ),
+    "pad": lambda T: nn(T).pad(single(T, 2, 3, 4), [1, -1, 2, 0], "constant", 2.5),
+    "pad, reflected": lambda T: nn(T).pad(single(T, 2, 3, 4), [2, 1], "reflect"),
+    "pad, reflected too far": lambda T: nn(T).pad(single(T, 2, 3, 4), [4, 1], "reflect"),
+    "pad, circular": lambda T: nn(T).pad(single(T, 2, 3, 4, 5), [2, 1, 0, 3], "circular"),
+    "pixel_shuffle": lambda T: T.pixel_shuffle(single(T, 2, 8, 3, 2), 2),
+    "nearest": lambda T: nn(T).upsample_nearest2d(single(T, 1, 2, 5, 4), None, [1.7, 0.6]),
+    "bilinear": lambda T: nn(T).upsample_bilinear2d(single(T, 1, 2, 5, 4), [3, 9], False, None),
+    "bicubic": lambda T: nn(T).upsample_bicubic2d(single(T, 1, 2, 5, 4), [8, 9], True, None),
+    "anti-aliased": lambda T: nn(T)._upsample_bilinear2d_aa(single(T, 1, 2, 9, 8), [3, 5], False, None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_as_pytorch(name):
+    check(CASES[name], rtol=1e-2 if "half" in name else 2e-5)
+
+
+_classes = taeda.tensor([1, 2, -100])
+GRADIENTS = {
+    "softmax": (lambda x: taeda.softmax(x, 1), (3, 4)),
+    "log_softmax of columns": (lambda x: taeda.log_softmax(x, 0), (3, 4)),
+    "layer_norm": (lambda x, w, b: taeda.layer_norm(x, [4], w, b), (3, 4), (4,), (4,)),
+    "rms_norm": (lambda x, w: taeda.rms_norm(x, [4], w), (3, 4), (4,)),
+    "group_norm": (lambda x, w, b: taeda.group_norm(x, 2, w, b), (2, 4, 3), (4,), (4,)),
+    "batch_norm": (
+        lambda x, w, b: taeda.batch_norm(x, w, b, None, None, True, 0.1, 1e-5, True), (3, 2, 2), (2,), (2,)
+    ),
+    "cross_entropy": (lambda x: taeda._C._nn.cross_entropy_loss(x, _classes, None, 1), (3, 4)),
+    "mse": (lambda x, y: taeda._C._nn.mse_loss(x, y), (3, 2), (3, 2)),
+    "bce with logits": (lambda x, y: taeda.binary_cross_entropy_with_logits(x, y), (3, 2), (3, 2)),
+    "max_pool2d": (lambda x: taeda.max_pool2d(x, 2, 1), (1, 4, 4)),
+    "avg_pool2d": (lambda x: taeda._C._nn.avg_pool2d(x, [2, 2], [1, 1], [1, 1]), (1, 3, 4)),
+    "adaptive_avg_pool2d": (lambda x: taeda._C._nn.adaptive_avg_pool2d(x, [2, 3]), (1, 3, 5)),
+    "attention": (
+        lambda q, k, v: taeda._C._nn.scaled_dot_product_attention(q, k, v, is_causal=True), (2, 3, 2), (2, 4, 2), (2, 4, 2)
+    ),
+    "reflection": (lambda x: taeda._C._nn.pad(x, [2, 1], "reflect"), (2, 3)),
+    "bilinear": (lambda x: taeda._C._nn.upsample_bilinear2d(x, [4, 2], False, None), (1, 1, 3, 3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients(name):
+    function, *shapes = GRADIENTS[name]
+    inputs = [numbers(taeda, *shape).requires_grad_() for shape in shapes]
+    assert gradcheck(function, inputs)
+    assert gradgradcheck(function, inputs)
+
+
+def test_running_statistics_move_and_are_counted_as_written():
+    mean, var = taeda.zeros(2), taeda.ones(2)
+    taeda.batch_norm(taeda.tensor([[1.0, 2.0], [3.0, 6.0]]), None, None, mean, var, True, 0.5, 1e-5, True)
+    assert mean.tolist() == [1.0, 2.0] and var.tolist() == [1.5, 4.5] and mean._version == var._version == 1
+
+
+def test_results_do_not_depend_on_threads():
+    def run():
+        x = single(taeda, 64, 32, 20, 20).requires_grad_()
+        w = taeda.ones(32, requires_grad=True)
+        taeda.batch_norm(x, w, None, None, None, True, 0.1, 1e-5, True).square().sum().backward()
+        return x.grad, w.grad
+
+    threads = taeda.get_num_threads()
+    try:
+        taeda.set_num_threads(1)
+        one = run()
+        taeda.set_num_threads(2)
+        assert all(taeda.equal(a, b) for a, b in zip(one, run(), strict=True))
+    finally:
+        taeda.set_num_threads(threads)
