@@ -15,12 +15,15 @@ using shape::Dims;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void check(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask, bool is_causal) {
-  TAEDA_CHECK(query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2, "query, key and value must have at least 2 dimensions; got shapes ",
-              query.sizes(), ", ", key.sizes(), " and ", value.sizes());
-  TAEDA_CHECK(query.dtype() == key.dtype() && query.dtype() == value.dtype(), "query, key and value must have one dtype; got ", query.dtype(), ", ",
-              key.dtype(), " and ", value.dtype());
+  TAEDA_CHECK(query.dim() >= 2 && key.dim() >= 2 && value.dim() >= 2,
+              "query, key and value must have at least 2 dimensions; got shapes ", query.sizes(), ", ", key.sizes(),
+              " and ", value.sizes());
+  TAEDA_CHECK(query.dtype() == key.dtype() && query.dtype() == value.dtype(),
+              "query, key and value must have one dtype; got ", query.dtype(), ", ", key.dtype(), " and ",
+              value.dtype());
   TAEDA_CHECK(!(mask.defined() && is_causal), "attn_mask and is_causal exclude each other");
-  TAEDA_CHECK(!mask.defined() || mask.dtype() == DType::Bool || is_floating(mask.dtype()), "attn_mask must be bool or floating; got ", mask.dtype());
+  TAEDA_CHECK(!mask.defined() || mask.dtype() == DType::Bool || is_floating(mask.dtype()),
+              "attn_mask must be bool or floating; got ", mask.dtype());
 }
 
 // What is added to the scores.
@@ -71,13 +74,14 @@ Tensor shared(const Tensor& t, int64_t heads) {
 
 }  // namespace
 
-Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask, double dropout_p,
-                                    bool is_causal, std::optional<double> scale, bool enable_gqa) {
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, double dropout_p, bool is_causal,
+                                    std::optional<double> scale, bool enable_gqa) {
   check(query, key, value, attn_mask, is_causal);
   if (enable_gqa) {
     TAEDA_CHECK(query.dim() >= 3, "enable_gqa needs a dimension of heads; got shape ", query.sizes());
-    return ops::scaled_dot_product_attention(query, shared(key, query.size(-3)), shared(value, query.size(-3)), attn_mask, dropout_p, is_causal,
-                                             scale, false);
+    return ops::scaled_dot_product_attention(query, shared(key, query.size(-3)), shared(value, query.size(-3)),
+                                             attn_mask, dropout_p, is_causal, scale, false);
   }
   const double factor = scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
   Tensor bias = as_bias(attn_mask, query.dtype());
@@ -98,14 +102,16 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   return ops::matmul(dropout_p > 0 ? ops::dropout(weights, dropout_p, true) : weights, value);
 }
 
-std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key, const Tensor& value,
-                                                      const Tensor& bias, const Tensor& output, const Tensor& logsumexp, bool is_causal,
-                                                      double scale) {
-  if (!may_record(grad, query, key, value)) return ops::attention_grads(grad, query, key, value, bias, output, logsumexp, is_causal, scale);
+std::tuple<Tensor, Tensor, Tensor> attention_backward(const Tensor& grad, const Tensor& query, const Tensor& key,
+                                                      const Tensor& value, const Tensor& bias, const Tensor& output,
+                                                      const Tensor& logsumexp, bool is_causal, double scale) {
+  if (!may_record(grad, query, key, value))
+    return ops::attention_grads(grad, query, key, value, bias, output, logsumexp, is_causal, scale);
   Tensor p = weights_of(query, key, bias, is_causal, scale);
   Tensor dp = ops::matmul(grad, ops::transpose(value, -2, -1));
   Tensor ds = ops::mul(ops::mul(p, ops::sub(dp, ops::sum(ops::mul(p, dp), Dims{-1}, true))), Scalar(scale));
-  return {ops::matmul(ds, key), ops::matmul(ops::transpose(ds, -2, -1), query), ops::matmul(ops::transpose(p, -2, -1), grad)};
+  return {ops::matmul(ds, key), ops::matmul(ops::transpose(ds, -2, -1), query),
+          ops::matmul(ops::transpose(p, -2, -1), grad)};
 }
 
 }  // namespace taeda::composite

@@ -1,13 +1,14 @@
 // The public names of normalisation.
+#include "shape/ops/norm.h"
 #include "api/ops.h"
 #include "shape/norm_rules.h"
-#include "shape/ops/norm.h"
 
 namespace taeda::composite {
 
 using shape::Dims;
 
-Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps, bool) {
+Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps,
+                  bool) {
   return std::get<0>(ops::native_layer_norm(input, normalized_shape, weight, bias, eps));
 }
 
@@ -23,9 +24,10 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   return std::get<0>(ops::native_group_norm(input, weight, bias, n, c, area, num_groups, eps));
 }
 
-Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
-                  bool training, double momentum, double eps, bool) {
-  Tensor result = std::get<0>(ops::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                  const Tensor& running_var, bool training, double momentum, double eps, bool) {
+  Tensor result =
+      std::get<0>(ops::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
   if (training)
     for (const Tensor& t : {running_mean, running_var})
       if (t.defined()) t->bump_version();
@@ -33,20 +35,22 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
 }
 
 // Samples become channels of one sample, each with its copy of the running statistics.
-Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
-                     bool use_input_stats, double momentum, double eps, bool) {
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                     const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool) {
   TAEDA_CHECK(input.dim() >= 2, "input must have a batch and a channel dimension; got shape ", input.sizes());
   TAEDA_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
               "without use_input_stats, running_mean and running_var are needed");
   int64_t n = input.size(0), c = input.size(1);
-  if (use_input_stats && !running_mean.defined() && !running_var.defined()) return group_norm(input, c, weight, bias, eps, true);
+  if (use_input_stats && !running_mean.defined() && !running_var.defined())
+    return group_norm(input, c, weight, bias, eps, true);
   Dims flat(input.sizes());
   flat[0] = 1;
   flat[1] = n * c;
   const int64_t times[] = {n};
   auto spread = [&](const Tensor& t) { return t.defined() ? ops::repeat(t, times) : t; };
   Tensor mean = spread(running_mean), var = spread(running_var);
-  Tensor result = batch_norm(ops::reshape(input, flat), spread(weight), spread(bias), mean, var, use_input_stats, momentum, eps, true);
+  Tensor result = batch_norm(ops::reshape(input, flat), spread(weight), spread(bias), mean, var, use_input_stats,
+                             momentum, eps, true);
   auto gather = [&](const Tensor& running, const Tensor& spread_out) {
     if (!running.defined() || !use_input_stats) return;
     Scoped grad_off(t_state.grad_mode, false);

@@ -61,27 +61,31 @@ Dims all_but_channels(int64_t rank) {
 
 }  // namespace
 
-Grads layer_norm_backward(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean, const Tensor& rstd,
-                          const Tensor& weight, double eps, IntList output_mask) {
-  Grads all = may_record(grad, input, weight) ? row_grads(grad, input, normalized_shape.size(), weight, eps, true)
-                                              : ops::layer_norm_grads(grad, input, normalized_shape, mean, rstd, weight, output_mask);
+Grads layer_norm_backward(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean,
+                          const Tensor& rstd, const Tensor& weight, double eps, IntList output_mask) {
+  Grads all = may_record(grad, input, weight)
+                  ? row_grads(grad, input, normalized_shape.size(), weight, eps, true)
+                  : ops::layer_norm_grads(grad, input, normalized_shape, mean, rstd, weight, output_mask);
   return chosen(all, output_mask[0], output_mask[1], output_mask[2]);
 }
 
-std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& rstd,
-                                             const Tensor& weight, std::optional<double> eps, IntList output_mask) {
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& input, IntList normalized_shape,
+                                             const Tensor& rstd, const Tensor& weight, std::optional<double> eps,
+                                             IntList output_mask) {
   double least = input.dtype() == DType::Float64 ? 0x1p-52 : 0x1p-23;
   const int64_t mask[] = {output_mask[0], output_mask[1], 0};
-  Grads all = may_record(grad, input, weight) ? row_grads(grad, input, normalized_shape.size(), weight, eps.value_or(least), false)
-                                              : ops::layer_norm_grads(grad, input, normalized_shape, {}, rstd, weight, mask);
+  Grads all = may_record(grad, input, weight)
+                  ? row_grads(grad, input, normalized_shape.size(), weight, eps.value_or(least), false)
+                  : ops::layer_norm_grads(grad, input, normalized_shape, {}, rstd, weight, mask);
   auto [to_input, to_weight, to_bias] = chosen(all, mask[0], mask[1], false);
   return {to_input, to_weight};
 }
 
-Grads group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight, int64_t group,
-                          double eps, IntList output_mask) {
+Grads group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                          const Tensor& weight, int64_t group, double eps, IntList output_mask) {
   if (!may_record(grad, input, weight))
-    return chosen(ops::group_norm_grads(grad, input, mean, rstd, weight, group, output_mask), output_mask[0], output_mask[1], output_mask[2]);
+    return chosen(ops::group_norm_grads(grad, input, mean, rstd, weight, group, output_mask), output_mask[0],
+                  output_mask[1], output_mask[2]);
   const Dims grouped{input.size(0), group, input.numel() / std::max<int64_t>(input.size(0) * group, 1)}, within{2};
   Dims outer = all_but_channels(input.dim());
   Standard h(ops::reshape(input, grouped), within, eps, true);
@@ -91,11 +95,11 @@ Grads group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor&
   return chosen({to_input, to_weight, ops::sum(grad, outer)}, output_mask[0], output_mask[1], output_mask[2]);
 }
 
-Grads batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool training,
-                          double eps, IntList output_mask) {
+Grads batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                          const Tensor& rstd, bool training, double eps, IntList output_mask) {
   if (!may_record(grad, input, weight))
-    return chosen(ops::batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask.first(3)), output_mask[0], output_mask[1],
-                  output_mask[2]);
+    return chosen(ops::batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask.first(3)),
+                  output_mask[0], output_mask[1], output_mask[2]);
   const int64_t rank = input.dim();
   Dims outer = all_but_channels(rank);
   Tensor weighted = scaled(grad, per_channel(weight, rank)), to_input, value;
@@ -108,7 +112,8 @@ Grads batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor&
     to_input = ops::mul(weighted, scale);
     value = ops::mul(ops::sub(input, per_channel(mean, rank)), scale);
   }
-  return chosen({to_input, ops::sum(ops::mul(grad, value), outer), ops::sum(grad, outer)}, output_mask[0], output_mask[1], output_mask[2]);
+  return chosen({to_input, ops::sum(ops::mul(grad, value), outer), ops::sum(grad, outer)}, output_mask[0],
+                output_mask[1], output_mask[2]);
 }
 
 }  // namespace taeda::composite

@@ -1,6 +1,6 @@
 // Padding.
-#include "api/ops.h"
 #include "shape/ops/pad.h"
+#include "api/ops.h"
 #include "shape/spec.h"
 
 namespace taeda::composite {
@@ -10,8 +10,8 @@ namespace {
 using shape::Dims;
 
 void check_pairs(const Tensor& self, IntList pad) {
-  TAEDA_CHECK(pad.size() % 2 == 0 && static_cast<int64_t>(pad.size()) <= 2 * self.dim(), "pad must list (before, after) for at most ", self.dim(),
-              " dimensions; got ", pad);
+  TAEDA_CHECK(pad.size() % 2 == 0 && static_cast<int64_t>(pad.size()) <= 2 * self.dim(),
+              "pad must list (before, after) for at most ", self.dim(), " dimensions; got ", pad);
 }
 
 // The part of `t` that lies `before` and `after` inside along the dimensions of `pad`; negative numbers reach outside.
@@ -48,21 +48,23 @@ Tensor constant_unpad_nd(const Tensor& self, IntList pad) {
 
 Tensor _pad_circular(const Tensor& self, IntList pad) {
   check_pairs(self, pad);
-  TAEDA_CHECK(static_cast<int64_t>(pad.size()) / 2 + 2 == self.dim(), "circular padding is for all dimensions after (N, C); got ", pad,
-              " for shape ", self.sizes());
-  Tensor t = self;
+  TAEDA_CHECK(static_cast<int64_t>(pad.size()) / 2 + 2 == self.dim(),
+              "circular padding is for all dimensions after (N, C); got ", pad, " for shape ", self.sizes());
+  Tensor t = inner(self, pad, -1);  // what is cut off does not come round again
+  bool is_view = true;
   for (size_t i = 0; i < pad.size() / 2; ++i) {
-    int64_t d = self.dim() - 1 - static_cast<int64_t>(i), size = self.size(d), before = pad[2 * i], after = pad[2 * i + 1];
-    TAEDA_CHECK(before <= size && after <= size, "circular padding may go round at most once: the size is ", size, "; got ", before, " and ", after);
-    TAEDA_CHECK(size + before + after >= 0, "the padding ", pad, " leaves nothing of shape ", self.sizes());
-    std::vector<Tensor> parts;
-    if (before > 0) parts.push_back(ops::narrow(t, d, size - before, before));
-    int64_t from = std::max<int64_t>(-before, 0), to = size - std::max<int64_t>(-after, 0);
-    parts.push_back(ops::narrow(t, d, from, to - from));
+    int64_t d = self.dim() - 1 - static_cast<int64_t>(i), size = t.size(d);
+    int64_t before = std::max<int64_t>(pad[2 * i], 0), after = std::max<int64_t>(pad[2 * i + 1], 0);
+    TAEDA_CHECK(before <= size && after <= size, "circular padding may go round at most once: the size is ", size,
+                "; got ", before, " and ", after);
+    std::vector<Tensor> parts{t};
+    if (before > 0) parts.insert(parts.begin(), ops::narrow(t, d, size - before, before));
     if (after > 0) parts.push_back(ops::narrow(t, d, 0, after));
-    t = parts.size() == 1 ? ops::clone(parts[0]) : ops::cat(parts, d);
+    if (parts.size() == 1) continue;
+    t = ops::cat(parts, d);
+    is_view = false;
   }
-  return t;
+  return is_view ? ops::clone(t, MemoryFormat::Contiguous) : t;
 }
 
 Tensor pad(const Tensor& self, IntList pad, std::string_view mode, std::optional<double> value) {
@@ -70,13 +72,16 @@ Tensor pad(const Tensor& self, IntList pad, std::string_view mode, std::optional
   if (mode == "constant") return ops::constant_pad_nd(self, pad, Scalar(value.value_or(0)));
   TAEDA_CHECK(value.value_or(0) == 0, "value goes with mode 'constant'; got mode '", mode, "'");
   bool known = mode == "reflect" || mode == "replicate" || mode == "circular";
-  if (!known) TAEDA_FAIL(NotImplemented, "mode must be 'constant', 'reflect', 'replicate' or 'circular'; got '", mode, "'");
+  if (!known)
+    TAEDA_FAIL(NotImplemented, "mode must be 'constant', 'reflect', 'replicate' or 'circular'; got '", mode, "'");
   int64_t rank = static_cast<int64_t>(pad.size()) / 2;
   if (rank < 1 || rank > 3 || (self.dim() != rank + 1 && self.dim() != rank + 2))
-    TAEDA_FAIL(NotImplemented, "mode '", mode, "' pads the last 1 to 3 dimensions of (N, C, ...) or (C, ...), all of them; got ", pad,
-               " for shape ", self.sizes());
+    TAEDA_FAIL(NotImplemented, "mode '", mode,
+               "' pads the last 1 to 3 dimensions of (N, C, ...) or (C, ...), all of them; got ", pad, " for shape ",
+               self.sizes());
   if (mode != "circular") return ops::pad_by_itself(self, pad, rank, mode == "reflect" ? 0 : 1);
-  return self.dim() == rank + 2 ? ops::_pad_circular(self, pad) : ops::squeeze(ops::_pad_circular(ops::unsqueeze(self, 0), pad), 0);
+  return self.dim() == rank + 2 ? ops::_pad_circular(self, pad)
+                                : ops::squeeze(ops::_pad_circular(ops::unsqueeze(self, 0), pad), 0);
 }
 
 }  // namespace taeda::composite

@@ -10,7 +10,8 @@ using shape::Dims;
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   const int64_t r = upscale_factor;
   TAEDA_CHECK(self.dim() >= 3, "input must be (..., C, H, W); got shape ", self.sizes());
-  TAEDA_CHECK(r > 0 && self.size(-3) % (r * r) == 0, "the channels must be a multiple of upscale_factor squared; got ", self.size(-3), " and ", r);
+  TAEDA_CHECK(r > 0 && self.size(-3) % (r * r) == 0, "the channels must be a multiple of upscale_factor squared; got ",
+              self.size(-3), " and ", r);
   int64_t lead = self.dim() - 3, c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1);
   Dims split(self.sizes().first(lead)), order, joined = split;
   for (int64_t n : {c, r, r, h, w}) split.push_back(n);
@@ -23,8 +24,8 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
 Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   const int64_t r = downscale_factor;
   TAEDA_CHECK(self.dim() >= 3, "input must be (..., C, H, W); got shape ", self.sizes());
-  TAEDA_CHECK(r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0, "height and width must be multiples of downscale_factor ", r,
-              "; got shape ", self.sizes());
+  TAEDA_CHECK(r > 0 && self.size(-2) % r == 0 && self.size(-1) % r == 0,
+              "height and width must be multiples of downscale_factor ", r, "; got shape ", self.sizes());
   int64_t lead = self.dim() - 3, c = self.size(-3), h = self.size(-2) / r, w = self.size(-1) / r;
   Dims split(self.sizes().first(lead)), order, joined = split;
   for (int64_t n : {c, h, r, w, r}) split.push_back(n);
@@ -36,7 +37,8 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {
   TAEDA_CHECK(self.dim() >= 3, "input must be (N, C, ...); got shape ", self.sizes());
-  TAEDA_CHECK(groups > 0 && self.size(1) % groups == 0, "the channels (", self.size(1), ") must be a multiple of the groups (", groups, ")");
+  TAEDA_CHECK(groups > 0 && self.size(1) % groups == 0, "the channels (", self.size(1),
+              ") must be a multiple of the groups (", groups, ")");
   Dims split{self.size(0), groups, self.size(1) / groups};
   for (int64_t d = 2; d < self.dim(); ++d) split.push_back(self.size(d));
   return ops::reshape(ops::transpose(ops::reshape(self, split), 1, 2), self.sizes());

@@ -1,6 +1,6 @@
 // Pooling of one dimension is pooling of a plane one row high; unpooling writes where pooling read.
-#include "api/ops.h"
 #include "shape/ops/pool.h"
+#include "api/ops.h"
 #include "shape/spec.h"
 
 namespace taeda::composite {
@@ -27,9 +27,11 @@ Tensor with_row(const Tensor& self) {
 Tensor unpooled(const Tensor& self, const Tensor& indices, IntList output_size, int64_t rank) {
   TAEDA_CHECK(self.dim() == rank + 1 || self.dim() == rank + 2, "input must have a channel and ", rank,
               " spatial dimensions, with a batch before them or not; got shape ", self.sizes());
-  TAEDA_CHECK(static_cast<int64_t>(output_size.size()) == rank, "output_size must have ", rank, " sizes; got ", output_size);
-  TAEDA_CHECK(indices.dtype() == DType::Int64 && std::ranges::equal(indices.sizes(), self.sizes()), "indices must be int64 of the input's shape ",
-              self.sizes(), "; got ", indices.dtype(), " of shape ", indices.sizes());
+  TAEDA_CHECK(static_cast<int64_t>(output_size.size()) == rank, "output_size must have ", rank, " sizes; got ",
+              output_size);
+  TAEDA_CHECK(indices.dtype() == DType::Int64 && std::ranges::equal(indices.sizes(), self.sizes()),
+              "indices must be int64 of the input's shape ", self.sizes(), "; got ", indices.dtype(), " of shape ",
+              indices.sizes());
   Dims outer(self.sizes().first(self.dim() - rank)), sizes = outer;
   for (int64_t n : output_size) sizes.push_back(n);
   Dims plane = outer;
@@ -40,15 +42,18 @@ Tensor unpooled(const Tensor& self, const Tensor& indices, IntList output_size, 
 
 }  // namespace
 
-std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation,
-                                                   bool ceil_mode) {
-  auto [values, indices] = ops::max_pool2d_with_indices(with_row(self), flat(kernel_size, 1), flat(stride, 1), flat(padding, 0), flat(dilation, 1),
-                                                        ceil_mode);
+std::tuple<Tensor, Tensor> max_pool1d_with_indices(const Tensor& self, IntList kernel_size, IntList stride,
+                                                   IntList padding, IntList dilation, bool ceil_mode) {
+  auto [values, indices] = ops::max_pool2d_with_indices(with_row(self), flat(kernel_size, 1), flat(stride, 1),
+                                                        flat(padding, 0), flat(dilation, 1), ceil_mode);
   return {ops::squeeze(values, -2), ops::squeeze(indices, -2)};
 }
 
-Tensor avg_pool1d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool count_include_pad) {
-  return ops::squeeze(ops::avg_pool2d(with_row(self), flat(kernel_size, 1), flat(stride, 1), flat(padding, 0), ceil_mode, count_include_pad), -2);
+Tensor avg_pool1d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
+                  bool count_include_pad) {
+  return ops::squeeze(ops::avg_pool2d(with_row(self), flat(kernel_size, 1), flat(stride, 1), flat(padding, 0),
+                                      ceil_mode, count_include_pad),
+                      -2);
 }
 
 Tensor adaptive_avg_pool1d(const Tensor& self, IntList output_size) {
@@ -70,7 +75,9 @@ Tensor adaptive_avg_pool_again(const Tensor& self, IntList sizes, int64_t rank) 
   return rank == 2 ? ops::_adaptive_avg_pool2d(self, wanted) : ops::_adaptive_avg_pool3d(self, wanted);
 }
 
-Tensor max_unpool2d(const Tensor& self, const Tensor& indices, IntList output_size) { return unpooled(self, indices, output_size, 2); }
+Tensor max_unpool2d(const Tensor& self, const Tensor& indices, IntList output_size) {
+  return unpooled(self, indices, output_size, 2);
+}
 Tensor max_unpool3d(const Tensor& self, const Tensor& indices, IntList output_size, IntList, IntList) {
   return unpooled(self, indices, output_size, 3);
 }

@@ -1,6 +1,6 @@
 // The public names of softmax: conversion first, then the op that autograd records.
-#include "api/ops.h"
 #include "shape/ops/softmax.h"
+#include "api/ops.h"
 
 namespace taeda::composite {
 
@@ -14,7 +14,9 @@ Tensor converted(const Tensor& self, int64_t dim, std::optional<DType> dtype, Ke
 
 }  // namespace
 
-Tensor softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype) { return converted(self, dim, dtype, ops::_softmax); }
+Tensor softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
+  return converted(self, dim, dtype, ops::_softmax);
+}
 Tensor log_softmax(const Tensor& self, int64_t dim, std::optional<DType> dtype) {
   return converted(self, dim, dtype, ops::_log_softmax);
 }

@@ -12,9 +12,12 @@ namespace {
 using shape::Dims;
 using Factors = std::span<const std::optional<double>>;
 
-Tensor resized(const Tensor& self, int64_t rank, IntList output_size, int64_t mode, bool align_corners, Factors scales) {
-  TAEDA_CHECK(self.dim() == rank + 2, "input must be (N, C) and ", rank, " spatial dimensions; got shape ", self.sizes());
-  TAEDA_CHECK(static_cast<int64_t>(output_size.size()) == rank, "output_size must have ", rank, " sizes; got ", output_size);
+Tensor resized(const Tensor& self, int64_t rank, IntList output_size, int64_t mode, bool align_corners,
+               Factors scales) {
+  TAEDA_CHECK(self.dim() == rank + 2, "input must be (N, C) and ", rank, " spatial dimensions; got shape ",
+              self.sizes());
+  TAEDA_CHECK(static_cast<int64_t>(output_size.size()) == rank, "output_size must have ", rank, " sizes; got ",
+              output_size);
   Tensor t = self;
   for (int64_t d = rank - 1; d >= 0; --d) {
     bool same = output_size[d] == self.size(d + 2) && (!scales[d] || *scales[d] == 1);
@@ -30,8 +33,8 @@ Tensor resized(const Tensor& self, int64_t rank, std::optional<IntList> output_s
   std::vector<std::optional<double>> scales(rank);
   if (output_size) return resized(self, rank, *output_size, mode, align_corners, scales);
   TAEDA_CHECK(static_cast<int64_t>(factors->size()) == rank && self.dim() == rank + 2, "scale_factors must have ", rank,
-              " numbers for an input of (N, C) and as many spatial dimensions; got ", static_cast<int64_t>(factors->size()), " and shape ",
-              self.sizes());
+              " numbers for an input of (N, C) and as many spatial dimensions; got ",
+              static_cast<int64_t>(factors->size()), " and shape ", self.sizes());
   Dims sizes;
   for (int64_t d = 0; d < rank; ++d) {
     scales[d] = (*factors)[d];
@@ -47,18 +50,18 @@ using FactorList = std::optional<std::span<const double>>;
 
 }  // namespace
 
-#define TAEDA_NEAREST(name, mode)                                                                              \
-  Tensor name##1d(const Tensor& self, IntList size, Scale w) {                                                 \
-    return resized(self, 1, size, mode, false, std::array{w});                                                 \
-  }                                                                                                            \
+#define TAEDA_NEAREST(name, mode)                                                                                     \
+  Tensor name##1d(const Tensor& self, IntList size, Scale w) {                                                        \
+    return resized(self, 1, size, mode, false, std::array{w});                                                        \
+  }                                                                                                                   \
   Tensor name##1d(const Tensor& self, SizeList size, FactorList f) { return resized(self, 1, size, mode, false, f); } \
-  Tensor name##2d(const Tensor& self, IntList size, Scale h, Scale w) {                                        \
-    return resized(self, 2, size, mode, false, std::array{h, w});                                              \
-  }                                                                                                            \
+  Tensor name##2d(const Tensor& self, IntList size, Scale h, Scale w) {                                               \
+    return resized(self, 2, size, mode, false, std::array{h, w});                                                     \
+  }                                                                                                                   \
   Tensor name##2d(const Tensor& self, SizeList size, FactorList f) { return resized(self, 2, size, mode, false, f); } \
-  Tensor name##3d(const Tensor& self, IntList size, Scale d, Scale h, Scale w) {                               \
-    return resized(self, 3, size, mode, false, std::array{d, h, w});                                           \
-  }                                                                                                            \
+  Tensor name##3d(const Tensor& self, IntList size, Scale d, Scale h, Scale w) {                                      \
+    return resized(self, 3, size, mode, false, std::array{d, h, w});                                                  \
+  }                                                                                                                   \
   Tensor name##3d(const Tensor& self, SizeList size, FactorList f) { return resized(self, 3, size, mode, false, f); }
 TAEDA_NEAREST(upsample_nearest, kNearest)
 TAEDA_NEAREST(_upsample_nearest_exact, kNearestExact)
@@ -77,12 +80,12 @@ Tensor upsample_trilinear3d(const Tensor& self, SizeList size, bool align_corner
   return resized(self, 3, size, kLinear, align_corners, f);
 }
 
-#define TAEDA_PLANE(name, mode)                                                                       \
-  Tensor name(const Tensor& self, IntList size, bool align_corners, Scale h, Scale w) {               \
-    return resized(self, 2, size, mode, align_corners, std::array{h, w});                             \
-  }                                                                                                   \
-  Tensor name(const Tensor& self, SizeList size, bool align_corners, FactorList f) {                  \
-    return resized(self, 2, size, mode, align_corners, f);                                            \
+#define TAEDA_PLANE(name, mode)                                                         \
+  Tensor name(const Tensor& self, IntList size, bool align_corners, Scale h, Scale w) { \
+    return resized(self, 2, size, mode, align_corners, std::array{h, w});               \
+  }                                                                                     \
+  Tensor name(const Tensor& self, SizeList size, bool align_corners, FactorList f) {    \
+    return resized(self, 2, size, mode, align_corners, f);                              \
   }
 TAEDA_PLANE(upsample_bilinear2d, kLinear)
 TAEDA_PLANE(upsample_bicubic2d, kCubic)

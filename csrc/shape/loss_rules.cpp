@@ -4,49 +4,61 @@ namespace taeda::shape {
 
 namespace {
 
-void check_arguments(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t class_dim) {
+void check_arguments(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                     int64_t class_dim) {
   if (!is_floating(self.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
-  TAEDA_CHECK(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8, "target must hold int64 class numbers; got ", target.dtype());
+  TAEDA_CHECK(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8,
+              "target must hold int64 class numbers; got ", target.dtype());
   TAEDA_CHECK(reduction >= 0 && reduction <= 2, "reduction must be 0 (none), 1 (mean) or 2 (sum); got ", reduction);
   int64_t classes = self.sizes()[class_dim];
-  TAEDA_CHECK(!weight.defined() || weight.dtype() == self.dtype(), "weight must have the input's dtype ", self.dtype(), "; got ", weight.dtype());
-  TAEDA_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes), "weight must have one number for each of the ", classes,
-              " classes; got shape ", weight.sizes());
+  TAEDA_CHECK(!weight.defined() || weight.dtype() == self.dtype(), "weight must have the input's dtype ", self.dtype(),
+              "; got ", weight.dtype());
+  TAEDA_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes),
+              "weight must have one number for each of the ", classes, " classes; got shape ", weight.sizes());
 }
 
 }  // namespace
 
 LossAndWeight nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t) {
   TAEDA_CHECK(self.dim() == 1 || self.dim() == 2, "input must be (N, C) or (C); got shape ", self.sizes());
-  bool fits = self.dim() == 2 ? target.dim() == 1 && target.sizes()[0] == self.sizes()[0] : target.numel() == 1 && target.dim() <= 1;
-  TAEDA_CHECK(fits, "target must have the input's shape without the classes; got shapes ", self.sizes(), " and ", target.sizes());
+  bool fits = self.dim() == 2 ? target.dim() == 1 && target.sizes()[0] == self.sizes()[0]
+                              : target.numel() == 1 && target.dim() <= 1;
+  TAEDA_CHECK(fits, "target must have the input's shape without the classes; got shapes ", self.sizes(), " and ",
+              target.sizes());
   check_arguments(self, target, weight, reduction, self.dim() - 1);
   Dims sizes = reduction == 0 && self.dim() == 2 ? Dims{self.sizes()[0]} : Dims();
   return {Spec{sizes, self.dtype()}, Spec{{}, self.dtype()}};
 }
 
 LossAndWeight nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, int64_t) {
-  TAEDA_CHECK(self.dim() == 4 && target.dim() == 3, "input must be (N, C, H, W) and target (N, H, W); got shapes ", self.sizes(), " and ",
+  TAEDA_CHECK(self.dim() == 4 && target.dim() == 3, "input must be (N, C, H, W) and target (N, H, W); got shapes ",
+              self.sizes(), " and ", target.sizes());
+  bool fits = self.sizes()[0] == target.sizes()[0] && self.sizes()[2] == target.sizes()[1] &&
+              self.sizes()[3] == target.sizes()[2];
+  TAEDA_CHECK(fits, "target must have the input's shape without the classes; got shapes ", self.sizes(), " and ",
               target.sizes());
-  bool fits = self.sizes()[0] == target.sizes()[0] && self.sizes()[2] == target.sizes()[1] && self.sizes()[3] == target.sizes()[2];
-  TAEDA_CHECK(fits, "target must have the input's shape without the classes; got shapes ", self.sizes(), " and ", target.sizes());
   check_arguments(self, target, weight, reduction, 1);
   return {Spec{reduction == 0 ? Dims(target.sizes()) : Dims(), self.dtype()}, Spec{{}, self.dtype()}};
 }
 
-Spec nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor&, const Tensor&, int64_t, int64_t, const Tensor&) {
-  TAEDA_CHECK(grad_output.dtype() == self.dtype(), "the gradient must have the input's dtype ", self.dtype(), "; got ", grad_output.dtype());
+Spec nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor&, const Tensor&, int64_t, int64_t,
+                       const Tensor&) {
+  TAEDA_CHECK(grad_output.dtype() == self.dtype(), "the gradient must have the input's dtype ", self.dtype(), "; got ",
+              grad_output.dtype());
   return {Dims(self.sizes()), self.dtype()};
 }
 
-std::tuple<Spec, Spec, Spec> cross_entropy_rows(const Tensor& self, const Tensor& target, int64_t reduction, int64_t ignore_index) {
+std::tuple<Spec, Spec, Spec> cross_entropy_rows(const Tensor& self, const Tensor& target, int64_t reduction,
+                                                int64_t ignore_index) {
   auto [loss, weight] = nll_loss(self, target, {}, reduction, ignore_index);
   DType wide = compute_type(self.dtype());
   return {loss, Spec{{self.dim() == 2 ? self.sizes()[0] : 1}, wide}, Spec{{}, wide}};
 }
 
-Spec cross_entropy_rows_backward(const Tensor& grad_output, const Tensor& self, const Tensor&, const Tensor&, const Tensor&, int64_t, int64_t) {
-  TAEDA_CHECK(grad_output.dtype() == self.dtype(), "the gradient must have the input's dtype ", self.dtype(), "; got ", grad_output.dtype());
+Spec cross_entropy_rows_backward(const Tensor& grad_output, const Tensor& self, const Tensor&, const Tensor&,
+                                 const Tensor&, int64_t, int64_t) {
+  TAEDA_CHECK(grad_output.dtype() == self.dtype(), "the gradient must have the input's dtype ", self.dtype(), "; got ",
+              grad_output.dtype());
   return {Dims(self.sizes()), self.dtype()};
 }
 

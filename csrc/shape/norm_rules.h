@@ -9,18 +9,20 @@ namespace taeda::shape {
 using Normalised = std::tuple<Spec, Spec, Spec>;  // result, mean, 1 / standard deviation
 using NormGrads = std::tuple<Spec, Spec, Spec>;   // of input, weight, bias
 
-Normalised layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps);
-std::tuple<Spec, Spec> fused_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, std::optional<double> eps);
-NormGrads layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean, const Tensor& rstd,
-                           const Tensor& weight, IntList output_mask);
-Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c, int64_t area, int64_t group,
+Normalised layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias,
                       double eps);
-NormGrads group_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight, int64_t group,
-                           IntList output_mask);
-Normalised batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
-                      bool training, double momentum, double eps);
-NormGrads batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool training,
-                           IntList output_mask);
+std::tuple<Spec, Spec> fused_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight,
+                                      std::optional<double> eps);
+NormGrads layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean,
+                           const Tensor& rstd, const Tensor& weight, IntList output_mask);
+Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c, int64_t area,
+                      int64_t group, double eps);
+NormGrads group_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                           const Tensor& weight, int64_t group, IntList output_mask);
+Normalised batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                      const Tensor& running_var, bool training, double momentum, double eps);
+NormGrads batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                           const Tensor& rstd, bool training, IntList output_mask);
 void check_normalized_shape(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias);
 
 }  // namespace taeda::shape

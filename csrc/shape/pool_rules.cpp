@@ -9,7 +9,8 @@ namespace taeda::shape {
 namespace {
 
 Dims spelled_out(IntList values, int64_t rank, const char* what) {
-  TAEDA_CHECK(values.size() == 1 || static_cast<int64_t>(values.size()) == rank, what, " must be one number or ", rank, "; got ", values);
+  TAEDA_CHECK(values.size() == 1 || static_cast<int64_t>(values.size()) == rank, what, " must be one number or ", rank,
+              "; got ", values);
   Dims all;
   for (int64_t i = 0; i < rank; ++i) all.push_back(values[values.size() == 1 ? 0 : i]);
   return all;
@@ -17,9 +18,10 @@ Dims spelled_out(IntList values, int64_t rank, const char* what) {
 
 void check_planes(IntList sizes, int64_t rank) {
   int64_t dims = static_cast<int64_t>(sizes.size());
-  TAEDA_CHECK(dims == rank + 1 || dims == rank + 2, "input must have a channel and ", rank, " pooled dimensions, with a batch before them or not; got shape ",
-              sizes);
-  for (int64_t d = dims - rank - 1; d < dims; ++d) TAEDA_CHECK(sizes[d] > 0, "only the batch may be empty; got shape ", sizes);
+  TAEDA_CHECK(dims == rank + 1 || dims == rank + 2, "input must have a channel and ", rank,
+              " pooled dimensions, with a batch before them or not; got shape ", sizes);
+  for (int64_t d = dims - rank - 1; d < dims; ++d)
+    TAEDA_CHECK(sizes[d] > 0, "only the batch may be empty; got shape ", sizes);
 }
 
 // How many windows fit; with ceil_mode one may hang over the end, if it starts inside the image or its left padding.
@@ -39,8 +41,10 @@ Spec pooled(const Tensor& self, int64_t rank, IntList count, DType dtype) {
   return {sizes, dtype, Dims(contiguous_strides(sizes, format))};
 }
 
-PooledAndIndices max_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
-  if (is_complex(self.dtype()) || self.dtype() == DType::Bool) TAEDA_FAIL(NotImplemented, "is for real numbers; got ", self.dtype());
+PooledAndIndices max_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList stride, IntList padding,
+                          IntList dilation, bool ceil_mode) {
+  if (is_complex(self.dtype()) || self.dtype() == DType::Bool)
+    TAEDA_FAIL(NotImplemented, "is for real numbers; got ", self.dtype());
   PoolGeometry g(self.sizes(), rank, kernel_size, stride, padding, dilation, ceil_mode);
   return {pooled(self, rank, g.count, self.dtype()), pooled(self, rank, g.count, DType::Int64)};
 }
@@ -48,7 +52,8 @@ PooledAndIndices max_pool(const Tensor& self, int64_t rank, IntList kernel_size,
 Spec avg_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
               std::optional<int64_t> divisor_override) {
   bool is_long = self.dtype() == DType::Int64;
-  if (!is_floating(self.dtype()) && !is_long) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
+  if (!is_floating(self.dtype()) && !is_long)
+    TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
   TAEDA_CHECK(divisor_override.value_or(1) != 0, "divisor_override must not be 0");
   PoolGeometry g(self.sizes(), rank, kernel_size, stride, padding, Dims{1}, ceil_mode);
   return pooled(self, rank, g.count, self.dtype());
@@ -67,7 +72,8 @@ void check_floating(const Tensor& t) {
 
 }  // namespace
 
-PoolGeometry::PoolGeometry(IntList sizes, int64_t rank, IntList kernel_size, IntList strides, IntList paddings, IntList dilations, bool ceil_mode)
+PoolGeometry::PoolGeometry(IntList sizes, int64_t rank, IntList kernel_size, IntList strides, IntList paddings,
+                           IntList dilations, bool ceil_mode)
     : image(sizes.last(std::min<size_t>(rank, sizes.size()))),
       kernel(spelled_out(kernel_size, rank, "kernel_size")),
       stride(strides.empty() ? kernel : spelled_out(strides, rank, "stride")),
@@ -75,19 +81,22 @@ PoolGeometry::PoolGeometry(IntList sizes, int64_t rank, IntList kernel_size, Int
       dilation(spelled_out(dilations, rank, "dilation")) {
   check_planes(sizes, rank);
   for (int64_t d = 0; d < rank; ++d) {
-    TAEDA_CHECK(kernel[d] > 0 && stride[d] > 0 && dilation[d] > 0, "kernel_size, stride and dilation must be positive; got ", kernel, ", ", stride,
-                " and ", dilation);
-    TAEDA_CHECK(padding[d] >= 0 && padding[d] <= ((kernel[d] - 1) * dilation[d] + 1) / 2, "padding must be from 0 to half of the kernel ", kernel,
-                "; got ", padding);
+    TAEDA_CHECK(kernel[d] > 0 && stride[d] > 0 && dilation[d] > 0,
+                "kernel_size, stride and dilation must be positive; got ", kernel, ", ", stride, " and ", dilation);
+    TAEDA_CHECK(padding[d] >= 0 && padding[d] <= ((kernel[d] - 1) * dilation[d] + 1) / 2,
+                "padding must be from 0 to half of the kernel ", kernel, "; got ", padding);
     count.push_back(windows(image[d], kernel[d], stride[d], padding[d], dilation[d], ceil_mode));
-    TAEDA_CHECK(count[d] > 0, "a window of ", kernel, " does not fit into an image of ", image, " with padding ", padding);
+    TAEDA_CHECK(count[d] > 0, "a window of ", kernel, " does not fit into an image of ", image, " with padding ",
+                padding);
   }
 }
 
-PooledAndIndices max_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+PooledAndIndices max_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation,
+                            bool ceil_mode) {
   return max_pool(self, 2, kernel_size, stride, padding, dilation, ceil_mode);
 }
-PooledAndIndices max_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode) {
+PooledAndIndices max_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation,
+                            bool ceil_mode) {
   return max_pool(self, 3, kernel_size, stride, padding, dilation, ceil_mode);
 }
 
@@ -105,7 +114,8 @@ Spec image_like(IntList sizes, int64_t rank, const Tensor& like, DType dtype) {
 Spec max_pool_backward(const Tensor& upper, const Tensor& indices, IntList sizes, int64_t rank) {
   check_floating(upper);
   TAEDA_CHECK(std::ranges::equal(upper.sizes(), indices.sizes()) && indices.dtype() == DType::Int64,
-              "indices must be int64 of the gradient's shape ", upper.sizes(), "; got ", indices.dtype(), " of shape ", indices.sizes());
+              "indices must be int64 of the gradient's shape ", upper.sizes(), "; got ", indices.dtype(), " of shape ",
+              indices.sizes());
   return image_like(sizes, rank, indices, upper.dtype());
 }
 
@@ -117,11 +127,13 @@ Spec avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList
                 std::optional<int64_t> divisor_override) {
   return avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
-Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
+Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool,
+                         std::optional<int64_t>) {
   check_floating(upper);
   return image_like(sizes, 2, upper, upper.dtype());
 }
-Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool, std::optional<int64_t>) {
+Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool,
+                         std::optional<int64_t>) {
   check_floating(upper);
   return image_like(sizes, 3, upper, upper.dtype());
 }

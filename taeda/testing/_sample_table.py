@@ -246,6 +246,9 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("var", "std", "var_mean", "std_mean"), [S(f(2, 3)), S(f(4), False), S(f(0))]),
     **dict.fromkeys(("var.dim", "std.dim", "var_mean.dim", "std_mean.dim"),
         [S(f(2, 3), 0), S(f(2, 3), [0, 1], False, True), S(f(2, 3), None)]),
+    **{f"{name}.correction": [S(f(2, 3)), S(f(2, 3), [0], correction=2), S(f(2, 3), None, correction=0, keepdim=True)]
+       for name in ("var", "std", "var_mean", "std_mean")},
+    "dist": [S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)],
     "norm.Scalar": [S(f(2, 3)), S(f(2, 3), 1)], "norm.ScalarOpt_dim": [S(f(2, 3), 2, [0]), S(f(2, 3), None, [1], True)],
     "frobenius_norm.dim": [S(f(2, 3), [0, 1]), S(f(2, 3), [1])], "nuclear_norm.dim": [S(f(3, 4), [0, 1])],
     "linalg_vector_norm": [S(f(2, 3), p) for p in (2, 1, 0, 3, float("inf"), -float("inf"), 0.5)] + [S(f(2, 3), 2,
@@ -329,6 +332,8 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("linalg_lu_factor_ex", "linalg_lu_factor", "linalg_lu", "linalg_inv_ex", "linalg_inv", "inverse",
         "linalg_det", "det",
                      "linalg_slogdet", "slogdet", "linalg_cond", "pinverse"), [*_SQUARE, S(f(3))]),
+    "linalg_matrix_exp": [S(f(3, 3)), S(f(2, 3, 3)), S(f(2, 3))], "matrix_exp": [S(f(3, 3))],
+    "linalg_tensorinv": [S(f(6, 2, 3)), S(f(6, 2, 3), 1)], "linalg_tensorsolve": [S(f(2, 3, 6), f(2, 3))],
     "logdet": _DEFINITE,
     **dict.fromkeys(("linalg_cholesky_ex", "linalg_cholesky", "cholesky", "cholesky_inverse"),
         [*_DEFINITE, S(f(2, 3))]),

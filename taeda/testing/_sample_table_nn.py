@@ -61,7 +61,8 @@ _RNNS = {
 
 TABLE: dict[str, list[Sample]] = {
     # losses
-    **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss", "kl_div"), _LOSSES),
+    **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss"), _LOSSES),
+    "kl_div": [S(f(2, 3), f(2, 3, low=0.1)), S(f(2, 3), f(2, 3), 0, True)],
     "poisson_nll_loss": [S(f(2, 3), f(2, 3, low=0.1), True, False, 1e-8, r) for r in (0, 1)],
     "binary_cross_entropy": [S(f(2, 3, low=0.1, high=0.9), f(2, 3, low=0, high=1)),
         S(f(2, low=0.1, high=0.9), f(2, low=0, high=1), f(2), 0)],
@@ -142,6 +143,7 @@ TABLE: dict[str, list[Sample]] = {
                                      S(f(2, 3, 4), f(2, 5, 4), f(2, 5, 4), b(3, 5)),
                                      S(f(2, 3, 4), f(2, 5, 4), f(2, 5, 4), f(3, 5), scale=0.3)],
     "softmax.int": [S(f(2, 3), 0), S(f(2, 3, 4), -1), S(f(), 0), S(f(2, 3), 2)],
+    "_fused_rms_norm": [S(f(2, 5), [5], None, None), S(f(2, 5), [5], f(5), 1e-5)],
     # recurrent
     "lstm_cell": [S(f(2, 4), [f(2, 3), f(2, 3)], *_layers(4))], "gru_cell": [S(f(2, 4), f(2, 3), *_layers(3))],
     **dict.fromkeys(("rnn_tanh_cell", "rnn_relu_cell"), [S(f(2, 4), f(2, 3), *_layers(1))]), **_RNNS,

@@ -271,7 +271,6 @@ def _visit(members: list[Member]) -> list[str]:
 
 
 def _apply(derivative: Derivative) -> list[str]:
-    op, schema = derivative.op, derivative.op.declaration.schema
     lines = ["  void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override {"]
     used = used_arguments(list(derivative.gradients.values()))
     known: dict[str, Typed] = {}

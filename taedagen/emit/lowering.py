@@ -229,7 +229,8 @@ def _bind(schema: Schema, values: list[Typed], named: dict[str, Typed], lenient:
             if argument.default is None:
                 return None
         elif not _fits(argument, bound[argument.name]):
-            if not (lenient and argument.type == Type("Tensor") and bound[argument.name].type in _NUMBERS):
+            becomes_tensor = argument.type == Type("Tensor") and bound[argument.name].type in _NUMBERS
+            if not (lenient and becomes_tensor):
                 return None
     return bound
 

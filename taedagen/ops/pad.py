@@ -1,6 +1,6 @@
 """Padding of the last dimensions. ``pad`` lists (before, after) for each, the last dimension first."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 
 @composite("pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", module="nn", files="pad")

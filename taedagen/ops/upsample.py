@@ -1,6 +1,6 @@
 """Resizing of images, one dimension after another. Inputs are (N, C, ...)."""
 
-from taedagen.opdef import *  # noqa: F403
+from taedagen.opdef import *
 
 # Modes: 0 nearest, 1 nearest-exact, 2 linear, 3 cubic, 4 and 5 the last two averaging over all pixels when shrinking.
 

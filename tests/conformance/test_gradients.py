@@ -35,16 +35,37 @@ NO_LIMIT = {
 PHASE = {"linalg_svd", "svd", "linalg_eigh", "linalg_eig", "linalg_qr", "qr"}
 
 
+# PyTorch has no derivative of these either: backward must say so.
+NO_DERIVATIVE = {
+    "special_bessel_j0", "special_bessel_j1", "special_bessel_y0", "special_bessel_y1", "_standard_gamma_grad",
+    "_dirichlet_grad", "scatter.reduce", "scatter.value_reduce",
+}  # fmt: skip
+# Arguments that are data to their op, not variables: PyTorch has no derivative for them either.
+CONSTANT = {
+    **dict.fromkeys(("igamma", "igammac", "special_gammainc", "special_gammaincc", "special_zeta"), {"self"}),
+    **dict.fromkeys(("nll_loss", "nll_loss_nd", "nll_loss_forward", "cross_entropy_loss", "multi_margin_loss"), {"weight"}),
+    **dict.fromkeys(("batch_norm", "native_batch_norm", "instance_norm"), {"running_mean", "running_var"}),
+    **dict.fromkeys(("quantile", "nanquantile"), {"q"}),
+}  # fmt: skip
+# Read one triangle of a symmetric matrix: finite differences must keep it symmetric.
+SYMMETRIC = {"linalg_cholesky_ex", "linalg_cholesky", "cholesky", "linalg_eigh", "linalg_eigvalsh"}
+
+
 def differentiable_samples(op: Op) -> list[tuple[Sample, Any]]:
     """Small valid samples with a result that requires a gradient."""
     function, found = find(taeda, op.schema.name, op.schema.overload), []
-    if op.variant != "functional" or op.schema.name in NO_LIMIT:
+    if (
+        op.variant != "functional"
+        or {op.schema.name, op.schema.full_name} & (NO_LIMIT | NO_DERIVATIVE)
+        or function is None
+    ):
         return []
     for sample in samples_of(op):
         if not 0 < sum(_count(x.shape) for x in sample.fills if x.dtype == "float64") <= 300:
             continue
-        outcome = call(taeda, function, sample, seed_for(op), prepare=require_gradients)
-        if outcome.error is None and any(getattr(r, "requires_grad", False) for r in outcome.results):
+        outcome = call(taeda, function, sample, seed_for(op), prepare=lambda args: require_gradients(op, args))
+        wanted = [r for r in outcome.results if getattr(r, "requires_grad", False)]
+        if outcome.error is None and wanted and all(r.dtype == taeda.float64 for r in wanted):
             found.append((sample, function))
     return found
 
@@ -56,8 +77,11 @@ def _count(shape: tuple[int, ...]) -> int:
     return count
 
 
-def require_gradients(args: list[Any]) -> list[Any]:
-    found = [t for t in flat(args) if hasattr(t, "requires_grad_") and t.is_floating_point()]
+def require_gradients(op: Op, args: list[Any]) -> list[Any]:
+    """Makes the floating-point arguments leaves, those that are constants to the op left out."""
+    constants = CONSTANT.get(op.schema.name, set())
+    named = [arg for name, arg in zip(op.schema.names, args) if name not in constants]
+    found = [t for t in flat(named) if hasattr(t, "requires_grad_") and t.is_floating_point()]
     for tensor in found:
         tensor.requires_grad_()
     return found
@@ -69,11 +93,13 @@ def check(op: Op, check_function: Any, limit: int, size: int) -> None:
         pytest.skip("nothing to differentiate")
     for sample, function in picked:
         args, kwargs = sample.make(taeda, seed_for(op))
-        inputs = require_gradients(args)
+        inputs = require_gradients(op, args)
 
         def of_inputs(
             *tensors: Any, args: Any = args, kwargs: Any = kwargs, function: Any = function, inputs: Any = inputs
         ) -> Any:
+            if op.schema.name in SYMMETRIC:
+                tensors = tuple((t + t.mT) / 2 for t in tensors)
             replaced = {id(old): new for old, new in zip(inputs, tensors)}
             swap = lambda v: [swap(x) for x in v] if isinstance(v, list) else replaced.get(id(v), v)
             results = [r for r in flat(function(*map(swap, args), **kwargs)) if getattr(r, "requires_grad", False)]
@@ -83,6 +109,16 @@ def check(op: Op, check_function: Any, limit: int, size: int) -> None:
             check_function(of_inputs, inputs)
         except Exception as error:
             pytest.fail(f"{op.schema.full_name}{sample}: {type(error).__name__}: {str(error)[:500]}", pytrace=False)
+
+
+@pytest.mark.parametrize("name", sorted(NO_DERIVATIVE))
+def test_backward_of_an_op_without_a_derivative_raises(name: str) -> None:
+    op = next(op for op in base_ops() if op.schema.full_name == name)
+    args, kwargs = samples_of(op)[0].make(taeda, seed_for(op))
+    require_gradients(op, args)
+    result = find(taeda, op.schema.name, op.schema.overload)(*args, **kwargs)
+    with pytest.raises(RuntimeError, match="derivative"):
+        result.sum().backward()
 
 
 OPS = [

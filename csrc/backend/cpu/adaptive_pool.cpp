@@ -11,7 +11,8 @@ namespace {
 
 struct Span {
   int64_t from, to;
-  Span(int64_t window, int64_t windows, int64_t size) : from(window * size / windows), to(((window + 1) * size + windows - 1) / windows) {}
+  Span(int64_t window, int64_t windows, int64_t size)
+      : from(window * size / windows), to(((window + 1) * size + windows - 1) / windows) {}
   int64_t size() const { return to - from; }
 };
 
@@ -39,7 +40,8 @@ void each_window(const Grid& image, const Grid& out, const F& body) {
         for (int64_t y = 0; y < out.size[1]; ++y)
           for (int64_t x = 0; x < out.size[2]; ++x)
             body(p, out.start(p) + out.offset(z, y, x),
-                 std::array{Span(z, out.size[0], image.size[0]), Span(y, out.size[1], image.size[1]), Span(x, out.size[2], image.size[2])});
+                 std::array{Span(z, out.size[0], image.size[0]), Span(y, out.size[1], image.size[1]),
+                            Span(x, out.size[2], image.size[2])});
   });
 }
 
@@ -76,6 +78,11 @@ void mean(const Tensor& self, int64_t rank, const Tensor& output) {
       RowWriter<T> to(output, 1);
       for (int64_t p = begin; p < end; ++p) {
         const T* plane = in(p * image.area(), image.area());
+        if (out.area() == 1) {  // the whole plane, as most nets end
+          *to.at(out.start(p)) = row_kernels<T>().sum(plane, image.area()) / static_cast<T>(image.area());
+          to.done(out.start(p), 1);
+          continue;
+        }
         for (int64_t k = 0; k < out.area(); ++k) {
           int64_t i = k % out.size[2], j = k / out.size[2] % out.size[1], l = k / (out.size[2] * out.size[1]);
           Span sx(i, out.size[2], image.size[2]), sy(j, out.size[1], image.size[1]), sz(l, out.size[0], image.size[0]);
@@ -84,7 +91,8 @@ void mean(const Tensor& self, int64_t rank, const Tensor& output) {
           const bool whole = sx.size() == image.size[2];
           for (int64_t z = sz.from; z < sz.to; ++z)
             for (int64_t y = sy.from; y < (whole ? sy.from + 1 : sy.to); ++y)
-              sum += row_kernels<T>().sum(plane + (z * image.size[1] + y) * image.size[2] + sx.from, sx.size() * (whole ? sy.size() : 1));
+              sum += row_kernels<T>().sum(plane + (z * image.size[1] + y) * image.size[2] + sx.from,
+                                          sx.size() * (whole ? sy.size() : 1));
           int64_t place = out.start(p) + out.offset(l, j, i);
           *to.at(place) = sum / static_cast<T>(sx.size() * sy.size() * sz.size());
           to.done(place, 1);
@@ -96,13 +104,16 @@ void mean(const Tensor& self, int64_t rank, const Tensor& output) {
 
 }  // namespace
 
-void adaptive_max_pool2d(const Tensor& self, IntList, const Tensor& output, const Tensor& indices) { largest(self, 2, output, indices); }
-void adaptive_max_pool3d(const Tensor& self, IntList, const Tensor& output, const Tensor& indices) { largest(self, 3, output, indices); }
+void adaptive_max_pool2d(const Tensor& self, IntList, const Tensor& output, const Tensor& indices) {
+  largest(self, 2, output, indices);
+}
+void adaptive_max_pool3d(const Tensor& self, IntList, const Tensor& output, const Tensor& indices) {
+  largest(self, 3, output, indices);
+}
 void _adaptive_avg_pool2d(const Tensor& self, IntList, const Tensor& out) { mean(self, 2, out); }
 void _adaptive_avg_pool3d(const Tensor& self, IntList, const Tensor& out) { mean(self, 3, out); }
 
 void adaptive_avg_pool_backward(const Tensor& upper, IntList, int64_t rank, const Tensor& out) {
-  ops::zero_(out);
   Grid image(out, rank), windows(upper, rank);
   visit_compute(out.dtype(), [&]<class T>() {
     parallel_for(0, windows.planes, planes_per_piece(image.area() + windows.area()), [&](int64_t begin, int64_t end) {
@@ -110,12 +121,24 @@ void adaptive_avg_pool_backward(const Tensor& upper, IntList, int64_t rank, cons
       RowWriter<T> to(out, image.area());
       for (int64_t p = begin; p < end; ++p) {
         T* plane = to.at(p * image.area());
+        if (windows.area() == 1) {
+          std::fill_n(plane, image.area(), *in(windows.start(p), 1) / static_cast<T>(image.area()));
+          to.done(p * image.area(), image.area());
+          continue;
+        }
         std::fill_n(plane, image.area(), T(0));
         for (int64_t k = 0; k < windows.area(); ++k) {
-          int64_t i = k % windows.size[2], j = k / windows.size[2] % windows.size[1], l = k / (windows.size[2] * windows.size[1]);
-          Span sx(i, windows.size[2], image.size[2]), sy(j, windows.size[1], image.size[1]), sz(l, windows.size[0], image.size[0]);
-          T share = *in(windows.start(p) + windows.offset(l, j, i), 1) / static_cast<T>(sx.size() * sy.size() * sz.size());
-          each_element({sz, sy, sx}, [&](int64_t z, int64_t y, int64_t x) { plane[(z * image.size[1] + y) * image.size[2] + x] += share; });
+          int64_t i = k % windows.size[2], j = k / windows.size[2] % windows.size[1],
+                  l = k / (windows.size[2] * windows.size[1]);
+          Span sx(i, windows.size[2], image.size[2]), sy(j, windows.size[1], image.size[1]),
+              sz(l, windows.size[0], image.size[0]);
+          T share =
+              *in(windows.start(p) + windows.offset(l, j, i), 1) / static_cast<T>(sx.size() * sy.size() * sz.size());
+          for (int64_t z = sz.from; z < sz.to; ++z)
+            for (int64_t y = sy.from; y < sy.to; ++y) {
+              T* row = plane + (z * image.size[1] + y) * image.size[2] + sx.from;
+              row_kernels<T>().affine(row, row, sx.size(), 1, share);
+            }
         }
         to.done(p * image.area(), image.area());
       }

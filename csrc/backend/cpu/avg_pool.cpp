@@ -41,9 +41,10 @@ struct Averages {
   }
 };
 
-Averages averages(IntList sizes, int64_t rank, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool count_include_pad,
-                  std::optional<int64_t> divisor) {
-  return {pool_windows({sizes, rank, kernel_size, stride, padding, shape::Dims{1}, ceil_mode}), count_include_pad, divisor};
+Averages averages(IntList sizes, int64_t rank, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
+                  bool count_include_pad, std::optional<int64_t> divisor) {
+  return {pool_windows({sizes, rank, kernel_size, stride, padding, shape::Dims{1}, ceil_mode}), count_include_pad,
+          divisor};
 }
 
 template <class T>
@@ -71,7 +72,8 @@ void average_plane(const Averages& a, const T* image, T* out) {
     std::fill_n(out, n, T(0));
     a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
       Visible x(offset, w.image[2], n, w.stride[2]);
-      row_kernels<T>().take_sum(image + image_row + offset + x.from * w.stride[2], w.stride[2], out + x.from, x.count());
+      row_kernels<T>().take_sum(image + image_row + offset + x.from * w.stride[2], w.stride[2], out + x.from,
+                                x.count());
     });
     auto factors = a.factors<T>(z, y);
     for (int64_t x = 0; x < n; ++x) out[x] *= factors[x];
@@ -107,7 +109,8 @@ void share_channels(const Averages& a, const T* from, T* image, int64_t channels
     for (int64_t x = 0; x < w.count[2]; ++x, from += channels)
       a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
         int64_t in_x = x * w.stride[2] + offset;
-        if (inside(in_x, w.image[2])) row_kernels<T>().scale_add(from, image + (image_row + in_x) * channels, channels, factors[x]);
+        if (inside(in_x, w.image[2]))
+          row_kernels<T>().scale_add(from, image + (image_row + in_x) * channels, channels, factors[x]);
       });
   });
 }
@@ -121,7 +124,8 @@ void share_plane(const Averages& a, const T* from, T* image) {
     for (int64_t x = 0; x < n; ++x) shares[x] *= from[x];
     a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
       Visible x(offset, w.image[2], n, w.stride[2]);
-      row_kernels<T>().give_sum(shares.data() + x.from, image + image_row + offset + x.from * w.stride[2], w.stride[2], x.count());
+      row_kernels<T>().give_sum(shares.data() + x.from, image + image_row + offset + x.from * w.stride[2], w.stride[2],
+                                x.count());
     });
     from += n;
   });
@@ -151,21 +155,27 @@ void average_backward(const Tensor& upper, int64_t rank, const Averages& a, cons
 
 }  // namespace
 
-void avg_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool count_include_pad,
-                std::optional<int64_t> divisor_override, const Tensor& out) {
-  average(self, 2, averages(self.sizes(), 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
+void avg_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
+                bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
+  average(self, 2,
+          averages(self.sizes(), 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
-void avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode, bool count_include_pad,
-                std::optional<int64_t> divisor_override, const Tensor& out) {
-  average(self, 3, averages(self.sizes(), 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
+void avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
+                bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
+  average(self, 3,
+          averages(self.sizes(), 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
-void avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
-                         bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
-  average_backward(upper, 2, averages(sizes, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
+void avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+                         bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
+                         const Tensor& out) {
+  average_backward(
+      upper, 2, averages(sizes, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
-void avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
-                         bool count_include_pad, std::optional<int64_t> divisor_override, const Tensor& out) {
-  average_backward(upper, 3, averages(sizes, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
+void avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+                         bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
+                         const Tensor& out) {
+  average_backward(
+      upper, 3, averages(sizes, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
 
 }  // namespace taeda::cpu

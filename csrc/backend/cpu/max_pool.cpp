@@ -1,5 +1,5 @@
-// Max pooling. A row of windows (or the channels of one window, where they come last) is one vector: each element of the
-// kernel is compared with the best so far for the whole row.
+// Max pooling. A row of windows (or the channels of one window, where they come last) is one vector: each element of
+// the kernel is compared with the best so far for the whole row.
 #include <limits>
 
 #include "api/ops.h"
@@ -21,7 +21,8 @@ void take_max(const T* from, int64_t step, T* best, int32_t* index, int64_t n, i
 }
 
 template <class T>
-constexpr T kLowest = std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+constexpr T kLowest =
+    std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 
 // The first element of window `at` that lies inside along dimension d: the answer where nothing is above -inf.
 int64_t first_inside(const Windows& w, int d, int64_t at) {
@@ -34,9 +35,11 @@ template <class F>
 void each_element(const Windows& w, int64_t z, int64_t y, const F& body) {
   for (int64_t kz = 0; kz < w.kernel[0]; ++kz)
     for (int64_t ky = 0; ky < w.kernel[1]; ++ky) {
-      int64_t in_z = z * w.stride[0] - w.padding[0] + kz * w.dilation[0], in_y = y * w.stride[1] - w.padding[1] + ky * w.dilation[1];
+      int64_t in_z = z * w.stride[0] - w.padding[0] + kz * w.dilation[0],
+              in_y = y * w.stride[1] - w.padding[1] + ky * w.dilation[1];
       if (!inside(in_z, w.image[0]) || !inside(in_y, w.image[1])) continue;
-      for (int64_t kx = 0; kx < w.kernel[2]; ++kx) body((in_z * w.image[1] + in_y) * w.image[2], kx * w.dilation[2] - w.padding[2]);
+      for (int64_t kx = 0; kx < w.kernel[2]; ++kx)
+        body((in_z * w.image[1] + in_y) * w.image[2], kx * w.dilation[2] - w.padding[2]);
     }
 }
 
@@ -58,11 +61,12 @@ void pool_plane(const Windows& w, const T* image, T* out, int64_t* out_index, st
 }
 
 template <class T>
-void pool_channels(const Windows& w, RowReader<T>& image, int64_t base, int64_t channels, RowWriter<T>& to, int64_t out_base, int64_t* out_index,
-                   std::vector<int32_t>& best) {
+void pool_channels(const Windows& w, RowReader<T>& image, int64_t base, int64_t channels, RowWriter<T>& to,
+                   int64_t out_base, int64_t* out_index, std::vector<int32_t>& best) {
   for (int64_t at = 0; at < w.columns(); ++at, out_base += channels, out_index += channels) {
     const int64_t x = at % w.count[2], y = at / w.count[2] % w.count[1], z = at / (w.count[2] * w.count[1]);
-    const int64_t first = (first_inside(w, 0, z) * w.image[1] + first_inside(w, 1, y)) * w.image[2] + first_inside(w, 2, x);
+    const int64_t first =
+        (first_inside(w, 0, z) * w.image[1] + first_inside(w, 1, y)) * w.image[2] + first_inside(w, 2, x);
     T* out = to.at(out_base);
     std::fill_n(out, channels, kLowest<T>);
     std::fill(best.begin(), best.end(), static_cast<int32_t>(first));
@@ -105,12 +109,12 @@ void max_pool(const Tensor& self, const shape::PoolGeometry& g, const Tensor& ou
 
 }  // namespace
 
-void max_pool2d_with_indices(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode,
-                             const Tensor& out, const Tensor& indices) {
+void max_pool2d_with_indices(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation,
+                             bool ceil_mode, const Tensor& out, const Tensor& indices) {
   max_pool(self, {self.sizes(), 2, kernel_size, stride, padding, dilation, ceil_mode}, out, indices);
 }
-void max_pool3d_with_indices(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation, bool ceil_mode,
-                             const Tensor& out, const Tensor& indices) {
+void max_pool3d_with_indices(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, IntList dilation,
+                             bool ceil_mode, const Tensor& out, const Tensor& indices) {
   max_pool(self, {self.sizes(), 3, kernel_size, stride, padding, dilation, ceil_mode}, out, indices);
 }
 
@@ -129,7 +133,8 @@ void max_pool_backward(const Tensor& upper, const Tensor& indices, IntList, int6
         T* image = to.at(p * area);
         std::fill_n(image, area, T(0));
         for (int64_t i = 0; i < windows; ++i) {
-          TAEDA_CHECK_INDEX(inside(place[i], area / inner), "the index ", place[i], " is outside a plane of ", area / inner, " elements");
+          TAEDA_CHECK_INDEX(inside(place[i], area / inner), "the index ", place[i], " is outside a plane of ",
+                            area / inner, " elements");
           image[place[i] * inner + (inner > 1 ? i % inner : 0)] += from[i];
         }
         to.done(p * area, area);

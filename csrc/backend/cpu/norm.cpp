@@ -14,8 +14,8 @@ int64_t row_length(IntList normalized_shape) { return numel_of(normalized_shape)
 int64_t rows_per_piece(int64_t n) { return std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(n, 1)); }
 
 // Without `mean` the rows are not centred.
-void normalise_rows(const Tensor& input, int64_t n, const Tensor& weight, const Tensor& bias, double eps, const Tensor& out, const Tensor& mean,
-                    const Tensor& rstd) {
+void normalise_rows(const Tensor& input, int64_t n, const Tensor& weight, const Tensor& bias, double eps,
+                    const Tensor& out, const Tensor& mean, const Tensor& rstd) {
   if (input.numel() == 0) return;
   Tensor x = ops::contiguous(input);
   visit_compute(x.dtype(), [&]<class T>() {
@@ -41,19 +41,21 @@ void normalise_rows(const Tensor& input, int64_t n, const Tensor& weight, const 
 
 }  // namespace
 
-void native_layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps, const Tensor& out,
-                       const Tensor& mean, const Tensor& rstd) {
+void native_layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias,
+                       double eps, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
   normalise_rows(input, row_length(normalized_shape), weight, bias, eps, out, mean, rstd);
 }
 
-void _fused_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, std::optional<double> eps, const Tensor& out,
-                     const Tensor& rstd) {
-  double least = input.dtype() == DType::Float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+void _fused_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, std::optional<double> eps,
+                     const Tensor& out, const Tensor& rstd) {
+  double least =
+      input.dtype() == DType::Float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
   normalise_rows(input, row_length(normalized_shape), weight, {}, eps.value_or(least), out, {}, rstd);
 }
 
-void layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean, const Tensor& rstd,
-                      const Tensor& weight, IntList output_mask, const Tensor& out0, const Tensor& out1, const Tensor& out2) {
+void layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean,
+                      const Tensor& rstd, const Tensor& weight, IntList output_mask, const Tensor& out0,
+                      const Tensor& out1, const Tensor& out2) {
   const int64_t n = row_length(normalized_shape), count = n ? input.numel() / n : 0;
   Tensor g = ops::contiguous(grad), x = ops::contiguous(input), w = weight.defined() ? ops::contiguous(weight) : weight;
   visit_compute(x.dtype(), [&]<class T>() {
@@ -64,8 +66,9 @@ void layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalize
       RowReader<T> from_g(g, n), from_x(x, n);
       std::unique_ptr<RowWriter<T>> to(output_mask[0] ? new RowWriter<T>(out0, n) : nullptr);
       for (int64_t r = begin; r < end; ++r) {
-        row_kernels<T>().normalise_backward(from_g(r * n, n), from_x(r * n, n), weights, to ? to->at(r * n) : nullptr, to_weight ? piece : nullptr,
-                                            to_bias ? piece + n : nullptr, n, mean.defined() ? mean.data<T>()[r] : T(0), rstd.data<T>()[r],
+        row_kernels<T>().normalise_backward(from_g(r * n, n), from_x(r * n, n), weights, to ? to->at(r * n) : nullptr,
+                                            to_weight ? piece : nullptr, to_bias ? piece + n : nullptr, n,
+                                            mean.defined() ? mean.data<T>()[r] : T(0), rstd.data<T>()[r],
                                             mean.defined());
         if (to) to->done(r * n, n);
       }

@@ -48,20 +48,22 @@ Statistics<T> column_statistics(const Tensor& x, const Layout& at) {
 template <class T>
 Statistics<T> row_statistics(const Tensor& x, const Layout& at) {
   Statistics<T> s{std::vector<T>(at.c), std::vector<T>(at.c)};
-  parallel_for(0, at.c, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(at.count(), 1)), [&](int64_t begin, int64_t end) {
-    RowReader<T> in(x, at.area);
-    for (int64_t c = begin; c < end; ++c) {
-      double mean = 0, squares = 0;
-      for (int64_t n = 0; n < at.n; ++n) {
-        Pair<T> m = row_kernels<T>().moments(in((n * at.c + c) * at.area, at.area), at.area);
-        double delta = m.first - mean;
-        mean += delta / static_cast<double>(n + 1);
-        squares += m.second + delta * delta * static_cast<double>(at.area) * static_cast<double>(n) / static_cast<double>(n + 1);
-      }
-      s.mean[c] = static_cast<T>(mean);
-      s.squares[c] = static_cast<T>(squares);
-    }
-  });
+  parallel_for(0, at.c, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(at.count(), 1)),
+               [&](int64_t begin, int64_t end) {
+                 RowReader<T> in(x, at.area);
+                 for (int64_t c = begin; c < end; ++c) {
+                   double mean = 0, squares = 0;
+                   for (int64_t n = 0; n < at.n; ++n) {
+                     Pair<T> m = row_kernels<T>().moments(in((n * at.c + c) * at.area, at.area), at.area);
+                     double delta = m.first - mean;
+                     mean += delta / static_cast<double>(n + 1);
+                     squares += m.second + delta * delta * static_cast<double>(at.area) * static_cast<double>(n) /
+                                               static_cast<double>(n + 1);
+                   }
+                   s.mean[c] = static_cast<T>(mean);
+                   s.squares[c] = static_cast<T>(squares);
+                 }
+               });
   return s;
 }
 
@@ -69,9 +71,8 @@ Statistics<T> row_statistics(const Tensor& x, const Layout& at) {
 template <class F>
 void each_row(const Layout& at, const F& body) {
   const int64_t length = at.columns ? at.c : at.area, count = at.columns ? at.rows() : at.n * at.c;
-  parallel_for(0, count, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(length, 1)), [&](int64_t begin, int64_t end) {
-    body(begin, end, length);
-  });
+  parallel_for(0, count, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(length, 1)),
+               [&](int64_t begin, int64_t end) { body(begin, end, length); });
 }
 
 template <class T>
@@ -80,14 +81,15 @@ void move_running(const Tensor& running, const std::vector<T>& values, double mo
   auto now = parameter<T>(running, running.numel(), 0);
   for (size_t i = 0; i < now.size(); ++i)
     now[i] = static_cast<T>((1 - momentum) * static_cast<double>(now[i]) + momentum * static_cast<double>(values[i]));
-  converter(dtype_of<T>, running.dtype())(running.data<char>(), running.strides()[0] * running.itemsize(), reinterpret_cast<const char*>(now.data()),
-                                          sizeof(T), running.numel());
+  converter(dtype_of<T>, running.dtype())(running.data<char>(), running.strides()[0] * running.itemsize(),
+                                          reinterpret_cast<const char*>(now.data()), sizeof(T), running.numel());
 }
 
 }  // namespace
 
-void native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
-                       bool training, double momentum, double eps, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+void native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                       const Tensor& running_var, bool training, double momentum, double eps, const Tensor& out,
+                       const Tensor& mean, const Tensor& rstd) {
   if (input.numel() == 0) return;
   Layout at(input);
   Tensor x = at.prepare(input);
@@ -140,26 +142,29 @@ std::vector<T> gradient_sums(const Tensor& g, const Tensor& x, const Layout& at,
   if (at.columns)
     return sum_pieces<T>(at.rows(), 2 * c, c, [&](int64_t begin, int64_t end, T* sums) {
       RowReader<T> from_g(g, c), from_x(x, c);
-      for (int64_t r = begin; r < end; ++r) rows.accumulate_dots(from_g(r * c, c), from_x(r * c, c), mean.data(), sums, sums + c, c);
+      for (int64_t r = begin; r < end; ++r)
+        rows.accumulate_dots(from_g(r * c, c), from_x(r * c, c), mean.data(), sums, sums + c, c);
     });
   std::vector<T> sums(2 * c);
-  parallel_for(0, c, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(at.count(), 1)), [&](int64_t begin, int64_t end) {
-    RowReader<T> from_g(g, at.area), from_x(x, at.area);
-    for (int64_t k = begin; k < end; ++k)
-      for (int64_t n = 0; n < at.n; ++n) {
-        int64_t offset = (n * c + k) * at.area;
-        Pair<T> d = rows.dots(from_g(offset, at.area), from_x(offset, at.area), at.area, mean[k]);
-        sums[k] += d.first;
-        sums[c + k] += d.second;
-      }
-  });
+  parallel_for(0, c, std::max<int64_t>(1, kGrain / 4 / std::max<int64_t>(at.count(), 1)),
+               [&](int64_t begin, int64_t end) {
+                 RowReader<T> from_g(g, at.area), from_x(x, at.area);
+                 for (int64_t k = begin; k < end; ++k)
+                   for (int64_t n = 0; n < at.n; ++n) {
+                     int64_t offset = (n * c + k) * at.area;
+                     Pair<T> d = rows.dots(from_g(offset, at.area), from_x(offset, at.area), at.area, mean[k]);
+                     sums[k] += d.first;
+                     sums[c + k] += d.second;
+                   }
+               });
   return sums;
 }
 
 }  // namespace
 
-void batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean, const Tensor& rstd, bool training,
-                      IntList output_mask, const Tensor& out0, const Tensor& out1, const Tensor& out2) {
+void batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                      const Tensor& rstd, bool training, IntList output_mask, const Tensor& out0, const Tensor& out1,
+                      const Tensor& out2) {
   Layout at(input);
   Tensor x = at.prepare(input), g = at.prepare(grad);
   const int64_t c = at.c;

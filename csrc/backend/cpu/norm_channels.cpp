@@ -11,8 +11,9 @@ int64_t groups_per_piece(int64_t length) { return std::max<int64_t>(1, kGrain / 
 
 }  // namespace
 
-void native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c, int64_t area, int64_t group, double eps,
-                       const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+void native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c,
+                       int64_t area, int64_t group, double eps, const Tensor& out, const Tensor& mean,
+                       const Tensor& rstd) {
   if (input.numel() == 0) return;
   Tensor x = ops::contiguous(input);
   const int64_t channels = c / group, length = channels * area;
@@ -43,8 +44,9 @@ void native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& 
   });
 }
 
-void group_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd, const Tensor& weight, int64_t group,
-                      IntList output_mask, const Tensor& out0, const Tensor& out1, const Tensor& out2) {
+void group_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                      const Tensor& weight, int64_t group, IntList output_mask, const Tensor& out0, const Tensor& out1,
+                      const Tensor& out2) {
   const int64_t n = input.sizes()[0], c = input.sizes()[1], channels = c / group;
   const int64_t area = input.numel() ? input.numel() / (n * c) : 0, length = channels * area;
   Tensor g = ops::contiguous(grad), x = ops::contiguous(input);

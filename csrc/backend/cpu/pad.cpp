@@ -1,17 +1,18 @@
 // Padding a tensor by its own elements: each dimension has a table that says which element stands where.
+#include "shape/ops/pad.h"
 #include "api/ops.h"
 #include "backend/cpu/rows.h"
 #include "backend/cpu/walk.h"
-#include "shape/ops/pad.h"
 
 namespace taeda::cpu {
 
 namespace {
 
 struct Sources {
-  std::array<std::vector<int64_t>, 3> at;   // per dimension, the first ones trivial: where each padded element comes from
+  std::array<std::vector<int64_t>, 3>
+      at;  // per dimension, the first ones trivial: where each padded element comes from
   std::array<int64_t, 3> image{1, 1, 1};
-  int64_t before = 0, kept = 0;             // of the last dimension: the stretch that is copied as it is
+  int64_t before = 0, kept = 0;  // of the last dimension: the stretch that is copied as it is
 
   Sources(IntList sizes, IntList padding, int64_t rank, bool mirrored) {
     for (int64_t d = 0; d < 3; ++d) {
@@ -19,8 +20,12 @@ struct Sources {
       int64_t left = i < rank ? padding[2 * i] : 0, right = i < rank ? padding[2 * i + 1] : 0;
       image[d] = size;
       for (int64_t x = -left; x < size + right; ++x)
-        at[d].push_back(mirrored ? (x < 0 ? -x : x >= size ? 2 * (size - 1) - x : x) : std::clamp<int64_t>(x, 0, size - 1));
-      if (i == 0) before = std::max<int64_t>(left, 0), kept = size + std::min<int64_t>(left, 0) + std::min<int64_t>(right, 0);
+        at[d].push_back(mirrored ? (x < 0       ? -x
+                                    : x >= size ? 2 * (size - 1) - x
+                                                : x)
+                                 : std::clamp<int64_t>(x, 0, size - 1));
+      if (i == 0)
+        before = std::max<int64_t>(left, 0), kept = size + std::min<int64_t>(left, 0) + std::min<int64_t>(right, 0);
     }
   }
   int64_t area() const { return image[0] * image[1] * image[2]; }
@@ -55,7 +60,8 @@ void pad_by_itself(const Tensor& self, IntList padding, int64_t rank, int64_t mo
   });
 }
 
-void pad_by_itself_backward(const Tensor& upper, IntList sizes, IntList padding, int64_t rank, int64_t mode, const Tensor& out) {
+void pad_by_itself_backward(const Tensor& upper, IntList sizes, IntList padding, int64_t rank, int64_t mode,
+                            const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor g = ops::contiguous(upper);
   Sources s(sizes, padding, rank, mode == 0);

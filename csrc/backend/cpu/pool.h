@@ -32,7 +32,9 @@ struct Visible {
   int64_t count() const { return to - from; }
 };
 
-inline Windows pool_windows(const shape::PoolGeometry& g) { return {g.image, g.kernel, g.count, g.stride, g.padding, g.dilation}; }
+inline Windows pool_windows(const shape::PoolGeometry& g) {
+  return {g.image, g.kernel, g.count, g.stride, g.padding, g.dilation};
+}
 inline bool inside(int64_t position, int64_t size) { return position >= 0 && position < size; }
 
 inline int64_t planes_per_piece(int64_t cost) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(cost, 1)); }

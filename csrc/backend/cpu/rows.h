@@ -30,7 +30,7 @@ struct RowKernels {
   // --- sums
   T (*sum)(const T* x, int64_t n);
   T (*dot)(const T* x, const T* y, int64_t n);
-  Pair<T> (*moments)(const T* x, int64_t n);             // mean, sum of squared deviations from it
+  Pair<T> (*moments)(const T* x, int64_t n);                   // mean, sum of squared deviations from it
   Pair<T> (*dots)(const T* g, const T* x, int64_t n, T mean);  // sum of g, sum of g * (x - mean)
 
   // --- y = x * a + b and its relatives
@@ -38,16 +38,17 @@ struct RowKernels {
   void (*affine_each)(const T* x, const T* a, const T* b, T* y, int64_t n);
   void (*combine)(const T* g, const T* x, T* y, int64_t n, T a, T b, T c);  // a * g + b * x + c
   void (*combine_each)(const T* g, const T* x, T* y, int64_t n, const T* a, const T* b, const T* c);
-  void (*scale_add)(const T* x, T* y, int64_t n, T a);      // y += a * x
-  void (*accumulate)(const T* x, T* y, int64_t n);          // y += x
-  void (*multiply)(const T* x, T* y, int64_t n);            // y *= x
+  void (*scale_add)(const T* x, T* y, int64_t n, T a);                     // y += a * x
+  void (*accumulate)(const T* x, T* y, int64_t n);                         // y += x
+  void (*multiply)(const T* x, T* y, int64_t n);                           // y *= x
   void (*accumulate_squares)(const T* x, const T* mean, T* y, int64_t n);  // y += (x - mean)^2
   void (*accumulate_dots)(const T* g, const T* x, const T* mean, T* to_g, T* to_gx, int64_t n);
 
   // --- a normalised row: y = (x - mean) * rstd * w + b; w and b may be null
   void (*normalise)(const T* x, const T* w, const T* b, T* y, int64_t n, T mean, T rstd);
   // Its gradient for x, for w and b added to what is there (unless null). Not centred: mean is 0 and no function of x.
-  void (*normalise_backward)(const T* g, const T* x, const T* w, T* dx, T* dw, T* db, int64_t n, T mean, T rstd, bool centred);
+  void (*normalise_backward)(const T* g, const T* x, const T* w, T* dx, T* dw, T* db, int64_t n, T mean, T rstd,
+                             bool centred);
 
   // --- windows: element i of a row of results sees from[i * step]
   void (*take_max)(const T* from, int64_t step, T* best, int32_t* index, int64_t n, int32_t first, int32_t index_step);
@@ -63,10 +64,13 @@ template <class T>
 class RowReader {
  public:
   RowReader(const void* data, DType dtype, int64_t longest)
-      : data_(static_cast<const char*>(data)), size_(itemsize(dtype)), convert_(dtype == dtype_of<T> ? nullptr : converter(dtype, dtype_of<T>)) {
+      : data_(static_cast<const char*>(data)),
+        size_(itemsize(dtype)),
+        convert_(dtype == dtype_of<T> ? nullptr : converter(dtype, dtype_of<T>)) {
     if (convert_ && data) buffer_.reset(new T[longest]);
   }
-  RowReader(const Tensor& t, int64_t longest) : RowReader(t.defined() ? t.data() : nullptr, t.defined() ? t.dtype() : dtype_of<T>, longest) {}
+  RowReader(const Tensor& t, int64_t longest)
+      : RowReader(t.defined() ? t.data() : nullptr, t.defined() ? t.dtype() : dtype_of<T>, longest) {}
   const T* operator()(int64_t offset, int64_t n) {
     if (!data_) return nullptr;
     const char* from = data_ + offset * size_;
@@ -86,7 +90,9 @@ template <class T>
 class RowWriter {
  public:
   RowWriter(const Tensor& t, int64_t longest)
-      : data_(t.data<char>()), size_(t.itemsize()), convert_(t.dtype() == dtype_of<T> ? nullptr : converter(dtype_of<T>, t.dtype())) {
+      : data_(t.data<char>()),
+        size_(t.itemsize()),
+        convert_(t.dtype() == dtype_of<T> ? nullptr : converter(dtype_of<T>, t.dtype())) {
     if (convert_) buffer_.reset(new T[longest]);
   }
   T* at(int64_t offset) { return convert_ ? buffer_.get() : reinterpret_cast<T*>(data_ + offset * size_); }

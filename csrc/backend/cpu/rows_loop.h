@@ -68,8 +68,8 @@ constexpr T kInfinity = static_cast<T>(__builtin_inf());
 // --- softmax
 
 // exp to about 1 ULP for float, for arguments up to 88: 2^n times a polynomial on [-ln 2 / 2, ln 2 / 2], whose
-// coefficients are those of the Taylor series. Results below the normal range are 0. It is inlined into the loops, which
-// a library call is not, and takes half of one's time.
+// coefficients are those of the Taylor series. Results below the normal range are 0. It is inlined into the loops,
+// which a library call is not, and takes half of one's time.
 template <class T>
 TAEDA_INLINE V<T> quick_exp(V<T> x) {
   if constexpr (sizeof(T) == 8) {
@@ -92,8 +92,9 @@ TAEDA_INLINE V<T> quick_exp(V<T> x) {
 
 template <class T>
 TAEDA_ROW T row_maximum(const T* x, int64_t n) {
-  return fold<T>(n, -kInfinity<T>, [&](int64_t i, int64_t c) { return partial_load<T>(x + i, c); },
-                 [](V<T> a, V<T> b) { return maximum<T>(a, b); });
+  return fold<T>(
+      n, -kInfinity<T>, [&](int64_t i, int64_t c) { return partial_load<T>(x + i, c); },
+      [](V<T> a, V<T> b) { return maximum<T>(a, b); });
 }
 
 template <class T>
@@ -118,7 +119,9 @@ TAEDA_ROW T row_log_sum_exp(const T* x, int64_t n) {
 
 template <class T>
 TAEDA_ROW void row_affine(const T* x, T* y, int64_t n, T a, T b) {
-  each<T>(n, [&](int64_t i, int64_t c) { partial_store<T>(y + i, fma<T>(partial_load<T>(x + i, c), broadcast(a), broadcast(b)), c); });
+  each<T>(n, [&](int64_t i, int64_t c) {
+    partial_store<T>(y + i, fma<T>(partial_load<T>(x + i, c), broadcast(a), broadcast(b)), c);
+  });
 }
 
 template <class T>
@@ -129,7 +132,9 @@ TAEDA_ROW void row_softmax(const T* x, T* y, int64_t n) {
 template <class T>
 TAEDA_ROW void row_log_softmax(const T* x, T* y, int64_t n) {
   T top = row_maximum(x, n), rest = std::log(row_exp_sum<T>(x, nullptr, n, top));
-  each<T>(n, [&](int64_t i, int64_t c) { partial_store<T>(y + i, partial_load<T>(x + i, c) - broadcast(top) - broadcast(rest), c); });
+  each<T>(n, [&](int64_t i, int64_t c) {
+    partial_store<T>(y + i, partial_load<T>(x + i, c) - broadcast(top) - broadcast(rest), c);
+  });
 }
 
 template <class T>
@@ -169,13 +174,15 @@ TAEDA_ROW void columns_softmax(const T* x, T* y, int64_t n, int64_t width, int64
     V<T> last = is_log ? log<T>(sum) : broadcast(T(1)) / sum;
     for (int64_t i = 0; i < n; ++i) {
       T* to = y + i * step + at;
-      partial_store<T>(to, is_log ? partial_load<T>(x + i * step + at, c) - top - last : partial_load<T>(to, c) * last, c);
+      partial_store<T>(to, is_log ? partial_load<T>(x + i * step + at, c) - top - last : partial_load<T>(to, c) * last,
+                       c);
     }
   });
 }
 
 template <class T>
-TAEDA_ROW void columns_softmax_backward(const T* grad, const T* y, T* out, int64_t n, int64_t width, int64_t step, bool is_log) {
+TAEDA_ROW void columns_softmax_backward(const T* grad, const T* y, T* out, int64_t n, int64_t width, int64_t step,
+                                        bool is_log) {
   each<T>(width, [&](int64_t at, int64_t c) {
     V<T> sum = broadcast(T(0));
     for (int64_t i = 0; i < n; ++i) {
@@ -191,7 +198,9 @@ TAEDA_ROW void columns_softmax_backward(const T* grad, const T* y, T* out, int64
 
 template <class T>
 TAEDA_ROW void row_exp_shifted(const T* x, T* y, int64_t n, T shift, T scale) {
-  each<T>(n, [&](int64_t i, int64_t c) { partial_store<T>(y + i, quick_exp<T>(partial_load<T>(x + i, c) - broadcast(shift)) * broadcast(scale), c); });
+  each<T>(n, [&](int64_t i, int64_t c) {
+    partial_store<T>(y + i, quick_exp<T>(partial_load<T>(x + i, c) - broadcast(shift)) * broadcast(scale), c);
+  });
 }
 
 // --- sums
@@ -243,15 +252,21 @@ TAEDA_ROW void row_combine_each(const T* g, const T* x, T* y, int64_t n, const T
 }
 template <class T>
 TAEDA_ROW void row_scale_add(const T* x, T* y, int64_t n, T a) {
-  each<T>(n, [&](int64_t i, int64_t c) { partial_store<T>(y + i, fma<T>(partial_load<T>(x + i, c), broadcast(a), partial_load<T>(y + i, c)), c); });
+  each<T>(n, [&](int64_t i, int64_t c) {
+    partial_store<T>(y + i, fma<T>(partial_load<T>(x + i, c), broadcast(a), partial_load<T>(y + i, c)), c);
+  });
 }
 template <class T>
 TAEDA_ROW void row_accumulate(const T* x, T* y, int64_t n) {
-  each<T>(n, [&](int64_t i, int64_t c) { partial_store<T>(y + i, partial_load<T>(y + i, c) + partial_load<T>(x + i, c), c); });
+  each<T>(n, [&](int64_t i, int64_t c) {
+    partial_store<T>(y + i, partial_load<T>(y + i, c) + partial_load<T>(x + i, c), c);
+  });
 }
 template <class T>
 TAEDA_ROW void row_multiply(const T* x, T* y, int64_t n) {
-  each<T>(n, [&](int64_t i, int64_t c) { partial_store<T>(y + i, partial_load<T>(y + i, c) * partial_load<T>(x + i, c), c); });
+  each<T>(n, [&](int64_t i, int64_t c) {
+    partial_store<T>(y + i, partial_load<T>(y + i, c) * partial_load<T>(x + i, c), c);
+  });
 }
 template <class T>
 TAEDA_ROW void row_accumulate_squares(const T* x, const T* mean, T* y, int64_t n) {
@@ -282,7 +297,8 @@ TAEDA_ROW void row_normalise(const T* x, const T* w, const T* b, T* y, int64_t n
 }
 
 template <class T>
-TAEDA_ROW void row_normalise_backward(const T* g, const T* x, const T* w, T* dx, T* dw, T* db, int64_t n, T mean, T rstd, bool centred) {
+TAEDA_ROW void row_normalise_backward(const T* g, const T* x, const T* w, T* dx, T* dw, T* db, int64_t n, T mean,
+                                      T rstd, bool centred) {
   auto weighted = [&](int64_t i, int64_t c) {
     V<T> v = partial_load<T>(g + i, c);
     return w ? v * partial_load<T>(w + i, c) : v;
@@ -297,14 +313,16 @@ TAEDA_ROW void row_normalise_backward(const T* g, const T* x, const T* w, T* dx,
     V<T> h = standard(i, c), v = partial_load<T>(g + i, c);
     if (dw) partial_store<T>(dw + i, fma<T>(v, h, partial_load<T>(dw + i, c)), c);
     if (db) partial_store<T>(db + i, v + partial_load<T>(db + i, c), c);
-    if (dx) partial_store<T>(dx + i, broadcast(rstd) * (weighted(i, c) - broadcast(along_mean) - h * broadcast(along_x)), c);
+    if (dx)
+      partial_store<T>(dx + i, broadcast(rstd) * (weighted(i, c) - broadcast(along_mean) - h * broadcast(along_x)), c);
   });
 }
 
 // --- windows: plain loops, which the compiler turns into vectors once it knows the step
 
 template <class T, int64_t kStep>
-TAEDA_INLINE void max_loop(const T* from, int64_t any_step, T* best, int32_t* index, int64_t n, int32_t first, int32_t index_step) {
+TAEDA_INLINE void max_loop(const T* from, int64_t any_step, T* best, int32_t* index, int64_t n, int32_t first,
+                           int32_t index_step) {
   const int64_t step = kStep ? kStep : any_step;
   for (int64_t i = 0; i < n; ++i) {
     T value = from[i * step];
@@ -314,8 +332,8 @@ TAEDA_INLINE void max_loop(const T* from, int64_t any_step, T* best, int32_t* in
   }
 }
 template <class T>
-TAEDA_ROW void row_take_max(const T* __restrict from, int64_t step, T* __restrict best, int32_t* __restrict index, int64_t n, int32_t first,
-                  int32_t index_step) {
+TAEDA_ROW void row_take_max(const T* __restrict from, int64_t step, T* __restrict best, int32_t* __restrict index,
+                            int64_t n, int32_t first, int32_t index_step) {
   if (step == 1) return max_loop<T, 1>(from, step, best, index, n, first, index_step);
   if (step == 2) return max_loop<T, 2>(from, step, best, index, n, first, index_step);
   max_loop<T, 0>(from, step, best, index, n, first, index_step);
@@ -344,15 +362,34 @@ TAEDA_ROW void row_give_sum(const T* __restrict from, T* __restrict to, int64_t 
 
 template <class T>
 constexpr RowKernels<T> kTable{
-    row_softmax<T>,          row_log_softmax<T>,    row_softmax_backward<T>,
-    row_log_softmax_backward<T>, columns_softmax<T>, columns_softmax_backward<T>,
-    row_log_sum_exp<T>,      row_exp_shifted<T>,    row_maximum<T>,
-    row_exp_sum_inplace<T>,  row_sum<T>,            row_dot<T>,
-    row_moments<T>,          row_dots<T>,           row_affine<T>,
-    row_affine_each<T>,      row_combine<T>,        row_combine_each<T>,
-    row_scale_add<T>,        row_accumulate<T>,     row_multiply<T>, row_accumulate_squares<T>,
-    row_accumulate_dots<T>,  row_normalise<T>,      row_normalise_backward<T>,
-    row_take_max<T>,         row_take_sum<T>,       row_give_sum<T>,
+    row_softmax<T>,
+    row_log_softmax<T>,
+    row_softmax_backward<T>,
+    row_log_softmax_backward<T>,
+    columns_softmax<T>,
+    columns_softmax_backward<T>,
+    row_log_sum_exp<T>,
+    row_exp_shifted<T>,
+    row_maximum<T>,
+    row_exp_sum_inplace<T>,
+    row_sum<T>,
+    row_dot<T>,
+    row_moments<T>,
+    row_dots<T>,
+    row_affine<T>,
+    row_affine_each<T>,
+    row_combine<T>,
+    row_combine_each<T>,
+    row_scale_add<T>,
+    row_accumulate<T>,
+    row_multiply<T>,
+    row_accumulate_squares<T>,
+    row_accumulate_dots<T>,
+    row_normalise<T>,
+    row_normalise_backward<T>,
+    row_take_max<T>,
+    row_take_sum<T>,
+    row_give_sum<T>,
 };
 
 }  // namespace

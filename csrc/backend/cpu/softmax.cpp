@@ -1,8 +1,8 @@
 // Softmax along any dimension: along the last one row by row, along others in tiles of neighbouring columns.
+#include "shape/ops/softmax.h"
 #include "api/ops.h"
 #include "backend/cpu/rows.h"
 #include "core/parallel.h"
-#include "shape/ops/softmax.h"
 
 namespace taeda::cpu {
 
@@ -42,8 +42,8 @@ void by_columns(const Lines& lines, std::initializer_list<Tensor> inputs, const 
         T* buffer = scratch.get() + i * lines.n * kTile;
         if (!direct)
           for (int64_t r = 0; r < lines.n; ++r)
-            converter(t.dtype(), dtype)(reinterpret_cast<char*>(buffer + r * width), sizeof(T), source + r * lines.inner * t.itemsize(),
-                                        t.itemsize(), width);
+            converter(t.dtype(), dtype)(reinterpret_cast<char*>(buffer + r * width), sizeof(T),
+                                        source + r * lines.inner * t.itemsize(), t.itemsize(), width);
         in[i++] = direct ? reinterpret_cast<const T*>(source) : buffer;
       }
       char* target = out.data<char>() + start * out.itemsize();
@@ -51,8 +51,8 @@ void by_columns(const Lines& lines, std::initializer_list<Tensor> inputs, const 
       run(in, to, width, direct ? lines.inner : width);
       if (!direct)
         for (int64_t r = 0; r < lines.n; ++r)
-          converter(dtype, out.dtype())(target + r * lines.inner * out.itemsize(), out.itemsize(), reinterpret_cast<char*>(to + r * width),
-                                        sizeof(T), width);
+          converter(dtype, out.dtype())(target + r * lines.inner * out.itemsize(), out.itemsize(),
+                                        reinterpret_cast<char*>(to + r * width), sizeof(T), width);
     }
   });
 }
@@ -113,7 +113,8 @@ void _log_softmax(const Tensor& self, int64_t dim, bool, const Tensor& out) { fo
 void _softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, DType, const Tensor& out) {
   backward<false>(grad_output, output, dim, out);
 }
-void _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, DType, const Tensor& out) {
+void _log_softmax_backward_data(const Tensor& grad_output, const Tensor& output, int64_t dim, DType,
+                                const Tensor& out) {
   backward<true>(grad_output, output, dim, out);
 }
 

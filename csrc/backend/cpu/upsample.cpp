@@ -47,7 +47,8 @@ std::vector<Tap> cubics(double place, int64_t in) {
 
 // The filter is as wide as the pixels that one result stands for.
 std::vector<Tap> filtered(int64_t i, int64_t in, double ratio, bool is_cubic) {
-  const double stretch = std::max(ratio, 1.0), support = (is_cubic ? 2 : 1) * stretch, center = ratio * (static_cast<double>(i) + 0.5);
+  const double stretch = std::max(ratio, 1.0), support = (is_cubic ? 2 : 1) * stretch,
+               center = ratio * (static_cast<double>(i) + 0.5);
   auto first = std::max<int64_t>(static_cast<int64_t>(center - support + 0.5), 0);
   auto last = std::min<int64_t>(static_cast<int64_t>(center + support + 0.5), in);
   std::vector<Tap> taps;
@@ -101,7 +102,8 @@ void sum_vectors(const std::vector<Tap>& taps, const T* from, T* to, int64_t inn
     std::copy_n(from + taps[0].from * inner, inner, to);
   else
     rows.affine(from + taps[0].from * inner, to, inner, static_cast<T>(taps[0].weight), 0);
-  for (size_t k = 1; k < taps.size(); ++k) rows.scale_add(from + taps[k].from * inner, to, inner, static_cast<T>(taps[k].weight));
+  for (size_t k = 1; k < taps.size(); ++k)
+    rows.scale_add(from + taps[k].from * inner, to, inner, static_cast<T>(taps[k].weight));
 }
 
 // Taps as flat lists, for rows whose results are single numbers.
@@ -112,7 +114,8 @@ struct Flat {
   std::vector<size_t> end;
   explicit Flat(const Taps& taps) {
     for (const auto& list : taps) {
-      for (const Tap& t : list) from.push_back(static_cast<int32_t>(t.from)), weight.push_back(static_cast<T>(t.weight));
+      for (const Tap& t : list)
+        from.push_back(static_cast<int32_t>(t.from)), weight.push_back(static_cast<T>(t.weight));
       end.push_back(from.size());
     }
   }
@@ -155,12 +158,13 @@ void apply(const Tensor& self, int64_t dim, const Taps& taps, const Tensor& out)
 
 }  // namespace
 
-void resample(const Tensor& self, int64_t dim, int64_t size, int64_t mode, bool align_corners, std::optional<double> scale, const Tensor& out) {
+void resample(const Tensor& self, int64_t dim, int64_t size, int64_t mode, bool align_corners,
+              std::optional<double> scale, const Tensor& out) {
   apply(self, dim, table(self.size(dim), size, mode, align_corners, scale), out);
 }
 
-void resample_backward(const Tensor& upper, int64_t dim, int64_t size, int64_t mode, bool align_corners, std::optional<double> scale,
-                       const Tensor& out) {
+void resample_backward(const Tensor& upper, int64_t dim, int64_t size, int64_t mode, bool align_corners,
+                       std::optional<double> scale, const Tensor& out) {
   apply(upper, dim, transposed(table(size, upper.size(dim), mode, align_corners, scale), size), out);
 }
 

@@ -37,6 +37,8 @@ def mistake(op: Op, sample: Sample, seed: int) -> str:
         values = arguments(op, sample, seed)
         read = np.result_type(*(v for v in values.values() if isinstance(v, np.ndarray))).name
         computed = dtype if dtype != "bool" and not np.issubdtype(np.dtype(dtype), np.integer) else read
+        if read.startswith("int") and any(isinstance(values[name], float) for name in op.numbers):
+            computed = "float64"
         if computed == "float32":  # an integer input whose formula is over floats
             return ""
         wanted = evaluate(op.declaration, values, computed)
