@@ -142,6 +142,12 @@ def addmm(bias, a, b, *, beta=1, alpha=1):
     return give(beta * array(bias) + alpha * (array(a) @ array(b)), a.dtype)
 
 
+@kernel("linear")
+def linear(x, weight, bias=None):
+    product = array(x) @ array(weight).T
+    return give(product if bias is None else product + array(bias), x.dtype)
+
+
 @kernel("relu")
 def relu(a):
     return give(np.maximum(array(a), 0), a.dtype)
@@ -153,7 +159,7 @@ def threshold_backward(grad, a, threshold):
 
 
 @kernel("sum", "sum.dim_IntList")
-def sum(a, dim=None, keepdim=False, *, dtype=None):
+def sum_of(a, dim=None, keepdim=False, *, dtype=None):
     result = np.sum(array(a), axis=tuple(dim) if dim else None, keepdims=keepdim)
     return give(np.asarray(result), dtype or (a.dtype if a.is_floating_point() else torch.int64))
 

@@ -238,7 +238,7 @@ TABLE: dict[str, list[Sample]] = {
     # reductions, order, search
     "logsumexp": [S(f(2, 3), 0), S(f(2, 3), [0, 1]), S(f(2, 3), [-1], True)], "special_logsumexp": [S(f(2, 3), [0])],
     "special_softmax": [S(f(2, 3), 0)], "special_log_softmax": [S(f(2, 3), -1)],
-    **dict.fromkeys(("softmax.int", "log_softmax.int", "softmin"),
+    **dict.fromkeys(("softmax.int", "log_softmax.int"),
         [S(f(2, 3), 0), S(f(2, 3, 4), -1), S(f(2, 67), 1), S(f(2), 1)]),
     **dict.fromkeys(("_softmax", "_log_softmax"), [S(f(2, 3), 0, False), S(f(2, 3, 4), -1, False)]),
     **dict.fromkeys(("_softmax_backward_data", "_log_softmax_backward_data"),

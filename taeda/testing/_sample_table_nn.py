@@ -62,7 +62,7 @@ _RNNS = {
 TABLE: dict[str, list[Sample]] = {
     # losses
     **dict.fromkeys(("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss"), _LOSSES),
-    "kl_div": [S(f(2, 3), f(2, 3, low=0.1)), S(f(2, 3), f(2, 3), 0, True)],
+    "kl_div": [S(f(2, 3), f(2, 3, low=0.1)), S(f(2, 3), f(2, 3), 0, log_target=True)],
     "poisson_nll_loss": [S(f(2, 3), f(2, 3, low=0.1), True, False, 1e-8, r) for r in (0, 1)],
     "binary_cross_entropy": [S(f(2, 3, low=0.1, high=0.9), f(2, 3, low=0, high=1)),
         S(f(2, low=0.1, high=0.9), f(2, low=0, high=1), f(2), 0)],
@@ -111,7 +111,7 @@ TABLE: dict[str, list[Sample]] = {
     "group_norm": [S(f(2, 6, 4), 3), S(f(2, 6, 4), 2, f(6), f(6)), S(f(2, 6), 4)],
     "native_group_norm": [S(f(2, 6, 4), f(6), f(6), 2, 6, 4, 3, 1e-5)],
     "local_response_norm": [S(f(2, 5, 4), 3)],
-    "weight_norm": [S(f(3, 4), f(3, 1))],
+
     "_weight_norm": [S(f(3, 4), f(3, 1))], "_weight_norm_interface": [S(f(3, 4), f(3, 1))],
     # geometry
     **{f"{kind}_pad{n}d": _pad(n) for n in (1, 2, 3) for kind in ("reflection", "replication")},

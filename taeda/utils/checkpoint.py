@@ -174,7 +174,8 @@ class _Surroundings:
                 taeda.set_rng_state(self._cpu_state)
                 set_device_states(self._devices, self._device_states, device_type=kind)
             for options in self._autocast:
-                stack.enter_context(taeda.amp.autocast(**options))
+                if options["enabled"] or taeda.is_autocast_enabled(options["device_type"]):
+                    stack.enter_context(taeda.amp.autocast(**options))
             yield
 
 

@@ -28,6 +28,11 @@ from taeda.testing._samples import Sample
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
+# Equal rows leave the answer open: which of equal elements comes first, the factors of a singular matrix.
+DEGENERATE = ("topk", "kthvalue", "median", "nanmedian", "mode", "sort", "argsort", "msort", "linalg_", "qr", "svd", "pinverse",
+              "inverse", "matrix_power", "_fused_")  # fmt: skip
+# Words of PyTorch's op objects, whose parser is stricter than that of its functions (no number for a list).
+PARSER = ("Expected a value of type", "positional argument(s) but")
 # Words of PyTorch's errors where it lacks a dtype that we may well have.
 LACKS = (
     "not implemented for",
@@ -54,6 +59,8 @@ def both(op: Op, sample: Sample, prepare: Callable[[list[Any]], Any] | None = No
 def compare(op: Op, sample: Sample, got: Outcome, wanted: Outcome, *, superset: bool = False) -> str:
     """A sentence on the first difference; ``superset`` lets us compute what PyTorch does not."""
     if wanted.error is not None:
+        if any(word in str(wanted.error) for word in PARSER):
+            return ""
         if superset and any(word in str(wanted.error) for word in LACKS):
             return ""
         agrees = got.error is not None and error_agrees(got.error, wanted.error)
@@ -75,7 +82,9 @@ def test_op_agrees_with_torch(op: Op) -> None:
     mistakes, succeeded = [], 0
     for sample in samples_of(op):
         for layout in ("plain", "transposed", "sliced", "expanded"):
-            if layout != "plain" and (op.variant == "inplace" and layout == "expanded" or not sample.fills):
+            if layout == "expanded" and (op.variant == "inplace" or op.schema.name.startswith(DEGENERATE)):
+                continue
+            if layout != "plain" and not sample.fills:
                 continue
             got, wanted = both(op, sample.with_layout(layout))
             succeeded += wanted.error is None
