@@ -27,7 +27,6 @@ bench: build $(VENV)/ready-bench
 lint: build $(VENV)/ready-lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'csrc/*.h' 'csrc/*.cpp' 'tests/cpp/*')
 
 cpp-test: $(VENV)/ready-build
 	$(BIN)/python tools/build.py --cpp-test

@@ -90,6 +90,11 @@ def give(result, dtype):
     return out
 
 
+def dtype_of(a, b):
+    """Of a result; a Python number leaves a tensor's dtype as it is."""
+    return torch.promote_types(a.dtype, b.dtype) if isinstance(b, torch.Tensor) else a.dtype
+
+
 def kernel(*names):
     """Registers a function as the device's kernel of some ops, and counts its calls."""
 
@@ -108,17 +113,17 @@ def kernel(*names):
 
 @kernel("add.Tensor")
 def add(a, b, *, alpha=1):
-    return give(value(a) + alpha * value(b), torch.result_type(a, b))
+    return give(value(a) + alpha * value(b), dtype_of(a, b))
 
 
 @kernel("sub.Tensor")
 def sub(a, b, *, alpha=1):
-    return give(value(a) - alpha * value(b), torch.result_type(a, b))
+    return give(value(a) - alpha * value(b), dtype_of(a, b))
 
 
 @kernel("mul.Tensor", "mul.Scalar")
 def mul(a, b):
-    return give(value(a) * value(b), torch.result_type(a, b))
+    return give(value(a) * value(b), dtype_of(a, b))
 
 
 @kernel("add_.Tensor")

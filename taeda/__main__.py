@@ -9,7 +9,9 @@ import sys
 def _parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m taeda", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    explain = commands.add_parser("explain", help="print every hop from a Python name to its kernel, with file and line")
+    explain = commands.add_parser(
+        "explain", help="print every hop from a Python name to its kernel, with file and line"
+    )
     explain.add_argument("name", help="e.g. prelu, add_, nn.functional.silu, linalg.eigh")
     explain.add_argument("--device", default="cpu", help="cpu (the default), meta, cuda, or a device of your own")
     explain.add_argument("--dtype", help="e.g. float32 or bfloat16")
@@ -30,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"taeda explain: {mistake}", file=sys.stderr)
         return 2
     except (NotImplementedError, RuntimeError) as mistake:
-        print(f"taeda explain: {mistake}", file=sys.stderr)
+        print(f"taeda explain: {str(mistake).removeprefix('taeda.explain: ')}", file=sys.stderr)
         return 1
     print("\n".join(lines))
     return 0

@@ -135,7 +135,11 @@ def _find_op(function: Any, overload: str | None) -> OpOverload:
 
 def _qualified(name: str) -> str:
     first, dot, _ = name.partition(".")
-    candidates = [name] if "::" in name else [f"aten::{name}", f"aten::{name.replace('.', '_')}", f"aten::{first}_{name[len(first) + 1:]}"]
+    candidates = (
+        [name]
+        if "::" in name
+        else [f"aten::{name}", f"aten::{name.replace('.', '_')}", f"aten::{first}_{name[len(first) + 1 :]}"]
+    )
     if dot:
         candidates.append(name.replace(".", "::", 1))
     for candidate in candidates:
@@ -210,7 +214,10 @@ def _python_rows(op: OpOverload) -> list[Row]:
     rows: list[Row] = []
     if place:
         is_method = entry["variant"] == "inplace" and not module
-        rows = [("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""), ("binding", f"python::{name}", place)]
+        rows = [
+            ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
+            ("binding", f"python::{name}", place),
+        ]
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
     found = find(f"ops::{cpp_name}", list(entry["types"]), entry["family"], "dispatch/ops")

@@ -169,7 +169,9 @@ def _arguments(text: str, defaults: dict[str, Any]) -> list[Argument]:
             continue
         declared, equals, default = part.partition("=")
         type_text, _, name = declared.strip().rpartition(" ")
-        arguments.append(Argument(type_text, name, defaults.get(name, default if equals else None), bool(equals), keyword_only))
+        arguments.append(
+            Argument(type_text, name, defaults.get(name, default if equals else None), bool(equals), keyword_only)
+        )
     return arguments
 
 

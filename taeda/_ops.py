@@ -110,7 +110,9 @@ def _unknown(qualified_name: str, overload: str) -> str:
         return f"{shown}: {hint}"
     import difflib
 
-    known = {full.partition("::")[2].partition(".")[0] for full in _C._all_op_names() if full.startswith(namespace + "::")}
+    known = {
+        full.partition("::")[2].partition(".")[0] for full in _C._all_op_names() if full.startswith(namespace + "::")
+    }
     close = difflib.get_close_matches(name, known, 3)
     return f"there is no op {shown}" + (f"; did you mean {', '.join(close)}?" if close else "")
 
@@ -119,8 +121,11 @@ def left_out(name: str) -> str | None:
     """What to do about an op that exists but that this build was made without; None for any other name."""
     from pathlib import Path
 
-    path = Path(__file__).parent / "generated" / "left_out.txt"
-    if not path.exists() or name not in path.read_text().split():
+    folder = Path(__file__).parent / "generated"
+    texts = (
+        path.read_text() for path in (folder / "left_out.txt", folder / "taeda/generated/left_out.txt") if path.exists()
+    )
+    if name not in next(texts, "").split():
         return None
     return f"this build leaves out '{name}'; add it to the file of --select-ops (CMake: TAEDA_SELECT_OPS)"
 

@@ -92,7 +92,9 @@ class Library:
         if not key:
             raise ValueError("taeda.library.Library.fallback: name the dispatch key that it is for")
         if self.ns != "_":
-            raise RuntimeError(f"taeda.library.Library.fallback: is for all namespaces, so the library's must be '_', not '{self.ns}'")
+            raise RuntimeError(
+                f"taeda.library.Library.fallback: is for all namespaces, so the library's must be '_', not '{self.ns}'"
+            )
         function, where = _kernel(fn)
         self.m.fallback(key, function, with_keyset, where)
 
@@ -191,7 +193,9 @@ def register_fake(op: Any, func: Function | None = None, /, *, lib: Library | No
     return register if func is None else register(func)
 
 
-def impl_abstract(qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1) -> Any:
+def impl_abstract(
+    qualname: str, func: Function | None = None, *, lib: Library | None = None, _stacklevel: int = 1
+) -> Any:
     """The older name of ``register_fake``."""
     return register_fake(qualname, func, lib=lib)
 

@@ -43,7 +43,13 @@ class Wrapper(Tensor):
             return x.inner if isinstance(x, Wrapper) else [open_(i) for i in x] if isinstance(x, (list, tuple)) else x
 
         def close(x):
-            return Wrapper(x) if isinstance(x, Tensor) else type(x)(close(i) for i in x) if isinstance(x, (list, tuple)) else x
+            return (
+                Wrapper(x)
+                if isinstance(x, Tensor)
+                else type(x)(close(i) for i in x)
+                if isinstance(x, (list, tuple))
+                else x
+            )
 
         cls.log.append(func)
         return close(func(*open_(args), **{k: open_(v) for k, v in (kwargs or {}).items()}))

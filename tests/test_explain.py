@@ -31,7 +31,9 @@ def places(lines: list[str]) -> list[tuple[str, str, int]]:
     return [(line, match[1], int(match[2])) for line, match in found if match]
 
 
-@pytest.mark.parametrize("name", ["prelu", "add", "add_", "sum", "mm", "transpose", "softmax", "relu", "nn.functional.silu", "zeros"])
+@pytest.mark.parametrize(
+    "name", ["prelu", "add", "add_", "sum", "mm", "transpose", "softmax", "relu", "nn.functional.silu", "zeros"]
+)
 @pytest.mark.parametrize("device", ["cpu", "meta"])
 def test_places_exist(name: str, device: str) -> None:
     rows = places(describe(name, device=device))
@@ -51,7 +53,9 @@ def test_the_way_of_an_add() -> None:
 
 
 def test_declaration_line() -> None:
-    (file, number), = [(f, n) for line, f, n in places(describe("transpose", overload="int")) if line.startswith("  declaration")]
+    ((file, number),) = [
+        (f, n) for line, f, n in places(describe("transpose", overload="int")) if line.startswith("  declaration")
+    ]
     assert "transpose.int" in "".join(read(file)[number - 1 : number + 2])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -42,7 +43,12 @@ def overrides():
 def test_op_objects() -> None:
     op = taeda.ops.aten.add.Tensor
     assert op is ops.aten.add.Tensor and taeda._ops.OpOverload is type(op)
-    assert (op.name(), op.__name__, op.namespace, str(op)) == ("aten::add.Tensor", "add.Tensor", "aten", "aten.add.Tensor")
+    assert (op.name(), op.__name__, op.namespace, str(op)) == (
+        "aten::add.Tensor",
+        "add.Tensor",
+        "aten",
+        "aten.add.Tensor",
+    )
     assert repr(op) == "<OpOverload(op='aten.add', overload='Tensor')>"
     assert op.overloadpacket is ops.aten.add and {"Tensor", "Scalar", "out"} <= set(ops.aten.add.overloads())
     assert ops.aten.relu.default.name() == "aten::relu"
@@ -103,14 +109,20 @@ def test_schema_types(text: str, shown: str, size: int | None) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", ["add.Tensor", "add.out", "mm.default", "transpose.int", "sum.dim_IntList", "relu_.default"])
+@pytest.mark.parametrize(
+    "name", ["add.Tensor", "add.out", "mm.default", "transpose.int", "sum.dim_IntList", "relu_.default"]
+)
 def test_schema_as_pytorch(name: str) -> None:
     torch = pytest.importorskip("torch")
     packet, _, overload = name.partition(".")
     theirs, ours = (getattr(getattr(o.aten, packet), overload)._schema for o in (torch.ops, taeda.ops))
     assert [a.name for a in ours.arguments] == [a.name for a in theirs.arguments]
     for a, b in zip(ours.arguments, theirs.arguments):
-        assert (a.kwarg_only, a.has_default_value(), a.alias_info is None) == (b.kwarg_only, b.has_default_value(), b.alias_info is None)
+        assert (a.kwarg_only, a.has_default_value(), a.alias_info is None) == (
+            b.kwarg_only,
+            b.has_default_value(),
+            b.alias_info is None,
+        )
         assert str(a.type) == str(b.type) and a.default_value == b.default_value
 
 
@@ -320,7 +332,9 @@ def test_kernels_run_from_other_threads(mine: Library) -> None:
 def test_key_sets() -> None:
     keys = taeda._C._dispatch_keys(taeda.ones(1))
     assert keys.has("CPU") and keys.has("AutogradCPU") and not keys.has("Meta") and not keys.has("Python")
-    assert (keys & taeda._C._after_autograd_keyset).has("CPU") and not (keys & taeda._C._after_autograd_keyset).has("Autograd")
+    assert (keys & taeda._C._after_autograd_keyset).has("CPU") and not (keys & taeda._C._after_autograd_keyset).has(
+        "Autograd"
+    )
     assert keys.remove("AutocastCPU").highestPriorityTypeId() == "AutogradCPU"
     assert "CPU" in repr(keys) and keys == taeda._C._dispatch_keys(taeda.zeros(3))
 
@@ -427,7 +441,10 @@ def test_custom_op_with_a_list() -> None:
 ])  # fmt: skip
 def test_infer_schema(hints: str, schema: str) -> None:
     scope: dict = {}
-    exec(f"from collections.abc import Sequence\nimport taeda\nfrom taeda import Tensor\ndef f({hints}) -> Tensor: ...", scope)
+    exec(
+        f"from collections.abc import Sequence\nimport taeda\nfrom taeda import Tensor\ndef f({hints}) -> Tensor: ...",
+        scope,
+    )
     assert taeda.library.infer_schema(scope["f"], mutates_args=()) == f"{schema} -> Tensor"
 
 
@@ -475,6 +492,33 @@ def test_own_device_example() -> None:
     losses = [float(line.split()[-1]) for line in run.stdout.splitlines() if line.startswith("step")]
     assert losses[-1] < losses[0] / 2
     assert "on toy:0" in run.stdout and "linear" in run.stdout.split("kernels of the device:")[1]
+
+
+EXTENSION = """
+#include "api/ops.h"
+#include "dispatch/library.h"
+using namespace taeda;
+TAEDA_LIBRARY(inc, m) {
+  m.def("scale(Tensor x, float by=2.0) -> Tensor");
+  m.impl("scale", DeviceType::CPU, +[](const Tensor& x, double by) { return ops::mul(x, by); });
+}
+"""
+
+
+def test_load_library(tmp_path: Path) -> None:
+    build = Path(taeda._C.__file__).resolve().parent
+    compiler = shutil.which("g++")
+    if compiler is None or not (build / "generated" / "csrc").exists():
+        pytest.skip("needs a C++ compiler and a build in place")
+    (tmp_path / "inc.cpp").write_text(EXTENSION)
+    headers = [f"-I{Path(__file__).resolve().parents[1] / 'csrc'}", f"-I{build / 'generated' / 'csrc'}"]
+    subprocess.run([compiler, "-std=c++20", "-O0", "-shared", "-fPIC", *headers, str(tmp_path / "inc.cpp"), f"-L{build}",
+                    "-ltaeda", "-o", str(tmp_path / "libinc.so")], check=True)  # fmt: skip
+    ops.load_library(str(tmp_path / "libinc.so"))
+    assert ops.inc.scale(taeda.ones(2), by=3).tolist() == [3, 3]
+    assert ops.inc.scale.default._where == f"{tmp_path / 'inc.cpp'}:5"
+    with pytest.raises(NotImplementedError, match="one for: cpu"):
+        ops.inc.scale(taeda.ones(2, device="meta"))
 
 
 def test_load_library_of_a_missing_file() -> None:

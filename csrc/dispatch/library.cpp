@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <tuple>
 #include <unordered_map>
 
 #include "core/fork.h"
@@ -72,6 +74,14 @@ struct Namespaces {
 Namespaces& namespaces() {
   static Namespaces* instance = new Namespaces;
   return *instance;
+}
+
+// "file:line" in two.
+std::pair<std::string, int> split_place(const std::string& where) {
+  size_t colon = where.rfind(':');
+  int line = 0;
+  if (colon != std::string::npos) std::from_chars(where.data() + colon + 1, where.data() + where.size(), line);
+  return {line ? where.substr(0, colon) : where, line};
 }
 
 std::string or_unknown(const std::string& where) { return where.empty() ? "an unnamed place" : where; }
@@ -159,7 +169,7 @@ const Op& Library::def(std::string_view text, std::string file, int line) {
   bool has_namespace = schema.name.find("::") != std::string::npos;
   schema.name = state_->full_name(schema.name);
   std::string full_text = has_namespace ? std::string(text) : str(state_->ns, "::", text);
-  if (file.empty()) file = state_->where;
+  if (file.empty()) std::tie(file, line) = split_place(state_->where);
   if (const Op* other = find_op(schema.name, schema.overload))
     TAEDA_FAIL(Runtime, "the op ", other->qualified_name(), " is defined at ",
                str(other->info().file, ":", static_cast<int>(other->info().line)), " and again at ", file, ":", line);

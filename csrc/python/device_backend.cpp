@@ -16,7 +16,8 @@ class PythonAllocator final : public Allocator {
  public:
   explicit PythonAllocator(PyObject* device) : device_(make_ref<HeldObject>(device)) {
     for (const char* name : {"allocate", "copy"})
-      TAEDA_CHECK_TYPE(PyObject_HasAttrString(device, name), "a device needs the method ", name, "(); got ", Py_TYPE(device)->tp_name);
+      TAEDA_CHECK_TYPE(PyObject_HasAttrString(device, name), "a device needs the method ", name, "(); got ",
+                       Py_TYPE(device)->tp_name);
     addressable_ = !PyObject_HasAttrString(device, "read");
     TAEDA_CHECK_TYPE(addressable_ == !PyObject_HasAttrString(device, "write"), "read() and write() go together");
   }
@@ -24,8 +25,10 @@ class PythonAllocator final : public Allocator {
   DataPtr allocate(size_t bytes, Device device, void*) override {
     WithGil locked;
     if (device.index < 0) device.index = current();
-    Owned block(check(PyObject_CallMethod(device_->object, "allocate", "ni", static_cast<Py_ssize_t>(bytes), static_cast<int>(device.index))));
-    TAEDA_CHECK_TYPE(PyTuple_Check(block.get()) && PyTuple_GET_SIZE(block.get()) == 2 && PyLong_Check(PyTuple_GET_ITEM(block.get(), 0)),
+    Owned block(check(PyObject_CallMethod(device_->object, "allocate", "ni", static_cast<Py_ssize_t>(bytes),
+                                          static_cast<int>(device.index))));
+    TAEDA_CHECK_TYPE(PyTuple_Check(block.get()) && PyTuple_GET_SIZE(block.get()) == 2 &&
+                         PyLong_Check(PyTuple_GET_ITEM(block.get(), 0)),
                      "allocate() must return (address, owner)");
     void* address = PyLong_AsVoidPtr(PyTuple_GET_ITEM(block.get(), 0));
     if (!address && PyErr_Occurred()) throw PythonError();
@@ -35,12 +38,15 @@ class PythonAllocator final : public Allocator {
   void copy(void* to, const void* from, size_t bytes) override {
     WithGil locked;
     Owned target(check(PyLong_FromVoidPtr(to))), source(check(PyLong_FromVoidPtr(const_cast<void*>(from))));
-    Owned(check(PyObject_CallMethod(device_->object, "copy", "OOn", target.get(), source.get(), static_cast<Py_ssize_t>(bytes))));
+    Owned(check(PyObject_CallMethod(device_->object, "copy", "OOn", target.get(), source.get(),
+                                    static_cast<Py_ssize_t>(bytes))));
   }
 
   bool is_host_addressable() const override { return addressable_; }
   void read(void* host, const void* block, size_t bytes) override { move("read", block, host, bytes, PyBUF_WRITE); }
-  void write(void* block, const void* host, size_t bytes) override { move("write", block, const_cast<void*>(host), bytes, PyBUF_READ); }
+  void write(void* block, const void* host, size_t bytes) override {
+    move("write", block, const_cast<void*>(host), bytes, PyBUF_READ);
+  }
 
  private:
   int8_t current() const {
@@ -82,13 +88,15 @@ PyObject* privateuse_name(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "|i", &slot)) return nullptr;
   return guarded("_get_privateuse_backend_name", [&] {
     TAEDA_CHECK(slot >= 1 && slot <= 3, "a backend of one's own has slot 1, 2 or 3; got ", slot);
-    return PyUnicode_FromString(device_type_name(static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + slot - 1)).c_str());
+    return PyUnicode_FromString(
+        device_type_name(static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + slot - 1)).c_str());
   });
 }
 
 PyMethodDef g_functions[] = {
     {"_register_device", register_device, METH_VARARGS,
-     "_register_device(name, device)\n--\n\nMemory of the device type ``name`` comes from ``device``; docs/add-a-backend.md "
+     "_register_device(name, device)\n--\n\nMemory of the device type ``name`` comes from ``device``; "
+     "docs/add-a-backend.md "
      "lists its methods."},
     {"_get_privateuse1_backend_name", privateuse_name, METH_VARARGS, "The name that a PrivateUse backend goes by."},
     {}};

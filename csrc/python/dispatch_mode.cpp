@@ -54,7 +54,8 @@ struct Handlers {
     if (!is_tensor(object) || !unwrap(object).keys().has(Functionality::Python)) return;
     auto same = [&](PyObject* other) { return Py_TYPE(other) == Py_TYPE(object); };
     if (std::ranges::any_of(objects, same)) return;
-    auto base = std::ranges::find_if(objects, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
+    auto base = std::ranges::find_if(
+        objects, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
     objects.insert(base, object);
   }
   void note_all(const PythonArguments& arguments) {
@@ -65,7 +66,8 @@ struct Handlers {
   PyObject* types() const {
     Owned tuple(check(PyTuple_New(static_cast<Py_ssize_t>(objects.size()))));
     for (size_t i = 0; i < objects.size(); ++i)
-      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(objects[i]))));
+      PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i),
+                       Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(objects[i]))));
     return tuple.release();
   }
 };
@@ -102,8 +104,11 @@ PyObject* answer(const Question& question, const Handlers& handlers) {
 
 // Arithmetic with a number goes by the name of the tensor overload, which is what programs look for.
 const Op& shown_as(const Op& op) {
-  constexpr std::string_view kArithmetic[] = {"add", "sub", "mul", "div", "floor_divide", "add_", "sub_", "mul_", "div_", "floor_divide_"};
-  if (strcmp(op.info().overload, "Scalar") != 0 || std::ranges::find(kArithmetic, op.plain_name()) == std::end(kArithmetic)) return op;
+  constexpr std::string_view kArithmetic[] = {"add",  "sub",  "mul",  "div",  "floor_divide",
+                                              "add_", "sub_", "mul_", "div_", "floor_divide_"};
+  if (strcmp(op.info().overload, "Scalar") != 0 ||
+      std::ranges::find(kArithmetic, op.plain_name()) == std::end(kArithmetic))
+    return op;
   const Op* tensor = find_op(op.info().name, "Tensor");
   return tensor ? *tensor : op;
 }
@@ -114,7 +119,8 @@ void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
   PythonArguments arguments = to_python_arguments(op, stack);
   Handlers handlers;
   handlers.note_all(arguments);
-  if (modes().empty() && handlers.objects.empty()) return op.call_boxed(keys & KeySet::below(Functionality::Python), stack);
+  if (modes().empty() && handlers.objects.empty())
+    return op.call_boxed(keys & KeySet::below(Functionality::Python), stack);
   Owned object(op_object(shown_as(op))), types(handlers.types());
   Owned result;
   {
@@ -124,8 +130,8 @@ void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
   if (!result) {
     std::string list;
     for (PyObject* handler : handlers.objects) list += str(list.empty() ? "" : ", ", Py_TYPE(handler)->tp_name);
-    TAEDA_FAIL(Type, "every __torch_dispatch__ (", list.empty() ? std::string("of the modes") : list, ") returned NotImplemented for ",
-               op.qualified_name());
+    TAEDA_FAIL(Type, "every __torch_dispatch__ (", list.empty() ? std::string("of the modes") : list,
+               ") returned NotImplemented for ", op.qualified_name());
   }
   put_results(op, result.get(), stack);
 }
@@ -177,7 +183,8 @@ PyObject* mode_at(PyObject*, PyObject* index) {
 PyObject* disabled(PyObject*, PyObject* args, PyObject* kwargs) {
   static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
   PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args, &call_kwargs))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
+                                   &call_kwargs))
     return nullptr;
   Owned positional(call_args ? PySequence_Tuple(call_args) : PyTuple_New(0));
   if (!positional) return nullptr;
@@ -185,14 +192,13 @@ PyObject* disabled(PyObject*, PyObject* args, PyObject* kwargs) {
   return PyObject_Call(function, positional.get(), call_kwargs == Py_None ? nullptr : call_kwargs);
 }
 
-PyMethodDef g_functions[] = {
-    {"_push_torch_dispatch_mode", push_mode, METH_O, nullptr},
-    {"_pop_torch_dispatch_mode", pop_mode, METH_NOARGS, nullptr},
-    {"_len_torch_dispatch_stack", count_modes, METH_NOARGS, nullptr},
-    {"_get_dispatch_stack_at", mode_at, METH_O, nullptr},
-    {"_disabled_torch_dispatch_impl", as_method(disabled), METH_VARARGS | METH_KEYWORDS,
-     "A __torch_dispatch__ that opts out: calls the op as it is."},
-    {}};
+PyMethodDef g_functions[] = {{"_push_torch_dispatch_mode", push_mode, METH_O, nullptr},
+                             {"_pop_torch_dispatch_mode", pop_mode, METH_NOARGS, nullptr},
+                             {"_len_torch_dispatch_stack", count_modes, METH_NOARGS, nullptr},
+                             {"_get_dispatch_stack_at", mode_at, METH_O, nullptr},
+                             {"_disabled_torch_dispatch_impl", as_method(disabled), METH_VARARGS | METH_KEYWORDS,
+                              "A __torch_dispatch__ that opts out: calls the op as it is."},
+                             {}};
 
 // --- context managers without arguments
 
@@ -218,7 +224,8 @@ PyObject* restore(PyObject* self, PyObject*) {
   return guarded("_RestorePythonTLSSnapshot", [&] {
     TAEDA_CHECK(t_snapshot, "there is nothing to restore outside of a __torch_dispatch__");
     auto* scope = reinterpret_cast<ScopeObject*>(self);
-    scope->include = std::exchange(t_state.include, modes().empty() ? t_snapshot->include - kPythonKeys : t_snapshot->include);
+    scope->include =
+        std::exchange(t_state.include, modes().empty() ? t_snapshot->include - kPythonKeys : t_snapshot->include);
     scope->exclude = std::exchange(t_state.exclude, t_snapshot->exclude);
     return Py_NewRef(Py_None);
   });
@@ -235,9 +242,8 @@ PyMethodDef g_all_methods[] = {{"__enter__", disable<true>, METH_NOARGS, nullptr
 PyMethodDef g_subclass_methods[] = {{"__enter__", disable<false>, METH_NOARGS, nullptr},
                                     {"__exit__", as_method(enable<false>), METH_FASTCALL, nullptr},
                                     {}};
-PyMethodDef g_restore_methods[] = {{"__enter__", restore, METH_NOARGS, nullptr},
-                                   {"__exit__", as_method(unrestore), METH_FASTCALL, nullptr},
-                                   {}};
+PyMethodDef g_restore_methods[] = {
+    {"__enter__", restore, METH_NOARGS, nullptr}, {"__exit__", as_method(unrestore), METH_FASTCALL, nullptr}, {}};
 
 int add_scope(PyObject* module, PyTypeObject& type, PyMethodDef* methods, const char* doc) {
   type.tp_new = PyType_GenericNew;
@@ -261,7 +267,8 @@ int init_dispatch_mode(PyObject* module) {
   g_disabled = PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl");
   if (!g_disabled || PyDict_SetItem(tensor_base_type->tp_dict, g_name, g_disabled) < 0) return -1;
   PyType_Modified(tensor_base_type);
-  bool good = add_scope(module, g_disable_all, g_all_methods, "Calls in this scope ignore __torch_function__, modes included.") == 0 &&
+  bool good = add_scope(module, g_disable_all, g_all_methods,
+                        "Calls in this scope ignore __torch_function__, modes included.") == 0 &&
               add_scope(module, g_disable_subclass, g_subclass_methods,
                         "Calls in this scope ignore the __torch_function__ of tensor subclasses.") == 0 &&
               add_scope(module, g_restore, g_restore_methods,

@@ -13,7 +13,7 @@ namespace {
 
 // What a schema's text says beyond its constant data, read when Python first serves the op. Kept as ops are: forever.
 struct OpFacts {
-  Schema schema;                // owns what `results` points to
+  Schema schema;  // owns what `results` points to
   std::vector<Param> results;
   std::vector<PyObject*> names;     // interned, by parameter
   std::vector<PyObject*> defaults;  // null without one
@@ -21,7 +21,13 @@ struct OpFacts {
 
 Param result_param(const SchemaReturn& result) {
   bool absent_allowed = result.type.optional || result.type.type == ArgType::Tensor;
-  return {result.name.empty() ? "the result" : result.name.c_str(), result.type.type, absent_allowed, false, false, false, 0,
+  return {result.name.empty() ? "the result" : result.name.c_str(),
+          result.type.type,
+          absent_allowed,
+          false,
+          false,
+          false,
+          0,
           nullptr};
 }
 
@@ -112,9 +118,10 @@ void put_results(const Op& op, PyObject* result, Stack& stack) {
   if (info.return_count == 1) {
     values.push_back(to_result(op, result, facts.results[0]));
   } else {
-    TAEDA_CHECK_TYPE((PyTuple_Check(result) || PyList_Check(result)) && PySequence_Fast_GET_SIZE(result) == info.return_count,
-                     "a Python kernel of ", op.qualified_name(), " must return a tuple of ", static_cast<int>(info.return_count),
-                     " results; got ", Py_TYPE(result)->tp_name);
+    TAEDA_CHECK_TYPE(
+        (PyTuple_Check(result) || PyList_Check(result)) && PySequence_Fast_GET_SIZE(result) == info.return_count,
+        "a Python kernel of ", op.qualified_name(), " must return a tuple of ", static_cast<int>(info.return_count),
+        " results; got ", Py_TYPE(result)->tp_name);
     for (int i = 0; i < info.return_count; ++i)
       values.push_back(to_result(op, PySequence_Fast_GET_ITEM(result, i), facts.results[i]));
   }

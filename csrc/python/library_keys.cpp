@@ -30,9 +30,7 @@ KeySet keys_named(PyObject* key) {
   return {};
 }
 
-KeySet either(PyObject* object) {
-  return PyObject_TypeCheck(object, &g_type) ? keys_of(object) : keys_named(object);
-}
+KeySet either(PyObject* object) { return PyObject_TypeCheck(object, &g_type) ? keys_of(object) : keys_named(object); }
 
 // The names of what the set holds, outermost first, without the layers that every tensor has for bookkeeping.
 std::vector<std::string> names_of(KeySet keys) {
@@ -45,7 +43,8 @@ std::vector<std::string> names_of(KeySet keys) {
       continue;
     }
     for (int b = kDeviceTypes; b-- > 0;)
-      if (keys.has(static_cast<DeviceType>(b))) names.push_back(dispatch_key_name(slot_of(functionality, static_cast<DeviceType>(b))));
+      if (keys.has(static_cast<DeviceType>(b)))
+        names.push_back(dispatch_key_name(slot_of(functionality, static_cast<DeviceType>(b))));
   }
   return names;
 }
@@ -68,11 +67,13 @@ PyObject* add(PyObject* self, PyObject* key) {
 }
 // Of a key that is per backend only the functionality goes: other keys of the set share the backend.
 PyObject* remove(PyObject* self, PyObject* key) {
-  return guarded("DispatchKeySet.remove", [&] { return wrap(keys_of(self) - (keys_named(key) & KeySet(~uint64_t{0xff}))); });
+  return guarded("DispatchKeySet.remove",
+                 [&] { return wrap(keys_of(self) - (keys_named(key) & KeySet(~uint64_t{0xff}))); });
 }
 PyObject* highest(PyObject* self, PyObject*) {
-  return guarded("DispatchKeySet.highestPriorityTypeId",
-                 [&] { return PyUnicode_FromString(dispatch_key_name(slot_of(keys_of(self) - KeySet(Functionality::Recorder))).c_str()); });
+  return guarded("DispatchKeySet.highestPriorityTypeId", [&] {
+    return PyUnicode_FromString(dispatch_key_name(slot_of(keys_of(self) - KeySet(Functionality::Recorder))).c_str());
+  });
 }
 template <KeySet (KeySet::*combine)(KeySet) const>
 PyObject* binary(PyObject* a, PyObject* b) {
@@ -94,11 +95,12 @@ PyObject* new_key_set(PyTypeObject* type, PyObject* args, PyObject*) {
 }
 
 PyNumberMethods g_number{};
-PyMethodDef g_methods[] = {{"has", has, METH_O, "Whether the key of this name is in the set."},
-                           {"add", add, METH_O, "The set with one key more."},
-                           {"remove", remove, METH_O, "The set without a key."},
-                           {"highestPriorityTypeId", highest, METH_NOARGS, "The name of the key that sees a call first."},
-                           {}};
+PyMethodDef g_methods[] = {
+    {"has", has, METH_O, "Whether the key of this name is in the set."},
+    {"add", add, METH_O, "The set with one key more."},
+    {"remove", remove, METH_O, "The set without a key."},
+    {"highestPriorityTypeId", highest, METH_NOARGS, "The name of the key that sees a call first."},
+    {}};
 
 PyObject* keys_of_tensor(PyObject*, PyObject* tensor) {
   return guarded("_dispatch_keys", [&] {
@@ -132,12 +134,13 @@ PyObject* wrap(KeySet keys) {
 }
 
 KeySet to_key_set(PyObject* object) {
-  TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, &g_type), "a DispatchKeySet was expected; got ", Py_TYPE(object)->tp_name);
+  TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, &g_type), "a DispatchKeySet was expected; got ",
+                   Py_TYPE(object)->tp_name);
   return keys_of(object);
 }
 
 int init_key_sets(PyObject* module) {
-  g_number.nb_or = binary<&KeySet::operator|>;
+  g_number.nb_or = binary<&KeySet::operator| >;
   g_number.nb_and = binary<&KeySet::operator&>;
   g_number.nb_subtract = binary<&KeySet::operator- >;
   g_type.tp_doc = "DispatchKeySet(key)\n--\n\nWhich layers and backends a call may reach.";
@@ -158,7 +161,7 @@ namespace {
 
 struct GuardObject {
   PyObject_HEAD
-  KeySet include, exclude;    // what the scope adds
+  KeySet include, exclude;  // what the scope adds
   ThreadState before;
 };
 GuardObject* guard_of(PyObject* self) { return reinterpret_cast<GuardObject*>(self); }
@@ -201,7 +204,8 @@ PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) {
   t_state.exclude = guard_of(self)->before.exclude;
   Py_RETURN_NONE;
 }
-PyMethodDef g_guard_methods[] = {{"__enter__", enter, METH_NOARGS, nullptr}, {"__exit__", as_method(leave), METH_FASTCALL, nullptr}, {}};
+PyMethodDef g_guard_methods[] = {
+    {"__enter__", enter, METH_NOARGS, nullptr}, {"__exit__", as_method(leave), METH_FASTCALL, nullptr}, {}};
 
 int add_guard(PyObject* module, PyTypeObject& type, newfunc make, const char* doc) {
   type.tp_new = make;
@@ -213,12 +217,15 @@ int add_guard(PyObject* module, PyTypeObject& type, newfunc make, const char* do
 }  // namespace
 
 int init_guards(PyObject* module) {
-  bool good = add_guard(module, g_below_autograd, new_without<KeySet(Functionality::Autograd).bits()>, "Calls in this scope go below autograd.") == 0 &&
-              add_guard(module, g_below_views, new_without<kAutogradKeys.bits()>,
-                        "Calls in this scope go below autograd and below the tracking of views and versions.") == 0 &&
-              add_guard(module, g_exclude, new_of_keys<false>, "Calls in this scope skip the layers of the keys.") == 0 &&
-              add_guard(module, g_include, new_of_keys<true>, "Calls in this scope see the layers of the keys.") == 0 &&
-              add_guard(module, g_no_dispatch, new_without<kPythonKeys.bits()>, "Calls in this scope skip __torch_dispatch__.") == 0;
+  bool good =
+      add_guard(module, g_below_autograd, new_without<KeySet(Functionality::Autograd).bits()>,
+                "Calls in this scope go below autograd.") == 0 &&
+      add_guard(module, g_below_views, new_without<kAutogradKeys.bits()>,
+                "Calls in this scope go below autograd and below the tracking of views and versions.") == 0 &&
+      add_guard(module, g_exclude, new_of_keys<false>, "Calls in this scope skip the layers of the keys.") == 0 &&
+      add_guard(module, g_include, new_of_keys<true>, "Calls in this scope see the layers of the keys.") == 0 &&
+      add_guard(module, g_no_dispatch, new_without<kPythonKeys.bits()>,
+                "Calls in this scope skip __torch_dispatch__.") == 0;
   return good ? 0 : -1;
 }
 

@@ -114,7 +114,9 @@ PyMethodDef g_methods[] = {{"define", define, METH_VARARGS, nullptr},
                            {}};
 
 PyObject* check_key(PyObject*, PyObject* key) {
-  return guarded("library", [&] { return PyUnicode_FromString(dispatch_key_name(parse_dispatch_key(to_text(key, "dispatch_key"))).c_str()); });
+  return guarded("library", [&] {
+    return PyUnicode_FromString(dispatch_key_name(parse_dispatch_key(to_text(key, "dispatch_key"))).c_str());
+  });
 }
 PyMethodDef g_functions[] = {{"_parse_dispatch_key", check_key, METH_O, nullptr}, {}};
 

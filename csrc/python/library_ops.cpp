@@ -46,8 +46,7 @@ PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* na
   Py_ssize_t n = PyVectorcall_NARGS(flags);
   Overloaded overloaded;
   if (wants_torch_function(args, n + (names ? PyTuple_GET_SIZE(names) : 0), overloaded))
-    return guarded(op_of(self).info().name,
-                   [&] { return call_torch_function(self, overloaded, args, n, names); });
+    return guarded(op_of(self).info().name, [&] { return call_torch_function(self, overloaded, args, n, names); });
   return call_op(op_of(self), args, n, names);
 }
 
@@ -60,7 +59,8 @@ PyObject* redispatch(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
 }
 
 PyObject* takes(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  return guarded(op_of(self).info().name, [&] { return PyBool_FromLong(takes_arguments(op_of(self), args, n, names)); });
+  return guarded(op_of(self).info().name,
+                 [&] { return PyBool_FromLong(takes_arguments(op_of(self), args, n, names)); });
 }
 
 PyObject* defaults(PyObject* self, PyObject*) {
@@ -182,12 +182,10 @@ PyObject* set_class(PyObject*, PyObject* cls) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef g_functions[] = {{"_find_op", find, METH_VARARGS, nullptr},
-                             {"_overloads_of", overloads_of, METH_O, nullptr},
-                             {"_all_op_names", all_names, METH_NOARGS, nullptr},
-                             {"_return_type", return_type, METH_O, nullptr},
-                             {"_set_op_class", set_class, METH_O, nullptr},
-                             {}};
+PyMethodDef g_functions[] = {
+    {"_find_op", find, METH_VARARGS, nullptr},          {"_overloads_of", overloads_of, METH_O, nullptr},
+    {"_all_op_names", all_names, METH_NOARGS, nullptr}, {"_return_type", return_type, METH_O, nullptr},
+    {"_set_op_class", set_class, METH_O, nullptr},      {}};
 
 }  // namespace
 

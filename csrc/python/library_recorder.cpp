@@ -19,7 +19,8 @@ std::shared_ptr<Kernel> find_registered(const Op& op, int index, uintptr_t slot)
   auto serves = [&](const std::shared_ptr<Kernel>& kernel) {
     return kernel && (slot & kBoxedBit ? kernel.get() == address : kernel->unboxed == address);
   };
-  for (int at : {index, static_cast<int>(kCompositeExplicitSlot), static_cast<int>(kCompositeImplicitSlot), static_cast<int>(kAutogradSlot)})
+  for (int at : {index, static_cast<int>(kCompositeExplicitSlot), static_cast<int>(kCompositeImplicitSlot),
+                 static_cast<int>(kAutogradSlot)})
     if (std::shared_ptr<Kernel> kernel = op.kernel_at(at); serves(kernel)) return kernel;
   std::shared_ptr<Kernel> fallback = fallback_at(index);
   return serves(fallback) ? fallback : nullptr;
@@ -101,7 +102,8 @@ PyObject* foretell(PyObject*, PyObject* args) {
 PyObject* cpu_capability(PyObject*, PyObject*) { return PyUnicode_FromString(cpu::isa_name()); }
 
 PyMethodDef g_functions[] = {
-    {"_set_call_recorder", set_function, METH_O, "Makes a function hear of every hop in this thread; returns the one before."},
+    {"_set_call_recorder", set_function, METH_O,
+     "Makes a function hear of every hop in this thread; returns the one before."},
     {"_foretell", foretell, METH_VARARGS, "_foretell(op, device, layout): the hops of a call on such tensors."},
     {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
     {}};

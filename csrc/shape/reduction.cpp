@@ -61,17 +61,18 @@ void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dim
       outputs *= size;
   }
   if (!empty) return;
+  // PyTorch's type: an index that does not exist, or a value.
   if (call.dims.empty())
-    TAEDA_FAIL(Runtime, "an empty tensor (shape ", call.self.sizes(),
-               ") has no such element; give a dim of another size");
+    fail(rule.kind == StateKind::Index ? ErrorKind::Index : ErrorKind::Runtime,
+         str("an empty tensor (shape ", call.self.sizes(), ") has no such element; give a dim of another size"));
   TAEDA_CHECK_INDEX(outputs == 0, "a dimension of size 0 has no such element; the shape is ", call.self.sizes(),
                     ", dim ", call.dims);
 }
 
 void reduce_meta(const ReductionRule& rule, const Reduce& call, Tensor* results) {
   uint64_t dims = reduced_dims(call);
-  check_reduction(rule, call, dims);
   DType input = reduction_input(rule, call);
+  check_reduction(rule, call, dims);
   Dims sizes = reduced_sizes(call, dims);
   for (int i = 0; i < rule.results; ++i)
     results[i] = new_tensor(sizes, reduction_result(rule, i, input), Device{DeviceType::Meta});
@@ -79,8 +80,8 @@ void reduce_meta(const ReductionRule& rule, const Reduce& call, Tensor* results)
 
 void reduce_meta_out(const ReductionRule& rule, const Reduce& call, std::initializer_list<const Tensor*> outs) {
   uint64_t dims = reduced_dims(call);
-  check_reduction(rule, call, dims);
   reduction_input(rule, call);
+  check_reduction(rule, call, dims);
   Dims sizes = reduced_sizes(call, dims);
   for (const Tensor* out : outs) resize_out(*out, sizes);
 }

@@ -63,7 +63,9 @@ def make_autograd_kernel(op: OpOverload, backward: Function | None, setup_contex
         RuntimeError: the op writes to its arguments and there is a ``backward``.
     """
     if backward is not None and op._schema.is_mutable:
-        raise RuntimeError(f"taeda.library.register_autograd: {op} writes to its arguments, so that it has no derivative")
+        raise RuntimeError(
+            f"taeda.library.register_autograd: {op} writes to its arguments, so that it has no derivative"
+        )
 
     def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
         below = keyset & _C._after_autograd_keyset
@@ -115,4 +117,6 @@ def _make_function(op: OpOverload, keyset: Any, counts: list[int | None], kwargs
 def _mark_written(ctx: Any, op: OpOverload, args: tuple[Any, ...]) -> None:
     for argument, value in zip(op._schema.arguments, args):
         if argument.is_write and isinstance(value, taeda.Tensor) and value.requires_grad:
-            raise RuntimeError(f"taeda.library: {op} writes to '{argument.name}', which requires a gradient, but has no derivative")
+            raise RuntimeError(
+                f"taeda.library: {op} writes to '{argument.name}', which requires a gradient, but has no derivative"
+            )

@@ -214,4 +214,6 @@ def _check_fresh(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], resul
         return
     given = {t.data_ptr() for t in _tensors([args, list(kwargs.values())]) if t.device.type != "meta" and t.numel()}
     if any(r.device.type != "meta" and r.data_ptr() in given for r in results):
-        raise RuntimeError(f"taeda.library: {name} returned memory of one of its arguments; return a clone() of it instead")
+        raise RuntimeError(
+            f"taeda.library: {name} returned memory of one of its arguments; return a clone() of it instead"
+        )

@@ -54,12 +54,18 @@ def _default_text(value: Any) -> str:
 
 def _argument_text(function: str, parameter: inspect.Parameter, hint: Any, alias: str) -> str:
     if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
-        raise ValueError(f"taeda.library.infer_schema: {function} has the parameter '*{parameter.name}'; a schema has no such thing")
+        raise ValueError(
+            f"taeda.library.infer_schema: {function} has the parameter '*{parameter.name}'; a schema has no such thing"
+        )
     if hint is None:
-        raise ValueError(f"taeda.library.infer_schema: the parameter '{parameter.name}' of {function} needs a type hint")
+        raise ValueError(
+            f"taeda.library.infer_schema: the parameter '{parameter.name}' of {function} needs a type hint"
+        )
     text = _type_text(hint, alias)
     if text is None:
-        raise ValueError(f"taeda.library.infer_schema: '{parameter.name}: {hint}' of {function} is no type that a schema can say")
+        raise ValueError(
+            f"taeda.library.infer_schema: '{parameter.name}: {hint}' of {function} is no type that a schema can say"
+        )
     default = "" if parameter.default is inspect.Parameter.empty else f"={_default_text(parameter.default)}"
     return f"{text} {parameter.name}{default}"
 
@@ -70,7 +76,9 @@ def _returns_text(function: str, hint: Any) -> str:
     parts = typing.get_args(hint) if typing.get_origin(hint) is tuple else None
     texts = [_type_text(part) for part in parts] if parts else [_type_text(hint)]
     if None in texts:
-        raise ValueError(f"taeda.library.infer_schema: {function} returns {hint}, which is no type that a schema can say")
+        raise ValueError(
+            f"taeda.library.infer_schema: {function} returns {hint}, which is no type that a schema can say"
+        )
     return f"({', '.join(map(str, texts))})" if parts else str(texts[0])
 
 
@@ -90,10 +98,14 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: str
     hints = typing.get_type_hints(prototype_function)
     if "return" not in hints:
         raise ValueError(f"taeda.library.infer_schema: {name} needs a type hint for what it returns (None if nothing)")
-    written = None if mutates_args == "unknown" else {mutates_args} if isinstance(mutates_args, str) else set(mutates_args)
+    written = (
+        None if mutates_args == "unknown" else {mutates_args} if isinstance(mutates_args, str) else set(mutates_args)
+    )
     unknown = (written or set()) - set(signature.parameters)
     if unknown:
-        raise ValueError(f"taeda.library.infer_schema: mutates_args names {sorted(unknown)}, which {name} does not take")
+        raise ValueError(
+            f"taeda.library.infer_schema: mutates_args names {sorted(unknown)}, which {name} does not take"
+        )
     parts, starred = [], False
     for i, parameter in enumerate(signature.parameters.values()):
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and not starred:

@@ -68,7 +68,9 @@ def generate_methods_for_privateuse_backend(for_tensor: bool = True, for_module:
 
 def _mover(name: str) -> Any:
     def to_backend(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
-        target = taeda.device(name) if device is None else taeda.device(name, device) if isinstance(device, int) else device
+        target = (
+            taeda.device(name) if device is None else taeda.device(name, device) if isinstance(device, int) else device
+        )
         return self.to(target, non_blocking=non_blocking, **kwargs)
 
     to_backend.__doc__ = f"A copy in the memory of the device {name}; this tensor itself if it is there."
@@ -77,5 +79,7 @@ def _mover(name: str) -> Any:
 
 def _add(cls: type, name: str, member: Any) -> None:
     if hasattr(cls, name):
-        raise RuntimeError(f"taeda.utils.generate_methods_for_privateuse_backend: {cls.__name__} has a member '{name}' already")
+        raise RuntimeError(
+            f"taeda.utils.generate_methods_for_privateuse_backend: {cls.__name__} has a member '{name}' already"
+        )
     setattr(cls, name, member)

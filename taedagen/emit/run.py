@@ -15,9 +15,10 @@ from taedagen.emit.files import write_files
 from taedagen.emit.plan import Plan
 from taedagen.emit.pointwise import emit_pointwise
 from taedagen.emit.reduction import emit_reduction
+from taedagen.emit.selection import read_selection, with_parts
 from taedagen.emit.structured import emit_structured
 from taedagen.emit.stubs import emit_stubs
-from taedagen.emit.table import emit_table
+from taedagen.emit.table import ROOT, emit_table
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
 
@@ -33,7 +34,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("taedagen", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder that receives the generated tree")
     parser.add_argument("--ops", type=Path, help="folder of declaration files to read instead of taedagen/ops")
-    parser.add_argument("--select-ops", type=Path, help="file with the names of the ops to build, one a line")
+    parser.add_argument(
+        "--select-ops",
+        type=Path,
+        help="file with the names of the ops to build, one a line; what they are made of comes with them",
+    )
     parser.add_argument("--force-schemas", action="store_true", help="ops that are not selected keep their schema")
     parser.add_argument("--no-autograd", action="store_true", help="leave the autograd layer out")
     parser.add_argument(
@@ -43,25 +48,19 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def selection(path: Path | None) -> Callable[[Op], bool] | None:
-    """Reads ``add`` (all overloads and variants) or ``add.Tensor`` lines; ``#`` starts a comment."""
-    if path is None:
+def selection(options: argparse.Namespace) -> Callable[[Op], bool] | None:
+    """The ops that the options select; None for all."""
+    if options.select_ops is None:
         return None
-    lines = [line.partition("#")[0].strip() for line in path.read_text().splitlines()]
-    chosen = {line.removeprefix("aten::") for line in lines if line}
-    names = {d.name for d in REGISTRY.declarations} | {
-        op.schema.full_name for d in REGISTRY.declarations for op in d.ops()
-    }
-    for name in sorted(chosen - names):
-        raise SystemExit(f"taedagen: {path}: there is no op '{name}'")
-    return lambda op: op.declaration.name in chosen or op.schema.full_name in chosen or op.schema.name in chosen
+    chosen = read_selection(options.select_ops, REGISTRY)
+    return with_parts(chosen, REGISTRY, ROOT, autograd=not options.no_autograd)
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         load_ops(options.ops)
-        plan = Plan(REGISTRY, selection(options.select_ops), not options.no_autograd, options.force_schemas)
+        plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas)
         files: dict[str, str] = {}
         for subset in options.subset or SUBSETS:
             for emit in SUBSETS[subset]:

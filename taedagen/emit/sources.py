@@ -13,7 +13,10 @@ from pathlib import Path
 
 _NAMESPACE = re.compile(r"namespace ?([\w:]*) ?\{$")
 _NAMESPACE_END = re.compile(r"\} *// *(?:anonymous )?namespace")
-_START = re.compile(r"(?!return|using|namespace|else|if|for|while|typedef|#)[A-Za-z_][\w:<>,&*\s\[\]()]*?[\s&*>]([A-Za-z_][\w:]*)\(")
+_START = re.compile(
+    r"(?!return|using|namespace|else|if|for|while|typedef|#)[A-Za-z_][\w:<>,&*\s\[\]()]*?[\s&*>]([A-Za-z_][\w:]*)\("
+)
+_MACRO = re.compile(r"[A-Z][A-Z0-9_]+\((?:[A-Z][A-Z0-9_]+, )?([a-z_]\w*)[,)]")
 _SWITCH = re.compile(r"\b(?:visit|visit_\w+|with_dtype)\(")
 _CALL = re.compile(r"\bops::(\w+)\(")
 
@@ -28,6 +31,7 @@ class Definition:
     line: int
     switch_line: int | None = None  # of the first choice by dtype in its body
     calls: list[str] = field(default_factory=list)  # ops, in the order of their first calls
+    by_macro: bool = False  # TAEDA_UNARY(exp): its name is made of this one
 
     @property
     def at(self) -> str:
@@ -48,7 +52,7 @@ def parameter_types(text: str) -> tuple[str, ...]:
 
 
 def scan(path: Path, shown: str) -> Iterator[Definition]:
-    """The definitions in one file, anonymous namespaces left out."""
+    """The definitions in one file, those by macros too, anonymous namespaces left out."""
     lines = path.read_text().splitlines()
     spaces: list[str] = []
     number = 0
@@ -61,6 +65,10 @@ def scan(path: Path, shown: str) -> Iterator[Definition]:
             continue
         if _NAMESPACE_END.match(line):
             spaces = spaces[:-1]
+            continue
+        macro = _MACRO.match(line)
+        if macro and "" not in spaces:
+            yield Definition("::".join([*spaces, macro[1]]).removeprefix("taeda::"), (), shown, number, by_macro=True)
             continue
         start = _START.match(line)
         if not start or "" in spaces:

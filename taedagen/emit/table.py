@@ -11,18 +11,18 @@ from taedagen.emit.plan import Plan
 from taedagen.emit.sources import Definition, scan_all
 from taedagen.opdef.declaration import Op
 
-_ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 _HAND_WRITTEN = ("csrc/backend", "csrc/composite")
 
 
-def emit_table(plan: Plan, root: Path = _ROOT) -> dict[str, str]:
+def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that people
     wrote are defined in the repository below ``root``, which an installed package has no copy of.
     """
     written = scan_all(root, _HAND_WRITTEN)
-    table = {op.schema.full_name: _entry(plan, op, written) for family in plan.families for op in family.ops}
+    table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     files = {"taeda/generated/ops.json": json.dumps(table, indent=1) + "\n"}
     files["taeda/generated/left_out.txt"] = "".join(
         f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out})
@@ -30,7 +30,7 @@ def emit_table(plan: Plan, root: Path = _ROOT) -> dict[str, str]:
     return files
 
 
-def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]]) -> dict[str, Any]:
+def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path) -> dict[str, Any]:
     declaration = op.declaration
     kernels = plan.kernels(op)
     entry: dict[str, Any] = {
@@ -51,8 +51,12 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]]) -> dict[str
     by_hand = {}
     for kernel in kernels:
         found = None if kernel.takes_keys else _hand_written(op, kernel.symbol, written)
+        key = kernel.backend if kernel.kind == "Dense" else kernel.kind
+        file = f"csrc/composite/{declaration.options.get('files')}.cpp"
         if found:
-            by_hand[kernel.backend if kernel.kind == "Dense" else kernel.kind] = _place(found)
+            by_hand[key] = _place(found)
+        elif kernel.symbol.startswith("composite::") and (root / file).exists():
+            by_hand[key] = {"symbol": kernel.symbol, "at": file}  # a macro made its name
     if by_hand:
         entry["by_hand"] = by_hand
     return entry
@@ -69,11 +73,28 @@ def _hand_written(op: Op, symbol: str, written: dict[str, list[Definition]]) -> 
     )
     filled = (*(cpp.cpp_type(a.type) for a in op.inputs), *outs)
     space = symbol.partition("::")[0]
-    for name, types in ((symbol, own), (f"{space}::{declaration.name}", filled), (f"{space}::{declaration.name}", own)):
+    plain = f"{space}::{declaration.name}"
+    wanted = ((symbol, own), (plain, filled), (plain, own))
+    # By its exact types; else, since sources may use shorter names for them, by their number; else by its name.
+    for name, types in wanted:
         for definition in written.get(name, []):
             if definition.types == types:
                 return definition
-    return None
+    for name, types in wanted:
+        for definition in written.get(name, []):
+            if len(definition.types) == len(types) and not definition.by_macro:
+                return definition
+    short = declaration.name.removeprefix("_foreach_").removeprefix("_fused_").rstrip("_")
+    candidates = [d for name in (symbol, plain, f"{space}::{short}") for d in written.get(name, [])]
+    return next((d for d in candidates if d.by_macro), candidates[0] if candidates and _is_hand_written(op) else None)
+
+
+def _is_hand_written(op: Op) -> bool:
+    """Whether a person wrote what computes it, be it that the parameters are a macro's."""
+    declaration = op.declaration
+    return declaration.kind in ("kernel", "composite") and bool(
+        declaration.options.get("files") or declaration.kind == "kernel"
+    )
 
 
 def _place(definition: Definition) -> dict[str, Any]:

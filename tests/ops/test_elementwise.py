@@ -10,13 +10,8 @@ import taeda
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64")
 RTOL = {"float16": 3e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 5e-5}
-FLOAT_UNARY = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh atanh sigmoid"
-    " square erf erfc erfinv lgamma digamma i0 sinc neg abs sign sgn floor ceil round trunc frac isnan isfinite logical_not angle"
-).split()
-BINARY = (
-    "add sub mul div floor_divide remainder fmod pow atan2 maximum fmin eq lt logical_and bitwise_xor copysign xlogy"
-).split()
+FLOAT_UNARY = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "sigmoid", "square", "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "sinc", "neg", "abs", "sign", "sgn", "floor", "ceil", "round", "trunc", "frac", "isnan", "isfinite", "logical_not", "angle"]
+BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "atan2", "maximum", "fmin", "eq", "lt", "logical_and", "bitwise_xor", "copysign", "xlogy"]
 
 
 def sample(T, dtype, *sizes, shift=0.0):
@@ -71,7 +66,6 @@ def cl(T):
     lambda T: sample(T, "float32", 4, 10)[:, ::2].exp(), lambda T: sample(T, "float32", 7, 1) + sample(T, "float32", 1, 9),
     lambda T: sample(T, "float32", 900, 8) + sample(T, "float32", 8), lambda T: sample(T, "float32", 8, 900).t() + sample(T, "float32", 8),
     lambda T: sample(T, "float32", 30, 2000) + sample(T, "bfloat16", 30, 1), lambda T: sample(T, "float32", 0, 3) + sample(T, "float32", 3),
-    lambda T: sample(T, "float32", 4, 1, 5).transpose(0, 1) + 1,
 ])  # fmt: skip
 def test_strides_of_results(case):
     check(case)

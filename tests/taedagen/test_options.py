@@ -39,6 +39,7 @@ def test_unchanged_files_are_not_touched(tmp_path: Path) -> None:
     (["twice"], {"twice", "twice.out", "twice_"}),
     (["twice.out  # one schema"], {"twice.out"}),
     (["aten::turned", "", "# nothing else"], {"turned"}),
+    (["four_times"], {"four_times", "twice"}),  # what its body calls
 ])  # fmt: skip
 def test_select_ops(tmp_path: Path, lines: list[str], kept: set[str]) -> None:
     files = make(tmp_path / "out", "--select-ops", select(tmp_path, *lines))
@@ -49,7 +50,9 @@ def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
     run = generate(tmp_path / "out", "--select-ops", select(tmp_path, "twice"))
     files = tree(tmp_path / "out")
     assert "skipped turned: not among the selected ops" in run.stdout
-    assert 'Tensor turned(const Tensor&, int64_t, int64_t) { left_out("turned"); }' in files["csrc/dispatch/left_out.cpp"]
+    assert (
+        'Tensor turned(const Tensor&, int64_t, int64_t) { left_out("turned"); }' in files["csrc/dispatch/left_out.cpp"]
+    )
     assert "csrc/dispatch/left_out.cpp" in files["library.txt"]
     assert "Tensor turned(" in files["csrc/api/first.h"], "hand-written C++ may call it"
     assert "void stretch(" in files["csrc/shape/ops/first.h"], "hand-written C++ defines it"
@@ -87,15 +90,17 @@ def test_subset(tmp_path: Path, subset: str, has: str, lacks: str) -> None:
     assert has in files and lacks not in files
 
 
-GOOD = '''@pointwise("{schema}"{options})
+GOOD = """@pointwise("{schema}"{options})
 def {name}({parameters}):
     {body}
-'''
+"""
 
 
 def declare(schema: str = "one(Tensor self) -> Tensor", options: str = "", name: str = "one", parameters: str = "self",
             body: str = '"""Doc."""\n    return self') -> str:  # fmt: skip
-    return "from taedagen.opdef import *\n\n" + GOOD.format(schema=schema, options=options, name=name, parameters=parameters, body=body)
+    return "from taedagen.opdef import *\n\n" + GOOD.format(
+        schema=schema, options=options, name=name, parameters=parameters, body=body
+    )
 
 
 @pytest.mark.parametrize("text, line, words", [

@@ -374,8 +374,8 @@ void run(const Reduction& op, const Reduce& call, uint64_t dims, DType input, st
 
 void reduce(const Reduction& op, const Reduce& call, Tensor* results) {
   uint64_t dims = shape::reduced_dims(call);
-  shape::check_reduction(op.rule, call, dims);
   DType input = shape::reduction_input(op.rule, call);
+  shape::check_reduction(op.rule, call, dims);
   shape::Dims sizes = shape::reduced_sizes(call, dims);
   const Tensor* pointers[2];
   for (int i = 0; i < op.rule.results; ++i) {
@@ -387,8 +387,8 @@ void reduce(const Reduction& op, const Reduce& call, Tensor* results) {
 
 void reduce_out(const Reduction& op, const Reduce& call, std::initializer_list<const Tensor*> outs) {
   uint64_t dims = shape::reduced_dims(call);
-  shape::check_reduction(op.rule, call, dims);
   DType input = shape::reduction_input(op.rule, call);
+  shape::check_reduction(op.rule, call, dims);
   shape::Dims sizes = shape::reduced_sizes(call, dims);
   int i = 0;
   for (const Tensor* out : outs) {

@@ -1,12 +1,16 @@
 # Made by taedagen.
+# mypy: disable-error-code="overload-cannot-match, overload-overlap, misc"
+from builtins import bool as Bool, complex as Complex, float as Float, int as Int, str as Str
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import overload
 
-from taeda import Generator, Tensor, device, dtype, layout, memory_format
+from taeda._C import Generator, Size, device as _device, dtype as Dtype, layout as Layout, memory_format as MemoryFormat
+from taeda._tensor import Tensor
 
-Number = int | float | bool | complex
+Number = Int | Float | Bool | Complex
+Device = _device | Str | Int
 
 class TensorMethods:
     def twice(self, *, out: Tensor | None = None) -> Tensor: ...
     def twice_(self) -> Tensor: ...
-    def turned(self, dim0: int, dim1: int) -> Tensor: ...
+    def turned(self, dim0: Int, dim1: Int) -> Tensor: ...

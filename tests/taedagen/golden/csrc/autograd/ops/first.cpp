@@ -22,16 +22,23 @@ struct TwiceBackward0 final : Node {
 }  // namespace
 
 namespace autograd {
+namespace {
+void twice_tangent(const Tensor& made, [[maybe_unused]] const Tensor& self) {
+  WithoutTangents guard;
+  Tensor tangent;
+  if (has_tangent(self)) {
+    Tensor grad = tangent_or_zeros(self);
+    accumulate_tangent(tangent, ops::twice(grad));
+  }
+  set_tangent(made, tangent);
+}
+}  // namespace
 // tests/taedagen/tiny/first.py:6
 Tensor twice(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   if (!recording(self)) [[likely]] {
     auto made = Caller<Tensor(const Tensor&)>::call(table::first[table::twice_plain], keys, self);
-    if (has_tangents(self)) [[unlikely]] {
-      Tensor tangent;
-      { Tensor grad0 = tangent_or_zeros(self);  Tensor part = ops::twice(grad0); tangent = tangent.defined() ? ops::add(tangent, part) : part; }
-      set_tangent(made, tangent);
-    }
+    if (has_tangents(self)) [[unlikely]] twice_tangent(made, self);
     return made;
   }
   auto node = make_node<TwiceBackward0>();
@@ -41,26 +48,29 @@ Tensor twice(KeySet keys, const Tensor& self) {
     return Caller<Tensor(const Tensor&)>::call(table::first[table::twice_plain], keys, self);
   }();
   set_history(made, node);
-  if (has_tangents(self)) [[unlikely]] {
-    Tensor tangent;
-    { Tensor grad0 = tangent_or_zeros(self);  Tensor part = ops::twice(grad0); tangent = tangent.defined() ? ops::add(tangent, part) : part; }
-    set_tangent(made, tangent);
-  }
+  if (has_tangents(self)) [[unlikely]] twice_tangent(made, self);
   return made;
 }
 }  // namespace autograd
 
 namespace autograd {
+namespace {
+void twice__tangent(const Tensor& made, [[maybe_unused]] const Tensor& self) {
+  WithoutTangents guard;
+  Tensor tangent;
+  if (has_tangent(self)) {
+    Tensor grad = tangent_or_zeros(self);
+    accumulate_tangent(tangent, ops::twice(grad));
+  }
+  set_tangent(made, tangent);
+}
+}  // namespace
 // tests/taedagen/tiny/first.py:6
 void twice_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
   if (!recording(self)) [[likely]] {
     Caller<void(const Tensor&)>::call(table::first[table::twice__plain], keys, self);
-    if (has_tangents(self)) [[unlikely]] {
-      Tensor tangent;
-      { Tensor grad0 = tangent_or_zeros(self);  Tensor part = ops::twice(grad0); tangent = tangent.defined() ? ops::add(tangent, part) : part; }
-      set_tangent(self, tangent);
-    }
+    if (has_tangents(self)) [[unlikely]] twice__tangent(self, self);
     return;
   }
   check_inplace(self, true);
@@ -71,11 +81,7 @@ void twice_(KeySet keys, const Tensor& self) {
     Caller<void(const Tensor&)>::call(table::first[table::twice__plain], keys, self);
   }
   rebase_history(self, node);
-  if (has_tangents(self)) [[unlikely]] {
-    Tensor tangent;
-    { Tensor grad0 = tangent_or_zeros(self);  Tensor part = ops::twice(grad0); tangent = tangent.defined() ? ops::add(tangent, part) : part; }
-    set_tangent(self, tangent);
-  }
+  if (has_tangents(self)) [[unlikely]] twice__tangent(self, self);
 }
 }  // namespace autograd
 
