@@ -36,21 +36,25 @@ def _names(op: Op) -> set[str]:
     return {op.declaration.name, op.schema.name, op.schema.full_name}
 
 
-def with_parts(chosen: set[str], registry: Registry, root: Path, **options: bool) -> Callable[[Op], bool]:
-    """Selects ``chosen`` and, until nothing is missing, the ops that their derivatives and bodies call.
+def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool = True) -> Callable[[Op], bool]:
+    """Selects ``names`` and, until nothing is missing, the ops that their derivatives and bodies call.
 
     Bodies are the generated code and, by their names, the functions below ``csrc/composite`` and ``csrc/backend``.
     """
     written = scan_all(root, ("csrc/backend", "csrc/composite"))
-    chosen = set(chosen)
+    chosen = set(names)
+
+    def selects(op: Op) -> bool:
+        return op.schema.full_name in chosen
+
     while True:
-        plan = Plan(registry, lambda op: op.schema.full_name in chosen, **options)
+        plan = Plan(registry, selects, autograd)
         calls = set(_CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
         for op in (op for family in plan.families for op in family.ops if plan.has_body(op)):
             calls |= _calls_by_hand([kernel.symbol for kernel in plan.backend_kernels(op)], written)
         needed = {op.schema.full_name for name in calls for op in plan.ops_named(name)}
         if needed <= chosen:
-            return lambda op: op.schema.full_name in chosen
+            return selects
         chosen |= needed
 
 
