@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test bench lint docs build sanitize cpp-test clean
+.PHONY: demo test bench lint build cpp-test clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -30,12 +30,6 @@ lint: build $(VENV)/ready-lint
 
 cpp-test: $(VENV)/ready-build
 	$(BIN)/python tools/build.py --cpp-test
-
-sanitize: $(VENV)/ready-test
-	$(BIN)/python tools/build.py --sanitize
-
-docs: build
-	$(BIN)/python tools/docs.py
 
 clean:
 	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/generated taeda/lib

@@ -1,6 +1,6 @@
 """The developer's build: CMake in ``build/dev``, linked into the source tree, which the environment then imports.
 
-python tools/build.py [--cpp-test | --sanitize] [-D NAME=VALUE ...]
+python tools/build.py [--cpp-test] [-D NAME=VALUE ...]
 """
 
 from __future__ import annotations
@@ -56,9 +56,6 @@ def link_into_tree(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cpp-test", action="store_true", help="build and run the C++ test program")
-    parser.add_argument(
-        "--sanitize", action="store_true", help="ASan and UBSan build, and the conformance suite over it"
-    )
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a CMake option")
     options = parser.parse_args()
     defines = [f"-D{d}" for d in options.D]
@@ -66,10 +63,6 @@ def main() -> None:
         folder = ROOT / "build" / "dev"
         build(folder, *defines, target="taeda_tests")
         run(folder / "taeda_tests")
-    elif options.sanitize:
-        from sanitize import sanitize
-
-        sanitize(ROOT, build)
     else:
         build(ROOT / "build" / "dev", *defines)
         link_into_tree(ROOT / "build" / "dev")
