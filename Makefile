@@ -26,7 +26,9 @@ bench: build $(VENV)/ready-bench
 
 lint: build $(VENV)/ready-lint
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	git ls-files '*.h' '*.cpp' ':!tests/taedagen/golden' | xargs $(BIN)/clang-format --dry-run -Werror
 
 cpp-test: $(VENV)/ready-build
 	$(BIN)/python tools/build.py --cpp-test

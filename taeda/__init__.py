@@ -1,7 +1,7 @@
 """PyTorch's system, rebuilt so that a person can see through it: ``import taeda as torch``.
 
-The names here come from the native core at once; whole rooms (``nn``, ``optim``, ...) and the functions that live in Python
-load on first use, so that importing stays quick.
+The names here come from the native core at once; whole rooms (``nn``, ``optim``, ...) and the functions that live in
+Python load on first use, so that importing stays quick.
 """
 
 from __future__ import annotations
@@ -38,16 +38,20 @@ _LAZY = {
     "random": ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state", "default_generator"),
     "autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
     "functional": (
-        "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors", "cartesian_prod",
+        "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
+        "cartesian_prod",
         "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "tensordot", "unique",
         "unique_consecutive",
     ),
     "_basics": (
-        "is_tensor", "is_storage", "numel", "typename", "is_grad_enabled", "is_inference_mode_enabled", "get_default_device",
-        "use_deterministic_algorithms", "are_deterministic_algorithms_enabled", "is_deterministic_algorithms_warn_only_enabled",
+        "is_tensor", "is_storage", "numel", "typename", "is_grad_enabled", "is_inference_mode_enabled",
+        "get_default_device",
+        "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
+        "is_deterministic_algorithms_warn_only_enabled",
         "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision",
         "get_float32_matmul_precision", "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type",
-        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "is_floating_point", "is_complex", "is_signed", "is_conj", "is_inference",
+        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not",
+        "is_floating_point", "is_complex", "is_signed", "is_conj", "is_inference",
         "is_autocast_enabled", "is_autocast_cache_enabled", "get_autocast_dtype",
     ),
     "_explain": ("explain", "explain_calls"),
@@ -58,7 +62,39 @@ _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset(
-    ["amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft", "func", "functional", "futures", "hub", "jit", "library", "linalg", "multiprocessing", "nn", "ops", "_ops", "optim", "overrides", "profiler", "random", "return_types", "serialization", "signal", "special", "storage", "testing", "utils", "version"]
+    [
+        "amp",
+        "autograd",
+        "backends",
+        "compiler",
+        "cpu",
+        "cuda",
+        "distributions",
+        "fft",
+        "func",
+        "functional",
+        "futures",
+        "hub",
+        "jit",
+        "library",
+        "linalg",
+        "multiprocessing",
+        "nn",
+        "ops",
+        "_ops",
+        "optim",
+        "overrides",
+        "profiler",
+        "random",
+        "return_types",
+        "serialization",
+        "signal",
+        "special",
+        "storage",
+        "testing",
+        "utils",
+        "version",
+    ]
 )
 
 

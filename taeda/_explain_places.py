@@ -14,7 +14,8 @@ _GENERATED = Path(__file__).parent / "generated"
 _LOOP_TYPES = {
     "float32": "float", "float16": "float", "bfloat16": "float", "float64": "double", "int64": "int64_t",
     "uint32": "int64_t", "uint64": "int64_t", "int32": "int32_t", "int16": "int32_t", "int8": "int32_t",
-    "uint16": "int32_t", "uint8": "uint8_t", "bool": "uint8_t", "complex64": "Complex<float>", "complex128": "Complex<double>",
+    "uint16": "int32_t", "uint8": "uint8_t", "bool": "uint8_t", "complex64": "Complex<float>",
+    "complex128": "Complex<double>",
 }  # fmt: skip
 _ISA_FOLDERS = {"AVX512": "avx512", "AVX2": "avx2"}
 

@@ -131,7 +131,8 @@ def left_out(name: str) -> str | None:
 
 
 class OpOverloadPacket:
-    """All overloads of one op name, e.g. ``taeda.ops.aten.add``; calling it picks the first that takes the arguments."""
+    """All overloads of one op name, e.g. ``taeda.ops.aten.add``; calling it picks the first that takes the
+    arguments."""
 
     def __init__(self, qualified_name: str) -> None:
         self._qualified_op_name = qualified_name

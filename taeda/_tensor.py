@@ -46,7 +46,8 @@ class Tensor(_C.TensorBase):
     def __deepcopy__(self, memo: dict[Any, Any]) -> Tensor:
         if not self.is_leaf:
             raise RuntimeError(
-                "taeda.Tensor.__deepcopy__: only tensors made by the user (leaves of the graph) can be deep-copied; detach() first"
+                "taeda.Tensor.__deepcopy__: only tensors made by the user (leaves of the graph) can be deep-copied; "
+                "detach() first"
             )
         if id(self) in memo:
             return memo[id(self)]
@@ -71,8 +72,13 @@ class Tensor(_C.TensorBase):
         from taeda._utils import rebuild_tensor, rebuild_with_state
 
         arguments = (
-            self.untyped_storage(), self.dtype, self.storage_offset(), tuple(self.size()), self.stride(), self.requires_grad,
-        )  # fmt: skip
+            self.untyped_storage(),
+            self.dtype,
+            self.storage_offset(),
+            tuple(self.size()),
+            self.stride(),
+            self.requires_grad,
+        )
         if type(self) is Tensor and not self.__dict__:
             return rebuild_tensor, arguments
         return rebuild_with_state, (type(self), arguments, dict(self.__dict__))

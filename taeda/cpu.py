@@ -25,7 +25,8 @@ def synchronize(device: object = None) -> None:
 
 
 def memory_stats() -> dict[str, int]:
-    """Bytes in live tensors (``allocated``, ``peak_allocated``) and kept for reuse (``cached``), calls, and the limit."""
+    """Bytes in live tensors (``allocated``, ``peak_allocated``) and kept for reuse (``cached``), calls, and the
+    limit."""
     return _C._cpu_memory_stats()
 
 

@@ -2,8 +2,8 @@
 
 A kernel is a Python function for one dispatch key: a backend (``"CPU"``, ``"CUDA"``, ``"Meta"``, ``"PrivateUse1"``), a
 layer (``"Autograd"``, ``"AutogradCPU"``, ``"AutocastCPU"``, ``"ADInplaceOrView"``, ``"Python"``), or
-``"CompositeImplicitAutograd"`` (made of other ops, which record for it) and ``"CompositeExplicitAutograd"`` (every backend,
-its derivative registered apart).
+``"CompositeImplicitAutograd"`` (made of other ops, which record for it) and ``"CompositeExplicitAutograd"`` (every
+backend, its derivative registered apart).
 """
 
 from __future__ import annotations
@@ -20,9 +20,20 @@ from taeda._library.places import caller, place_of
 from taeda._ops import OpOverload
 
 __all__ = [
-    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl", "impl_abstract",
-    "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
-]  # fmt: skip
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "fallthrough_kernel",
+    "get_ctx",
+    "impl",
+    "impl_abstract",
+    "infer_schema",
+    "opcheck",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+]
 
 Function = Callable[..., Any]
 
@@ -37,7 +48,8 @@ class Library:
 
     Args:
         ns: the namespace, e.g. ``"mylib"``, or ``"aten"`` to register kernels of built-in ops.
-        kind: ``"DEF"`` makes the namespace, of which there is one; ``"FRAGMENT"`` adds ops to it; ``"IMPL"`` only kernels.
+        kind: ``"DEF"`` makes the namespace, of which there is one; ``"FRAGMENT"`` adds ops to it; ``"IMPL"``
+            only kernels.
         dispatch_key: the key of ``impl`` and ``fallback`` where they name none.
 
     Raises:

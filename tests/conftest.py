@@ -24,7 +24,9 @@ def same_state() -> Iterator[None]:
 def _pending() -> dict[str, str]:
     """Test id to reason, from ``tests/pending.txt``: what is known not to work yet. A reason "crash" is not run."""
     lines = (Path(__file__).parent / "pending.txt").read_text().splitlines()
-    return {test.strip(): reason.strip() for test, _, reason in (line.partition("  # ") for line in lines) if test.strip()}
+    return {
+        test.strip(): reason.strip() for test, _, reason in (line.partition("  # ") for line in lines) if test.strip()
+    }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -98,8 +98,10 @@ def test_schema() -> None:
 
 
 @pytest.mark.parametrize("text, shown, size", [
-    ("Tensor(a!)?", "Optional[Tensor]", None), ("SymInt[2]", "List[int]", 2), ("Tensor?[]", "List[Optional[Tensor]]", None),
-    ("ScalarType?", "Optional[int]", None), ("Tensor(a -> *)", "Tensor", None), ("float[]?", "Optional[List[float]]", None),
+    ("Tensor(a!)?", "Optional[Tensor]", None), ("SymInt[2]", "List[int]", 2), ("Tensor?[]", "List[Optional[Tensor]]",
+    None),
+    ("ScalarType?", "Optional[int]", None), ("Tensor(a -> *)", "Tensor", None), ("float[]?", "Optional[List[float]]",
+    None),
 ])  # fmt: skip
 def test_schema_types(text: str, shown: str, size: int | None) -> None:
     from taeda._op_schema import SchemaType
@@ -153,12 +155,23 @@ def test_define_and_implement(mine: Library) -> None:
         ops.mine.scale(taeda.ones(2, device="meta"))
 
 
-@pytest.mark.parametrize("schema, value, kind", [
-    ("int[2] v", [1, 2], list), ("bool[] v", [True, False], list), ("float[] v", [1.0], list), ("str v", "text", str),
-    ("ScalarType v", taeda.int32, taeda.dtype), ("Device v", taeda.device("cpu"), taeda.device), ("Scalar v", 2j, complex),
-    ("bool v", True, bool), ("Tensor[] v", [taeda.ones(1)], list), ("Tensor? v", None, type(None)),
-    ("MemoryFormat v", taeda.channels_last, taeda.memory_format), ("Layout v", taeda.strided, taeda.layout),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "schema, value, kind",
+    [
+        ("int[2] v", [1, 2], list),
+        ("bool[] v", [True, False], list),
+        ("float[] v", [1.0], list),
+        ("str v", "text", str),
+        ("ScalarType v", taeda.int32, taeda.dtype),
+        ("Device v", taeda.device("cpu"), taeda.device),
+        ("Scalar v", 2j, complex),
+        ("bool v", True, bool),
+        ("Tensor[] v", [taeda.ones(1)], list),
+        ("Tensor? v", None, type(None)),
+        ("MemoryFormat v", taeda.channels_last, taeda.memory_format),
+        ("Layout v", taeda.strided, taeda.layout),
+    ],
+)
 def test_values_go_through(mine: Library, schema: str, value, kind) -> None:
     mine.define(f"look(Tensor x, {schema}) -> Tensor")
     seen = []
@@ -278,8 +291,12 @@ def test_keys(mine: Library) -> None:
     mine.impl("who", lambda x: "meta", "Meta")
     mine.impl("who", lambda x: "any", "CompositeExplicitAutograd")
     assert ops.mine.who(taeda.ones(1)) == "any" and ops.mine.who(taeda.ones(1, device="meta")) == "meta"
-    mine.impl("who", lambda keys, x: "layer:" + ops.mine.who.default.redispatch(keys & taeda._C._after_autograd_keyset, x),
-              "Autograd", with_keyset=True)  # fmt: skip
+    mine.impl(
+        "who",
+        lambda keys, x: "layer:" + ops.mine.who.default.redispatch(keys & taeda._C._after_autograd_keyset, x),
+        "Autograd",
+        with_keyset=True,
+    )
     assert ops.mine.who(taeda.ones(1)) == "layer:any"
     mine.impl("who", taeda.library.fallthrough_kernel, "AutogradCPU")
     assert ops.mine.who(taeda.ones(1)) == "any"
@@ -512,8 +529,22 @@ def test_load_library(tmp_path: Path) -> None:
         pytest.skip("needs a C++ compiler and a build in place")
     (tmp_path / "inc.cpp").write_text(EXTENSION)
     headers = [f"-I{Path(__file__).resolve().parents[1] / 'csrc'}", f"-I{build / 'generated' / 'csrc'}"]
-    subprocess.run([compiler, "-std=c++20", "-O0", "-shared", "-fPIC", *headers, str(tmp_path / "inc.cpp"), f"-L{build}",
-                    "-ltaeda", "-o", str(tmp_path / "libinc.so")], check=True)  # fmt: skip
+    subprocess.run(
+        [
+            compiler,
+            "-std=c++20",
+            "-O0",
+            "-shared",
+            "-fPIC",
+            *headers,
+            str(tmp_path / "inc.cpp"),
+            f"-L{build}",
+            "-ltaeda",
+            "-o",
+            str(tmp_path / "libinc.so"),
+        ],
+        check=True,
+    )
     ops.load_library(str(tmp_path / "libinc.so"))
     assert ops.inc.scale(taeda.ones(2), by=3).tolist() == [3, 3]
     assert ops.inc.scale.default._where == f"{tmp_path / 'inc.cpp'}:5"

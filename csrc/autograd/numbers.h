@@ -12,15 +12,23 @@ namespace taeda {
 
 // Number with number in a derivative, e.g. exponent - 1.
 inline Scalar combine(const Scalar& a, const Scalar& b, auto&& op) {
-  if (a.kind() == Scalar::Kind::Complex || b.kind() == Scalar::Kind::Complex) return op(a.to<complex128>(), b.to<complex128>());
+  if (a.kind() == Scalar::Kind::Complex || b.kind() == Scalar::Kind::Complex)
+    return op(a.to<complex128>(), b.to<complex128>());
   if (a.kind() == Scalar::Kind::Float || b.kind() == Scalar::Kind::Float) return op(a.as_double(), b.as_double());
   return op(a.as_int(), b.as_int());
 }
-inline Scalar operator+(const Scalar& a, const Scalar& b) { return combine(a, b, [](auto x, auto y) { return Scalar(x + y); }); }
-inline Scalar operator-(const Scalar& a, const Scalar& b) { return combine(a, b, [](auto x, auto y) { return Scalar(x - y); }); }
-inline Scalar operator*(const Scalar& a, const Scalar& b) { return combine(a, b, [](auto x, auto y) { return Scalar(x * y); }); }
+inline Scalar operator+(const Scalar& a, const Scalar& b) {
+  return combine(a, b, [](auto x, auto y) { return Scalar(x + y); });
+}
+inline Scalar operator-(const Scalar& a, const Scalar& b) {
+  return combine(a, b, [](auto x, auto y) { return Scalar(x - y); });
+}
+inline Scalar operator*(const Scalar& a, const Scalar& b) {
+  return combine(a, b, [](auto x, auto y) { return Scalar(x * y); });
+}
 inline Scalar operator/(const Scalar& a, const Scalar& b) {
-  if (a.kind() == Scalar::Kind::Complex || b.kind() == Scalar::Kind::Complex) return a.to<complex128>() / b.to<complex128>();
+  if (a.kind() == Scalar::Kind::Complex || b.kind() == Scalar::Kind::Complex)
+    return a.to<complex128>() / b.to<complex128>();
   return a.as_double() / b.as_double();
 }
 inline bool operator==(const Scalar& a, double b) { return a.equals(b); }
@@ -40,7 +48,9 @@ TAEDA_NUMBER_FUNCTION(lgamma)
 TAEDA_NUMBER_FUNCTION(sqrt)
 TAEDA_NUMBER_FUNCTION(abs)
 #undef TAEDA_NUMBER_FUNCTION
-inline Scalar conj(const Scalar& x) { return x.kind() == Scalar::Kind::Complex ? Scalar(std::conj(x.to<complex128>())) : x; }
+inline Scalar conj(const Scalar& x) {
+  return x.kind() == Scalar::Kind::Complex ? Scalar(std::conj(x.to<complex128>())) : x;
+}
 inline Scalar pow(const Scalar& x, const Scalar& y) { return std::pow(x.as_double(), y.as_double()); }
 inline Scalar maximum(const Scalar& x, const Scalar& y) { return std::max(x.as_double(), y.as_double()); }
 inline Scalar minimum(const Scalar& x, const Scalar& y) { return std::min(x.as_double(), y.as_double()); }

@@ -1,6 +1,6 @@
 // Ops that only derivatives call.
-#include "api/ops.h"
 #include "shape/ops/derivative.h"
+#include "api/ops.h"
 
 namespace taeda::composite {
 

@@ -34,11 +34,13 @@ Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
 
 Tensor prelu(const Tensor& self, const Tensor& weight) {
   TAEDA_CHECK(self.dtype() == weight.dtype(), "self has dtype ", self.dtype(), " and weight ", weight.dtype());
-  TAEDA_CHECK(weight.dim() <= 1 || weight.numel() == 1, "weight must be a number or a vector; got shape ", weight.sizes());
+  TAEDA_CHECK(weight.dim() <= 1 || weight.numel() == 1, "weight must be a number or a vector; got shape ",
+              weight.sizes());
   if (weight.numel() == 1) return ops::_prelu_kernel(self, ops::reshape(weight, IntList()));
   TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions takes one weight; got ", weight.numel());
   int64_t channels = self.dim() > 1 ? self.sizes()[1] : 1;
-  TAEDA_CHECK(weight.numel() == channels, "weight must have one element or one per channel (", channels, "); got ", weight.numel());
+  TAEDA_CHECK(weight.numel() == channels, "weight must have one element or one per channel (", channels, "); got ",
+              weight.numel());
   std::vector<int64_t> shape(static_cast<size_t>(self.dim()), 1);
   shape[self.dim() > 1 ? 1 : 0] = channels;
   return ops::_prelu_kernel(self, ops::reshape(weight, shape));

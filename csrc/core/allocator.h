@@ -17,7 +17,10 @@ class DataPtr {
   DataPtr(void* data, void* context, Deleter deleter, Device device)
       : data_(data), context_(context), deleter_(deleter), device_(std::bit_cast<uint16_t>(device)) {}
   DataPtr(DataPtr&& other) noexcept
-      : data_(other.data_), context_(other.context_), deleter_(std::exchange(other.deleter_, nullptr)), device_(other.device_) {}
+      : data_(other.data_),
+        context_(other.context_),
+        deleter_(std::exchange(other.deleter_, nullptr)),
+        device_(other.device_) {}
   DataPtr& operator=(DataPtr&& other) noexcept {
     swap(other);
     return *this;
@@ -69,7 +72,7 @@ struct MemoryStats {
   uint64_t cached;          // bytes held for reuse
   uint64_t allocations;     // calls since the start
   uint64_t system_allocations;
-  uint64_t limit;           // bytes that may be held, live and cached; 0: none
+  uint64_t limit;  // bytes that may be held, live and cached; 0: none
 };
 TAEDA_API MemoryStats cpu_memory_stats();
 TAEDA_API void cpu_empty_cache();  // what other threads keep for themselves (1 MiB each at most) stays

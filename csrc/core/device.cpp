@@ -10,7 +10,8 @@ namespace taeda {
 namespace {
 Mutex g_mutex;
 std::array<std::string, kDeviceTypes>& names() {
-  static std::array<std::string, kDeviceTypes> table{"cpu", "cuda", "meta", "privateuseone", "privateusetwo", "privateusethree"};
+  static std::array<std::string, kDeviceTypes> table{"cpu",           "cuda",          "meta",
+                                                     "privateuseone", "privateusetwo", "privateusethree"};
   return table;
 }
 thread_local Device t_default{};

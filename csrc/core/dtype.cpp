@@ -6,7 +6,8 @@
 namespace taeda {
 
 const DTypeInfo kDTypeInfo[kDTypes + 1] = {
-#define X(name, type, text, category) {text, sizeof(type), alignof(type), Category::category, !std::is_unsigned_v<type>},
+#define X(name, type, text, category) \
+  {text, sizeof(type), alignof(type), Category::category, !std::is_unsigned_v<type>},
     TAEDA_FORALL_DTYPES(X)
 #undef X
         {"undefined", 0, 1, Category::Bool, false}};
@@ -60,9 +61,7 @@ DType to_real(DType dtype) {
   return dtype == DType::Complex128 ? DType::Float64 : dtype;
 }
 
-DType compute_type(DType dtype) {
-  return dtype == DType::Float16 || dtype == DType::BFloat16 ? DType::Float32 : dtype;
-}
+DType compute_type(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16 ? DType::Float32 : dtype; }
 
 DType default_dtype() { return g_default.load(std::memory_order_relaxed); }
 

@@ -13,21 +13,21 @@ using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;
 
 // name in Python, C++ type, category, name in saved files' storages
-#define TAEDA_FORALL_DTYPES(X)                   \
-  X(UInt8, uint8_t, "uint8", Integral)           \
-  X(Int8, int8_t, "int8", Integral)              \
-  X(Int16, int16_t, "int16", Integral)           \
-  X(Int32, int32_t, "int32", Integral)           \
-  X(Int64, int64_t, "int64", Integral)           \
-  X(Float16, ::taeda::Half, "float16", Floating) \
-  X(Float32, float, "float32", Floating)         \
-  X(Float64, double, "float64", Floating)        \
-  X(Complex64, ::taeda::complex64, "complex64", Complex) \
+#define TAEDA_FORALL_DTYPES(X)                              \
+  X(UInt8, uint8_t, "uint8", Integral)                      \
+  X(Int8, int8_t, "int8", Integral)                         \
+  X(Int16, int16_t, "int16", Integral)                      \
+  X(Int32, int32_t, "int32", Integral)                      \
+  X(Int64, int64_t, "int64", Integral)                      \
+  X(Float16, ::taeda::Half, "float16", Floating)            \
+  X(Float32, float, "float32", Floating)                    \
+  X(Float64, double, "float64", Floating)                   \
+  X(Complex64, ::taeda::complex64, "complex64", Complex)    \
   X(Complex128, ::taeda::complex128, "complex128", Complex) \
-  X(Bool, bool, "bool", Bool)                    \
-  X(BFloat16, ::taeda::BFloat16, "bfloat16", Floating) \
-  X(UInt16, uint16_t, "uint16", Integral)        \
-  X(UInt32, uint32_t, "uint32", Integral)        \
+  X(Bool, bool, "bool", Bool)                               \
+  X(BFloat16, ::taeda::BFloat16, "bfloat16", Floating)      \
+  X(UInt16, uint16_t, "uint16", Integral)                   \
+  X(UInt32, uint32_t, "uint32", Integral)                   \
   X(UInt64, uint64_t, "uint64", Integral)
 
 enum class DType : uint8_t {
@@ -74,10 +74,10 @@ TAEDA_API void set_default_dtype(DType dtype);
 
 template <class T>
 struct DTypeOf;
-#define X(name, type, text, category)               \
-  template <>                                       \
-  struct DTypeOf<type> {                            \
-    static constexpr DType value = DType::name;     \
+#define X(name, type, text, category)           \
+  template <>                                   \
+  struct DTypeOf<type> {                        \
+    static constexpr DType value = DType::name; \
   };
 TAEDA_FORALL_DTYPES(X)
 #undef X

@@ -14,7 +14,18 @@
 namespace taeda {
 
 // Which Python exception the error becomes.
-enum class ErrorKind : uint8_t { Runtime, Value, Type, Index, NotImplemented, OutOfMemory, LinAlg, Key, Overflow, Assertion };
+enum class ErrorKind : uint8_t {
+  Runtime,
+  Value,
+  Type,
+  Index,
+  NotImplemented,
+  OutOfMemory,
+  LinAlg,
+  Key,
+  Overflow,
+  Assertion
+};
 
 class TAEDA_API Error : public std::exception {
  public:
@@ -64,9 +75,10 @@ std::string str(const Parts&... parts) {
 [[noreturn]] TAEDA_API void fail(ErrorKind kind, std::string message);
 
 #define TAEDA_FAIL(kind, ...) ::taeda::fail(::taeda::ErrorKind::kind, ::taeda::str(__VA_ARGS__))
-#define TAEDA_CHECK_KIND(kind, condition, ...)                           \
-  do {                                                                   \
-    if (!(condition)) [[unlikely]] TAEDA_FAIL(kind, __VA_ARGS__);        \
+#define TAEDA_CHECK_KIND(kind, condition, ...) \
+  do {                                         \
+    if (!(condition)) [[unlikely]]             \
+      TAEDA_FAIL(kind, __VA_ARGS__);           \
   } while (0)
 #define TAEDA_CHECK(condition, ...) TAEDA_CHECK_KIND(Runtime, condition, __VA_ARGS__)
 #define TAEDA_CHECK_VALUE(condition, ...) TAEDA_CHECK_KIND(Value, condition, __VA_ARGS__)

@@ -10,11 +10,11 @@ namespace taeda {
 
 // From the kernel outwards. A later one sees the call first.
 enum class Functionality : uint8_t {
-  Dense,      // per backend from here ...
+  Dense,  // per backend from here ...
   Quantized,
   Sparse,
   SparseCsr,
-  Nested,     // ... to here
+  Nested,  // ... to here
   BackendSelect,
   Python,
   TransformBack,
@@ -22,13 +22,13 @@ enum class Functionality : uint8_t {
   Conjugate,
   Negative,
   ADInplaceOrView,
-  Autograd,   // per backend
+  Autograd,  // per backend
   Tracer,
-  Autocast,   // per backend
+  Autocast,  // per backend
   Batched,
   TransformFront,
   PythonSnapshot,
-  Recorder,   // in a thread's include set while it records calls: its slot is never filled, so each call is resolved
+  Recorder,  // in a thread's include set while it records calls: its slot is never filled, so each call is resolved
   Count
 };
 constexpr int kFunctionalities = static_cast<int>(Functionality::Count);
@@ -95,13 +95,16 @@ inline constexpr detail::SlotTable kSlotTable = detail::make_slot_table();
 constexpr int kSlots = kSlotTable.count;
 
 constexpr int slot_of(Functionality f, DeviceType backend) {
-  return kSlotTable.first[static_cast<int>(f)] + (static_cast<int>(backend) & kSlotTable.per_backend[static_cast<int>(f)]);
+  return kSlotTable.first[static_cast<int>(f)] +
+         (static_cast<int>(backend) & kSlotTable.per_backend[static_cast<int>(f)]);
 }
 inline int slot_of(KeySet keys) { return slot_of(keys.top(), keys.backend()); }
 constexpr int kFirstLayerSlot = kSlotTable.first[static_cast<int>(Functionality::TransformBack)];
 
 constexpr KeySet kAutogradKeys = KeySet(Functionality::ADInplaceOrView) | KeySet(Functionality::Autograd);
 // A strided tensor on this backend, as made outside inference mode.
-constexpr KeySet dense_keys(DeviceType backend) { return KeySet(backend) | Functionality::Dense | kAutogradKeys | Functionality::Autocast; }
+constexpr KeySet dense_keys(DeviceType backend) {
+  return KeySet(backend) | Functionality::Dense | kAutogradKeys | Functionality::Autocast;
+}
 
 }  // namespace taeda

@@ -24,7 +24,8 @@ class Scalar {
   Kind kind() const { return kind_; }
   bool is_integral() const { return kind_ <= Kind::UInt && kind_ != Kind::Bool; }
   Category category() const {
-    constexpr Category kOf[] = {Category::Bool, Category::Integral, Category::Integral, Category::Floating, Category::Complex};
+    constexpr Category kOf[] = {Category::Bool, Category::Integral, Category::Integral, Category::Floating,
+                                Category::Complex};
     return kOf[static_cast<int>(kind_)];
   }
   // The dtype a tensor made from this number alone has.
@@ -49,7 +50,9 @@ class Scalar {
   double as_double() const { return to<double>(); }
   int64_t as_int() const { return to<int64_t>(); }
   Scalar operator-() const;
-  bool equals(double value) const { return kind_ == Kind::Complex ? to<complex128>() == complex128(value) : as_double() == value; }
+  bool equals(double value) const {
+    return kind_ == Kind::Complex ? to<complex128>() == complex128(value) : as_double() == value;
+  }
 
  private:
   Kind kind_;

@@ -7,7 +7,8 @@ namespace taeda {
 
 class TAEDA_API StorageImpl final : public RefCounted {
  public:
-  StorageImpl(DataPtr&& data, size_t nbytes, bool resizable) : data_(std::move(data)), nbytes_(nbytes), resizable_(resizable) {}
+  StorageImpl(DataPtr&& data, size_t nbytes, bool resizable)
+      : data_(std::move(data)), nbytes_(nbytes), resizable_(resizable) {}
 
   void* data() const { return data_.get(); }
   const DataPtr& data_ptr() const { return data_; }

@@ -98,9 +98,7 @@ class TAEDA_API TensorImpl : public RefCounted {
   // --- data
   const Storage& storage() const { return storage_; }
   void set_storage(Storage storage) { storage_ = std::move(storage); }
-  void* data() const {
-    return storage_ ? static_cast<char*>(storage_->data()) + offset_ * info(dtype_).size : nullptr;
-  }
+  void* data() const { return storage_ ? static_cast<char*>(storage_->data()) + offset_ * info(dtype_).size : nullptr; }
 
   // --- versions: inline until someone shares them
   uint32_t version() const {
@@ -120,7 +118,9 @@ class TAEDA_API TensorImpl : public RefCounted {
   // --- autograd; the flags repeat what the meta says so that a call need not load it
   AutogradMetaBase* autograd_meta() const { return autograd_meta_.get(); }
   void set_autograd_meta(std::unique_ptr<AutogradMetaBase> meta) { autograd_meta_ = std::move(meta); }
-  bool has_grad_flag() const { return requires_grad_; }  // requires_grad or has a grad_fn; stale for views, see autograd
+  bool has_grad_flag() const {
+    return requires_grad_;
+  }  // requires_grad or has a grad_fn; stale for views, see autograd
   void set_grad_flag(bool value) { requires_grad_ = value; }
   bool is_view() const { return is_view_; }  // a differentiable view (autograd/view.h)
   void set_is_view(bool value) { is_view_ = value; }
@@ -179,7 +179,7 @@ class Tensor {
   IntList strides() const { return impl_->strides(); }
   int64_t dim() const { return impl_->dim(); }
   int64_t numel() const { return impl_->numel(); }
-  int64_t size(int64_t dim) const;    // negative dims count from the end; IndexError out of range
+  int64_t size(int64_t dim) const;  // negative dims count from the end; IndexError out of range
   int64_t stride(int64_t dim) const;
   int64_t storage_offset() const { return impl_->storage_offset(); }
   DType dtype() const { return impl_->dtype(); }
@@ -190,7 +190,9 @@ class Tensor {
   bool is_contiguous(MemoryFormat format) const { return impl_->is_contiguous(format); }
   bool is_cpu() const { return impl_->device().is_cpu(); }
   template <class T = void>
-  T* data() const { return static_cast<T*>(impl_->data()); }
+  T* data() const {
+    return static_cast<T*>(impl_->data());
+  }
 
  private:
   Ref<TensorImpl> impl_;

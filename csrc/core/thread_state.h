@@ -6,11 +6,11 @@
 namespace taeda {
 
 struct ThreadState {
-  KeySet include;                      // added to each call's key set
+  KeySet include;                            // added to each call's key set
   KeySet exclude = Functionality::Autocast;  // taken from it
   bool grad_mode = true;
   bool inference_mode = false;
-  bool forward_grad = false;           // some dual level is open
+  bool forward_grad = false;  // some dual level is open
   bool deterministic_warn = false;
 };
 

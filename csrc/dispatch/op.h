@@ -9,18 +9,36 @@
 
 namespace taeda {
 
-enum class ArgType : uint8_t { Tensor, TensorList, OptTensorList, Scalar, ScalarList, Int, IntList, Float, FloatList, Bool,
-                               BoolList, String, DType, Device, Layout, MemoryFormat, Generator, Any };
+enum class ArgType : uint8_t {
+  Tensor,
+  TensorList,
+  OptTensorList,
+  Scalar,
+  ScalarList,
+  Int,
+  IntList,
+  Float,
+  FloatList,
+  Bool,
+  BoolList,
+  String,
+  DType,
+  Device,
+  Layout,
+  MemoryFormat,
+  Generator,
+  Any
+};
 
 // One parameter of a schema, as constant data.
 struct Param {
   const char* name;
   ArgType type;
-  bool optional;        // the type ends in '?'
+  bool optional;  // the type ends in '?'
   bool has_default;
   bool keyword_only;
-  bool is_mutable;      // written to: (a!)
-  int8_t list_size;     // int[2]: a lone int stands for both; 0 when any length
+  bool is_mutable;           // written to: (a!)
+  int8_t list_size;          // int[2]: a lone int stands for both; 0 when any length
   const char* default_text;  // as in the schema, null without one
 };
 
@@ -35,10 +53,10 @@ struct Signature {
 };
 
 enum class KernelKind : uint8_t {
-  Dense,        // the strided kernel of `backend`
-  Everywhere,   // a kernel for every backend that is not named (views; composites with a derivative of their own)
-  Composite,    // made of other ops: also stands for the autograd kernel
-  Autograd,     // all backends
+  Dense,       // the strided kernel of `backend`
+  Everywhere,  // a kernel for every backend that is not named (views; composites with a derivative of their own)
+  Composite,   // made of other ops: also stands for the autograd kernel
+  Autograd,    // all backends
   InplaceOrView,
   Autocast,
 };
@@ -56,21 +74,28 @@ struct OpInfo {
   const Param* params;
   const StaticKernel* kernels;
   const Signature* signature;
-  const char* file;      // of the declaration
+  const char* file;  // of the declaration
   uint16_t line;
   uint8_t param_count;
   uint8_t return_count;
   uint8_t kernel_count;
-  uint8_t out_count;     // trailing out parameters
+  uint8_t out_count;        // trailing out parameters
   uint8_t returns_mutable;  // the results are the mutable arguments (in-place, out)
-  uint8_t tags;          // OpTag bits
+  uint8_t tags;             // OpTag bits
 };
-enum OpTag : uint8_t { kNondeterministicSeeded = 1, kViewOp = 2, kInplaceOp = 4, kOutOp = 8, kDataDependent = 16, kTensorListReturn = 32 };
+enum OpTag : uint8_t {
+  kNondeterministicSeeded = 1,
+  kViewOp = 2,
+  kInplaceOp = 4,
+  kOutOp = 8,
+  kDataDependent = 16,
+  kTensorListReturn = 32
+};
 
 // A kernel that was registered at run time.
 struct Kernel {
-  BoxedFunction boxed;     // always set, unless it falls through
-  std::string where;       // "file:line" for messages and explain
+  BoxedFunction boxed;  // always set, unless it falls through
+  std::string where;    // "file:line" for messages and explain
   bool fallthrough = false;
   // The same without boxing, used where `signature` is the op's own (it is not when another library made it).
   void* unboxed = nullptr;
@@ -98,8 +123,8 @@ class TAEDA_API Op {
  public:
   constexpr explicit Op(const OpInfo& info) : info_(&info) {}
   const OpInfo& info() const { return *info_; }
-  std::string qualified_name() const;  // aten::add.Tensor
-  std::string_view plain_name() const; // add
+  std::string qualified_name() const;   // aten::add.Tensor
+  std::string_view plain_name() const;  // add
 
   // Functionalities that let every call of this op pass, so that a call need not look at them.
   KeySet skipped() const { return KeySet(skipped_.load(std::memory_order_relaxed)); }

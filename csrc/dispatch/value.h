@@ -13,8 +13,27 @@ namespace taeda {
 
 class TAEDA_API Value {
  public:
-  enum class Tag : uint8_t { None, Bool, Int, UInt, Float, Complex, DType, Device, Layout, MemoryFormat,
-                             Tensor, String, IntList, FloatList, BoolList, TensorList, ScalarList, Generator, Object };
+  enum class Tag : uint8_t {
+    None,
+    Bool,
+    Int,
+    UInt,
+    Float,
+    Complex,
+    DType,
+    Device,
+    Layout,
+    MemoryFormat,
+    Tensor,
+    String,
+    IntList,
+    FloatList,
+    BoolList,
+    TensorList,
+    ScalarList,
+    Generator,
+    Object
+  };
 
   Value() = default;
   Value(bool v) : tag_(Tag::Bool) { payload_.integer = v; }
@@ -23,7 +42,9 @@ class TAEDA_API Value {
   Value(double v) : tag_(Tag::Float) { payload_.number = v; }
   Value(complex128 v);
   Value(DType v) : tag_(Tag::DType) { payload_.integer = static_cast<int>(v); }
-  Value(Device v) : tag_(Tag::Device) { payload_.integer = static_cast<int>(v.type) << 8 | static_cast<uint8_t>(v.index); }
+  Value(Device v) : tag_(Tag::Device) {
+    payload_.integer = static_cast<int>(v.type) << 8 | static_cast<uint8_t>(v.index);
+  }
   Value(Layout v) : tag_(Tag::Layout) { payload_.integer = static_cast<int>(v); }
   Value(MemoryFormat v) : tag_(Tag::MemoryFormat) { payload_.integer = static_cast<int>(v); }
   Value(const Scalar& v);
@@ -74,7 +95,7 @@ class TAEDA_API Value {
   Tensor to_tensor() const;  // None gives the undefined tensor
   TensorImpl* tensor_impl() const { return tag_ == Tag::Tensor ? static_cast<TensorImpl*>(payload_.object) : nullptr; }
   std::string_view to_string() const;
-  IntList to_int_list() const;        // also of a bool list
+  IntList to_int_list() const;  // also of a bool list
   std::span<const double> to_float_list() const;
   TensorList to_tensor_list() const;  // an absent optional tensor is undefined
   std::span<const Scalar> to_scalar_list() const;
@@ -85,7 +106,8 @@ class TAEDA_API Value {
   bool is_counted() const { return tag_ >= Tag::Tensor || tag_ == Tag::Complex; }
   template <class Box>
   const Box& box(Tag wanted) const {
-    if (tag_ != wanted) [[unlikely]] wrong(wanted);
+    if (tag_ != wanted) [[unlikely]]
+      wrong(wanted);
     return *static_cast<const Box*>(payload_.object);
   }
   [[noreturn]] void wrong(Tag wanted) const;

@@ -4,7 +4,8 @@ namespace taeda::python {
 
 namespace {
 struct DeviceObject {
-  PyObject_HEAD Device device;
+  PyObject_HEAD
+  Device device;
 };
 Device device_of(PyObject* self) { return reinterpret_cast<DeviceObject*>(self)->device; }
 

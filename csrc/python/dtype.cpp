@@ -4,7 +4,8 @@ namespace taeda::python {
 
 namespace {
 struct DTypeObject {
-  PyObject_HEAD DType dtype;
+  PyObject_HEAD
+  DType dtype;
 };
 DType dtype_of_object(PyObject* self) { return reinterpret_cast<DTypeObject*>(self)->dtype; }
 

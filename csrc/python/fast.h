@@ -157,7 +157,8 @@ template <class Call>
 
 // Runs an in-place op for Python; the result is `self`.
 template <class Call>
-[[gnu::always_inline]] inline PyObject* run_inplace(const Name& name, int64_t work, PyObject* self, Call&& call) noexcept {
+[[gnu::always_inline]] inline PyObject* run_inplace(const Name& name, int64_t work, PyObject* self,
+                                                    Call&& call) noexcept {
   try {
     if (work > kReleaseGilAbove) [[unlikely]] {
       NoGil unlocked;

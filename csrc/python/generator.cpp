@@ -6,7 +6,8 @@ namespace taeda::python {
 
 namespace {
 struct GeneratorObject {
-  PyObject_HEAD Ref<Generator> generator;
+  PyObject_HEAD
+  Ref<Generator> generator;
 };
 const Ref<Generator>& generator_of(PyObject* self) { return reinterpret_cast<GeneratorObject*>(self)->generator; }
 // Locks the generator; other threads may be drawing from it without the GIL.

@@ -7,7 +7,8 @@ const char* const kLayoutNames[6] = {"strided", "sparse_coo", "sparse_csr", "spa
 
 namespace {
 struct EnumObject {
-  PyObject_HEAD uint8_t value;
+  PyObject_HEAD
+  uint8_t value;
 };
 uint8_t value_of(PyObject* self) { return reinterpret_cast<EnumObject*>(self)->value; }
 

@@ -32,7 +32,9 @@ int init(PyObject* module) {
   add_tensor_getset(autograd_getset);
   fill_operators(*tensor_base_type);
   if (init_indexing(module) < 0 || init_factories(module) < 0) return -1;
-  if (init_objects(module) < 0 || init_torch_function(module) < 0 || init_autograd(module) < 0 || init_rooms(module) < 0) return -1;
+  if (init_objects(module) < 0 || init_torch_function(module) < 0 || init_autograd(module) < 0 ||
+      init_rooms(module) < 0)
+    return -1;
   if (add_functions(module, "_functions", all_functions) < 0 || add_functions(module, "_nn", all_nn) < 0 ||
       add_functions(module, "_linalg", all_linalg) < 0 || add_functions(module, "_fft", all_fft) < 0 ||
       add_functions(module, "_special", all_special) < 0)
@@ -44,7 +46,8 @@ int init(PyObject* module) {
 }  // namespace taeda::python
 
 PyMODINIT_FUNC PyInit__C() {
-  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "taeda._C", "Taeda's core.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
+  static PyModuleDef definition = {
+      PyModuleDef_HEAD_INIT, "taeda._C", "Taeda's core.", -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   PyObject* module = PyModule_Create(&definition);
   if (module && taeda::python::init(module) < 0) Py_CLEAR(module);
   return module;

@@ -38,15 +38,15 @@ inline PyObject* wrap(const Tensor& tensor) { return wrap(Tensor(tensor)); }
 // A new object of the given subclass over a tensor that has no Python object yet.
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor);
 
-PyObject* wrap(DType dtype);    // the one object of each dtype
+PyObject* wrap(DType dtype);  // the one object of each dtype
 PyObject* wrap(Device device);
 PyObject* wrap(Layout layout);
 PyObject* wrap(MemoryFormat format);
 PyObject* wrap(const Scalar& scalar);
 PyObject* wrap(const Ref<Generator>& generator);
 PyObject* wrap(const Storage& storage);
-PyObject* wrap(const Value& value);          // lists become Python lists of wrapped elements
-PyObject* wrap_size(IntList sizes);          // taeda.Size
+PyObject* wrap(const Value& value);  // lists become Python lists of wrapped elements
+PyObject* wrap_size(IntList sizes);  // taeda.Size
 
 bool is_dtype(PyObject* object);
 bool is_device(PyObject* object);
@@ -54,8 +54,8 @@ bool is_layout(PyObject* object);
 bool is_memory_format(PyObject* object);
 bool is_generator(PyObject* object);
 bool is_storage(PyObject* object);
-DType to_dtype(PyObject* object);            // also float, int, bool, complex (the Python types)
-Device to_device(PyObject* object);          // a device, a string or an index
+DType to_dtype(PyObject* object);    // also float, int, bool, complex (the Python types)
+Device to_device(PyObject* object);  // a device, a string or an index
 Layout to_layout(PyObject* object);
 MemoryFormat to_memory_format(PyObject* object);
 Ref<Generator> to_generator(PyObject* object);

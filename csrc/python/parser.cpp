@@ -86,8 +86,10 @@ bool is_int_like(PyObject* object) { return PyLong_Check(object) && !PyBool_Chec
 bool takes_rest(const Param& param, size_t index, const Attempt& attempt, Py_ssize_t position, bool is_method) {
   if (param.type != ArgType::IntList || param.keyword_only || param.list_size > 0) return false;
   if (index != (is_method ? 1u : 0u) && !(index == 1 && position == 1)) return false;
-  if (position >= attempt.n || !(PyLong_Check(attempt.args[position]) || PyIndex_Check(attempt.args[position]))) return false;
-  if (is_tensor(attempt.args[position]) && attempt.n - position == 1 && unwrap(attempt.args[position]).dim() > 0) return false;
+  if (position >= attempt.n || !(PyLong_Check(attempt.args[position]) || PyIndex_Check(attempt.args[position])))
+    return false;
+  if (is_tensor(attempt.args[position]) && attempt.n - position == 1 && unwrap(attempt.args[position]).dim() > 0)
+    return false;
   for (Py_ssize_t i = position; i < attempt.n; ++i)
     if (!PyIndex_Check(attempt.args[i])) return false;
   return true;
@@ -110,8 +112,8 @@ std::string_view text_of(PyObject* unicode) {
   return text ? text : "?";
 }
 
-bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool is_method, Stack& stack, Py_ssize_t& position,
-                Py_ssize_t& used_keywords) {
+bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool is_method, Stack& stack,
+                Py_ssize_t& position, Py_ssize_t& used_keywords) {
   for (size_t i = 0; i < params.size(); ++i) {
     const ParsedParam& parsed = params[i];
     const Param& param = *parsed.param;
@@ -126,8 +128,7 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
         if (!read_value(attempt.args[position], param, value, &attempt.why, i == 0)) return false;
         ++position;
       }
-      if (attempt.find_keyword(parsed) >= 0)
-        return fail_with(attempt, str("'", param.name, "' is given twice"));
+      if (attempt.find_keyword(parsed) >= 0) return fail_with(attempt, str("'", param.name, "' is given twice"));
     } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
       if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
       ++used_keywords;
@@ -274,7 +275,8 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
     bool good = try_params(overload.params, attempt, is_method, stack, position, used) &&
                 try_out(overload, attempt, stack, used, has_out, out) &&
                 (!name.is_factory || try_requires_grad(attempt, used, requires_grad));
-    if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, unknown_keyword(overload, attempt));
+    if (good && (position < n || used < attempt.keyword_count))
+      good = fail_with(attempt, unknown_keyword(overload, attempt));
     if (!good) {
       if (PyErr_Occurred()) return nullptr;
       reasons.push_back(std::move(attempt.why));
@@ -345,7 +347,8 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
     stack.reserve(overload.params.size());
     Py_ssize_t position = 0, used = 0;
     bool good = try_params(overload.params, attempt, false, stack, position, used);
-    if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, unknown_keyword(overload, attempt));
+    if (good && (position < n || used < attempt.keyword_count))
+      good = fail_with(attempt, unknown_keyword(overload, attempt));
     if (!good) {
       if (PyErr_Occurred()) return nullptr;
       if (const Op* other = number_overload(op, args, n, names)) return call_op(*other, args, n, names, keys);

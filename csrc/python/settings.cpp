@@ -41,8 +41,9 @@ PyObject* set_num_threads_(PyObject*, PyObject* count) {
 
 PyObject* memory_stats(PyObject*, PyObject*) {
   MemoryStats s = cpu_memory_stats();
-  return Py_BuildValue("{sKsKsKsKsKsK}", "allocated", s.allocated, "peak_allocated", s.peak_allocated, "cached", s.cached,
-                       "allocations", s.allocations, "system_allocations", s.system_allocations, "limit", s.limit);
+  return Py_BuildValue("{sKsKsKsKsKsK}", "allocated", s.allocated, "peak_allocated", s.peak_allocated, "cached",
+                       s.cached, "allocations", s.allocations, "system_allocations", s.system_allocations, "limit",
+                       s.limit);
 }
 
 PyObject* empty_cache(PyObject*, PyObject*) {
@@ -94,11 +95,15 @@ PyObject* can_cast_(PyObject*, PyObject* args, PyObject* kwargs) {
 }
 
 PyMethodDef settings_functions[] = {
-    {"get_default_dtype", get_default_dtype, METH_NOARGS, "The floating-point dtype of new tensors made from Python floats."},
-    {"set_default_dtype", set_default_dtype_, METH_O, "Sets the floating-point dtype of new tensors; TypeError for any other."},
+    {"get_default_dtype", get_default_dtype, METH_NOARGS,
+     "The floating-point dtype of new tensors made from Python floats."},
+    {"set_default_dtype", set_default_dtype_, METH_O,
+     "Sets the floating-point dtype of new tensors; TypeError for any other."},
     {"get_default_device", get_default_device, METH_NOARGS, "The device of new tensors."},
-    {"set_default_device", set_default_device_, METH_O, "Sets this thread's device of new tensors; None resets it to the CPU."},
-    {"get_num_threads", get_num_threads, METH_NOARGS, "The number of threads that a call may use. Results do not depend on it."},
+    {"set_default_device", set_default_device_, METH_O,
+     "Sets this thread's device of new tensors; None resets it to the CPU."},
+    {"get_num_threads", get_num_threads, METH_NOARGS,
+     "The number of threads that a call may use. Results do not depend on it."},
     {"set_num_threads", set_num_threads_, METH_O, "Sets the number of threads that a call may use."},
     {"_cpu_memory_stats", memory_stats, METH_NOARGS, "Bytes and counts of the CPU's caching allocator."},
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
@@ -106,7 +111,8 @@ PyMethodDef settings_functions[] = {
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
     {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},
     {"promote_types", promote_types, METH_VARARGS, "The dtype that both convert to."},
-    {"can_cast", as_method(&can_cast_), METH_VARARGS | METH_KEYWORDS, "Whether a result of one dtype may be written into another."},
+    {"can_cast", as_method(&can_cast_), METH_VARARGS | METH_KEYWORDS,
+     "Whether a result of one dtype may be written into another."},
     {},
 };
 
@@ -126,8 +132,6 @@ void fill_hooks() {
 
 int init_settings(PyObject* module) { return PyModule_AddFunctions(module, settings_functions); }
 
-int init_rooms(PyObject* module) {
-  return init_settings(module) < 0 || init_library(module) < 0 ? -1 : 0;
-}
+int init_rooms(PyObject* module) { return init_settings(module) < 0 || init_library(module) < 0 ? -1 : 0; }
 
 }  // namespace taeda::python

@@ -6,7 +6,8 @@
 namespace taeda::python {
 
 struct StorageObject {
-  PyObject_HEAD Storage storage;
+  PyObject_HEAD
+  Storage storage;
   PyObject* weakrefs;
 };
 extern PyTypeObject storage_type;

@@ -49,7 +49,8 @@ void Overloaded::note(PyObject* object) {
   if (protocol != Protocol::Custom || t_disabled > 0 || t_subclass_disabled > 0) return;
   auto same_type = [&](PyObject* other) { return Py_TYPE(other) == Py_TYPE(object); };
   if (std::ranges::any_of(custom, same_type)) return;
-  auto base = std::ranges::find_if(custom, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
+  auto base =
+      std::ranges::find_if(custom, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
   custom.insert(base, object);
 }
 
@@ -86,14 +87,16 @@ PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, 
     check(PyDict_SetItem(keywords.get(), PyTuple_GET_ITEM(names, i), args[n + i]));
   Owned types(check(PyTuple_New(static_cast<Py_ssize_t>(overloaded.custom.size()))));
   for (size_t i = 0; i < overloaded.custom.size(); ++i)
-    PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i), Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(overloaded.custom[i]))));
+    PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i),
+                     Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(overloaded.custom[i]))));
 
   if (modes_active()) {
     Owned result(ask_mode(function, types.get(), positional.get(), keywords.get()));
     if (result.get() != Py_NotImplemented) return result.release();
   }
   for (PyObject* object : overloaded.custom) {
-    Owned result(ask(reinterpret_cast<PyObject*>(Py_TYPE(object)), function, types.get(), positional.get(), keywords.get()));
+    Owned result(
+        ask(reinterpret_cast<PyObject*>(Py_TYPE(object)), function, types.get(), positional.get(), keywords.get()));
     if (result.get() != Py_NotImplemented) return result.release();
   }
   std::string list;
@@ -133,7 +136,8 @@ PyObject* default_torch_function(PyObject* cls, PyObject* args, PyObject* kwargs
   return guarded("Tensor.__torch_function__", [&]() -> PyObject* {
     PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
     static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args, &call_kwargs))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
+                                     &call_kwargs))
       return nullptr;
     Owned items(check(PySequence_Tuple(types)));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) {
@@ -161,7 +165,8 @@ PyObject* default_torch_function(PyObject* cls, PyObject* args, PyObject* kwargs
 PyObject* disabled_torch_function(PyObject*, PyObject* args, PyObject* kwargs) {
   PyObject *function, *types, *call_args = nullptr, *call_kwargs = nullptr;
   static const char* kNames[] = {"func", "types", "args", "kwargs", nullptr};
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args, &call_kwargs))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO", const_cast<char**>(kNames), &function, &types, &call_args,
+                                   &call_kwargs))
     return nullptr;
   Owned positional(call_args ? PySequence_Tuple(call_args) : PyTuple_New(0));
   if (!positional) return nullptr;
@@ -227,7 +232,8 @@ PyObject* set_parameter_type(PyObject*, PyObject* type) {
 }
 
 PyMethodDef torch_function_functions[] = {
-    {"_disabled_torch_function_impl", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&disabled_torch_function)),
+    {"_disabled_torch_function_impl",
+     reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&disabled_torch_function)),
      METH_VARARGS | METH_KEYWORDS, "A __torch_function__ that opts out: calls the function as it is."},
     {"_push_torch_function_mode", push_mode, METH_O, nullptr},
     {"_pop_torch_function_mode", pop_mode, METH_NOARGS, nullptr},
@@ -241,10 +247,9 @@ PyMethodDef torch_function_functions[] = {
     {},
 };
 
-PyMethodDef inherited_method = {"__torch_function__",
-                                reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&default_torch_function)),
-                                METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-                                "Calls ``func`` and makes its results instances of this class."};
+PyMethodDef inherited_method = {
+    "__torch_function__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&default_torch_function)),
+    METH_VARARGS | METH_KEYWORDS | METH_CLASS, "Calls ``func`` and makes its results instances of this class."};
 
 }  // namespace
 

@@ -25,10 +25,10 @@ Protocol protocol_of(PyObject* object);
 
 // The arguments of one call that take part in the protocol.
 struct Overloaded {
-  std::vector<PyObject*> custom;      // borrowed, subclasses before their bases
-  PyTypeObject* subclass = nullptr;   // type for results when nobody has a custom method
+  std::vector<PyObject*> custom;     // borrowed, subclasses before their bases
+  PyTypeObject* subclass = nullptr;  // type for results when nobody has a custom method
   void note(PyObject* object);
-  bool must_dispatch() const;         // a custom argument, or an active function mode
+  bool must_dispatch() const;  // a custom argument, or an active function mode
 };
 
 // Asks the modes and the custom arguments in turn. `function` is the public callable.

@@ -92,9 +92,10 @@ Value default_value(const Param& param) {
 }
 
 std::string type_name(const Param& param) {
-  static constexpr const char* kNames[] = {"Tensor", "list of Tensors", "list of Tensors", "number", "list of numbers", "int",
-                                           "list of ints", "float", "list of floats", "bool", "list of bools", "str", "dtype",
-                                           "device", "layout", "memory_format", "Generator", "any"};
+  static constexpr const char* kNames[] = {
+      "Tensor",       "list of Tensors", "list of Tensors", "number",        "list of numbers", "int",
+      "list of ints", "float",           "list of floats",  "bool",          "list of bools",   "str",
+      "dtype",        "device",          "layout",          "memory_format", "Generator",       "any"};
   std::string text = kNames[static_cast<int>(param.type)];
   if (param.list_size > 0 && param.type == ArgType::IntList) text += str(" (", static_cast<int>(param.list_size), ")");
   return param.optional ? text + " or None" : text;
@@ -183,7 +184,8 @@ bool read_int(PyObject* object, int64_t& value) {
     value = object == Py_True;
     return true;
   }
-  if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral)) return false;
+  if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral))
+    return false;
   if (!PyIndex_Check(object)) return false;
   Owned index(check(PyNumber_Index(object)));
   int overflow;
@@ -229,7 +231,8 @@ bool read_int_list(PyObject* object, const Param& param, Value& value) {
   if (!PyTuple_Check(object) && !PyList_Check(object)) {
     if (param.list_size == 0 || !read_int(object, lone)) return false;
     values.assign(static_cast<size_t>(param.list_size), lone);
-  } else if (!read_list(object, values, [](PyObject* item, int64_t& v) { return !PyBool_Check(item) && read_int(item, v); })) {
+  } else if (!read_list(object, values,
+                        [](PyObject* item, int64_t& v) { return !PyBool_Check(item) && read_int(item, v); })) {
     return false;
   }
   value = Value(std::move(values));
@@ -465,7 +468,8 @@ PyObject* wrap_results(const Name& name, const Op& op, std::span<Value> results)
 
 PyObject* wrap_result(const Name&, const Op&, std::vector<Tensor>&& result) {
   Owned tuple(check(PyTuple_New(static_cast<Py_ssize_t>(result.size()))));
-  for (size_t i = 0; i < result.size(); ++i) PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), check(wrap(std::move(result[i]))));
+  for (size_t i = 0; i < result.size(); ++i)
+    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), check(wrap(std::move(result[i]))));
   return tuple.release();
 }
 

@@ -46,7 +46,8 @@ Out::Out(const Tensor& out, const Spec& spec) : out_(out) {
   TAEDA_CHECK(can_cast(spec.dtype, out.dtype()), "the result has dtype ", spec.dtype, ", which out (", out.dtype(),
               ") cannot hold");
   resize_out(out, spec.sizes);
-  bool same_strides = spec.strides.empty() ? out.is_contiguous() : std::ranges::equal(out.strides(), IntList(spec.strides));
+  bool same_strides =
+      spec.strides.empty() ? out.is_contiguous() : std::ranges::equal(out.strides(), IntList(spec.strides));
   if (out.dtype() != spec.dtype || !same_strides) temporary_ = make(spec, out.device());
 }
 
@@ -55,14 +56,15 @@ void Out::finish() {
 }
 
 void copy_to_out(const Tensor& result, const Tensor& out) {
-  TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(), ", which out (", out.dtype(),
-              ") cannot hold");
+  TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(), ", which out (",
+              out.dtype(), ") cannot hold");
   resize_out(out, result.sizes());
   ops::copy_(out, result);
 }
 
 void check_inplace_result(const Tensor& self, IntList sizes, DType dtype) {
-  TAEDA_CHECK(can_cast(dtype, self.dtype()), "the result has dtype ", dtype, ", which self (", self.dtype(), ") cannot hold");
+  TAEDA_CHECK(can_cast(dtype, self.dtype()), "the result has dtype ", dtype, ", which self (", self.dtype(),
+              ") cannot hold");
   TAEDA_CHECK(std::ranges::equal(self.sizes(), sizes), "an in-place result keeps the shape of self ", self.sizes(),
               "; the result has shape ", sizes);
 }

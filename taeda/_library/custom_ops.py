@@ -24,8 +24,16 @@ def find_custom_op(qualname: str) -> CustomOpDef | None:
     return _definitions.get(qualname)
 
 
-def custom_op(name: str, fn: Function | None = None, /, *, mutates_args: str | Iterable[str],
-              device_types: str | Sequence[str] | None = None, schema: str | None = None, tags: Any = ()) -> Any:  # fmt: skip
+def custom_op(
+    name: str,
+    fn: Function | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Any = (),
+) -> Any:
     """Wraps a function into an op, which autograd, ``explain`` and whatever else looks at ops then take as a whole.
 
     Args:

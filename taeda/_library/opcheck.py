@@ -103,7 +103,10 @@ def _check_fake(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         return str(missing)
     for i, (r, f) in enumerate(zip(real, fake)):
         if (r.shape, r.dtype) != (f.shape, f.dtype):
-            return f"result {i} has shape {tuple(r.shape)} and dtype {r.dtype}, but the meta kernel gives {tuple(f.shape)} and {f.dtype}"
+            return (
+                f"result {i} has shape {tuple(r.shape)} and dtype {r.dtype}, "
+                f"but the meta kernel gives {tuple(f.shape)} and {f.dtype}"
+            )
     return "" if len(real) == len(fake) else f"it gives {len(real)} tensors, but the meta kernel {len(fake)}"
 
 

@@ -5,16 +5,25 @@ from __future__ import annotations
 from taeda.testing._samples import Fill, S, Sample, b, f, i, v
 
 _LOSSES = [S(f(2, 3), f(2, 3)), *(S(f(2, 3), f(2, 3), reduction=r) for r in (0, 2)), S(f(), f())]
-_CLASS_LOSSES = [S(f(4, 3), i(4)), S(f(3), v(1)), S(f(4, 3), i(4), f(3, low=0.1)),
-    S(f(4, 3), v([0, -100, 2, 1]), None, 0)]
+_CLASS_LOSSES = [
+    S(f(4, 3), i(4)),
+    S(f(3), v(1)),
+    S(f(4, 3), i(4), f(3, low=0.1)),
+    S(f(4, 3), v([0, -100, 2, 1]), None, 0),
+]
 _TRIPLES = [S(f(2, 5), f(2, 5), f(2, 5)), S(f(5), f(5), f(5))]
 
 
 def _pool(dims: int) -> list[Sample]:
     ones = lambda n: [n] * dims
     x = f(2, 3, *(7,) * dims)
-    return [S(x, ones(2)), S(x, ones(3), ones(2), ones(1)), S(f(3, *(6,) * dims), ones(2)), S(x, ones(2), ones(1)),
-        S(x, ones(9))]
+    return [
+        S(x, ones(2)),
+        S(x, ones(3), ones(2), ones(1)),
+        S(f(3, *(6,) * dims), ones(2)),
+        S(x, ones(2), ones(1)),
+        S(x, ones(9)),
+    ]
 
 
 def _max_pool(dims: int) -> list[Sample]:
@@ -28,8 +37,11 @@ def _adaptive(dims: int) -> list[Sample]:
 
 
 def _pad(dims: int) -> list[Sample]:
-    return [S(f(2, 3, *(4,) * dims), [1, 2] * dims), S(f(3, *(4,) * dims), [0, 1] * dims),
-        S(f(2, 3, *(4,) * dims), [-1, 2] * dims)]
+    return [
+        S(f(2, 3, *(4,) * dims), [1, 2] * dims),
+        S(f(3, *(4,) * dims), [0, 1] * dims),
+        S(f(2, 3, *(4,) * dims), [-1, 2] * dims),
+    ]
 
 
 def _upsample(dims: int, aligned: bool) -> list[Sample]:

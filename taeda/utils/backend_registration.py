@@ -1,4 +1,5 @@
-"""A device of one's own: its name, its module, and the methods that go with it. ``docs/add-a-backend.md`` tells the rest."""
+"""A device of one's own: its name, its module, and the methods that go with it. ``docs/add-a-backend.md`` tells the
+rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The autograd layer: per family ``autograd/<family>.h`` and ``.cpp`` with a node per derivative and a function per op."""
+"""The autograd layer: per family ``autograd/<family>.h`` and ``.cpp`` with a node per derivative and a function per
+op."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
+from taedagen.emit.dispatch import elsewhere
 from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, families_called, used_arguments
 from taedagen.emit.plan import Family, Plan, is_view
 from taedagen.opdef.declaration import Declaration, Op
@@ -220,10 +222,20 @@ def _source(plan: Plan, family: Family) -> str:
         if plan.has_inplace_or_view_layer(op):
             body += ["namespace inplace_or_view {", *_inplace_or_view(op), "}  // namespace inplace_or_view", ""]
     used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.declared})
-    lines = [f"// Made by taedagen from {family.source}.", *(f'#include "api/{u}.h"' for u in used),
-             f'#include "autograd/ops/{family.name}.h"', '#include "autograd/record.h"', '#include "autograd/numbers.h"',
-             f'#include "dispatch/ops/{family.name}.h"', '#include "dispatch/signatures.h"', "", "namespace taeda {",
-             "using namespace taeda::autograd;", ""]  # fmt: skip
+    lines = [
+        f"// Made by taedagen from {family.source}.",
+        *(f'#include "api/{u}.h"' for u in used),
+        f'#include "autograd/ops/{family.name}.h"',
+        '#include "autograd/record.h"',
+        '#include "autograd/numbers.h"',
+        f'#include "dispatch/ops/{family.name}.h"',
+        '#include "dispatch/call.h"',
+        "",
+        "namespace taeda {",
+        *elsewhere(family),
+        "using namespace taeda::autograd;",
+        "",
+    ]
     return "\n".join([*lines, *body, "}  // namespace taeda", ""])
 
 
@@ -278,8 +290,10 @@ def _apply(derivative: Derivative) -> list[str]:
         lines += ["    const Tensor& grad = grads[0];", "    if (!grad.defined()) return;"]
         known["grad"] = Typed("grad", "Tensor")
     if "grads" in used:
-        lines += ["    if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); })) return;",
-                  "    fill_undefined(grads, metadata());"]  # fmt: skip
+        lines += [
+            "    if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); })) return;",
+            "    fill_undefined(grads, metadata());",
+        ]
         known["grads"] = Typed("grads", "TensorList")
     if "needs" in used:
         flags = ", ".join(_needed(derivative, a) for a in derivative.differentiable)
@@ -415,8 +429,14 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
         ]
     if op.variant == "inplace":
         first = cpp.identifier(op.schema.arguments[0].name)
-        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    {_below(plan, op, floor)};", *_call_tangent(op, derivative, "    "),
-                  "    return;", "  }", f"  check_inplace({first}, true);"]  # fmt: skip
+        lines += [
+            f"  if (!recording({tensors})) [[likely]] {{",
+            f"    {_below(plan, op, floor)};",
+            *_call_tangent(op, derivative, "    "),
+            "    return;",
+            "  }",
+            f"  check_inplace({first}, true);",
+        ]
     elif _has_tangent_rule(op, derivative):
         lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    auto made = {_below(plan, op, floor)};",
                   *_call_tangent(op, derivative, "    "), "    return made;", "  }"]  # fmt: skip
@@ -481,7 +501,9 @@ def _set_history(op: Op) -> list[str]:
 def _has_tangent_rule(op: Op, derivative: Derivative | None) -> bool:
     """Forward mode is derived for pointwise ops with one result: the derivative with tangents for ``grad``."""
     declaration = op.declaration
-    return bool(declaration.kind == "pointwise" and derivative and derivative.gradients and len(declaration.schema.returns) == 1)
+    return bool(
+        declaration.kind == "pointwise" and derivative and derivative.gradients and len(declaration.schema.returns) == 1
+    )
 
 
 def _tangent_inputs(op: Op, derivative: Derivative) -> str:
@@ -507,7 +529,10 @@ def _tangent_function(op: Op, derivative: Derivative) -> list[str]:
     for name, root in derivative.gradients.items():
         lowering = Lowering(op.declaration, known | {"grad": Typed("grad", "Tensor")})
         (value,) = lowering.lower([root])
-        lines += [f"  if (has_tangent({cpp.identifier(name)})) {{", f"    Tensor grad = tangent_or_zeros({cpp.identifier(name)});"]
+        lines += [
+            f"  if (has_tangent({cpp.identifier(name)})) {{",
+            f"    Tensor grad = tangent_or_zeros({cpp.identifier(name)});",
+        ]
         lines += [f"    {statement}" for statement in lowering.statements]
         lines += [f"    accumulate_tangent(tangent, {value.text});", "  }"]
     return ["namespace {", *lines, "  set_tangent(made, tangent);", "}", "}  // namespace"]
@@ -548,16 +573,31 @@ def _inplace_or_view(op: Op) -> list[str]:
         return [*lines, "  {", guard, f"    {below};", "  }", *bumps, "}"]
     base = cpp.identifier(next(a for a in op.schema.arguments if a.type.alias).name)
     if not op.declaration.differentiable:  # detach: shares versions, but in-place calls on it are nobody's history
-        return [*lines, "  auto made = [&] {", guard, f"    return {below};", "  }();",
-                f"  if (!made->is_inference()) made->share_versions_of(*{base}.impl());", "  return made;", "}"]  # fmt: skip
+        return [
+            *lines,
+            "  auto made = [&] {",
+            guard,
+            f"    return {below};",
+            "  }();",
+            f"  if (!made->is_inference()) made->share_versions_of(*{base}.impl());",
+            "  return made;",
+            "}",
+        ]
     owned, captures = _captures(op, base)
     many = op.schema.returns[0].type.is_list
     call = f"ops::{op.cpp_name}({', '.join(captures)})"
     repeat = f"[{', '.join(owned)}](const Tensor& base_) {{ return {call}{'[i]' if many else ''}; }}"
     function, parameter = ("as_views", "size_t i") if many else ("as_view", "")
     repeat = repeat.replace("[", "[i, " if owned else "[i", 1) if many else repeat
-    return [*lines, "  auto made = [&] {", guard, f"    return {below};", "  }();",
-            f"  return {function}({base}, std::move(made), [&]({parameter}) {{ return make_replay({repeat}); }});", "}"]  # fmt: skip
+    return [
+        *lines,
+        "  auto made = [&] {",
+        guard,
+        f"    return {below};",
+        "  }();",
+        f"  return {function}({base}, std::move(made), [&]({parameter}) {{ return make_replay({repeat}); }});",
+        "}",
+    ]
 
 
 def _captures(op: Op, base: str) -> tuple[list[str], list[str]]:

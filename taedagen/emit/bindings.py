@@ -93,8 +93,13 @@ def _absent(plan: Plan, names: list[Bound]) -> list[Bound]:
 
 
 def _bound_header(names: list[Bound], absent: list[Bound]) -> str:
-    lines = ["// Made by taedagen: every Python name's straight path and overloads.", "#pragma once", '#include "python/fast.h"', "",
-             "namespace taeda::python::bound {"]  # fmt: skip
+    lines = [
+        "// Made by taedagen: every Python name's straight path and overloads.",
+        "#pragma once",
+        '#include "python/fast.h"',
+        "",
+        "namespace taeda::python::bound {",
+    ]
     for bound in names:
         lines.append(f"PyObject* {bound.symbol}(PyObject* const* args, Py_ssize_t n) noexcept;")
         lines.append(f"extern const Name {bound.symbol}_name;")
@@ -142,7 +147,8 @@ def _overload_table(bound: Bound) -> str:
     return (
         f"{cpp.place_comment(bound.declaration)}\n"
         f"static const Overload {symbol}_overloads[] = {{{', '.join(rows)}}};\n"
-        f'constinit const Name {symbol}_name{{"{bound.name}", "{bound.where}", {symbol}_overloads, {len(rows)}, {factory}}};'
+        f'constinit const Name {symbol}_name{{"{bound.name}", "{bound.where}", '
+        f"{symbol}_overloads, {len(rows)}, {factory}}};"
     )
 
 
@@ -269,14 +275,17 @@ def _tables(plan: Plan, absent: list[Bound]) -> str:
 OPERATORS = {
     "nb_add": "binary add add", "nb_subtract": "binary sub rsub", "nb_multiply": "binary mul mul",
     "nb_true_divide": "binary_function div", "nb_floor_divide": "binary_function floor_divide",
-    "nb_remainder": "binary_function remainder", "nb_power": "power pow", "nb_matrix_multiply": "binary_function matmul",
+    "nb_remainder": "binary_function remainder", "nb_power": "power pow",
+    "nb_matrix_multiply": "binary_function matmul",
     "nb_and": "binary bitwise_and bitwise_and", "nb_or": "binary bitwise_or bitwise_or",
     "nb_xor": "binary bitwise_xor bitwise_xor", "nb_lshift": "binary_function bitwise_left_shift",
     "nb_rshift": "binary_function bitwise_right_shift", "nb_negative": "unary neg", "nb_positive": "unary positive",
     "nb_absolute": "unary abs", "nb_invert": "unary bitwise_not", "nb_inplace_add": "inplace add_",
-    "nb_inplace_subtract": "inplace sub_", "nb_inplace_multiply": "inplace mul_", "nb_inplace_true_divide": "inplace div_",
+    "nb_inplace_subtract": "inplace sub_", "nb_inplace_multiply": "inplace mul_",
+    "nb_inplace_true_divide": "inplace div_",
     "nb_inplace_floor_divide": "inplace floor_divide_", "nb_inplace_remainder": "inplace remainder_",
-    "nb_inplace_power": "inplace_power pow_", "nb_inplace_and": "inplace bitwise_and_", "nb_inplace_or": "inplace bitwise_or_",
+    "nb_inplace_power": "inplace_power pow_", "nb_inplace_and": "inplace bitwise_and_",
+    "nb_inplace_or": "inplace bitwise_or_",
     "nb_inplace_xor": "inplace bitwise_xor_", "nb_inplace_lshift": "inplace bitwise_left_shift_",
     "nb_inplace_rshift": "inplace bitwise_right_shift_",
 }  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from taedagen.emit import cpp
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
@@ -22,7 +24,7 @@ def emit_dispatch(plan: Plan) -> dict[str, str]:
         _HEADER.format(sources="all families"), "#pragma once",
         *(f'#include "api/{family.name}.h"' for family in plan.declared),
     )  # fmt: skip
-    files["csrc/dispatch/signatures.h"], files["csrc/dispatch/signatures.cpp"] = _signatures(plan)
+    files |= _signatures(plan)
     files["csrc/dispatch/families.cpp"] = _families(plan)
     if plan.left_out:
         files["csrc/dispatch/left_out.cpp"] = _left_out(plan)
@@ -53,17 +55,22 @@ def _api(plan: Plan, family: Family) -> str:
 def _table_header(family: Family) -> str:
     entries = ", ".join(cpp.entry_name(op) for op in family.ops)
     return _lines(
-        _HEADER.format(sources=family.source), "#pragma once", '#include "dispatch/op.h"', "", "namespace taeda::table {",
+        _HEADER.format(sources=family.source),
+        "#pragma once",
+        '#include "dispatch/op.h"',
+        "",
+        "namespace taeda::table {",
         f"TAEDA_API extern const Op {family.name}[];",
-        f"enum {family.name.capitalize()}Entry {{ {entries} }};", "}  // namespace taeda::table",
-    )  # fmt: skip
+        f"enum {family.name.capitalize()}Entry {{ {entries} }};",
+        "}  // namespace taeda::table",
+    )
 
 
 def _table(plan: Plan, family: Family) -> str:
     includes = [
         f"api/{family.name}.h",
         f"dispatch/ops/{family.name}.h",
-        "dispatch/signatures.h",
+        "dispatch/call.h",
         *plan.kernel_headers(family),
     ]
     lines = [
@@ -71,6 +78,7 @@ def _table(plan: Plan, family: Family) -> str:
         *(f'#include "{name}"' for name in includes),
         "",
         "namespace taeda {",
+        *elsewhere(family),
     ]
     lines += ["namespace {", ""]
     for op in family.ops:
@@ -167,18 +175,33 @@ def _left_out(plan: Plan) -> str:
     return _lines(*lines, "", "}  // namespace taeda::ops")
 
 
-def _signatures(plan: Plan) -> tuple[str, str]:
-    """Each distinct signature's boxing and slow path, instantiated once."""
-    found = sorted({cpp.signature(op) for family in plan.families for op in family.ops})
-    head = _lines(
-        _HEADER.format(sources="all families"), "#pragma once", '#include "dispatch/call.h"', "", "namespace taeda {",
-        *(f"extern template struct {kind}<{s}>;" for s in found for kind in ("Boxing", "Caller")), "}  // namespace taeda",
-    )  # fmt: skip
-    body = _lines(
-        _HEADER.format(sources="all families"), '#include "dispatch/call.h"', "", "namespace taeda {",
-        *(f"template struct {kind}<{s}>;" for s in found for kind in ("Boxing", "Caller")), "}  // namespace taeda",
-    )  # fmt: skip
-    return head, body
+# A new signature should rebuild one of these and its own family alone; one unit for all took 49 s to compile.
+_CHUNKS = 8
+
+
+def elsewhere(family: Family) -> list[str]:
+    """Declares that what ``family`` calls through is instantiated in another unit."""
+    return _templates("extern template", {cpp.signature(op) for op in family.ops})
+
+
+def _templates(keyword: str, signatures: set[str]) -> list[str]:
+    return [f"{keyword} struct {kind}<{s}>;" for s in sorted(signatures) for kind in ("Boxing", "Caller")]
+
+
+def _signatures(plan: Plan) -> dict[str, str]:
+    """Each distinct signature's boxing and slow path, instantiated once; its bytes choose its file."""
+    chunks: list[set[str]] = [set() for _ in range(_CHUNKS)]
+    for family in plan.families:
+        for op in family.ops:
+            signature = cpp.signature(op)
+            chunks[crc32(signature.encode()) % _CHUNKS].add(signature)
+    return {
+        f"csrc/dispatch/signatures_{i}.cpp": _lines(
+            _HEADER.format(sources="all families"), '#include "dispatch/call.h"', "", "namespace taeda {",
+            *_templates("template", chunk), "}  // namespace taeda",
+        )
+        for i, chunk in enumerate(chunks)
+    }  # fmt: skip
 
 
 def _families(plan: Plan) -> str:

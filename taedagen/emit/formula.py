@@ -11,8 +11,21 @@ from taedagen.opdef.expr import Expr, call, shared_nodes, trace, walk, wrap
 from taedagen.opdef.intrinsics import CALLS
 from taedagen.opdef.schema import Argument
 
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-          "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}  # fmt: skip
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "bitwise_and": "&",
+    "bitwise_or": "|",
+    "bitwise_xor": "^",
+}
 _MASK_INFIX = {"logical_and": "&", "logical_or": "|", "logical_xor": "^"}
 
 
@@ -158,5 +171,3 @@ def formula_for(declaration: Declaration, dtype: str) -> Any:
         if dtype in dtypes:
             return function
     return declaration.function
-
-

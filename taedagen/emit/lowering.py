@@ -11,10 +11,29 @@ from taedagen.opdef.intrinsics import CALLS
 from taedagen.opdef.schema import Argument, Schema, Type, split_commas
 
 # Questions about a tensor that its geometry answers: they need no saved data.
-METADATA = {"sizes": "IntList", "strides": "IntList", "size": "int", "dim": "int", "numel": "int", "dtype": "ScalarType",
-            "storage_offset": "int"}  # fmt: skip
-_INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-          "logical_and": "&&", "logical_or": "||"}  # fmt: skip
+METADATA = {
+    "sizes": "IntList",
+    "strides": "IntList",
+    "size": "int",
+    "dim": "int",
+    "numel": "int",
+    "dtype": "ScalarType",
+    "storage_offset": "int",
+}
+_INFIX = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "eq": "==",
+    "ne": "!=",
+    "logical_and": "&&",
+    "logical_or": "||",
+}
 _SWAPPED = {"add": "add", "mul": "mul", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne",
             "maximum": "maximum", "minimum": "minimum"}  # fmt: skip
 

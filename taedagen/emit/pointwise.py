@@ -1,4 +1,5 @@
-"""Pointwise ops: per family the loops of each formula, compiled per instruction set, and the functions that run them."""
+"""Pointwise ops: per family the loops of each formula, compiled per instruction set, and the functions that run
+them."""
 
 from __future__ import annotations
 
@@ -11,11 +12,32 @@ from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants, is_operan
 from taedagen.opdef.declaration import Declaration, Op
 
 ISAS = {"default": "baseline", "avx2": "avx2", "avx512": "avx512"}
-_PROMOTION = {"result_type": "ResultType", "float": "Float", "int_to_float": "Float", "same": "Same", "bool": "ResultType"}
+_PROMOTION = {
+    "result_type": "ResultType",
+    "float": "Float",
+    "int_to_float": "Float",
+    "same": "Same",
+    "bool": "ResultType",
+}
 _ELEMENT = {"same": "Common", "bool": "Bool", "real": "Real", "complex": "Complex"}
 # The bit of a dtype in ElementwiseRule::dtypes, by core/dtype.h.
-DTYPES = ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128", "bool",
-          "bfloat16", "uint16", "uint32", "uint64")  # fmt: skip
+DTYPES = (
+    "uint8",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+    "bool",
+    "bfloat16",
+    "uint16",
+    "uint32",
+    "uint64",
+)
 
 
 def emit_pointwise(plan: Plan) -> dict[str, str]:
@@ -35,7 +57,9 @@ def emit_pointwise(plan: Plan) -> dict[str, str]:
 def _header(family: Family, ops: list[Op], space: str) -> str:
     lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "",
              f"namespace taeda::{space} {{"]  # fmt: skip
-    lines += [f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});" for op in ops]
+    lines += [
+        f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});" for op in ops
+    ]
     return "\n".join([*lines, f"}}  // namespace taeda::{space}", ""])
 
 
@@ -109,16 +133,19 @@ class Kernel:
         result = values[0] if len(values) == 1 else f"std::tuple({', '.join(values)})"
         if len(values) == 1 and as_masks[0]:
             result = f"M<T>({result})" if compute == "C64" or compute == "C128" else result
-        return "\n".join([
-            f"  static constexpr int kInputs = {len(form.inputs)}, kOutputs = {len(values)}, kScalars = {len(form.scalars)};",
-            f"  static constexpr unsigned kMaskInputs = {bits(inputs_as_masks)}, kMaskOutputs = {bits(as_masks)}, "
-            f"kRealOutputs = {bits([e == 'real' for e in self.elements])};",
-            "  template <class T>",
-            f"  TAEDA_INLINE auto run({', '.join(['[[maybe_unused]] const V<T>* s', *parameters])}) {{",
-            *(f"    {statement}" for statement in formula.statements),
-            f"    return {result};",
-            "  }",
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                f"  static constexpr int kInputs = {len(form.inputs)}, kOutputs = {len(values)}, "
+                f"kScalars = {len(form.scalars)};",
+                f"  static constexpr unsigned kMaskInputs = {bits(inputs_as_masks)}, kMaskOutputs = {bits(as_masks)}, "
+                f"kRealOutputs = {bits([e == 'real' for e in self.elements])};",
+                "  template <class T>",
+                f"  TAEDA_INLINE auto run({', '.join(['[[maybe_unused]] const V<T>* s', *parameters])}) {{",
+                *(f"    {statement}" for statement in formula.statements),
+                f"    return {result};",
+                "  }",
+            ]
+        )
 
     def _mask_inputs(self, form: Form, compute: str) -> list[bool]:
         from taedagen.emit.formula import formula_for
@@ -167,7 +194,9 @@ def _loops(family: Family, kernels: list[Kernel]) -> str:
 def _functions(op: Op, kernel: Kernel) -> list[str]:
     lines = []
     for space in ("cpu", "meta"):
-        head = f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
+        head = (
+            f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
+        )
         lines += [cpp.place_comment(op.declaration), head, *(f"  {s}" for s in _body(op, kernel, space)), "}"]
     return [*lines, ""]
 
@@ -191,8 +220,11 @@ def _operands(op: Op) -> list[str]:
 
 def _scalars(op: Op) -> list[str]:
     """The array ``s`` of the numbers beside the tensors."""
-    numbers = [a for a in op.declaration.schema.arguments
-               if not is_operand(op.declaration, a) and a.type.base in ("Scalar", "int", "float", "SymInt")]  # fmt: skip
+    numbers = [
+        a
+        for a in op.declaration.schema.arguments
+        if not is_operand(op.declaration, a) and a.type.base in ("Scalar", "int", "float", "SymInt")
+    ]
     if not numbers:
         return []
     if not any(a.type.optional for a in numbers):
@@ -200,7 +232,9 @@ def _scalars(op: Op) -> list[str]:
     lines = [f"Scalar s[{len(numbers)}];", "size_t c = 0;"]
     for argument in numbers:
         name = cpp.identifier(argument.name)
-        lines.append(f"if ({name}) s[c++] = Scalar(*{name});" if argument.type.optional else f"s[c++] = Scalar({name});")
+        lines.append(
+            f"if ({name}) s[c++] = Scalar(*{name});" if argument.type.optional else f"s[c++] = Scalar({name});"
+        )
     return lines
 
 
@@ -215,8 +249,11 @@ def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
     in_place = str(op.variant == "inplace").lower()
     if space == "meta":
         if op.variant == "functional":
-            lines += [f"Tensor results[{len(kernel.elements)}];", f"elementwise_meta({constant}.rule, {operands}, results);",
-                      _return("results", len(kernel.elements))]  # fmt: skip
+            lines += [
+                f"Tensor results[{len(kernel.elements)}];",
+                f"elementwise_meta({constant}.rule, {operands}, results);",
+                _return("results", len(kernel.elements)),
+            ]
             return lines
         pointers = ", ".join(f"&{n}" for n in outs)
         return [*lines, f"const Tensor* const outs[] = {{{pointers}}};",
@@ -229,8 +266,12 @@ def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
     if op.variant == "functional" and not many:
         return [*lines, f"return pointwise({constant}, {operands}{tail});"]
     if op.variant == "functional":
-        return [*lines, f"Tensor results[{len(kernel.elements)}];", f"pointwise_many({constant}, {operands}, results{tail});",
-                _return("results", len(kernel.elements))]  # fmt: skip
+        return [
+            *lines,
+            f"Tensor results[{len(kernel.elements)}];",
+            f"pointwise_many({constant}, {operands}, results{tail});",
+            _return("results", len(kernel.elements)),
+        ]
     pointers = ", ".join(f"&{n}" for n in outs)
     return [*lines, f"pointwise_out({constant}, {operands}, {{{pointers}}}, {in_place}{tail});"]
 

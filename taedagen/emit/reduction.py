@@ -67,13 +67,17 @@ class Kernel:
             if name not in _IDENTITY:
                 raise declaration.fail(f"the identity '{name}' is unknown; there are {sorted(_IDENTITY)}")
         if self.kind == "value" and not self.identities:
-            raise declaration.fail("a value reduction needs an identity, also where an empty one raises (nonempty=True)")
+            raise declaration.fail(
+                "a value reduction needs an identity, also where an empty one raises (nonempty=True)"
+            )
         options = declaration.options
         self.through_bool = options.get("via") == "bool"
         result = options.get("result", "same")
         self.results = [result] if isinstance(result, str) else list(result)
         if len(self.results) != len(schema.returns):
-            raise declaration.fail(f"result= names {len(self.results)} dtypes, the schema has {len(schema.returns)} results")
+            raise declaration.fail(
+                f"result= names {len(self.results)} dtypes, the schema has {len(schema.returns)} results"
+            )
         self.structs: list[str] = []
         self._names: dict[str, str] = {}
         self.rows = [] if twin else [self._loops(compute) for compute in COMPUTES]
@@ -114,27 +118,44 @@ class Kernel:
             better = self._lower(self.spec.better, {"a": "a", "b": "b"}, dtype, integer, [True])
             return "\n".join(["  template <class T>", "  TAEDA_INLINE M<T> better(V<T> a, V<T> b) {", *better[0],
                               f"    return {better[1][0]};", "  }"])  # fmt: skip
-        lines = [f"  static constexpr int kStates = {count}, kResults = {len(self.results)}, kScalars = {len(self.scalars)};",
-                 f"  static constexpr bool kRealResults = {str(self.results[0] == 'real').lower()};"]  # fmt: skip
+        lines = [
+            f"  static constexpr int kStates = {count}, kResults = {len(self.results)}, "
+            f"kScalars = {len(self.scalars)};",
+            f"  static constexpr bool kRealResults = {str(self.results[0] == 'real').lower()};",
+        ]
         scalars = {name: f"s[{i}]" for i, name in enumerate(self.scalars)}
         if self.kind == "value":
-            lines.append(f"  static constexpr Identity kIdentity[] = {{{', '.join(f'Identity::{_IDENTITY[i]}' for i in self.identities)}}};")
+            identities = ", ".join(f"Identity::{_IDENTITY[i]}" for i in self.identities)
+            lines.append(f"  static constexpr Identity kIdentity[] = {{{identities}}};")
             load = getattr(self.spec, "load", None) or (lambda x: (x,) * count if count > 1 else x)
-            lines += self._method("load", "V<T> x, [[maybe_unused]] const V<T>* s, V<T>* out", load, {"x": "x"} | scalars, dtype, integer)
+            lines += self._method(
+                "load", "V<T> x, [[maybe_unused]] const V<T>* s, V<T>* out", load, {"x": "x"} | scalars, dtype, integer
+            )
             states = {f"{side}{i}": f"{side}[{i}]" for side in "ab" for i in range(count)}
-            lines += self._method("combine", "const V<T>* a, const V<T>* b, V<T>* out", self.spec.combine, states, dtype, integer)
+            lines += self._method(
+                "combine", "const V<T>* a, const V<T>* b, V<T>* out", self.spec.combine, states, dtype, integer
+            )
         finish = getattr(self.spec, "finish", None) or (lambda acc: acc)
         states = {f"acc{i}": f"a[{i}]" for i in range(count)} | {"n": "n"} | scalars
         parameters = "const V<T>* a, [[maybe_unused]] V<T> n, [[maybe_unused]] const V<T>* s, V<T>* out"
         lines += self._method("finish", parameters, finish, states, dtype, integer)
         return "\n".join(lines)
 
-    def _method(self, name: str, parameters: str, function: Any, names: dict[str, str], dtype: str, integer: bool) -> list[str]:
+    def _method(
+        self, name: str, parameters: str, function: Any, names: dict[str, str], dtype: str, integer: bool
+    ) -> list[str]:
         statements, values = self._lower(function, names, dtype, integer, None)
-        return ["  template <class T>", f"  TAEDA_INLINE void {name}({parameters}) {{", *statements,
-                *(f"    out[{i}] = {v};" for i, v in enumerate(values)), "  }"]  # fmt: skip
+        return [
+            "  template <class T>",
+            f"  TAEDA_INLINE void {name}({parameters}) {{",
+            *statements,
+            *(f"    out[{i}] = {v};" for i, v in enumerate(values)),
+            "  }",
+        ]
 
-    def _lower(self, function: Any, names: dict[str, str], dtype: str, integer: bool, masks: list[bool] | None) -> tuple[list[str], list[str]]:
+    def _lower(
+        self, function: Any, names: dict[str, str], dtype: str, integer: bool, masks: list[bool] | None
+    ) -> tuple[list[str], list[str]]:
         symbols: dict[str, Any] = {}
         for parameter in inspect.signature(function).parameters:
             several = sorted(n for n in names if n[:-1] == parameter and n[-1].isdigit())
@@ -145,7 +166,9 @@ class Kernel:
             else:
                 raise self.declaration.fail(f"'{function.__name__}' takes '{parameter}'; there are {sorted(names)}")
         traced = trace(function, symbols)
-        roots: list[Expr] = [expand(r, dtype, self.declaration) for r in (traced if isinstance(traced, tuple) else (traced,))]
+        roots: list[Expr] = [
+            expand(r, dtype, self.declaration) for r in (traced if isinstance(traced, tuple) else (traced,))
+        ]
         formula = Formula(self.declaration, names, integer=integer)
         values = formula.lower(roots, masks or [False] * len(roots))
         return [f"    {s}" for s in formula.statements], values
@@ -156,26 +179,40 @@ class Kernel:
         has_identity = self.kind != "index" and not rule.options.get("nonempty")
         dtypes = bits([d in supported(rule) for d in DTYPES])
         tables = [f"cpu::{space}::{self.table}" for space in ISAS.values()]
-        return "\n".join([
-            f"constexpr Reduction k_{self.name}{{",
-            f"    {{StateKind::{_KINDS[self.kind]}, {len(self.results)}, {{{results}}}, {str(self.through_bool).lower()}, "
-            f"{str(has_identity).lower()}, {dtypes}}},",
-            "#if defined(__x86_64__)",
-            f"    {{{', '.join(tables)}}}}};",
-            "#else",
-            f"    {{{', '.join([tables[0]] * 3)}}}}};",
-            "#endif",
-        ])  # fmt: skip
+        return "\n".join(
+            [
+                f"constexpr Reduction k_{self.name}{{",
+                f"    {{StateKind::{_KINDS[self.kind]}, {len(self.results)}, {{{results}}}, "
+                f"{str(self.through_bool).lower()}, "
+                f"{str(has_identity).lower()}, {dtypes}}},",
+                "#if defined(__x86_64__)",
+                f"    {{{', '.join(tables)}}}}};",
+                "#else",
+                f"    {{{', '.join([tables[0]] * 3)}}}}};",
+                "#endif",
+            ]
+        )
 
 
 def _loops(made: str, kernels: list[Kernel]) -> str:
-    lines = [made, "#pragma once", '#include "backend/cpu/reduce_loop.h"', "", "namespace taeda::cpu::TAEDA_ISA {", "", "namespace {"]
+    lines = [
+        made,
+        "#pragma once",
+        '#include "backend/cpu/reduce_loop.h"',
+        "",
+        "namespace taeda::cpu::TAEDA_ISA {",
+        "",
+        "namespace {",
+    ]
     for kernel in kernels:
         lines += [cpp.place_comment(kernel.declaration), *kernel.structs] if kernel.rows else []
     lines += ["}  // namespace", ""]
     for kernel in filter(lambda k: k.rows, kernels):
         body = "".join(f"\n    {row}," for row in kernel.rows)
-        lines += [f"extern const ReduceLoops* const {kernel.table}[];", f"const ReduceLoops* const {kernel.table}[] = {{{body}}};"]
+        lines += [
+            f"extern const ReduceLoops* const {kernel.table}[];",
+            f"const ReduceLoops* const {kernel.table}[] = {{{body}}};",
+        ]
     return "\n".join([*lines, "", "}  // namespace taeda::cpu::TAEDA_ISA", ""])
 
 
@@ -185,7 +222,9 @@ def _loops(made: str, kernels: list[Kernel]) -> str:
 def _functions(op: Op, kernel: Kernel) -> list[str]:
     lines = []
     for space in ("cpu", "meta"):
-        head = f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
+        head = (
+            f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
+        )
         lines += [cpp.place_comment(op.declaration), head, *(f"  {s}" for s in _body(op, kernel, space)), "}"]
     return [*lines, ""]
 

@@ -10,8 +10,10 @@ from taedagen.opdef.declaration import Op
 from taedagen.opdef.schema import Argument, Type
 
 _TYPES = {
-    "Tensor": "Tensor", "Scalar": "Number", "int": "Int", "SymInt": "Int", "float": "Float", "bool": "Bool", "str": "Str",
-    "ScalarType": "Dtype", "Layout": "Layout", "Device": "Device", "MemoryFormat": "MemoryFormat", "Generator": "Generator",
+    "Tensor": "Tensor", "Scalar": "Number", "int": "Int", "SymInt": "Int", "float": "Float", "bool": "Bool",
+    "str": "Str",
+    "ScalarType": "Dtype", "Layout": "Layout", "Device": "Device", "MemoryFormat": "MemoryFormat",
+    "Generator": "Generator",
 }  # fmt: skip
 # Ops have the names of Python's types (int, bool, complex ...), so the stubs spell those through aliases. Schemas tell
 # more overloads apart than Python's type system does.
@@ -29,7 +31,8 @@ Device = _device | Str | Int
 """
 
 
-_INIT = """# Made by taedagen. What is written by hand in csrc/python is typed loosely; the bound ops are in the submodules.
+_INIT = """# Made by taedagen. What is written by hand in csrc/python is typed loosely; the bound ops
+# are in the submodules.
 from typing import Any
 
 from taeda._C import _fft as _fft, _functions as _functions, _linalg as _linalg, _nn as _nn, _special as _special
@@ -89,7 +92,8 @@ class UntypedStorage:
 def _set_tensor_type(cls: Any) -> None: ...
 def _set_op_class(cls: Any) -> None: ...
 def from_numpy(ndarray: Any) -> Tensor: ...
-def tensor(data: Any, *, dtype: Any = ..., device: Any = ..., requires_grad: bool = ..., pin_memory: bool = ...) -> Tensor: ...
+def tensor(data: Any, *, dtype: Any = ..., device: Any = ..., requires_grad: bool = ...,
+           pin_memory: bool = ...) -> Tensor: ...
 def as_tensor(data: Any, dtype: Any = ..., device: Any = ...) -> Tensor: ...
 def __getattr__(name: str) -> Any: ...
 """
@@ -102,7 +106,9 @@ def _operators() -> str:
     names = [prefix + name for name in _BINARY.split() for prefix in ("", "r", "i")] + ["lt", "le", "gt", "ge"]
     lines = [f"    def __{name}__(self, other: Any) -> Tensor: ..." for name in names]
     lines += [f"    def __{name}__(self, other: Any) -> Tensor: ...  # type: ignore[override]" for name in ("eq", "ne")]
-    return "\n".join([*lines, *(f"    def __{name}__(self) -> Tensor: ..." for name in ("neg", "pos", "abs", "invert"))])
+    return "\n".join(
+        [*lines, *(f"    def __{name}__(self) -> Tensor: ..." for name in ("neg", "pos", "abs", "invert"))]
+    )
 
 
 def emit_stubs(plan: Plan) -> dict[str, str]:
@@ -125,7 +131,9 @@ def _definitions(bound: Bound, is_method: bool) -> list[str]:
     if keyword.iskeyword(bound.name):
         return []
     signatures = [f"({_parameters(op, out, is_method)}) -> {_result(op)}: ..." for op, out in bound.overloads]
-    signatures += [f"({text}) -> {_result(op)}: ..." for op, out in bound.overloads if (text := _spelled_out(op, out, is_method))]
+    signatures += [
+        f"({text}) -> {_result(op)}: ..." for op, out in bound.overloads if (text := _spelled_out(op, out, is_method))
+    ]
     overload = [f"{indent}@overload"] * (len(signatures) > 1)
     return [line for signature in signatures for line in (*overload, f"{indent}def {bound.name}{signature}")]
 
@@ -134,7 +142,11 @@ def _spelled_out(op: Op, out: Op | None, is_method: bool) -> str:
     """``x.view(2, 3)``, ``zeros(2, 3, dtype=...)``: the sizes one by one; empty where the op takes none first."""
     arguments = op.schema.arguments
     first = 1 if is_method else 0
-    if len(arguments) <= first or arguments[first].type.base not in ("int", "SymInt") or not arguments[first].type.is_list:
+    if (
+        len(arguments) <= first
+        or arguments[first].type.base not in ("int", "SymInt")
+        or not arguments[first].type.is_list
+    ):
         return ""
     if arguments[first].type.list_size or any(not a.keyword_only for a in arguments[first + 1 :]):
         return ""

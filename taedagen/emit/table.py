@@ -18,7 +18,8 @@ _HAND_WRITTEN = ("csrc/backend", "csrc/composite")
 def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration.
 
-    Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that people
+    Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
+    people
     wrote are defined in the repository below ``root``, which an installed package has no copy of.
     """
     written = scan_all(root, _HAND_WRITTEN)

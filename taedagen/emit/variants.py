@@ -56,7 +56,9 @@ class Variants:
             if argument.type.base == "str":
                 choices = (self.declaration.options.get("choices") or {}).get(argument.name)
                 if not choices:
-                    raise self.declaration.fail(f"the string '{argument.name}' needs choices={{'{argument.name}': (...)}}")
+                    raise self.declaration.fail(
+                        f"the string '{argument.name}' needs choices={{'{argument.name}': (...)}}"
+                    )
                 found.append((argument, tuple(choices)))
             elif argument.type.optional or argument.type.base == "bool":
                 found.append((argument, (False, True)))
@@ -95,7 +97,9 @@ class Variants:
             return None
         results = traced if isinstance(traced, tuple) else (traced,)
         if len(results) != len(declaration.schema.returns):
-            raise declaration.fail(f"the formula gives {len(results)} results, the schema {len(declaration.schema.returns)}")
+            raise declaration.fail(
+                f"the formula gives {len(results)} results, the schema {len(declaration.schema.returns)}"
+            )
         return Form(tuple(inputs), tuple(scalars), tuple(expand(r, dtype, declaration) for r in results))
 
     def index_code(self, op: Op) -> list[str]:
@@ -111,14 +115,23 @@ class Variants:
                 lines += [" else ".join(tests)] if argument.name in op.numbers else []
                 continue
             if argument.type.base != "str":
-                asked = name if not argument.type.optional else f"{name}.defined()" if argument.type.is_tensor else f"{name}.has_value()"
+                asked = (
+                    name
+                    if not argument.type.optional
+                    else f"{name}.defined()"
+                    if argument.type.is_tensor
+                    else f"{name}.has_value()"
+                )
                 lines.append(f"variant = variant * 2 + ({asked} ? 1 : 0);")
                 continue
             lines.append(f"variant *= {len(values)};")
             chain = [f"if ({_equals(name, argument, v)}) variant += {i};" for i, v in enumerate(values)]
             shown = ", ".join(f"'{v}'" for v in values if v is not None)
             target = f"*{name}" if argument.type.optional else name
-            lines += [" else ".join(chain), f'else TAEDA_FAIL(Runtime, "{argument.name} must be one of {shown}; got \'", {target}, "\'");']
+            lines += [
+                " else ".join(chain),
+                f'else TAEDA_FAIL(Runtime, "{argument.name} must be one of {shown}; got \'", {target}, "\'");',
+            ]
         return lines
 
 

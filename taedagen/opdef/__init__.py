@@ -31,7 +31,8 @@ globals().update({k: v for k, v in _FUNCTIONS.items() if k not in {"abs", "round
 
 
 def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
-    """Imports all families, in the order of their names, into ``REGISTRY``; those of ``folder`` instead of the own ones."""
+    """Imports all families, in the order of their names, into ``REGISTRY``; those of ``folder`` instead of the own
+    ones."""
     import importlib.util
     import sys
     from pathlib import Path

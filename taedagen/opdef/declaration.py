@@ -160,7 +160,9 @@ class Op:
     @property
     def inputs(self) -> tuple[Argument, ...]:
         """Without the out parameters."""
-        return tuple(a for a in self.schema.arguments if self.variant != "out" or a.name not in self.declaration.out_names)
+        return tuple(
+            a for a in self.schema.arguments if self.variant != "out" or a.name not in self.declaration.out_names
+        )
 
     @property
     def outs(self) -> tuple[Argument, ...]:
@@ -265,7 +267,8 @@ def view(schema: str, **options: Any) -> Callable[[Any], Declaration]:
 
 
 def kernel(schema: str, **options: Any) -> Callable[[Any], Declaration]:
-    """An op with a hand-written kernel per backend in ``csrc/backend/*/<files>.cpp``; ``shape`` names its shape rule."""
+    """An op with a hand-written kernel per backend in ``csrc/backend/*/<files>.cpp``; ``shape`` names its shape
+    rule."""
     return _declare("kernel", schema, options)
 
 

@@ -26,10 +26,28 @@ from taedagen.opdef.errors import DeclarationError
 
 # Calls whose result is a truth value per element, whatever their arguments.
 MASK_CALLS = frozenset(
-    ["lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf", "isfinite", "signbit", "isposinf", "isneginf"]
+    [
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "eq",
+        "ne",
+        "logical_and",
+        "logical_or",
+        "logical_xor",
+        "logical_not",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "signbit",
+        "isposinf",
+        "isneginf",
+    ]
 )
 _BITWISE_OF_MASKS = {
-    "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor", "bitwise_not": "logical_not",
+    "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
+    "bitwise_not": "logical_not",
 }  # fmt: skip
 
 
@@ -47,42 +65,108 @@ class Expr:
     __hash__ = object.__hash__
 
     # --- arithmetic
-    def __add__(self, other: Any) -> Expr: return call("add", (self, other))
-    def __radd__(self, other: Any) -> Expr: return call("add", (other, self))
-    def __sub__(self, other: Any) -> Expr: return call("sub", (self, other))
-    def __rsub__(self, other: Any) -> Expr: return call("sub", (other, self))
-    def __mul__(self, other: Any) -> Expr: return call("mul", (self, other))
-    def __rmul__(self, other: Any) -> Expr: return call("mul", (other, self))
-    def __truediv__(self, other: Any) -> Expr: return call("div", (self, other))
-    def __rtruediv__(self, other: Any) -> Expr: return call("div", (other, self))
-    def __floordiv__(self, other: Any) -> Expr: return call("floordiv", (self, other))
-    def __rfloordiv__(self, other: Any) -> Expr: return call("floordiv", (other, self))
-    def __mod__(self, other: Any) -> Expr: return call("pymod", (self, other))
-    def __rmod__(self, other: Any) -> Expr: return call("pymod", (other, self))
-    def __pow__(self, other: Any) -> Expr: return call("pow", (self, other))
-    def __rpow__(self, other: Any) -> Expr: return call("pow", (other, self))
-    def __matmul__(self, other: Any) -> Expr: return call("matmul", (self, other))
-    def __lshift__(self, other: Any) -> Expr: return call("shift_left", (self, other))
-    def __rshift__(self, other: Any) -> Expr: return call("shift_right", (self, other))
-    def __neg__(self) -> Expr: return call("neg", (self,))
-    def __pos__(self) -> Expr: return self
-    def __abs__(self) -> Expr: return call("abs", (self,))
-    def __round__(self) -> Expr: return call("round", (self,))
+    def __add__(self, other: Any) -> Expr:
+        return call("add", (self, other))
+
+    def __radd__(self, other: Any) -> Expr:
+        return call("add", (other, self))
+
+    def __sub__(self, other: Any) -> Expr:
+        return call("sub", (self, other))
+
+    def __rsub__(self, other: Any) -> Expr:
+        return call("sub", (other, self))
+
+    def __mul__(self, other: Any) -> Expr:
+        return call("mul", (self, other))
+
+    def __rmul__(self, other: Any) -> Expr:
+        return call("mul", (other, self))
+
+    def __truediv__(self, other: Any) -> Expr:
+        return call("div", (self, other))
+
+    def __rtruediv__(self, other: Any) -> Expr:
+        return call("div", (other, self))
+
+    def __floordiv__(self, other: Any) -> Expr:
+        return call("floordiv", (self, other))
+
+    def __rfloordiv__(self, other: Any) -> Expr:
+        return call("floordiv", (other, self))
+
+    def __mod__(self, other: Any) -> Expr:
+        return call("pymod", (self, other))
+
+    def __rmod__(self, other: Any) -> Expr:
+        return call("pymod", (other, self))
+
+    def __pow__(self, other: Any) -> Expr:
+        return call("pow", (self, other))
+
+    def __rpow__(self, other: Any) -> Expr:
+        return call("pow", (other, self))
+
+    def __matmul__(self, other: Any) -> Expr:
+        return call("matmul", (self, other))
+
+    def __lshift__(self, other: Any) -> Expr:
+        return call("shift_left", (self, other))
+
+    def __rshift__(self, other: Any) -> Expr:
+        return call("shift_right", (self, other))
+
+    def __neg__(self) -> Expr:
+        return call("neg", (self,))
+
+    def __pos__(self) -> Expr:
+        return self
+
+    def __abs__(self) -> Expr:
+        return call("abs", (self,))
+
+    def __round__(self) -> Expr:
+        return call("round", (self,))
 
     # --- comparisons and masks
-    def __lt__(self, other: Any) -> Expr: return call("lt", (self, other))
-    def __le__(self, other: Any) -> Expr: return call("le", (self, other))
-    def __gt__(self, other: Any) -> Expr: return call("gt", (self, other))
-    def __ge__(self, other: Any) -> Expr: return call("ge", (self, other))
-    def __eq__(self, other: Any) -> Expr: return call("eq", (self, other))  # type: ignore[override]
-    def __ne__(self, other: Any) -> Expr: return call("ne", (self, other))  # type: ignore[override]
-    def __and__(self, other: Any) -> Expr: return call("bitwise_and", (self, other))
-    def __rand__(self, other: Any) -> Expr: return call("bitwise_and", (other, self))
-    def __or__(self, other: Any) -> Expr: return call("bitwise_or", (self, other))
-    def __ror__(self, other: Any) -> Expr: return call("bitwise_or", (other, self))
-    def __xor__(self, other: Any) -> Expr: return call("bitwise_xor", (self, other))
-    def __rxor__(self, other: Any) -> Expr: return call("bitwise_xor", (other, self))
-    def __invert__(self) -> Expr: return call("bitwise_not", (self,))
+    def __lt__(self, other: Any) -> Expr:
+        return call("lt", (self, other))
+
+    def __le__(self, other: Any) -> Expr:
+        return call("le", (self, other))
+
+    def __gt__(self, other: Any) -> Expr:
+        return call("gt", (self, other))
+
+    def __ge__(self, other: Any) -> Expr:
+        return call("ge", (self, other))
+
+    def __eq__(self, other: Any) -> Expr:
+        return call("eq", (self, other))  # type: ignore[override]
+
+    def __ne__(self, other: Any) -> Expr:
+        return call("ne", (self, other))  # type: ignore[override]
+
+    def __and__(self, other: Any) -> Expr:
+        return call("bitwise_and", (self, other))
+
+    def __rand__(self, other: Any) -> Expr:
+        return call("bitwise_and", (other, self))
+
+    def __or__(self, other: Any) -> Expr:
+        return call("bitwise_or", (self, other))
+
+    def __ror__(self, other: Any) -> Expr:
+        return call("bitwise_or", (other, self))
+
+    def __xor__(self, other: Any) -> Expr:
+        return call("bitwise_xor", (self, other))
+
+    def __rxor__(self, other: Any) -> Expr:
+        return call("bitwise_xor", (other, self))
+
+    def __invert__(self) -> Expr:
+        return call("bitwise_not", (self,))
 
     # --- calls of ops as methods, results of several
     def __getattr__(self, name: str) -> Callable[..., Expr]:
@@ -100,7 +184,9 @@ class Expr:
         return iter([self[i] for i in range(count)])
 
     def __bool__(self) -> bool:
-        raise _mistake("a Python 'if', 'and', 'or' or 'not' needs the value of a symbol; use where(cond, a, b), &, |, ~")
+        raise _mistake(
+            "a Python 'if', 'and', 'or' or 'not' needs the value of a symbol; use where(cond, a, b), &, |, ~"
+        )
 
     def __repr__(self) -> str:
         if self.kind == "arg":

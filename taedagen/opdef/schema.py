@@ -10,7 +10,9 @@ BASES = {
     "Generator",
 }  # fmt: skip
 
-_TYPE = re.compile(r"(?P<base>\w+)(?:\((?P<alias>\w+!?)\))?(?P<inner>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<optional>\?)?$")
+_TYPE = re.compile(
+    r"(?P<base>\w+)(?:\((?P<alias>\w+!?)\))?(?P<inner>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<optional>\?)?$"
+)
 _HEAD = re.compile(r"(?P<name>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.+)$", re.S)
 
 

@@ -16,7 +16,9 @@ def _(grad, result):
     return {"self": threshold_backward(grad, result, 0)}
 
 
-@pointwise("threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", variants="function inplace out", dtypes=REAL)
+@pointwise(
+    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", variants="function inplace out", dtypes=REAL
+)
 def threshold(self, threshold, value):
     """``self`` where it is above ``threshold``, else ``value``."""
     return where(self <= threshold, value, self)
@@ -27,7 +29,11 @@ def _(grad, self, threshold):
     return {"self": threshold_backward(grad, self, threshold)}
 
 
-@pointwise("threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor", variants="function out", dtypes=REAL)
+@pointwise(
+    "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
+    variants="function out",
+    dtypes=REAL,
+)
 def threshold_backward(grad_output, self, threshold):
     """``grad_output`` where ``self`` is above ``threshold``."""
     return where(self <= threshold, 0, grad_output)
@@ -38,7 +44,9 @@ def _(grad, self, threshold):
     return {"grad_output": threshold_backward(grad, self, threshold)}
 
 
-@pointwise("leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING)
+@pointwise(
+    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING
+)
 def leaky_relu(self, negative_slope):
     """``self`` where it is positive, else ``negative_slope * self``."""
     return where(self > 0, self, self * negative_slope)
@@ -49,8 +57,12 @@ def _(grad, self, negative_slope):
     return {"self": where(self > 0, grad, grad * negative_slope)}
 
 
-@pointwise("elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor", variants=EVERY, module="nn",
-           dtypes=FLOATING)  # fmt: skip
+@pointwise(
+    "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
+    variants=EVERY,
+    module="nn",
+    dtypes=FLOATING,
+)
 def elu(self, alpha, scale, input_scale):
     """``scale * self`` where it is positive, else ``scale * alpha * expm1(input_scale * self)``."""
     return where(self > 0, self * scale, expm1(self * input_scale) * (alpha * scale))
@@ -97,15 +109,22 @@ def _(grad, self, approximate):
     return {"self": gelu_backward(grad, self, approximate=approximate)}
 
 
-@pointwise("gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor", variants="function out", module="nn",
-           dtypes=FLOATING, choices={"approximate": ("none", "tanh")})  # fmt: skip
+@pointwise(
+    "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor",
+    variants="function out",
+    module="nn",
+    dtypes=FLOATING,
+    choices={"approximate": ("none", "tanh")},
+)
 def gelu_backward(grad_output, self, approximate):
     """The gradient of ``gelu``."""
     if approximate == "tanh":
         square = self * self
         t = tanh(0.7978845608028654 * self * (1 + 0.044715 * square))
         return grad_output * 0.5 * ((1 + t) + self * (1 - t * t) * 0.7978845608028654 * (1 + 0.134145 * square))
-    return grad_output * (0.5 * (1 + erf(self * 0.7071067811865476)) + self * 0.3989422804014327 * exp(self * self * -0.5))
+    return grad_output * (
+        0.5 * (1 + erf(self * 0.7071067811865476)) + self * 0.3989422804014327 * exp(self * self * -0.5)
+    )
 
 
 @pointwise("silu(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=(*FLOATING, *COMPLEX))
@@ -119,7 +138,12 @@ def _(grad, self):
     return {"self": silu_backward(grad, self)}
 
 
-@pointwise("silu_backward(Tensor grad_output, Tensor self) -> Tensor", variants="function out", module="nn", dtypes=(*FLOATING, *COMPLEX))
+@pointwise(
+    "silu_backward(Tensor grad_output, Tensor self) -> Tensor",
+    variants="function out",
+    module="nn",
+    dtypes=(*FLOATING, *COMPLEX),
+)
 def silu_backward(grad_output, self):
     """The gradient of ``silu``."""
     s = 1 / (1 + exp(-self))
@@ -145,7 +169,12 @@ def _(grad, self):
     return {"self": grad * (t + self * op.sigmoid(self) * (1 - t * t))}
 
 
-@pointwise("softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor", variants="function out", module="nn", dtypes=FLOATING)
+@pointwise(
+    "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor",
+    variants="function out",
+    module="nn",
+    dtypes=FLOATING,
+)
 def softplus(self, beta, threshold):
     """``log(1 + exp(beta * self)) / beta``, and ``self`` itself where ``beta * self`` is above ``threshold``."""
     return where(self * beta > threshold, self, log1p(exp(self * beta)) / beta)
@@ -167,7 +196,9 @@ def _(grad, self):
     return {"self": grad * op.sigmoid(-self)}
 
 
-@pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", variants=EVERY, module="nn", dtypes=REAL)
+@pointwise(
+    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", variants=EVERY, module="nn", dtypes=REAL
+)
 def hardtanh(self, min_val, max_val):
     """``self`` limited to the range from ``min_val`` to ``max_val``."""
     return minimum(maximum(self, min_val), max_val)

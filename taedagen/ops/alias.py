@@ -42,14 +42,20 @@ for _name, _target in (
 ):  # fmt: skip
     _alias(_name, _BINARY, _target, scalar="other")
 _alias("subtract", _WITH_ALPHA, "sub", scalar="other")
-_alias("divide", ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", "div", scalar={"Scalar_mode": "other"})
+_alias(
+    "divide",
+    ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    "div",
+    scalar={"Scalar_mode": "other"},
+)
 _alias("arctan2", _PLAIN_BINARY, "atan2")
 _alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
 _alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp", "function method inplace")
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
-    ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"), ("log1p", "log1p"), ("i0", "i0"), ("sinc", "sinc"),
+    ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"), ("log1p", "log1p"), ("i0", "i0"), ("sinc",
+    "sinc"),
     ("round", "round"),
 ):  # fmt: skip
     _alias(f"special_{_name}", _UNARY, _target, "function out", module="special")

@@ -22,9 +22,12 @@ def _(grad, alpha):
     return {"self": grad, "other": grad * conj(alpha)}
 
 
-@pointwise("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", dtypes=NUMERIC)
+@pointwise(
+    "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", dtypes=NUMERIC
+)
 def sub(self, other, alpha):
-    """``self - alpha * other``, element by element. Not for bool tensors: ``^`` and ``logical_xor`` say what is meant."""
+    """``self - alpha * other``, element by element. Not for bool tensors: ``^`` and ``logical_xor`` say what is
+    meant."""
     return self - alpha * other
 
 
@@ -72,13 +75,22 @@ def _(grad, self, other):
     return {"self": grad / conj(other), "other": -grad * conj(self / other / other)}
 
 
-@composite("div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor", variants=EVERY, scalar={"Scalar_mode": "other"},
-           files="binary")  # fmt: skip
+@composite(
+    "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
+    variants=EVERY,
+    scalar={"Scalar_mode": "other"},
+    files="binary",
+)
 def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
 
 
-@pointwise("_div_trunc.Tensor(Tensor self, Tensor other) -> Tensor", variants="function inplace out", scalar="other", dtypes=REAL)
+@pointwise(
+    "_div_trunc.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants="function inplace out",
+    scalar="other",
+    dtypes=REAL,
+)
 def _div_trunc(self, other):
     """The quotient rounded towards zero; an integer divided by zero is an error."""
     return truncdiv(self, other)
@@ -100,8 +112,12 @@ def _(grad):
     return {"self": grad * 0, "other": grad * 0}
 
 
-@pointwise("remainder.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar": "other", "Scalar_Tensor": "self"},
-           dtypes=REAL)  # fmt: skip
+@pointwise(
+    "remainder.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar={"Scalar": "other", "Scalar_Tensor": "self"},
+    dtypes=REAL,
+)
 def remainder(self, other):
     """The remainder of the division rounded down, with the divisor's sign, as Python's ``%``."""
     return pymod(self, other)
@@ -123,8 +139,13 @@ def _(grad, self, other):
     return {"self": grad, "other": -grad * op._div_trunc(self, other)}
 
 
-@pointwise("pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, dtypes=NUMERIC, constants={"exponent": (2, 3, 0.5)})  # fmt: skip
+@pointwise(
+    "pow.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor",
+    variants=EVERY,
+    scalar={"Tensor_Scalar": "exponent", "Scalar": "self"},
+    dtypes=NUMERIC,
+    constants={"exponent": (2, 3, 0.5)},
+)
 def pow(self, exponent):
     """``self`` to the power of ``exponent``, element by element."""
     if isinstance(exponent, float):
@@ -162,7 +183,9 @@ def _(grad, grad_output, self, exponent):
     outer = conj(grad) * grad_output
     return {
         "grad_output": where(exponent == 0, 0, grad * conj(slope)),
-        "self": where((exponent == 0) | (exponent == 1), 0, outer * conj(exponent * (exponent - 1) * self ** (exponent - 2))),
+        "self": where(
+            (exponent == 0) | (exponent == 1), 0, outer * conj(exponent * (exponent - 1) * self ** (exponent - 2))
+        ),
         "exponent": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
     }
 
@@ -213,8 +236,13 @@ def _(grad, self, other, result):
     return {"self": grad * self / result, "other": grad * other / result}
 
 
-@pointwise("copysign.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="int_to_float",
-           dtypes=FLOATING)  # fmt: skip
+@pointwise(
+    "copysign.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="int_to_float",
+    dtypes=FLOATING,
+)
 def copysign(self, other):
     """The size of ``self`` with the sign of ``other``, that of a zero included."""
     return copysign(self, other)
@@ -225,7 +253,12 @@ def _(grad, self, result):
     return {"self": where(self == 0, 0, grad * result / self), "other": grad * 0}
 
 
-@pointwise("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=("float32", "float64"), not_differentiable=True)
+@pointwise(
+    "nextafter(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    dtypes=("float32", "float64"),
+    not_differentiable=True,
+)
 def nextafter(self, other):
     """The number next to ``self`` on the way to ``other``."""
     return nextafter(self, other)
@@ -303,8 +336,13 @@ def _(grad, self, other, result):
     return {"self": grad * exp2(self - result), "other": grad * exp2(other - result)}
 
 
-@pointwise("xlogy.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
-           promote="int_to_float", dtypes=FLOATING)  # fmt: skip
+@pointwise(
+    "xlogy.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
+    promote="int_to_float",
+    dtypes=FLOATING,
+)
 def xlogy(self, other):
     """``self * log(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
     return where(isnan(other), other, where(self == 0, 0, self * log(other)))
@@ -315,8 +353,14 @@ def _(grad, self, other):
     return {"self": where((self == 0) & (other <= 0), 0, grad * log(other)), "other": grad * self / other}
 
 
-@pointwise("special_xlog1py(Tensor self, Tensor other) -> Tensor", variants="function out", module="special",
-           scalar={"other_scalar": "other", "self_scalar": "self"}, promote="int_to_float", dtypes=FLOATING)  # fmt: skip
+@pointwise(
+    "special_xlog1py(Tensor self, Tensor other) -> Tensor",
+    variants="function out",
+    module="special",
+    scalar={"other_scalar": "other", "self_scalar": "self"},
+    promote="int_to_float",
+    dtypes=FLOATING,
+)
 def special_xlog1py(self, other):
     """``self * log1p(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
     return where(isnan(other), other, where(self == 0, 0, self * log1p(other)))
@@ -327,8 +371,14 @@ def _(grad, self, other):
     return {"self": where((self == 0) & (other <= -1), 0, grad * log1p(other)), "other": grad * self / (other + 1)}
 
 
-@pointwise("special_zeta(Tensor self, Tensor other) -> Tensor", variants="function out", module="special",
-           scalar={"other_scalar": "other", "self_scalar": "self"}, promote="int_to_float", dtypes=("float32", "float64"))  # fmt: skip
+@pointwise(
+    "special_zeta(Tensor self, Tensor other) -> Tensor",
+    variants="function out",
+    module="special",
+    scalar={"other_scalar": "other", "self_scalar": "self"},
+    promote="int_to_float",
+    dtypes=("float32", "float64"),
+)
 def special_zeta(self, other):
     """Hurwitz's zeta function: the sum of ``(k + other) ** -self`` over k >= 0."""
     return zeta(self, other)
@@ -339,7 +389,9 @@ def _(grad, self, other):
     return {"other": grad * -self * op.special_zeta(self + 1, other)}
 
 
-@pointwise("polygamma(int n, Tensor self) -> Tensor", variants="function method out", promote="int_to_float", dtypes=FLOATING)
+@pointwise(
+    "polygamma(int n, Tensor self) -> Tensor", variants="function method out", promote="int_to_float", dtypes=FLOATING
+)
 def polygamma(n, self):
     """The ``n``-th derivative of the digamma function."""
     return polygamma(n, self)
@@ -391,7 +443,12 @@ def lcm(self, other):
     return where(divisor == 0, 0, abs(truncdiv(self, where(divisor == 0, 1, divisor)) * other))
 
 
-@pointwise("lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor", variants=EVERY, dtypes=FLOATING_AND_COMPLEX, promote="same")
+@pointwise(
+    "lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor",
+    variants=EVERY,
+    dtypes=FLOATING_AND_COMPLEX,
+    promote="same",
+)
 def lerp(self, end, weight):
     """``self + weight * (end - self)``."""
     return self + weight * (end - self)
@@ -402,8 +459,12 @@ def _(grad, weight):
     return {"self": grad * conj(1 - weight), "end": grad * conj(weight)}
 
 
-@pointwise("lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor", variants="function method inplace", dtypes=FLOATING_AND_COMPLEX,
-           promote="same")  # fmt: skip
+@pointwise(
+    "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
+    variants="function method inplace",
+    dtypes=FLOATING_AND_COMPLEX,
+    promote="same",
+)
 def lerp(self, end, weight):
     """``self + weight * (end - self)``."""
     return self + weight * (end - self)
@@ -414,7 +475,9 @@ def _(grad, self, end, weight):
     return {"self": grad * conj(1 - weight), "end": grad * conj(weight), "weight": grad * conj(end - self)}
 
 
-@pointwise("addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY, dtypes=NUMERIC)
+@pointwise(
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY, dtypes=NUMERIC
+)
 def addcmul(self, tensor1, tensor2, value):
     """``self + value * tensor1 * tensor2``."""
     return self + value * tensor1 * tensor2

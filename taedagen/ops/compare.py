@@ -19,25 +19,33 @@ def ne(self, other):
     return self != other
 
 
-@pointwise("lt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "lt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+)
 def lt(self, other):
     """Whether ``self < other``."""
     return self < other
 
 
-@pointwise("le.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "le.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+)
 def le(self, other):
     """Whether ``self <= other``."""
     return self <= other
 
 
-@pointwise("gt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "gt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+)
 def gt(self, other):
     """Whether ``self > other``."""
     return self > other
 
 
-@pointwise("ge.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "ge.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+)
 def ge(self, other):
     """Whether ``self >= other``."""
     return self >= other
@@ -67,22 +75,34 @@ def logical_not(self):
     return logical_not(self)
 
 
-@pointwise("bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar": "other", "Scalar_Tensor": "self"},
-           dtypes=BITS)  # fmt: skip
+@pointwise(
+    "bitwise_and.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar={"Scalar": "other", "Scalar_Tensor": "self"},
+    dtypes=BITS,
+)
 def bitwise_and(self, other):
     """The bits that are set in both; for bool the logical and."""
     return self & other
 
 
-@pointwise("bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar": "other", "Scalar_Tensor": "self"},
-           dtypes=BITS)  # fmt: skip
+@pointwise(
+    "bitwise_or.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar={"Scalar": "other", "Scalar_Tensor": "self"},
+    dtypes=BITS,
+)
 def bitwise_or(self, other):
     """The bits that are set in either; for bool the logical or."""
     return self | other
 
 
-@pointwise("bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar={"Scalar": "other", "Scalar_Tensor": "self"},
-           dtypes=BITS)  # fmt: skip
+@pointwise(
+    "bitwise_xor.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar={"Scalar": "other", "Scalar_Tensor": "self"},
+    dtypes=BITS,
+)
 def bitwise_xor(self, other):
     """The bits that are set in one of them; for bool the logical xor."""
     return self ^ other
@@ -161,7 +181,8 @@ def signbit(self):
 @pointwise("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
            variants="function method", promote="bool", dtypes=(*FLOATING, *COMPLEX))  # fmt: skip
 def isclose(self, other, rtol, atol, equal_nan):
-    """Whether ``|self - other| <= atol + rtol * |other|``, or both are equal (infinities, and NaN with ``equal_nan``)."""
+    """Whether ``|self - other| <= atol + rtol * |other|``, or both are equal (infinities, and NaN with
+    ``equal_nan``)."""
     near = isfinite(self) & isfinite(other) & (real(abs(self - other)) <= atol + rtol * real(abs(other)))
     same = (self == other) | near
     return same | (isnan(self) & isnan(other)) if equal_nan else same
@@ -175,8 +196,12 @@ def _(self, other, rtol, atol, equal_nan):
 # --- choices
 
 
-@pointwise("where.self(Tensor condition, Tensor self, Tensor other) -> Tensor", variants="function out",
-           masks=("condition",), scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")})  # fmt: skip
+@pointwise(
+    "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
+    variants="function out",
+    masks=("condition",),
+    scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")},
+)
 def where(condition, self, other):
     """``self`` where ``condition`` holds, else ``other``."""
     return where(condition, self, other)
@@ -187,7 +212,12 @@ def _(grad, condition):
     return {"self": where(condition, grad, 0), "other": where(condition, 0, grad)}
 
 
-@pointwise("clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", variants=EVERY, operands=("min", "max"), dtypes=REAL)
+@pointwise(
+    "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
+    variants=EVERY,
+    operands=("min", "max"),
+    dtypes=REAL,
+)
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
     if min is None and max is None:
@@ -216,7 +246,11 @@ def _(grad, self, min, max):
     return {"grad": op.clamp_backward(grad, self, min, max)}
 
 
-@pointwise("clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", variants="function method inplace", dtypes=REAL)
+@pointwise(
+    "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+    variants="function method inplace",
+    dtypes=REAL,
+)
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
     if min is None and max is None:
@@ -234,7 +268,11 @@ def _(grad, self, min, max):
     }
 
 
-@composite("clamp_gradient(Tensor grad, Tensor self, Tensor? min, Tensor? max, int which) -> Tensor", files="binary", unbound=True)
+@composite(
+    "clamp_gradient(Tensor grad, Tensor self, Tensor? min, Tensor? max, int which) -> Tensor",
+    files="binary",
+    unbound=True,
+)
 def clamp_gradient(grad, self, min, max, which):
     """The part of ``grad`` that goes to ``self`` (0), ``min`` (1) or ``max`` (2) of a clamp between tensors."""
 

@@ -8,8 +8,10 @@ def _conj_physical(self):
     """The complex conjugates."""
     return conj(self)
 
+
 @_conj_physical.backward
-def _(grad): return {"self": op._conj_physical(grad)}
+def _(grad):
+    return {"self": op._conj_physical(grad)}
 
 
 @composite("conj_physical(Tensor self) -> Tensor", variants="function method inplace out", files="complex_numbers")
@@ -47,13 +49,16 @@ def imag_(self):
     """A view of the imaginary parts; RuntimeError for a real tensor."""
 
 
-@kernel("complex(Tensor real, Tensor imag) -> Tensor", variants="function out", shape="complex_of",
-        files="complex_numbers")
+@kernel(
+    "complex(Tensor real, Tensor imag) -> Tensor", variants="function out", shape="complex_of", files="complex_numbers"
+)
 def complex_(real, imag):
     """The complex numbers with these real and imaginary parts, broadcast; both float32 or both float64."""
 
+
 @complex_.backward
-def _(grad): return {"real": op.real(grad), "imag": op.imag(grad)}
+def _(grad):
+    return {"real": op.real(grad), "imag": op.imag(grad)}
 
 
 @composite("polar(Tensor abs, Tensor angle) -> Tensor", variants="function out")

@@ -3,34 +3,53 @@
 from taedagen.opdef import *
 
 
-@kernel("convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
-        "bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
-        variants="function out", shape="convolution", files="conv")
+@kernel(
+    "convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
+    "bool transposed, SymInt[] output_padding, SymInt groups) -> Tensor",
+    variants="function out",
+    shape="convolution",
+    files="conv",
+)
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """Cross-correlation of ``input`` (N, C, ...) with ``weight`` over one to three spatial dimensions.
 
     ``weight`` is (C_out, C / groups, ...), or with ``transposed`` (C, C_out / groups, ...).
     """
 
+
 @convolution.backward
 def _(grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, needs):
-    g = op.convolution_backward(grad, input, weight, None, stride, padding, dilation, transposed, output_padding, groups, needs)
+    g = op.convolution_backward(
+        grad, input, weight, None, stride, padding, dilation, transposed, output_padding, groups, needs
+    )
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
-@composite("convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, "
-           "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, "
-           "bool[3] output_mask) -> (Tensor, Tensor, Tensor)", files="conv", unbound=True)
-def convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding,
-                         groups, output_mask):
+@composite(
+    "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, "
+    "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, "
+    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    files="conv",
+    unbound=True,
+)
+def convolution_backward(
+    grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
+):
     """The gradients of ``convolution`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
-@kernel("convolution_weight_grad(Tensor features, Tensor input, SymInt[] kernel_size, SymInt[] stride, SymInt[] padding, "
-        "SymInt[] dilation, SymInt groups) -> Tensor", variants="function", shape="convolution_weight_grad", files="conv",
-        unbound=True)
+@kernel(
+    "convolution_weight_grad(Tensor features, Tensor input, SymInt[] kernel_size, SymInt[] stride, SymInt[] padding, "
+    "SymInt[] dilation, SymInt groups) -> Tensor",
+    variants="function",
+    shape="convolution_weight_grad",
+    files="conv",
+    unbound=True,
+)
 def convolution_weight_grad(features, input, kernel_size, stride, padding, dilation, groups):
-    """The gradient (C_out, C / groups, *kernel_size) of a convolution's weight, where that of its result is ``features``."""
+    """The gradient (C_out, C / groups, *kernel_size) of a convolution's weight, where that of its result is
+    ``features``."""
+
 
 @convolution_weight_grad.backward
 def _(grad, features, input, stride, padding, dilation, groups, needs):
@@ -38,62 +57,93 @@ def _(grad, features, input, stride, padding, dilation, groups, needs):
     return {"features": g[0], "input": g[1]}
 
 
-@composite("convolution_weight_grad_backward(Tensor grad, Tensor features, Tensor input, SymInt[] stride, SymInt[] padding, "
-           "SymInt[] dilation, SymInt groups, bool[2] output_mask) -> (Tensor, Tensor)", files="conv", unbound=True)
+@composite(
+    "convolution_weight_grad_backward(Tensor grad, Tensor features, Tensor input, SymInt[] stride, SymInt[] padding, "
+    "SymInt[] dilation, SymInt groups, bool[2] output_mask) -> (Tensor, Tensor)",
+    files="conv",
+    unbound=True,
+)
 def convolution_weight_grad_backward(grad, features, input, stride, padding, dilation, groups, output_mask):
     """The gradients of ``convolution_weight_grad``: two convolutions with ``grad`` in the weight's place."""
 
 
-@composite("conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
-           "SymInt[1] dilation=1, SymInt groups=1) -> Tensor", files="conv")
+@composite(
+    "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
+    "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
+    files="conv",
+)
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, L) with ``weight`` (C_out, C / groups, K)."""
 
 
-@composite("conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding=\"valid\", "
-           "SymInt[1] dilation=1, SymInt groups=1) -> Tensor", files="conv")
+@composite(
+    'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", '
+    "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
+    files="conv",
+)
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
 
 
-@composite("conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
-           "SymInt[2] dilation=1, SymInt groups=1) -> Tensor", files="conv")
+@composite(
+    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
+    "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
+    files="conv",
+)
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, H, W) with ``weight`` (C_out, C / groups, K, K)."""
 
 
-@composite("conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding=\"valid\", "
-           "SymInt[2] dilation=1, SymInt groups=1) -> Tensor", files="conv")
+@composite(
+    'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", '
+    "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
+    files="conv",
+)
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
 
 
-@composite("conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
-           "SymInt[3] dilation=1, SymInt groups=1) -> Tensor", files="conv")
+@composite(
+    "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
+    "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
+    files="conv",
+)
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, D, H, W) with ``weight`` (C_out, C / groups, K, K, K)."""
 
 
-@composite("conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding=\"valid\", "
-           "SymInt[3] dilation=1, SymInt groups=1) -> Tensor", files="conv")
+@composite(
+    'conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", '
+    "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
+    files="conv",
+)
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
 
 
-@composite("conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
-           "SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor", files="conv")
+@composite(
+    "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
+    "SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor",
+    files="conv",
+)
 def conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv1d`` as an operation: ``weight`` is (C, C_out / groups, K)."""
 
 
-@composite("conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
-           "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor", files="conv")
+@composite(
+    "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
+    "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor",
+    files="conv",
+)
 def conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv2d`` as an operation: ``weight`` is (C, C_out / groups, K, K)."""
 
 
-@composite("conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
-           "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor", files="conv")
+@composite(
+    "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
+    "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor",
+    files="conv",
+)
 def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv3d`` as an operation: ``weight`` is (C, C_out / groups, K, K, K)."""
 
@@ -103,26 +153,44 @@ def conv_tbc(self, weight, bias, pad):
     """``conv1d`` with time first: ``self`` (T, N, C), ``weight`` (K, C, C_out), ``bias`` (C_out,)."""
 
 
-@kernel("im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
-        variants="function out", module="nn", shape="im2col", files="columns")
+@kernel(
+    "im2col(Tensor self, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) -> Tensor",
+    variants="function out",
+    module="nn",
+    shape="im2col",
+    files="columns",
+)
 def im2col(self, kernel_size, dilation, padding, stride):
     """The windows of ``self`` ([N,] C, H, W) as columns: ([N,] C * K * K, windows)."""
+
 
 @im2col.backward
 def _(grad, self, kernel_size, dilation, padding, stride):
     return {"self": op.im2col_backward(grad, self.sizes(), kernel_size, dilation, padding, stride)}
 
 
-@composite("im2col_backward(Tensor grad, SymInt[] input_sizes, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
-           "-> Tensor", files="conv", unbound=True)
+@composite(
+    "im2col_backward(Tensor grad, SymInt[] input_sizes, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] "
+    "stride) "
+    "-> Tensor",
+    files="conv",
+    unbound=True,
+)
 def im2col_backward(grad, input_sizes, kernel_size, dilation, padding, stride):
     """``col2im`` onto an image of ``input_sizes``."""
 
 
-@kernel("col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
-        "-> Tensor", variants="function out", module="nn", shape="col2im", files="columns")
+@kernel(
+    "col2im(Tensor self, SymInt[2] output_size, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] stride) "
+    "-> Tensor",
+    variants="function out",
+    module="nn",
+    shape="col2im",
+    files="columns",
+)
 def col2im(self, output_size, kernel_size, dilation, padding, stride):
     """The sum of columns of windows, as ``im2col`` lays them out, at their places in ([N,] C, H, W)."""
+
 
 @col2im.backward
 def _(grad, kernel_size, dilation, padding, stride):

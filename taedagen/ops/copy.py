@@ -3,52 +3,78 @@
 from taedagen.opdef import *
 
 
-@kernel("copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)", variants="method", everywhere=True,
-        files="copy")
+@kernel(
+    "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    files="copy",
+)
 def copy_(self, src, non_blocking):
     """Copies ``src``, broadcast and converted, into ``self``."""
 
+
 @copy_.backward
-def _(grad, self, src): return {"self": op.zeros_like(grad), "src": op.copy_backward(grad, src.sizes(), src.dtype())}
+def _(grad, self, src):
+    return {"self": op.zeros_like(grad), "src": op.copy_backward(grad, src.sizes(), src.dtype())}
 
 
 @kernel("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", variants="method function", files="copy")
 def fill_(self, value):
     """Sets every element to ``value``."""
 
+
 @fill_.backward
-def _(grad, self): return {"self": op.zeros_like(grad)}
+def _(grad, self):
+    return {"self": op.zeros_like(grad)}
 
 
 @kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy")
 def zero_(self):
     """Sets every element to zero."""
 
+
 @zero_.backward
-def _(grad, self): return {"self": op.zeros_like(grad)}
+def _(grad, self):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", variants="function method", shape="clone",
-        files="copy")
+@kernel(
+    "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function method",
+    shape="clone",
+    files="copy",
+)
 def clone(self, memory_format):
     """A copy with the same strides where these are dense, else contiguous."""
 
+
 @clone.backward
-def _(grad): return {"self": grad}
+def _(grad):
+    return {"self": grad}
 
 
-@kernel("_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
-        variants="function", everywhere=True, files="copy", unbound=True)
+@kernel(
+    "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function",
+    everywhere=True,
+    files="copy",
+    unbound=True,
+)
 def _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
     """A copy of another dtype, device or memory format."""
 
+
 @_to_copy.backward
-def _(grad, self): return {"self": op.to_copy_backward(grad, self.dtype())}
+def _(grad, self):
+    return {"self": op.to_copy_backward(grad, self.dtype())}
 
 
-@composite("contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)", variants="method",
-           files="copy")
+@composite(
+    "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
+    variants="method",
+    files="copy",
+)
 def contiguous(self, memory_format):
     """``self`` if its memory has the format already, else a copy that has."""
 
@@ -63,13 +89,19 @@ def to_copy_backward(grad, dtype):
     """The gradient of a conversion: converted back, its real part for a real input."""
 
 
-@kernel("fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)", variants="method function", everywhere=True,
-        files="copy")
+@kernel(
+    "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
+    variants="method function",
+    everywhere=True,
+    files="copy",
+)
 def fill_with_(self, value):
     """Sets every element to the number in the 0-d tensor ``value``."""
 
+
 @fill_with_.backward
-def _(grad): return {"self": op.zeros_like(grad), "value": grad}
+def _(grad):
+    return {"self": op.zeros_like(grad), "value": grad}
 
 
 @composite("fill.Scalar(Tensor self, Scalar value) -> Tensor", variants="function out", files="copy")
@@ -82,8 +114,12 @@ def fill_with(self, value):
     """A tensor like ``self`` with every element the number in the 0-d tensor ``value``."""
 
 
-@composite("copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor", variants="function out", files="copy",
-           unbound=True)
+@composite(
+    "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
+    variants="function out",
+    files="copy",
+    unbound=True,
+)
 def copy(self, src, non_blocking):
     """``src``, broadcast and converted to be like ``self``."""
 
@@ -107,33 +143,54 @@ def lift_fresh_copy(self):
 # --- conversions that give the tensor itself back where nothing changes
 
 
-@composite("to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
-           "MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy")
+@composite(
+    "to.dtype(Tensor(a) self, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    variants="method",
+    files="copy",
+)
 def to_dtype(self, dtype, non_blocking, copy, memory_format):
     """``self`` as another dtype; the same tensor where it has it already, unless ``copy``."""
 
 
-@composite("to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
-           "MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy")
+@composite(
+    "to.other(Tensor(a) self, Tensor other, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    variants="method",
+    files="copy",
+)
 def to_other(self, other, non_blocking, copy, memory_format):
     """``self`` with the dtype and on the device of ``other``."""
 
 
-@composite("to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, "
-           "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy")
+@composite(
+    "to.prim_Device(Tensor(a) self, Device? device, ScalarType? dtype=None, bool non_blocking=False, "
+    "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
+    variants="method",
+    files="copy",
+)
 def to_place(self, device, dtype, non_blocking, copy, memory_format):
     """``self`` on another device, and as another dtype if one is given."""
 
 
-@composite("to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
-           "MemoryFormat? memory_format=None) -> Tensor(a)", variants="method", files="copy", unbound=True)
+@composite(
+    "to.device(Tensor(a) self, Device device, ScalarType dtype, bool non_blocking=False, bool copy=False, "
+    "MemoryFormat? memory_format=None) -> Tensor(a)",
+    variants="method",
+    files="copy",
+    unbound=True,
+)
 def to_device(self, device, dtype, non_blocking, copy, memory_format):
     """``self`` on another device as another dtype."""
 
 
-@composite("to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
-           "-> Tensor(a)", variants="method", files="copy")
+@composite(
+    "to.dtype_layout(Tensor(a) self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+    "-> Tensor(a)",
+    variants="method",
+    files="copy",
+)
 def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memory_format):
     """``self`` with what is given; the same tensor where it has that already, unless ``copy``."""
 

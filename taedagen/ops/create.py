@@ -3,45 +3,73 @@
 from taedagen.opdef import *
 
 
-@kernel("empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        variants="function out", everywhere=True, files="create", not_differentiable=True)
+@kernel(
+    "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function out",
+    everywhere=True,
+    files="create",
+    not_differentiable=True,
+)
 def empty(size, dtype, layout, device, pin_memory, memory_format):
     """A tensor whose elements are not initialised."""
 
 
-@kernel("empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
-        "Device? device=None, bool? pin_memory=None) -> Tensor", everywhere=True, files="create", not_differentiable=True)
+@kernel(
+    "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    everywhere=True,
+    files="create",
+    not_differentiable=True,
+)
 def empty_strided(size, stride, dtype, layout, device, pin_memory):
     """A tensor of the given strides whose elements are not initialised."""
 
 
-@composite("empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, "
-           "Device? device=None, bool? pin_memory=None) -> Tensor", files="create")
+@composite(
+    "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    files="create",
+)
 def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
     """A tensor not initialised whose dimensions lie in memory in the order ``physical_layout``, outermost first."""
 
 
-@composite("zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", variants="function out", files="create")
+@composite(
+    "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    variants="function out",
+    files="create",
+)
 def zeros(size, dtype, layout, device, pin_memory):
     """A tensor of zeros."""
 
 
-@composite("ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", variants="function out", files="create")
+@composite(
+    "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    variants="function out",
+    files="create",
+)
 def ones(size, dtype, layout, device, pin_memory):
     """A tensor of ones."""
 
 
-@composite("full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", variants="function out", files="create")
+@composite(
+    "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    variants="function out",
+    files="create",
+)
 def full(size, fill_value, dtype, layout, device, pin_memory):
     """A tensor of copies of a number, whose kind gives the dtype where none is given."""
 
 
-@composite("scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", files="create")
+@composite(
+    "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    files="create",
+)
 def scalar_tensor(s, dtype, layout, device, pin_memory):
     """A 0-d tensor of the default dtype, if no other is given."""
 
@@ -49,59 +77,99 @@ def scalar_tensor(s, dtype, layout, device, pin_memory):
 # --- like another tensor
 
 
-@kernel("empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        variants="function", everywhere=True, files="create", not_differentiable=True)
+@kernel(
+    "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function",
+    everywhere=True,
+    files="create",
+    not_differentiable=True,
+)
 def empty_like(self, dtype, layout, device, pin_memory, memory_format):
     """Not initialised, with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@kernel("zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        variants="function", everywhere=True, files="create", not_differentiable=True)
+@kernel(
+    "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function",
+    everywhere=True,
+    files="create",
+    not_differentiable=True,
+)
 def zeros_like(self, dtype, layout, device, pin_memory, memory_format):
     """Zeros with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@kernel("ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        variants="function", everywhere=True, files="create", not_differentiable=True)
+@kernel(
+    "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function",
+    everywhere=True,
+    files="create",
+    not_differentiable=True,
+)
 def ones_like(self, dtype, layout, device, pin_memory, memory_format):
     """Ones with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@kernel("full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-        "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
-        variants="function", everywhere=True, files="create", not_differentiable=True)
+@kernel(
+    "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    variants="function",
+    everywhere=True,
+    files="create",
+    not_differentiable=True,
+)
 def full_like(self, fill_value, dtype, layout, device, pin_memory, memory_format):
     """Copies of a number with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite("new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", variants="method", files="create")
+@composite(
+    "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    variants="method",
+    files="create",
+)
 def new_empty(self, size, dtype, layout, device, pin_memory):
     """``empty`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite("new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
-           "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor", variants="method", files="create")
+@composite(
+    "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
+    "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    variants="method",
+    files="create",
+)
 def new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
     """``empty_strided`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite("new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
-           "Device? device=None, bool? pin_memory=None) -> Tensor", variants="method", files="create")
+@composite(
+    "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
+    "Device? device=None, bool? pin_memory=None) -> Tensor",
+    variants="method",
+    files="create",
+)
 def new_full(self, size, fill_value, dtype, layout, device, pin_memory):
     """``full`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite("new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", variants="method", files="create")
+@composite(
+    "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    variants="method",
+    files="create",
+)
 def new_zeros(self, size, dtype, layout, device, pin_memory):
     """``zeros`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite("new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-           "bool? pin_memory=None) -> Tensor", variants="method", files="create")
+@composite(
+    "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+    "bool? pin_memory=None) -> Tensor",
+    variants="method",
+    files="create",
+)
 def new_ones(self, size, dtype, layout, device, pin_memory):
     """``ones`` with this tensor's dtype and device, if no others are given."""

@@ -5,13 +5,22 @@ from taedagen.opdef import *
 # --- LU
 
 
-@kernel("linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor info)",
-        variants="function out", module="linalg", shape="lu_factor", files="lapack", nondiff="pivots info")
+@kernel(
+    "linalg_lu_factor_ex(Tensor A, *, bool pivot=True, bool check_errors=False) -> (Tensor LU, Tensor pivots, Tensor "
+    "info)",
+    variants="function out",
+    module="linalg",
+    shape="lu_factor",
+    files="lapack",
+    nondiff="pivots info",
+)
 def linalg_lu_factor_ex(A, pivot, check_errors):
     """The factors of ``P @ A`` in one matrix, the row exchanges (counted from 1) and where a pivot was zero."""
 
+
 @linalg_lu_factor_ex.backward
-def _(grads, LU, pivots): return {"A": op.lu_factor_backward(grads[0], LU, pivots)}
+def _(grads, LU, pivots):
+    return {"A": op.lu_factor_backward(grads[0], LU, pivots)}
 
 
 @composite("lu_factor_backward(Tensor grad, Tensor LU, Tensor pivots) -> Tensor", files="decompositions", unbound=True)
@@ -19,32 +28,53 @@ def lu_factor_backward(grad, LU, pivots):
     """The gradient of a square LU factorisation."""
 
 
-@composite("linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)", variants="function out", module="linalg",
-           files="decompositions")
+@composite(
+    "linalg_lu_factor(Tensor A, *, bool pivot=True) -> (Tensor LU, Tensor pivots)",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_lu_factor(A, pivot):
     """The factors of ``P @ A`` in one matrix, and the row exchanges, counted from 1."""
 
 
-@composite("lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor L, Tensor U)",
-           variants="function out", files="decompositions")
+@composite(
+    "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True) -> (Tensor P, Tensor "
+    "L, Tensor U)",
+    variants="function out",
+    files="decompositions",
+)
 def lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
     """The matrices P, L and U of a factorisation: ``P @ L @ U`` is what was factored."""
 
 
-@kernel("pivots_to_permutation(Tensor pivots, SymInt rows) -> Tensor", shape="permutation", files="lapack", unbound=True,
-        not_differentiable=True)
+@kernel(
+    "pivots_to_permutation(Tensor pivots, SymInt rows) -> Tensor",
+    shape="permutation",
+    files="lapack",
+    unbound=True,
+    not_differentiable=True,
+)
 def pivots_to_permutation(pivots, rows):
     """Which row of the matrix stands in each row after the exchanges."""
 
 
-@composite("linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)", variants="function out", module="linalg",
-           files="decompositions")
+@composite(
+    "linalg_lu(Tensor A, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_lu(A, pivot):
     """``A = P @ L @ U`` with a permutation, a unit lower and an upper triangular matrix."""
 
 
-@composite("linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
-           variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_lu_solve(Tensor LU, Tensor pivots, Tensor B, *, bool left=True, bool adjoint=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_lu_solve(LU, pivots, B, left, adjoint):
     """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``) from the factors of A."""
 
@@ -58,10 +88,17 @@ def lu_solve(self, LU_data, LU_pivots):
 # --- inverse and solutions
 
 
-@kernel("linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)", variants="function", module="linalg",
-        shape="inv", files="lapack", nondiff="info")
+@kernel(
+    "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
+    variants="function",
+    module="linalg",
+    shape="inv",
+    files="lapack",
+    nondiff="info",
+)
 def linalg_inv_ex(A, check_errors):
     """The inverse of square matrices, and 0 or the place of the zero pivot of those that have none."""
+
 
 @linalg_inv_ex.backward
 def _(grads, inverse):
@@ -79,10 +116,17 @@ def inverse(self):
     return op.linalg_inv(self)
 
 
-@kernel("linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
-        variants="function out", module="linalg", shape="solve", files="lapack", nondiff="info")
+@kernel(
+    "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)",
+    variants="function out",
+    module="linalg",
+    shape="solve",
+    files="lapack",
+    nondiff="info",
+)
 def linalg_solve_ex(A, B, left, check_errors):
     """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the place of a zero pivot."""
+
 
 @linalg_solve_ex.backward
 def _(grads, A, B, left, result):
@@ -90,21 +134,36 @@ def _(grads, A, B, left, result):
     return {"A": g[0], "B": g[1]}
 
 
-@composite("linalg_solve_backward(Tensor grad, Tensor A, Tensor B, Tensor X, bool left) -> (Tensor, Tensor)", files="decompositions",
-           unbound=True)
+@composite(
+    "linalg_solve_backward(Tensor grad, Tensor A, Tensor B, Tensor X, bool left) -> (Tensor, Tensor)",
+    files="decompositions",
+    unbound=True,
+)
 def linalg_solve_backward(grad, A, B, X, left):
     """The gradients for both sides of a system."""
 
 
-@composite("linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_solve(A, B, left):
     """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``); LinAlgError for a singular A."""
 
 
-@kernel("linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
-        variants="function out", module="linalg", shape="solve_triangular", files="lapack")
+@kernel(
+    "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    shape="solve_triangular",
+    files="lapack",
+)
 def linalg_solve_triangular(self, B, upper, left, unitriangular):
-    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``) for a triangular A, whose other half is not read."""
+    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``) for a triangular A, whose other half is not
+    read."""
+
 
 @linalg_solve_triangular.backward
 def _(grad, self, upper, left, unitriangular, result):
@@ -112,14 +171,22 @@ def _(grad, self, upper, left, unitriangular, result):
     return {"self": g[0], "B": g[1]}
 
 
-@composite("solve_triangular_backward(Tensor grad, Tensor A, Tensor X, bool upper, bool left, bool unitriangular) -> (Tensor, Tensor)",
-           files="decompositions", unbound=True)
+@composite(
+    "solve_triangular_backward(Tensor grad, Tensor A, Tensor X, bool upper, bool left, bool unitriangular) -> "
+    "(Tensor, Tensor)",
+    files="decompositions",
+    unbound=True,
+)
 def solve_triangular_backward(grad, A, X, upper, left, unitriangular):
     """The gradients for both sides of a triangular system."""
 
 
-@composite("triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
-           "(Tensor solution, Tensor cloned_coefficient)", variants="function method", files="decompositions")
+@composite(
+    "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
+    "(Tensor solution, Tensor cloned_coefficient)",
+    variants="function method",
+    files="decompositions",
+)
 def triangular_solve(self, A, upper, transpose, unitriangular):
     """The solution of ``A @ X = self`` for a triangular A (or its transpose), and a copy of A."""
 
@@ -127,13 +194,21 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
 # --- Cholesky
 
 
-@kernel("linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-        variants="function", module="linalg", shape="cholesky", files="lapack", nondiff="info")
+@kernel(
+    "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
+    variants="function",
+    module="linalg",
+    shape="cholesky",
+    files="lapack",
+    nondiff="info",
+)
 def linalg_cholesky_ex(self, upper, check_errors):
     """The triangular factor of positive-definite matrices, and 0 or the order of the minor that is not positive."""
 
+
 @linalg_cholesky_ex.backward
-def _(grads, upper, L): return {"self": op.cholesky_backward(grads[0], L, upper)}
+def _(grads, upper, L):
+    return {"self": op.cholesky_backward(grads[0], L, upper)}
 
 
 @composite("cholesky_backward(Tensor grad, Tensor L, bool upper) -> Tensor", files="decompositions", unbound=True)
@@ -141,9 +216,15 @@ def cholesky_backward(grad, L, upper):
     """The gradient of a Cholesky factorisation, Hermitian."""
 
 
-@composite("linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_cholesky(self, upper):
-    """The lower factor L of ``A = L @ L^H`` (or the upper one of ``U^H @ U``); LinAlgError where A is not positive definite."""
+    """The lower factor L of ``A = L @ L^H`` (or the upper one of ``U^H @ U``); LinAlgError where A is not positive
+    definite."""
 
 
 @composite("cholesky(Tensor self, bool upper=False) -> Tensor", variants="function method out")
@@ -152,12 +233,18 @@ def cholesky(self, upper):
     return op.linalg_cholesky(self, upper=upper)
 
 
-@composite("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", variants="function method out", files="decompositions")
+@composite(
+    "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
+    variants="function method out",
+    files="decompositions",
+)
 def cholesky_solve(self, input2, upper):
     """The solution of ``A @ X = self`` from the Cholesky factor ``input2`` of A."""
 
 
-@composite("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", variants="function method out", files="decompositions")
+@composite(
+    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor", variants="function method out", files="decompositions"
+)
 def cholesky_inverse(self, upper):
     """The inverse of A from its Cholesky factor."""
 
@@ -165,21 +252,35 @@ def cholesky_inverse(self, upper):
 # --- QR
 
 
-@kernel("linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)", variants="function out", module="linalg", shape="qr",
-        files="lapack")
+@kernel(
+    "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)",
+    variants="function out",
+    module="linalg",
+    shape="qr",
+    files="lapack",
+)
 def linalg_qr(A, mode):
-    """``A = Q @ R`` with orthonormal columns and an upper triangle; ``mode`` is reduced, complete, or r (an empty Q)."""
+    """``A = Q @ R`` with orthonormal columns and an upper triangle; ``mode`` is reduced, complete, or r (an empty
+    Q)."""
+
 
 @linalg_qr.backward
-def _(grads, mode, Q, R): return {"A": op.qr_backward(grads[0], grads[1], Q, R, mode)}
+def _(grads, mode, Q, R):
+    return {"A": op.qr_backward(grads[0], grads[1], Q, R, mode)}
 
 
-@composite("qr_backward(Tensor grad_q, Tensor grad_r, Tensor Q, Tensor R, str mode) -> Tensor", files="decompositions", unbound=True)
+@composite(
+    "qr_backward(Tensor grad_q, Tensor grad_r, Tensor Q, Tensor R, str mode) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def qr_backward(grad_q, grad_r, Q, R, mode):
     """The gradient of a QR factorisation."""
 
 
-@composite("qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", variants="function method", files="decompositions")
+@composite(
+    "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", variants="function method", files="decompositions"
+)
 def qr(self, some):
     """``linalg_qr``, reduced where ``some``, else complete."""
 
@@ -187,37 +288,60 @@ def qr(self, some):
 # --- singular values
 
 
-@kernel("_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-        variants="function", unbound=True, shape="svd", files="lapack")
+@kernel(
+    "_linalg_svd(Tensor A, bool full_matrices=False, bool compute_uv=True, *, str? driver=None) -> (Tensor U, Tensor "
+    "S, Tensor Vh)",
+    variants="function",
+    unbound=True,
+    shape="svd",
+    files="lapack",
+)
 def _linalg_svd(A, full_matrices, compute_uv, driver):
     """``A = U @ diag(S) @ Vh``; U and Vh are empty unless ``compute_uv``."""
+
 
 @_linalg_svd.backward
 def _(grads, A, full_matrices, compute_uv, U, S, Vh):
     return {"A": op.svd_backward(grads[0], grads[1], grads[2], A, U, S, Vh, full_matrices, compute_uv)}
 
 
-@composite("svd_backward(Tensor grad_u, Tensor grad_s, Tensor grad_vh, Tensor A, Tensor U, Tensor S, Tensor Vh, bool full_matrices, "
-           "bool compute_uv) -> Tensor", files="decompositions", unbound=True)
+@composite(
+    "svd_backward(Tensor grad_u, Tensor grad_s, Tensor grad_vh, Tensor A, Tensor U, Tensor S, Tensor Vh, bool "
+    "full_matrices, "
+    "bool compute_uv) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def svd_backward(grad_u, grad_s, grad_vh, A, U, S, Vh, full_matrices, compute_uv):
     """The gradient of a singular value decomposition; infinite for U and Vh where singular values coincide."""
 
 
-@composite("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)", variants="function",
-           module="linalg")
+@composite(
+    "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
+    variants="function",
+    module="linalg",
+)
 def linalg_svd(A, full_matrices, driver):
     """``A = U @ diag(S) @ Vh`` with singular values in descending order."""
     s = op._linalg_svd(A, full_matrices, True, driver=driver)
     return s[0], s[1], s[2]
 
 
-@composite("linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_svdvals(Tensor A, *, str? driver=None) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_svdvals(A, driver):
     """The singular values, in descending order."""
 
 
-@composite("svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)", variants="function method",
-           files="decompositions")
+@composite(
+    "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
+    variants="function method",
+    files="decompositions",
+)
 def svd(self, some, compute_uv):
     """``self = U @ diag(S) @ V^H``; without ``compute_uv``, U and V are zeros."""
 
@@ -225,46 +349,74 @@ def svd(self, some, compute_uv):
 # --- eigenvalues
 
 
-@kernel("_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)", variants="function",
-        unbound=True, shape="eigh", files="lapack")
+@kernel(
+    "_linalg_eigh(Tensor A, str UPLO='L', bool compute_v=True) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    variants="function",
+    unbound=True,
+    shape="eigh",
+    files="lapack",
+)
 def _linalg_eigh(A, UPLO, compute_v):
     """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which one triangle is read."""
+
 
 @_linalg_eigh.backward
 def _(grads, compute_v, eigenvalues, eigenvectors):
     return {"A": op.eigh_backward(grads[0], grads[1], eigenvalues, eigenvectors)}
 
 
-@composite("eigh_backward(Tensor grad_values, Tensor grad_vectors, Tensor values, Tensor vectors) -> Tensor", files="decompositions",
-           unbound=True)
+@composite(
+    "eigh_backward(Tensor grad_values, Tensor grad_vectors, Tensor values, Tensor vectors) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def eigh_backward(grad_values, grad_vectors, values, vectors):
     """The gradient of a Hermitian eigenvalue decomposition; infinite for the vectors where eigenvalues coincide."""
 
 
-@composite("linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)", variants="function", module="linalg")
+@composite(
+    "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
+    variants="function",
+    module="linalg",
+)
 def linalg_eigh(self, UPLO):
-    """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which the triangle ``UPLO`` is read."""
+    """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which the triangle ``UPLO`` is
+    read."""
     e = op._linalg_eigh(self, UPLO, True)
     return e[0], e[1]
 
 
-@composite("linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_eigvalsh(Tensor self, str UPLO='L') -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_eigvalsh(self, UPLO):
     """The eigenvalues of Hermitian matrices, ascending."""
 
 
-@kernel("linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)", variants="function out", module="linalg", shape="eig",
-        files="lapack")
+@kernel(
+    "linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)",
+    variants="function out",
+    module="linalg",
+    shape="eig",
+    files="lapack",
+)
 def linalg_eig(self):
     """The complex eigenvalues and eigenvectors (columns, of length 1) of square matrices."""
+
 
 @linalg_eig.backward
 def _(grads, self, eigenvalues, eigenvectors):
     return {"self": op.eig_backward(grads[0], grads[1], eigenvalues, eigenvectors, self.dtype())}
 
 
-@composite("eig_backward(Tensor grad_values, Tensor grad_vectors, Tensor values, Tensor vectors, ScalarType dtype) -> Tensor",
-           files="decompositions", unbound=True)
+@composite(
+    "eig_backward(Tensor grad_values, Tensor grad_vectors, Tensor values, Tensor vectors, ScalarType dtype) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def eig_backward(grad_values, grad_vectors, values, vectors, dtype):
     """The gradient of an eigenvalue decomposition."""
 
@@ -281,8 +433,10 @@ def linalg_eigvals(self):
 def linalg_det(A):
     """The determinants of square matrices."""
 
+
 @linalg_det.backward
-def _(grad, A, result): return {"A": op.det_backward(grad, A, result)}
+def _(grad, A, result):
+    return {"A": op.det_backward(grad, A, result)}
 
 
 @composite("det_backward(Tensor grad, Tensor A, Tensor det) -> Tensor", files="decompositions", unbound=True)
@@ -296,7 +450,12 @@ def det(self):
     return op.linalg_det(self)
 
 
-@composite("linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)", variants="function", module="linalg", files="decompositions")
+@composite(
+    "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
+    variants="function",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_slogdet(A):
     """The signs of the determinants and the logarithms of their sizes."""
 
@@ -316,13 +475,20 @@ def logdet(self):
 # --- what singular values tell
 
 
-@composite("linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
-           variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_pinv.atol_rtol_tensor(Tensor self, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> "
+    "Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_pinv(self, atol, rtol, hermitian):
     """The pseudo-inverse: singular values up to max(atol, rtol * the largest) count as zero."""
 
+
 @linalg_pinv.backward
-def _(grad, self, result): return {"self": op.pinv_backward(grad, self, result)}
+def _(grad, self, result):
+    return {"self": op.pinv_backward(grad, self, result)}
 
 
 @composite("pinv_backward(Tensor grad, Tensor A, Tensor P) -> Tensor", files="decompositions", unbound=True)
@@ -330,14 +496,22 @@ def pinv_backward(grad, A, P):
     """The gradient of the pseudo-inverse P, where the rank does not change."""
 
 
-@composite("linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
-           variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_pinv.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_pinv(self, atol, rtol, hermitian):
     """The pseudo-inverse with numbers for tolerances."""
 
 
-@composite("linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor", variants="function out", module="linalg",
-           files="decompositions")
+@composite(
+    "linalg_pinv(Tensor self, float rcond, bool hermitian=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_pinv(self, rcond, hermitian):
     """The pseudo-inverse with a relative tolerance."""
 
@@ -348,38 +522,66 @@ def pinverse(self, rcond):
     return op.linalg_pinv(self, rcond)
 
 
-@composite("linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) -> Tensor",
-           variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_matrix_rank.atol_rtol_tensor(Tensor input, *, Tensor? atol=None, Tensor? rtol=None, bool hermitian=False) "
+    "-> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_matrix_rank(input, atol, rtol, hermitian):
     """How many singular values exceed max(atol, rtol * the largest)."""
 
 
-@composite("linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> Tensor",
-           variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_matrix_rank.atol_rtol_float(Tensor self, *, float? atol=None, float? rtol=None, bool hermitian=False) -> "
+    "Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_matrix_rank(self, atol, rtol, hermitian):
     """The rank with numbers for tolerances."""
 
 
-@composite("linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor", variants="function out", module="linalg",
-           files="decompositions")
+@composite(
+    "linalg_matrix_rank(Tensor self, float tol, bool hermitian=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_matrix_rank(self, tol, hermitian):
     """The rank with an absolute tolerance."""
 
 
-@composite("linalg_cond(Tensor self, Scalar? p=None) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_cond(Tensor self, Scalar? p=None) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_cond(self, p):
-    """The condition number: the largest singular value over the smallest, or the norms of order ``p`` of A and its inverse."""
+    """The condition number: the largest singular value over the smallest, or the norms of order ``p`` of A and its
+    inverse."""
 
 
-@composite("linalg_cond.p_str(Tensor self, str p) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_cond.p_str(Tensor self, str p) -> Tensor", variants="function out", module="linalg", files="decompositions"
+)
 def linalg_cond(self, p):
     """The condition number in the norm 'fro' or 'nuc'."""
 
 
-@kernel("linalg_lstsq_gelsd(Tensor A, Tensor B, float rcond) -> (Tensor solution, Tensor rank, Tensor singular_values)", shape="lstsq",
-        files="lapack", unbound=True, nondiff="rank singular_values")
+@kernel(
+    "linalg_lstsq_gelsd(Tensor A, Tensor B, float rcond) -> (Tensor solution, Tensor rank, Tensor singular_values)",
+    shape="lstsq",
+    files="lapack",
+    unbound=True,
+    nondiff="rank singular_values",
+)
 def linalg_lstsq_gelsd(A, B, rcond):
     """The shortest least-squares solutions by singular values (LAPACK's gelsd)."""
+
 
 @linalg_lstsq_gelsd.backward
 def _(grads, A, B, rcond):
@@ -392,16 +594,25 @@ def lstsq_backward(grad, A, B):
     """The gradients of ``pinv(A) @ B``."""
 
 
-@composite("linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals, Tensor rank, "
-           "Tensor singular_values)", variants="function", module="linalg", files="decompositions")
+@composite(
+    "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
+    "residuals, Tensor rank, "
+    "Tensor singular_values)",
+    variants="function",
+    module="linalg",
+    files="decompositions",
+)
 def linalg_lstsq(self, b, rcond, driver):
-    """The shortest X that makes ``self @ X - b`` shortest; residuals where they are defined, rank and singular values."""
+    """The shortest X that makes ``self @ X - b`` shortest; residuals where they are defined, rank and singular
+    values."""
 
 
 # --- functions of matrices
 
 
-@composite("linalg_matrix_exp(Tensor self) -> Tensor", variants="function out", module="linalg", files="matrix_functions")
+@composite(
+    "linalg_matrix_exp(Tensor self) -> Tensor", variants="function out", module="linalg", files="matrix_functions"
+)
 def linalg_matrix_exp(self):
     """The exponential of square matrices."""
 
@@ -412,17 +623,32 @@ def matrix_exp(self):
     return op.linalg_matrix_exp(self)
 
 
-@composite("linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", variants="function", module="linalg", files="matrix_functions")
+@composite(
+    "linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor",
+    variants="function",
+    module="linalg",
+    files="matrix_functions",
+)
 def linalg_vander(x, N):
     """The powers 0 to N - 1 (by default as many as elements) of each element, along a new last dimension."""
 
 
-@composite("linalg_tensorinv(Tensor self, int ind=2) -> Tensor", variants="function out", module="linalg", files="matrix_functions")
+@composite(
+    "linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix_functions",
+)
 def linalg_tensorinv(self, ind):
-    """The inverse of ``tensordot`` with ``self`` over its last dimensions, of which the first ``ind`` are the result's."""
+    """The inverse of ``tensordot`` with ``self`` over its last dimensions, of which the first ``ind`` are the
+    result's."""
 
 
-@composite("linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor", variants="function out", module="linalg",
-           files="matrix_functions")
+@composite(
+    "linalg_tensorsolve(Tensor self, Tensor other, int[]? dims=None) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix_functions",
+)
 def linalg_tensorsolve(self, other, dims):
     """The X whose ``tensordot`` with ``self``, the dimensions ``dims`` moved to its end, is ``other``."""

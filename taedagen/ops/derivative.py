@@ -3,6 +3,8 @@
 from taedagen.opdef import *
 
 
-@composite("unreduce(Tensor grad, SymInt[] sizes, int[]? dim, bool keepdim) -> Tensor", files="derivative", unbound=True)
+@composite(
+    "unreduce(Tensor grad, SymInt[] sizes, int[]? dim, bool keepdim) -> Tensor", files="derivative", unbound=True
+)
 def unreduce(grad, sizes, dim, keepdim):
     """The gradient of a sum: ``grad`` repeated along the dimensions that were reduced (all without ``dim``)."""

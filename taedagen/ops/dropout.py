@@ -13,13 +13,20 @@ def dropout_(self, p, train):
     """``dropout`` in place."""
 
 
-@kernel("native_dropout(Tensor input, float p, bool? train) -> (Tensor result, Tensor mask)", variants="function out",
-        shape="native_dropout", files="random_ops", nondiff="mask")
+@kernel(
+    "native_dropout(Tensor input, float p, bool? train) -> (Tensor result, Tensor mask)",
+    variants="function out",
+    shape="native_dropout",
+    files="random_ops",
+    nondiff="mask",
+)
 def native_dropout(input, p, train):
     """``dropout`` and its mask: True where an element was kept."""
 
+
 @native_dropout.backward
-def _(grad, mask, p, train): return {"input": op.dropout_backward(grad, mask, p, train)}
+def _(grad, mask, p, train):
+    return {"input": op.dropout_backward(grad, mask, p, train)}
 
 
 @composite("dropout_backward(Tensor grad, Tensor mask, float p, bool? train) -> Tensor", files="dropout", unbound=True)
@@ -27,14 +34,20 @@ def dropout_backward(grad, mask, p, train):
     """``native_dropout_backward`` with the scale that goes with ``p``."""
 
 
-@pointwise("native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor", variants="function out",
-           dtypes=(*FLOATING, *COMPLEX), masks=("mask",))
+@pointwise(
+    "native_dropout_backward(Tensor grad_output, Tensor mask, float scale) -> Tensor",
+    variants="function out",
+    dtypes=(*FLOATING, *COMPLEX),
+    masks=("mask",),
+)
 def native_dropout_backward(grad_output, mask, scale):
     """``grad_output * mask * scale``."""
     return grad_output * where(mask, scale, 0)
 
+
 @native_dropout_backward.backward
-def _(grad, mask, scale): return {"grad_output": op.native_dropout_backward(grad, mask, scale)}
+def _(grad, mask, scale):
+    return {"grad_output": op.native_dropout_backward(grad, mask, scale)}
 
 
 @composite("feature_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout")

@@ -11,11 +11,16 @@ _ARITHMETIC = {"Scalar": "Scalar scalar", "List": "Tensor[] other", "ScalarList"
 _SCALED = _ARITHMETIC | {"List": "Tensor[] other, *, Scalar alpha=1"}
 _WITH_TENSOR = _ARITHMETIC | {"Tensor": "Tensor other"}
 _EXPONENT = {"List": "Tensor[] exponent", "Scalar": "Scalar exponent", "ScalarList": "Scalar[] exponent"}
-_WEIGHT = {"List": "Tensor[] tensors1, Tensor[] weights", "Scalar": "Tensor[] tensors1, Scalar weight",
-           "ScalarList": "Tensor[] tensors1, Scalar[] weight"}
-_TRIPLE = {"Scalar": "Tensor[] tensor1, Tensor[] tensor2, Scalar value=1",
-           "ScalarList": "Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars",
-           "Tensor": "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars"}
+_WEIGHT = {
+    "List": "Tensor[] tensors1, Tensor[] weights",
+    "Scalar": "Tensor[] tensors1, Scalar weight",
+    "ScalarList": "Tensor[] tensors1, Scalar[] weight",
+}
+_TRIPLE = {
+    "Scalar": "Tensor[] tensor1, Tensor[] tensor2, Scalar value=1",
+    "ScalarList": "Tensor[] tensor1, Tensor[] tensor2, Scalar[] scalars",
+    "Tensor": "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars",
+}
 
 UNARY = [
     "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac",
@@ -23,10 +28,19 @@ UNARY = [
     "sinh", "sqrt", "tan", "tanh", "trunc",
 ]  # fmt: skip
 OPERANDS = {
-    "add": _SCALED | {"Tensor": "Tensor other, *, Scalar alpha=1"}, "sub": _SCALED, "mul": _WITH_TENSOR, "div": _WITH_TENSOR,
-    "maximum": _ARITHMETIC, "minimum": _ARITHMETIC, "clamp_max": _ARITHMETIC, "clamp_min": _ARITHMETIC, "pow": _EXPONENT,
-    "lerp": _WEIGHT, "addcmul": _TRIPLE, "addcdiv": _TRIPLE,
-}  # fmt: skip
+    "add": _SCALED | {"Tensor": "Tensor other, *, Scalar alpha=1"},
+    "sub": _SCALED,
+    "mul": _WITH_TENSOR,
+    "div": _WITH_TENSOR,
+    "maximum": _ARITHMETIC,
+    "minimum": _ARITHMETIC,
+    "clamp_max": _ARITHMETIC,
+    "clamp_min": _ARITHMETIC,
+    "pow": _EXPONENT,
+    "lerp": _WEIGHT,
+    "addcmul": _TRIPLE,
+    "addcdiv": _TRIPLE,
+}
 
 
 def _declare(schema, doc):
@@ -40,7 +54,9 @@ def _both(name, overload, arguments):
     """The functional form, which gives a new list, and the one in place, which gives nothing."""
     full, rest = f".{overload}" if overload else "", f", {arguments}" if arguments else ""
     _declare(f"_foreach_{name}{full}(Tensor[] self{rest}) -> Tensor[]", f"``{name}`` of each tensor of the list.")
-    _declare(f"_foreach_{name}_{full}(Tensor(a!)[] self{rest}) -> ()", f"``{name}`` of each tensor of the list, in place.")
+    _declare(
+        f"_foreach_{name}_{full}(Tensor(a!)[] self{rest}) -> ()", f"``{name}`` of each tensor of the list, in place."
+    )
 
 
 for _name in UNARY:

@@ -8,19 +8,32 @@ WRITES = "function method"
 # --- x[...] with tensors
 
 
-@kernel("index.Tensor(Tensor self, Tensor?[] indices) -> Tensor", variants="out", everywhere=True, files="index", unbound=True)
+@kernel(
+    "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
+    variants="out",
+    everywhere=True,
+    files="index",
+    unbound=True,
+)
 def index(self, indices):
     """The elements at positions given by tensors, or where masks hold; an absent one takes a whole dimension.
 
     The broadcast shape of the positions stands in the place of their dimensions, or first if those are not neighbours.
     """
 
+
 @index.backward
-def _(grad, self, indices): return {"self": op.index_backward(grad, self.sizes(), indices)}
+def _(grad, self, indices):
+    return {"self": op.index_backward(grad, self.sizes(), indices)}
 
 
-@kernel("_index_at(Tensor self, Tensor?[] positions) -> Tensor", shape="index_at", files="index", unbound=True,
-        not_differentiable=True)
+@kernel(
+    "_index_at(Tensor self, Tensor?[] positions) -> Tensor",
+    shape="index_at",
+    files="index",
+    unbound=True,
+    not_differentiable=True,
+)
 def _index_at(self, positions):
     """``index`` without masks."""
 
@@ -30,32 +43,44 @@ def index_backward(grad, sizes, indices):
     """Zeros of shape ``sizes`` with ``grad`` added at ``indices``."""
 
 
-@kernel("index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
-        variants=WRITES, files="index")
+@kernel(
+    "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
+    variants=WRITES,
+    files="index",
+)
 def index_put_(self, indices, values, accumulate):
     """Writes ``values``, broadcast, at positions given by tensors or masks; with ``accumulate`` adds them.
 
     Of several values for one position the last one stays.
     """
 
+
 @index_put_.backward
 def _(grad, indices, accumulate):
     return {"self": op.index_put_self_backward(grad, indices, accumulate), "values": op.index(grad, indices)}
 
 
-@composite("index_put_self_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor", files="index", unbound=True)
+@composite(
+    "index_put_self_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor", files="index", unbound=True
+)
 def index_put_self_backward(grad, indices, accumulate):
     """``grad`` with zeros where ``index_put_`` replaced what was there."""
 
 
-@composite("index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
-           variants="function method out", files="index")
+@composite(
+    "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def index_put(self, indices, values, accumulate):
     """``index_put_`` into a copy."""
 
 
-@composite("_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
-           "bool unsafe=False) -> Tensor(a!)", files="index")
+@composite(
+    "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
+    "bool unsafe=False) -> Tensor(a!)",
+    files="index",
+)
 def _index_put_impl_(self, indices, values, accumulate, unsafe):
     """``index_put_``; positions are checked whether ``unsafe`` or not."""
 
@@ -63,70 +88,106 @@ def _index_put_impl_(self, indices, values, accumulate, unsafe):
 # --- along one dimension
 
 
-@kernel("index_select(Tensor self, int dim, Tensor index) -> Tensor", variants="function method out", shape="index_select",
-        files="index")
+@kernel(
+    "index_select(Tensor self, int dim, Tensor index) -> Tensor",
+    variants="function method out",
+    shape="index_select",
+    files="index",
+)
 def index_select(self, dim, index):
     """The slices of ``self`` along ``dim`` at the positions of the vector ``index``."""
 
+
 @index_select.backward
-def _(grad, self, dim, index): return {"self": op.index_select_backward(grad, self.sizes(), dim, index)}
+def _(grad, self, dim, index):
+    return {"self": op.index_select_backward(grad, self.sizes(), dim, index)}
 
 
-@composite("index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor", files="index",
-           unbound=True)
+@composite(
+    "index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor",
+    files="index",
+    unbound=True,
+)
 def index_select_backward(grad, self_sizes, dim, index):
     """Zeros of shape ``self_sizes`` with the slices of ``grad`` added at ``index``."""
 
 
-@kernel("index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
-        variants="method", files="index")
+@kernel(
+    "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
+    variants="method",
+    files="index",
+)
 def index_add_(self, dim, index, source, alpha):
     """Adds the slices of ``alpha * source`` along ``dim`` at the positions of the vector ``index``."""
+
 
 @index_add_.backward
 def _(grad, dim, index, source, alpha):
     return {"self": grad, "source": op.index_source_backward(grad, dim, index, source.sizes()) * conj(alpha)}
 
 
-@composite("index_source_backward(Tensor grad, int dim, Tensor index, SymInt[] sizes) -> Tensor", files="index", unbound=True)
+@composite(
+    "index_source_backward(Tensor grad, int dim, Tensor index, SymInt[] sizes) -> Tensor", files="index", unbound=True
+)
 def index_source_backward(grad, dim, index, sizes):
     """The slices of ``grad`` at ``index``, in the shape of a source, which may be a number."""
 
 
-@composite("index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
-           variants="function method out", files="index")
+@composite(
+    "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def index_add(self, dim, index, source, alpha):
     """``index_add_`` into a copy."""
 
 
-@kernel("index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)", variants="method", files="index")
+@kernel(
+    "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)", variants="method", files="index"
+)
 def index_copy_(self, dim, index, source):
     """Writes the slices of ``source`` along ``dim`` at the positions of the vector ``index``."""
 
+
 @index_copy_.backward
 def _(grad, dim, index, source):
-    return {"self": op.index_fill(grad, dim, index, 0), "source": op.index_source_backward(grad, dim, index, source.sizes())}
+    return {
+        "self": op.index_fill(grad, dim, index, 0),
+        "source": op.index_source_backward(grad, dim, index, source.sizes()),
+    }
 
 
-@composite("index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor", variants="function method out",
-           files="index")
+@composite(
+    "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def index_copy(self, dim, index, source):
     """``index_copy_`` into a copy."""
 
 
-@kernel("index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)", variants="method",
-        files="index")
+@kernel(
+    "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+    variants="method",
+    files="index",
+)
 def index_fill_(self, dim, index, value):
     """Sets the slices along ``dim`` at the positions of the vector ``index`` to ``value``."""
 
+
 @index_fill_.backward
-def _(grad, dim, index): return {"self": op.index_fill(grad, dim, index, 0)}
+def _(grad, dim, index):
+    return {"self": op.index_fill(grad, dim, index, 0)}
 
 
-@kernel("index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)", variants="method",
-        files="index")
+@kernel(
+    "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
+    variants="method",
+    files="index",
+)
 def index_fill_tensor_(self, dim, index, value):
     """The same with ``value`` in a tensor without dimensions."""
+
 
 @index_fill_tensor_.backward
 def _(grad, dim, index):
@@ -138,25 +199,36 @@ def index_fill_value_backward(grad, dim, index):
     """The sum of ``grad`` over the slices at ``index``."""
 
 
-@composite("index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
-           variants="function method out", files="index")
+@composite(
+    "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def index_fill(self, dim, index, value):
     """``index_fill_`` into a copy."""
 
 
-@composite("index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
-           variants="function method out", files="index")
+@composite(
+    "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def index_fill_tensor(self, dim, index, value):
     """``index_fill_`` into a copy."""
 
 
-@kernel("index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor(a!)",
-        variants="method", files="index")
+@kernel(
+    "index_reduce_(Tensor(a!) self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> "
+    "Tensor(a!)",
+    variants="method",
+    files="index",
+)
 def index_reduce_(self, dim, index, source, reduce, include_self):
     """Combines slices of ``source`` with those of ``self`` at ``index``: ``reduce`` is prod, mean, amax or amin.
 
     Without ``include_self`` what was at these positions does not count.
     """
+
 
 @index_reduce_.backward
 def _(grad, self, dim, index, source, reduce, include_self, result):
@@ -164,14 +236,21 @@ def _(grad, self, dim, index, source, reduce, include_self, result):
     return {"self": g[0], "source": g[1]}
 
 
-@composite("index_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor source, str reduce, "
-           "bool include_self, Tensor result) -> (Tensor, Tensor, Tensor)", files="index", unbound=True)
+@composite(
+    "index_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor source, str reduce, "
+    "bool include_self, Tensor result) -> (Tensor, Tensor, Tensor)",
+    files="index",
+    unbound=True,
+)
 def index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result):
     """The gradients of ``self`` and ``source``."""
 
 
-@composite("index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
-           variants="function method out", files="index")
+@composite(
+    "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def index_reduce(self, dim, index, source, reduce, include_self):
     """``index_reduce_`` into a copy."""
 
@@ -183,8 +262,10 @@ def index_reduce(self, dim, index, source, reduce, include_self):
 def take(self, index):
     """The elements whose positions in row-major order ``index`` holds, in the shape of ``index``."""
 
+
 @take.backward
-def _(grad, self, index): return {"self": op.take_backward(grad, self.sizes(), index)}
+def _(grad, self, index):
+    return {"self": op.take_backward(grad, self.sizes(), index)}
 
 
 @composite("take_backward(Tensor grad, SymInt[] sizes, Tensor index) -> Tensor", files="index", unbound=True)
@@ -192,14 +273,21 @@ def take_backward(grad, sizes, index):
     """Zeros of shape ``sizes`` with ``grad`` added at ``index``."""
 
 
-@kernel("put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)", variants="method",
-        files="index")
+@kernel(
+    "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
+    variants="method",
+    files="index",
+)
 def put_(self, index, source, accumulate):
     """Writes ``source`` at the elements whose positions in row-major order ``index`` holds; or adds it."""
 
+
 @put_.backward
 def _(grad, index, source, accumulate):
-    return {"self": op.put_self_backward(grad, index, accumulate), "source": op.reshape(op.take(grad, index), source.sizes())}
+    return {
+        "self": op.put_self_backward(grad, index, accumulate),
+        "source": op.reshape(op.take(grad, index), source.sizes()),
+    }
 
 
 @composite("put_self_backward(Tensor grad, Tensor index, bool accumulate) -> Tensor", files="index", unbound=True)
@@ -207,13 +295,19 @@ def put_self_backward(grad, index, accumulate):
     """``grad`` with zeros where ``put_`` replaced what was there."""
 
 
-@composite("put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor", variants="function method out",
-           files="index")
+@composite(
+    "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def put(self, index, source, accumulate):
     """``put_`` into a copy."""
 
 
-@composite("take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor", variants="function method out",
-           files="index")
+@composite(
+    "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
+    variants="function method out",
+    files="index",
+)
 def take_along_dim(self, indices, dim):
     """``gather`` along ``dim`` with ``self`` and ``indices`` broadcast; without ``dim`` from the flat tensor."""

@@ -7,8 +7,10 @@ from taedagen.opdef import *
 def cat(tensors, dim):
     """The tensors one after another along ``dim``; their other sizes must agree. Dtypes promote."""
 
+
 @cat.backward
-def _(grad, tensors, dim): return {"tensors": op.cat_backward(grad, tensors.sizes(), dim)}
+def _(grad, tensors, dim):
+    return {"tensors": op.cat_backward(grad, tensors.sizes(), dim)}
 
 
 @composite("cat_backward(Tensor grad_output, SymInt[] sizes, int dim) -> Tensor[]", files="join", unbound=True)
@@ -32,8 +34,10 @@ def concatenate(tensors, dim):
 def stack(tensors, dim):
     """Tensors of one shape along a new dimension ``dim``. Dtypes promote."""
 
+
 @stack.backward
-def _(grad, dim): return {"tensors": op.unbind(grad, dim)}
+def _(grad, dim):
+    return {"tensors": op.unbind(grad, dim)}
 
 
 @composite("hstack(Tensor[] tensors) -> Tensor", variants="function out", files="join")
@@ -84,8 +88,11 @@ def cartesian_prod(tensors):
     """All combinations of one element of each vector, as rows."""
 
 
-@composite("combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor", variants="function method",
-           files="grid")
+@composite(
+    "combinations(Tensor self, int r=2, bool with_replacement=False) -> Tensor",
+    variants="function method",
+    files="grid",
+)
 def combinations(self, r, with_replacement):
     """All choices of ``r`` elements of a vector, in order, as rows."""
 

@@ -3,61 +3,112 @@
 from taedagen.opdef import *
 
 
-@kernel("mm(Tensor self, Tensor mat2) -> Tensor", variants="function method out", shape="mm", files="linalg", autocast="lower")
+@kernel(
+    "mm(Tensor self, Tensor mat2) -> Tensor",
+    variants="function method out",
+    shape="mm",
+    files="linalg",
+    autocast="lower",
+)
 def mm(self, mat2):
     """The product of two matrices, (n, k) and (k, m)."""
 
+
 @mm.backward
 def _(grad, self, mat2):
-    return {"self": op.mm_backward_left(grad, mat2, self.sizes(), self.strides()),
-            "mat2": op.mm_backward_right(grad, self, mat2.sizes(), mat2.strides())}
+    return {
+        "self": op.mm_backward_left(grad, mat2, self.sizes(), self.strides()),
+        "mat2": op.mm_backward_right(grad, self, mat2.sizes(), mat2.strides()),
+    }
 
 
-@composite("mm_backward_left(Tensor grad, Tensor mat2, SymInt[] sizes, SymInt[] strides) -> Tensor", files="linalg", unbound=True)
+@composite(
+    "mm_backward_left(Tensor grad, Tensor mat2, SymInt[] sizes, SymInt[] strides) -> Tensor",
+    files="linalg",
+    unbound=True,
+)
 def mm_backward_left(grad, mat2, sizes, strides):
     """``grad @ mat2^H``, in the layout of the left matrix."""
 
 
-@composite("mm_backward_right(Tensor grad, Tensor self, SymInt[] sizes, SymInt[] strides) -> Tensor", files="linalg", unbound=True)
+@composite(
+    "mm_backward_right(Tensor grad, Tensor self, SymInt[] sizes, SymInt[] strides) -> Tensor",
+    files="linalg",
+    unbound=True,
+)
 def mm_backward_right(grad, self, sizes, strides):
     """``self^H @ grad``, in the layout of the right matrix."""
 
 
-@kernel("bmm(Tensor self, Tensor mat2) -> Tensor", variants="function method out", shape="bmm", files="linalg", autocast="lower")
+@kernel(
+    "bmm(Tensor self, Tensor mat2) -> Tensor",
+    variants="function method out",
+    shape="bmm",
+    files="linalg",
+    autocast="lower",
+)
 def bmm(self, mat2):
     """The products of two batches of matrices, (b, n, k) and (b, k, m)."""
 
+
 @bmm.backward
-def _(grad, self, mat2): return {"self": op.bmm(grad, op.adjoint(mat2)), "mat2": op.bmm(op.adjoint(self), grad)}
+def _(grad, self, mat2):
+    return {"self": op.bmm(grad, op.adjoint(mat2)), "mat2": op.bmm(op.adjoint(self), grad)}
 
 
-@kernel("addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        variants="function method inplace out", shape="addmm", files="linalg", autocast="lower")
+@kernel(
+    "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    variants="function method inplace out",
+    shape="addmm",
+    files="linalg",
+    autocast="lower",
+)
 def addmm(self, mat1, mat2, beta, alpha):
     """``beta * self + alpha * (mat1 @ mat2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
+
 
 @addmm.backward
 def _(grad, mat1, mat2, beta, alpha):
     g = grad * alpha.conj()
-    return {"self": grad * beta.conj(), "mat1": op.mm_backward_left(g, mat2, mat1.sizes(), mat1.strides()),
-            "mat2": op.mm_backward_right(g, mat1, mat2.sizes(), mat2.strides())}
+    return {
+        "self": grad * beta.conj(),
+        "mat1": op.mm_backward_left(g, mat2, mat1.sizes(), mat1.strides()),
+        "mat2": op.mm_backward_right(g, mat1, mat2.sizes(), mat2.strides()),
+    }
 
 
-@kernel("baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        variants="function method inplace out", shape="baddbmm", files="linalg", autocast="lower")
+@kernel(
+    "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    variants="function method inplace out",
+    shape="baddbmm",
+    files="linalg",
+    autocast="lower",
+)
 def baddbmm(self, batch1, batch2, beta, alpha):
     """``beta * self + alpha * (batch1 @ batch2)`` for batches of matrices."""
+
 
 @baddbmm.backward
 def _(grad, batch1, batch2, beta, alpha):
     g = grad * alpha.conj()
-    return {"self": grad * beta.conj(), "batch1": op.bmm(g, op.adjoint(batch2)), "batch2": op.bmm(op.adjoint(batch1), g)}
+    return {
+        "self": grad * beta.conj(),
+        "batch1": op.bmm(g, op.adjoint(batch2)),
+        "batch2": op.bmm(op.adjoint(batch1), g),
+    }
 
 
-@kernel("linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor", variants="function out", module="nn", shape="linear",
-        files="linalg", autocast="lower")
+@kernel(
+    "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
+    variants="function out",
+    module="nn",
+    shape="linear",
+    files="linalg",
+    autocast="lower",
+)
 def linear(input, weight, bias):
     """``input @ weight^T + bias`` for ``input`` (..., in), ``weight`` (out, in) and ``bias`` (out,)."""
+
 
 @linear.backward
 def _(grad, input, weight, needs):
@@ -65,8 +116,11 @@ def _(grad, input, weight, needs):
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
-@composite("linear_backward(Tensor grad, Tensor input, Tensor weight, bool[3] needs) -> (Tensor, Tensor, Tensor)", files="linalg",
-           unbound=True)
+@composite(
+    "linear_backward(Tensor grad, Tensor input, Tensor weight, bool[3] needs) -> (Tensor, Tensor, Tensor)",
+    files="linalg",
+    unbound=True,
+)
 def linear_backward(grad, input, weight, needs):
     """The gradients of ``linear`` for input, weight and bias, where ``needs`` asks for them."""
 
@@ -86,12 +140,20 @@ def linalg_matmul(self, other):
 # --- vectors
 
 
-@kernel("dot(Tensor self, Tensor tensor) -> Tensor", variants="function method out", shape="dot", files="linalg", autocast="lower")
+@kernel(
+    "dot(Tensor self, Tensor tensor) -> Tensor",
+    variants="function method out",
+    shape="dot",
+    files="linalg",
+    autocast="lower",
+)
 def dot(self, tensor):
     """The sum of the products of two vectors' elements, without conjugation."""
 
+
 @dot.backward
-def _(grad, self, tensor): return {"self": grad * tensor.conj(), "tensor": grad * self.conj()}
+def _(grad, self, tensor):
+    return {"self": grad * tensor.conj(), "tensor": grad * self.conj()}
 
 
 @composite("vdot(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg")
@@ -99,18 +161,32 @@ def vdot(self, other):
     """``dot`` with the first vector conjugated."""
 
 
-@kernel("mv(Tensor self, Tensor vec) -> Tensor", variants="function method out", shape="mv", files="linalg", autocast="lower")
+@kernel(
+    "mv(Tensor self, Tensor vec) -> Tensor",
+    variants="function method out",
+    shape="mv",
+    files="linalg",
+    autocast="lower",
+)
 def mv(self, vec):
     """The product of a matrix (n, k) and a vector (k,)."""
 
+
 @mv.backward
-def _(grad, self, vec): return {"self": op.outer(grad, vec.conj()), "vec": op.mv(op.adjoint(self), grad)}
+def _(grad, self, vec):
+    return {"self": op.outer(grad, vec.conj()), "vec": op.mv(op.adjoint(self), grad)}
 
 
-@kernel("addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-        variants="function method inplace out", shape="addmv", files="linalg", autocast="lower")
+@kernel(
+    "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    variants="function method inplace out",
+    shape="addmv",
+    files="linalg",
+    autocast="lower",
+)
 def addmv(self, mat, vec, beta, alpha):
     """``beta * self + alpha * (mat @ vec)``."""
+
 
 @addmv.backward
 def _(grad, mat, vec, beta, alpha):
@@ -129,8 +205,11 @@ def ger(self, vec2):
     return op.outer(self, vec2)
 
 
-@composite("addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-           variants="function method inplace out", files="linalg")
+@composite(
+    "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    variants="function method inplace out",
+    files="linalg",
+)
 def addr(self, vec1, vec2, beta, alpha):
     """``beta * self + alpha * outer(vec1, vec2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
 
@@ -140,7 +219,12 @@ def inner(self, other):
     """The products summed over the last dimension of both: (*self.shape[:-1], *other.shape[:-1])."""
 
 
-@composite("linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor", variants="function out", module="linalg", files="linalg")
+@composite(
+    "linalg_vecdot(Tensor x, Tensor y, *, int dim=-1) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="linalg",
+)
 def linalg_vecdot(x, y, dim):
     """The sums over ``dim`` of ``x.conj() * y``, broadcast."""
 
@@ -150,7 +234,12 @@ def cross(self, other, dim):
     """The cross product over ``dim``, by default the first one of size 3."""
 
 
-@composite("linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", variants="function out", module="linalg", files="linalg")
+@composite(
+    "linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="linalg",
+)
 def linalg_cross(self, other, dim):
     """The cross product over ``dim`` (of size 3), with the others broadcast."""
 
@@ -158,18 +247,29 @@ def linalg_cross(self, other, dim):
 # --- products of several
 
 
-@composite("addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-           variants="function method inplace out", files="linalg")
+@composite(
+    "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    variants="function method inplace out",
+    files="linalg",
+)
 def addbmm(self, batch1, batch2, beta, alpha):
     """``beta * self`` plus ``alpha`` times the sum of the products of (b, n, k) and (b, k, m)."""
 
 
-@composite("bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor", variants="function", files="linalg")
+@composite(
+    "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
+    variants="function",
+    files="linalg",
+)
 def bilinear(input1, input2, weight, bias):
     """``x1^T A x2 + b`` for (..., in1), (..., in2), ``weight`` (out, in1, in2) and ``bias`` (out,)."""
 
 
-@composite("tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor", variants="function out", files="einsum")
+@composite(
+    "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
+    variants="function out",
+    files="einsum",
+)
 def tensordot(self, other, dims_self, dims_other):
     """The products summed over pairs of dimensions; the others follow each other, those of ``self`` first."""
 
@@ -178,7 +278,8 @@ def tensordot(self, other, dims_self, dims_other):
 def einsum(equation, tensors, path):
     """Products of tensors whose dimensions have letters, summed over the letters that the result lacks.
 
-    ``path`` lists the pairs of operands to contract, in order; without it, the pair with the smallest result goes first.
+    ``path`` lists the pairs of operands to contract, in order; without it, the pair with the smallest result goes
+    first.
     """
 
 
@@ -203,7 +304,9 @@ def matrix_power(self, n):
     return op.linalg_matrix_power(self, n)
 
 
-@composite("linalg_matrix_power(Tensor self, int n) -> Tensor", variants="function out", module="linalg", files="matrix")
+@composite(
+    "linalg_matrix_power(Tensor self, int n) -> Tensor", variants="function out", module="linalg", files="matrix"
+)
 def linalg_matrix_power(self, n):
     """Square matrices multiplied ``n`` times by themselves; a negative ``n`` takes the inverse."""
 
@@ -213,7 +316,11 @@ def trace(self):
     """The sum of the diagonal of a matrix."""
 
 
-@composite("linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", module="linalg", files="matrix")
+@composite(
+    "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
+    module="linalg",
+    files="matrix",
+)
 def linalg_diagonal(A, offset, dim1, dim2):
     """A view of the diagonals over two dimensions, by default the last."""
 
@@ -221,31 +328,54 @@ def linalg_diagonal(A, offset, dim1, dim2):
 # --- norms
 
 
-@composite("frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants="function out", files="matrix")
+@composite(
+    "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants="function out", files="matrix"
+)
 def frobenius_norm(self, dim, keepdim):
     """The root of the sum of the squared sizes over one or two dimensions, or over all where ``dim`` is empty."""
 
 
-@composite("linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           variants="function out", module="linalg", files="matrix")
+@composite(
+    "linalg_matrix_norm(Tensor self, Scalar ord, int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix",
+)
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The largest (``ord`` 1, inf, 2) or smallest (-1, -inf, -2) column sum, row sum or singular value of matrices."""
 
 
-@composite("linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? dtype=None) "
-           "-> Tensor", variants="function out", module="linalg", files="matrix")
+@composite(
+    "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
+    "dtype=None) "
+    "-> Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix",
+)
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices."""
 
 
-@composite("linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           variants="function out", module="linalg", files="matrix")
+@composite(
+    "linalg_norm(Tensor self, Scalar? ord=None, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix",
+)
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """A norm of vectors (one ``dim``, or a flat view without ``ord``) or of matrices (two)."""
 
 
-@composite("linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           variants="function out", module="linalg", files="matrix")
+@composite(
+    "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
+    "Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix",
+)
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """The matrix norm 'fro' or 'nuc'."""
 
@@ -255,6 +385,8 @@ def nuclear_norm(self, keepdim):
     """The sum of the singular values of a matrix."""
 
 
-@composite("nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", variants="function out", files="matrix")
+@composite(
+    "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", variants="function out", files="matrix"
+)
 def nuclear_norm(self, dim, keepdim):
     """The sum of the singular values of the matrices over two dimensions."""

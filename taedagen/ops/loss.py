@@ -5,90 +5,154 @@ from taedagen.opdef import *
 # --- class numbers
 
 
-@composite("nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
-           variants="function out", module="nn")
+@composite(
+    "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
+    variants="function out",
+    module="nn",
+)
 def nll_loss(self, target, weight, reduction, ignore_index):
-    """Minus the log-probability, in ``self`` (N, C) or (C), of each class number of ``target``, times the class's ``weight``."""
+    """Minus the log-probability, in ``self`` (N, C) or (C), of each class number of ``target``, times the class's
+    ``weight``."""
     return op.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
 
 
-@composite("nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
-           variants="function out", module="nn")
+@composite(
+    "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
+    variants="function out",
+    module="nn",
+)
 def nll_loss2d(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (N, C, H, W) and (N, H, W)."""
     return op.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
 
 
-@composite("nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor", module="nn",
-           files="loss")
+@composite(
+    "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
+    module="nn",
+    files="loss",
+)
 def nll_loss_nd(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (C) or (N, C, ...) with any number of further dimensions."""
 
 
-@kernel("nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
-        variants="function out", shape="nll_loss", files="loss", nondiff="total_weight", unbound=True)
+@kernel(
+    "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor "
+    "output, Tensor total_weight)",
+    variants="function out",
+    shape="nll_loss",
+    files="loss",
+    nondiff="total_weight",
+    unbound=True,
+)
 def nll_loss_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss`` with the sum of the weights that count."""
+
 
 @nll_loss_forward.backward
 def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     return {"self": op.nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)}
 
 
-@kernel("nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor output, Tensor total_weight)",
-        variants="function out", shape="nll_loss2d", files="loss", nondiff="total_weight", unbound=True)
+@kernel(
+    "nll_loss2d_forward(Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index) -> (Tensor "
+    "output, Tensor total_weight)",
+    variants="function out",
+    shape="nll_loss2d",
+    files="loss",
+    nondiff="total_weight",
+    unbound=True,
+)
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss2d`` with the sum of the weights that count."""
+
 
 @nll_loss2d_forward.backward
 def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     return {"self": op.nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index, total_weight)}
 
 
-@kernel("nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, "
-        "Tensor total_weight) -> Tensor", shape="nll_loss_backward", files="loss", unbound=True)
+@kernel(
+    "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+    "ignore_index, "
+    "Tensor total_weight) -> Tensor",
+    shape="nll_loss_backward",
+    files="loss",
+    unbound=True,
+)
 def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss_forward``."""
+
 
 @nll_loss_backward.backward
 def _(grad, target, weight, reduction, ignore_index):
     return {"grad_output": op.nll_loss(grad, target, weight, reduction, ignore_index)}
 
 
-@kernel("nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, "
-        "Tensor total_weight) -> Tensor", shape="nll_loss_backward", files="loss", unbound=True)
+@kernel(
+    "nll_loss2d_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt "
+    "ignore_index, "
+    "Tensor total_weight) -> Tensor",
+    shape="nll_loss_backward",
+    files="loss",
+    unbound=True,
+)
 def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss2d_forward``."""
+
 
 @nll_loss2d_backward.backward
 def _(grad, target, weight, reduction, ignore_index):
     return {"grad_output": op.nll_loss2d(grad, target, weight, reduction, ignore_index)}
 
 
-@composite("cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, "
-           "float label_smoothing=0.0) -> Tensor", module="nn", files="loss", autocast="fp32")
+@composite(
+    "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, "
+    "float label_smoothing=0.0) -> Tensor",
+    module="nn",
+    files="loss",
+    autocast="fp32",
+)
 def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing):
     """The cross entropy of the logits ``self``, (C) or (N, C, ...), and class numbers or class probabilities."""
 
 
-@kernel("cross_entropy_rows(Tensor self, Tensor target, int reduction, int ignore_index) -> (Tensor output, Tensor logsumexp, Tensor count)",
-        shape="cross_entropy_rows", files="loss", nondiff="logsumexp count", unbound=True)
+@kernel(
+    "cross_entropy_rows(Tensor self, Tensor target, int reduction, int ignore_index) -> (Tensor output, Tensor "
+    "logsumexp, Tensor count)",
+    shape="cross_entropy_rows",
+    files="loss",
+    nondiff="logsumexp count",
+    unbound=True,
+)
 def cross_entropy_rows(self, target, reduction, ignore_index):
     """The cross entropy of rows of logits (N, C) and class numbers (N), without storing probabilities."""
+
 
 @cross_entropy_rows.backward
 def _(grad, self, target, logsumexp, count, reduction, ignore_index):
     return {"self": op.cross_entropy_gradient(grad, self, target, logsumexp, count, reduction, ignore_index)}
 
 
-@composite("cross_entropy_gradient(Tensor grad_output, Tensor self, Tensor target, Tensor logsumexp, Tensor count, int reduction, "
-           "int ignore_index) -> Tensor", files="loss", unbound=True)
+@composite(
+    "cross_entropy_gradient(Tensor grad_output, Tensor self, Tensor target, Tensor logsumexp, Tensor count, int "
+    "reduction, "
+    "int ignore_index) -> Tensor",
+    files="loss",
+    unbound=True,
+)
 def cross_entropy_gradient(grad_output, self, target, logsumexp, count, reduction, ignore_index):
     """The gradient of ``cross_entropy_rows``, written with differentiable ops where it is differentiated again."""
 
 
-@kernel("cross_entropy_rows_backward(Tensor grad_output, Tensor self, Tensor target, Tensor logsumexp, Tensor count, int reduction, "
-        "int ignore_index) -> Tensor", shape="cross_entropy_rows_backward", files="loss", unbound=True, not_differentiable=True)
+@kernel(
+    "cross_entropy_rows_backward(Tensor grad_output, Tensor self, Tensor target, Tensor logsumexp, Tensor count, int "
+    "reduction, "
+    "int ignore_index) -> Tensor",
+    shape="cross_entropy_rows_backward",
+    files="loss",
+    unbound=True,
+    not_differentiable=True,
+)
 def cross_entropy_rows_backward(grad_output, self, target, logsumexp, count, reduction, ignore_index):
     """The fused form of ``cross_entropy_gradient``."""
 
@@ -130,10 +194,15 @@ def smooth_l1_elements(self, target, beta):
 
 @smooth_l1_elements.backward
 def _(grad, self, target, beta):
-    return {"self": op.smooth_l1_slope(grad, self, target, beta), "target": op.smooth_l1_slope(grad, target, self, beta)}
+    return {
+        "self": op.smooth_l1_slope(grad, self, target, beta),
+        "target": op.smooth_l1_slope(grad, target, self, beta),
+    }
 
 
-@pointwise("smooth_l1_slope(Tensor upper, Tensor self, Tensor target, Scalar beta) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "smooth_l1_slope(Tensor upper, Tensor self, Tensor target, Scalar beta) -> Tensor", dtypes=FLOATING, unbound=True
+)
 def smooth_l1_slope(upper, self, target, beta):
     """The gradient of ``smooth_l1_elements`` for ``self``."""
     return upper * maximum(minimum((self - target) / beta, 1), -1)
@@ -157,7 +226,9 @@ def _(grad, self, target, delta):
     return {"self": op.huber_slope(grad, self, target, delta), "target": op.huber_slope(grad, target, self, delta)}
 
 
-@pointwise("huber_slope(Tensor upper, Tensor self, Tensor target, Scalar delta) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "huber_slope(Tensor upper, Tensor self, Tensor target, Scalar delta) -> Tensor", dtypes=FLOATING, unbound=True
+)
 def huber_slope(upper, self, target, delta):
     """The gradient of ``huber_elements`` for ``self``."""
     return upper * maximum(minimum(self - target, delta), -delta)
@@ -177,7 +248,10 @@ def bce_elements(self, target):
 
 @bce_elements.backward
 def _(grad, self, target):
-    return {"self": op.bce_slope(grad, self, target), "target": grad * (op.log1p(-self).clamp_min(-100) - op.log(self).clamp_min(-100))}
+    return {
+        "self": op.bce_slope(grad, self, target),
+        "target": grad * (op.log1p(-self).clamp_min(-100) - op.log(self).clamp_min(-100)),
+    }
 
 
 @pointwise("bce_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
@@ -216,7 +290,11 @@ def bce_logits_slope(upper, self, target):
 @bce_logits_slope.backward
 def _(grad, upper, self, target):
     s = op.sigmoid(self)
-    return {"upper": op.bce_logits_slope(grad, self, target), "self": grad * upper * s * (1 - s), "target": -grad * upper}
+    return {
+        "upper": op.bce_logits_slope(grad, self, target),
+        "self": grad * upper * s * (1 - s),
+        "target": -grad * upper,
+    }
 
 
 @pointwise("soft_margin_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
@@ -232,7 +310,12 @@ def _(grad, self, target):
     return {"self": slope * target, "target": slope * self}
 
 
-@composite("mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", variants="function out", module="nn", files="loss")
+@composite(
+    "mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="loss",
+)
 def mse_loss(self, target, reduction):
     """``(self - target) ** 2``."""
 
@@ -242,26 +325,41 @@ def l1_loss(self, target, reduction):
     """``|self - target|``."""
 
 
-@composite("smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor", variants="function out", module="nn",
-           files="loss")
+@composite(
+    "smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.0) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="loss",
+)
 def smooth_l1_loss(self, target, reduction, beta):
     """With ``d = |self - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
 
 
-@composite("huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor", variants="function out", module="nn",
-           files="loss")
+@composite(
+    "huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.0) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="loss",
+)
 def huber_loss(self, target, reduction, delta):
     """With ``d = |self - target|``: ``d ** 2 / 2`` below ``delta``, ``delta * (d - delta / 2)`` above."""
 
 
-@composite("binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor", variants="function out",
-           module="nn", files="loss")
+@composite(
+    "binary_cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int reduction=1) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="loss",
+)
 def binary_cross_entropy(self, target, weight, reduction):
     """The cross entropy of probabilities ``self`` and ``target``, both from 0 to 1; logarithms stop at -100."""
 
 
-@composite("binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int reduction=1) -> Tensor",
-           files="loss")
+@composite(
+    "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
+    "reduction=1) -> Tensor",
+    files="loss",
+)
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """``binary_cross_entropy`` of ``sigmoid(self)`` without overflow; ``pos_weight`` scales positives."""
 
@@ -271,12 +369,20 @@ def kl_div(self, target, reduction, log_target):
     """``target * (log(target) - self)`` for log-probabilities ``self``."""
 
 
-@composite("soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", variants="function out", module="nn", files="loss")
+@composite(
+    "soft_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="loss",
+)
 def soft_margin_loss(self, target, reduction):
     """``log(1 + exp(-target * self))`` for targets 1 and -1."""
 
 
-@composite("poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor", files="loss")
+@composite(
+    "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
+    files="loss",
+)
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """Minus the log-likelihood of counts ``target`` at rate ``exp(input)`` (``input`` unless ``log_input``)."""
 
@@ -284,34 +390,57 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 # --- margins
 
 
-@composite("hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor", files="margin_loss")
+@composite(
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor", files="margin_loss"
+)
 def hinge_embedding_loss(self, target, margin, reduction):
     """``self`` where target is 1, ``max(0, margin - self)`` where it is -1."""
 
 
-@composite("margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor", files="margin_loss")
+@composite(
+    "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
+    files="margin_loss",
+)
 def margin_ranking_loss(input1, input2, target, margin, reduction):
     """``max(0, -target * (input1 - input2) + margin)``."""
 
 
-@composite("cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor", files="margin_loss")
+@composite(
+    "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
+    files="margin_loss",
+)
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
-    """``1 - cos(input1, input2)`` where target is 1, ``max(0, cos - margin)`` where it is -1; rows of (N, D) or one (D)."""
+    """``1 - cos(input1, input2)`` where target is 1, ``max(0, cos - margin)`` where it is -1; rows of (N, D) or one
+    (D)."""
 
 
-@composite("triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float eps=1e-06, bool swap=False, "
-           "int reduction=1) -> Tensor", files="margin_loss")
+@composite(
+    "triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1.0, float p=2.0, float "
+    "eps=1e-06, bool swap=False, "
+    "int reduction=1) -> Tensor",
+    files="margin_loss",
+)
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     """``max(0, margin + |anchor - positive| - |anchor - negative|)`` in the ``p``-norm along the last dimension."""
 
 
-@composite("multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) -> Tensor",
-           variants="function out", module="nn", files="margin_loss")
+@composite(
+    "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? weight=None, int reduction=1) "
+    "-> Tensor",
+    variants="function out",
+    module="nn",
+    files="margin_loss",
+)
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     """The mean over the other classes of ``weight * max(0, margin - self[target] + self) ** p``, for (N, C) or (C)."""
 
 
-@composite("multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", variants="function out", module="nn",
-           files="margin_loss")
+@composite(
+    "multilabel_margin_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="margin_loss",
+)
 def multilabel_margin_loss(self, target, reduction):
-    """The hinge loss between the classes that ``target`` lists, up to the first -1, and all others, for (N, C) or (C)."""
+    """The hinge loss between the classes that ``target`` lists, up to the first -1, and all others, for (N, C) or
+    (C)."""

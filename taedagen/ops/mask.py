@@ -3,20 +3,28 @@
 from taedagen.opdef import *
 
 
-@kernel("masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)", variants="method", files="mask")
+@kernel(
+    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)", variants="method", files="mask"
+)
 def masked_fill_(self, mask, value):
     """Sets the elements where ``mask`` (bool, broadcast) holds to ``value``."""
 
+
 @masked_fill_.backward
-def _(grad, mask): return {"self": op.masked_fill(grad, mask, 0)}
+def _(grad, mask):
+    return {"self": op.masked_fill(grad, mask, 0)}
 
 
-@kernel("masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)", variants="method", files="mask")
+@kernel(
+    "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)", variants="method", files="mask"
+)
 def masked_fill_tensor_(self, mask, value):
     """The same with ``value`` in a tensor without dimensions."""
 
+
 @masked_fill_tensor_.backward
-def _(grad, mask): return {"self": op.masked_fill(grad, mask, 0), "value": op.masked_sum(grad, mask)}
+def _(grad, mask):
+    return {"self": op.masked_fill(grad, mask, 0), "value": op.masked_sum(grad, mask)}
 
 
 @composite("masked_sum(Tensor grad, Tensor mask) -> Tensor", files="mask", unbound=True)
@@ -24,22 +32,30 @@ def masked_sum(grad, mask):
     """The sum of ``grad`` where ``mask`` holds."""
 
 
-@composite("masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", variants="function method out", files="mask")
+@composite(
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", variants="function method out", files="mask"
+)
 def masked_fill(self, mask, value):
     """``self`` with ``value`` where ``mask`` (bool) holds; the two broadcast."""
 
 
-@composite("masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", variants="function method out", files="mask")
+@composite(
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", variants="function method out", files="mask"
+)
 def masked_fill_tensor(self, mask, value):
     """The same with ``value`` in a tensor without dimensions."""
 
 
-@kernel("masked_select(Tensor self, Tensor mask) -> Tensor", variants="function method out", shape="dynamic", files="mask")
+@kernel(
+    "masked_select(Tensor self, Tensor mask) -> Tensor", variants="function method out", shape="dynamic", files="mask"
+)
 def masked_select(self, mask):
     """The elements where ``mask`` (bool) holds, as a vector; the two broadcast."""
 
+
 @masked_select.backward
-def _(grad, self, mask): return {"self": op.masked_select_backward(grad, self.sizes(), mask)}
+def _(grad, self, mask):
+    return {"self": op.masked_select_backward(grad, self.sizes(), mask)}
 
 
 @composite("masked_select_backward(Tensor grad, SymInt[] sizes, Tensor mask) -> Tensor", files="mask", unbound=True)
@@ -51,22 +67,34 @@ def masked_select_backward(grad, sizes, mask):
 def masked_scatter_(self, mask, source):
     """Fills the elements where ``mask`` (bool, broadcast) holds with those of ``source``, one after another."""
 
+
 @masked_scatter_.backward
 def _(grad, mask, source):
     return {"self": op.masked_fill(grad, mask, 0), "source": op.masked_scatter_backward(grad, mask, source.sizes())}
 
 
-@composite("masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", variants="function method out", files="mask")
+@composite(
+    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", variants="function method out", files="mask"
+)
 def masked_scatter(self, mask, source):
     """``masked_scatter_`` into a copy; ``self`` and ``mask`` broadcast."""
 
 
-@composite("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor", files="mask", unbound=True)
+@composite(
+    "masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor", files="mask", unbound=True
+)
 def masked_scatter_backward(grad_output, mask, sizes):
     """The gradients of the elements that were used, zeros for the rest of the source."""
 
 
-@kernel("nonzero(Tensor self) -> Tensor", variants="out", shape="dynamic", files="mask", unbound=True, not_differentiable=True)
+@kernel(
+    "nonzero(Tensor self) -> Tensor",
+    variants="out",
+    shape="dynamic",
+    files="mask",
+    unbound=True,
+    not_differentiable=True,
+)
 def nonzero(self):
     """The positions of the elements that are not zero: an int64 matrix, a row for each of them, in row-major order.
 
@@ -79,8 +107,13 @@ def nonzero_numpy(self):
     """The columns of ``nonzero``: one tensor of positions for each dimension."""
 
 
-@kernel("nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor", variants="function method out",
-        shape="nonzero_static", files="mask", not_differentiable=True)
+@kernel(
+    "nonzero_static(Tensor self, *, SymInt size, int fill_value=-1) -> Tensor",
+    variants="function method out",
+    shape="nonzero_static",
+    files="mask",
+    not_differentiable=True,
+)
 def nonzero_static(self, size, fill_value):
     """The first ``size`` rows of ``nonzero``, filled up with ``fill_value``."""
 

@@ -5,16 +5,26 @@ from taedagen.opdef import *
 # The gradients are composites: fused where nobody differentiates them again, else written with differentiable ops.
 
 
-@composite("layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
-           "bool cudnn_enable=True) -> Tensor", files="norm")
+@composite(
+    "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
+    "bool cudnn_enable=True) -> Tensor",
+    files="norm",
+)
 def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
-    """Normalises ``input`` over its last dimensions, of sizes ``normalized_shape``, then scales and shifts each element."""
+    """Normalises ``input`` over its last dimensions, of sizes ``normalized_shape``, then scales and shifts each
+    element."""
 
 
-@kernel("native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor mean, Tensor rstd)",
-        shape="layer_norm", files="norm", nondiff="mean rstd")
+@kernel(
+    "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, "
+    "Tensor mean, Tensor rstd)",
+    shape="layer_norm",
+    files="norm",
+    nondiff="mean rstd",
+)
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """``layer_norm`` with the mean and the reciprocal standard deviation of each row, of shape (..., 1)."""
+
 
 @native_layer_norm.backward
 def _(grad, input, normalized_shape, weight, mean, rstd, eps, needs):
@@ -22,27 +32,46 @@ def _(grad, input, normalized_shape, weight, mean, rstd, eps, needs):
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
-@composite("layer_norm_backward(Tensor grad, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? weight, float eps, "
-           "bool[3] output_mask) -> (Tensor, Tensor, Tensor)", files="norm_gradients", unbound=True)
+@composite(
+    "layer_norm_backward(Tensor grad, Tensor input, SymInt[] normalized_shape, Tensor mean, Tensor rstd, Tensor? "
+    "weight, float eps, "
+    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    files="norm_gradients",
+    unbound=True,
+)
 def layer_norm_backward(grad, input, normalized_shape, mean, rstd, weight, eps, output_mask):
     """The gradients of ``layer_norm`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
-@kernel("layer_norm_grads(Tensor grad, Tensor input, SymInt[] normalized_shape, Tensor? mean, Tensor rstd, Tensor? weight, "
-        "bool[3] output_mask) -> (Tensor, Tensor, Tensor)", shape="layer_norm_grads", files="norm", unbound=True, not_differentiable=True)
+@kernel(
+    "layer_norm_grads(Tensor grad, Tensor input, SymInt[] normalized_shape, Tensor? mean, Tensor rstd, Tensor? weight, "
+    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    shape="layer_norm_grads",
+    files="norm",
+    unbound=True,
+    not_differentiable=True,
+)
 def layer_norm_grads(grad, input, normalized_shape, mean, rstd, weight, output_mask):
     """The fused form of ``layer_norm_backward``; without ``mean`` that of ``rms_norm``."""
 
 
-@composite("rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", files="norm")
+@composite(
+    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", files="norm"
+)
 def rms_norm(input, normalized_shape, weight, eps):
-    """Divides ``input`` by the root of the mean of squares over its last dimensions; ``eps`` defaults to the dtype's."""
+    """Divides ``input`` by the root of the mean of squares over its last dimensions; ``eps`` defaults to the
+    dtype's."""
 
 
-@kernel("_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor rstd)", shape="fused_rms_norm",
-        files="norm", nondiff="rstd")
+@kernel(
+    "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor rstd)",
+    shape="fused_rms_norm",
+    files="norm",
+    nondiff="rstd",
+)
 def _fused_rms_norm(input, normalized_shape, weight, eps):
     """``rms_norm`` with the reciprocal root mean square of each row, of shape (..., 1)."""
+
 
 @_fused_rms_norm.backward
 def _(grad, input, normalized_shape, weight, rstd, eps, needs):
@@ -50,22 +79,38 @@ def _(grad, input, normalized_shape, weight, rstd, eps, needs):
     return {"input": g[0], "weight": g[1]}
 
 
-@composite("rms_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, float? eps, bool[2] output_mask) "
-           "-> (Tensor, Tensor)", files="norm_gradients", unbound=True)
+@composite(
+    "rms_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, float? eps, "
+    "bool[2] output_mask) "
+    "-> (Tensor, Tensor)",
+    files="norm_gradients",
+    unbound=True,
+)
 def rms_norm_backward(grad, input, normalized_shape, rstd, weight, eps, output_mask):
     """The gradients of ``rms_norm`` for input and weight, where ``output_mask`` asks for them."""
 
 
-@composite("group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool cudnn_enabled=True) -> Tensor",
-           files="norm")
+@composite(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool "
+    "cudnn_enabled=True) -> Tensor",
+    files="norm",
+)
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
-    """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...), then scales and shifts channels."""
+    """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...), then scales and shifts
+    channels."""
 
 
-@kernel("native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float eps) "
-        "-> (Tensor, Tensor mean, Tensor rstd)", shape="group_norm", files="norm_channels", nondiff="mean rstd")
+@kernel(
+    "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float "
+    "eps) "
+    "-> (Tensor, Tensor mean, Tensor rstd)",
+    shape="group_norm",
+    files="norm_channels",
+    nondiff="mean rstd",
+)
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """``group_norm`` with the mean and the reciprocal standard deviation of each group, of shape (N, group)."""
+
 
 @native_group_norm.backward
 def _(grad, input, weight, mean, rstd, group, eps, needs):
@@ -73,28 +118,52 @@ def _(grad, input, weight, mean, rstd, group, eps, needs):
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
-@composite("group_norm_backward(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int group, float eps, bool[3] output_mask) "
-           "-> (Tensor, Tensor, Tensor)", files="norm_gradients", unbound=True)
+@composite(
+    "group_norm_backward(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int group, float eps, "
+    "bool[3] output_mask) "
+    "-> (Tensor, Tensor, Tensor)",
+    files="norm_gradients",
+    unbound=True,
+)
 def group_norm_backward(grad, input, mean, rstd, weight, group, eps, output_mask):
     """The gradients of ``group_norm`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
-@kernel("group_norm_grads(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int group, bool[3] output_mask) "
-        "-> (Tensor, Tensor, Tensor)", shape="group_norm_grads", files="norm_channels", unbound=True, not_differentiable=True)
+@kernel(
+    "group_norm_grads(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int group, bool[3] "
+    "output_mask) "
+    "-> (Tensor, Tensor, Tensor)",
+    shape="group_norm_grads",
+    files="norm_channels",
+    unbound=True,
+    not_differentiable=True,
+)
 def group_norm_grads(grad, input, mean, rstd, weight, group, output_mask):
     """The fused form of ``group_norm_backward``."""
 
 
-@composite("batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
-           "float eps, bool cudnn_enabled) -> Tensor", files="norm")
+@composite(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, "
+    "float momentum, "
+    "float eps, bool cudnn_enabled) -> Tensor",
+    files="norm",
+)
 def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
     """Normalises each channel of (N, C, ...) over the batch, or by the running statistics unless ``training``."""
 
 
-@kernel("native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool training, float momentum, "
-        "float eps) -> (Tensor, Tensor mean, Tensor rstd)", shape="batch_norm", files="norm_batch", nondiff="mean rstd")
+@kernel(
+    "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
+    "training, float momentum, "
+    "float eps) -> (Tensor, Tensor mean, Tensor rstd)",
+    shape="batch_norm",
+    files="norm_batch",
+    nondiff="mean rstd",
+)
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
-    """``batch_norm`` with the mean and reciprocal standard deviation, (C), that it used; in training the running statistics move."""
+    """``batch_norm`` with the mean and reciprocal standard deviation, (C), that it used; in training the running
+    statistics move."""
+
 
 @native_batch_norm.backward
 def _(grad, input, weight, mean, rstd, training, eps, needs):
@@ -102,25 +171,45 @@ def _(grad, input, weight, mean, rstd, training, eps, needs):
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
-@composite("batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float eps, "
-           "bool[5] output_mask) -> (Tensor, Tensor, Tensor)", files="norm_gradients", unbound=True)
+@composite(
+    "batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float "
+    "eps, "
+    "bool[5] output_mask) -> (Tensor, Tensor, Tensor)",
+    files="norm_gradients",
+    unbound=True,
+)
 def batch_norm_backward(grad, input, weight, mean, rstd, training, eps, output_mask):
     """The gradients of ``batch_norm`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
-@kernel("batch_norm_grads(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, bool[3] output_mask) "
-        "-> (Tensor, Tensor, Tensor)", shape="batch_norm_grads", files="norm_batch", unbound=True, not_differentiable=True)
+@kernel(
+    "batch_norm_grads(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, bool[3] "
+    "output_mask) "
+    "-> (Tensor, Tensor, Tensor)",
+    shape="batch_norm_grads",
+    files="norm_batch",
+    unbound=True,
+    not_differentiable=True,
+)
 def batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask):
     """The fused form of ``batch_norm_backward``, from the statistics (C) that were used."""
 
 
-@composite("instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool use_input_stats, "
-           "float momentum, float eps, bool cudnn_enabled) -> Tensor", files="norm")
+@composite(
+    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
+    "use_input_stats, "
+    "float momentum, float eps, bool cudnn_enabled) -> Tensor",
+    files="norm",
+)
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     """Normalises each channel of each sample of (N, C, ...) over its positions, or by the running statistics."""
 
 
-@composite("renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor", variants="function method inplace out", files="norm")
+@composite(
+    "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
+    variants="function method inplace out",
+    files="norm",
+)
 def renorm(self, p, dim, maxnorm):
     """Scales each slice along ``dim`` whose ``p``-norm exceeds ``maxnorm`` down to it."""
 
@@ -130,6 +219,8 @@ def cosine_similarity(x1, x2, dim, eps):
     """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; norms count as at least ``eps``."""
 
 
-@composite("pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor", files="norm")
+@composite(
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor", files="norm"
+)
 def pairwise_distance(x1, x2, p, eps, keepdim):
     """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension."""

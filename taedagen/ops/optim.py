@@ -1,25 +1,43 @@
 """Whole optimiser steps over lists of tensors, each tensor in one pass over memory.
 
-``grad_scale`` divides the gradients, which are overwritten with the quotients; nothing happens where ``found_inf`` is 1.
+``grad_scale`` divides the gradients, which are overwritten with the quotients; nothing happens where ``found_inf`` is
+1.
 Steps are counted by the caller. A learning rate in a tensor is read once per call.
 """
 
 from taedagen.opdef import *
 
 _LISTS = "Tensor(a!)[] self, Tensor(b!)[] grads, "
-_ADAM = (_LISTS + "Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, "
-         "*, {lr} lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, "
-         "Tensor? grad_scale=None, Tensor? found_inf=None) -> ()")  # fmt: skip
-_SGD = (_LISTS + "Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, {lr} lr, float dampening, "
-        "bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()")  # fmt: skip
+_ADAM = (
+    _LISTS + "Tensor(c!)[] exp_avgs, Tensor(d!)[] exp_avg_sqs, Tensor(e!)[] max_exp_avg_sqs, Tensor[] state_steps, "
+    "*, {lr} lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool maximize, "
+    "Tensor? grad_scale=None, Tensor? found_inf=None) -> ()"
+)
+_SGD = (
+    _LISTS + "Tensor(c!)[] momentum_buffer_list, *, float weight_decay, float momentum, {lr} lr, float dampening, "
+    "bool nesterov, bool maximize, bool is_first_step, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()"
+)
 _ADAGRAD = (_LISTS + "Tensor(c!)[] state_sums, Tensor[] state_steps, *, {lr} lr, float lr_decay, float weight_decay, "
             "float eps, bool maximize, Tensor? grad_scale=None, Tensor? found_inf=None) -> ()")  # fmt: skip
 
 
 @kernel("_fused_sgd_(" + _SGD.format(lr="float"), files="optim", not_differentiable=True)
-def _fused_sgd_(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step,
-                grad_scale, found_inf):  # fmt: skip
-    """A step of gradient descent with momentum; ``is_first_step``: the buffers, not initialised, become the gradients."""
+def _fused_sgd_(
+    self,
+    grads,
+    momentum_buffer_list,
+    weight_decay,
+    momentum,
+    lr,
+    dampening,
+    nesterov,
+    maximize,
+    is_first_step,
+    grad_scale,
+    found_inf,
+):
+    """A step of gradient descent with momentum; ``is_first_step``: the buffers, not initialised, become the
+    gradients."""
 
 
 @composite("_fused_sgd_.tensor_lr(" + _SGD.format(lr="Tensor"), files="optim")
@@ -35,8 +53,23 @@ def _fused_adam_(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_step
 
 
 @composite("_fused_adam_.tensor_lr(" + _ADAM.format(lr="Tensor"), files="optim")
-def _fused_adam_tensor(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
-                       amsgrad, maximize, grad_scale, found_inf):  # fmt: skip
+def _fused_adam_tensor(
+    self,
+    grads,
+    exp_avgs,
+    exp_avg_sqs,
+    max_exp_avg_sqs,
+    state_steps,
+    lr,
+    beta1,
+    beta2,
+    weight_decay,
+    eps,
+    amsgrad,
+    maximize,
+    grad_scale,
+    found_inf,
+):
     """``_fused_adam_`` with the learning rate in a tensor."""
 
 
@@ -47,14 +80,34 @@ def _fused_adamw_(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_ste
 
 
 @composite("_fused_adamw_.tensor_lr(" + _ADAM.format(lr="Tensor"), files="optim")
-def _fused_adamw_tensor(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
-                        amsgrad, maximize, grad_scale, found_inf):  # fmt: skip
+def _fused_adamw_tensor(
+    self,
+    grads,
+    exp_avgs,
+    exp_avg_sqs,
+    max_exp_avg_sqs,
+    state_steps,
+    lr,
+    beta1,
+    beta2,
+    weight_decay,
+    eps,
+    amsgrad,
+    maximize,
+    grad_scale,
+    found_inf,
+):
     """``_fused_adamw_`` with the learning rate in a tensor."""
 
 
-@kernel("_fused_adagrad_(" + _ADAGRAD.format(lr="float").replace("Tensor[] state_steps", "Tensor(d!)[] state_steps"),
-        files="optim", not_differentiable=True)
-def _fused_adagrad_(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf):
+@kernel(
+    "_fused_adagrad_(" + _ADAGRAD.format(lr="float").replace("Tensor[] state_steps", "Tensor(d!)[] state_steps"),
+    files="optim",
+    not_differentiable=True,
+)
+def _fused_adagrad_(
+    self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf
+):
     """A step of Adagrad. Source: Duchi, Hazan and Singer, "Adaptive subgradient methods", 2011."""
 
 

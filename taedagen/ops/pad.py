@@ -3,17 +3,20 @@
 from taedagen.opdef import *
 
 
-@composite("pad(Tensor self, SymInt[] pad, str mode=\"constant\", float? value=None) -> Tensor", module="nn", files="pad")
+@composite('pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor', module="nn", files="pad")
 def pad(self, pad, mode, value):
-    """``self`` with its last dimensions padded by ``value`` (0), or in ``mode`` reflect, replicate or circular by itself."""
+    """``self`` with its last dimensions padded by ``value`` (0), or in ``mode`` reflect, replicate or circular by
+    itself."""
 
 
 @composite("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", variants="function out", files="pad")
 def constant_pad_nd(self, pad, value):
     """``self`` with ``value`` around it; negative numbers cut."""
 
+
 @constant_pad_nd.backward
-def _(grad, pad): return {"self": op.constant_unpad_nd(grad, pad)}
+def _(grad, pad):
+    return {"self": op.constant_unpad_nd(grad, pad)}
 
 
 @composite("constant_unpad_nd(Tensor self, SymInt[] pad) -> Tensor", files="pad", unbound=True)
@@ -62,22 +65,34 @@ def replication_pad3d(self, padding):
     return op.pad_by_itself(self, padding, 3, 1)
 
 
-@kernel("pad_by_itself(Tensor self, SymInt[] padding, int rank, int mode) -> Tensor", shape="pad_by_itself", files="pad", unbound=True)
+@kernel(
+    "pad_by_itself(Tensor self, SymInt[] padding, int rank, int mode) -> Tensor",
+    shape="pad_by_itself",
+    files="pad",
+    unbound=True,
+)
 def pad_by_itself(self, padding, rank, mode):
     """The last ``rank`` dimensions reflected (mode 0) or replicated (mode 1)."""
+
 
 @pad_by_itself.backward
 def _(grad, self, padding, rank, mode):
     return {"self": op.pad_by_itself_backward(grad, self.sizes(), padding, rank, mode)}
 
 
-@kernel("pad_by_itself_backward(Tensor upper, SymInt[] sizes, SymInt[] padding, int rank, int mode) -> Tensor", shape="pad_by_itself_backward",
-        files="pad", unbound=True)
+@kernel(
+    "pad_by_itself_backward(Tensor upper, SymInt[] sizes, SymInt[] padding, int rank, int mode) -> Tensor",
+    shape="pad_by_itself_backward",
+    files="pad",
+    unbound=True,
+)
 def pad_by_itself_backward(upper, sizes, padding, rank, mode):
     """The gradient of ``pad_by_itself`` for an input of ``sizes``."""
 
+
 @pad_by_itself_backward.backward
-def _(grad, padding, rank, mode): return {"upper": op.pad_by_itself(grad, padding, rank, mode)}
+def _(grad, padding, rank, mode):
+    return {"upper": op.pad_by_itself(grad, padding, rank, mode)}
 
 
 # --- channels and pixels

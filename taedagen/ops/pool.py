@@ -5,56 +5,87 @@ from taedagen.opdef import *
 # --- maxima
 
 
-@composite("max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, "
-           "bool ceil_mode=False) -> (Tensor, Tensor)", files="pool")
+@composite(
+    "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, "
+    "bool ceil_mode=False) -> (Tensor, Tensor)",
+    files="pool",
+)
 def max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last dimension, and its position."""
 
 
-@composite("max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> Tensor")
+@composite(
+    "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
+    "ceil_mode=False) -> Tensor"
+)
 def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last dimension."""
     return op.max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-@composite("max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> Tensor")
+@composite(
+    "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
+    "ceil_mode=False) -> Tensor"
+)
 def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 2 dimensions."""
     return op.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-@kernel("max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
-        "bool ceil_mode=False) -> (Tensor, Tensor indices)", variants="function out", module="nn", shape="max_pool2d", files="max_pool",
-        nondiff="indices")
+@kernel(
+    "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
+    "bool ceil_mode=False) -> (Tensor, Tensor indices)",
+    variants="function out",
+    module="nn",
+    shape="max_pool2d",
+    files="max_pool",
+    nondiff="indices",
+)
 def max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 2 dimensions, and where it stands among these, flattened."""
+
 
 @max_pool2d_with_indices.backward
 def _(grad, self, indices):
     return {"self": op.max_pool_backward(grad, indices, self.sizes(), 2)}
 
 
-@composite("max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> Tensor")
+@composite(
+    "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
+    "ceil_mode=False) -> Tensor"
+)
 def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions."""
     return op.max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
-@kernel("max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
-        "bool ceil_mode=False) -> (Tensor, Tensor indices)", variants="function out", module="nn", shape="max_pool3d", files="max_pool",
-        nondiff="indices")
+@kernel(
+    "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
+    "bool ceil_mode=False) -> (Tensor, Tensor indices)",
+    variants="function out",
+    module="nn",
+    shape="max_pool3d",
+    files="max_pool",
+    nondiff="indices",
+)
 def max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions, and where it stands among these, flattened."""
+
 
 @max_pool3d_with_indices.backward
 def _(grad, self, indices):
     return {"self": op.max_pool_backward(grad, indices, self.sizes(), 3)}
 
 
-@kernel("max_pool_backward(Tensor upper, Tensor indices, SymInt[] sizes, int rank) -> Tensor", shape="max_pool_backward", files="max_pool",
-        unbound=True)
+@kernel(
+    "max_pool_backward(Tensor upper, Tensor indices, SymInt[] sizes, int rank) -> Tensor",
+    shape="max_pool_backward",
+    files="max_pool",
+    unbound=True,
+)
 def max_pool_backward(upper, indices, sizes, rank):
     """A tensor of ``sizes`` where each number of ``upper`` is added at its index into the last ``rank`` dimensions."""
+
 
 @max_pool_backward.backward
 def _(grad, indices, rank):
@@ -69,53 +100,96 @@ def take_pooled(self, indices, rank):
 # --- means
 
 
-@composite("avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, "
-           "bool count_include_pad=True) -> Tensor", variants="function out", files="pool")
+@composite(
+    "avg_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, bool ceil_mode=False, "
+    "bool count_include_pad=True) -> Tensor",
+    variants="function out",
+    files="pool",
+)
 def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
     """The mean of each window of the last dimension."""
 
 
-@kernel("avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-        "int? divisor_override=None) -> Tensor", variants="function out", module="nn", shape="avg_pool2d", files="avg_pool")
+@kernel(
+    "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
+    "count_include_pad=True, "
+    "int? divisor_override=None) -> Tensor",
+    variants="function out",
+    module="nn",
+    shape="avg_pool2d",
+    files="avg_pool",
+)
 def avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 2 dimensions, divided by its size or by ``divisor_override``."""
 
+
 @avg_pool2d.backward
 def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    return {"self": op.avg_pool2d_backward(grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
+    return {
+        "self": op.avg_pool2d_backward(
+            grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    }
 
 
-@kernel("avg_pool2d_backward(Tensor upper, SymInt[] sizes, int[2] kernel_size, int[2] stride, int[2] padding, bool ceil_mode, "
-        "bool count_include_pad, int? divisor_override) -> Tensor", shape="avg_pool2d_backward", files="avg_pool", unbound=True)
+@kernel(
+    "avg_pool2d_backward(Tensor upper, SymInt[] sizes, int[2] kernel_size, int[2] stride, int[2] padding, bool "
+    "ceil_mode, "
+    "bool count_include_pad, int? divisor_override) -> Tensor",
+    shape="avg_pool2d_backward",
+    files="avg_pool",
+    unbound=True,
+)
 def avg_pool2d_backward(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool2d`` for an input of ``sizes``."""
+
 
 @avg_pool2d_backward.backward
 def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {"upper": op.avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
 
 
-@kernel("avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool count_include_pad=True, "
-        "int? divisor_override=None) -> Tensor", variants="function out", module="nn", shape="avg_pool3d", files="avg_pool")
+@kernel(
+    "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool "
+    "count_include_pad=True, "
+    "int? divisor_override=None) -> Tensor",
+    variants="function out",
+    module="nn",
+    shape="avg_pool3d",
+    files="avg_pool",
+)
 def avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 3 dimensions, divided by its size or by ``divisor_override``."""
 
+
 @avg_pool3d.backward
 def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    return {"self": op.avg_pool3d_backward(grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
+    return {
+        "self": op.avg_pool3d_backward(
+            grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
+    }
 
 
-@kernel("avg_pool3d_backward(Tensor upper, SymInt[] sizes, int[3] kernel_size, int[3] stride, int[3] padding, bool ceil_mode, "
-        "bool count_include_pad, int? divisor_override) -> Tensor", shape="avg_pool3d_backward", files="avg_pool", unbound=True)
+@kernel(
+    "avg_pool3d_backward(Tensor upper, SymInt[] sizes, int[3] kernel_size, int[3] stride, int[3] padding, bool "
+    "ceil_mode, "
+    "bool count_include_pad, int? divisor_override) -> Tensor",
+    shape="avg_pool3d_backward",
+    files="avg_pool",
+    unbound=True,
+)
 def avg_pool3d_backward(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool3d`` for an input of ``sizes``."""
+
 
 @avg_pool3d_backward.backward
 def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {"upper": op.avg_pool3d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
 
 
-# --- windows chosen to give an output size: window i of n over a dimension of size m is floor(i m / n) to ceil((i + 1) m / n)
+# --- windows chosen to give an output size: window i of n over a dimension of size m is floor(i m / n) to ceil((i + 1)
+# m / n)
 
 
 @composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", variants="function out", files="pool")
@@ -125,7 +199,8 @@ def adaptive_avg_pool1d(self, output_size):
 
 @composite("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", files="pool")
 def adaptive_max_pool1d(self, output_size):
-    """The largest elements of windows of the last dimension that are chosen to give ``output_size``, and their positions."""
+    """The largest elements of windows of the last dimension that are chosen to give ``output_size``, and their
+    positions."""
 
 
 @composite("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", variants="function out", module="nn")
@@ -134,19 +209,31 @@ def adaptive_avg_pool2d(self, output_size):
     return op._adaptive_avg_pool2d(self, output_size)
 
 
-@kernel("_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", shape="adaptive_avg_pool2d", files="adaptive_pool")
+@kernel(
+    "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+    shape="adaptive_avg_pool2d",
+    files="adaptive_pool",
+)
 def _adaptive_avg_pool2d(self, output_size):
     """``adaptive_avg_pool2d``."""
+
 
 @_adaptive_avg_pool2d.backward
 def _(grad, self):
     return {"self": op.adaptive_avg_pool_backward(grad, self.sizes(), 2)}
 
 
-@kernel("adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor output, Tensor indices)", variants="function out", module="nn",
-        shape="adaptive_max_pool2d", files="adaptive_pool", nondiff="indices")
+@kernel(
+    "adaptive_max_pool2d(Tensor self, int[2] output_size) -> (Tensor output, Tensor indices)",
+    variants="function out",
+    module="nn",
+    shape="adaptive_max_pool2d",
+    files="adaptive_pool",
+    nondiff="indices",
+)
 def adaptive_max_pool2d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
+
 
 @adaptive_max_pool2d.backward
 def _(grad, self, indices):
@@ -159,29 +246,46 @@ def adaptive_avg_pool3d(self, output_size):
     return op._adaptive_avg_pool3d(self, output_size)
 
 
-@kernel("_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", shape="adaptive_avg_pool3d", files="adaptive_pool")
+@kernel(
+    "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
+    shape="adaptive_avg_pool3d",
+    files="adaptive_pool",
+)
 def _adaptive_avg_pool3d(self, output_size):
     """``adaptive_avg_pool3d``."""
+
 
 @_adaptive_avg_pool3d.backward
 def _(grad, self):
     return {"self": op.adaptive_avg_pool_backward(grad, self.sizes(), 3)}
 
 
-@kernel("adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor output, Tensor indices)", variants="function out", module="nn",
-        shape="adaptive_max_pool3d", files="adaptive_pool", nondiff="indices")
+@kernel(
+    "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor output, Tensor indices)",
+    variants="function out",
+    module="nn",
+    shape="adaptive_max_pool3d",
+    files="adaptive_pool",
+    nondiff="indices",
+)
 def adaptive_max_pool3d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
+
 
 @adaptive_max_pool3d.backward
 def _(grad, self, indices):
     return {"self": op.max_pool_backward(grad, indices, self.sizes(), 3)}
 
 
-@kernel("adaptive_avg_pool_backward(Tensor upper, SymInt[] sizes, int rank) -> Tensor", shape="adaptive_avg_pool_backward", files="adaptive_pool",
-        unbound=True)
+@kernel(
+    "adaptive_avg_pool_backward(Tensor upper, SymInt[] sizes, int rank) -> Tensor",
+    shape="adaptive_avg_pool_backward",
+    files="adaptive_pool",
+    unbound=True,
+)
 def adaptive_avg_pool_backward(upper, sizes, rank):
     """The gradient of adaptive average pooling of the last ``rank`` dimensions for an input of ``sizes``."""
+
 
 @adaptive_avg_pool_backward.backward
 def _(grad, upper, rank):
@@ -196,12 +300,23 @@ def adaptive_avg_pool_again(self, sizes, rank):
 # --- the way back
 
 
-@composite("max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor", variants="function out", module="nn", files="pool")
+@composite(
+    "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="pool",
+)
 def max_unpool2d(self, indices, output_size):
-    """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 2 dimensions."""
+    """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 2
+    dimensions."""
 
 
-@composite("max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor", variants="function out",
-           module="nn", files="pool")
+@composite(
+    "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="pool",
+)
 def max_unpool3d(self, indices, output_size, stride, padding):
-    """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 3 dimensions."""
+    """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 3
+    dimensions."""

@@ -8,8 +8,11 @@ def equal(self, other):
     """Whether both have the same shape and equal elements; NaN equals nothing."""
 
 
-@composite("allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
-           variants="function method", files="predicate")
+@composite(
+    "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool",
+    variants="function method",
+    files="predicate",
+)
 def allclose(self, other, rtol, atol, equal_nan):
     """Whether ``|self - other| <= atol + rtol * |other|`` everywhere."""
 

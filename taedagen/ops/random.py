@@ -10,35 +10,52 @@ _LIKE = f"{_FACTORY}, MemoryFormat? memory_format=None"
 # --- filling a tensor
 
 
-@kernel("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-        files="random_ops")
+@kernel(
+    "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def uniform_(self, from_, to, generator):
     """Fills ``self`` with numbers spread evenly over [from, to); RuntimeError if from > to."""
 
+
 @uniform_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-        variants="method", files="random_ops")
+@kernel(
+    "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def normal_(self, mean, std, generator):
     """Fills ``self`` from a normal distribution; RuntimeError if ``std`` is negative."""
 
+
 @normal_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-        files="random_ops")
+@kernel(
+    "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def random_from(self, from_, to, generator):
-    """Fills ``self`` with integers from ``from`` to ``to - 1``; without ``to`` up to the largest that its dtype holds."""
+    """Fills ``self`` with integers from ``from`` to ``to - 1``; without ``to`` up to the largest that its dtype
+    holds."""
+
 
 @random_from.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@composite("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-           files="random")
+@composite(
+    "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", variants="method", files="random"
+)
 def random_to(self, to, generator):
     """Fills ``self`` with integers from 0 to ``to - 1``."""
 
@@ -47,62 +64,94 @@ def random_to(self, to, generator):
 def random_(self, generator):
     """Fills ``self`` with integers from 0 to the largest that its dtype holds; floats up to 2 to their digits."""
 
+
 @random_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-        files="random_ops")
+@kernel(
+    "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def bernoulli_tensor_(self, p, generator):
     """Fills ``self`` with ones with the probabilities ``p``, which expand to its shape, else zeros."""
 
+
 @bernoulli_tensor_.backward
-def _(grad, p): return {"self": op.zeros_like(grad), "p": op.zeros_like(p)}
+def _(grad, p):
+    return {"self": op.zeros_like(grad), "p": op.zeros_like(p)}
 
 
-@kernel("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-        files="random_ops")
+@kernel(
+    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def bernoulli_(self, p, generator):
     """Fills ``self`` with ones with probability ``p``, else zeros; RuntimeError unless 0 <= p <= 1."""
 
+
 @bernoulli_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-        files="random_ops")
+@kernel(
+    "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def exponential_(self, lambd, generator):
     """Fills ``self`` from the exponential distribution of rate ``lambd`` > 0."""
 
+
 @exponential_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)", variants="method",
-        files="random_ops")
+@kernel(
+    "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def geometric_(self, p, generator):
     """Fills ``self`` with the number of trials up to the first success, each of probability 0 < p < 1."""
 
+
 @geometric_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
-        variants="method", files="random_ops")
+@kernel(
+    "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def cauchy_(self, median, sigma, generator):
     """Fills ``self`` from the Cauchy distribution of scale ``sigma`` > 0."""
 
+
 @cauchy_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
-        variants="method", files="random_ops")
+@kernel(
+    "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def log_normal_(self, mean, std, generator):
     """Fills ``self`` with exponentials of numbers from a normal distribution, ``std`` > 0."""
 
+
 @log_normal_.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
 # --- from sizes. The overloads with ``generator`` are PyTorch's: there the keyword has no default.
@@ -113,8 +162,11 @@ def rand(size, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
 
 
-@composite(f"rand.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"rand.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def rand_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
 
@@ -124,8 +176,11 @@ def randn(size, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
 
 
-@composite(f"randn.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"randn.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randn_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
 
@@ -135,20 +190,29 @@ def randint(high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` (0 if not given) to ``high - 1``."""
 
 
-@composite(f"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
-           variants="function out", files="random")
+@composite(
+    f"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     """Integers from 0 to ``high - 1``."""
 
 
-@composite(f"randint.low(SymInt low, SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"randint.low(SymInt low, SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_low(low, high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
 
 
-@composite(f"randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
-           variants="function out", files="random")
+@composite(
+    f"randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_low_generator(low, high, size, generator, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
 
@@ -158,8 +222,12 @@ def randperm(n, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
 
 
-@kernel(f"randperm.generator(SymInt n, *, Generator? generator, {_INTEGER}) -> Tensor", variants="function out",
-        shape="randperm", files="random_ops")
+@kernel(
+    f"randperm.generator(SymInt n, *, Generator? generator, {_INTEGER}) -> Tensor",
+    variants="function out",
+    shape="randperm",
+    files="random_ops",
+)
 def randperm_generator(n, generator, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
 
@@ -172,8 +240,11 @@ def rand_like(self, dtype, layout, device, pin_memory, memory_format):
     """``rand`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"rand_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"rand_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def rand_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``rand`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
@@ -183,8 +254,11 @@ def randn_like(self, dtype, layout, device, pin_memory, memory_format):
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"randn_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"randn_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randn_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
@@ -194,32 +268,46 @@ def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"randint_like.generator(Tensor self, SymInt high, *, Generator? generator, {_LIKE}) -> Tensor",
-           variants="function out", files="random")
+@composite(
+    f"randint_like.generator(Tensor self, SymInt high, *, Generator? generator, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_like_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, {_LIKE}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, {_LIKE}) "
-           "-> Tensor", variants="function out", files="random")
+@composite(
+    f"randint_like.low_generator_dtype(Tensor self, SymInt low, SymInt high, *, Generator? generator, {_LIKE}) "
+    "-> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_like_low_generator(self, low, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor", variants="function out", files="random"
+)
 def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
 
 
-@composite(f"randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, {_LIKE}) -> Tensor",
-           variants="function out", files="random")
+@composite(
+    f"randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def randint_like_tensor_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
 
@@ -227,59 +315,90 @@ def randint_like_tensor_generator(self, high, generator, dtype, layout, device, 
 # --- with parameters in tensors
 
 
-@composite("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def normal_tensors(mean, std, generator):
     """Numbers from normal distributions whose means and deviations broadcast; RuntimeError on a negative deviation."""
 
+
 @normal_tensors.backward
-def _(grad, mean, std): return {"mean": op.zeros_like(mean), "std": op.zeros_like(std)}
+def _(grad, mean, std):
+    return {"mean": op.zeros_like(mean), "std": op.zeros_like(std)}
 
 
-@composite("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def normal_mean(mean, std, generator):
     """Numbers from normal distributions with the given means."""
 
+
 @normal_mean.backward
-def _(grad): return {"mean": op.zeros_like(grad)}
+def _(grad):
+    return {"mean": op.zeros_like(grad)}
 
 
-@composite("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor", variants="function out",
-           files="random")
+@composite(
+    "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def normal_std(mean, std, generator):
     """Numbers from normal distributions with the given deviations."""
 
+
 @normal_std.backward
-def _(grad): return {"std": op.zeros_like(grad)}
+def _(grad):
+    return {"std": op.zeros_like(grad)}
 
 
-@composite(f"normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, {_FACTORY}) -> Tensor",
-           variants="function out", files="random")
+@composite(
+    f"normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, {_FACTORY}) -> Tensor",
+    variants="function out",
+    files="random",
+)
 def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
     """A tensor of ``size`` of numbers from one normal distribution."""
 
 
-@composite("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", variants="function method out",
-           files="random")
+@composite(
+    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", variants="function method out", files="random"
+)
 def bernoulli(self, generator):
     """Ones with the probabilities ``self``, else zeros; RuntimeError unless all lie in [0, 1]."""
 
+
 @bernoulli.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@composite("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", variants="function method",
-           files="random")
+@composite(
+    "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+    variants="function method",
+    files="random",
+)
 def bernoulli_p(self, p, generator):
     """Ones with probability ``p``, else zeros, with the shape, dtype and strides of ``self``."""
 
+
 @bernoulli_p.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
-        variants="function method out", shape="multinomial", files="random_ops", not_differentiable=True)
+@kernel(
+    "multinomial(Tensor self, SymInt num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor",
+    variants="function method out",
+    shape="multinomial",
+    files="random_ops",
+    not_differentiable=True,
+)
 def multinomial(self, num_samples, replacement, generator):
     """Indices drawn with the weights ``self``, of shape (n) or (m, n), which need not add up to one.
 
@@ -288,35 +407,57 @@ def multinomial(self, num_samples, replacement, generator):
     """
 
 
-@kernel("poisson(Tensor self, Generator? generator=None) -> Tensor", variants="function out", shape="random_like",
-        files="random_ops")
+@kernel(
+    "poisson(Tensor self, Generator? generator=None) -> Tensor",
+    variants="function out",
+    shape="random_like",
+    files="random_ops",
+)
 def poisson(self, generator):
     """Counts from Poisson distributions with the rates ``self`` >= 0."""
 
+
 @poisson.backward
-def _(grad): return {"self": op.zeros_like(grad)}
+def _(grad):
+    return {"self": op.zeros_like(grad)}
 
 
-@kernel("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", variants="function out",
-        shape="binomial", files="random_ops")
+@kernel(
+    "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
+    variants="function out",
+    shape="binomial",
+    files="random_ops",
+)
 def binomial(count, prob, generator):
     """How many of ``count`` trials succeed with probability ``prob`` each; the two broadcast."""
 
+
 @binomial.backward
-def _(grad, count, prob): return {"count": op.zeros_like(count), "prob": op.zeros_like(prob)}
+def _(grad, count, prob):
+    return {"count": op.zeros_like(count), "prob": op.zeros_like(prob)}
 
 
-@kernel("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", variants="function out", shape="random_like",
-        files="random_ops")
+@kernel(
+    "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
+    variants="function out",
+    shape="random_like",
+    files="random_ops",
+)
 def _standard_gamma(self, generator):
     """Numbers from gamma distributions with the concentrations ``self`` and rate 1."""
 
+
 @_standard_gamma.backward
-def _(grad, self, result): return {"self": grad * op._standard_gamma_grad(self, result)}
+def _(grad, self, result):
+    return {"self": grad * op._standard_gamma_grad(self, result)}
 
 
-@kernel("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", variants="function out", shape="random_pair",
-        files="sampler_gradients")
+@kernel(
+    "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
+    variants="function out",
+    shape="random_pair",
+    files="sampler_gradients",
+)
 def _standard_gamma_grad(self, output):
     """How gamma samples move with their concentration when the quantile is held: dF/d concentration over the density.
 
@@ -324,14 +465,22 @@ def _standard_gamma_grad(self, output):
     """
 
 
-@kernel("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", variants="function out",
-        shape="random_like", files="random_ops")
+@kernel(
+    "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
+    variants="function out",
+    shape="random_like",
+    files="random_ops",
+)
 def _sample_dirichlet(self, generator):
     """Points of the simplex from Dirichlet distributions with the concentrations in the last dimension of ``self``."""
 
 
-@kernel("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", variants="function out",
-        shape="random_triple", files="sampler_gradients")
+@kernel(
+    "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
+    variants="function out",
+    shape="random_triple",
+    files="sampler_gradients",
+)
 def _dirichlet_grad(x, alpha, total):
     """How beta(alpha, total - alpha) samples ``x`` move with ``alpha`` when the quantile is held, over ``1 - x``."""
 
@@ -339,29 +488,50 @@ def _dirichlet_grad(x, alpha, total):
 # --- rectifier with random slopes
 
 
-@composite("rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, "
-           "Generator? generator=None) -> Tensor", variants="function inplace", files="random")
+@composite(
+    "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, "
+    "Generator? generator=None) -> Tensor",
+    variants="function inplace",
+    files="random",
+)
 def rrelu(self, lower, upper, training, generator):
-    """``x`` where it is positive, else ``a * x`` with ``a`` drawn from [lower, upper), or their mean outside training."""
+    """``x`` where it is positive, else ``a * x`` with ``a`` drawn from [lower, upper), or their mean outside
+    training."""
 
 
-@composite("rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
-           "bool training=False, Generator? generator=None) -> Tensor", module="nn", variants="function inplace out",
-           files="random")
+@composite(
+    "rrelu_with_noise(Tensor self, Tensor(b!) noise, Scalar lower=0.125, Scalar upper=0.3333333333333333, "
+    "bool training=False, Generator? generator=None) -> Tensor",
+    module="nn",
+    variants="function inplace out",
+    files="random",
+)
 def rrelu_with_noise(self, noise, lower, upper, training, generator):
     """``rrelu`` that writes the slopes to ``noise`` when training."""
 
 
-@kernel("_rrelu(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> (Tensor output, Tensor noise)",
-        shape="rrelu", files="random_ops", unbound=True, nondiff="noise")
+@kernel(
+    "_rrelu(Tensor self, Scalar lower, Scalar upper, Generator? generator) -> (Tensor output, Tensor noise)",
+    shape="rrelu",
+    files="random_ops",
+    unbound=True,
+    nondiff="noise",
+)
 def _rrelu(self, lower, upper, generator):
     """``rrelu`` in training, and its slopes: 1 where ``self`` is positive."""
 
+
 @_rrelu.backward
-def _(grad, noise): return {"self": grad * noise}
+def _(grad, noise):
+    return {"self": grad * noise}
 
 
-@composite("rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, "
-           "bool training, bool self_is_result) -> Tensor", variants="function out", files="random", unbound=True)
+@composite(
+    "rrelu_with_noise_backward(Tensor grad_output, Tensor self, Tensor noise, Scalar lower, Scalar upper, "
+    "bool training, bool self_is_result) -> Tensor",
+    variants="function out",
+    files="random",
+    unbound=True,
+)
 def rrelu_with_noise_backward(grad_output, self, noise, lower, upper, training, self_is_result):
     """The gradient of ``rrelu_with_noise``."""

@@ -7,12 +7,17 @@ from taedagen.opdef import *
 def repeat(self, repeats):
     """``self`` laid ``repeats[d]`` times side by side along each dimension; more repeats add dimensions in front."""
 
+
 @repeat.backward
-def _(grad, self, repeats): return {"self": op.repeat_backward(grad, self.sizes(), repeats)}
+def _(grad, self, repeats):
+    return {"self": op.repeat_backward(grad, self.sizes(), repeats)}
 
 
-@composite("repeat_backward(Tensor grad_output, SymInt[] input_sizes, SymInt[] repeats) -> Tensor", files="rearrange",
-           unbound=True)
+@composite(
+    "repeat_backward(Tensor grad_output, SymInt[] input_sizes, SymInt[] repeats) -> Tensor",
+    files="rearrange",
+    unbound=True,
+)
 def repeat_backward(grad_output, input_sizes, repeats):
     """The sum over all repetitions."""
 
@@ -22,20 +27,31 @@ def tile(self, dims):
     """``repeat`` that takes missing numbers in front for 1."""
 
 
-@kernel("repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor", variants="function method",
-        shape="dynamic", files="rearrange", not_differentiable=True)
+@kernel(
+    "repeat_interleave.Tensor(Tensor repeats, *, SymInt? output_size=None) -> Tensor",
+    variants="function method",
+    shape="dynamic",
+    files="rearrange",
+    not_differentiable=True,
+)
 def repeat_positions(repeats, output_size):
     """Each position i of the 1-d integer tensor ``repeats``, repeats[i] times."""
 
 
-@composite("repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) "
-           "-> Tensor", variants="function method", files="rearrange")
+@composite(
+    "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+    variants="function method",
+    files="rearrange",
+)
 def repeat_interleave(self, repeats, dim, output_size):
     """Each slice of ``dim`` as often as ``repeats`` says for it; without ``dim``, each element."""
 
 
-@composite("repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) "
-           "-> Tensor", variants="function method", files="rearrange")
+@composite(
+    "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
+    variants="function method",
+    files="rearrange",
+)
 def repeat_interleave_each(self, repeats, dim, output_size):
     """Each slice of ``dim`` ``repeats`` times in a row; without ``dim``, each element."""
 
@@ -44,8 +60,10 @@ def repeat_interleave_each(self, repeats, dim, output_size):
 def flip(self, dims):
     """A copy with the order along ``dims`` reversed."""
 
+
 @flip.backward
-def _(grad, dims): return {"self": op.flip(grad, dims)}
+def _(grad, dims):
+    return {"self": op.flip(grad, dims)}
 
 
 @composite("fliplr(Tensor self) -> Tensor", variants="function method", files="rearrange")
@@ -58,13 +76,19 @@ def flipud(self):
     """A copy with the order along dimension 0 reversed."""
 
 
-@kernel("roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor", variants="function method out", shape="roll",
-        files="rearrange")
+@kernel(
+    "roll(Tensor self, SymInt[1] shifts, int[1] dims=[]) -> Tensor",
+    variants="function method out",
+    shape="roll",
+    files="rearrange",
+)
 def roll(self, shifts, dims):
     """Elements moved by ``shifts`` along ``dims``, those pushed out coming in again; without ``dims``, as if flat."""
 
+
 @roll.backward
-def _(grad, shifts, dims): return {"self": op.roll_backward(grad, shifts, dims)}
+def _(grad, shifts, dims):
+    return {"self": op.roll_backward(grad, shifts, dims)}
 
 
 @composite("roll_backward(Tensor grad_output, SymInt[] shifts, int[] dims) -> Tensor", files="rearrange", unbound=True)
@@ -72,6 +96,8 @@ def roll_backward(grad_output, shifts, dims):
     """``roll`` the other way."""
 
 
-@composite("rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", variants="function method out", files="rearrange")
+@composite(
+    "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor", variants="function method out", files="rearrange"
+)
 def rot90(self, k, dims):
     """Rotated ``k`` quarter turns in the plane of two dimensions, from the first towards the second."""

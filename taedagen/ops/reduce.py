@@ -9,7 +9,11 @@ FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
 # --- sums and products
 
 
-@reduction("sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="long")
+@reduction(
+    "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
+    result="long",
+)
 class sum:
     """The sum of the elements along ``dim`` (all without it); integers and bools are added as int64."""
 
@@ -24,7 +28,12 @@ def _(grad, self, dim, keepdim):
     return {"self": op.unreduce(grad, self.sizes(), dim, keepdim)}
 
 
-@reduction("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long", same_as="sum.dim_IntList")
+@reduction(
+    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    variants="function method",
+    result="long",
+    same_as="sum.dim_IntList",
+)
 class sum:
     """The sum of all elements; integers and bools are added as int64."""
 
@@ -34,8 +43,12 @@ def _(grad, self):
     return {"self": op.expand(grad, self.sizes())}
 
 
-@reduction("nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="long",
-           dtypes=(*REAL, *BOOL))  # fmt: skip
+@reduction(
+    "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
+    result="long",
+    dtypes=(*REAL, *BOOL),
+)
 class nansum:
     """The sum along ``dim``, NaN counting as 0."""
 
@@ -53,8 +66,12 @@ def _(grad, self, dim, keepdim):
     return {"self": where(isnan(self), 0, op.unreduce(grad, self.sizes(), dim, keepdim))}
 
 
-@reduction("mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="float",
-           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+@reduction(
+    "mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
+    result="float",
+    dtypes=FLOATING_AND_COMPLEX,
+)
 class mean:
     """The mean of the elements along ``dim`` (all without it); NaN of none."""
 
@@ -83,13 +100,19 @@ def _(grad, self):
     return {"self": op.expand(grad / self.numel(), self.sizes())}
 
 
-@composite("nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY)
+@composite(
+    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY
+)
 def nanmean(self, dim, keepdim, dtype):
     """The mean along ``dim`` of the elements that are numbers."""
     return op.nansum(self, dim, keepdim, dtype=dtype) / op.sum(~isnan(self), dim, keepdim)
 
 
-@reduction("prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, result="long")
+@reduction(
+    "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
+    result="long",
+)
 class prod:
     """The product of the elements along ``dim``; integers and bools are multiplied as int64."""
 
@@ -108,7 +131,12 @@ def _(grad, self, dim, keepdim):
     return {"self": op.unreduce(grad, self.sizes(), [dim], keepdim) * conj(slope)}
 
 
-@reduction("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long", same_as="prod.dim_int")
+@reduction(
+    "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    variants="function method",
+    result="long",
+    same_as="prod.dim_int",
+)
 class prod:
     """The product of all elements; integers and bools are multiplied as int64."""
 
@@ -123,7 +151,9 @@ def _(grad, self):
 # --- extrema
 
 
-@reduction("amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True)
+@reduction(
+    "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True
+)
 class amax:
     """The largest value along ``dim`` (all without it), NaN if there is one; equal ones share the gradient."""
 
@@ -139,7 +169,9 @@ def _(grad, self, dim, keepdim, result):
     return {"self": where(chosen, op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True), 0)}
 
 
-@reduction("amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True)
+@reduction(
+    "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True
+)
 class amin:
     """The smallest value along ``dim`` (all without it), NaN if there is one; equal ones share the gradient."""
 
@@ -221,22 +253,39 @@ def _(grad, self, dim, keepdim, indices):
     return {"self": op.value_at_index_backward(grad, dim, indices, self.sizes(), keepdim)}
 
 
-@composite("value_at_index_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor", files="reduce",
-           unbound=True)  # fmt: skip
+@composite(
+    "value_at_index_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor",
+    files="reduce",
+    unbound=True,
+)
 def value_at_index_backward(grad, dim, indices, sizes, keepdim):
     """Zeros of ``sizes`` with ``grad`` where along ``dim`` the values stood."""
 
 
-@reduction("argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="index", dtypes=REAL,
-           same_as="max.dim", not_differentiable=True)  # fmt: skip
+@reduction(
+    "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    result="index",
+    dtypes=REAL,
+    same_as="max.dim",
+    not_differentiable=True,
+)
 class argmax:
-    """The index of the largest value along ``dim``, the first of equal ones; without ``dim``, in the flattened tensor."""
+    """The index of the largest value along ``dim``, the first of equal ones; without ``dim``, in the flattened
+    tensor."""
 
 
-@reduction("argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="index", dtypes=REAL,
-           same_as="min.dim", not_differentiable=True)  # fmt: skip
+@reduction(
+    "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    result="index",
+    dtypes=REAL,
+    same_as="min.dim",
+    not_differentiable=True,
+)
 class argmin:
-    """The index of the smallest value along ``dim``, the first of equal ones; without ``dim``, in the flattened tensor."""
+    """The index of the smallest value along ``dim``, the first of equal ones; without ``dim``, in the flattened
+    tensor."""
 
 
 @reduction("aminmax(Tensor self, *, int? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)", variants=EVERY,
@@ -258,8 +307,12 @@ def _(grads, self, dim, keepdim, min, max):
     return {"self": op.aminmax_backward(grads[0], grads[1], self, dim, keepdim, min, max)}
 
 
-@composite("aminmax_backward(Tensor grad_min, Tensor grad_max, Tensor self, int? dim, bool keepdim, Tensor min, Tensor max) -> Tensor",
-           files="reduce", unbound=True)  # fmt: skip
+@composite(
+    "aminmax_backward(Tensor grad_min, Tensor grad_max, Tensor self, int? dim, bool keepdim, Tensor min, Tensor max) "
+    "-> Tensor",
+    files="reduce",
+    unbound=True,
+)
 def aminmax_backward(grad_min, grad_max, self, dim, keepdim, min, max):
     """The gradients of both extrema, each shared by the elements that equal it."""
 
@@ -267,7 +320,9 @@ def aminmax_backward(grad_min, grad_max, self, dim, keepdim, min, max):
 # --- truth
 
 
-@reduction("any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool")
+@reduction(
+    "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool"
+)
 class any:
     """Whether some element along ``dim`` (any at all without it) is nonzero."""
 
@@ -277,7 +332,13 @@ class any:
         return a | b
 
 
-@reduction("any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", variants="function method", result="bool", via="bool", same_as="any.dims")
+@reduction(
+    "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+    variants="function method",
+    result="bool",
+    via="bool",
+    same_as="any.dims",
+)
 class any:
     """Whether some element along ``dim`` is nonzero."""
 
@@ -287,7 +348,9 @@ class any:
     """Whether some element is nonzero."""
 
 
-@reduction("all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool")
+@reduction(
+    "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool"
+)
 class all:
     """Whether all elements along ``dim`` (all of them without it) are nonzero."""
 
@@ -297,7 +360,13 @@ class all:
         return a & b
 
 
-@reduction("all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor", variants="function method", result="bool", via="bool", same_as="all.dims")
+@reduction(
+    "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
+    variants="function method",
+    result="bool",
+    via="bool",
+    same_as="all.dims",
+)
 class all:
     """Whether all elements along ``dim`` are nonzero."""
 
@@ -307,7 +376,12 @@ class all:
     """Whether all elements are nonzero."""
 
 
-@reduction("count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor", variants="function method out", result="index", via="bool")
+@reduction(
+    "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor",
+    variants="function method out",
+    result="index",
+    via="bool",
+)
 class count_nonzero:
     """The number of nonzero elements along ``dim``."""
 
@@ -317,8 +391,13 @@ class count_nonzero:
         return a + b
 
 
-@reduction("count_nonzero(Tensor self, int? dim=None) -> Tensor", variants="function method", result="index", via="bool",
-           same_as="count_nonzero.dim_IntList")  # fmt: skip
+@reduction(
+    "count_nonzero(Tensor self, int? dim=None) -> Tensor",
+    variants="function method",
+    result="index",
+    via="bool",
+    same_as="count_nonzero.dim_IntList",
+)
 class count_nonzero:
     """The number of nonzero elements along ``dim`` (of all without it)."""
 
@@ -326,8 +405,13 @@ class count_nonzero:
 # --- moments
 
 
-@reduction("var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", variants=EVERY,
-           result="float", dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+@reduction(
+    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    result="float",
+    dtypes=FLOATING,
+    absent={"correction": 1},
+)
 class var:
     """The variance along ``dim``: squared deviations from the mean over the count less ``correction`` (1)."""
 
@@ -342,8 +426,13 @@ def _(grad, self, dim, correction, keepdim):
     return {"self": op.var_backward(grad, self, dim, correction, keepdim)}
 
 
-@reduction("std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor", variants=EVERY,
-           result="float", dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+@reduction(
+    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    result="float",
+    dtypes=FLOATING,
+    absent={"correction": 1},
+)
 class std:
     """The standard deviation along ``dim``, the root of ``var``."""
 
@@ -358,8 +447,14 @@ def _(grad, self, dim, correction, keepdim, result):
     return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
 
 
-@reduction("var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor var, Tensor mean)",
-           variants="function out", result=("float", "float"), dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+@reduction(
+    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor "
+    "var, Tensor mean)",
+    variants="function out",
+    result=("float", "float"),
+    dtypes=FLOATING,
+    absent={"correction": 1},
+)
 class var_mean:
     """The variance and the mean along ``dim``, in one pass."""
 
@@ -376,8 +471,14 @@ def _(grads, self, dim, correction, keepdim):
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
 
-@reduction("std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor std, Tensor mean)",
-           variants="function out", result=("float", "float"), dtypes=FLOATING, absent={"correction": 1})  # fmt: skip
+@reduction(
+    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor "
+    "std, Tensor mean)",
+    variants="function out",
+    result=("float", "float"),
+    dtypes=FLOATING,
+    absent={"correction": 1},
+)
 class std_mean:
     """The standard deviation and the mean along ``dim``, in one pass."""
 
@@ -394,7 +495,11 @@ def _(grads, self, dim, correction, keepdim, std):
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
 
-@composite("var_backward(Tensor grad, Tensor self, int[1]? dim, Scalar? correction, bool keepdim) -> Tensor", files="reduce", unbound=True)
+@composite(
+    "var_backward(Tensor grad, Tensor self, int[1]? dim, Scalar? correction, bool keepdim) -> Tensor",
+    files="reduce",
+    unbound=True,
+)
 def var_backward(grad, self, dim, correction, keepdim):
     """The gradient of a variance: twice the deviation from the mean over the count less ``correction``."""
 
@@ -426,8 +531,12 @@ def std(self, dim, unbiased, keepdim):
 # --- norms
 
 
-@reduction("_norm_two(Tensor self, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor", result="real", dtypes=FLOATING_AND_COMPLEX,
-           unbound=True)  # fmt: skip
+@reduction(
+    "_norm_two(Tensor self, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor",
+    result="real",
+    dtypes=FLOATING_AND_COMPLEX,
+    unbound=True,
+)
 class _norm_two:
     """The root of the sum of squared sizes."""
 
@@ -449,8 +558,12 @@ def _(grad, self, dim, keepdim, result):
     return {"self": where(length == 0, 0, op.unreduce(grad, self.sizes(), dim, keepdim) * (self / length))}
 
 
-@reduction("_norm_one(Tensor self, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor", result="real", dtypes=FLOATING_AND_COMPLEX,
-           unbound=True)  # fmt: skip
+@reduction(
+    "_norm_one(Tensor self, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor",
+    result="real",
+    dtypes=FLOATING_AND_COMPLEX,
+    unbound=True,
+)
 class _norm_one:
     """The sum of sizes."""
 
@@ -468,8 +581,12 @@ def _(grad, self, dim, keepdim):
     return {"self": op.unreduce(grad, self.sizes(), dim, keepdim) * op.sgn(self)}
 
 
-@reduction("_norm_p(Tensor self, Scalar p, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor", result="real",
-           dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
+@reduction(
+    "_norm_p(Tensor self, Scalar p, int[1]? dim, bool keepdim, *, ScalarType? dtype=None) -> Tensor",
+    result="real",
+    dtypes=FLOATING_AND_COMPLEX,
+    unbound=True,
+)
 class _norm_p:
     """The ``p``-th root of the sum of sizes to the power of ``p``."""
 
@@ -492,14 +609,24 @@ def _(grad, self, p, dim, keepdim, result):
     return {"self": where((length == 0) | (size == 0), 0, op.unreduce(grad, self.sizes(), dim, keepdim) * slope)}
 
 
-@composite("linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
-           variants="function out", module="linalg", files="reduce")  # fmt: skip
+@composite(
+    "linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) "
+    "-> Tensor",
+    variants="function out",
+    module="linalg",
+    files="reduce",
+)
 def linalg_vector_norm(self, ord, dim, keepdim, dtype):
-    """The norm of order ``ord`` along ``dim``; inf, -inf and 0 give the largest size, the smallest and the nonzero count."""
+    """The norm of order ``ord`` along ``dim``; inf, -inf and 0 give the largest size, the smallest and the nonzero
+    count."""
 
 
-@composite("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor", variants="out function", files="reduce",
-           unbound=True)  # fmt: skip
+@composite(
+    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+    variants="out function",
+    files="reduce",
+    unbound=True,
+)
 def norm(self, p, dim, keepdim):
     """The norm of order ``p`` (2) along ``dim``."""
 
@@ -521,4 +648,7 @@ def logsumexp(self, dim, keepdim):
 
 @logsumexp.backward
 def _(grad, self, dim, keepdim, result):
-    return {"self": op.unreduce(grad, self.sizes(), dim, keepdim) * exp(self - op.unreduce(result, self.sizes(), dim, keepdim))}
+    return {
+        "self": op.unreduce(grad, self.sizes(), dim, keepdim)
+        * exp(self - op.unreduce(result, self.sizes(), dim, keepdim))
+    }

@@ -12,8 +12,10 @@ def reshape(self, shape):
 def _unsafe_view(self, size):
     """A tensor that nobody else holds, under another shape: not tracked as a view."""
 
+
 @_unsafe_view.backward
-def _(grad, self): return {"self": grad.reshape(self.sizes())}
+def _(grad, self):
+    return {"self": grad.reshape(self.sizes())}
 
 
 @composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
@@ -45,14 +47,18 @@ def broadcast_tensors(tensors):
     """All tensors expanded to the shape that they broadcast to."""
 
 
-@composite("flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-           variants="function method", files="reshape")
+@composite(
+    "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+    variants="function method",
+    files="reshape",
+)
 def flatten(self, start_dim, end_dim):
     """The dimensions from ``start_dim`` to ``end_dim`` as one."""
 
 
-@composite("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", variants="function method",
-           files="reshape")
+@composite(
+    "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", variants="function method", files="reshape"
+)
 def unflatten(self, dim, sizes):
     """Dimension ``dim`` as several of the given sizes, of which one may be -1."""
 
@@ -120,14 +126,18 @@ def adjoint(self):
     """The conjugate with the last two dimensions swapped."""
 
 
-@composite("movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", variants="function method",
-           files="reshape")
+@composite(
+    "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+    variants="function method",
+    files="reshape",
+)
 def movedim(self, source, destination):
     """The dimensions ``source`` moved to the positions ``destination``; the others keep their order."""
 
 
-@composite("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", variants="function method",
-           files="reshape")
+@composite(
+    "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", variants="function method", files="reshape"
+)
 def movedim_one(self, source, destination):
     """Dimension ``source`` moved to position ``destination``."""
 
@@ -159,14 +169,20 @@ def swapdims(self, dim0, dim1):
 # --- parts
 
 
-@composite("narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", variants="function method",
-           files="reshape")
+@composite(
+    "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
+    variants="function method",
+    files="reshape",
+)
 def narrow(self, dim, start, length):
     """``length`` slices of dimension ``dim`` from ``start`` on."""
 
 
-@composite("narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
-           variants="function method", files="reshape")
+@composite(
+    "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
+    variants="function method",
+    files="reshape",
+)
 def narrow_from(self, dim, start, length):
     """``length`` slices of dimension ``dim`` from the index in the 0-d tensor ``start`` on."""
 
@@ -177,8 +193,11 @@ def narrow_copy(self, dim, start, length):
     return op.clone(op.narrow(self, dim, start, length))
 
 
-@composite("split.sizes(Tensor(a) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]", variants="function method",
-           files="reshape")
+@composite(
+    "split.sizes(Tensor(a) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    files="reshape",
+)
 def split(self, split_size, dim):
     """Pieces of the given sizes along ``dim``, which must add up to its size."""
 
@@ -188,20 +207,30 @@ def chunk(self, chunks, dim):
     """At most ``chunks`` pieces along ``dim``, all of one size but for the last."""
 
 
-@composite("tensor_split.sections(Tensor(a) self, SymInt sections, int dim=0) -> Tensor(a)[]",
-           variants="function method", files="reshape")
+@composite(
+    "tensor_split.sections(Tensor(a) self, SymInt sections, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    files="reshape",
+)
 def tensor_split(self, sections, dim):
     """``sections`` pieces along ``dim``, whose sizes differ by at most one."""
 
 
-@composite("tensor_split.indices(Tensor(a) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
-           variants="function method", files="reshape")
+@composite(
+    "tensor_split.indices(Tensor(a) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    files="reshape",
+)
 def tensor_split_at(self, indices, dim):
     """The pieces between the given indices of ``dim``."""
 
 
-@composite("tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) "
-           "-> Tensor(a)[]", variants="function method", files="reshape")
+@composite(
+    "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) "
+    "-> Tensor(a)[]",
+    variants="function method",
+    files="reshape",
+)
 def tensor_split_by(self, tensor_indices_or_sections, dim):
     """``tensor_split`` with the number of sections (0-d) or the indices (1-d) in an int64 tensor on the CPU."""
 
@@ -236,22 +265,34 @@ def dsplit_at(self, indices):
     """The pieces between indices of dimension 2."""
 
 
-@kernel("unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]", variants="function method",
-        everywhere=True, files="reshape")
+@kernel(
+    "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
+    variants="function method",
+    everywhere=True,
+    files="reshape",
+)
 def unsafe_split(self, split_size, dim):
     """``split`` whose pieces may be written to one by one: they are not tracked as views."""
 
+
 @unsafe_split.backward
-def _(grads, dim): return {"self": op.cat(grads, dim)}
+def _(grads, dim):
+    return {"self": op.cat(grads, dim)}
 
 
-@kernel("unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]", variants="function method",
-        everywhere=True, files="reshape")
+@kernel(
+    "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
+    variants="function method",
+    everywhere=True,
+    files="reshape",
+)
 def unsafe_split_with_sizes(self, split_sizes, dim):
     """``split_with_sizes`` whose pieces may be written to one by one: they are not tracked as views."""
 
+
 @unsafe_split_with_sizes.backward
-def _(grads, dim): return {"self": op.cat(grads, dim)}
+def _(grads, dim):
+    return {"self": op.cat(grads, dim)}
 
 
 @composite("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", variants="function method", files="reshape")

@@ -83,9 +83,14 @@ def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
 # --- one layer in one direction, all steps in one kernel
 
 
-@kernel("_rnn_layer(Tensor input, Tensor hx, Tensor? cx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
-        "int[] batch_sizes, bool reverse, str mode) -> (Tensor output, Tensor hy, Tensor cy, Tensor cells, Tensor gates)",
-        shape="rnn_layer", files="rnn", unbound=True, nondiff="cells gates")
+@kernel(
+    "_rnn_layer(Tensor input, Tensor hx, Tensor? cx, Tensor w_ih, Tensor w_hh, Tensor? b_ih, Tensor? b_hh, "
+    "int[] batch_sizes, bool reverse, str mode) -> (Tensor output, Tensor hy, Tensor cy, Tensor cells, Tensor gates)",
+    shape="rnn_layer",
+    files="rnn",
+    unbound=True,
+    nondiff="cells gates",
+)
 def _rnn_layer(input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode):
     """A layer of ``mode`` lstm, gru, tanh or relu over packed rows (rows, features); states are (N, hidden).
 
@@ -93,10 +98,28 @@ def _rnn_layer(input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode
     ``cy`` are empty where a mode has none.
     """
 
+
 @_rnn_layer.backward
 def _(grads, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode, output, cells, gates, needs):
-    g = op._rnn_layer_backward(grads[0], grads[1], grads[2], input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse,
-                               mode, output, cells, gates, needs)
+    g = op._rnn_layer_backward(
+        grads[0],
+        grads[1],
+        grads[2],
+        input,
+        hx,
+        cx,
+        w_ih,
+        w_hh,
+        b_ih,
+        b_hh,
+        batch_sizes,
+        reverse,
+        mode,
+        output,
+        cells,
+        gates,
+        needs,
+    )
     return {"input": g[0], "hx": g[1], "cx": g[2], "w_ih": g[3], "w_hh": g[4], "b_ih": g[5], "b_hh": g[6]}
 
 
@@ -107,33 +130,83 @@ _GRADIENTS = "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
 
 
 @composite(f"_rnn_layer_backward({_SAVED}) -> {_GRADIENTS}", files="rnn_derivative", unbound=True)
-def _rnn_layer_backward(grad_output, grad_hy, grad_cy, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode,
-                        output, cells, gates, needs):  # fmt: skip
-    """The gradients of ``_rnn_layer``. Where they are to be differentiated again, the layer is replayed step by step."""
+def _rnn_layer_backward(
+    grad_output,
+    grad_hy,
+    grad_cy,
+    input,
+    hx,
+    cx,
+    w_ih,
+    w_hh,
+    b_ih,
+    b_hh,
+    batch_sizes,
+    reverse,
+    mode,
+    output,
+    cells,
+    gates,
+    needs,
+):
+    """The gradients of ``_rnn_layer``. Where they are to be differentiated again, the layer is replayed step by
+    step."""
 
 
-@kernel(f"_rnn_layer_backward_fused({_SAVED}) -> {_GRADIENTS}", shape="dynamic", files="rnn", unbound=True,
-        not_differentiable=True)
-def _rnn_layer_backward_fused(grad_output, grad_hy, grad_cy, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse,
-                              mode, output, cells, gates, needs):  # fmt: skip
+@kernel(
+    f"_rnn_layer_backward_fused({_SAVED}) -> {_GRADIENTS}",
+    shape="dynamic",
+    files="rnn",
+    unbound=True,
+    not_differentiable=True,
+)
+def _rnn_layer_backward_fused(
+    grad_output,
+    grad_hy,
+    grad_cy,
+    input,
+    hx,
+    cx,
+    w_ih,
+    w_hh,
+    b_ih,
+    b_hh,
+    batch_sizes,
+    reverse,
+    mode,
+    output,
+    cells,
+    gates,
+    needs,
+):
     """The gradients of ``_rnn_layer`` in one kernel; those that are not needed are not defined."""
 
 
 # --- packing
 
 
-@composite("_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", files="rnn_packing")
+@composite(
+    "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", files="rnn_packing"
+)
 def _pack_padded_sequence(input, lengths, batch_first):
     """The rows of a padded batch, of ``lengths`` that fall, packed; and the batch sizes (int64, on the CPU)."""
 
 
-@composite("_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) "
-           "-> (Tensor, Tensor)", files="rnn_packing")
+@composite(
+    "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) "
+    "-> (Tensor, Tensor)",
+    files="rnn_packing",
+)
 def _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length):
     """A packed batch padded to its longest sequence, or to ``total_length`` if that is above 0; and the lengths."""
 
 
-@composite('pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str padding_side="right") -> '
-           'Tensor', module="nn", files="rnn_packing")
+@composite(
+    'pad_sequence(Tensor[] sequences, bool batch_first=False, float padding_value=0.0, str padding_side="right") -> '
+    "Tensor",
+    module="nn",
+    files="rnn_packing",
+)
 def pad_sequence(sequences, batch_first, padding_value, padding_side):
-    """Sequences of shapes (length, ...) that differ in length only, padded to the longest: (T, N, ...) or (N, T, ...)."""
+    """Sequences of shapes (length, ...) that differ in length only, padded to the longest: (T, N, ...) or (N, T,
+    ...)."""

@@ -5,12 +5,19 @@ from taedagen.opdef import *
 EVERY = "function method inplace out"
 
 
-@kernel("cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, shape="running_total", files="scan")
+@kernel(
+    "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
+    shape="running_total",
+    files="scan",
+)
 def cumsum(self, dim, dtype):
     """The sum of the elements up to each along ``dim``; integers and bool become int64 without ``dtype``."""
 
+
 @cumsum.backward
-def _(grad, dim): return {"self": op.reverse_cumsum(grad, dim)}
+def _(grad, dim):
+    return {"self": op.reverse_cumsum(grad, dim)}
 
 
 @composite("reverse_cumsum(Tensor self, int dim) -> Tensor", files="scan", unbound=True)
@@ -18,12 +25,19 @@ def reverse_cumsum(self, dim):
     """The sum of each element and those after it."""
 
 
-@kernel("cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", variants=EVERY, shape="running_total", files="scan")
+@kernel(
+    "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
+    shape="running_total",
+    files="scan",
+)
 def cumprod(self, dim, dtype):
     """The product of the elements up to each along ``dim``; integers and bool become int64 without ``dtype``."""
 
+
 @cumprod.backward
-def _(grad, self, dim, result): return {"self": op.cumprod_backward(grad, self, dim, result)}
+def _(grad, self, dim, result):
+    return {"self": op.cumprod_backward(grad, self, dim, result)}
 
 
 @composite("cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor", files="scan", unbound=True)
@@ -31,41 +45,64 @@ def cumprod_backward(grad, input, dim, output):
     """The gradient of ``cumprod``, also where elements are zero."""
 
 
-@kernel("cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)", variants="function method out",
-        shape="running_extreme", files="scan", nondiff="indices")
+@kernel(
+    "cummax(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="running_extreme",
+    files="scan",
+    nondiff="indices",
+)
 def cummax(self, dim):
-    """The largest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as largest."""
+    """The largest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
+    largest."""
+
 
 @cummax.backward
 def _(grad, self, dim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), True)}
 
 
-@kernel("cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)", variants="function method out",
-        shape="running_extreme", files="scan", nondiff="indices")
+@kernel(
+    "cummin(Tensor self, int dim) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="running_extreme",
+    files="scan",
+    nondiff="indices",
+)
 def cummin(self, dim):
-    """The smallest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as smallest."""
+    """The smallest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
+    smallest."""
+
 
 @cummin.backward
 def _(grad, self, dim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), True)}
 
 
-@kernel("logcumsumexp(Tensor self, int dim) -> Tensor", variants="function method out", shape="logcumsumexp", files="scan")
+@kernel(
+    "logcumsumexp(Tensor self, int dim) -> Tensor", variants="function method out", shape="logcumsumexp", files="scan"
+)
 def logcumsumexp(self, dim):
     """``log(cumsum(exp(self), dim))`` without overflow on the way."""
 
+
 @logcumsumexp.backward
-def _(grad, self, dim, result): return {"self": op.logcumsumexp_backward(grad, self, result, dim)}
+def _(grad, self, dim, result):
+    return {"self": op.logcumsumexp_backward(grad, self, result, dim)}
 
 
-@composite("logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor", files="scan", unbound=True)
+@composite(
+    "logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor", files="scan", unbound=True
+)
 def logcumsumexp_backward(grad, self, result, dim):
     """The gradient of ``logcumsumexp``, computed in logarithms for each sign of ``grad``."""
 
 
-@composite("diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
-           variants="function method out", files="scan")
+@composite(
+    "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
+    variants="function method out",
+    files="scan",
+)
 def diff(self, n, dim, prepend, append):
     """The ``n``-th differences of neighbours along ``dim``, after joining ``prepend`` and ``append`` to the ends."""
 

@@ -3,78 +3,118 @@
 from taedagen.opdef import *
 
 
-@kernel("gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor", variants="function method out",
-        shape="gather", files="scatter")
+@kernel(
+    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor",
+    variants="function method out",
+    shape="gather",
+    files="scatter",
+)
 def gather(self, dim, index, sparse_grad):
     """``result[i][j][k] = self[i][index[i][j][k]][k]`` for ``dim`` 1; the shape of ``index``."""
 
+
 @gather.backward
-def _(grad, self, dim, index): return {"self": op.scatter_add(op.new_zeros(grad, self.sizes()), dim, index, grad)}
+def _(grad, self, dim, index):
+    return {"self": op.scatter_add(op.new_zeros(grad, self.sizes()), dim, index, grad)}
 
 
-@kernel("scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", variants="method", files="scatter")
+@kernel(
+    "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", variants="method", files="scatter"
+)
 def scatter_(self, dim, index, src):
     """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one place the last stays."""
+
 
 @scatter_.backward
 def _(grad, dim, index, src):
     return {"self": op.scatter(grad, dim, index, 0), "src": op.gather_window(grad, dim, index, src.sizes())}
 
 
-@kernel("scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)", variants="method", files="scatter")
+@kernel(
+    "scatter_.value(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
+    variants="method",
+    files="scatter",
+)
 def scatter_value_(self, dim, index, value):
     """The same with one number for all."""
 
+
 @scatter_value_.backward
-def _(grad, dim, index): return {"self": op.scatter(grad, dim, index, 0)}
+def _(grad, dim, index):
+    return {"self": op.scatter(grad, dim, index, 0)}
 
 
-@kernel("scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)", variants="method",
-        files="scatter")
+@kernel(
+    "scatter_.reduce(Tensor(a!) self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor(a!)",
+    variants="method",
+    files="scatter",
+)
 def scatter_arithmetic_(self, dim, index, src, reduce):
     """Adds (``reduce="add"``) or multiplies; without a gradient, which ``scatter_reduce_`` has."""
 
 
-@kernel("scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
-        variants="method", files="scatter")
+@kernel(
+    "scatter_.value_reduce(Tensor(a!) self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor(a!)",
+    variants="method",
+    files="scatter",
+)
 def scatter_value_arithmetic_(self, dim, index, value, reduce):
     """The same with one number for all."""
 
 
-@composite("scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", variants="function method out",
-           files="scatter")
+@composite(
+    "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    variants="function method out",
+    files="scatter",
+)
 def scatter(self, dim, index, src):
     """``scatter_`` into a copy."""
 
 
-@composite("scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor", variants="function method out",
-           files="scatter")
+@composite(
+    "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
+    variants="function method out",
+    files="scatter",
+)
 def scatter_value(self, dim, index, value):
     """``scatter_`` into a copy."""
 
 
-@composite("scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
-           variants="function method out", files="scatter")
+@composite(
+    "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
+    variants="function method out",
+    files="scatter",
+)
 def scatter_arithmetic(self, dim, index, src, reduce):
     """``scatter_`` into a copy."""
 
 
-@composite("scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
-           variants="function method out", files="scatter")
+@composite(
+    "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
+    variants="function method out",
+    files="scatter",
+)
 def scatter_value_arithmetic(self, dim, index, value, reduce):
     """``scatter_`` into a copy."""
 
 
-@kernel("scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", variants="method", files="scatter")
+@kernel(
+    "scatter_add_(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", variants="method", files="scatter"
+)
 def scatter_add_(self, dim, index, src):
     """``self[i][index[i][j][k]][k] += src[i][j][k]`` for ``dim`` 1."""
 
+
 @scatter_add_.backward
-def _(grad, dim, index, src): return {"self": grad, "src": op.gather_window(grad, dim, index, src.sizes())}
+def _(grad, dim, index, src):
+    return {"self": grad, "src": op.gather_window(grad, dim, index, src.sizes())}
 
 
-@composite("scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor", variants="function method out",
-           files="scatter")
+@composite(
+    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
+    variants="function method out",
+    files="scatter",
+)
 def scatter_add(self, dim, index, src):
     """``scatter_add_`` into a copy."""
 
@@ -84,13 +124,18 @@ def gather_window(grad, dim, index, sizes):
     """The gradient of a scatter's source: ``gather``, with zeros for what of the source ``index`` left out."""
 
 
-@kernel("scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor(a!)",
-        variants="method", files="scatter")
+@kernel(
+    "scatter_reduce_.two(Tensor(a!) self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) "
+    "-> Tensor(a!)",
+    variants="method",
+    files="scatter",
+)
 def scatter_reduce_(self, dim, index, src, reduce, include_self):
     """Combines elements of ``src`` with those of ``self`` at ``index``: ``reduce`` is sum, prod, mean, amax or amin.
 
     Without ``include_self`` what was at these positions does not count.
     """
+
 
 @scatter_reduce_.backward
 def _(grad, self, dim, index, src, reduce, include_self, result):
@@ -98,13 +143,21 @@ def _(grad, self, dim, index, src, reduce, include_self, result):
     return {"self": g[0], "src": g[1]}
 
 
-@composite("scatter_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor src, str reduce, "
-           "bool include_self, Tensor result) -> (Tensor, Tensor, Tensor)", files="scatter", unbound=True)
+@composite(
+    "scatter_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor src, str reduce, "
+    "bool include_self, Tensor result) -> (Tensor, Tensor, Tensor)",
+    files="scatter",
+    unbound=True,
+)
 def scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, result):
     """The gradients of ``self`` and ``src``; those of equal extremes are shared out evenly."""
 
 
-@composite("scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> Tensor",
-           variants="function method out", files="scatter")
+@composite(
+    "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> "
+    "Tensor",
+    variants="function method out",
+    files="scatter",
+)
 def scatter_reduce(self, dim, index, src, reduce, include_self):
     """``scatter_reduce_`` into a copy."""

@@ -3,69 +3,115 @@
 from taedagen.opdef import *
 
 
-@kernel("searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? side=None, "
-        "Tensor? sorter=None) -> Tensor", variants="function out", shape="searchsorted", files="search",
-        not_differentiable=True)
+@kernel(
+    "searchsorted.Tensor(Tensor sorted_sequence, Tensor self, *, bool out_int32=False, bool right=False, str? "
+    "side=None, "
+    "Tensor? sorter=None) -> Tensor",
+    variants="function out",
+    shape="searchsorted",
+    files="search",
+    not_differentiable=True,
+)
 def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     """How many elements of the last dimension of ``sorted_sequence`` are less than each value (``right``: or equal)."""
 
 
-@composite("searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, "
-           "str? side=None, Tensor? sorter=None) -> Tensor", variants="function out", files="search")
+@composite(
+    "searchsorted.Scalar(Tensor sorted_sequence, Scalar self, *, bool out_int32=False, bool right=False, "
+    "str? side=None, Tensor? sorter=None) -> Tensor",
+    variants="function out",
+    files="search",
+)
 def searchsorted_number(sorted_sequence, self, out_int32, right, side, sorter):
     """The same for one number."""
 
 
-@composite("bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-           variants="function out", files="search")
+@composite(
+    "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    variants="function out",
+    files="search",
+)
 def bucketize(self, boundaries, out_int32, right):
     """Between which of the rising ``boundaries`` (a vector) each element lies."""
 
 
-@composite("bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
-           variants="function out", files="search")
+@composite(
+    "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
+    variants="function out",
+    files="search",
+)
 def bucketize_number(self, boundaries, out_int32, right):
     """The same for one number."""
 
 
-@kernel("bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor", variants="function method out",
-        shape="dynamic", files="search", not_differentiable=True)
+@kernel(
+    "bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
+    variants="function method out",
+    shape="dynamic",
+    files="search",
+    not_differentiable=True,
+)
 def bincount(self, weights, minlength):
     """How often each of 0, 1, 2, ... stands in a vector of integers, or the sum of its ``weights``."""
 
 
-@kernel("histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor", variants="function method out", shape="histc",
-        files="search", not_differentiable=True)
+@kernel(
+    "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor",
+    variants="function method out",
+    shape="histc",
+    files="search",
+    not_differentiable=True,
+)
 def histc(self, bins, min, max):
     """How many elements lie in each of ``bins`` equal parts of [min, max]; of their own range if both are equal."""
 
 
-@composite("histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) "
-           "-> (Tensor hist, Tensor bin_edges)", variants="function method out", files="search")
+@composite(
+    "histogram.bins_tensor(Tensor self, Tensor bins, *, Tensor? weight=None, bool density=False) "
+    "-> (Tensor hist, Tensor bin_edges)",
+    variants="function method out",
+    files="search",
+)
 def histogram(self, bins, weight, density):
     """How many elements (or how much ``weight``) lie between the rising edges ``bins``; as a density if asked."""
 
 
-@composite("histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) "
-           "-> (Tensor hist, Tensor bin_edges)", variants="function method out", files="search")
+@composite(
+    "histogram.bin_ct(Tensor self, int bins=100, *, float[]? range=None, Tensor? weight=None, bool density=False) "
+    "-> (Tensor hist, Tensor bin_edges)",
+    variants="function method out",
+    files="search",
+)
 def histogram_equal(self, bins, range, weight, density):
     """The same for ``bins`` equal parts of ``range``, or of the elements' own."""
 
 
-@composite("isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-           variants="function out", files="search")
+@composite(
+    "isin.Tensor_Tensor(Tensor elements, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> "
+    "Tensor",
+    variants="function out",
+    files="search",
+)
 def isin(elements, test_elements, assume_unique, invert):
     """Whether each element is among ``test_elements``."""
 
 
-@composite("isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> Tensor",
-           variants="function out", files="search")
+@composite(
+    "isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) -> "
+    "Tensor",
+    variants="function out",
+    files="search",
+)
 def isin_number(elements, test_element, assume_unique, invert):
     """Whether each element is ``test_element``."""
 
 
-@composite("isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> Tensor",
-           variants="function out", files="search")
+@composite(
+    "isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) -> "
+    "Tensor",
+    variants="function out",
+    files="search",
+)
 def is_number_in(element, test_elements, assume_unique, invert):
     """Whether ``element`` is among ``test_elements``."""
 
@@ -73,8 +119,13 @@ def is_number_in(element, test_elements, assume_unique, invert):
 # --- distinct values
 
 
-@kernel("_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, Tensor)",
-        shape="dynamic", files="unique", not_differentiable=True)
+@kernel(
+    "_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool return_counts=False) -> (Tensor, Tensor, "
+    "Tensor)",
+    shape="dynamic",
+    files="unique",
+    not_differentiable=True,
+)
 def _unique2(self, sorted, return_inverse, return_counts):
     """The distinct elements in rising order, which of them each element is, and how often each stands in ``self``.
 
@@ -87,20 +138,34 @@ def _unique(self, sorted, return_inverse):
     """``_unique2`` without counts."""
 
 
-@kernel("unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
-        "-> (Tensor, Tensor, Tensor)", shape="dynamic", files="unique", not_differentiable=True, unbound=True)
+@kernel(
+    "unique_consecutive(Tensor self, bool return_inverse=False, bool return_counts=False, int? dim=None) "
+    "-> (Tensor, Tensor, Tensor)",
+    shape="dynamic",
+    files="unique",
+    not_differentiable=True,
+    unbound=True,
+)
 def unique_consecutive(self, return_inverse, return_counts, dim):
     """The elements (or slices along ``dim``) without those that repeat the one before."""
 
 
-@kernel("unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
-        "-> (Tensor, Tensor, Tensor)", shape="dynamic", files="unique", not_differentiable=True)
+@kernel(
+    "unique_dim(Tensor self, int dim, bool sorted=True, bool return_inverse=False, bool return_counts=False) "
+    "-> (Tensor, Tensor, Tensor)",
+    shape="dynamic",
+    files="unique",
+    not_differentiable=True,
+)
 def unique_dim(self, dim, sorted, return_inverse, return_counts):
     """The distinct slices along ``dim``, in the order of their elements."""
 
 
-@composite("unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) "
-           "-> (Tensor, Tensor, Tensor)", files="search")
+@composite(
+    "unique_dim_consecutive(Tensor self, int dim, bool return_inverse=False, bool return_counts=False) "
+    "-> (Tensor, Tensor, Tensor)",
+    files="search",
+)
 def unique_dim_consecutive(self, dim, return_inverse, return_counts):
     """``unique_consecutive`` along ``dim``."""
 

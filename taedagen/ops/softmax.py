@@ -3,12 +3,20 @@
 from taedagen.opdef import *
 
 
-@composite("softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", variants="function method out", files="softmax")
+@composite(
+    "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    variants="function method out",
+    files="softmax",
+)
 def softmax(self, dim, dtype):
     """``exp(self)`` divided by its sum along ``dim``, of the same shape; computed in ``dtype`` if given."""
 
 
-@composite("log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", variants="function method out", files="softmax")
+@composite(
+    "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    variants="function method out",
+    files="softmax",
+)
 def log_softmax(self, dim, dtype):
     """The logarithm of ``softmax``, without overflow on the way; computed in ``dtype`` if given."""
 
@@ -25,28 +33,45 @@ def special_log_softmax(self, dim, dtype):
     return op.log_softmax(self, dim, dtype)
 
 
-@kernel("_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", variants="function out", shape="softmax", files="softmax")
+@kernel(
+    "_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    variants="function out",
+    shape="softmax",
+    files="softmax",
+)
 def _softmax(self, dim, half_to_float):
     """``softmax`` of a floating-point tensor; ``half_to_float`` widens float16 on the way."""
+
 
 @_softmax.backward
 def _(grad, result, dim, self):
     return {"self": op._softmax_backward_data(grad, result, dim, self.dtype())}
 
 
-@kernel("_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor", variants="function out", shape="softmax", files="softmax")
+@kernel(
+    "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor",
+    variants="function out",
+    shape="softmax",
+    files="softmax",
+)
 def _log_softmax(self, dim, half_to_float):
     """``log_softmax`` of a floating-point tensor; ``half_to_float`` widens float16 on the way."""
+
 
 @_log_softmax.backward
 def _(grad, result, dim, self):
     return {"self": op._log_softmax_backward_data(grad, result, dim, self.dtype())}
 
 
-@kernel("_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor", variants="function",
-        shape="softmax_backward", files="softmax")
+@kernel(
+    "_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    variants="function",
+    shape="softmax_backward",
+    files="softmax",
+)
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
     """``output * (grad_output - sum(grad_output * output))`` along ``dim``, where ``output`` is a softmax."""
+
 
 @_softmax_backward_data.backward
 def _(grad, grad_output, output, dim, input_dtype):
@@ -57,10 +82,15 @@ def _(grad, grad_output, output, dim, input_dtype):
     }
 
 
-@kernel("_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
-        variants="function", shape="softmax_backward", files="softmax")
+@kernel(
+    "_log_softmax_backward_data(Tensor grad_output, Tensor output, int dim, ScalarType input_dtype) -> Tensor",
+    variants="function",
+    shape="softmax_backward",
+    files="softmax",
+)
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
     """``grad_output - exp(output) * sum(grad_output)`` along ``dim``, where ``output`` is a log-softmax."""
+
 
 @_log_softmax_backward_data.backward
 def _(grad, grad_output, output, dim):

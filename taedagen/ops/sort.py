@@ -3,24 +3,36 @@
 from taedagen.opdef import *
 
 
-@kernel("sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-        variants="function method out", shape="sort", files="sort", nondiff="indices")
+@kernel(
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="sort",
+    files="sort",
+    nondiff="indices",
+)
 def sort_stable(self, stable, dim, descending):
     """The elements in rising order along ``dim``, and where they were. Equal ones always keep their order."""
+
 
 @sort_stable.backward
 def _(grad, self, dim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), True)}
 
 
-@composite("sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
-           variants="function method out", files="sort")
+@composite(
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    files="sort",
+)
 def sort(self, dim, descending):
     """The elements in rising order along ``dim``, and where they were."""
 
 
-@composite("value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor",
-           files="sort", unbound=True)
+@composite(
+    "value_selecting_reduction_backward(Tensor grad, int dim, Tensor indices, SymInt[] sizes, bool keepdim) -> Tensor",
+    files="sort",
+    unbound=True,
+)
 def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
     """Zeros of shape ``sizes`` with ``grad`` added where the elements were taken from."""
 
@@ -31,8 +43,10 @@ def argsort(self, dim, descending):
     return op.sort(self, dim, descending)[1]
 
 
-@composite("argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
-           variants="function method out")
+@composite(
+    "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
+    variants="function method out",
+)
 def argsort_stable(self, stable, dim, descending):
     """The indices that sort ``self`` along ``dim``; equal elements keep their order."""
     return op.sort(self, dim, descending)[1]
@@ -44,40 +58,64 @@ def msort(self):
     return op.sort(self, 0)[0]
 
 
-@kernel("topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
-        variants="function method out", shape="topk", files="sort", nondiff="indices")
+@kernel(
+    "topk(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="topk",
+    files="sort",
+    nondiff="indices",
+)
 def topk(self, k, dim, largest, sorted):
     """The ``k`` largest (or smallest) elements along ``dim``, best first, and where they were."""
+
 
 @topk.backward
 def _(grad, self, dim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), True)}
 
 
-@kernel("kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        variants="function method out", shape="kthvalue", files="sort", nondiff="indices")
+@kernel(
+    "kthvalue(Tensor self, SymInt k, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="kthvalue",
+    files="sort",
+    nondiff="indices",
+)
 def kthvalue(self, k, dim, keepdim):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it was."""
+
 
 @kthvalue.backward
 def _(grad, self, dim, keepdim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)}
 
 
-@kernel("median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        variants="function method out", shape="select_along", files="sort", nondiff="indices")
+@kernel(
+    "median.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="select_along",
+    files="sort",
+    nondiff="indices",
+)
 def median_dim(self, dim, keepdim):
     """The median along ``dim`` (the lower one of two), and where it was; NaN if there is one."""
+
 
 @median_dim.backward
 def _(grad, self, dim, keepdim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)}
 
 
-@kernel("nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
-        variants="function method out", shape="select_along", files="sort", nondiff="indices")
+@kernel(
+    "nanmedian.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    variants="function method out",
+    shape="select_along",
+    files="sort",
+    nondiff="indices",
+)
 def nanmedian_dim(self, dim, keepdim):
     """The median along ``dim`` of what is not NaN."""
+
 
 @nanmedian_dim.backward
 def _(grad, self, dim, keepdim, indices):
@@ -88,16 +126,20 @@ def _(grad, self, dim, keepdim, indices):
 def median(self):
     """The median of all elements (the lower one of two); NaN if there is one, or if there are no elements."""
 
+
 @median.backward
-def _(grad, self, result): return {"self": op.share_evenly(grad, self, result)}
+def _(grad, self, result):
+    return {"self": op.share_evenly(grad, self, result)}
 
 
 @composite("nanmedian(Tensor self) -> Tensor", variants="function method out", files="sort")
 def nanmedian(self):
     """The median of all elements that are not NaN."""
 
+
 @nanmedian.backward
-def _(grad, self, result): return {"self": op.share_evenly(grad, self, result)}
+def _(grad, self, result):
+    return {"self": op.share_evenly(grad, self, result)}
 
 
 @composite("share_evenly(Tensor grad, Tensor self, Tensor result) -> Tensor", files="sort", unbound=True)
@@ -105,35 +147,54 @@ def share_evenly(grad, self, result):
     """``grad`` divided among the elements of ``self`` that equal ``result``."""
 
 
-@kernel("mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)", variants="function method",
-        shape="select_along", files="sort", nondiff="indices")
+@kernel(
+    "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
+    variants="function method",
+    shape="select_along",
+    files="sort",
+    nondiff="indices",
+)
 def mode(self, dim, keepdim):
     """The most frequent value along ``dim``, the smallest of several, and where it stood last."""
+
 
 @mode.backward
 def _(grad, self, dim, keepdim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)}
 
 
-@composite("quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-           variants="function method out", files="quantile")
+@composite(
+    'quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
+    variants="function method out",
+    files="quantile",
+)
 def quantile(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantiles along ``dim``, or of all elements; NaN where there is one. Several ``q`` come first."""
 
 
-@composite("quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-           variants="function method out", files="quantile")
+@composite(
+    'quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
+    variants="function method out",
+    files="quantile",
+)
 def quantile_number(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantile along ``dim``, or of all elements."""
 
 
-@composite("nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-           variants="function method out", files="quantile")
+@composite(
+    'nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
+    variants="function method out",
+    files="quantile",
+)
 def nanquantile(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantiles along ``dim`` of what is not NaN."""
 
 
-@composite("nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation=\"linear\") -> Tensor",
-           variants="function method out", files="quantile")
+@composite(
+    "nanquantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, "
+    'str interpolation="linear") -> Tensor',
+    variants="function method out",
+    files="quantile",
+)
 def nanquantile_number(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantile along ``dim`` of what is not NaN."""

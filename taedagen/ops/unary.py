@@ -468,7 +468,9 @@ def _(grad):
     return {"self": grad * 0}
 
 
-@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants="function method inplace", dtypes=FLOATING)
+@pointwise(
+    "round.decimals(Tensor self, *, int decimals) -> Tensor", variants="function method inplace", dtypes=FLOATING
+)
 def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
@@ -589,7 +591,11 @@ def _(grad, self, eps):
     return {"grad_output": op.logit_backward(grad, self, eps)}
 
 
-@pointwise("nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise(
+    "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
+    variants=EVERY,
+    dtypes=FLOATING,
+)
 def nan_to_num(self, nan, posinf, neginf):
     """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range)."""
     high = largest(self) if posinf is None else posinf
@@ -608,7 +614,13 @@ def _(grad, self):
     return {"self": where(isfinite(self), grad, 0)}
 
 
-@pointwise("angle(Tensor self) -> Tensor", variants="function method out", promote="int_to_float", dtypes=FLOATING_AND_COMPLEX, dtype_out="real")
+@pointwise(
+    "angle(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    dtype_out="real",
+)
 def angle(self):
     """The angle in radians: 0 or pi for real numbers, the argument of complex ones."""
     return angle(self)
@@ -628,7 +640,9 @@ def angle_backward(grad, self):
 @angle_backward.formula(COMPLEX)
 def _(grad, self):
     size = real(abs(self))
-    return where(self == 0, 0, complex(real(grad) * -imag(self) / (size * size), real(grad) * real(self) / (size * size)))
+    return where(
+        self == 0, 0, complex(real(grad) * -imag(self) / (size * size), real(grad) * real(self) / (size * size))
+    )
 
 
 @pointwise("special_i0e(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,

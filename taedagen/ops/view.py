@@ -7,8 +7,10 @@ from taedagen.opdef import *
 def alias(self):
     """The same tensor under a new handle."""
 
+
 @alias.backward
-def _(grad): return {"self": grad}
+def _(grad):
+    return {"self": grad}
 
 
 @view("detach(Tensor(a) self) -> Tensor(a)", variants="function method", shape="same", not_differentiable=True)
@@ -16,23 +18,32 @@ def detach(self):
     """The same values, cut off from the history of ``self``."""
 
 
-@view("as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
-      variants="function method", shape="as_strided")
+@view(
+    "as_strided(Tensor(a) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a)",
+    variants="function method",
+    shape="as_strided",
+)
 def as_strided(self, size, stride, storage_offset):
     """A view with the given sizes, strides and offset (in elements) over the storage of ``self``."""
 
+
 @as_strided.backward
 def _(grad, self, size, stride, storage_offset):
-    return {"self": op.as_strided_backward(grad, self.sizes(), self.strides(), self.storage_offset(), size, stride,
-                                           storage_offset)}
+    return {
+        "self": op.as_strided_backward(
+            grad, self.sizes(), self.strides(), self.storage_offset(), size, stride, storage_offset
+        )
+    }
 
 
 @view("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", shape="reshape_alias")
 def _reshape_alias(self, size, stride):
     """A view of another shape whose strides the caller worked out."""
 
+
 @_reshape_alias.backward
-def _(grad, self): return {"self": grad.reshape(self.sizes())}
+def _(grad, self):
+    return {"self": grad.reshape(self.sizes())}
 
 
 # --- the order of dimensions
@@ -42,24 +53,30 @@ def _(grad, self): return {"self": grad.reshape(self.sizes())}
 def transpose(self, dim0, dim1):
     """A view with two dimensions swapped."""
 
+
 @transpose.backward
-def _(grad, dim0, dim1): return {"self": grad.transpose(dim0, dim1)}
+def _(grad, dim0, dim1):
+    return {"self": grad.transpose(dim0, dim1)}
 
 
 @view("t(Tensor(a) self) -> Tensor(a)", variants="function method", shape="t")
 def t(self):
     """The transpose of a matrix; vectors and numbers stay as they are."""
 
+
 @t.backward
-def _(grad): return {"self": grad.t()}
+def _(grad):
+    return {"self": grad.t()}
 
 
 @view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", variants="function method", shape="permute")
 def permute(self, dims):
     """A view with the dimensions in the order of ``dims``."""
 
+
 @permute.backward
-def _(grad, dims): return {"self": op.permute_backward(grad, dims)}
+def _(grad, dims):
+    return {"self": op.permute_backward(grad, dims)}
 
 
 # --- sizes
@@ -69,20 +86,28 @@ def _(grad, dims): return {"self": op.permute_backward(grad, dims)}
 def expand(self, size, implicit):
     """A view in which dimensions of size 1 repeat, without copies, up to ``size``; -1 keeps a size."""
 
+
 @expand.backward
-def _(grad, self): return {"self": op.sum_to_size(grad, self.sizes())}
+def _(grad, self):
+    return {"self": op.sum_to_size(grad, self.sizes())}
 
 
 @view("view(Tensor(a) self, SymInt[] size) -> Tensor(a)", variants="method", shape="view")
 def view_(self, size):
     """A view of another shape with as many elements; RuntimeError if the strides cannot express it."""
 
+
 @view_.backward
-def _(grad, self): return {"self": grad.reshape(self.sizes())}
+def _(grad, self):
+    return {"self": grad.reshape(self.sizes())}
 
 
-@view("view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)", variants="method", shape="view",
-      not_differentiable=True)
+@view(
+    "view.dtype(Tensor(a) self, ScalarType dtype) -> Tensor(a)",
+    variants="method",
+    shape="view",
+    not_differentiable=True,
+)
 def view_dtype(self, dtype):
     """The same bytes read as another dtype; the last dimension grows or shrinks by the ratio of the element sizes."""
 
@@ -91,32 +116,40 @@ def view_dtype(self, dtype):
 def unsqueeze(self, dim):
     """A view with a dimension of size 1 inserted at ``dim``."""
 
+
 @unsqueeze.backward
-def _(grad, dim): return {"self": grad.squeeze(dim)}
+def _(grad, dim):
+    return {"self": grad.squeeze(dim)}
 
 
 @view("squeeze(Tensor(a) self) -> Tensor(a)", variants="function method", shape="squeeze")
 def squeeze(self):
     """A view without the dimensions of size 1."""
 
+
 @squeeze.backward
-def _(grad, self): return {"self": grad.reshape(self.sizes())}
+def _(grad, self):
+    return {"self": grad.reshape(self.sizes())}
 
 
 @view("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", variants="function method", shape="squeeze")
 def squeeze(self, dim):
     """A view without dimension ``dim`` where that has size 1."""
 
+
 @squeeze.backward
-def _(grad, self): return {"self": grad.reshape(self.sizes())}
+def _(grad, self):
+    return {"self": grad.reshape(self.sizes())}
 
 
 @view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", variants="function method", shape="squeeze")
 def squeeze(self, dim):
     """A view without those of the dimensions ``dim`` that have size 1."""
 
+
 @squeeze.backward
-def _(grad, self): return {"self": grad.reshape(self.sizes())}
+def _(grad, self):
+    return {"self": grad.reshape(self.sizes())}
 
 
 # --- parts
@@ -126,23 +159,36 @@ def _(grad, self): return {"self": grad.reshape(self.sizes())}
 def select(self, dim, index):
     """The slice at ``index`` of dimension ``dim``, without that dimension."""
 
+
 @select.backward
-def _(grad, self, dim, index): return {"self": op.select_backward(grad, self.sizes(), dim, index)}
+def _(grad, self, dim, index):
+    return {"self": op.select_backward(grad, self.sizes(), dim, index)}
 
 
-@view("slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
-      variants="method", shape="slice", unbound=True)
+@view(
+    "slice.Tensor(Tensor(a) self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor(a)",
+    variants="method",
+    shape="slice",
+    unbound=True,
+)
 def slice_(self, dim, start, end, step):
     """Every ``step``-th slice of dimension ``dim`` from ``start`` to before ``end``."""
 
+
 @slice_.backward
-def _(grad, self, dim, start, end, step): return {"self": op.slice_backward(grad, self.sizes(), dim, start, end, step)}
+def _(grad, self, dim, start, end, step):
+    return {"self": op.slice_backward(grad, self.sizes(), dim, start, end, step)}
 
 
-@view("diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)", variants="function method",
-      shape="diagonal")
+@view(
+    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)",
+    variants="function method",
+    shape="diagonal",
+)
 def diagonal(self, offset, dim1, dim2):
-    """The diagonal of each matrix in ``dim1`` and ``dim2``, as a last dimension; ``offset`` counts above the main one."""
+    """The diagonal of each matrix in ``dim1`` and ``dim2``, as a last dimension; ``offset`` counts above the main
+    one."""
+
 
 @diagonal.backward
 def _(grad, self, offset, dim1, dim2):
@@ -153,6 +199,7 @@ def _(grad, self, offset, dim1, dim2):
 def unfold(self, dimension, size, step):
     """Windows of ``size`` along ``dimension``, ``step`` apart: their elements are a new last dimension."""
 
+
 @unfold.backward
 def _(grad, self, dimension, size, step):
     return {"self": op.unfold_backward(grad, self.sizes(), dimension, size, step)}
@@ -162,26 +209,38 @@ def _(grad, self, dimension, size, step):
 def unbind(self, dim):
     """All slices of dimension ``dim``, without that dimension."""
 
+
 @unbind.backward
-def _(grads, dim): return {"self": op.stack(grads, dim)}
+def _(grads, dim):
+    return {"self": op.stack(grads, dim)}
 
 
-@view("split.Tensor(Tensor(a) self, SymInt split_size, int dim=0) -> Tensor(a)[]", variants="function method",
-      shape="split")
+@view(
+    "split.Tensor(Tensor(a) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    shape="split",
+)
 def split(self, split_size, dim):
     """Pieces of ``split_size`` along ``dim``; the last one may be smaller."""
 
+
 @split.backward
-def _(grads, dim): return {"self": op.cat(grads, dim)}
+def _(grads, dim):
+    return {"self": op.cat(grads, dim)}
 
 
-@view("split_with_sizes(Tensor(a) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]", variants="function method",
-      shape="split_with_sizes")
+@view(
+    "split_with_sizes(Tensor(a) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    shape="split_with_sizes",
+)
 def split_with_sizes(self, split_sizes, dim):
     """Pieces of the given sizes along ``dim``, which must add up to its size."""
 
+
 @split_with_sizes.backward
-def _(grads, dim): return {"self": op.cat(grads, dim)}
+def _(grads, dim):
+    return {"self": op.cat(grads, dim)}
 
 
 # --- complex numbers
@@ -191,13 +250,17 @@ def _(grads, dim): return {"self": op.cat(grads, dim)}
 def view_as_real(self):
     """Complex numbers of shape (...) as real ones of shape (..., 2)."""
 
+
 @view_as_real.backward
-def _(grad): return {"self": op.view_as_complex(grad.contiguous())}
+def _(grad):
+    return {"self": op.view_as_complex(grad.contiguous())}
 
 
 @view("view_as_complex(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_complex")
 def view_as_complex(self):
     """Real numbers of shape (..., 2) as complex ones of shape (...)."""
 
+
 @view_as_complex.backward
-def _(grad): return {"self": op.view_as_real(grad)}
+def _(grad):
+    return {"self": op.view_as_real(grad)}

@@ -8,8 +8,12 @@ def sum_to_size(self, size):
     """Sums away the dimensions that broadcasting from ``size`` added."""
 
 
-@composite("as_strided_backward(Tensor grad_output, SymInt[] input_size, SymInt[] input_stride, SymInt input_offset, "
-           "SymInt[] size, SymInt[] stride, SymInt? storage_offset) -> Tensor", files="view_gradients", unbound=True)
+@composite(
+    "as_strided_backward(Tensor grad_output, SymInt[] input_size, SymInt[] input_stride, SymInt input_offset, "
+    "SymInt[] size, SymInt[] stride, SymInt? storage_offset) -> Tensor",
+    files="view_gradients",
+    unbound=True,
+)
 def as_strided_backward(grad_output, input_size, input_stride, input_offset, size, stride, storage_offset):
     """The gradient of ``as_strided``: summed where elements were shown more than once."""
 
@@ -19,37 +23,58 @@ def permute_backward(grad_output, dims):
     """The inverse permutation."""
 
 
-@composite("select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor", files="view_gradients",
-           unbound=True)
+@composite(
+    "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
+    files="view_gradients",
+    unbound=True,
+)
 def select_backward(grad_output, input_sizes, dim, index):
     """Zeros with the gradient at one position of a dimension."""
 
+
 @select_backward.backward
-def _(grad, dim, index): return {"grad_output": grad.select(dim, index)}
+def _(grad, dim, index):
+    return {"grad_output": grad.select(dim, index)}
 
 
-@composite("slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt? start, SymInt? end, SymInt step) -> Tensor",
-           files="view_gradients", unbound=True)
+@composite(
+    "slice_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt? start, SymInt? end, SymInt step) -> "
+    "Tensor",
+    files="view_gradients",
+    unbound=True,
+)
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
     """Zeros with the gradient in a slice of a dimension."""
 
+
 @slice_backward.backward
-def _(grad, dim, start, end, step): return {"grad_output": op.slice(grad, dim, start, end, step)}
+def _(grad, dim, start, end, step):
+    return {"grad_output": op.slice(grad, dim, start, end, step)}
 
 
-@composite("diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
-           files="view_gradients", unbound=True)
+@composite(
+    "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
+    files="view_gradients",
+    unbound=True,
+)
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """Zeros with the gradient on a diagonal."""
 
+
 @diagonal_backward.backward
-def _(grad, offset, dim1, dim2): return {"grad_output": grad.diagonal(offset, dim1, dim2)}
+def _(grad, offset, dim1, dim2):
+    return {"grad_output": grad.diagonal(offset, dim1, dim2)}
 
 
-@composite("unfold_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
-           files="view_gradients", unbound=True)
+@composite(
+    "unfold_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+    files="view_gradients",
+    unbound=True,
+)
 def unfold_backward(grad_output, input_sizes, dim, size, step):
     """The sum over all windows at the places that they showed."""
 
+
 @unfold_backward.backward
-def _(grad, dim, size, step): return {"grad_output": grad.unfold(dim, size, step)}
+def _(grad, dim, size, step):
+    return {"grad_output": grad.unfold(dim, size, step)}

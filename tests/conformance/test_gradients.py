@@ -43,10 +43,12 @@ NO_DERIVATIVE = {
 # Arguments that are data to their op, not variables: PyTorch has no derivative for them either.
 CONSTANT = {
     **dict.fromkeys(("igamma", "igammac", "special_gammainc", "special_gammaincc", "special_zeta"), {"self"}),
-    **dict.fromkeys(("nll_loss", "nll_loss_nd", "nll_loss_forward", "cross_entropy_loss", "multi_margin_loss"), {"weight"}),
+    **dict.fromkeys(
+        ("nll_loss", "nll_loss_nd", "nll_loss_forward", "cross_entropy_loss", "multi_margin_loss"), {"weight"}
+    ),
     **dict.fromkeys(("batch_norm", "native_batch_norm", "instance_norm"), {"running_mean", "running_var"}),
     **dict.fromkeys(("quantile", "nanquantile"), {"q"}),
-}  # fmt: skip
+}
 # Read one triangle of a symmetric matrix: finite differences must keep it symmetric.
 SYMMETRIC = {"linalg_cholesky_ex", "linalg_cholesky", "cholesky", "linalg_eigh", "linalg_eigvalsh"}
 

@@ -29,8 +29,23 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 # Equal rows leave the answer open: which of equal elements comes first, the factors of a singular matrix.
-DEGENERATE = ("topk", "kthvalue", "median", "nanmedian", "mode", "sort", "argsort", "msort", "linalg_", "qr", "svd", "pinverse",
-              "inverse", "matrix_power", "_fused_")  # fmt: skip
+DEGENERATE = (
+    "topk",
+    "kthvalue",
+    "median",
+    "nanmedian",
+    "mode",
+    "sort",
+    "argsort",
+    "msort",
+    "linalg_",
+    "qr",
+    "svd",
+    "pinverse",
+    "inverse",
+    "matrix_power",
+    "_fused_",
+)
 # Words of PyTorch's op objects, whose parser is stricter than that of its functions (no number for a list).
 PARSER = ("Expected a value of type", "positional argument(s) but")
 # Words of PyTorch's errors where it lacks a dtype that we may well have.

@@ -1,4 +1,5 @@
-"""Elementwise ops beside PyTorch's: values, promotion, broadcasting, strides of results, errors; and what they promise."""
+"""Elementwise ops beside PyTorch's: values, promotion, broadcasting, strides of results, errors; and what they
+promise."""
 
 from __future__ import annotations
 
@@ -10,8 +11,70 @@ import taeda
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64")
 RTOL = {"float16": 3e-3, "bfloat16": 2e-2, "float32": 2e-5, "complex64": 5e-5}
-FLOAT_UNARY = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "atanh", "sigmoid", "square", "erf", "erfc", "erfinv", "lgamma", "digamma", "i0", "sinc", "neg", "abs", "sign", "sgn", "floor", "ceil", "round", "trunc", "frac", "isnan", "isfinite", "logical_not", "angle"]
-BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "fmod", "pow", "atan2", "maximum", "fmin", "eq", "lt", "logical_and", "bitwise_xor", "copysign", "xlogy"]
+FLOAT_UNARY = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "atanh",
+    "sigmoid",
+    "square",
+    "erf",
+    "erfc",
+    "erfinv",
+    "lgamma",
+    "digamma",
+    "i0",
+    "sinc",
+    "neg",
+    "abs",
+    "sign",
+    "sgn",
+    "floor",
+    "ceil",
+    "round",
+    "trunc",
+    "frac",
+    "isnan",
+    "isfinite",
+    "logical_not",
+    "angle",
+]
+BINARY = [
+    "add",
+    "sub",
+    "mul",
+    "div",
+    "floor_divide",
+    "remainder",
+    "fmod",
+    "pow",
+    "atan2",
+    "maximum",
+    "fmin",
+    "eq",
+    "lt",
+    "logical_and",
+    "bitwise_xor",
+    "copysign",
+    "xlogy",
+]
 
 
 def sample(T, dtype, *sizes, shift=0.0):
@@ -34,7 +97,9 @@ def test_unary(name, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name, dtype):
-    check(lambda T: getattr(T, name)(sample(T, dtype, 5, 7), sample(T, dtype, 7, shift=0.1)), rtol=RTOL.get(dtype, 1e-6))
+    check(
+        lambda T: getattr(T, name)(sample(T, dtype, 5, 7), sample(T, dtype, 7, shift=0.1)), rtol=RTOL.get(dtype, 1e-6)
+    )
 
 
 @pytest.mark.parametrize("left", DTYPES)
@@ -58,25 +123,45 @@ def cl(T):
     return sample(T, "float32", 2, 3, 4, 5).to(memory_format=T.channels_last)
 
 
-@pytest.mark.parametrize("case", [
-    lambda T: cl(T) + cl(T), lambda T: cl(T) + sample(T, "float32", 2, 3, 4, 5), lambda T: sample(T, "float32", 2, 3, 4, 5) + cl(T),
-    lambda T: cl(T) * sample(T, "float32", 3, 1, 1), lambda T: sample(T, "float32", 5, 4).t() + sample(T, "float32", 5, 4).t(),
-    lambda T: sample(T, "float32", 5, 4).t() + sample(T, "float32", 4, 5), lambda T: sample(T, "float32", 4, 5) + sample(T, "float32", 5, 4).t(),
-    lambda T: sample(T, "float32", 3, 4, 5).permute(2, 0, 1).exp(), lambda T: sample(T, "float32", 4, 1).expand(4, 5) * 2,
-    lambda T: sample(T, "float32", 4, 10)[:, ::2].exp(), lambda T: sample(T, "float32", 7, 1) + sample(T, "float32", 1, 9),
-    lambda T: sample(T, "float32", 900, 8) + sample(T, "float32", 8), lambda T: sample(T, "float32", 8, 900).t() + sample(T, "float32", 8),
-    lambda T: sample(T, "float32", 30, 2000) + sample(T, "bfloat16", 30, 1), lambda T: sample(T, "float32", 0, 3) + sample(T, "float32", 3),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "case",
+    [
+        lambda T: cl(T) + cl(T),
+        lambda T: cl(T) + sample(T, "float32", 2, 3, 4, 5),
+        lambda T: sample(T, "float32", 2, 3, 4, 5) + cl(T),
+        lambda T: cl(T) * sample(T, "float32", 3, 1, 1),
+        lambda T: sample(T, "float32", 5, 4).t() + sample(T, "float32", 5, 4).t(),
+        lambda T: sample(T, "float32", 5, 4).t() + sample(T, "float32", 4, 5),
+        lambda T: sample(T, "float32", 4, 5) + sample(T, "float32", 5, 4).t(),
+        lambda T: sample(T, "float32", 3, 4, 5).permute(2, 0, 1).exp(),
+        lambda T: sample(T, "float32", 4, 1).expand(4, 5) * 2,
+        lambda T: sample(T, "float32", 4, 10)[:, ::2].exp(),
+        lambda T: sample(T, "float32", 7, 1) + sample(T, "float32", 1, 9),
+        lambda T: sample(T, "float32", 900, 8) + sample(T, "float32", 8),
+        lambda T: sample(T, "float32", 8, 900).t() + sample(T, "float32", 8),
+        lambda T: sample(T, "float32", 30, 2000) + sample(T, "bfloat16", 30, 1),
+        lambda T: sample(T, "float32", 0, 3) + sample(T, "float32", 3),
+    ],
+)
 def test_strides_of_results(case):
     check(case)
 
 
-@pytest.mark.parametrize("case", [
-    lambda T: T.ones(3) + T.ones(4), lambda T: T.ones(3).add_(T.ones(2, 3)), lambda T: T.ones(3, dtype=T.int32).add_(1.5),
-    lambda T: T.ones(1).expand(3).add_(1), lambda T: T.ones(3, dtype=T.bool) - T.ones(3, dtype=T.bool), lambda T: T.ones(3).clamp(),
-    lambda T: T.ones(3, dtype=T.int64) // T.zeros(3, dtype=T.int64), lambda T: T.lerp(T.ones(2), T.ones(2).double(), 0.5),
-    lambda T: T.ones(6)[:4].add_(T.ones(6)[2:].fill_(2).clone()), lambda T: T.add(T.ones(2), T.ones(2), out=T.ones(2, dtype=T.int64)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "case",
+    [
+        lambda T: T.ones(3) + T.ones(4),
+        lambda T: T.ones(3).add_(T.ones(2, 3)),
+        lambda T: T.ones(3, dtype=T.int32).add_(1.5),
+        lambda T: T.ones(1).expand(3).add_(1),
+        lambda T: T.ones(3, dtype=T.bool) - T.ones(3, dtype=T.bool),
+        lambda T: T.ones(3).clamp(),
+        lambda T: T.ones(3, dtype=T.int64) // T.zeros(3, dtype=T.int64),
+        lambda T: T.lerp(T.ones(2), T.ones(2).double(), 0.5),
+        lambda T: T.ones(6)[:4].add_(T.ones(6)[2:].fill_(2).clone()),
+        lambda T: T.add(T.ones(2), T.ones(2), out=T.ones(2, dtype=T.int64)),
+    ],
+)
 def test_errors(case):
     check(case)
 

@@ -48,7 +48,9 @@ CASES = {
     "batch_norm, channels last": lambda T: T.batch_norm(
         image(T, 2, 3, 4, 5), None, None, T.zeros(3), T.ones(3), True, 0.1, 1e-5, True
     ),
-    "batch_norm, eval": lambda T: T.batch_norm(single(T, 4, 3), None, None, T.zeros(3), T.ones(3), False, 0.1, 1e-5, True),
+    "batch_norm, eval": lambda T: T.batch_norm(
+        single(T, 4, 3), None, None, T.zeros(3), T.ones(3), False, 0.1, 1e-5, True
+    ),
     "batch_norm, half": lambda T: T.batch_norm(
         single(T, 4, 3).to(T.bfloat16), None, None, None, None, True, 0.1, 1e-5, True
     ),
@@ -79,15 +81,23 @@ CASES = {
     "adaptive_avg_pool2d": lambda T: nn(T).adaptive_avg_pool2d(single(T, 2, 3, 9, 8), [4, 3]),
     "adaptive_max_pool2d": lambda T: nn(T).adaptive_max_pool2d(image(T, 2, 3, 9, 8), [4, 3]),
     "max_unpool2d": lambda T: nn(T).max_unpool2d(single(T, 1, 1, 2), T.tensor([[[0, 5]]]), [2, 3]),
-    "attention": lambda T: nn(T).scaled_dot_product_attention(
-        single(T, 2, 3, 5, 4), single(T, 2, 3, 7, 4), single(T, 2, 3, 7, 6)
-    ).contiguous(),
-    "attention, causal": lambda T: nn(T).scaled_dot_product_attention(
-        single(T, 3, 150, 4), single(T, 3, 140, 4), single(T, 3, 140, 4), is_causal=True
-    ).contiguous(),
-    "attention, rows that see nothing": lambda T: nn(T).scaled_dot_product_attention(
-        single(T, 1, 2, 4), single(T, 1, 3, 4), single(T, 1, 3, 4), T.tensor([[False] * 3, [True, False, True]])
-    ).contiguous(),
+    "attention": lambda T: (
+        nn(T)
+        .scaled_dot_product_attention(single(T, 2, 3, 5, 4), single(T, 2, 3, 7, 4), single(T, 2, 3, 7, 6))
+        .contiguous()
+    ),
+    "attention, causal": lambda T: (
+        nn(T)
+        .scaled_dot_product_attention(single(T, 3, 150, 4), single(T, 3, 140, 4), single(T, 3, 140, 4), is_causal=True)
+        .contiguous()
+    ),
+    "attention, rows that see nothing": lambda T: (
+        nn(T)
+        .scaled_dot_product_attention(
+            single(T, 1, 2, 4), single(T, 1, 3, 4), single(T, 1, 3, 4), T.tensor([[False] * 3, [True, False, True]])
+        )
+        .contiguous()
+    ),
     "attention, mask and causal": lambda T: nn(T).scaled_dot_product_attention(
         single(T, 2, 4), single(T, 2, 4), single(T, 2, 4), T.ones(2, 2), is_causal=True
     ),
@@ -115,9 +125,7 @@ GRADIENTS = {
     "layer_norm": (lambda x, w, b: taeda.layer_norm(x, [4], w, b), (3, 4), (4,), (4,)),
     "rms_norm": (lambda x, w: taeda.rms_norm(x, [4], w), (3, 4), (4,)),
     "group_norm": (lambda x, w, b: taeda.group_norm(x, 2, w, b), (2, 4, 3), (4,), (4,)),
-    "batch_norm": (
-        lambda x, w, b: taeda.batch_norm(x, w, b, None, None, True, 0.1, 1e-5, True), (3, 2, 2), (2,), (2,)
-    ),
+    "batch_norm": (lambda x, w, b: taeda.batch_norm(x, w, b, None, None, True, 0.1, 1e-5, True), (3, 2, 2), (2,), (2,)),
     "cross_entropy": (lambda x: taeda._C._nn.cross_entropy_loss(x, _classes, None, 1), (3, 4)),
     "mse": (lambda x, y: taeda._C._nn.mse_loss(x, y), (3, 2), (3, 2)),
     "bce with logits": (lambda x, y: taeda.binary_cross_entropy_with_logits(x, y), (3, 2), (3, 2)),
@@ -125,11 +133,14 @@ GRADIENTS = {
     "avg_pool2d": (lambda x: taeda._C._nn.avg_pool2d(x, [2, 2], [1, 1], [1, 1]), (1, 3, 4)),
     "adaptive_avg_pool2d": (lambda x: taeda._C._nn.adaptive_avg_pool2d(x, [2, 3]), (1, 3, 5)),
     "attention": (
-        lambda q, k, v: taeda._C._nn.scaled_dot_product_attention(q, k, v, is_causal=True), (2, 3, 2), (2, 4, 2), (2, 4, 2)
+        lambda q, k, v: taeda._C._nn.scaled_dot_product_attention(q, k, v, is_causal=True),
+        (2, 3, 2),
+        (2, 4, 2),
+        (2, 4, 2),
     ),
     "reflection": (lambda x: taeda._C._nn.pad(x, [2, 1], "reflect"), (2, 3)),
     "bilinear": (lambda x: taeda._C._nn.upsample_bilinear2d(x, [4, 2], False, None), (1, 1, 3, 3)),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

@@ -10,20 +10,30 @@ import taeda
 
 DTYPES = ("float32", "bfloat16", "float64", "int32", "uint8", "bool", "complex64")
 LAYOUTS = {
-    "contiguous": lambda T, d: sample(T, d, 5, 7, 6), "transposed": lambda T, d: sample(T, d, 5, 7, 6).transpose(0, 2),
-    "strided": lambda T, d: sample(T, d, 10, 7, 12)[::2, :, ::3], "expanded": lambda T, d: sample(T, d, 4, 1, 5).expand(4, 3, 5),
-    "tall": lambda T, d: sample(T, d, 300, 9), "wide": lambda T, d: sample(T, d, 3, 700), "long": lambda T, d: sample(T, d, 9001),
-    "empty": lambda T, d: sample(T, d, 0, 3), "number": lambda T, d: sample(T, d),
-}  # fmt: skip
+    "contiguous": lambda T, d: sample(T, d, 5, 7, 6),
+    "transposed": lambda T, d: sample(T, d, 5, 7, 6).transpose(0, 2),
+    "strided": lambda T, d: sample(T, d, 10, 7, 12)[::2, :, ::3],
+    "expanded": lambda T, d: sample(T, d, 4, 1, 5).expand(4, 3, 5),
+    "tall": lambda T, d: sample(T, d, 300, 9),
+    "wide": lambda T, d: sample(T, d, 3, 700),
+    "long": lambda T, d: sample(T, d, 9001),
+    "empty": lambda T, d: sample(T, d, 0, 3),
+    "number": lambda T, d: sample(T, d),
+}
 CASES = {
-    "sum": lambda x, dim, keep: x.sum(dim, keep), "mean": lambda x, dim, keep: x.mean(dim, keep),
-    "amax": lambda x, dim, keep: x.amax(dim, keep), "argmin": lambda x, dim, keep: x.argmin(dim, keep),
-    "any": lambda x, dim, keep: x.any(dim, keep), "all": lambda x, dim, keep: x.all(dim, keep),
+    "sum": lambda x, dim, keep: x.sum(dim, keep),
+    "mean": lambda x, dim, keep: x.mean(dim, keep),
+    "amax": lambda x, dim, keep: x.amax(dim, keep),
+    "argmin": lambda x, dim, keep: x.argmin(dim, keep),
+    "any": lambda x, dim, keep: x.any(dim, keep),
+    "all": lambda x, dim, keep: x.all(dim, keep),
     "prod": lambda x, dim, keep: (x / 4 if x.is_floating_point() else x).prod(dim, keep),
-    "nansum": lambda x, dim, keep: x.nansum(dim, keep), "max": lambda x, dim, keep: tuple(x.max(dim, keep)),
+    "nansum": lambda x, dim, keep: x.nansum(dim, keep),
+    "max": lambda x, dim, keep: tuple(x.max(dim, keep)),
     "var": lambda x, dim, keep: (x.real if x.is_complex() else x).var(dim, keepdim=keep),
-    "norm": lambda x, dim, keep: x.norm(2, dim, keep), "count": lambda x, dim, keep: x.count_nonzero(dim),
-}  # fmt: skip
+    "norm": lambda x, dim, keep: x.norm(2, dim, keep),
+    "count": lambda x, dim, keep: x.count_nonzero(dim),
+}
 TOLERANCE = {"bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
 
 
@@ -34,7 +44,10 @@ def test_along_a_dim(name, layout, dtype):
     if name in ("amax", "max") and layout == "empty" and dtype == "complex64":
         pytest.skip("PyTorch looks at the dtype only where there is an element")
     for dim, keep in ((0, False), (-1, True)):
-        check(lambda T, dim=dim, keep=keep: CASES[name](LAYOUTS[layout](T, dtype), dim, keep), rtol=TOLERANCE.get(dtype, 1e-6))
+        check(
+            lambda T, dim=dim, keep=keep: CASES[name](LAYOUTS[layout](T, dtype), dim, keep),
+            rtol=TOLERANCE.get(dtype, 1e-6),
+        )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -53,13 +66,26 @@ def test_along_several_dims(layout, dims):
     check(lambda T: LAYOUTS[layout](T, "float64").std(dims, keepdim=True))
 
 
-@pytest.mark.parametrize("case", [
-    lambda T: T.tensor([1.0, float("nan"), 3.0, float("nan")]).max(0), lambda T: T.tensor([1.0, float("nan"), 3.0]).argmin(),
-    lambda T: T.tensor([2.0, 5.0, 5.0, 1.0]).argmax(), lambda T: T.tensor([[1, 1], [1, 1]]).min(1),
-    lambda T: T.ones(0).sum(), lambda T: T.ones(0).prod(), lambda T: T.ones(0).mean(), lambda T: T.ones(0).max(),
-    lambda T: T.ones(3, 0).amax(1), lambda T: T.ones(2).sum((0, 0)), lambda T: T.ones(2).sum(1), lambda T: T.ones(2, dtype=T.int64).mean(),
-    lambda T: T.ones(4, dtype=T.int8).sum(dtype=T.int8), lambda T: T.ones(4, dtype=T.bool).sum(), lambda T: T.full((4,), 30000.0).half().sum(),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "case",
+    [
+        lambda T: T.tensor([1.0, float("nan"), 3.0, float("nan")]).max(0),
+        lambda T: T.tensor([1.0, float("nan"), 3.0]).argmin(),
+        lambda T: T.tensor([2.0, 5.0, 5.0, 1.0]).argmax(),
+        lambda T: T.tensor([[1, 1], [1, 1]]).min(1),
+        lambda T: T.ones(0).sum(),
+        lambda T: T.ones(0).prod(),
+        lambda T: T.ones(0).mean(),
+        lambda T: T.ones(0).max(),
+        lambda T: T.ones(3, 0).amax(1),
+        lambda T: T.ones(2).sum((0, 0)),
+        lambda T: T.ones(2).sum(1),
+        lambda T: T.ones(2, dtype=T.int64).mean(),
+        lambda T: T.ones(4, dtype=T.int8).sum(dtype=T.int8),
+        lambda T: T.ones(4, dtype=T.bool).sum(),
+        lambda T: T.full((4,), 30000.0).half().sum(),
+    ],
+)
 def test_edges(case):
     check(case)
 

@@ -11,20 +11,41 @@ from taedagen.opdef.expr import arg, const, shared_nodes, substitute, trace, wal
 X, Y = arg("x"), arg("y")
 
 
-@pytest.mark.parametrize("build, text", [
-    (lambda: X + Y, "add(x, y)"), (lambda: 1 + X, "add(1, x)"), (lambda: X - 1, "sub(x, 1)"), (lambda: 1 - X, "sub(1, x)"),
-    (lambda: 2 * X, "mul(2, x)"), (lambda: 1 / X, "div(1, x)"), (lambda: X // 2, "floordiv(x, 2)"), (lambda: 7 % X, "pymod(7, x)"),
-    (lambda: X**2, "pow(x, 2)"), (lambda: 2**X, "pow(2, x)"), (lambda: -X, "neg(x)"), (lambda: +X, "x"), (lambda: abs(X), "abs(x)"),
-    (lambda: X << 1, "shift_left(x, 1)"), (lambda: X >> Y, "shift_right(x, y)"), (lambda: X @ Y, "matmul(x, y)"),
-    (lambda: X < 0, "lt(x, 0)"), (lambda: X > 0, "gt(x, 0)"), (lambda: X == Y, "eq(x, y)"), (lambda: X != 1, "ne(x, 1)"),
-    (lambda: X & Y, "bitwise_and(x, y)"), (lambda: ~X, "bitwise_not(x)"), (lambda: exp(X), "exp(x)"), (lambda: round(X), "round(x)"),
-    (lambda: (X > 0) & ~isnan(Y), "logical_and(gt(x, 0), logical_not(isnan(y)))"),
-    (lambda: where(X > 0, X, 0), "where(gt(x, 0), x, 0)"),
-    (lambda: X.sum([0, 1], keepdim=True), "sum(x, [0, 1], keepdim=True)"),
-    (lambda: op.sum(X, [0, 1], keepdim=True), "sum(x, [0, 1], keepdim=True)"),
-    (lambda: X.transpose(0, X.dim() - 1), "transpose(x, 0, sub(dim(x), 1))"),
-    (lambda: op.foo(X)[1], "foo(x)[1]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "build, text",
+    [
+        (lambda: X + Y, "add(x, y)"),
+        (lambda: 1 + X, "add(1, x)"),
+        (lambda: X - 1, "sub(x, 1)"),
+        (lambda: 1 - X, "sub(1, x)"),
+        (lambda: 2 * X, "mul(2, x)"),
+        (lambda: 1 / X, "div(1, x)"),
+        (lambda: X // 2, "floordiv(x, 2)"),
+        (lambda: 7 % X, "pymod(7, x)"),
+        (lambda: X**2, "pow(x, 2)"),
+        (lambda: 2**X, "pow(2, x)"),
+        (lambda: -X, "neg(x)"),
+        (lambda: +X, "x"),
+        (lambda: abs(X), "abs(x)"),
+        (lambda: X << 1, "shift_left(x, 1)"),
+        (lambda: X >> Y, "shift_right(x, y)"),
+        (lambda: X @ Y, "matmul(x, y)"),
+        (lambda: X < 0, "lt(x, 0)"),
+        (lambda: X > 0, "gt(x, 0)"),
+        (lambda: X == Y, "eq(x, y)"),
+        (lambda: X != 1, "ne(x, 1)"),
+        (lambda: X & Y, "bitwise_and(x, y)"),
+        (lambda: ~X, "bitwise_not(x)"),
+        (lambda: exp(X), "exp(x)"),
+        (lambda: round(X), "round(x)"),
+        (lambda: (X > 0) & ~isnan(Y), "logical_and(gt(x, 0), logical_not(isnan(y)))"),
+        (lambda: where(X > 0, X, 0), "where(gt(x, 0), x, 0)"),
+        (lambda: X.sum([0, 1], keepdim=True), "sum(x, [0, 1], keepdim=True)"),
+        (lambda: op.sum(X, [0, 1], keepdim=True), "sum(x, [0, 1], keepdim=True)"),
+        (lambda: X.transpose(0, X.dim() - 1), "transpose(x, 0, sub(dim(x), 1))"),
+        (lambda: op.foo(X)[1], "foo(x)[1]"),
+    ],
+)
 def test_node(build, text):
     assert repr(build()) == text
 
@@ -40,10 +61,19 @@ def test_literals_that_compare_equal_stay_apart(a, b):
     assert const(a) is not const(b)
 
 
-@pytest.mark.parametrize("build, expected", [
-    (lambda: X > 0, True), (lambda: isnan(X), True), (lambda: ~(X > 0), True), (lambda: (X > 0) | (Y > 0), True),
-    (lambda: where(X > 0, X > 1, Y > 1), True), (lambda: where(X > 0, X, Y), False), (lambda: X & Y, False), (lambda: X + 1, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "build, expected",
+    [
+        (lambda: X > 0, True),
+        (lambda: isnan(X), True),
+        (lambda: ~(X > 0), True),
+        (lambda: (X > 0) | (Y > 0), True),
+        (lambda: where(X > 0, X > 1, Y > 1), True),
+        (lambda: where(X > 0, X, Y), False),
+        (lambda: X & Y, False),
+        (lambda: X + 1, False),
+    ],
+)
 def test_masks_are_told_from_values(build, expected):
     assert build().is_mask is expected
 

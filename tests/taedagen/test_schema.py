@@ -42,13 +42,16 @@ def test_a_malformed_schema(text, words):
 
 
 @pytest.mark.parametrize("text, expected", [
-    ("a, b", ["a", "b"]), ("", []), ("int[2] x=[1, 2], y", ["int[2] x=[1, 2]", "y"]), ("str s='a,b', *", ["str s='a,b'", "*"]),
+    ("a, b", ["a", "b"]), ("", []), ("int[2] x=[1, 2], y", ["int[2] x=[1, 2]", "y"]), ("str s='a,b', *",
+    ["str s='a,b'", "*"]),
 ])  # fmt: skip
 def test_split_commas(text, expected):
     assert split_commas(text) == expected
 
 
-@pytest.mark.parametrize("text, optional, elements", [("Tensor?", True, False), ("Tensor?[]", False, True), ("int[]?", True, False)])
+@pytest.mark.parametrize(
+    "text, optional, elements", [("Tensor?", True, False), ("Tensor?[]", False, True), ("int[]?", True, False)]
+)
 def test_optional_types(text, optional, elements):
     type_ = parse_type(text)
     assert (type_.optional, type_.optional_elements) == (optional, elements)

@@ -4,10 +4,12 @@
 
 namespace taeda::math {
 
-#define TAEDA_COMPLEX_FUNCTIONS(X)                                                                               \
-  X(exp)                                                                                                         \
-  X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) X(sinh) \
-      X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
+// clang-format off
+#define TAEDA_COMPLEX_FUNCTIONS(X) \
+  X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p) X(sqrt) \
+  X(sin) X(cos) X(tan) X(asin) X(acos) X(atan) \
+  X(sinh) X(cosh) X(tanh) X(asinh) X(acosh) X(atanh)
+// clang-format on
 
 #define X(name)                        \
   Complex<float> name(Complex<float>); \

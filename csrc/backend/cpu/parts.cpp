@@ -71,11 +71,15 @@ void* openblas() {
 Blas load_blas() {
   void* library = openblas();
   Blas table;
-#define X(name) find(library, "scipy_cblas_" #name, table.name);
-  X(sgemm)
-  X(dgemm) X(cgemm) X(zgemm) X(sgemv) X(dgemv)
+#define X(name) find(library, "scipy_cblas_" #name, table.name)
+  X(sgemm);
+  X(dgemm);
+  X(cgemm);
+  X(zgemm);
+  X(sgemv);
+  X(dgemv);
 #undef X
-      return table;
+  return table;
 }
 
 Dnnl load_dnnl() {

@@ -85,9 +85,7 @@ TAEDA_INLINE V<T> splat(T value) {
   if constexpr (is_cx<T>) {
     return value;
   } else {
-    V<T> r;
-    for (int i = 0; i < N<T>; ++i) r[i] = value;
-    return r;
+    return value - V<T>{};  // a scalar operand is broadcast; x - 0 is x, whatever its sign
   }
 }
 

@@ -2,8 +2,8 @@
 #include "python/manual/factories.h"
 
 #include "api/ops.h"
-#include "python/engine_room.h"
 #include "core/warn.h"
+#include "python/engine_room.h"
 #include "python/parser.h"
 #include "python/types.h"
 #include "python/values.h"
@@ -17,7 +17,8 @@ bool is_number(PyObject* object) {
 
 bool is_nested(PyObject* object) {
   return PyList_Check(object) || PyTuple_Check(object) ||
-         (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object) && !is_number(object));
+         (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object) &&
+          !is_number(object));
 }
 
 // A number inside the data as a Scalar: Python's, NumPy's, or a tensor of one element. TypeError or ValueError else.
@@ -25,7 +26,8 @@ Scalar element(PyObject* object) {
   Scalar scalar;
   if (read_scalar(object, scalar)) return scalar;
   if (is_tensor(object)) {
-    TAEDA_CHECK_VALUE(unwrap(object).numel() == 1, "a tensor inside the data must have one element, got shape ", unwrap(object).sizes());
+    TAEDA_CHECK_VALUE(unwrap(object).numel() == 1, "a tensor inside the data must have one element, got shape ",
+                      unwrap(object).sizes());
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return element(number.get());
   }
@@ -64,7 +66,8 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
   }
   Py_ssize_t n = PySequence_Size(object);
   check(static_cast<int>(n));
-  TAEDA_CHECK_VALUE(depth < static_cast<size_t>(kMaxDim), "the data is nested more than ", kMaxDim, " levels deep (or contains itself)");
+  TAEDA_CHECK_VALUE(depth < static_cast<size_t>(kMaxDim), "the data is nested more than ", kMaxDim,
+                    " levels deep (or contains itself)");
   if (layout.sizes.size() == depth) layout.sizes.push_back(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
     Owned item(check(PySequence_GetItem(object, i)));
@@ -78,16 +81,17 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
 template <class T>
 void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
   if (depth == sizes.size()) {
-    TAEDA_CHECK_VALUE(!is_nested(object) || (is_tensor(object)), "the data is ragged: a number was expected at depth ", depth,
-                      ", got a ", Py_TYPE(object)->tp_name);
+    TAEDA_CHECK_VALUE(!is_nested(object) || (is_tensor(object)), "the data is ragged: a number was expected at depth ",
+                      depth, ", got a ", Py_TYPE(object)->tp_name);
     *out++ = element(object).template to<T>();
     return;
   }
-  TAEDA_CHECK_VALUE(is_nested(object), "the data is ragged: a sequence of ", sizes[depth], " was expected at depth ", depth,
-                    ", got a ", Py_TYPE(object)->tp_name);
+  TAEDA_CHECK_VALUE(is_nested(object), "the data is ragged: a sequence of ", sizes[depth], " was expected at depth ",
+                    depth, ", got a ", Py_TYPE(object)->tp_name);
   Owned items(check(PySequence_Fast(object, "not a sequence")));
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
-  TAEDA_CHECK_VALUE(n == sizes[depth], "the data is ragged: ", sizes[depth], " items were expected at depth ", depth, ", got ", n);
+  TAEDA_CHECK_VALUE(n == sizes[depth], "the data is ragged: ", sizes[depth], " items were expected at depth ", depth,
+                    ", got ", n);
   for (Py_ssize_t i = 0; i < n; ++i) fill<T>(PySequence_Fast_GET_ITEM(items.get(), i), sizes, depth + 1, out);
 }
 
@@ -130,7 +134,9 @@ Tensor from_foreign(PyObject* data) {
     return unwrap(t.get());
   };
   if (has(data, "__array_interface__") && has(data, "__array_struct__")) {
-    Owned array(has(data, "dtype") && !has(data, "__array_priority__") ? Py_NewRef(data) : check(PyObject_CallMethod(data, "__array__", nullptr)));
+    Owned array(has(data, "dtype") && !has(data, "__array_priority__")
+                    ? Py_NewRef(data)
+                    : check(PyObject_CallMethod(data, "__array__", nullptr)));
     Owned byteorder(PyObject_GetAttrString(array.get(), "flags"));
     PyErr_Clear();
     return call("from_numpy", array.get());
@@ -197,7 +203,8 @@ PyObject* new_tensor_method(PyObject* self, PyObject* const* args, Py_ssize_t co
     const Tensor& like = unwrap(self);
     DType dtype = given.dtype.value_or(like.dtype());
     Device device = given.device.value_or(like.device());
-    if (is_tensor(given.data)) return finish(moved(ops::clone(ops::detach(unwrap(given.data))), dtype, device), given.requires_grad);
+    if (is_tensor(given.data))
+      return finish(moved(ops::clone(ops::detach(unwrap(given.data))), dtype, device), given.requires_grad);
     return finish(tensor_from(given.data, dtype, device), given.requires_grad);
   });
 }
@@ -217,12 +224,14 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     Tensor result;
     if (!data || (n == 1 && PyLong_Check(data) && !PyBool_Check(data)) || (data && Py_TYPE(data) == size_type)) {
       TAEDA_CHECK_TYPE(all_ints(args) || (data && Py_TYPE(data) == size_type), "takes sizes, a sequence or a tensor");
-      result = new_tensor(n == 0 ? std::vector<int64_t>{0} : to_sizes(data && Py_TYPE(data) == size_type ? data : args, "size"),
-                          default_dtype());
+      result = new_tensor(
+          n == 0 ? std::vector<int64_t>{0} : to_sizes(data && Py_TYPE(data) == size_type ? data : args, "size"),
+          default_dtype());
     } else if (is_tensor(data)) {
       result = ops::detach(unwrap(data));
     } else {
-      TAEDA_CHECK_TYPE(is_nested(data) || has(data, "__array__"), "takes sizes, a sequence or a tensor, got ", Py_TYPE(data)->tp_name);
+      TAEDA_CHECK_TYPE(is_nested(data) || has(data, "__array__"), "takes sizes, a sequence or a tensor, got ",
+                       Py_TYPE(data)->tp_name);
       result = tensor_from(data, default_dtype(), std::nullopt);
     }
     return wrap_as(type, std::move(result));
@@ -231,15 +240,18 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 PyMethodDef factory_functions[] = {
     {"tensor", as_method(&tensor), METH_FASTCALL | METH_KEYWORDS,
-     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n\nA tensor with a copy of ``data``: a "
+     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n\nA tensor with a copy of "
+     "``data``: a "
      "number, nested sequences of numbers, or an array. ValueError for ragged data."},
     {"as_tensor", as_method(&as_tensor), METH_FASTCALL | METH_KEYWORDS,
-     "as_tensor(data, dtype=None, device=None)\n\n``data`` as a tensor, without a copy where its memory can be shared."},
+     "as_tensor(data, dtype=None, device=None)\n\n``data`` as a tensor, without a copy where its memory can be "
+     "shared."},
     {},
 };
 PyMethodDef factory_methods[] = {
     {"new_tensor", as_method(&new_tensor_method), METH_FASTCALL | METH_KEYWORDS,
-     "new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA copy of ``data`` with this tensor's dtype and device."},
+     "new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA copy of ``data`` with this tensor's dtype "
+     "and device."},
     {},
 };
 

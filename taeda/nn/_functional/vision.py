@@ -28,7 +28,10 @@ _SMOOTH = {
     ("trilinear", 3): native("upsample_trilinear3d", "_nn"),
     ("bicubic", 2): native("upsample_bicubic2d", "_nn"),
 }
-_ANTIALIASED = {"bilinear": native("_upsample_bilinear2d_aa", "_nn"), "bicubic": native("_upsample_bicubic2d_aa", "_nn")}
+_ANTIALIASED = {
+    "bilinear": native("_upsample_bilinear2d_aa", "_nn"),
+    "bicubic": native("_upsample_bicubic2d_aa", "_nn"),
+}
 _MODES_WITH_CORNERS = ("linear", "bilinear", "bicubic", "trilinear")
 
 
