@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test bench lint build cpp-test clean
+.PHONY: demo test bench lint docs build cpp-test clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -29,6 +29,9 @@ lint: build $(VENV)/ready-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	git ls-files '*.h' '*.cpp' ':!tests/taedagen/golden' | xargs $(BIN)/clang-format --dry-run -Werror
+
+docs: $(VENV)/ready-docs
+	$(BIN)/python tools/docs.py
 
 cpp-test: $(VENV)/ready-build
 	$(BIN)/python tools/build.py --cpp-test

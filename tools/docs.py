@@ -1,0 +1,42 @@
+"""The documentation as a site in ``build/site``: the pages of ``docs/`` and a reference page for each family of ops."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PAGES = ROOT / "build" / "docs"
+GUIDES = ("tour", "add-an-op", "port-an-op", "add-a-backend", "glossary", "errors", "design", "benchmarks")
+
+
+def collect() -> list[str]:
+    """Copies the guides and makes the reference; gives the names of the families."""
+    shutil.rmtree(PAGES, ignore_errors=True)
+    shutil.copytree(ROOT / "docs", PAGES)
+    front = (ROOT / "README.md").read_text()
+    (PAGES / "index.md").write_text(re.sub(r"\((docs/)([^)]+)\)", r"(\2)", front))
+    shutil.copy(ROOT / "CONTRIBUTING.md", PAGES)
+    made = ROOT / "build" / "reference"
+    subprocess.run([sys.executable, "-m", "taedagen", "--subset", "python", "--out", made], cwd=ROOT, check=True)
+    shutil.copytree(made / "docs", PAGES / "reference")
+    return sorted(page.stem for page in (made / "docs").glob("*.md"))
+
+
+def main() -> None:
+    reference = [{family: f"reference/{family}.md"} for family in collect()]
+    nav = [{"Taeda": "index.md"}, *(f"{name}.md" for name in GUIDES), "CONTRIBUTING.md", {"Reference": reference}]
+    settings = {"site_name": "Taeda", "docs_dir": "docs", "site_dir": "site", "use_directory_urls": False, "nav": nav}
+    config = ROOT / "build" / "mkdocs.yml"
+    config.write_text(json.dumps(settings | {"theme": "readthedocs"}))  # YAML holds JSON
+    subprocess.run([sys.executable, "-m", "mkdocs", "-q", "build", "--strict", "-f", config], check=True)
+    print(ROOT / "build" / "site" / "index.html")
+
+
+if __name__ == "__main__":
+    main()
