@@ -36,6 +36,9 @@ docs: $(VENV)/ready-docs
 cpp-test: $(VENV)/ready-build
 	$(BIN)/python tools/build.py --cpp-test
 
+sanitize: $(VENV)/ready-build $(VENV)/ready-test
+	$(BIN)/python tools/sanitize.py
+
 clean:
 	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/generated taeda/lib
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,6 +12,7 @@ GROUPS = {
     "calls": calls.rows,
     "tiny": tiny.rows,
     "memory": kernels.memory,
+    "gradients": kernels.gradients,
     "products": kernels.products,
     "layers": kernels.layers,
     "training": training.rows,

@@ -1,19 +1,55 @@
-"""What the build cost: the slowest compile units, and the bytes that each family of ops adds. Read, not run."""
+"""What the build costs: a whole build of a copy of the sources without a compiler cache, then two small edits."""
 
 from __future__ import annotations
 
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import time
 from collections import defaultdict
 from pathlib import Path
 
 from benchmarks.timing import Row
+from tools.build import build, tool
 
 GROUP = "build"
-BUILD = Path(__file__).resolve().parent.parent / "build" / "dev"
+ROOT = Path(__file__).resolve().parent.parent
+PLACE = ROOT / "build" / "bench"
 SECONDS_PER_UNIT = 15.0
+LIBRARIES = {"libtaeda": "libtaeda.so", "_C": "_C.*.so"}
+MEGABYTES = 18.0  # both libraries together
+
+# As in docs/add-an-op.md: one declaration more.
+DECLARATION = '''
+
+@pointwise("softclip(Tensor self, Scalar limit=1) -> Tensor", variants="function method inplace out", dtypes=FLOATING)
+def softclip(self, limit):
+    """``limit * tanh(self / limit)``: the identity near zero, never beyond ``limit``."""
+    return limit * tanh(self / limit)
+
+
+@softclip.backward
+def _(grad, self, limit):
+    t = tanh(self / limit)
+    return {"self": grad * (1 - t * t)}
+'''
+
+
+def seconds_of_build() -> float:
+    start = time.perf_counter()
+    build(PLACE / "build", source=PLACE / "source", quiet=True)
+    return time.perf_counter() - start
+
+
+def add_text(name: str, text: str) -> None:
+    path = PLACE / "source" / name
+    path.write_text(path.read_text() + text)
 
 
 def compile_seconds(log: Path) -> dict[str, float]:
-    """Seconds of each output by ninja's log; the last entry of an output counts."""
+    """Seconds of each object by ninja's log; the last entry of an output counts."""
     seconds = {}
     for line in log.read_text().splitlines():
         fields = line.split("\t")
@@ -27,20 +63,67 @@ def family_of(output: str) -> str:
     return Path(output).name.split(".")[0]
 
 
-def rows(quick: bool) -> list[Row]:
-    """The ten slowest units in seconds, the ten largest families in KB of objects; empty before a build."""
-    log = BUILD / ".ninja_log"
-    if not log.exists():
-        return []
-    seconds = compile_seconds(log)
-    slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
-    found = [
-        Row(GROUP, f"compile {'/'.join(Path(o).parts[-3:])}", s, None, "s", SECONDS_PER_UNIT, absolute=True)
-        for o, s in slowest
-    ]
+def installed_megabytes() -> float:
+    """All that the wheel would hold: what CMake installs (the bundled libraries with it) and the Python packages."""
+    site = PLACE / "site"
+    subprocess.run(
+        [tool("cmake"), "--install", PLACE / "build", "--prefix", site], check=True, stdout=subprocess.DEVNULL
+    )
+    built = shutil.ignore_patterns("__pycache__", "_C*", "generated", "lib")
+    for package in ("taeda", "taedagen"):
+        shutil.copytree(ROOT / package, site / package, ignore=built, dirs_exist_ok=True)
+    return megabytes_in(site)
+
+
+def megabytes_in(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def torch_megabytes() -> float | None:
+    """PyTorch's own package, without those it depends on."""
+    spec = importlib.util.find_spec("torch")
+    return megabytes_in(Path(next(iter(spec.submodule_search_locations or ())))) if spec else None
+
+
+def unit_rows(seconds: dict[str, float]) -> list[Row]:
+    """The ten slowest units, and the ten largest families by the bytes of their objects."""
     sizes: dict[str, int] = defaultdict(int)
     for output in seconds:
-        if "generated" in output and (BUILD / output).exists():
-            sizes[family_of(output)] += (BUILD / output).stat().st_size
+        if "generated" in output:
+            sizes[family_of(output)] += (PLACE / "build" / output).stat().st_size
+    slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:10]
-    return found + [Row(GROUP, f"objects of family {family}", size / 1000, None, "KB") for family, size in largest]
+    return [
+        Row(GROUP, f"compile {'/'.join(Path(o).parts[-3:])[:-2]}", s, None, "s", SECONDS_PER_UNIT, absolute=True)
+        for o, s in slowest
+    ] + [Row(GROUP, f"objects of family {family}", size / 1000, None, "KB") for family, size in largest]
+
+
+def rows(quick: bool) -> list[Row]:
+    """Builds on two cores, which takes minutes; nothing when ``quick``."""
+    if quick:
+        return []
+    shutil.rmtree(PLACE, ignore_errors=True)
+    for name in ("CMakeLists.txt", "cmake", "csrc", "taedagen"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (PLACE / "source").mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, PLACE / "source" / name)
+    os.environ |= {"CCACHE_DISABLE": "1", "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
+    print(f"building in {PLACE}", file=sys.stderr)
+    whole = seconds_of_build()
+    units = unit_rows(compile_seconds(PLACE / "build" / ".ninja_log"))
+    sizes = {name: next((PLACE / "build").glob(pattern)).stat().st_size / 1e6 for name, pattern in LIBRARIES.items()}
+    installed = installed_megabytes()
+    add_text("csrc/backend/cpu/softmax.cpp", "\nnamespace {}\n")
+    kernel = seconds_of_build()
+    add_text("taedagen/ops/activation.py", DECLARATION)
+    declaration = seconds_of_build()
+    return [
+        Row(GROUP, "full build", whole, None, "s", 360.0, absolute=True),
+        Row(GROUP, "after editing a kernel", kernel, None, "s", 20.0, absolute=True),
+        Row(GROUP, "after adding a declaration", declaration, None, "s", 30.0, absolute=True),
+        Row(GROUP, "installed size", installed, torch_megabytes(), "MB", 90.0, absolute=True),
+        *(Row(GROUP, name, size, None, "MB") for name, size in sizes.items()),
+        Row(GROUP, "both libraries", sum(sizes.values()), None, "MB", MEGABYTES, absolute=True),
+        *units,
+    ]

@@ -7,8 +7,8 @@ from typing import Any
 
 from benchmarks.timing import Budget, Case, Row, compare
 
-MEMORY, PRODUCTS, LAYERS = "memory-bound", "products", "layers"
-BUDGETS = {MEMORY: Budget(0.7, 1.1), PRODUCTS: Budget(1.0, 1.25), LAYERS: Budget(0.7, 1.1)}
+MEMORY, GRADIENTS, PRODUCTS, LAYERS = "memory-bound", "pointwise gradients", "products", "layers"
+BUDGETS = {MEMORY: Budget(0.7, 1.1), GRADIENTS: Budget(0.7, 1.1), PRODUCTS: Budget(1.0, 1.25), LAYERS: Budget(0.7, 1.1)}
 Make = Callable[[Any, Any], Callable[[], Any]]
 
 _ELEMENTWISE: dict[str, Make] = {
@@ -40,6 +40,38 @@ def memory(quick: bool) -> list[Row]:
         ]
         found += compare(MEMORY, cases, 1.1, rounds=5 if quick else 10)
     return found
+
+
+_POINTWISE = {
+    1: ("sigmoid", "tanh", "silu", "gelu", "sin", "hardswish"),
+    2: ("mul", "div", "pow", "atan2", "logaddexp", "hypot", "maximum"),
+    3: ("addcmul", "lerp"),
+}
+
+
+def _gradient(name: str, inputs: int, size: int, dtype: str) -> Case:
+    def make(T: Any) -> Callable[[], Any]:
+        function = getattr(T, name, None) or getattr(T.nn.functional, name)
+        xs = [
+            T.linspace(0.5 + i / 10, 1.5 + i / 10, size).to(getattr(T, dtype)).requires_grad_() for i in range(inputs)
+        ]
+        y = function(*xs)
+        given = T.ones_like(y)
+        return lambda: T.autograd.grad(y, xs, given, retain_graph=True)
+
+    return make
+
+
+def gradients(quick: bool) -> list[Row]:
+    """The backward pass of pointwise ops alone, for all their inputs."""
+    cases = [
+        (f"{name}, {label}{' bfloat16' * (dtype != 'float32')}", _gradient(name, inputs, size, dtype))
+        for label, size in (("64K", 1 << 16), ("4M", 1 << 22))[: 1 if quick else 2]
+        for dtype in ("float32", "bfloat16")
+        for inputs, names in _POINTWISE.items()
+        for name in names
+    ]
+    return compare(GRADIENTS, cases, 1.1, rounds=5 if quick else 10)
 
 
 def _matmul(size: int, dtype: str) -> Case:

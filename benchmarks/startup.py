@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
-from pathlib import Path
 
 from benchmarks.timing import Row
 
@@ -38,30 +36,12 @@ def measure(library: str, rest: str, rounds: int) -> tuple[float, float]:
     return min(r[0] for r in results), min(r[1] for r in results)
 
 
-def _folder(library: str) -> Path:
-    spec = importlib.util.find_spec(library)
-    assert spec is not None and spec.submodule_search_locations
-    return Path(next(iter(spec.submodule_search_locations)))
-
-
-def installed_megabytes(library: str) -> float:
-    """All files of the package, symbolic links followed: what an installation holds."""
-    folder = _folder(library)
-    skipped = {"__pycache__", "generated"}
-    files = [p for p in folder.rglob("*") if p.is_file() and not skipped & set(p.relative_to(folder).parts)]
-    return sum(p.stat().st_size for p in files) / 1e6
-
-
 def rows(quick: bool) -> list[Row]:
-    """Import, import with one training step, and size on disk, each beside PyTorch's."""
+    """Import, and import with one training step, each beside PyTorch's."""
     found = []
     rounds = 2 if quick else 5
     for name, rest, seconds, megabytes in (("import", "", 0.08, 45), ("import and a training step", _TRAIN, 0.25, 90)):
         ours, theirs = measure("taeda", rest, rounds), measure("torch", rest, max(1, rounds // 2))
         found.append(Row(GROUP, name, ours[0], theirs[0], "s", seconds, absolute=True))
         found.append(Row(GROUP, f"{name}: memory", ours[1], theirs[1], "MB", megabytes, absolute=True))
-    # A build in the source tree holds links and none of the libraries that an installation carries.
-    if (_folder("taeda") / "lib").is_dir():
-        sizes = installed_megabytes("taeda"), installed_megabytes("torch")
-        found.append(Row(GROUP, "size on disk", *sizes, "MB", 90, absolute=True))
     return found

@@ -14,7 +14,7 @@ import numpy as np
 
 import taeda as torch
 from taeda.library import Library
-from taeda.utils.backend_registration import generate_methods_for_privateuse_backend, rename_privateuse_backend
+from taeda.utils.backend_registration import generate_methods_for_privateuse1_backend, rename_privateuse1_backend
 
 
 # 1. Memory. Addresses are what the core knows of it; `write` and `read` are the only way in and out, as with a GPU.
@@ -58,9 +58,9 @@ class Owner:
 
 
 memory = ToyMemory()
-rename_privateuse_backend("toy")
+rename_privateuse1_backend("toy")
 torch._C._register_device("toy", memory)
-generate_methods_for_privateuse_backend(for_packed_sequence=False)
+generate_methods_for_privateuse1_backend(for_packed_sequence=False)
 
 # 2. Kernels. They get tensors, and look at their memory as arrays.
 _DTYPES = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 import math as _math
+import sys as _sys
 from typing import Any as _Any
 
 from taeda import _C
@@ -21,6 +22,8 @@ def _take(room: _Any) -> None:
 
 
 _take(_C._functions)
+# Natives are pickled by the names of their modules.
+_sys.modules.update({room.__name__: room for room in vars(_C).values() if isinstance(room, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
 
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
@@ -45,24 +48,44 @@ _LAZY = {
     ),
     "_basics": (
         "is_tensor", "is_storage", "numel", "typename", "is_grad_enabled", "is_inference_mode_enabled",
-        "get_default_device",
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
         "is_deterministic_algorithms_warn_only_enabled",
         "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision",
         "get_float32_matmul_precision", "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type",
         "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not",
-        "is_floating_point", "is_complex", "is_signed", "is_conj", "is_inference",
-        "is_autocast_enabled", "is_autocast_cache_enabled", "get_autocast_dtype",
+        "is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg", "is_inference", "is_distributed",
+        "is_vulkan_available", "get_device", "get_device_module", "result_type", "unravel_index", "set_anomaly_enabled",
+        "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "init_num_threads", "sym_sqrt", "sym_sum", "sym_ite",
+        "_assert",
+    ),
+    "storage": (
+        "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
+        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
+        "ShortStorage",
+    ),
+    "_tensor_types": (
+        "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
+        "IntTensor", "LongTensor", "ShortTensor",
+    ),
+    "amp.autocast_mode": ("autocast",),
+    "amp._by_device": (
+        "is_autocast_cpu_enabled", "set_autocast_cpu_enabled", "get_autocast_cpu_dtype", "set_autocast_cpu_dtype",
+        "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",
     ),
     "_explain": ("explain", "explain_calls"),
+    "_numeric": ("asarray", "gradient", "histogramdd"),
+    "_lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
     "utils.backend_registration": ("_register_device_module",),
     "_type_info": ("finfo", "iinfo"),
+    "func": ("vmap",),
 }  # fmt: skip
 _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset(
     [
+        "__config__",
+        "accelerator",
         "amp",
         "autograd",
         "backends",
@@ -78,6 +101,7 @@ _ROOMS = frozenset(
         "jit",
         "library",
         "linalg",
+        "mps",
         "multiprocessing",
         "nn",
         "ops",
@@ -92,8 +116,10 @@ _ROOMS = frozenset(
         "special",
         "storage",
         "testing",
+        "types",
         "utils",
         "version",
+        "xpu",
     ]
 )
 
@@ -117,4 +143,6 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_ROOM_OF, *_ROOMS})
+    from importlib.util import find_spec
+
+    return sorted({*globals(), *_ROOM_OF, *(room for room in _ROOMS if find_spec(f"taeda.{room}"))})

@@ -28,12 +28,13 @@ def numel(input: Any) -> int:
 
 
 def typename(obj: Any) -> str:
-    """The name of the type of ``obj``, with its module; tensors give their old type name."""
+    """The name of the type of ``obj``, or of a class or function itself, with its module; tensors give their old type
+    name."""
     if isinstance(obj, _C.TensorBase):
         return obj.type()
-    module = getattr(type(obj), "__module__", "")
-    prefix = "" if module in ("", "builtins", "__builtin__") else f"{module}."
-    return prefix + type(obj).__qualname__
+    named = obj if hasattr(obj, "__qualname__") else type(obj)
+    prefix = "" if named.__module__ in (None, "builtins") else f"{named.__module__}."
+    return prefix + named.__qualname__
 
 
 def is_grad_enabled() -> bool:
@@ -104,7 +105,7 @@ def set_default_tensor_type(t: Any) -> None:
     """The old form of ``set_default_dtype``: takes ``torch.DoubleTensor`` or its name."""
     from taeda._utils import dtype_of_type_name
 
-    _C.set_default_dtype(getattr(t, "dtype", None) or dtype_of_type_name(t))
+    _C.set_default_dtype(dtype_of_type_name(t))
 
 
 def set_num_interop_threads(threads: int) -> None:
@@ -167,16 +168,121 @@ def is_inference(input: Any) -> bool:
     return input.is_inference()
 
 
-def is_autocast_enabled(device_type: Any = None) -> bool:
-    """Whether autocast is on in this thread."""
+def is_neg(input: Any) -> bool:
+    """Whether ``input`` is a negation that is not carried out yet: never, negations are computed at once."""
+    return input.is_neg()
+
+
+def is_distributed(input: Any) -> bool:
+    """Whether ``input`` lies on several machines: never."""
     return False
 
 
-def is_autocast_cache_enabled() -> bool:
-    """Whether autocast keeps converted weights."""
-    return True
+def is_vulkan_available() -> bool:
+    """Whether there is a Vulkan device: no."""
+    return False
 
 
-def get_autocast_dtype(device_type: str) -> Any:
-    """The dtype that autocast computes in on this device type."""
-    return _C.float16 if device_type == "cuda" else _C.bfloat16
+def get_device(input: Any) -> int:
+    """The index of the device of ``input``; -1 for the CPU."""
+    return input.get_device()
+
+
+def get_device_module(device: Any = None) -> Any:
+    """The module ``taeda.<type>`` of a device, by default of the accelerator, or of the CPU if there is none.
+
+    Raises:
+        RuntimeError: there is no such module.
+    """
+    import taeda
+
+    if device is None:
+        device = taeda.accelerator.current_accelerator() or "cpu"
+    kind = device.type if isinstance(device, taeda.device) else str(device)
+    module = getattr(taeda, kind, None) if kind.isidentifier() else None
+    if not hasattr(module, "is_available"):
+        raise RuntimeError(f"taeda.get_device_module: there is no module taeda.{kind} for the device")
+    return module
+
+
+def result_type(tensor1: Any, tensor2: Any) -> Any:
+    """The dtype of arithmetic between two values, each a tensor or a number.
+
+    A tensor without dimensions, and more so a number, counts only if it is of a higher category (bool, integral,
+    floating, complex) than the rest.
+    """
+    numbers = [value for value in (tensor1, tensor2) if not is_tensor(value)]
+    if len(numbers) == 2:
+        return _C.promote_types(*(_C.tensor(value).dtype for value in numbers))
+    outlines = [_outline(value) for value in (tensor1, tensor2) if is_tensor(value)]
+    return _C._functions.mul(outlines[0], *outlines[1:], *numbers).dtype
+
+
+def _outline(tensor: Any) -> Any:
+    """What matters of a tensor for promotion, without its values."""
+    return _C._functions.empty([0] if tensor.dim() else [], dtype=tensor.dtype, device="meta")
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The coordinates, one tensor per dimension of ``shape``, of flat indices into an array of that shape.
+
+    Raises:
+        TypeError: ``indices`` is no tensor of integers, or ``shape`` holds something else than integers.
+        ValueError: ``shape`` is negative somewhere.
+    """
+    if not is_tensor(indices) or indices.is_floating_point() or indices.is_complex() or indices.dtype == _C.bool:
+        raise TypeError(f"taeda.unravel_index: indices must be a tensor of integers; got {indices!r}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not all(isinstance(size, int) for size in sizes):
+        raise TypeError(f"taeda.unravel_index: shape must hold integers; got {shape!r}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"taeda.unravel_index: shape must not be negative; got {sizes}")
+    coordinates = []
+    for size in reversed(sizes):
+        coordinates.append(indices % size)
+        indices = indices // size
+    return tuple(reversed(coordinates))
+
+
+def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:
+    """Switches anomaly mode, in which backward names the forward call that a failing node belongs to."""
+    _C._autograd.set_anomaly_enabled(mode, check_nan)
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on."""
+    return _C._autograd.is_anomaly_enabled()
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode looks for NaN."""
+    return _C._autograd.is_anomaly_check_nan_enabled()
+
+
+def init_num_threads() -> None:
+    """Nothing: the threads start when they are first needed."""
+
+
+def sym_sqrt(a: Any) -> float:
+    """The square root of a size."""
+    return float(a) ** 0.5
+
+
+def sym_sum(args: Any) -> Any:
+    """The sum of sizes."""
+    return sum(args)
+
+
+def sym_ite(b: bool, t: Any, f: Any) -> Any:
+    """``t if b else f``."""
+    return t if b else f
+
+
+def _assert(condition: Any, message: str) -> None:
+    """An ``assert`` that is called.
+
+    Raises:
+        AssertionError: the condition is false.
+    """
+    if not condition:
+        raise AssertionError(message)

@@ -65,7 +65,10 @@ def explain(function: Any, *args: Any, device: Any = "cpu", dtype: Any = None, l
 
 @contextmanager
 def explain_calls(file: IO[str] | None = None) -> Iterator[None]:
-    """Inside the ``with`` block, print each hop of every op that this thread calls, as it happens."""
+    """Inside the ``with`` block, print each hop of every op that this thread calls, as it happens.
+
+    Backward calls the ops of every derivative there, fused gradients included: only ops are printed.
+    """
     out = file or sys.stdout
 
     def hear(op: OpOverload, key: str, kind: str, where: str | None) -> None:
@@ -234,7 +237,21 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
     entry = _entry(op)
     if entry is not None and hops[-1][2] in ("Dense", "Everywhere", "Composite"):
         rows += _inside(entry, hops[-1], dtype)
+        rows += _gradients(entry, hops[-1], dtype)
     return rows
+
+
+def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
+    """The kernels that backward may take instead of ops."""
+    from taeda._explain_places import gradient_places, kernel_definition
+
+    _, key, kind, _ = hop
+    recording = kernel_definition(_symbol(entry, "", "Autograd"), entry)
+    if (key, kind) != ("CPU", "Dense") or entry["kind"] != "pointwise" or recording is None:
+        return []
+    if dtype not in ("float16", "bfloat16", "float32", "float64"):  # complex gradients are ops
+        return []
+    return [("backward", *place) for place in gradient_places(entry, recording, dtype)]
 
 
 def _symbol(entry: dict[str, Any], key: str, kind: str) -> str:

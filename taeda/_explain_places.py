@@ -30,17 +30,19 @@ def ops_table() -> dict[str, dict[str, Any]]:
 
 
 @functools.cache
-def _definitions(file: str) -> list[Definition]:
+def _definitions(folder: str, family: str) -> list[Definition]:
+    """In the family's file of a folder, and in those with its other parts: ``binary.cpp``, ``binary_1.cpp``."""
     from taedagen.emit.sources import scan
 
-    path = _GENERATED / file
-    return list(scan(path, f"taeda/generated/{file}")) if path.exists() else []
+    place = _GENERATED / "csrc" / folder
+    paths = [p for p in (place / f"{family}.cpp", *sorted(place.glob(f"{family}_[0-9]*.cpp"))) if p.exists()]
+    return [definition for path in paths for definition in scan(path, f"taeda/generated/csrc/{folder}/{path.name}")]
 
 
 def find(symbol: str, types: list[str], families: str | tuple[str, ...], folder: str) -> Definition | None:
     """The generated function of that name and those parameter types, in a folder's file for one of the families."""
     for family in [families] if isinstance(families, str) else families:
-        for definition in _definitions(f"csrc/{folder}/{family}.cpp"):
+        for definition in _definitions(folder, family):
             if definition.symbol == symbol and list(definition.types) == types:
                 return definition
     return None
@@ -65,18 +67,35 @@ def kernel_definition(symbol: str, entry: dict[str, Any]) -> Definition | None:
 
 def loop_place(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
     """What a generated CPU kernel runs for a dtype: the formula's loop in the instruction set of this machine."""
-    from taeda import _C
-
     source = (_GENERATED / definition.file.removeprefix("taeda/generated/")).read_text().splitlines()
     body = "\n".join(source[definition.line - 1 : definition.line + 40]).partition("\n}")[0]
     suffix = "_reduction" if definition.file.endswith("_reduction.cpp") else ""
-    header = f"csrc/backend/cpu/{entry['family']}{suffix}_loops.h"
+    table = _table_name(body, source)
+    return _loop_place(table, f"csrc/backend/cpu/{entry['family']}{suffix}_loops.h", dtype) if table else None
+
+
+def gradient_places(entry: dict[str, Any], recording: Definition, dtype: str) -> list[tuple[str, str]]:
+    """The loops that make gradients in one pass: those that the node of a function of the autograd layer names."""
+    import re
+
+    source = (_GENERATED / recording.file.removeprefix("taeda/generated/")).read_text()
+    body = "\n".join(source.splitlines()[recording.line - 1 : recording.line + 40]).partition("\n}")[0]
+    node = re.search(r"make_node<(\w+)>", body)
+    text = source.partition(f"struct {node[1]} final")[2].partition("\n};")[0] if node else ""
+    header = f"csrc/backend/cpu/{entry['family']}_gradients_loops.h"
+    places = [_loop_place(f"{kernel}_loops", header, dtype) for kernel in re.findall(r"cpu::fused\(cpu::(k_\w+)", text)]
+    return [place for place in places if place]
+
+
+def _loop_place(table: str, header: str, dtype: str) -> tuple[str, str] | None:
+    """The entry for a dtype of a table of loops."""
+    from taeda import _C
+
     path = _GENERATED / header
     if not path.exists():
         return None
     lines = path.read_text().splitlines()
-    table = _table_name(body, source)
-    at = next((i for i, line in enumerate(lines) if table and f" {table}[] = {{" in line), None)
+    at = next((i for i, line in enumerate(lines) if f" {table}[] = {{" in line), None)
     if at is None:
         return None
     isa = _ISA_FOLDERS.get(_C._get_cpu_capability(), "baseline")

@@ -122,6 +122,12 @@ class Tensor(_C.TensorBase):
 
         return norm(self, p, dim, keepdim, dtype=dtype)
 
+    def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
+        """As ``taeda.lu``."""
+        from taeda._lowrank import lu
+
+        return lu(self, pivot, get_infos)
+
     def split(self, split_size: Any, dim: int = 0) -> Any:
         """Pieces of ``split_size`` (or of the sizes in a list) along ``dim``, as views."""
         from taeda.functional import split
@@ -133,6 +139,39 @@ class Tensor(_C.TensorBase):
         from taeda.functional import nonzero
 
         return nonzero(self, as_tuple=as_tuple)
+
+    def polygamma(self, n: int) -> Tensor:
+        """The ``n``-th derivative of the digamma function; see ``taeda.polygamma``."""
+        return _C._functions.polygamma(n, self)
+
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
+        """Replaces each element by what ``callable`` makes of it, one Python call at a time, on the CPU.
+
+        Raises RuntimeError where the tensor requires a gradient.
+        """
+        return self._replace_elements("apply_", callable)
+
+    def map_(self, other: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+        """Replaces each element by what ``callable`` makes of it and the one of ``other``, which has the same dtype and
+        is broadcast; see ``apply_``."""
+        return self._replace_elements("map_", callable, other)
+
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+        """``map_`` with two more tensors."""
+        return self._replace_elements("map2_", callable, x, y)
+
+    def _replace_elements(self, name: str, callable: Callable[..., Any], *others: Tensor) -> Tensor:
+        if self.requires_grad:
+            raise RuntimeError(f"taeda.Tensor.{name}: the tensor requires a gradient; detach() it first")
+        for other in others:
+            if not isinstance(other, Tensor) or other.dtype != self.dtype:
+                kind = other.dtype if isinstance(other, Tensor) else type(other).__name__
+                raise TypeError(f"taeda.Tensor.{name}: takes tensors of dtype {self.dtype}, got {kind}")
+        if self.device.type == "meta":
+            return self
+        columns = [t.expand(self.shape).reshape(-1).tolist() for t in (self, *others)]
+        values = [callable(*row) for row in zip(*columns)]
+        return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
 
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """``self`` where ``condition`` holds, else ``other``; see ``taeda.where``."""

@@ -114,9 +114,7 @@ def _dtype_is_obvious(dtype: taeda.dtype, default: taeda.dtype, shows_values: bo
         return True
     if not shows_values:
         return False
-    complex_default = {taeda.float64: taeda.complex128, taeda.float16: getattr(taeda, "complex32", None)}.get(
-        default, taeda.complex64
-    )
+    complex_default = taeda.complex128 if default == taeda.float64 else taeda.complex64
     return dtype in (taeda.int64, taeda.bool, complex_default)
 
 

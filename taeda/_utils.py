@@ -35,11 +35,13 @@ def type_name(tensor: Any) -> str:
 
 
 def dtype_of_type_name(name: Any) -> Any:
-    """The dtype that a dtype, an old name or a Python type stands for; ValueError for anything else."""
+    """The dtype that a dtype, an old name or type, or a Python type stands for; ValueError for anything else."""
     if isinstance(name, str):
         short = name.rpartition(".")[2].removesuffix("Tensor")
         for dtype, old in _OLD_NAMES.items():
             if old == short:
                 return getattr(_C, dtype)
         raise ValueError(f"taeda.Tensor.type: '{name}' is no tensor type")
+    if isinstance(name, type) and hasattr(name, "dtype"):  # FloatTensor
+        return name.dtype
     return {float: _C.float32, int: _C.int64, bool: _C.bool}.get(name, name)

@@ -142,10 +142,22 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     return _C._linalg.linalg_vector_norm(input, order, dims, keepdim, dtype=dtype, **extra)
 
 
+_CDIST_MODES = {
+    "use_mm_for_euclid_dist_if_necessary": None,
+    "use_mm_for_euclid_dist": 1,
+    "donot_use_mm_for_euclid_dist": 2,
+}
+
+
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
-    """The p-norm distance between each row of ``x1`` (..., P, M) and each of ``x2`` (..., R, M): (..., P, R)."""
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return _C._linalg.linalg_vector_norm(difference, p, (-1,))
+    """The p-norm distance between each row of ``x1`` (..., P, M) and each of ``x2`` (..., R, M): (..., P, R).
+
+    ``compute_mode`` says whether Euclidean distances come from a matrix product, which is quicker and less exact:
+    ``use_mm_for_euclid_dist``, ``donot_use_mm_for_euclid_dist``, or from 26 rows on.
+    """
+    if compute_mode not in _CDIST_MODES:
+        raise ValueError(f"taeda.cdist: compute_mode must be one of {list(_CDIST_MODES)}; got {compute_mode!r}")
+    return _native.cdist(x1, x2, p, _CDIST_MODES[compute_mode])
 
 
 def _asked_for(results: tuple[Tensor, ...], inverse: bool, counts: bool) -> Any:

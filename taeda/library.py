@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import taeda
 from taeda import _C
 from taeda._library.custom_ops import CustomOpDef, custom_op, find_custom_op
 from taeda._library.fake import get_ctx
@@ -30,6 +31,7 @@ __all__ = [
     "impl_abstract",
     "infer_schema",
     "opcheck",
+    "register_autocast",
     "register_autograd",
     "register_fake",
     "register_kernel",
@@ -235,3 +237,28 @@ def register_autograd(op: Any, backward: Function, /, *, setup_context: Function
     qualified, _, overload = _name(op).partition(".")
     kernel = make_autograd_kernel(find_overload(qualified, overload), backward, setup_context)
     library.impl(name, kernel, "Autograd", with_keyset=True)
+
+
+def register_autocast(op: Any, device_type: str, cast_inputs: taeda.dtype, /, *, lib: Library | None = None) -> None:
+    """Says that autocast casts an op's tensors.
+
+    Args:
+        op: an op object, or its name ``"mylib::scale"``.
+        device_type: where autocast is on.
+        cast_inputs: the dtype that floating-point tensors on such devices, but for float64, are cast to; the op then
+            runs with autocast off.
+
+    Raises:
+        ValueError: there is no autocast on such devices, or ``cast_inputs`` is no dtype.
+    """
+    custom = find_custom_op(_name(op))
+    if custom is not None:
+        custom.register_autocast(device_type, cast_inputs)
+        return
+    from taeda._library.autocast import make_autocast_kernel
+    from taeda._ops import find_overload
+
+    library, name = _library_of(_name(op), lib)
+    qualified, _, overload = _name(op).partition(".")
+    kernel, key = make_autocast_kernel(find_overload(qualified, overload), device_type, cast_inputs)
+    library.impl(name, kernel, key)

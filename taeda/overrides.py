@@ -299,7 +299,11 @@ _NOT_OVERRIDABLE = frozenset(
         "zeros",
     ]  # fmt: skip
 )
-_NAMESPACES = ("", "nn.functional", "nn.init", "linalg", "fft", "special")
+_NAMESPACES = tuple(
+    path
+    for path in ("", "nn.functional", "nn.init", "linalg", "fft", "special")
+    if not path or path.split(".")[0] in dir(taeda)
+)
 _IGNORED_METHODS = frozenset(
     [
         "__class__",

@@ -1,15 +1,23 @@
-"""Makes random calls: ``python random_calls.py SEED COUNT LOG``. The last line of LOG is the last call begun."""
+"""Makes random, mostly wrong calls: ``python random_calls.py FIRST COUNT LOG``. LOG holds the last call begun.
+
+Call number n goes to target n modulo the number of targets, so that ``target_count()`` calls in a row reach every
+operator, public function and method. Each call has a random stream of its own: ``FIRST 1`` repeats one alone.
+"""
 
 from __future__ import annotations
 
 import os
 import random
+import resource
+import signal
 import sys
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import taeda
+from taeda.testing._samples import samples
 from taedagen.opdef import REGISTRY, Op, load_ops
 from taedagen.opdef.schema import Type
 
@@ -19,9 +27,10 @@ LEFT_OUT = {
     "set_printoptions", "set_default_tensor_type", "use_deterministic_algorithms", "set_warn_always", "share_memory_",
     "explain", "explain_calls", "set_flush_denormal", "from_file", "set_grad_enabled", "seed",
     "set_deterministic_debug_mode", "autograd_inc_dispatch", "set_autocast_enabled",
-    # They make as many views as they are told to.
-    "tensor_split", "hsplit", "vsplit", "dsplit", "chunk", "unsafe_chunk",
+    "set_autocast_dtype", "set_autocast_cpu_enabled", "set_autocast_cpu_dtype", "set_autocast_gpu_dtype",
+    "set_autocast_cache_enabled", "autocast_increment_nesting", "autocast_decrement_nesting", "set_anomaly_enabled",
 }  # fmt: skip
+SECONDS = 60  # that one call may take
 SIZES = ((), (1,), (3,), (2, 3), (0,), (2, 0, 3), (1, 1, 4), (2, 3, 4), (2, 3, 4, 5))
 DTYPES = (
     taeda.float32,
@@ -34,26 +43,8 @@ DTYPES = (
     taeda.int32,
 )
 SMALL = (0, 1, 2, 3, -1, -2, 4, 7)
-NUMBERS = (
-    0,
-    1,
-    2,
-    3,
-    -1,
-    -2,
-    7,
-    2**31,
-    2**62,
-    -(2**62),
-    2**63 - 1,
-    -(2**63),
-    0.5,
-    -1.5,
-    1e300,
-    float("nan"),
-    float("inf"),
-    True,
-)
+HUGE = (2**31, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**64, -(2**70))
+NUMBERS = (*SMALL, *HUGE, 0.5, -1.5, 1e300, float("nan"), float("inf"), True)
 OTHERS = (
     None,
     "",
@@ -71,21 +62,77 @@ OTHERS = (
     (),
     slice(1, 3),
 )
+Call = tuple[str, Callable[..., Any], list[Any], dict[str, Any]]
+
+
+# --- values
 
 
 def tensor(rng: random.Random) -> Any:
     size, dtype = rng.choice(SIZES), rng.choice(DTYPES)
     made = taeda.ones(size, dtype=dtype) if rng.random() < 0.5 else taeda.zeros(size, dtype=dtype)
-    form = rng.random()
-    if form < 0.15 and made.dim():
-        made = made.transpose(0, -1)
-    elif form < 0.25 and made.dim():
-        made = made[..., :1].expand(made.shape) if made.numel() else made
-    elif form < 0.3:
-        made = made.to("meta")
-    if rng.random() < 0.2 and made.is_floating_point() and made.is_leaf:
+    if rng.random() < 0.35:
+        made = spoiled_tensor(rng, made)
+    if (
+        rng.random() < 0.2
+        and isinstance(made, taeda.Tensor)
+        and made.is_floating_point()
+        and made.is_leaf
+        and not made.is_inference()
+    ):
         made.requires_grad_()
     return made
+
+
+def overlapping(t: Any) -> Any:
+    return t[..., :1].expand(t.shape) if t.dim() and t.numel() else t
+
+
+def in_inference_mode(t: Any) -> Any:
+    with taeda.inference_mode():
+        return t.clone()
+
+
+# What may be wrong with a tensor.
+SPOILERS: tuple[Callable[[random.Random, Any], Any], ...] = (
+    lambda rng, t: None,
+    lambda rng, t: t.to("meta"),
+    lambda rng, t: t.to(rng.choice(DTYPES)),
+    lambda rng, t: t.unsqueeze(0),
+    lambda rng, t: t.sum(),
+    lambda rng, t: t.new_empty(()),
+    lambda rng, t: t.new_empty((0, *t.shape[1:])),
+    lambda rng, t: t.flatten(),
+    lambda rng, t: t.transpose(0, -1),
+    lambda rng, t: overlapping(t),
+    lambda rng, t: t[..., ::2],
+    lambda rng, t: taeda.full_like(t, rng.choice((-1, 100, float("nan"), float("inf"), 2**31, -(2**62)))),
+    lambda rng, t: in_inference_mode(t),
+    lambda rng, t: t.conj(),
+    lambda rng, t: [t],
+    lambda rng, t: tensor(rng),
+)
+
+
+def spoiled_tensor(rng: random.Random, t: Any) -> Any:
+    try:
+        return rng.choice(SPOILERS)(rng, t.detach())
+    except (RuntimeError, IndexError, TypeError, ValueError):  # it has no such form
+        return t
+
+
+def spoiled(rng: random.Random, value: Any) -> Any:
+    """Something in the place of a right argument that is probably wrong."""
+    if isinstance(value, taeda.Tensor):
+        return spoiled_tensor(rng, value)
+    if isinstance(value, (list, tuple)) and value and rng.random() < 0.7:
+        place = rng.randrange(len(value))
+        changed = list(value)
+        changed[place : place + 1] = rng.choice(([], [spoiled(rng, changed[place])], [changed[place]] * 2))
+        return changed
+    if isinstance(value, (bool, int, float)) and rng.random() < 0.8:
+        return rng.choice(NUMBERS)
+    return argument(rng)
 
 
 def argument(rng: random.Random) -> Any:
@@ -103,7 +150,7 @@ def argument(rng: random.Random) -> Any:
 
 def typed(rng: random.Random, kind: Type) -> Any:
     """A value of the schema's type, so that the call gets past the parser; its size and value may be nonsense."""
-    if kind.optional and rng.random() < 0.3:
+    if (kind.optional and rng.random() < 0.3) or rng.random() < 0.02:
         return None
     if kind.is_list:
         count = kind.list_size if kind.list_size and rng.random() < 0.8 else rng.randrange(4)
@@ -111,40 +158,99 @@ def typed(rng: random.Random, kind: Type) -> Any:
     if kind.base == "Tensor":
         return tensor(rng)
     if kind.base in ("int", "SymInt"):
-        return rng.choice(SMALL) if rng.random() < 0.85 else rng.choice([n for n in NUMBERS if isinstance(n, int)])
+        return rng.choice(SMALL) if rng.random() < 0.85 else rng.choice(HUGE)
     makers: dict[str, Callable[[], Any]] = {
         "Scalar": lambda: rng.choice(NUMBERS),
         "float": lambda: rng.choice((0.0, 0.5, 1.0, -1.0, 2.5, float("nan"), 1e300)),
         "bool": lambda: rng.random() < 0.5, "str": lambda: rng.choice(("mean", "sum", "none", "same", "ij,jk->ik", "")),
         "ScalarType": lambda: rng.choice(DTYPES), "Device": lambda: rng.choice(("cpu", "meta")),
+        "MemoryFormat": lambda: rng.choice((taeda.contiguous_format, taeda.channels_last, taeda.preserve_format)),
     }  # fmt: skip
     return makers.get(kind.base, lambda: None)()
 
 
-def typed_call(rng: random.Random, ops: list[Op]) -> tuple[str, Callable[..., Any], list[Any], dict[str, Any]]:
-    """A call of a declared op with a public name, whose arguments have the right types."""
-    while True:
-        op = rng.choice(ops)
-        packet = getattr(taeda.ops.aten, op.schema.name, None)
-        function = getattr(packet, op.schema.overload or "default", None)
-        if function is not None:
-            break
-    chosen = lambda a: a.default is None or rng.random() < (0.3 if a.keyword_only else 0.5)
-    given = [a for a in op.schema.arguments if chosen(a)]
+# --- calls
+
+
+def typed_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]]:
+    """Arguments of the right types."""
+    given = [a for a in op.schema.arguments if a.default is None or rng.random() < (0.3 if a.keyword_only else 0.5)]
     positional = [a for a in op.schema.arguments if not a.keyword_only]
     count = sum(1 for a in positional if a in given)
     kwargs = {a.name: typed(rng, a.type) for a in given if a.keyword_only}
-    return op.schema.full_name, function, [typed(rng, a.type) for a in positional[:count]], kwargs
+    return [typed(rng, a.type) for a in positional[:count]], kwargs
 
 
-def callables() -> list[tuple[str, Callable[..., Any]]]:
+def spoiled_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]] | None:
+    """The arguments of a right call, one or two of them spoiled; None where no right call is known."""
+    known = samples_of(op)
+    if not known:
+        return None
+    args, kwargs = rng.choice(known).make(taeda, rng.randrange(100))
+    kwargs |= {a.name: tensor(rng) for a in op.outs} if op.variant == "out" else {}
+    places: list[Any] = [*range(len(args)), *kwargs]
+    for place in rng.sample(places, min(len(places), rng.choice((0, 1, 1, 2)))):
+        if isinstance(place, int):
+            args[place] = spoiled(rng, args[place])
+        else:
+            kwargs[place] = spoiled(rng, kwargs[place])
+    return args, kwargs
+
+
+@cache
+def samples_of(op: Op) -> tuple[Any, ...]:
+    if op.variant == "functional" or op.schema is op.declaration.schema:
+        return tuple(samples(op))
+    return () if op.numbers else tuple(samples(op.declaration.ops()[0]))
+
+
+def call_of_op(rng: random.Random, op: Op) -> Call:
+    function = entry(op)
+    assert function is not None
+    args, kwargs = (spoiled_call(rng, op) if rng.random() < 0.5 else None) or typed_call(rng, op)
+    return op.schema.full_name, function, args, kwargs
+
+
+def call_of_function(rng: random.Random, name: str, function: Callable[..., Any]) -> Call:
+    declared = declared_as(name.rpartition(".")[2])
+    if declared and rng.random() < 0.6:
+        op = rng.choice(declared)
+        args, kwargs = spoiled_call(rng, op) or typed_call(rng, op)
+        return name, function, args, kwargs
+    args = [argument(rng) for _ in range(rng.randrange(5))]
+    return name, function, [tensor(rng), *args] if name.startswith("Tensor.") else args, {}
+
+
+# --- targets
+
+
+@cache
+def ops() -> tuple[Op, ...]:
+    """All that are declared and that this build holds."""
+    load_ops()
+    declared = [op for d in REGISTRY.declarations if d.name not in LEFT_OUT for op in d.ops()]
+    return tuple(op for op in declared if entry(op) is not None)
+
+
+def entry(op: Op) -> Callable[..., Any] | None:
+    packet = getattr(taeda.ops.aten, op.schema.name, None)
+    return getattr(packet, op.schema.overload or "default", None)
+
+
+@cache
+def declared_as(name: str) -> tuple[Op, ...]:
+    return tuple(op for op in ops() if op.schema.name == name)
+
+
+@cache
+def callables() -> tuple[tuple[str, Callable[..., Any]], ...]:
     """All public functions, those of a few rooms, and the methods of tensors as functions."""
     found: list[tuple[str, Callable[..., Any]]] = []
     rooms: list[tuple[str, Any]] = [("", taeda), ("nn.functional.", taeda.nn.functional), ("_C._nn.", taeda._C._nn)]
     rooms += [(f"{name}.", getattr(taeda, name)) for name in ("linalg", "special", "fft") if hasattr(taeda, name)]
     for prefix, room in [*rooms, ("Tensor.", taeda.Tensor)]:
         for name in sorted(dir(room)):
-            if name.startswith("_") or name in LEFT_OUT:
+            if (name.startswith("_") and room is not taeda.Tensor) or name in LEFT_OUT or name in OBJECT:
                 continue
             try:
                 value = getattr(room, name)
@@ -152,7 +258,22 @@ def callables() -> list[tuple[str, Callable[..., Any]]]:
                 continue
             if callable(value) and not isinstance(value, type):
                 found.append((prefix + name, value))
-    return found
+    return tuple(found)
+
+
+# What every Python object has is Python's to test.
+OBJECT = {*dir(object), "__class_getitem__", "__weakref__", "__dict__"}
+
+
+def target_count() -> int:
+    return len(ops()) + len(callables())
+
+
+def make_call(number: int) -> Call:
+    rng, target = random.Random(number), number % target_count()
+    if target < len(ops()):
+        return call_of_op(rng, ops()[target])
+    return call_of_function(rng, *callables()[target - len(ops())])
 
 
 def text(value: Any) -> str:
@@ -161,31 +282,24 @@ def text(value: Any) -> str:
     return f"[{', '.join(map(text, value))}]" if isinstance(value, list) else repr(value)
 
 
-def main(seed: int, count: int, path: str) -> None:
+def main(first: int, count: int, path: str) -> None:
     warnings.simplefilter("ignore")
-    taeda.cpu.set_memory_limit(1 << 30)
-    load_ops()
-    ops = [
-        op for d in REGISTRY.declarations if d.name not in LEFT_OUT and not d.options.get("unbound") for op in d.ops()
-    ]
-    rng, everything = random.Random(seed), callables()
+    taeda.cpu.set_memory_limit(1 << 28)
+    if "TAEDA_SANITIZED" not in os.environ:  # a sanitizer reserves the whole address space
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
     log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    for _ in range(count):
-        kwargs: dict[str, Any] = {}
-        if rng.random() < 0.6:
-            name, function, args, kwargs = typed_call(rng, ops)
-        else:
-            name, function = rng.choice(everything)
-            args = [argument(rng) for _ in range(rng.randrange(5))]
-            args = [tensor(rng), *args] if name.startswith("Tensor.") else args
+    for number in range(first, first + count):
+        name, function, args, kwargs = make_call(number)
         shown = [text(a) for a in args] + [f"{k}={text(v)}" for k, v in kwargs.items()]
-        os.pwrite(log, f"{name}({', '.join(shown)})".ljust(2000)[:2000].encode() + b"\n", 0)
+        os.pwrite(log, f"{number}: {name}({', '.join(shown)})".ljust(2000)[:2000].encode() + b"\n", 0)
+        signal.alarm(SECONDS)  # a call that hangs ends the process
         try:
             result = function(*args, **kwargs)
             if isinstance(result, taeda.Tensor) and result.requires_grad and result.numel() == 1:
                 result.backward()
         except Exception:  # any exception is an answer; what is tested is that there is one
             continue
+    signal.alarm(0)
 
 
 if __name__ == "__main__":

@@ -71,3 +71,10 @@ def test_named_files_exist(page: Path) -> None:
         for n in names
         if "generated" not in n and ".so" not in n and not re.search(r"/x\.\w+$", n) and not (ROOT / n).exists()
     ] == []
+
+
+def test_site_lists_every_page() -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    from docs import GUIDES  # type: ignore[import-not-found]
+
+    assert sorted(GUIDES) == sorted(page.stem for page in (ROOT / "docs").glob("*.md"))

@@ -131,6 +131,7 @@ def test_schema_as_pytorch(name: str) -> None:
 def test_return_types() -> None:
     result = taeda.max(taeda.tensor([[1.0, 3.0]]), 1)
     assert isinstance(result, taeda.return_types.max) and result.indices.item() == 1
+    assert repr(result) == "torch.return_types.max(\nvalues=tensor([3.]),\nindices=tensor([1]))"
     with pytest.raises(AttributeError):
         taeda.return_types.add  # noqa: B018
 

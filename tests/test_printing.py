@@ -108,7 +108,7 @@ OPTIONS = [
 ]
 DTYPES = [
     "float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "int8", "bool", "complex64",
-    "complex128", "float8_e5m2",
+    "complex128",
 ]  # fmt: skip
 
 
@@ -125,7 +125,7 @@ def test_prints_as_torch_does(options):
             values, dtype = random_values(rng)
             theirs = torch.tensor(values).to(getattr(torch, dtype))
             ours = taeda.tensor(values).to(getattr(taeda, dtype))
-            if theirs.is_floating_point() and rng.random() < 0.3 and dtype != "float8_e5m2":
+            if theirs.is_floating_point() and rng.random() < 0.3:
                 theirs, ours = theirs.requires_grad_() * 1, ours.requires_grad_() * 1
             assert tensor_str(ours) == repr(theirs)
     finally:

@@ -15,7 +15,7 @@ from taeda._serialization import archive
 
 DTYPES = [
     "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
-    "complex128", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e5m2",
+    "complex128", "uint16", "uint32", "uint64",
 ]  # fmt: skip
 
 

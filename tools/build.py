@@ -25,15 +25,15 @@ def tool(name: str) -> str:
     return str(BIN / name) if (BIN / name).exists() else name
 
 
-def build(folder: Path, *options: str, target: str = "all") -> None:
+def build(folder: Path, *options: str, target: str = "all", source: Path = ROOT, quiet: bool = False) -> None:
     """Configures once (or when options change) and builds what changed."""
     stamp, wanted = folder / "options.txt", "\n".join(options)
     if not (folder / "build.ninja").exists() or stamp.read_text() != wanted:
         folder.mkdir(parents=True, exist_ok=True)
-        run(tool("cmake"), "-S", ROOT, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
+        run(tool("cmake"), "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
             f"-DPython_EXECUTABLE={sys.executable}", *options, stdout=subprocess.DEVNULL)  # fmt: skip
         stamp.write_text(wanted)
-    run(tool("cmake"), "--build", folder, "--target", target)
+    run(tool("cmake"), "--build", folder, "--target", target, stdout=subprocess.DEVNULL if quiet else None)
 
 
 def link(path: Path, target: Path) -> None:

@@ -2,7 +2,11 @@
 
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/view.h"
+#include "api/view_gradients.h"
 
 namespace taeda::autograd::arithmetic {
 

@@ -3,7 +3,9 @@
 #include <deque>
 #include <map>
 #include <thread>
+#include <unordered_set>
 
+#include "autograd/accumulate.h"
 #include "autograd/anomaly.h"
 #include "autograd/graph_task.h"
 #include "core/fork.h"
@@ -87,9 +89,10 @@ void GraphTask::evaluate(uint32_t number) {
 namespace {
 
 std::vector<Tensor> run_here(std::span<const Edge> roots, std::span<const Tensor> grads, BackwardOptions options,
-                             std::span<const Edge> inputs) {
+                             std::span<const Edge> inputs, bool all_leaves) {
   Scoped grad_mode(t_state.grad_mode, options.create_graph);
   Ref<GraphTask> task = make_ref<GraphTask>(roots, options, inputs);
+  task->covers_all_leaves = all_leaves && inputs.empty();
   Current outer = std::exchange(t_current, {task.get(), 0, nullptr, t_current.depth + 1});
   struct Restore {
     Current& outer;
@@ -103,10 +106,10 @@ std::vector<Tensor> run_on_new_stack(std::span<const Edge> roots, std::span<cons
   std::vector<Tensor> results;
   std::exception_ptr error;
   Ref<RefCounted> state = capture_thread_state();
-  std::thread([&] {
+  std::thread([&, all_leaves = covers_all_leaves()] {
     try {
       ThreadStateScope scope(state);
-      results = run_here(roots, grads, options, inputs);
+      results = run_here(roots, grads, options, inputs, all_leaves);
     } catch (...) {
       error = std::current_exception();
     }
@@ -120,7 +123,25 @@ std::vector<Tensor> run_on_new_stack(std::span<const Edge> roots, std::span<cons
 std::vector<Tensor> run_backward(std::span<const Edge> roots, std::span<const Tensor> grads, BackwardOptions options,
                                  std::span<const Edge> inputs) {
   if (t_current.depth >= kMaxDepth) return run_on_new_stack(roots, grads, options, inputs);
-  return run_here(roots, grads, options, inputs);
+  return run_here(roots, grads, options, inputs, covers_all_leaves());
+}
+
+bool leads_elsewhere(std::span<const Edge> roots, std::span<const Tensor> leaves) {
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> waiting;
+  auto visit = [&](const Edge& edge) {
+    if (edge.is_valid() && seen.insert(edge.function.get()).second) waiting.push_back(edge.function.get());
+  };
+  for (const Tensor& leaf : leaves)
+    if (Ref<Node> end = find_accumulator(leaf)) seen.insert(end.get());
+  for (const Edge& root : roots) visit(root);
+  while (!waiting.empty()) {
+    const Node& node = *waiting.back();
+    waiting.pop_back();
+    if (dynamic_cast<const AccumulateGrad*>(&node)) return true;
+    for (const Edge& edge : node.next_edges()) visit(edge);
+  }
+  return false;
 }
 
 void queue_callback(std::function<void()> callback) {
@@ -134,9 +155,11 @@ int64_t current_task_id() { return t_current.task ? t_current.task->id() : -1; }
 
 bool will_run(const Node& node) { return t_current.task && t_current.task->reaches(node); }
 
+bool covers_all_leaves() { return !t_current.task || t_current.task->covers_all_leaves; }
+
 bool is_output_needed(const Node& node, size_t i) {
   const Current& now = t_current;
-  if (!now.task || (now.node != &node && now.node != node.outer())) return true;
+  if (!now.task || !now.node || (now.node != &node && now.node != node.outer())) return true;
   return now.task->is_needed(now.number, i);
 }
 

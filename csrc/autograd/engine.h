@@ -20,11 +20,16 @@ struct BackwardOptions {
 TAEDA_API std::vector<Tensor> run_backward(std::span<const Edge> roots, std::span<const Tensor> grads,
                                            BackwardOptions options, std::span<const Edge> inputs = {});
 
+// Whether the graph ends in other leaves than these, too.
+TAEDA_API bool leads_elsewhere(std::span<const Edge> roots, std::span<const Tensor> leaves);
+
 // --- asked from within a backward pass
 TAEDA_API void queue_callback(std::function<void()> callback);  // runs after the pass; RuntimeError outside one
 TAEDA_API Ref<Node> current_node();                             // null outside
 TAEDA_API int64_t current_task_id();                            // -1 outside
 TAEDA_API bool will_run(const Node& node);                      // the running pass reaches the node
+// Whether no pass that runs in this thread is one for given inputs only: a pass for all leaves may start inside.
+TAEDA_API bool covers_all_leaves();
 // Whether the running pass goes on through output i of `node`; true outside of one.
 bool is_output_needed(const Node& node, size_t i);
 

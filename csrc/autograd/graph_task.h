@@ -51,6 +51,7 @@ class GraphTask : public RefCounted {
     return number != NodeIndex::kNone && (records_[number].needed || records_[number].reached);
   }
   int64_t id() const { return id_; }
+  bool covers_all_leaves = true;  // neither this pass nor one that it runs in is for given inputs only
   void queue_callback(std::function<void()> callback) {
     auto guard = lock();
     callbacks_.push_back(std::move(callback));

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
-#include <set>
 
 #include "autograd/accumulate.h"
 #include "autograd/arithmetic.h"
 #include "autograd/view.h"
-#include "core/fork.h"
 
 namespace taeda::autograd {
 namespace {
@@ -32,21 +30,6 @@ struct RetainHook final : TensorHook {
     return replace ? std::move(grad) : meta->grad;
   }
 };
-
-struct DualLevel {
-  Mutex mutex;
-  std::set<AutogradMeta*> metas;  // those with a tangent
-  bool open = false;
-};
-DualLevel& dual_level() {
-  static DualLevel level;
-  return level;
-}
-
-void forget_tangents(AutogradMeta* meta) {
-  Lock guard(dual_level().mutex);
-  dual_level().metas.erase(meta);
-}
 
 // The version of the view's history was taken when the base's was another: replays the view over the base of now.
 void refresh_view(const Tensor& t, AutogradMeta& meta) {
@@ -225,6 +208,8 @@ void detach_in_place(const Tensor& t) {
   meta->requires_grad = false;
   meta->retains_grad = false;
   t->set_grad_flag(false);
+  if (meta->rare)
+    for (Tensor& tangent : meta->rare->tangents) tangent.reset();
 }
 
 Tensor variable_data(const Tensor& t) { return Tensor(t->shallow_copy()); }
@@ -235,40 +220,6 @@ void set_data(const Tensor& t, const Tensor& other) {
   t->take_data_of(*other.impl());
   // Gradients must now look like the new data.
   if (Ref<Node> node = find_accumulator(t)) node->set_metadata(0, t);
-}
-
-Tensor tangent(const Tensor& t, int level) {
-  if (!has_tangent(t) || static_cast<size_t>(level) >= meta_of(t)->rare->tangents.size()) return {};
-  return meta_of(t)->rare->tangents[level];
-}
-
-void set_tangent(const Tensor& t, Tensor tangent, int level) {
-  AutogradMeta& meta = make_meta(t);
-  DualLevel& dual = dual_level();
-  Lock guard(dual.mutex);
-  TAEDA_CHECK(dual.open && level == 0, "a tangent needs an open dual level; enter dual_level() first");
-  auto& tangents = meta.make_rare().tangents;
-  tangents.resize(1);
-  tangents[0] = std::move(tangent);
-  dual.metas.insert(&meta);
-}
-
-int enter_dual_level() {
-  Lock guard(dual_level().mutex);
-  TAEDA_CHECK(!dual_level().open, "a dual level is open already, and forward mode does not nest");
-  dual_level().open = true;
-  t_state.forward_grad = true;
-  return 0;
-}
-
-void exit_dual_level(int level) {
-  std::vector<std::vector<Tensor>> dying;  // let go after the lock: a tangent may itself have a meta
-  Lock guard(dual_level().mutex);
-  TAEDA_CHECK(dual_level().open && level == 0, "dual level ", level, " is not open");
-  for (AutogradMeta* meta : dual_level().metas) dying.push_back(std::exchange(meta->rare->tangents, {}));
-  dual_level().metas.clear();
-  dual_level().open = false;
-  t_state.forward_grad = false;
 }
 
 }  // namespace taeda::autograd

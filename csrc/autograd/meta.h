@@ -16,7 +16,7 @@ struct RareMeta {
   std::string name;
   std::vector<Ref<TensorHook>> hooks;  // of a leaf; other tensors' hooks are with their node
   std::vector<Ref<AccumulateHook>> accumulate_hooks;
-  std::vector<Tensor> tangents;  // forward mode, by level
+  std::vector<Tensor> tangents;  // by level, see forward.h
   Ref<TensorHook> retain_hook;   // this tensor's entry in its node's retain list
 };
 
@@ -79,13 +79,6 @@ TAEDA_API Tensor variable_data(const Tensor& t);
 // t.data = other.
 TAEDA_API void set_data(const Tensor& t, const Tensor& other);
 
-// --- forward mode
-TAEDA_API Tensor tangent(const Tensor& t, int level = 0);  // undefined if none
-TAEDA_API void set_tangent(const Tensor& t, Tensor tangent, int level = 0);
-TAEDA_API int enter_dual_level();           // gives the level; RuntimeError inside another one
-TAEDA_API void exit_dual_level(int level);  // tangents of the level are gone afterwards
-inline bool has_tangent(const Tensor& t) {
-  return t.defined() && t->autograd_meta() && meta_of(t)->rare && !meta_of(t)->rare->tangents.empty();
-}
+void forget_tangents(AutogradMeta* meta);  // of a tensor that goes, see forward.h
 
 }  // namespace taeda::autograd

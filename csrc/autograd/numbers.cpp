@@ -1,15 +1,10 @@
 #include "autograd/numbers.h"
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
 
 namespace taeda::autograd {
-
-void accumulate_tangent(Tensor& sum, Tensor part) { sum = sum.defined() ? ops::add(sum, part) : std::move(part); }
-
-Tensor value_before(const Tensor& self) {
-  BelowAutograd guard;
-  return ops::clone(self);
-}
 
 Tensor scaled_by(const Tensor& t, const Scalar& factor) { return ops::mul(t, factor); }
 

@@ -112,13 +112,6 @@ inline void place_list(std::vector<Tensor> list, std::span<Tensor> target) {
 inline size_t count_of(const Tensor&) { return 1; }
 inline size_t count_of(TensorList list) { return list.size(); }
 
-// --- forward mode: what is computed for a tangent has none itself
-struct WithoutTangents : Scoped<bool> {
-  WithoutTangents() : Scoped(t_state.forward_grad, false) {}
-};
-TAEDA_API void accumulate_tangent(Tensor& sum, Tensor part);
-TAEDA_API Tensor value_before(const Tensor& self);  // a copy that records nothing
-
 // t * factor, which is mostly an alpha that nobody set.
 TAEDA_API Tensor scaled_by(const Tensor& t, const Scalar& factor);
 inline Tensor scaled(const Tensor& t, const Scalar& factor) { return factor.equals(1) ? t : scaled_by(t, factor); }
@@ -130,7 +123,7 @@ TAEDA_API Tensor conj_of_complex(const Tensor& t);
 inline Tensor conj_of(const Tensor& t) { return is_complex(t.dtype()) ? conj_of_complex(t) : t; }
 inline Scalar conj_of(const Scalar& x) { return number::conj(x); }
 
-// What `self` held before an in-place call whose derivative reads it.
+// What `self` held before an in-place call whose derivative reads it, with its history and its tangents.
 TAEDA_API Tensor clone_for_inplace(const Tensor& self);
 
 }  // namespace autograd

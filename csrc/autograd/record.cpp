@@ -1,7 +1,5 @@
 #include "autograd/record.h"
 
-#include "autograd/arithmetic.h"
-
 namespace taeda::autograd {
 
 void collect_one(Node& node, const Tensor& t) { node.add_next_edge(wants_grad(t) ? gradient_edge(t) : Edge()); }
@@ -60,7 +58,13 @@ void rebase_history(TensorList list, const Ref<Node>& node) {
 }
 
 void bump(const Tensor& t, const char* op) {
-  if (!t.defined() || t->is_inference()) return;
+  if (!t.defined()) return;
+  if (t->is_inference()) {
+    TAEDA_CHECK(t_state.inference_mode, op,
+                " wrote to a tensor made in inference mode, which does not count writes; outside of inference mode "
+                "write to a clone() of it");
+    return;
+  }
   const Ref<VersionCounter>& versions = t->shared_versions();
   versions->value.fetch_add(1, std::memory_order_relaxed);
   versions->writer.store(op, std::memory_order_relaxed);
@@ -74,11 +78,6 @@ void fail_out(const char* function) {
   TAEDA_FAIL(Runtime, function,
              "(): calls with out= are not differentiable, but an argument requires grad: leave out= "
              "away, or detach() the arguments");
-}
-
-Tensor tangent_or_zeros(const Tensor& t) {
-  Tensor own = tangent(t);
-  return own.defined() ? own : arithmetic::zeros_like(t);
 }
 
 void NotDifferentiable::apply(std::span<Tensor>, std::span<Tensor>) {

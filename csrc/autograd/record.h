@@ -41,6 +41,7 @@
 #pragma once
 #include <tuple>
 
+#include "autograd/forward.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/view.h"
 
@@ -94,11 +95,13 @@ TAEDA_API void bump(TensorList list, const char* op);
 
 // --- out=
 [[noreturn]] TAEDA_API void fail_out(const char* function);
-// RuntimeError when an argument of an out= call wants a gradient.
+// RuntimeError when an argument of an out= call wants a gradient, NotImplementedError when one has a tangent.
 template <class... Args>
 void check_out(const char* function, const Args&... args) {
   if (recording(args...)) [[unlikely]]
     fail_out(function);
+  if (has_tangents(args...)) [[unlikely]]
+    fail_forward(function);
 }
 
 // --- views
@@ -123,25 +126,6 @@ std::vector<Tensor> as_views(const Tensor& base, std::vector<Tensor> views, Make
   }
   return views;
 }
-
-// --- forward mode. A generated function asks has_tangents(self, other) after `recording`, computes the primal, and
-// sets the tangent: set_tangent(result, <formula over tangent_or_zeros(self), …>).
-template <class... Args>
-bool has_tangents(const Args&... args) {
-  if (!t_state.forward_grad) [[likely]]
-    return false;
-  auto any = [](const auto& arg) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, Tensor>) {
-      return has_tangent(arg);
-    } else {
-      for (const Tensor& t : TensorList(arg))
-        if (has_tangent(t)) return true;
-      return false;
-    }
-  };
-  return (any(args) || ...);
-}
-TAEDA_API Tensor tangent_or_zeros(const Tensor& t);
 
 // A node for an op without a derivative: backward through it raises and names the op.
 struct TAEDA_API NotDifferentiable final : Node {

@@ -1,7 +1,7 @@
 #include "autograd/saved_tensor.h"
 
 #include "autograd/engine.h"
-#include "autograd/meta.h"
+#include "autograd/forward.h"
 #include "autograd/view.h"
 
 namespace taeda::autograd {
@@ -35,10 +35,15 @@ Ref<RefCounted> exchange_stack(Ref<RefCounted> wanted) {
 
 // A result of `owner` as it was, over the saved data.
 Tensor as_result(const Tensor& data, Node* owner, uint32_t output_nr) {
-  if (Node* outer = owner->outer()) return result_of_copy(data, *outer);
+  if (Node* outer = owner->outer()) {
+    Tensor result = result_of_copy(data, *outer);
+    if (t_state.forward_grad) copy_tangents(data, result);
+    return result;
+  }
   Tensor result(data->shallow_copy());
   result->share_versions_of(*data.impl());
   set_gradient_edge(result, Edge(Ref<Node>(owner), output_nr));
+  if (t_state.forward_grad) copy_tangents(data, result);
   return result;
 }
 
@@ -59,6 +64,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
   if (is_output_) {
     output_nr_ = meta_of(tensor)->output_nr;
     tensor_ = detach(tensor);
+    if (t_state.forward_grad) copy_tangents(tensor, tensor_);
   } else {
     tensor_ = tensor;
   }

@@ -7,8 +7,9 @@
 namespace taeda::math {
 
 #if !defined(__CUDACC_RTC__)
-using std::atan2, std::ceil, std::cos, std::erf, std::erfc, std::exp, std::expm1, std::fabs, std::floor, std::log,
-    std::log1p, std::pow, std::sin, std::sqrt, std::tan, std::trunc;
+using std::acos, std::acosh, std::atan2, std::ceil, std::cos, std::cosh, std::erf, std::erfc, std::exp, std::expm1,
+    std::fabs, std::floor, std::fmax, std::fmin, std::fmod, std::frexp, std::ldexp, std::log, std::log1p, std::pow,
+    std::sin, std::sinh, std::sqrt, std::tan, std::trunc;
 #endif
 
 constexpr double kPi = 3.14159265358979323846;
@@ -217,7 +218,38 @@ TAEDA_MATH double bessel_i(int order, double x) {
   return bessel_i_scaled(order, x) * half * half;
 }
 
+// --- floating-point numbers taken apart
+TAEDA_MATH double mantissa(double x) {
+  int exponent;
+  return frexp(x, &exponent);
+}
+TAEDA_MATH double exponent(double x) {
+  int exponent = 0;
+  if (fabs(x) < kInfinity) frexp(x, &exponent);
+  return exponent;
+}
+
+// The number next to x on the way to y, of those that have `digits` binary digits: 11 of float16, 8 of bfloat16.
+TAEDA_MATH double next_half(double x, double y, double digits) {
+  if (x != x || y != y) return x + y;
+  if (x == y) return y;
+  const double lowest = digits == 11 ? 0x1p-24 : 0x1p-133, top = digits == 11 ? 0x1p16 : 0x1p128;
+  if (x == 0) return __builtin_copysign(lowest, y);
+  if (fabs(x) == kInfinity) return __builtin_copysign(top * (1 - ldexp(1, -static_cast<int>(digits))), x);
+  int exponent;
+  double part = frexp(fabs(x), &exponent);
+  if (part == 0.5 && (y > x) != (x > 0)) --exponent;  // below a power of two the numbers lie twice as close
+  double step = fmax(ldexp(1, exponent - static_cast<int>(digits)), lowest);
+  return y > x ? x + step : x - step;
+}
+
 }  // namespace detail
+}  // namespace taeda::math
+
+#include "backend/bessel.h"
+#include "backend/polynomials.h"
+
+namespace taeda::math {
 
 // --- what formulas call
 #define TAEDA_SPECIAL1(name, expression) \
@@ -245,10 +277,29 @@ TAEDA_SPECIAL1(bessel_j0, ::j0(x))
 TAEDA_SPECIAL1(bessel_j1, ::j1(x))
 TAEDA_SPECIAL1(bessel_y0, x == 0 ? -kInfinity : x < 0 ? kNan : ::y0(x))
 TAEDA_SPECIAL1(bessel_y1, x == 0 ? -kInfinity : x < 0 ? kNan : ::y1(x))
+TAEDA_SPECIAL1(bessel_k0, detail::bessel_k(0, x))
+TAEDA_SPECIAL1(bessel_k1, detail::bessel_k(1, x))
+TAEDA_SPECIAL1(bessel_k0e, detail::bessel_k_scaled(0, x))
+TAEDA_SPECIAL1(bessel_k1e, detail::bessel_k_scaled(1, x))
+TAEDA_SPECIAL1(airy_ai, detail::airy_ai(x))
+TAEDA_SPECIAL1(mantissa, detail::mantissa(x))
+TAEDA_SPECIAL1(exponent, detail::exponent(x))
 TAEDA_SPECIAL2(igamma)
 TAEDA_SPECIAL2(igammac)
 TAEDA_SPECIAL2(zeta)
 TAEDA_SPECIAL2(polygamma)
+TAEDA_SPECIAL2(chebyshev_t)
+TAEDA_SPECIAL2(chebyshev_u)
+TAEDA_SPECIAL2(chebyshev_v)
+TAEDA_SPECIAL2(chebyshev_w)
+TAEDA_SPECIAL2(hermite_h)
+TAEDA_SPECIAL2(hermite_he)
+TAEDA_SPECIAL2(laguerre_l)
+TAEDA_SPECIAL2(legendre_p)
+template <class T>
+TAEDA_MATH T next_half(T x, T y, T digits) {
+  return static_cast<T>(detail::next_half(x, y, digits));
+}
 
 TAEDA_MATH float nextafter(float a, float b) { return ::nextafterf(a, b); }
 TAEDA_MATH double nextafter(double a, double b) { return ::nextafter(a, b); }

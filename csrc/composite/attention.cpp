@@ -2,7 +2,20 @@
 #include <cmath>
 #include <limits>
 
-#include "api/ops.h"
+#include "api/attention.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/dropout.h"
+#include "api/linalg.h"
+#include "api/mask.h"
+#include "api/ranges.h"
+#include "api/rearrange.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/softmax.h"
+#include "api/view.h"
 #include "composite/records.h"
 #include "shape/ops/attention.h"
 #include "shape/spec.h"
@@ -93,7 +106,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
       if (bias.size(-1) != key.size(-2)) bias = ops::contiguous(ops::expand(bias, Dims{query.size(-2), key.size(-2)}));
       bias = four(ops::expand(ops::contiguous(bias), sizes));
     }
-    Tensor result = std::get<0>(ops::attention_rows(four(query), four(key), four(value), bias, is_causal, factor));
+    Tensor rows = query.dim() == 4 ? query : four(ops::contiguous(query));
+    Tensor result = std::get<0>(ops::attention_rows(rows, four(key), four(value), bias, is_causal, factor));
     Dims sizes(query.sizes());
     sizes[sizes.size() - 1] = value.size(-1);
     return query.dim() == 4 ? result : ops::reshape(result, sizes);

@@ -1,6 +1,10 @@
 // Composites of taedagen/ops/binary.py and compare.py that a traced body cannot say.
 #include "shape/ops/binary.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/mask.h"
+#include "shape/elementwise.h"
 #include "shape/ops/compare.h"
 
 namespace taeda {
@@ -14,6 +18,9 @@ Tensor divide(const Tensor& self, const Other& other, std::optional<std::string_
   TAEDA_CHECK(*rounding_mode == "floor", "rounding_mode must be None, 'trunc' or 'floor'; got '", *rounding_mode, "'");
   return ops::floor_divide(self, other);
 }
+
+// The digits of the two half dtypes; 0 for others.
+int64_t half_digits(DType dtype) { return dtype == DType::Float16 ? 11 : dtype == DType::BFloat16 ? 8 : 0; }
 
 DType double_of(DType dtype) { return is_complex(dtype) ? DType::Complex128 : DType::Float64; }
 Tensor to_double(const Tensor& t) { return ops::to(t, double_of(t.dtype())); }
@@ -47,8 +54,29 @@ Tensor composite::float_power(const Scalar& self, const Tensor& exponent) {
   return ops::pow(self, to_double(exponent));
 }
 
+Tensor composite::nextafter(const Tensor& self, const Tensor& other) {
+  const shape::Operand both[] = {self, other};
+  int64_t digits = half_digits(shape::result_type(both));
+  return digits ? ops::_nextafter_half(self, other, digits) : ops::_nextafter(self, other);
+}
+
+void composite::polygamma_(const Tensor& self, int64_t n) {
+  Tensor result = ops::polygamma(n, self);
+  shape::check_inplace_result(self, result.sizes(), result.dtype());
+  ops::copy_(self, result);
+}
+
+Tensor composite::isclose(const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  TAEDA_CHECK(self.dtype() == other.dtype(), "self has dtype ", self.dtype(), " and other ", other.dtype());
+  TAEDA_CHECK(rtol >= 0 && atol >= 0, "rtol and atol must not be negative; got ", rtol, " and ", atol);
+  if (is_differentiable(self.dtype())) return ops::_isclose(self, other, rtol, atol, equal_nan);
+  if (rtol == 0 && atol == 0) return ops::eq(self, other);
+  return ops::_isclose(to_double(self), to_double(other), rtol, atol, equal_nan);
+}
+
 Tensor composite::clamp_gradient(const Tensor& grad, const Tensor& self, const Tensor& min, const Tensor& max,
                                  int64_t which) {
+  TAEDA_CHECK(min.defined() || max.defined(), "min or max must be given");
   if ((which == 1 && !min.defined()) || (which == 2 && !max.defined())) return Tensor();
   return ops::where(clamp_mask(self, min, max, which), grad, Scalar(0));
 }

@@ -1,6 +1,7 @@
 // The parts of complex numbers.
 #include "shape/ops/complex_numbers.h"
-#include "api/ops.h"
+#include "api/complex_numbers.h"
+#include "api/view.h"
 
 namespace taeda::composite {
 

@@ -1,6 +1,10 @@
 // The names of convolution, and its gradients: three linear maps that are convolutions of one another.
 #include "shape/ops/conv.h"
-#include "api/ops.h"
+#include "api/complex_numbers.h"
+#include "api/conv.h"
+#include "api/copy.h"
+#include "api/reduce.h"
+#include "api/view.h"
 #include "shape/conv_rules.h"
 
 namespace taeda::composite {
@@ -38,6 +42,8 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& grad_outpu
                                                         IntList padding, IntList dilation, bool transposed,
                                                         IntList output_padding, int64_t groups, IntList output_mask) {
   auto g = shape::conv_geometry(input, weight, stride, padding, dilation, transposed, output_padding, groups);
+  TAEDA_CHECK(grad_output.dim() == input.dim(), "the gradient must have the input's ", input.dim(),
+              " dimensions; got shape ", grad_output.sizes());
   Tensor conjugate = is_complex(weight.dtype()) ? ops::conj(weight) : weight;
   Tensor to_input, to_weight, to_bias;
   if (output_mask[0] && transposed)
@@ -64,6 +70,9 @@ std::tuple<Tensor, Tensor> convolution_weight_grad_backward(const Tensor& grad, 
                                                             const Tensor& input, IntList stride, IntList padding,
                                                             IntList dilation, int64_t groups, IntList output_mask) {
   auto conj = [](const Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : t; };
+  TAEDA_CHECK(features.dim() == input.dim() && grad.dim() == input.dim(),
+              "grad, features and input must have as many dimensions; got shapes ", grad.sizes(), ", ",
+              features.sizes(), " and ", input.sizes());
   Tensor to_features, to_input;
   if (output_mask[0])
     to_features =
@@ -156,6 +165,7 @@ TAEDA_CONV_TRANSPOSE(conv_transpose3d, 3)
 
 Tensor im2col_backward(const Tensor& grad, IntList input_sizes, IntList kernel_size, IntList dilation, IntList padding,
                        IntList stride) {
+  TAEDA_CHECK(input_sizes.size() >= 2, "the input must have at least 2 dimensions; got ", input_sizes);
   return ops::col2im(grad, input_sizes.last(2), kernel_size, dilation, padding, stride);
 }
 
@@ -165,7 +175,7 @@ Tensor conv_tbc(const Tensor& self, const Tensor& weight, const Tensor& bias, in
   Tensor moved =
       ops::convolution(ops::permute(self, kValues<int64_t, 1, 2, 0>), ops::permute(weight, kValues<int64_t, 2, 1, 0>),
                        bias, kValues<int64_t, 1>, IntList({pad}), kValues<int64_t, 1>, false, kValues<int64_t, 0>, 1);
-  return ops::permute(moved, kValues<int64_t, 2, 0, 1>);
+  return ops::contiguous(ops::permute(moved, kValues<int64_t, 2, 0, 1>));
 }
 
 }  // namespace taeda::composite

@@ -1,6 +1,10 @@
 // Conversions that may give the tensor itself back.
 #include "shape/ops/copy.h"
-#include "api/ops.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/view.h"
+#include "api/view_gradients.h"
 
 namespace taeda::composite {
 
@@ -26,6 +30,22 @@ Tensor fill(const Tensor& self, const Tensor& value) {
   Tensor result = ops::empty_like(self);
   ops::fill_(result, value);
   return result;
+}
+
+void fill_diagonal_(const Tensor& self, const Scalar& fill_value, bool wrap) {
+  TAEDA_CHECK(self.dim() >= 2, "takes a tensor of two dimensions or more; got shape ", self.sizes());
+  if (self.dim() == 2) {
+    int64_t rows = self.sizes()[0], columns = self.sizes()[1];
+    for (int64_t top = 0; top < (wrap ? rows : std::min<int64_t>(rows, 1)); top += columns + 1)
+      ops::fill_(ops::diagonal(ops::slice(self, 0, top, rows)), fill_value);
+    return;
+  }
+  for (int64_t size : self.sizes())
+    TAEDA_CHECK(size == self.sizes()[0], "more than two dimensions must all have the same size; got shape ",
+                self.sizes());
+  Tensor diagonal = ops::diagonal(self, 0, 0, 1);
+  while (diagonal.dim() > 1) diagonal = ops::diagonal(diagonal, 0, 0, -1);
+  ops::fill_(diagonal, fill_value);
 }
 
 Tensor copy(const Tensor& self, const Tensor& src, bool non_blocking) {

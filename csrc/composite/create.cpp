@@ -1,23 +1,22 @@
 // Tensors filled with a number.
 #include "shape/ops/create.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "composite/fresh.h"
 #include "shape/spec.h"
 
 namespace taeda::composite {
 
 Tensor zeros(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
              std::optional<bool> pin_memory) {
-  Tensor result = ops::empty(size, dtype, layout, device, pin_memory);
-  ops::zero_(result);
-  return result;
+  return filled(ops::empty(size, dtype, layout, device, pin_memory), [](const Tensor& t) { ops::zero_(t); });
 }
 
 Tensor full(IntList size, const Scalar& fill_value, std::optional<DType> dtype, std::optional<Layout> layout,
             std::optional<Device> device, std::optional<bool> pin_memory) {
   DType own = fill_value.is_integral() ? DType::Int64 : fill_value.natural_dtype();
-  Tensor result = ops::empty(size, dtype.value_or(own), layout, device, pin_memory);
-  ops::fill_(result, fill_value);
-  return result;
+  return filled(ops::empty(size, dtype.value_or(own), layout, device, pin_memory),
+                [&](const Tensor& t) { ops::fill_(t, fill_value); });
 }
 
 Tensor ones(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,

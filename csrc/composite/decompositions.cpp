@@ -4,7 +4,21 @@
 #include <algorithm>
 #include <limits>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/decompositions.h"
+#include "api/join.h"
+#include "api/linalg.h"
+#include "api/mask.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/unary.h"
+#include "api/view.h"
+#include "api/view_inplace.h"
 #include "shape/linalg_rules.h"
 #include "shape/ops/decompositions.h"
 
@@ -47,6 +61,15 @@ bool none(const Tensor& t) { return ops::nonzero(t).sizes()[0] == 0; }
 void check_regular(const Tensor& info, std::string_view what) {
   if (info.device().type == DeviceType::Meta) return;
   TAEDA_CHECK_KIND(LinAlg, none(info), what);
+}
+
+// Complex vectors may turn by any phase, each by its own; `drift` is what doing so would change, times i, where
+// `gradient` tells what is large.
+void check_phases(const Tensor& drift, const Tensor& gradient, std::string_view vectors) {
+  if (drift.device().type == DeviceType::Meta || drift.numel() == 0) return;
+  Tensor change = ops::abs(ops::imag(ops::detach(drift))), size = ops::amax(ops::abs(ops::detach(gradient)));
+  TAEDA_CHECK(none(ops::gt(change, ops::mul(ops::add(size, Scalar(1)), Scalar(1e-2)))), "complex ", vectors,
+              " are defined up to a phase, but the function of them that is differentiated changes with it");
 }
 
 // The matrix of values[j] - values[i], with ones on the diagonal.
@@ -150,8 +173,12 @@ Pair solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor
 }
 
 Pair triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular) {
-  Tensor used = transpose ? ops::transpose(A, -2, -1) : A;
-  return {ops::linalg_solve_triangular(used, self, upper != transpose, true, unitriangular), ops::clone(A)};
+  Tensor used = transpose ? ops::mT(A) : A;
+  Tensor solution = ops::linalg_solve_triangular(used, self, upper != transpose, true, unitriangular);
+  shape::Dims sizes(solution.sizes().first(solution.dim() - 2));
+  for (int64_t size : A.sizes().last(2)) sizes.push_back(size);
+  Tensor by_columns = ops::clone(ops::mT(ops::expand(A, sizes)), MemoryFormat::Contiguous);
+  return {solution, ops::mT(by_columns)};
 }
 
 // --- Cholesky
@@ -234,6 +261,7 @@ Tensor svd_backward(const Tensor& gU_given, const Tensor& gS, const Tensor& gVh_
   auto skew = [](const Tensor& t) { return ops::sub(t, H(t)); };
   Tensor gap = in_field_of(differences(ops::mul(S, S)), A);
   Tensor in_u = skew(mul(H(U), gU)), in_v = skew(mul(H(V), gV));
+  if (is_complex(A.dtype())) check_phases(ops::add(diagonal(in_u), diagonal(in_v)), in_u, "singular vectors");
   Tensor core = ops::add(ops::mul(ops::div(in_u, gap), row(s)), ops::mul(column(s), ops::div(in_v, gap)));
   Tensor on_diagonal = in_field_of(gS, A);
   if (is_complex(A.dtype())) {
@@ -258,6 +286,7 @@ Tensor svd_backward(const Tensor& gU_given, const Tensor& gS, const Tensor& gVh_
 Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const Tensor& V) {
   TAEDA_CHECK(V.dim() >= 2, "the gradient needs the eigenvectors");
   Tensor inner = mul(H(V), gV);
+  if (is_complex(V.dtype())) check_phases(diagonal(inner), inner, "eigenvectors");
   Tensor off = ops::div(inner, in_field_of(differences(L), V));
   off = ops::sub(off, ops::diag_embed(diagonal(off)));
   return mul(mul(V, ops::add(off, ops::diag_embed(in_field_of(gL, V)))), H(V));
@@ -265,13 +294,14 @@ Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const 
 
 Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) {
   // The gradient needs the vectors.
-  bool recorded = t_state.grad_mode && self->needs_autograd();
+  bool recorded = t_state.forward_grad || (t_state.grad_mode && self->needs_autograd());
   return std::get<0>(ops::_linalg_eigh(self, UPLO, recorded));
 }
 
 // gA = V^-H (diag(gL) + (V^H gV - V^H V diag(Re(V^H gV))) / conj(E)) V^H with E the differences of eigenvalues.
 Tensor eig_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const Tensor& V, DType dtype) {
   Tensor inner = mul(H(V), gV);
+  check_phases(diagonal(inner), inner, "eigenvectors");
   Tensor lengths = ops::mul(mul(H(V), V), row(in_field_of(ops::real(diagonal(inner)), V)));
   Tensor off = ops::div(ops::sub(inner, lengths), ops::conj(differences(L)));
   off = ops::sub(off, ops::diag_embed(diagonal(off)));
@@ -438,9 +468,21 @@ Tensor linalg_cond(const Tensor& self, std::string_view p) {
 }
 
 // --- least squares
-Pair lstsq_backward(const Tensor& grad_all, const Tensor& A, const Tensor& B) {
-  Tensor grad = rows(grad_all, 0, A.size(-1)), P = ops::linalg_pinv(A, Tensor(), Tensor(), false);
-  return {ops::pinv_backward(mul(grad, H(B)), A, P), mul(H(P), grad)};
+// X = pinv(A) B; and as X makes the residuals smallest, they change with A and B alone.
+Pair lstsq_backward(const Tensor& grad_X, const Tensor& grad_residuals, const Tensor& A, const Tensor& B_given,
+                    const Tensor& X_given) {
+  bool vector = shape::is_vector_side(A, B_given);
+  Tensor B = vector ? column(B_given) : B_given, X = vector ? column(X_given) : X_given, gA, gB;
+  if (grad_X.defined()) {
+    Tensor gX = vector ? column(grad_X) : grad_X, P = ops::linalg_pinv(A, Tensor(), Tensor(), false);
+    gA = ops::pinv_backward(mul(gX, H(B)), A, P), gB = mul(H(P), gX);
+  }
+  if (grad_residuals.defined() && grad_residuals.numel() > 0) {
+    Tensor rest = ops::mul(ops::mul(ops::sub(mul(A, X), B), row(in_field_of(grad_residuals, A))), Scalar(2));
+    Tensor rA = mul(rest, H(X)), rB = ops::neg(rest);
+    gA = gA.defined() ? ops::add(gA, rA) : rA, gB = gB.defined() ? ops::add(gB, rB) : rB;
+  }
+  return {gA, vector && gB.defined() ? ops::squeeze(gB, -1) : gB};
 }
 
 std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, const Tensor& b,
@@ -454,18 +496,16 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   int64_t m = self.size(-2), n = self.size(-1);
   double tolerance = rcond.value_or(epsilon(self.dtype()) * static_cast<double>(std::max(m, n)));
   auto [all, rank, S] = ops::linalg_lstsq_gelsd(self, vector ? column(b) : b, tolerance);
-  Tensor solution = rows(all, 0, n),
-         empty = ops::empty(IntList({0}), to_real(self.dtype()), std::nullopt, self.device());
-  Tensor residuals = empty;
-  bool full_rank = none(ops::lt(rank, Scalar(n)));
-  if (m > n && full_rank) {
+  auto nothing = [&](DType dtype) { return ops::empty(IntList({0}), dtype, std::nullopt, self.device()); };
+  Tensor solution = rows(all, 0, n), residuals = nothing(to_real(self.dtype()));
+  bool full_rank = method == "gels" || none(ops::lt(rank, Scalar(n)));
+  if (m > n && full_rank && method != "gelsy") {
     Tensor rest = ops::abs(rows(all, n, m));
     residuals = ops::sum(ops::mul(rest, rest), IntList({-2}));
   }
   bool tells_values = method == "gelsd" || method == "gelss";
-  Tensor no_rank = ops::empty(IntList({0}), DType::Int64, std::nullopt, self.device());
-  return {vector ? ops::squeeze(solution, -1) : solution, residuals, method == "gels" ? no_rank : rank,
-          tells_values ? S : empty};
+  return {vector ? ops::squeeze(solution, -1) : solution, residuals, method == "gels" ? nothing(DType::Int64) : rank,
+          tells_values ? S : nothing(to_real(self.dtype()))};
 }
 
 }  // namespace taeda::composite

@@ -1,6 +1,7 @@
 // Ops that only derivatives call.
 #include "shape/ops/derivative.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/view.h"
 
 namespace taeda::composite {
 
@@ -13,6 +14,10 @@ Tensor unreduce(const Tensor& grad, IntList sizes, std::optional<IntList> dim, b
   else
     for (int64_t d : *dim) kept[static_cast<size_t>(wrap_dim(d, rank))] = 1;
   return ops::expand(ops::view(ops::contiguous(grad), kept), sizes);
+}
+
+Tensor no_derivative(std::string_view what) {
+  TAEDA_FAIL(NotImplemented, "the derivative of ", what, " is not implemented");
 }
 
 }  // namespace taeda::composite

@@ -1,7 +1,10 @@
 // Dropout by random masks.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/create.h"
+#include "api/dropout.h"
+#include "api/random.h"
 #include "shape/ops/dropout.h"
 #include "shape/spec.h"
 

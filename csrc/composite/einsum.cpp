@@ -2,7 +2,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/linalg.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "shape/ops/linalg.h"
 
 namespace taeda::composite {
@@ -137,10 +141,15 @@ Tensor folded(const Operand& operand, std::initializer_list<const Labels*> group
 // The labels of a product of two, by what becomes of them.
 struct Roles {
   Labels batch, left, right, contracted;
-  Roles(const Operand& a, const Operand& b, const auto& keep) {
+  // Each in the order of the whole contraction's `result`, what that lacks at the end.
+  Roles(const Operand& a, const Operand& b, const Labels& result, const auto& keep) {
     for (int l : a.labels) (!has(b.labels, l) ? left : keep(l) ? batch : contracted).push_back(l);
     for (int l : b.labels)
       if (!has(a.labels, l)) right.push_back(l);
+    for (Labels* labels : {&batch, &left, &right}) std::ranges::stable_sort(*labels, {}, before(result));
+  }
+  static auto before(const Labels& result) {
+    return [&result](int label) { return place(result, label); };
   }
   Labels result() const {
     Labels all = batch;
@@ -151,10 +160,12 @@ struct Roles {
 };
 
 // Without a sum, or with nothing but a batch around it, the elementwise product is as good as a matrix product.
-Tensor elementwise(const Operand& a, const Operand& b, const Roles& r) {
+Operand elementwise(const Operand& a, const Operand& b, const Roles& r, const Labels& result) {
+  Labels kept = r.result();
+  std::ranges::stable_sort(kept, {}, Roles::before(result));
   auto spread = [&](const Operand& o) {
     std::vector<int64_t> order, missing;
-    Labels all = r.result();
+    Labels all = kept;
     all.insert(all.end(), r.contracted.begin(), r.contracted.end());
     for (size_t i = 0; i < all.size(); ++i)
       has(o.labels, all[i]) ? order.push_back(place(o.labels, all[i])) : missing.push_back(static_cast<int64_t>(i));
@@ -164,17 +175,17 @@ Tensor elementwise(const Operand& a, const Operand& b, const Roles& r) {
   };
   Tensor product = ops::mul(spread(a), spread(b));
   std::vector<int64_t> last(r.contracted.size());
-  std::iota(last.begin(), last.end(), static_cast<int64_t>(r.result().size()));
-  return last.empty() ? product : ops::sum(product, last);
+  std::iota(last.begin(), last.end(), static_cast<int64_t>(kept.size()));
+  return {last.empty() ? product : ops::sum(product, last), kept};
 }
 
-Operand contract(const Operand& a_given, const Operand& b_given, const auto& keep) {
+Operand contract(const Operand& a_given, const Operand& b_given, const Labels& result, const auto& keep) {
   Operand a = summed(a_given, [&](int l) { return keep(l) || has(b_given.labels, l); });
   Operand b = summed(b_given, [&](int l) { return keep(l) || has(a_given.labels, l); });
-  Roles r(a, b, keep);
-  Labels labels = r.result();
+  Roles r(a, b, result, keep);
   if (r.contracted.empty() || (r.left.empty() && r.right.empty() && !r.batch.empty()))
-    return {elementwise(a, b, r), labels};
+    return elementwise(a, b, r, result);
+  Labels labels = r.result();
   std::vector<int64_t> sizes;
   for (int l : labels) sizes.push_back(has(a.labels, l) ? product_of(a, {l}) : product_of(b, {l}));
   Tensor product = r.batch.empty() ? ops::mm(folded(a, {&r.left, &r.contracted}), folded(b, {&r.contracted, &r.right}))
@@ -231,7 +242,7 @@ Operand contract_all(std::vector<Operand> operands, const Labels& result, std::o
               operands.size(), " operands; got ", path ? *path : IntList());
   for (size_t step = 0; operands.size() > 1; ++step) {
     auto [i, j] = path ? step_of(*path, step, operands.size()) : cheapest(operands, keep_of);
-    Operand product = contract(operands[i], operands[j], keep_of(i, j));
+    Operand product = contract(operands[i], operands[j], result, keep_of(i, j));
     operands.erase(operands.begin() + static_cast<int64_t>(j));
     operands.erase(operands.begin() + static_cast<int64_t>(i));
     operands.push_back(product);

@@ -1,6 +1,19 @@
 // Embeddings over the index ops, and the gradients of bags.
 #include "shape/ops/embedding.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/embedding.h"
+#include "api/index.h"
+#include "api/mask.h"
+#include "api/pad.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scatter.h"
+#include "api/search.h"
+#include "api/view.h"
 #include "shape/embedding_rules.h"
 
 namespace taeda::composite {
@@ -43,48 +56,89 @@ Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int6
 
 using Bag = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
+// Without gradients PyTorch sizes the zeros that stand for bag sizes in sums by the offsets.
 Bag _embedding_bag_forward_only(const Tensor& weight, const Tensor& indices, const Tensor& offsets,
                                 bool scale_grad_by_freq, int64_t mode, bool sparse, const Tensor& per_sample_weights,
                                 bool include_last_offset, int64_t padding_idx) {
-  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-                             include_last_offset, padding_idx);
+  Bag bag = ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
+                                include_last_offset, padding_idx);
+  if (mode != 0 || !include_last_offset) return bag;
+  auto& [output, offset2bag, bag_size, max_indices] = bag;
+  bag_size = ops::zeros(offsets.sizes(), bag_size.dtype(), std::nullopt, bag_size.device());
+  max_indices = ops::zeros_like(bag_size);
+  return bag;
 }
+
+namespace {
+
+Bag bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq, int64_t mode,
+         bool sparse, const Tensor& per_sample_weights, bool include_last_offset, int64_t padding_idx) {
+  auto run = weight->needs_autograd() ? ops::_embedding_bag : ops::_embedding_bag_forward_only;
+  return run(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+             padding_idx);
+}
+
+}  // namespace
 
 Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
                   int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
                   std::optional<int64_t> padding_idx) {
   int64_t padding = padding_idx ? wrap_dim(*padding_idx, weight.size(0)) : -1;
-  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-                             include_last_offset, padding);
+  return bags(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
+              padding);
 }
 
 Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
                   int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset) {
-  return ops::_embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights,
-                             include_last_offset);
+  return bags(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, -1);
 }
 
-Tensor _embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor&, const Tensor& offset2bag,
-                               const Tensor& bag_size, const Tensor& maximum_indices, int64_t num_weights,
-                               bool scale_grad_by_freq, int64_t mode, bool sparse, const Tensor& per_sample_weights,
-                               int64_t padding_idx) {
+// --- gradients
+namespace {
+
+// Which bag each index is in, where the forward op did not say.
+Tensor owners_of(const Tensor& indices, const Tensor& offsets, const Tensor& offset2bag) {
+  if (offset2bag.numel() == indices.numel()) return offset2bag;
+  Tensor places = ops::arange(Scalar(indices.numel()), offsets.dtype(), std::nullopt, indices.device());
+  return ops::sub(ops::searchsorted(offsets, places, false, true), Scalar(1));
+}
+
+// include_last_offset may leave indices after the last bag: they belong to a bag without a gradient.
+Tensor with_bag_after(const Tensor& grad, const Tensor& offsets) {
+  return offsets.numel() > grad.size(0) ? ops::constant_pad_nd(grad, kValues<int64_t, 0, 0, 0, 1>) : grad;
+}
+
+}  // namespace
+
+Tensor _embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor& offsets,
+                               const Tensor& offset2bag, const Tensor& bag_size, const Tensor& maximum_indices,
+                               int64_t num_weights, bool scale_grad_by_freq, int64_t mode, bool sparse,
+                               const Tensor& per_sample_weights, int64_t padding_idx) {
   if (sparse) TAEDA_FAIL(NotImplemented, "gradients of tables are dense; use sparse=False");
-  return ops::_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights,
-                                            scale_grad_by_freq, mode, per_sample_weights, padding_idx);
+  if (mode == 2)
+    return ops::_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights,
+                                              scale_grad_by_freq, mode, per_sample_weights, padding_idx);
+  Tensor sizes = offsets.numel() > bag_size.numel() ? ops::constant_pad_nd(bag_size, kValues<int64_t, 0, 1>) : bag_size;
+  return ops::_embedding_bag_dense_backward(with_bag_after(grad, offsets), indices,
+                                            owners_of(indices, offsets, offset2bag), sizes, maximum_indices,
+                                            num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx);
 }
 
 Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag,
                                      const Tensor& bag_size, const Tensor& maximum_indices, int64_t num_weights,
                                      bool scale_grad_by_freq, int64_t mode, const Tensor& per_sample_weights,
                                      int64_t padding_idx) {
+  TAEDA_CHECK(grad.dim() == 2 && num_weights >= 0, "wanted a gradient (bags, width) of a table with a number of rows; ",
+              "got the shape ", grad.sizes(), " and ", num_weights);
   if (mode == 2) {
     const int64_t sizes[] = {num_weights, grad.size(1)};
     Tensor zeros = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
     if (num_weights == 0) return zeros;
-    Tensor none = ops::lt(maximum_indices, Scalar(0));
-    return ops::scatter_add(zeros, 0, ops::clamp_min(maximum_indices, Scalar(0)),
-                            ops::masked_fill(grad, none, Scalar(0)));
+    Tensor none = ops::unsqueeze(ops::eq(bag_size, Scalar(0)), 1);
+    return ops::scatter_add(zeros, 0, ops::to(maximum_indices, DType::Int64), ops::masked_fill(grad, none, Scalar(0)));
   }
+  TAEDA_CHECK_INDEX(offset2bag.numel() == indices.numel(), "offset2bag must say the bag of each of the ",
+                    indices.numel(), " indices; got ", offset2bag.numel());
   Tensor shared = grad;
   if (mode == 1) shared = ops::div(grad, ops::unsqueeze(ops::clamp_min(bag_size, Scalar(1)), 1));
   Tensor rows = ops::index_select(shared, 0, offset2bag);
@@ -93,11 +147,13 @@ Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, 
 }
 
 Tensor _embedding_bag_per_sample_weights_backward(const Tensor& grad, const Tensor& weight, const Tensor& indices,
-                                                  const Tensor&, const Tensor& offset2bag, int64_t mode,
+                                                  const Tensor& offsets, const Tensor& offset2bag, int64_t mode,
                                                   int64_t padding_idx) {
   TAEDA_CHECK(mode == 0, "per_sample_weights go with mode 0 (sum) only; got mode ", mode);
   const int64_t along[] = {1};
-  Tensor products = ops::mul(ops::index_select(grad, 0, offset2bag), ops::index_select(weight, 0, indices));
+  Tensor owners = owners_of(indices, offsets, offset2bag);
+  Tensor products =
+      ops::mul(ops::index_select(with_bag_after(grad, offsets), 0, owners), ops::index_select(weight, 0, indices));
   return without_padding(ops::sum(products, along), indices, padding_idx);
 }
 

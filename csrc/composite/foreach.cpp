@@ -64,6 +64,14 @@ std::vector<Scalar> numbers(const Tensor& t, size_t length) {
   return result;
 }
 
+// Whether a gradient is to flow to the scalars: then they stay tensors.
+bool are_variables(const Tensor& scalars) {
+  return t_state.grad_mode && scalars->needs_autograd() && is_differentiable(scalars.dtype());
+}
+Tensor scalar_at(const Tensor& scalars, size_t i) {
+  return scalars.numel() == 1 ? ops::reshape(scalars, IntList()) : ops::select(scalars, 0, static_cast<int64_t>(i));
+}
+
 // A plain op as a callable.
 #define TAEDA_CALL(name) [](const Tensor& x, const auto&... rest) { return ops::name(x, rest...); }
 
@@ -170,19 +178,31 @@ TAEDA_LERP(Scalars)
   void _foreach_##name##_(TensorList self, TensorList tensor1, TensorList tensor2, type value) { \
     each(TAEDA_CALL(name##_), self, tensor1, tensor2, value);                                    \
   }
-#define TAEDA_TRIPLE_TENSOR(name)                                                                           \
+#define TAEDA_TRIPLE_TENSOR(name, join)                                                                     \
   Tensors _foreach_##name(TensorList self, TensorList tensor1, TensorList tensor2, const Tensor& scalars) { \
-    return _foreach_##name(self, tensor1, tensor2, Scalars(numbers(scalars, self.size())));                 \
+    std::vector<Scalar> values = numbers(scalars, self.size());                                             \
+    if (!are_variables(scalars)) return _foreach_##name(self, tensor1, tensor2, Scalars(values));           \
+    size_t i = 0;                                                                                           \
+    auto call = [&](const Tensor& x, const Tensor& a, const Tensor& b) {                                    \
+      return ops::add(x, ops::mul(ops::join(a, b), scalar_at(scalars, i++)));                               \
+    };                                                                                                      \
+    return map(call, self, tensor1, tensor2);                                                               \
   }                                                                                                         \
   void _foreach_##name##_(TensorList self, TensorList tensor1, TensorList tensor2, const Tensor& scalars) { \
-    _foreach_##name##_(self, tensor1, tensor2, Scalars(numbers(scalars, self.size())));                     \
+    std::vector<Scalar> values = numbers(scalars, self.size());                                             \
+    if (!are_variables(scalars)) return _foreach_##name##_(self, tensor1, tensor2, Scalars(values));        \
+    size_t i = 0;                                                                                           \
+    auto call = [&](const Tensor& x, const Tensor& a, const Tensor& b) {                                    \
+      ops::add_(x, ops::mul(ops::join(a, b), scalar_at(scalars, i++)));                                     \
+    };                                                                                                      \
+    each(call, self, tensor1, tensor2);                                                                     \
   }
 TAEDA_TRIPLE(addcmul, const Scalar&)
 TAEDA_TRIPLE(addcmul, Scalars)
-TAEDA_TRIPLE_TENSOR(addcmul)
+TAEDA_TRIPLE_TENSOR(addcmul, mul)
 TAEDA_TRIPLE(addcdiv, const Scalar&)
 TAEDA_TRIPLE(addcdiv, Scalars)
-TAEDA_TRIPLE_TENSOR(addcdiv)
+TAEDA_TRIPLE_TENSOR(addcdiv, div)
 
 Tensors _foreach_pow(const Scalar& self, TensorList exponent) {
   return map([&](const Tensor& x) { return ops::pow(self, x); }, exponent);

@@ -1,6 +1,13 @@
 // Writing at positions into copies, and the gradients of reading and writing there.
 #include "shape/ops/index.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scatter.h"
+#include "api/view.h"
 
 namespace taeda::composite {
 
@@ -104,7 +111,7 @@ Tensor put_self_backward(const Tensor& grad, const Tensor& index, bool accumulat
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = ops::clone(self);
   ops::put_(result, index, source, accumulate);
   return result;
 }
@@ -126,9 +133,9 @@ Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<i
     }
     return sizes;
   };
-  // Negative positions count from the end here, unlike in gather.
+  // Positions beyond the ends wrap around here, unlike in gather.
   int64_t length = self.dim() ? self.sizes()[d] : 1;
-  Tensor positions = ops::where(ops::lt(indices, Scalar(0)), ops::add(indices, Scalar(length)), indices);
+  Tensor positions = length > 0 ? ops::remainder(indices, Scalar(length)) : indices;
   return ops::gather(ops::expand(self, sizes_but(self)), d, ops::expand(positions, sizes_but(indices)));
 }
 

@@ -1,6 +1,9 @@
 // Joins along a dimension that the inputs' ranks decide.
 #include "shape/ops/join.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/join.h"
+#include "api/reshape.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {

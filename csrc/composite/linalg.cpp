@@ -1,6 +1,13 @@
 // Products that are made of others.
 #include "shape/ops/linalg.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/join.h"
+#include "api/linalg.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "shape/elementwise.h"
 
 namespace taeda::composite {
@@ -15,7 +22,18 @@ IntList leading(const Tensor& t, int64_t count) { return t.sizes().first(t.dim()
 Tensor conj_of(const Tensor& t) { return is_complex(t.dtype()) ? ops::conj(t) : t; }
 
 Tensor as_rows(const Tensor& t) {
+  TAEDA_CHECK(t.dim() > 0, "a tensor without dimensions has no rows");
   return t.dim() == 2 ? t : ops::reshape(t, IntList({numel_of(leading(t, 1)), t.sizes().back()}));
+}
+
+}  // namespace
+
+namespace {
+
+bool is_column_major(IntList sizes, IntList strides) {
+  TAEDA_CHECK(sizes.size() == 2 && strides.size() == 2, "a matrix has 2 sizes and 2 strides; got ", sizes, " and ",
+              strides);
+  return strides[0] == 1 && strides[1] == sizes[0] && sizes[0] != 1;
 }
 
 }  // namespace
@@ -23,12 +41,12 @@ Tensor as_rows(const Tensor& t) {
 Tensor mm_backward_left(const Tensor& grad, const Tensor& mat2, IntList sizes, IntList strides) {
   // The gradient is laid out as the matrix is, so that a weight that came in as a transposed view gets a contiguous
   // one.
-  if (strides[0] == 1 && strides[1] == sizes[0] && sizes[0] != 1) return ops::t(ops::mm(conj_of(mat2), ops::t(grad)));
+  if (is_column_major(sizes, strides)) return ops::t(ops::mm(conj_of(mat2), ops::t(grad)));
   return ops::mm(grad, ops::adjoint(mat2));
 }
 
 Tensor mm_backward_right(const Tensor& grad, const Tensor& self, IntList sizes, IntList strides) {
-  if (strides[0] == 1 && strides[1] == sizes[0] && sizes[0] != 1) return ops::t(ops::mm(ops::t(grad), conj_of(self)));
+  if (is_column_major(sizes, strides)) return ops::t(ops::mm(ops::t(grad), conj_of(self)));
   return ops::mm(ops::adjoint(self), grad);
 }
 
@@ -123,7 +141,7 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
     return promote(self.dtype(), product.dtype()) == product.dtype()
                ? product
                : ops::_to_copy(product, promote(self.dtype(), product.dtype()));
-  return ops::add(product, self, beta);
+  return ops::add(beta.equals(1) ? self : ops::mul(self, beta), product);  // laid out as self is
 }
 
 Tensor inner(const Tensor& self, const Tensor& other) {

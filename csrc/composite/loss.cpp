@@ -1,6 +1,19 @@
 // Losses over other ops: class numbers of any rank become rows, elementwise formulas are reduced.
 #include "composite/loss.h"
-#include "api/ops.h"
+#include "api/activation.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/loss.h"
+#include "api/mask.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scatter.h"
+#include "api/softmax.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "composite/records.h"
 #include "shape/ops/loss.h"
 #include "shape/spec.h"
@@ -168,7 +181,9 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
 }
 
 Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  return reduced(ops::soft_margin_elements(self, target), reduction);
+  if (!is_complex(promote(self.dtype(), target.dtype())))
+    return reduced(ops::soft_margin_elements(self, target), reduction);
+  return reduced(ops::log(ops::add(ops::exp(ops::mul(ops::neg(self), target)), Scalar(1))), reduction);
 }
 
 Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,

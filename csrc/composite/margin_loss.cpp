@@ -1,5 +1,17 @@
 // Losses with a margin.
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/mask.h"
+#include "api/norm.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scan.h"
+#include "api/scatter.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "composite/loss.h"
 #include "shape/ops/loss.h"
 #include "shape/spec.h"
@@ -9,7 +21,10 @@ namespace taeda::composite {
 using shape::Dims;
 
 Tensor hinge_embedding_loss(const Tensor& self, const Tensor& target, double margin, int64_t reduction) {
-  Tensor apart = ops::clamp_min(ops::rsub(self, Scalar(margin)), Scalar(0));
+  // Whole numbers stay whole, with a whole margin.
+  bool whole = !is_differentiable(self.dtype());
+  Tensor distance = whole ? ops::sub(ops::full_like(self, Scalar(margin)), self) : ops::rsub(self, Scalar(margin));
+  Tensor apart = ops::clamp_min(distance, Scalar(0));
   Tensor zero = ops::zeros_like(self);
   Tensor loss = ops::add(ops::where(ops::ne(target, Scalar(1)), apart, zero),
                          ops::where(ops::ne(target, Scalar(-1)), self, zero));
@@ -21,7 +36,7 @@ Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Ten
   TAEDA_CHECK(input1.dim() == target.dim() && input2.dim() == target.dim(),
               "input1, input2 and target must have the same number of dimensions; got ", input1.dim(), ", ",
               input2.dim(), " and ", target.dim());
-  Tensor wrong = ops::mul(ops::sub(input2, input1), target);
+  Tensor wrong = ops::mul(ops::neg(target), ops::sub(input1, input2));
   return reduced(ops::clamp_min(ops::add(wrong, Scalar(margin)), Scalar(0)), reduction);
 }
 

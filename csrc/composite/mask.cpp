@@ -1,6 +1,14 @@
 // Masked writing into copies, and the gradients of masked reading and writing.
 #include "shape/ops/mask.h"
-#include "api/ops.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/join.h"
+#include "api/mask.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/view.h"
+#include "api/view_gradients.h"
 #include "shape/elementwise.h"
 
 namespace taeda::composite {

@@ -1,7 +1,14 @@
 // Chains and powers of matrices, traces and norms.
 #include <algorithm>
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/decompositions.h"
+#include "api/linalg.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "shape/ops/linalg.h"
 
 namespace taeda::composite {
@@ -70,12 +77,16 @@ Tensor chain_matmul(TensorList matrices) {
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
   check_square(self);
-  if (n == 0) return ops::expand(ops::eye(self.size(-1), self.dtype(), std::nullopt, self.device()), self.sizes());
+  if (n == 0) {  // which records, so that it has a gradient: zeros
+    Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+    ops::copy_(result, ops::eye(self.size(-1), self.dtype(), std::nullopt, self.device()));
+    return result;
+  }
   Tensor square = n < 0 ? ops::linalg_inv(self) : self, result;
   for (uint64_t rest = n < 0 ? -static_cast<uint64_t>(n) : static_cast<uint64_t>(n);;) {
     if (rest & 1) result = result.defined() ? ops::matmul(result, square) : square;
     rest >>= 1;
-    if (rest == 0) return result.is(self) ? ops::clone(self) : result;
+    if (rest == 0) return result.is(self) ? ops::clone(self, MemoryFormat::Contiguous) : result;
     square = ops::matmul(square, square);
   }
 }

@@ -1,7 +1,18 @@
 // Functions of square matrices, and systems whose unknowns have several dimensions.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/decompositions.h"
+#include "api/join.h"
+#include "api/linalg.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scan.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "shape/ops/decompositions.h"
 #include "shape/spec.h"
 
@@ -10,7 +21,7 @@ namespace taeda::composite {
 namespace {
 
 double largest_column_sum(const Tensor& A) {
-  if (A.numel() == 0) return 0;
+  if (A.numel() == 0 || A.device().type == DeviceType::Meta) return 0;
   Tensor sums = ops::sum(ops::abs(ops::detach(A)), kValues<int64_t, -2>);
   Tensor number = ops::_to_copy(ops::max(sums), DType::Float64, std::nullopt, Device{DeviceType::CPU});
   return *number.data<double>();
@@ -58,19 +69,21 @@ Tensor linalg_matrix_exp(const Tensor& self) {
                     Scalar(b[i] / b[0]));
   };
   Tensor odd = ops::matmul(A, half(1)), even = half(0);
-  Tensor result = ops::linalg_solve(ops::sub(even, odd), ops::add(even, odd));
+  Tensor result = ops::contiguous(ops::linalg_solve(ops::sub(even, odd), ops::add(even, odd)));
   for (int i = 0; i < squarings; ++i) result = ops::matmul(result, result);
   return result;
 }
 
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
+  TAEDA_CHECK(x.dtype() != DType::Bool && compute_type(x.dtype()) == x.dtype(),
+              "is for integers, float32, float64 and complex numbers; got ", x.dtype());
   TAEDA_CHECK(x.dim() >= 1, "needs one dimension or more; got a 0-d tensor");
   int64_t n = N.value_or(x.size(-1));
-  TAEDA_CHECK(n >= 1 || !N, "N must be positive; got ", n);
+  TAEDA_CHECK(n > 1, "there must be two columns or more; got N=", n);
   shape::Dims sizes(x.sizes());
-  sizes.push_back(std::max<int64_t>(n - 1, 0));
+  sizes.push_back(n - 1);
   Tensor powers = ops::cumprod(ops::expand(ops::unsqueeze(x, -1), sizes), -1);
-  sizes[sizes.size() - 1] = std::min<int64_t>(n, 1);
+  sizes[sizes.size() - 1] = 1;
   return ops::cat(std::array{ops::ones(sizes, powers.dtype(), std::nullopt, x.device()), powers}, -1);
 }
 

@@ -1,15 +1,45 @@
 // The public names of normalisation.
 #include "shape/ops/norm.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/mask.h"
+#include "api/norm.h"
+#include "api/rearrange.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "shape/norm_rules.h"
 
 namespace taeda::composite {
 
 using shape::Dims;
 
+namespace {
+
+using Three = std::tuple<Tensor, Tensor, Tensor>;
+
+// PyTorch keeps statistics in the input's dtype unless a parameter is wider.
+Three with_statistics_like(Three results, const Tensor& input, std::initializer_list<const Tensor*> parameters) {
+  bool same = true;
+  for (const Tensor* t : parameters) same &= !t->defined() || t->dtype() == input.dtype();
+  auto& [result, mean, rstd] = results;
+  if (!same || mean.dtype() == input.dtype()) return results;
+  return {result, ops::to(mean, input.dtype()), ops::to(rstd, input.dtype())};
+}
+
+}  // namespace
+
 Tensor layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double eps,
                   bool) {
-  return std::get<0>(ops::native_layer_norm(input, normalized_shape, weight, bias, eps));
+  return std::get<0>(ops::_native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+Three native_layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias,
+                        double eps) {
+  return with_statistics_like(ops::_native_layer_norm(input, normalized_shape, weight, bias, eps), input,
+                              {&weight, &bias});
 }
 
 Tensor rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, std::optional<double> eps) {
@@ -21,17 +51,33 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight,
   TAEDA_CHECK(num_groups > 0, "num_groups must be positive; got ", num_groups);
   int64_t n = input.size(0), c = input.size(1), area = 1;
   for (int64_t d = 2; d < input.dim(); ++d) area *= input.size(d);
-  return std::get<0>(ops::native_group_norm(input, weight, bias, n, c, area, num_groups, eps));
+  return std::get<0>(ops::_native_group_norm(input, weight, bias, n, c, area, num_groups, eps));
+}
+Three native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c,
+                        int64_t area, int64_t group, double eps) {
+  return with_statistics_like(ops::_native_group_norm(input, weight, bias, n, c, area, group, eps), input,
+                              {&weight, &bias});
 }
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                   const Tensor& running_var, bool training, double momentum, double eps, bool) {
   Tensor result =
-      std::get<0>(ops::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
+      std::get<0>(ops::_native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
   if (training)
     for (const Tensor& t : {running_mean, running_var})
       if (t.defined()) t->bump_version();
   return result;
+}
+Three native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                        const Tensor& running_var, bool training, double momentum, double eps) {
+  TAEDA_CHECK(!training || input.numel() > 0, "training needs at least one element; got shape ", input.sizes());
+  Three results = ops::_native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+  auto& [result, mean, rstd] = results;
+  if (!training) {
+    mean = ops::new_empty(mean, kValues<int64_t, 0>);
+    rstd = ops::new_empty(rstd, kValues<int64_t, 0>);
+  }
+  return with_statistics_like(results, input, {&weight, &bias, &running_mean, &running_var});
 }
 
 // Samples become channels of one sample, each with its copy of the running statistics.
@@ -42,7 +88,7 @@ Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bi
               "without use_input_stats, running_mean and running_var are needed");
   int64_t n = input.size(0), c = input.size(1);
   if (use_input_stats && !running_mean.defined() && !running_var.defined())
-    return group_norm(input, c, weight, bias, eps, true);
+    return group_norm(ops::contiguous(input), c, weight, bias, eps, true);
   Dims flat(input.sizes());
   flat[0] = 1;
   flat[1] = n * c;
@@ -71,7 +117,7 @@ Tensor renorm(const Tensor& self, const Scalar& p, int64_t dim, const Scalar& ma
     if (d != dim) others.push_back(d);
   Tensor norm = ops::linalg_vector_norm(self, p, IntList(others), true);
   Tensor factor = ops::mul(ops::reciprocal(ops::add(norm, Scalar(1e-7))), maxnorm);
-  return ops::mul(self, ops::where(ops::gt(norm, maxnorm), factor, Scalar(1.0)));
+  return ops::contiguous(ops::mul(self, ops::where(ops::gt(norm, maxnorm), factor, Scalar(1.0))));
 }
 
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, int64_t dim, double eps) {

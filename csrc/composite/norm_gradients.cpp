@@ -1,9 +1,15 @@
 // Gradients of normalisation. All kinds are one formula: with h the normalised input, v = grad * weight and means taken
 // over what is normalised together, the input's gradient is rstd * (v - mean(v) - h * mean(v * h)).
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/complex_numbers.h"
+#include "api/norm.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "composite/records.h"
+#include "shape/norm_rules.h"
 #include "shape/ops/norm.h"
-#include "shape/spec.h"
 
 namespace taeda::composite {
 
@@ -24,6 +30,8 @@ struct Standard {
     Tensor middle = centred ? ops::sub(x, ops::mean(x, dims, true)) : x;
     rstd = ops::rsqrt(ops::add(ops::mean(ops::mul(middle, middle), dims, true), Scalar(eps)));
     value = ops::mul(middle, rstd);
+    // Gradients are products with conjugates.
+    if (is_complex(x.dtype())) rstd = ops::conj(rstd), value = ops::conj(value);
   }
 };
 
@@ -34,7 +42,10 @@ Tensor input_grad(const Standard& h, const Tensor& weighted, IntList dims, bool 
   return ops::mul(h.rstd, rest);
 }
 
-Tensor scaled(const Tensor& grad, const Tensor& weight) { return weight.defined() ? ops::mul(grad, weight) : grad; }
+Tensor scaled(const Tensor& grad, const Tensor& weight) {
+  if (!weight.defined()) return grad;
+  return ops::mul(grad, is_complex(weight.dtype()) ? ops::conj(weight) : weight);
+}
 
 // Rows: the last dimensions of x are normalised together, the first ones are summed over.
 Grads row_grads(const Tensor& grad, const Tensor& x, size_t count, const Tensor& weight, double eps, bool centred) {
@@ -44,6 +55,14 @@ Grads row_grads(const Tensor& grad, const Tensor& x, size_t count, const Tensor&
   auto over_rows = [&](const Tensor& t) { return rows.empty() ? t : ops::sum(t, rows); };
   return {input_grad(h, scaled(grad, weight), within, centred), over_rows(ops::mul(grad, h.value)), over_rows(grad)};
 }
+
+// The gradient that flows through 1 / root(mean of squares), whose derivative is -rstd^2 * h / count.
+Tensor through_rstd(const Standard& h, const Tensor& grad_rstd, int64_t count) {
+  Tensor slope = ops::mul(grad_rstd, ops::mul(ops::mul(h.rstd, h.rstd), Scalar(-1.0 / static_cast<double>(count))));
+  return ops::mul(slope, h.value);
+}
+
+Tensor total(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : ops::add(a, b); }
 
 // A parameter (C) beside (N, C, ...).
 Tensor per_channel(const Tensor& t, int64_t rank) {
@@ -69,30 +88,50 @@ Grads layer_norm_backward(const Tensor& grad, const Tensor& input, IntList norma
   return chosen(all, output_mask[0], output_mask[1], output_mask[2]);
 }
 
-std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& input, IntList normalized_shape,
-                                             const Tensor& rstd, const Tensor& weight, std::optional<double> eps,
-                                             IntList output_mask) {
-  double least = input.dtype() == DType::Float64 ? 0x1p-52 : 0x1p-23;
+std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor& grad, const Tensor& grad_rstd, const Tensor& input,
+                                             IntList normalized_shape, const Tensor& rstd, const Tensor& weight,
+                                             std::optional<double> eps, IntList output_mask) {
   const int64_t mask[] = {output_mask[0], output_mask[1], 0};
-  Grads all = may_record(grad, input, weight)
-                  ? row_grads(grad, input, normalized_shape.size(), weight, eps.value_or(least), false)
-                  : ops::layer_norm_grads(grad, input, normalized_shape, {}, rstd, weight, mask);
+  const double least = eps.value_or(shape::default_eps(input.dtype()));
+  const bool recorded = may_record(grad, grad_rstd, input, weight) || is_complex(input.dtype());
+  Grads all;
+  if (grad.defined())
+    all = recorded ? row_grads(grad, input, normalized_shape.size(), weight, least, false)
+                   : ops::layer_norm_grads(grad, input, normalized_shape, {}, rstd, weight, mask);
   auto [to_input, to_weight, to_bias] = chosen(all, mask[0], mask[1], false);
+  if (grad_rstd.defined() && mask[0]) {
+    Dims within;
+    for (size_t d = input.dim() - normalized_shape.size(); d < static_cast<size_t>(input.dim()); ++d)
+      within.push_back(d);
+    Standard h(input, within, least, false);
+    to_input = total(to_input, through_rstd(h, grad_rstd, numel_of(normalized_shape)));
+  }
   return {to_input, to_weight};
 }
 
-Grads group_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
-                          const Tensor& weight, int64_t group, double eps, IntList output_mask) {
-  if (!may_record(grad, input, weight))
+Grads group_norm_backward(const Tensor& grad, const Tensor& grad_mean, const Tensor& grad_rstd, const Tensor& input,
+                          const Tensor& mean, const Tensor& rstd, const Tensor& weight, int64_t group, double eps,
+                          IntList output_mask) {
+  shape::check_groups(input, group);
+  if (grad.defined() && !grad_mean.defined() && !grad_rstd.defined() && !may_record(grad, input, weight))
     return chosen(ops::group_norm_grads(grad, input, mean, rstd, weight, group, output_mask), output_mask[0],
                   output_mask[1], output_mask[2]);
-  const Dims grouped{input.size(0), group, input.numel() / std::max<int64_t>(input.size(0) * group, 1)}, within{2};
+  const int64_t length = input.numel() / std::max<int64_t>(input.size(0) * group, 1);
+  const Dims grouped{input.size(0), group, length}, within{2};
   Dims outer = all_but_channels(input.dim());
   Standard h(ops::reshape(input, grouped), within, eps, true);
-  Tensor weighted = ops::reshape(scaled(grad, per_channel(weight, input.dim())), grouped);
-  Tensor to_input = ops::reshape(input_grad(h, weighted, within, true), input.sizes());
-  Tensor to_weight = ops::sum(ops::mul(grad, ops::reshape(h.value, input.sizes())), outer);
-  return chosen({to_input, to_weight, ops::sum(grad, outer)}, output_mask[0], output_mask[1], output_mask[2]);
+  Tensor to_input, to_weight, to_bias;
+  if (grad.defined()) {
+    Tensor weighted = ops::reshape(scaled(grad, per_channel(weight, input.dim())), grouped);
+    to_input = input_grad(h, weighted, within, true);
+    to_weight = ops::sum(ops::mul(grad, ops::reshape(h.value, input.sizes())), outer);
+    to_bias = ops::sum(grad, outer);
+  }
+  if (grad_mean.defined())
+    to_input = total(to_input, ops::expand(ops::div(ops::unsqueeze(grad_mean, 2), Scalar(length)), grouped));
+  if (grad_rstd.defined()) to_input = total(to_input, through_rstd(h, ops::unsqueeze(grad_rstd, 2), length));
+  return chosen({ops::reshape(to_input, input.sizes()), to_weight, to_bias}, output_mask[0], output_mask[1],
+                output_mask[2]);
 }
 
 Grads batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,

@@ -1,6 +1,6 @@
 // Reading a number out of a tensor.
 #pragma once
-#include "api/ops.h"
+#include "api/copy.h"
 
 namespace taeda::composite {
 

@@ -1,7 +1,12 @@
 // Padding.
 #include "shape/ops/pad.h"
-#include "api/ops.h"
-#include "shape/spec.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/join.h"
+#include "api/pad.h"
+#include "api/reshape.h"
+#include "api/view.h"
+#include "shape/view_rules.h"
 
 namespace taeda::composite {
 
@@ -34,7 +39,8 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
     size += pad[2 * i] + pad[2 * i + 1];
     TAEDA_CHECK(size >= 0, "the padding ", pad, " leaves nothing of shape ", self.sizes());
   }
-  Tensor result = ops::full(sizes, value, self.dtype(), {}, self.device());
+  Tensor result = ops::empty(sizes, self.dtype(), {}, self.device(), {}, shape::suggested_format(self));
+  ops::fill_(result, value);
   Tensor kept = inner(self, pad, -1);
   if (kept.numel() > 0) ops::copy_(inner(result, pad, 1), kept);
   return result;
@@ -64,7 +70,7 @@ Tensor _pad_circular(const Tensor& self, IntList pad) {
     t = ops::cat(parts, d);
     is_view = false;
   }
-  return is_view ? ops::clone(t, MemoryFormat::Contiguous) : t;
+  return is_view || !t.is_contiguous() ? ops::clone(t, MemoryFormat::Contiguous) : t;
 }
 
 Tensor pad(const Tensor& self, IntList pad, std::string_view mode, std::optional<double> value) {
@@ -79,7 +85,10 @@ Tensor pad(const Tensor& self, IntList pad, std::string_view mode, std::optional
     TAEDA_FAIL(NotImplemented, "mode '", mode,
                "' pads the last 1 to 3 dimensions of (N, C, ...) or (C, ...), all of them; got ", pad, " for shape ",
                self.sizes());
-  if (mode != "circular") return ops::pad_by_itself(self, pad, rank, mode == "reflect" ? 0 : 1);
+  using Pad = Tensor (*)(const Tensor&, IntList);
+  static constexpr Pad kReflect[] = {ops::reflection_pad1d, ops::reflection_pad2d, ops::reflection_pad3d};
+  static constexpr Pad kReplicate[] = {ops::replication_pad1d, ops::replication_pad2d, ops::replication_pad3d};
+  if (mode != "circular") return (mode == "reflect" ? kReflect : kReplicate)[rank - 1](self, pad);
   return self.dim() == rank + 2 ? ops::_pad_circular(self, pad)
                                 : ops::squeeze(ops::_pad_circular(ops::unsqueeze(self, 0), pad), 0);
 }

@@ -1,24 +1,36 @@
 // Channels dealt out to pixels or to one another: views and one copy.
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "shape/ops/pad.h"
-#include "shape/spec.h"
+#include "shape/view_rules.h"
 
 namespace taeda::composite {
 
 using shape::Dims;
 
+namespace {
+
+// Images whose channels come last stay so.
+Tensor laid_out_like(const Tensor& self, const Tensor& result) {
+  return ops::contiguous(result, shape::suggested_format(self));
+}
+
+}  // namespace
+
 Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   const int64_t r = upscale_factor;
   TAEDA_CHECK(self.dim() >= 3, "input must be (..., C, H, W); got shape ", self.sizes());
-  TAEDA_CHECK(r > 0 && self.size(-3) % (r * r) == 0, "the channels must be a multiple of upscale_factor squared; got ",
-              self.size(-3), " and ", r);
-  int64_t lead = self.dim() - 3, c = self.size(-3) / (r * r), h = self.size(-2), w = self.size(-1);
+  int64_t square;
+  TAEDA_CHECK(r > 0 && !__builtin_mul_overflow(r, r, &square) && self.size(-3) % square == 0,
+              "the channels must be a multiple of upscale_factor squared; got ", self.size(-3), " and ", r);
+  int64_t lead = self.dim() - 3, c = self.size(-3) / square, h = self.size(-2), w = self.size(-1);
   Dims split(self.sizes().first(lead)), order, joined = split;
   for (int64_t n : {c, r, r, h, w}) split.push_back(n);
   for (int64_t n : {c, h * r, w * r}) joined.push_back(n);
   for (int64_t d = 0; d < lead; ++d) order.push_back(d);
   for (int64_t d : {0, 3, 1, 4, 2}) order.push_back(lead + d);
-  return ops::reshape(ops::permute(ops::reshape(self, split), order), joined);
+  return laid_out_like(self, ops::reshape(ops::permute(ops::reshape(self, split), order), joined));
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
@@ -32,7 +44,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   for (int64_t n : {c * r * r, h, w}) joined.push_back(n);
   for (int64_t d = 0; d < lead; ++d) order.push_back(d);
   for (int64_t d : {0, 2, 4, 1, 3}) order.push_back(lead + d);
-  return ops::reshape(ops::permute(ops::reshape(self, split), order), joined);
+  return laid_out_like(self, ops::reshape(ops::permute(ops::reshape(self, split), order), joined));
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {

@@ -1,7 +1,13 @@
 // Pooling of one dimension is pooling of a plane one row high; unpooling writes where pooling read.
 #include "shape/ops/pool.h"
-#include "api/ops.h"
-#include "shape/spec.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/pool.h"
+#include "api/reshape.h"
+#include "api/scatter.h"
+#include "api/view.h"
+#include "shape/view_rules.h"
 
 namespace taeda::composite {
 
@@ -37,7 +43,8 @@ Tensor unpooled(const Tensor& self, const Tensor& indices, IntList output_size, 
   Dims plane = outer;
   plane.push_back(numel_of(output_size));
   Tensor zeros = ops::zeros(plane, self.dtype(), {}, self.device());
-  return ops::reshape(ops::scatter(zeros, -1, ops::flatten(indices, -rank), ops::flatten(self, -rank)), sizes);
+  Tensor result = ops::reshape(ops::scatter(zeros, -1, ops::flatten(indices, -rank), ops::flatten(self, -rank)), sizes);
+  return rank == 2 ? ops::contiguous(result, shape::suggested_format(self)) : result;
 }
 
 }  // namespace
@@ -56,6 +63,25 @@ Tensor avg_pool1d(const Tensor& self, IntList kernel_size, IntList stride, IntLi
                       -2);
 }
 
+namespace {
+
+// The mean is linear: that of complex numbers is of their parts.
+template <class F>
+Tensor of_parts(const Tensor& self, const F& pool) {
+  if (!is_complex(self.dtype())) return pool(self);
+  return ops::complex(pool(ops::real(self)), pool(ops::imag(self)));
+}
+
+}  // namespace
+
+Tensor adaptive_avg_pool2d(const Tensor& self, IntList output_size) {
+  return of_parts(self, [&](const Tensor& t) { return ops::_adaptive_avg_pool2d(t, output_size); });
+}
+
+Tensor adaptive_avg_pool3d(const Tensor& self, IntList output_size) {
+  return of_parts(self, [&](const Tensor& t) { return ops::_adaptive_avg_pool3d(t, output_size); });
+}
+
 Tensor adaptive_avg_pool1d(const Tensor& self, IntList output_size) {
   return ops::squeeze(ops::adaptive_avg_pool2d(with_row(self), flat(output_size, 1)), -2);
 }
@@ -71,6 +97,8 @@ Tensor take_pooled(const Tensor& self, const Tensor& indices, int64_t rank) {
 }
 
 Tensor adaptive_avg_pool_again(const Tensor& self, IntList sizes, int64_t rank) {
+  TAEDA_CHECK((rank == 2 || rank == 3) && static_cast<int64_t>(sizes.size()) >= rank,
+              "2 or 3 dimensions are pooled to the last of the sizes; got ", rank, " and ", sizes);
   IntList wanted = sizes.last(rank);
   return rank == 2 ? ops::_adaptive_avg_pool2d(self, wanted) : ops::_adaptive_avg_pool3d(self, wanted);
 }

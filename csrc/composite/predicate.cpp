@@ -1,5 +1,12 @@
 // Questions about whole tensors, and activations that need more than one formula.
 #include "shape/ops/predicate.h"
+#include "api/activation.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/unary.h"
+#include "api/view.h"
 
 #include <algorithm>
 
@@ -8,11 +15,20 @@
 namespace taeda::composite {
 
 namespace {
-bool truth(const Tensor& t) { return number_of(t).to<bool>(); }
+void check_has_elements(const Tensor& t) {
+  TAEDA_CHECK_KIND(NotImplemented, t.device().type != DeviceType::Meta,
+                   "the answer depends on elements, which a meta tensor lacks");
+}
+
+bool truth(const Tensor& t) {
+  check_has_elements(t);
+  return number_of(t).to<bool>();
+}
 }  // namespace
 
 bool equal(const Tensor& self, const Tensor& other) {
   TAEDA_CHECK(self.device() == other.device(), "self is on ", self.device(), " and other on ", other.device());
+  check_has_elements(self);
   if (!std::ranges::equal(self.sizes(), other.sizes())) return false;
   return self.numel() == 0 || truth(ops::all(ops::eq(self, other)));
 }

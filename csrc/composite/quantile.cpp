@@ -1,7 +1,17 @@
 // Quantiles: the sorted elements next to a fractional rank, blended.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/mask.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scatter.h"
+#include "api/sort.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "shape/ops/sort.h"
 
 namespace taeda::composite {

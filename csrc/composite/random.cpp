@@ -1,6 +1,14 @@
 // Random tensors by filling fresh ones.
 #include "shape/ops/random.h"
-#include "api/ops.h"
+#include "api/activation.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/mask.h"
+#include "api/random.h"
+#include "api/reduce.h"
+#include "composite/fresh.h"
 #include "composite/number.h"
 #include "shape/elementwise.h"
 
@@ -27,23 +35,20 @@ void check_deviations(const Tensor& std) {
 void random_(const Tensor& self, int64_t to, const Gen& generator) { ops::random_(self, 0, to, generator); }
 
 Tensor rand(IntList size, const Gen& generator, TAEDA_FACTORY) {
-  Tensor result = ops::empty(size, dtype, layout, device, pin_memory);
-  ops::uniform_(result, 0, 1, generator);
-  return result;
+  return filled(ops::empty(size, dtype, layout, device, pin_memory),
+                [&](const Tensor& t) { ops::uniform_(t, 0, 1, generator); });
 }
 Tensor rand(IntList size, TAEDA_FACTORY) { return rand(size, Gen(), dtype, layout, device, pin_memory); }
 
 Tensor randn(IntList size, const Gen& generator, TAEDA_FACTORY) {
-  Tensor result = ops::empty(size, dtype, layout, device, pin_memory);
-  ops::normal_(result, 0, 1, generator);
-  return result;
+  return filled(ops::empty(size, dtype, layout, device, pin_memory),
+                [&](const Tensor& t) { ops::normal_(t, 0, 1, generator); });
 }
 Tensor randn(IntList size, TAEDA_FACTORY) { return randn(size, Gen(), dtype, layout, device, pin_memory); }
 
 Tensor randint(int64_t low, int64_t high, IntList size, const Gen& generator, TAEDA_FACTORY) {
-  Tensor result = ops::empty(size, dtype.value_or(DType::Int64), layout, device, pin_memory);
-  ops::random_(result, low, high, generator);
-  return result;
+  return filled(ops::empty(size, dtype.value_or(DType::Int64), layout, device, pin_memory),
+                [&](const Tensor& t) { ops::random_(t, low, high, generator); });
 }
 Tensor randint(int64_t low, int64_t high, IntList size, TAEDA_FACTORY) {
   return randint(low, high, size, Gen(), dtype, layout, device, pin_memory);
@@ -56,27 +61,24 @@ Tensor randint(int64_t high, IntList size, TAEDA_FACTORY) {
 }
 
 Tensor rand_like(const Tensor& self, const Gen& generator, TAEDA_LIKE) {
-  Tensor result = ops::empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  ops::uniform_(result, 0, 1, generator);
-  return result;
+  return filled(ops::empty_like(self, dtype, layout, device, pin_memory, memory_format),
+                [&](const Tensor& t) { ops::uniform_(t, 0, 1, generator); });
 }
 Tensor rand_like(const Tensor& self, TAEDA_LIKE) {
   return rand_like(self, Gen(), dtype, layout, device, pin_memory, memory_format);
 }
 
 Tensor randn_like(const Tensor& self, const Gen& generator, TAEDA_LIKE) {
-  Tensor result = ops::empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  ops::normal_(result, 0, 1, generator);
-  return result;
+  return filled(ops::empty_like(self, dtype, layout, device, pin_memory, memory_format),
+                [&](const Tensor& t) { ops::normal_(t, 0, 1, generator); });
 }
 Tensor randn_like(const Tensor& self, TAEDA_LIKE) {
   return randn_like(self, Gen(), dtype, layout, device, pin_memory, memory_format);
 }
 
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const Gen& generator, TAEDA_LIKE) {
-  Tensor result = ops::empty_like(self, dtype, layout, device, pin_memory, memory_format);
-  ops::random_(result, low, high, generator);
-  return result;
+  return filled(ops::empty_like(self, dtype, layout, device, pin_memory, memory_format),
+                [&](const Tensor& t) { ops::random_(t, low, high, generator); });
 }
 Tensor randint_like(const Tensor& self, int64_t low, int64_t high, TAEDA_LIKE) {
   return randint_like(self, low, high, Gen(), dtype, layout, device, pin_memory, memory_format);
@@ -96,9 +98,8 @@ Tensor randint_like(const Tensor& self, const Tensor& high, TAEDA_LIKE) {
 }
 
 Tensor normal(double mean, double std, IntList size, const Gen& generator, TAEDA_FACTORY) {
-  Tensor result = ops::empty(size, dtype, layout, device, pin_memory);
-  ops::normal_(result, mean, std, generator);
-  return result;
+  return filled(ops::empty(size, dtype, layout, device, pin_memory),
+                [&](const Tensor& t) { ops::normal_(t, mean, std, generator); });
 }
 Tensor normal(const Tensor& mean, double std, const Gen& generator) {
   Tensor result = ops::empty_like(mean, {}, {}, {}, {}, MemoryFormat::Contiguous);
@@ -124,14 +125,12 @@ Tensor normal(const Tensor& mean, const Tensor& std, const Gen& generator) {
 }
 
 Tensor bernoulli(const Tensor& self, const Gen& generator) {
-  Tensor result = ops::empty_like(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
-  ops::bernoulli_(result, self, generator);
-  return result;
+  return filled(ops::empty_like(self, {}, {}, {}, {}, MemoryFormat::Contiguous),
+                [&](const Tensor& t) { ops::bernoulli_(t, self, generator); });
 }
 Tensor bernoulli(const Tensor& self, double p, const Gen& generator) {
-  Tensor result = ops::empty_like(self, {}, {}, {}, {}, MemoryFormat::Contiguous);
-  ops::bernoulli_(result, p, generator);
-  return result;
+  return filled(ops::empty_like(self, {}, {}, {}, {}, MemoryFormat::Contiguous),
+                [&](const Tensor& t) { ops::bernoulli_(t, p, generator); });
 }
 
 // --- rrelu
@@ -139,7 +138,7 @@ Tensor bernoulli(const Tensor& self, double p, const Gen& generator) {
 Tensor rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, bool training, const Gen& generator) {
   TAEDA_CHECK(lower.as_double() <= upper.as_double(), "lower (", lower, ") must not exceed upper (", upper, ")");
   if (training) return std::get<0>(ops::_rrelu(self, lower, upper, generator));
-  return ops::leaky_relu(self, Scalar((lower.as_double() + upper.as_double()) / 2));
+  return ops::leaky_relu(ops::contiguous(self), Scalar((lower.as_double() + upper.as_double()) / 2));
 }
 
 Tensor rrelu_with_noise(const Tensor& self, const Tensor& noise, const Scalar& lower, const Scalar& upper,

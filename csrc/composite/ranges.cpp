@@ -1,6 +1,10 @@
 // Sequences whose bounds are given in other ways, and the identity matrix.
 #include "shape/ops/ranges.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/ranges.h"
+#include "api/view.h"
+#include "composite/fresh.h"
 
 namespace taeda::composite {
 
@@ -56,9 +60,8 @@ Tensor logspace(const Scalar& start, const Tensor& end, int64_t steps, double ba
 Tensor eye(int64_t n, int64_t m, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
            std::optional<bool> pin_memory) {
   TAEDA_CHECK(n >= 0 && m >= 0, "the numbers of rows and columns must not be negative; got ", n, " and ", m);
-  Tensor result = ops::zeros(std::vector<int64_t>{n, m}, dtype, layout, device, pin_memory);
-  ops::fill_(ops::diagonal(result), Scalar(1));
-  return result;
+  return filled(ops::zeros(std::vector<int64_t>{n, m}, dtype, layout, device, pin_memory),
+                [](const Tensor& t) { ops::fill_(ops::diagonal(t), Scalar(1)); });
 }
 
 Tensor eye(int64_t n, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,

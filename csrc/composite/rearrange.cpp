@@ -1,6 +1,12 @@
 // Repetitions and rotations made of other ops.
 #include "shape/ops/rearrange.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/rearrange.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "shape/spec.h"
 
 namespace taeda::composite {

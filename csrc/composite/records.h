@@ -1,4 +1,4 @@
-// Whether a gradient may itself be differentiated: then it is written with differentiable ops, else it is one kernel.
+// Whether a gradient may itself be differentiated, in either mode: then it is written with differentiable ops, else it is one kernel.
 #pragma once
 #include "core/tensor.h"
 
@@ -7,7 +7,7 @@ namespace taeda::composite {
 template <class... Tensors>
 bool may_record(const Tensors&... tensors) {
   auto needs = [](const Tensor& t) { return t.defined() && t->needs_autograd(); };
-  return t_state.grad_mode && (needs(tensors) || ...);
+  return t_state.forward_grad || (t_state.grad_mode && (needs(tensors) || ...));
 }
 
 }  // namespace taeda::composite

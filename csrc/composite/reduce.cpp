@@ -1,6 +1,14 @@
 // Composites of taedagen/ops/reduce.py that a traced body cannot say.
 #include "shape/ops/reduce.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/derivative.h"
+#include "api/mask.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/unary.h"
+#include "api/view.h"
 
 namespace taeda {
 
@@ -30,20 +38,21 @@ Tensor composite::aminmax_backward(const Tensor& grad_min, const Tensor& grad_ma
   return total;
 }
 
-Tensor composite::var_backward(const Tensor& grad, const Tensor& self, std::optional<IntList> dim,
-                               const std::optional<Scalar>& correction, bool keepdim) {
-  double count = grad.numel() ? static_cast<double>(self.numel()) / static_cast<double>(grad.numel()) : 0;
-  double divisor = count - (correction ? correction->as_double() : 1.0);
-  Tensor deviation = ops::sub(self, ops::mean(self, dim, true));
-  return ops::mul(ops::mul(ops::unreduce(grad, self.sizes(), dim, keepdim), deviation),
-                  Scalar(2.0 / std::max(divisor, 0.0)));
+namespace {
+// These norms of nothing would be infinite, or the largest of no elements.
+void check_not_empty(const Tensor& self, IntList dims, const Scalar& ord) {
+  bool empty = dims.empty() && self.numel() == 0;
+  for (int64_t d : dims) empty |= self.size(d) == 0;
+  TAEDA_CHECK(!empty, "the norm of order ", ord, " has no value for no elements; got shape ", self.sizes());
 }
+}  // namespace
 
 Tensor composite::linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<IntList> dim, bool keepdim,
                                      std::optional<DType> dtype) {
   double p = ord.as_double();
   TAEDA_CHECK(is_differentiable(self.dtype()), "a norm takes a floating or complex tensor; got ", self.dtype());
   IntList dims = dim.value_or(IntList());
+  if (p < 0 || p == INFINITY) check_not_empty(self, dims, ord);
   if (p == 2) return ops::_norm_two(self, dims, keepdim, dtype);
   if (p == 1) return ops::_norm_one(self, dims, keepdim, dtype);
   bool is_extreme = std::isinf(p);

@@ -1,6 +1,9 @@
 // Shape functions made of views.
 #include "shape/ops/reshape.h"
-#include "api/ops.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "core/warn.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
@@ -158,13 +161,28 @@ Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t leng
   return ops::narrow(self, dim, shape::integers_of(start)[0], length);
 }
 
+Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  return ops::clone(ops::narrow(self, dim, start, length), MemoryFormat::Contiguous);
+}
+
 std::vector<Tensor> split(const Tensor& self, IntList split_size, int64_t dim) {
   return ops::split_with_sizes(self, split_size, dim);
 }
 
+namespace {
+// Sections beyond the size of a dimension are empty tensors: a number that only a mistake asks for would fill the
+// memory.
+void check_sections(int64_t sections, int64_t size) {
+  constexpr int64_t kMostEmpty = int64_t{1} << 20;
+  TAEDA_CHECK(sections - size <= kMostEmpty, "of ", sections, " sections of a dimension of size ", size, ", all but ",
+              size, " would be empty; at most ", kMostEmpty, " may be");
+}
+}  // namespace
+
 std::vector<Tensor> chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   int64_t piece = shape::chunk_size(self, chunks, dim);
   if (piece > 0) return ops::split(self, piece, dim);
+  check_sections(chunks, 0);
   return ops::split_with_sizes(self, std::vector<int64_t>(chunks, 0), dim);
 }
 
@@ -173,7 +191,9 @@ std::vector<Tensor> tensor_split(const Tensor& self, int64_t sections, int64_t d
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK(sections > 0, "the number of sections must be positive; got ", sections);
   int64_t size = self.sizes()[dim], larger = size % sections, start = 0;
+  check_sections(sections, size);
   std::vector<Tensor> result;
+  result.reserve(sections);
   for (int64_t i = 0; i < sections; ++i) {
     int64_t end = start + size / sections + (i < larger);
     result.push_back(ops::slice(self, dim, start, end));
@@ -239,6 +259,7 @@ std::vector<Tensor> dsplit(const Tensor& self, IntList indices) {
 std::vector<Tensor> unsafe_chunk(const Tensor& self, int64_t chunks, int64_t dim) {
   int64_t piece = shape::chunk_size(self, chunks, dim);
   if (piece > 0) return ops::unsafe_split(self, piece, dim);
+  check_sections(chunks, 0);
   return ops::unsafe_split_with_sizes(self, std::vector<int64_t>(chunks, 0), dim);
 }
 

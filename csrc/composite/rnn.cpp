@@ -3,7 +3,12 @@
 
 #include <algorithm>
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/dropout.h"
+#include "api/join.h"
+#include "api/reshape.h"
+#include "api/rnn.h"
+#include "api/view.h"
 #include "shape/ops/rnn.h"
 #include "shape/rnn_rules.h"
 #include "shape/view_rules.h"
@@ -30,6 +35,8 @@ RnnResult in_float(const RnnLayer& l, const Tensor& input, const Tensor& hx, con
 RnnResult run_layer(const RnnLayer& layer, const Tensor& input, const Tensor& hx, const Tensor& cx,
                     IntList batch_sizes) {
   DType dtype = input.dtype();
+  TAEDA_CHECK(is_differentiable(dtype) || layer.mode == "tanh" || layer.mode == "relu",
+              "gates are for floating-point and complex tensors; got ", dtype);
   bool is_half = dtype == DType::Float16 || dtype == DType::BFloat16;
   bool has_kernel = is_half || dtype == DType::Float32 || dtype == DType::Float64;
   if (layer.w_hr.defined() || !has_kernel) return rnn_layer_by_steps(layer, input, hx, cx, batch_sizes);
@@ -180,6 +187,9 @@ RnnResult cell(std::string_view mode, const Tensor& input, const Tensor& hx, con
   auto batched = [&](const Tensor& t) { return is_batched || !t.defined() ? t : ops::unsqueeze(t, 0); };
   const int64_t sizes[] = {is_batched ? input.size(0) : 1};
   RnnResult r = run_layer({w_ih, w_hh, b_ih, b_hh, {}, mode}, batched(input), batched(hx), batched(cx), sizes);
+  // A GRU's new state is laid out as the old one, which it is a step away from.
+  if (is_batched && mode == "gru" && hx.size(0) > 1 && hx.stride(0) > 0 && hx.stride(0) < hx.stride(1))
+    r.hy = ops::transpose(ops::contiguous(ops::transpose(r.hy, 0, 1)), 0, 1);
   if (is_batched) return r;
   return {{}, ops::squeeze(r.hy, 0), cx.defined() ? ops::squeeze(r.cy, 0) : cx};
 }

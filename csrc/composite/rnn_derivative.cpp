@@ -1,9 +1,17 @@
 // A recurrent layer by plain ops, and the derivative of the fused one.
-#include "api/ops.h"
+#include "api/activation.h"
+#include "api/binary.h"
+#include "api/join.h"
+#include "api/linalg.h"
+#include "api/reshape.h"
+#include "api/rnn.h"
+#include "api/unary.h"
+#include "api/view.h"
 #include "autograd/engine.h"
-#include "autograd/meta.h"
+#include "autograd/forward.h"
 #include "composite/rnn.h"
 #include "shape/ops/rnn.h"
+#include "shape/rnn_rules.h"
 
 namespace taeda::composite {
 
@@ -40,6 +48,14 @@ Tensor with_first_rows(const Tensor& state, const Tensor& rows) {
   return left ? ops::cat({{rows, ops::narrow(state, 0, count, left)}}, 0) : rows;
 }
 
+// An alias to differentiate by, because one tensor may have been given twice, or may only have a tangent.
+Tensor differentiated(const Tensor& t) {
+  if (autograd::requires_grad(t)) return ops::alias(t);
+  Tensor leaf = autograd::without_history(t);
+  autograd::set_requires_grad(leaf, true);
+  return leaf;
+}
+
 }  // namespace
 
 RnnResult rnn_layer_by_steps(const RnnLayer& layer, const Tensor& input, const Tensor& hx, const Tensor& cx,
@@ -68,15 +84,18 @@ Seven _rnn_layer_backward(const Tensor& grad_output, const Tensor& grad_hy, cons
                           const Tensor& b_ih, const Tensor& b_hh, IntList batch_sizes, bool reverse,
                           std::string_view mode, const Tensor& output, const Tensor& cells, const Tensor& gates,
                           IntList needs) {
-  if (!t_state.grad_mode)
+  shape::check_rnn_backward(grad_output, grad_hy, grad_cy, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse,
+                            mode, output, cells, gates);
+  const bool recorded = t_state.grad_mode;
+  if (!recorded && !t_state.forward_grad)
     return ops::_rnn_layer_backward_fused(grad_output, grad_hy, grad_cy, input, hx, cx, w_ih, w_hh, b_ih, b_hh,
                                           batch_sizes, reverse, mode, output, cells, gates, needs);
-  // Aliases, because one tensor may have been given twice.
+  Scoped grad_mode(t_state.grad_mode, true);
   const Tensor* given[] = {&input, &hx, &cx, &w_ih, &w_hh, &b_ih, &b_hh};
   Tensor aliases[7];
   std::vector<autograd::Edge> edges;
   for (size_t i = 0; i < 7; ++i) {
-    aliases[i] = needs[i] ? ops::alias(*given[i]) : *given[i];
+    aliases[i] = needs[i] ? differentiated(*given[i]) : *given[i];
     if (needs[i]) edges.push_back(autograd::gradient_edge(aliases[i]));
   }
   RnnLayer layer{aliases[3], aliases[4], aliases[5], aliases[6], {}, mode, reverse};
@@ -87,7 +106,7 @@ Seven _rnn_layer_backward(const Tensor& grad_output, const Tensor& grad_hy, cons
     roots.push_back(autograd::gradient_edge(replayed.cy));
     grads.push_back(grad_cy);
   }
-  autograd::BackwardOptions options{.keep_graph = true, .create_graph = true, .accumulate = false};
+  autograd::BackwardOptions options{.keep_graph = true, .create_graph = recorded, .accumulate = false};
   std::vector<Tensor> found = autograd::run_backward(roots, grads, options, edges);
   Tensor results[7];
   for (size_t i = 0, next = 0; i < 7; ++i)

@@ -1,7 +1,12 @@
 // Between padded and packed batches of sequences.
 #include <algorithm>
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/join.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "shape/ops/rnn.h"
 #include "shape/view_rules.h"
 

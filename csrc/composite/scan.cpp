@@ -1,6 +1,18 @@
 // Gradients of running totals; differences and areas.
 #include "shape/ops/scan.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/join.h"
+#include "api/mask.h"
+#include "api/rearrange.h"
+#include "api/reduce.h"
+#include "api/scan.h"
+#include "api/unary.h"
+#include "api/view.h"
+#include "composite/records.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -44,8 +56,7 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim, co
   Tensor zero = ops::eq(factors, Scalar(0));
   auto weighted = [&](const Tensor& totals) { return ops::reverse_cumsum(ops::mul(grad, ops::conj(totals)), dim); };
   if (!any(zero)) return ops::div(weighted(output), ops::conj(factors));
-  if (t_state.grad_mode && (factors->needs_autograd() || grad->needs_autograd()))
-    return gradient_by_leaving_out(grad, ops::conj(factors), dim);
+  if (may_record(factors, grad)) return gradient_by_leaving_out(grad, ops::conj(factors), dim);
   Tensor zeros_so_far = ops::cumsum(zero, dim);
   Tensor first = ops::logical_and(zero, ops::eq(zeros_so_far, Scalar(1)));
   Tensor before = ops::div(weighted(output), ops::conj(ops::masked_fill(factors, zero, Scalar(1))));
@@ -58,6 +69,11 @@ Tensor cumprod_backward(const Tensor& grad, const Tensor& input, int64_t dim, co
 Tensor logcumsumexp_backward(const Tensor& grad, const Tensor& self, const Tensor& result, int64_t dim) {
   if (grad.dim() == 0 || grad.numel() == 0) return ops::alias(grad);
   const int64_t dims[] = {dim};
+  if (is_complex(grad.dtype())) {  // whose logarithm has no need of a sign
+    Tensor amount = ops::sub(ops::log(ops::conj(grad)), result);
+    Tensor total = ops::flip(ops::logcumsumexp(ops::flip(amount, dims), dim), dims);
+    return ops::conj(ops::exp(ops::add(total, self)));
+  }
   // Where all elements so far are minus infinity the total is no divisor: nothing comes from there.
   Tensor none = ops::eq(result, Scalar(-INFINITY));
   Tensor divisor = ops::masked_fill(result, none, Scalar(0));

@@ -1,6 +1,12 @@
 // Scattering into copies, and the gradients of scattering.
 #include "shape/ops/scatter.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/mask.h"
+#include "api/scatter.h"
+#include "api/view.h"
 
 namespace taeda::composite {
 
@@ -39,6 +45,11 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_reduce_(result, dim, index, src, reduce, include_self);
   return result;
+}
+
+Tensor scatter_number_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Scalar& value,
+                               std::string_view reduce) {
+  return reduce == "multiply" ? ops::scatter(grad, dim, index, value, reduce) : grad;
 }
 
 Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
@@ -114,11 +125,11 @@ std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, c
   Gradients g;
   if (index.numel() == 0)
     g = {grad, ops::zeros_like(part)};
-  else if (reduce == "sum")
+  else if (reduce == "sum" || reduce == "add")
     g = {grad, ops::gather(grad, dim, index)};
   else if (reduce == "mean")
     g = of_mean(grad, self, dim, index, part, include_self);
-  else if (reduce == "prod")
+  else if (reduce == "prod" || reduce == "multiply")
     g = of_product(grad, self, dim, index, part, include_self, result);
   else
     g = of_extreme(grad, self, dim, index, part, result);

@@ -1,6 +1,19 @@
 // Searching, histograms, membership and classes over other ops.
 #include "shape/ops/search.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/mask.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scan.h"
+#include "api/scatter.h"
+#include "api/search.h"
+#include "api/sort.h"
+#include "api/view.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
 
@@ -64,13 +77,13 @@ std::tuple<Tensor, Tensor> histogram_between(const Tensor& self, const Tensor& e
   Tensor hist = ops::zeros(size, self.dtype(), std::nullopt, self.device());
   if (bins > 0) hist = ops::index_add(hist, 0, ops::clamp(place, Scalar(0), Scalar(bins - 1)), amounts);
   if (density) hist = ops::div(ops::div(hist, ops::sum(hist)), ops::diff(edges));
-  return {hist, edges};
+  return {hist, ops::clone(edges, MemoryFormat::Contiguous)};
 }
 
 }  // namespace
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& self, const Tensor& bins, const Tensor& weight, bool density) {
-  return histogram_between(self, bins, weight, density);
+  return histogram_between(self, ops::clone(bins, MemoryFormat::Contiguous), weight, density);
 }
 
 std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, std::optional<std::span<const double>> range,
@@ -93,10 +106,17 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, std::opti
   return histogram_between(self, edges, weight, density);
 }
 
+namespace {
+void check_comparable(DType dtype) {
+  TAEDA_CHECK(dtype != DType::Bool && !is_complex(dtype), "is for real numbers; got ", dtype);
+}
+}  // namespace
+
 Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool invert) {
   const shape::Operand both[] = {elements, test_elements};
   DType common = shape::result_type(both);
-  TAEDA_CHECK(common != DType::Bool && !is_complex(common), "is for real numbers; got ", common);
+  check_comparable(elements.dtype());
+  check_comparable(test_elements.dtype());
   auto as = [&](const Tensor& t) { return t.dtype() == common ? t : ops::_to_copy(t, common); };
   const int64_t flat[] = {-1};
   Tensor values = as(elements), among = ops::reshape(as(test_elements), flat);
@@ -109,7 +129,9 @@ Tensor isin(const Tensor& elements, const Tensor& test_elements, bool, bool inve
 }
 
 Tensor isin(const Tensor& elements, const Scalar& test_element, bool, bool invert) {
-  return invert ? ops::ne(elements, test_element) : ops::eq(elements, test_element);
+  check_comparable(elements.dtype());
+  check_comparable(test_element.natural_dtype());
+  return ops::contiguous(invert ? ops::ne(elements, test_element) : ops::eq(elements, test_element));
 }
 
 Tensor isin(const Scalar& element, const Tensor& test_elements, bool assume_unique, bool invert) {

@@ -1,6 +1,7 @@
 // The public names of softmax: conversion first, then the op that autograd records.
 #include "shape/ops/softmax.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/softmax.h"
 
 namespace taeda::composite {
 

@@ -1,6 +1,14 @@
 // Sorting over the stable kernel, medians of all elements, gradients of selections.
 #include "shape/ops/sort.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/scatter.h"
+#include "api/sort.h"
+#include "api/view.h"
 
 namespace taeda::composite {
 

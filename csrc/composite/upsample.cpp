@@ -1,7 +1,7 @@
 // Resizing of images: one dimension after another, the last one first.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/upsample.h"
 #include "shape/ops/upsample.h"
 #include "shape/spec.h"
 

@@ -1,6 +1,14 @@
 // The gradients of views.
 #include "shape/ops/view_gradients.h"
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {

@@ -1,6 +1,9 @@
 // Copies of a tensor with another one in a part of it.
 #include "shape/ops/view_inplace.h"
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/view.h"
+#include "api/view_inplace.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -14,6 +17,15 @@ void resize_as_(const Tensor& self, const Tensor& the_template, std::optional<Me
 }
 
 namespace {
+// A copy with the strides and the offset of `self`, gaps between elements included; one that overlaps itself is a
+// plain clone. A view of the copy shows what it would show of `self`.
+Tensor copy_in_place_of(const Tensor& self) {
+  if (shape::may_overlap(self.sizes(), self.strides())) return ops::clone(self);
+  int64_t length = static_cast<int64_t>(self->storage()->nbytes()) / self.itemsize();
+  Tensor whole = ops::clone(ops::as_strided(self, IntList(&length, 1), kList<int64_t, 1, 1>, 0));
+  return ops::as_strided(whole, self.sizes(), self.strides(), self.storage_offset());
+}
+
 void place(const Tensor& part, const Tensor& src) {
   TAEDA_CHECK(std::ranges::equal(part.sizes(), src.sizes()), "src must have the shape of the part that it replaces, ",
               part.sizes(), "; got ", src.sizes());
@@ -22,30 +34,27 @@ void place(const Tensor& part, const Tensor& src) {
 }  // namespace
 
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
-  Tensor result = ops::clone(self);
+  Tensor result = copy_in_place_of(self);
   place(ops::select(result, dim, index), src);
   return result;
 }
 
 Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
                      std::optional<int64_t> end, int64_t step) {
-  Tensor result = ops::clone(self);
+  Tensor result = copy_in_place_of(self);
   place(ops::slice(result, dim, start, end, step), src);
   return result;
 }
 
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
-  Tensor result = ops::clone(self);
+  Tensor result = copy_in_place_of(self);
   place(ops::diagonal(result, offset, dim1, dim2), src);
   return result;
 }
 
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntList size, IntList stride,
                           std::optional<int64_t> storage_offset) {
-  // The whole storage is copied, so that positions in it mean the same in the copy.
-  int64_t length = static_cast<int64_t>(self->storage()->nbytes()) / self.itemsize();
-  Tensor whole = ops::clone(ops::as_strided(self, IntList(&length, 1), kList<int64_t, 1, 1>, 0));
-  Tensor result = ops::as_strided(whole, self.sizes(), self.strides(), self.storage_offset());
+  Tensor result = copy_in_place_of(self);
   place(ops::as_strided(result, size, stride, storage_offset), src);
   return result;
 }

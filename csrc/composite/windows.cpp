@@ -1,7 +1,12 @@
 // Window functions. Each is a formula of the positions n / (N - 1), computed on the device that is asked for.
 #include <numbers>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/ranges.h"
+#include "api/unary.h"
 #include "shape/ops/windows.h"
 
 namespace taeda::composite {

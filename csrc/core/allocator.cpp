@@ -251,7 +251,7 @@ void Pool::give_small(int size_class, void* data) {
 LargeBlock* Pool::take_large(size_t bytes) {
   if (bytes > kMaxBytes) {
     Lock lock(mutex_);
-    out_of_memory(bytes, "no machine can address that much; is a size wrong?");
+    out_of_memory(bytes, "no machine can address that much, so a size must be wrong");
   }
   int size_class = class_of(bytes);
   Lock lock(mutex_);
@@ -421,6 +421,8 @@ void Allocator::copy(void* to, const void* from, size_t bytes) {
 
 Allocator& allocator(DeviceType type) {
   Allocator* found = g_allocators[static_cast<int>(type)].load(std::memory_order_acquire);
+  if (!found && type == DeviceType::CUDA)
+    TAEDA_FAIL(Assertion, "this build of Taeda has no CUDA; taeda.cuda.is_available() tells");
   TAEDA_CHECK(found, "no allocator for the device '", device_type_name(type), "': its backend is not loaded");
   return *found;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/object_cache.h"
+#include "core/tensor.h"
 
 namespace taeda {
 
@@ -13,6 +14,15 @@ constinit thread_local ObjectList t_storages TAEDA_TLS;
 void* StorageImpl::operator new(size_t size) { return cached_new(t_storages, size, sizeof(StorageImpl)); }
 void StorageImpl::operator delete(void* block, size_t size) {
   cached_delete(t_storages, block, size, sizeof(StorageImpl));
+}
+
+void StorageImpl::destroy() noexcept {
+  if (owns_python_object) {
+    count_.store(1, std::memory_order_relaxed);  // the hook may take references and drop them
+    python_hooks.storage_died(this);
+    if (!confirm_death()) return;  // somebody got the object through a weak reference
+  }
+  RefCounted::destroy();
 }
 
 void StorageImpl::resize(size_t nbytes) {

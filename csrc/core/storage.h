@@ -31,9 +31,14 @@ class TAEDA_API StorageImpl final : public RefCounted {
   static void operator delete(void*, size_t);
 
  private:
+  void destroy() noexcept override;
+
   DataPtr data_;
   size_t nbytes_;
   bool resizable_;
+
+ public:
+  bool owns_python_object = false;  // when only weak references know the object, as with tensors
 };
 using Storage = Ref<StorageImpl>;
 

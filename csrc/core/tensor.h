@@ -226,6 +226,7 @@ inline KeySet new_tensor_keys(DeviceType backend) {
 struct PythonHooks {
   void (*decref)(void* object) = nullptr;
   void (*tensor_died)(TensorImpl* impl) = nullptr;  // the impl owned its Python object
+  void (*storage_died)(StorageImpl* impl) = nullptr;
 };
 TAEDA_API extern PythonHooks python_hooks;
 

@@ -76,7 +76,7 @@ PyObject* register_device(PyObject*, PyObject* args) {
   return guarded("_register_device", [&] {
     DeviceType type = parse_device(name).type;
     TAEDA_CHECK(type >= DeviceType::PrivateUse1, "'", name,
-                "' is a device of Taeda's own; name one with utils.rename_privateuse_backend first");
+                "' is a device of Taeda's own; name one with utils.rename_privateuse1_backend first");
     // Never freed: memory of a replaced allocator may still be alive.
     set_allocator(type, new PythonAllocator(device));
     return Py_NewRef(Py_None);

@@ -11,6 +11,7 @@ int init_indexing(PyObject* module);      // getitem and setitem (manual/indexin
 int init_factories(PyObject* module);     // tensor, as_tensor and the like (manual/factories.cpp)
 int init_settings(PyObject* module);      // default dtype, threads, memory statistics (settings.cpp)
 int init_library(PyObject* module);       // op objects and run-time registration (library.cpp)
-int init_rooms(PyObject* module);         // the last two
+int init_autocast(PyObject* module);      // autocast.cpp
+int init_rooms(PyObject* module);         // the last three
 
 }  // namespace taeda::python

@@ -256,6 +256,9 @@ PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or
   return result;
 }
 
+// Whether it changes the tensors of a list, which it gives back though its schema names no result.
+bool updates_list(const Op& op) { return op.plain_name().starts_with("_foreach_") && op.info().params[0].is_mutable; }
+
 PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
   Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
   Overloaded overloaded;
@@ -283,7 +286,7 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
       continue;
     }
     const Op& op = has_out ? *overload.out : *overload.op;
-    bool inplace = !has_out && op.info().tags & kInplaceOp;
+    bool inplace = !has_out && (op.info().tags & kInplaceOp || updates_list(op));
     PyObject* result = finish(name, op, stack, has_out ? out : inplace ? args[0] : nullptr, requires_grad);
     if (result && overloaded.subclass && !has_out && !inplace) result = convert_results(result, overloaded.subclass);
     return result;
@@ -354,8 +357,10 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
       if (const Op* other = number_overload(op, args, n, names)) return call_op(*other, args, n, names, keys);
       TAEDA_FAIL(Type, attempt.why, "\n  ", op.info().schema);
     }
+    // Of several mutable arguments the results are the first in place, the last of an out= call.
     std::vector<Value> outs;
-    for (int i = 0; i < op.info().param_count; ++i)
+    int first = op.info().tags & kOutOp ? op.info().param_count - op.info().out_count : 0;
+    for (int i = first; i < op.info().param_count && outs.size() < op.info().return_count; ++i)
       if (op.info().params[i].is_mutable) outs.push_back(stack[static_cast<size_t>(i)]);
     call_unlocked(op, stack, keys);
     std::span<Value> results(op.info().returns_mutable ? outs : stack);

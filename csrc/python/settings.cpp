@@ -1,5 +1,6 @@
 // Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/view.h"
 #include "autograd/meta.h"
 #include "core/parallel.h"
 #include "python/engine_room.h"
@@ -69,7 +70,7 @@ PyObject* rename_privateuse_backend(PyObject*, PyObject* args) {
   int slot = 1;
   const char* name;
   if (!PyArg_ParseTuple(args, "s|i", &name, &slot)) return nullptr;
-  return guarded("utils.rename_privateuse_backend", [&] {
+  return guarded("utils.rename_privateuse1_backend", [&] {
     rename_privateuse(slot, name);
     return Py_NewRef(Py_None);
   });
@@ -132,6 +133,8 @@ void fill_hooks() {
 
 int init_settings(PyObject* module) { return PyModule_AddFunctions(module, settings_functions); }
 
-int init_rooms(PyObject* module) { return init_settings(module) < 0 || init_library(module) < 0 ? -1 : 0; }
+int init_rooms(PyObject* module) {
+  return init_settings(module) < 0 || init_library(module) < 0 || init_autocast(module) < 0 ? -1 : 0;
+}
 
 }  // namespace taeda::python

@@ -9,9 +9,34 @@ PyTypeObject storage_type = static_type("taeda.UntypedStorage", sizeof(StorageOb
 
 namespace {
 
-// --- life: the impl knows its one object, which forgets itself there when it dies
+// --- life: the impl knows its one object, which forgets itself there when it dies. An object that weak references know
+// is kept by the impl while C++ uses that, as a tensor's is (tensor_object.cpp).
+
+// The impl whose death this thread is announcing to its object: one of its references is only the core's, about to go.
+thread_local StorageImpl* t_dying = nullptr;
+
+bool outlives_python(PyObject* self) {
+  const StorageObject* object = reinterpret_cast<StorageObject*>(self);
+  StorageImpl* impl = object->storage.get();
+  return impl && Py_TYPE(self) == &storage_type && object->weakrefs && impl->use_count() > 1 + (impl == t_dying);
+}
+
+void on_storage_died(StorageImpl* impl) {
+  if (!Py_IsInitialized()) return;
+  WithGil gil;
+  Scoped dying(t_dying, impl);
+  impl->owns_python_object = false;
+  impl->retain();  // for the object, which does not count its reference while the impl owns it
+  Py_DECREF(static_cast<PyObject*>(impl->python_object));
+}
+
 void deallocate(PyObject* self) {
   StorageObject* object = reinterpret_cast<StorageObject*>(self);
+  if (outlives_python(self)) {
+    Py_SET_REFCNT(self, 1);
+    object->storage->owns_python_object = true;
+    return object->storage->release();  // last: another thread may have dropped all others meanwhile
+  }
   if (object->storage) object->storage->python_object = nullptr;
   if (object->weakrefs) PyObject_ClearWeakRefs(self);
   object->storage.~Ref();
@@ -390,7 +415,11 @@ Storage storage_over(void* data, size_t nbytes, PyObject* owner) {
 
 PyObject* wrap(const Storage& storage) {
   if (!storage) return Py_NewRef(Py_None);
-  if (storage->python_object) return Py_NewRef(static_cast<PyObject*>(storage->python_object));
+  if (PyObject* object = static_cast<PyObject*>(storage->python_object)) {
+    if (!std::exchange(storage->owns_python_object, false)) return Py_NewRef(object);
+    storage->retain();
+    return object;
+  }
   return new_storage_object(&storage_type, storage);
 }
 
@@ -419,6 +448,7 @@ int init_storage(PyObject* module) {
   storage_type.tp_as_mapping = &g_mapping;
   storage_type.tp_getset = g_getset;
   storage_type.tp_methods = g_methods;
+  python_hooks.storage_died = on_storage_died;
   if (add_type(module, storage_type) < 0) return -1;
   return add_methods(shared_memory_methods);
 }

@@ -7,6 +7,7 @@
 #include "autograd/meta.h"
 #include "python/fast.h"
 #include "python/parser.h"
+#include "python/types.h"
 
 namespace taeda::python {
 
@@ -137,7 +138,7 @@ bool read_number(PyObject* object, Scalar& scalar) {
       int overflow;
       int64_t smaller = PyLong_AsLongLongAndOverflow(object, &overflow);
       if (overflow) {
-        PyErr_SetString(PyExc_RuntimeError, "the number does not fit in 64 bits");
+        PyErr_SetString(PyExc_OverflowError, "the number does not fit in 64 bits");
         throw PythonError();
       }
       scalar = smaller;
@@ -252,13 +253,14 @@ bool read_tensor_list(PyObject* object, bool optional_items, Value& value) {
   return true;
 }
 
-bool read_bool_list(PyObject* object, Value& value) {
+bool read_bool_list(PyObject* object, const Param& param, Value& value) {
   std::vector<int64_t> values;
   if (!read_list(object, values, [](PyObject* item, int64_t& v) {
         v = item == Py_True;
         return static_cast<bool>(PyBool_Check(item));
       }))
     return false;
+  if (param.list_size > 0 && values.size() != static_cast<size_t>(param.list_size)) return false;
   value = Value::bool_list(std::move(values));
   return true;
 }
@@ -309,7 +311,7 @@ bool read_simple(PyObject* object, const Param& param, Value& value) {
     case ArgType::IntList:
       return read_int_list(object, param, value);
     case ArgType::BoolList:
-      return read_bool_list(object, value);
+      return read_bool_list(object, param, value);
     default:
       return false;
   }
@@ -433,6 +435,19 @@ std::vector<std::string_view> result_names(std::string_view schema) {
   return names;
 }
 
+// One part a line, as tensors take several.
+PyObject* repr_of_results(PyObject* self) {
+  return guarded("repr", [&] {
+    Owned keys(check(PyObject_GetAttrString(self, "__match_args__")));
+    std::string text = str(Py_TYPE(self)->tp_name, "(");
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) {
+      Owned shown(check(PyObject_Repr(PyTuple_GET_ITEM(self, i))));
+      text += str(i ? ",\n" : "\n", to_text(PyTuple_GET_ITEM(keys.get(), i), "key"), "=", to_text(shown.get(), "part"));
+    }
+    return check(PyUnicode_FromString((text + ")").c_str()));
+  });
+}
+
 }  // namespace
 
 PyTypeObject* result_type_named(const std::string& name, const Op& op) {
@@ -448,6 +463,7 @@ PyTypeObject* result_type_named(const std::string& name, const Op& op) {
   PyStructSequence_Desc desc{type_name->c_str(), nullptr, fields->data(), static_cast<int>(names.size())};
   PyTypeObject* type = PyStructSequence_NewType(&desc);
   if (!type) throw PythonError();
+  type->tp_repr = repr_of_results;
   return (*types)[name] = type;
 }
 

@@ -104,12 +104,23 @@ Spec convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, 
   return {sizes, input.dtype(), strides_like(input, weight, sizes)};
 }
 
-Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList, IntList, IntList,
-                             int64_t groups) {
+Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList stride,
+                             IntList padding, IntList dilation, int64_t groups) {
   TAEDA_CHECK(grad.dtype() == input.dtype(), "grad and input must have one dtype; got ", grad.dtype(), " and ",
               input.dtype());
+  ConvGeometry g = conv_geometry(input, grad, stride, padding, dilation, false, Dims{0}, groups);
+  const int64_t rank = input.dim() - 2;
+  TAEDA_CHECK(grad.sizes()[0] == input.sizes()[0] && grad.sizes()[1] % groups == 0 && input.sizes()[1] % groups == 0,
+              "features and input must have one batch and channels that are multiples of groups (", groups,
+              "); got shapes ", grad.sizes(), " and ", input.sizes());
+  Dims kernel = spelled_out(kernel_size, rank, "kernel_size", 1);
   Dims sizes{grad.sizes()[1], input.sizes()[1] / groups};
-  for (int64_t k : kernel_size) sizes.push_back(k);
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t room = input.sizes()[i + 2] + 2 * g.padding[i] - reach(kernel[i], g.dilation[i]);
+    TAEDA_CHECK(room >= 0 && grad.sizes()[i + 2] <= room / g.stride[i] + 1, "features of shape ", grad.sizes(),
+                " are more than a kernel of size ", kernel_size, " gives over an input of shape ", input.sizes());
+    sizes.push_back(kernel[i]);
+  }
   return {sizes, input.dtype(), strides_like(input, grad, sizes)};
 }
 

@@ -124,7 +124,9 @@ Spec complex_of(const Tensor& real, const Tensor& imag) {
               real.dtype());
   TAEDA_CHECK(real.dtype() == imag.dtype(), "both parts must have the same dtype; got ", real.dtype(), " and ",
               imag.dtype());
-  return {broadcast_sizes(real.sizes(), imag.sizes()), to_complex(real.dtype())};
+  const Operand parts[] = {real, imag};
+  Dims sizes = broadcast_sizes(parts);
+  return {sizes, to_complex(real.dtype()), result_strides(parts, sizes)};
 }
 
 }  // namespace taeda::shape

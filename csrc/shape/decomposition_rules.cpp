@@ -150,4 +150,27 @@ std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double) {
           vectors(batch, std::min(m, n), to_real(A.dtype()))};
 }
 
+std::tuple<Spec, Spec> geqrf(const Tensor& self) {
+  check_matrices(self);
+  int64_t m = self.size(-2), n = self.size(-1);
+  return {by_columns(batch_of(self), m, n, self.dtype()), vectors(batch_of(self), std::min(m, n), self.dtype())};
+}
+
+std::tuple<Spec, Spec, Spec> ldl_factor(const Tensor& self, bool, bool) {
+  check_square(self);
+  int64_t n = self.size(-1);
+  return {by_columns(batch_of(self), n, n, self.dtype()), vectors(batch_of(self), n, DType::Int32),
+          Spec{batch_of(self), DType::Int32}};
+}
+
+Spec ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool) {
+  check_square(LD);
+  check_matrices(B);
+  check_system(LD, B, B.size(-2));
+  TAEDA_CHECK(pivots.dtype() == DType::Int32 && std::ranges::equal(pivots.sizes(), LD.sizes().first(LD.dim() - 1)),
+              "pivots must be int32 of shape ", LD.sizes().first(LD.dim() - 1), "; got ", pivots.dtype(), " of shape ",
+              pivots.sizes());
+  return by_columns(broadcast_sizes(batch_of(LD), batch_of(B)), B.size(-2), B.size(-1), LD.dtype());
+}
+
 }  // namespace taeda::shape

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "shape/arguments.h"
+
 namespace taeda::shape {
 
 // --- dtypes
@@ -220,6 +222,11 @@ Dims result_strides(Operands operands, IntList sizes) {
   return contiguous ? Dims() : strides;
 }
 
+Dims result_strides(const ElementwiseRule& rule, Operands operands, IntList sizes) {
+  bool contiguous = rule.contiguous == 1 || (rule.contiguous == 2 && !operands[0].tensor());
+  return contiguous ? Dims() : result_strides(operands, sizes);
+}
+
 // --- results that exist already
 
 void check_no_internal_overlap(const Tensor& out) {
@@ -257,14 +264,24 @@ void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, cons
 
 // --- the meta device
 
+namespace {
+void check_all_on_meta(Operands operands) {
+  for (const Operand& operand : operands)
+    if (operand.tensor()) check_on_meta(*operand.tensor(), false);
+}
+}  // namespace
+
 void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* results) {
+  check_all_on_meta(operands);
   DType common = common_dtype(rule, operands);
-  Dims sizes = broadcast_sizes(operands), strides = result_strides(operands, sizes);
+  Dims sizes = broadcast_sizes(operands), strides = result_strides(rule, operands, sizes);
   for (int i = 0; i < rule.results; ++i)
     results[i] = make({sizes, element_dtype(rule.result[i], common), strides}, Device{DeviceType::Meta});
 }
 
 void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place) {
+  check_all_on_meta(operands);
+  for (int i = 0; i < rule.results; ++i) check_on_meta(*outs[i], true);
   prepare_outs(rule, common_dtype(rule, operands), broadcast_sizes(operands), outs, in_place);
 }
 

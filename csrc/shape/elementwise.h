@@ -33,6 +33,8 @@ struct ElementwiseRule {
   uint8_t results;
   Element result[kMaxResults];
   uint16_t dtypes;  // bit per DType: which common dtypes there is a formula for
+  // New results are laid out in the order of dimensions: never (0), always (1), where the first operand is a number (2).
+  uint8_t contiguous = 0;
 };
 
 // The dtype that the operands convert to. Tensors with dimensions decide, then 0-d tensors, then numbers; a lower rank
@@ -51,6 +53,8 @@ Dims iteration_order(Operands operands, IntList sizes);
 // Strides of a new result: those of the operands where they agree, so that layouts such as channels-last survive.
 // Empty: contiguous.
 Dims result_strides(Operands operands, IntList sizes);
+// The same with the rule applied.
+Dims result_strides(const ElementwiseRule& rule, Operands operands, IntList sizes);
 
 // RuntimeError if writing `out` while reading `in` would read what was written already.
 void check_overlap(const Tensor& out, const Tensor& in);

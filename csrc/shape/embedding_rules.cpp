@@ -19,12 +19,22 @@ Spec embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, 
   return {{num_weights, grad_output.sizes().back()}, grad_output.dtype()};
 }
 
+namespace {
+
+// PyTorch leaves offset2bag empty for plain sums over rows of these dtypes.
+bool lists_owners(const Tensor& weight, int64_t mode, const Tensor& per_sample_weights, int64_t padding_idx) {
+  bool dense = weight.strides()[1] == 1 && (!per_sample_weights.defined() || per_sample_weights.strides()[0] == 1);
+  return mode != 0 || padding_idx >= 0 || !dense || weight.dtype() == DType::Float64;
+}
+
+}  // namespace
+
 std::array<Spec, 4> embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
                                   int64_t mode, bool, const Tensor& per_sample_weights, bool include_last_offset,
-                                  int64_t) {
+                                  int64_t padding_idx) {
   check_table(weight, indices);
   check_index_dtype(offsets);
-  if (!is_floating(weight.dtype())) TAEDA_FAIL(NotImplemented, "weight must be floating-point; got ", weight.dtype());
+  TAEDA_CHECK(is_floating(weight.dtype()), "weight must be floating-point; got ", weight.dtype());
   TAEDA_CHECK(indices.dim() == 1, "indices must be a vector; got shape ", indices.sizes());
   TAEDA_CHECK(offsets.dim() == 1, "offsets must be a vector; got shape ", offsets.sizes());
   TAEDA_CHECK(mode >= 0 && mode <= 2, "mode must be 0 (sum), 1 (mean) or 2 (max); got ", mode);
@@ -39,8 +49,9 @@ std::array<Spec, 4> embedding_bag(const Tensor& weight, const Tensor& indices, c
   }
   int64_t bags = offsets.numel() - (include_last_offset ? 1 : 0), width = weight.sizes()[1];
   DType counts = indices.dtype() == DType::Int64 || offsets.dtype() == DType::Int64 ? DType::Int64 : DType::Int32;
-  return {Spec{{bags, width}, weight.dtype()}, Spec{{indices.numel()}, counts}, Spec{{bags}, counts},
-          Spec{mode == 2 ? Dims{bags, width} : Dims{0}, counts}};
+  bool listed = lists_owners(weight, mode, per_sample_weights, padding_idx);
+  return {Spec{{bags, width}, weight.dtype()}, Spec{{listed ? indices.numel() : 0}, counts}, Spec{{bags}, counts},
+          Spec{mode == 2 ? Dims{bags, width} : Dims{bags}, counts}};
 }
 
 }  // namespace taeda::shape

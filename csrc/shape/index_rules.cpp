@@ -1,7 +1,12 @@
 #include "shape/index_rules.h"
 
-#include "api/ops.h"
+#include <algorithm>
+
+#include "api/copy.h"
+#include "api/mask.h"
+#include "api/view.h"
 #include "shape/elementwise.h"
+#include "shape/view_rules.h"
 
 namespace taeda::shape {
 
@@ -78,7 +83,42 @@ Indexed indexed(const Tensor& self, TensorList positions) {
   return result;
 }
 
-Spec index_at(const Tensor& self, TensorList positions) { return {indexed(self, positions).sizes, self.dtype()}; }
+namespace {
+
+// Positions with a dimension for each of the result.
+Tensor among(const Tensor& positions, const Indexed& indexed) {
+  Dims sizes;
+  size_t before = indexed.at + indexed.positions.size() - positions.sizes().size();
+  for (size_t i = 0; i < before; ++i) sizes.push_back(1);
+  for (int64_t size : positions.sizes()) sizes.push_back(size);
+  while (sizes.size() < indexed.sizes.size()) sizes.push_back(1);
+  return new_alias(positions, sizes, *view_strides(positions.sizes(), positions.strides(), sizes),
+                   positions.storage_offset());
+}
+
+// As of an elementwise op that reads the tensor, repeated along the positions' dimensions, and the positions.
+Dims index_strides(const Tensor& self, TensorList positions, const Indexed& indexed) {
+  auto is_plain = [](const Tensor& t) { return !t.defined() || t.is_contiguous(); };
+  if ((self.is_contiguous() && std::ranges::all_of(positions, is_plain)) || self.numel() == 0) return {};
+  Dims strides;
+  for (size_t i = 0; i <= indexed.kept.size(); ++i) {
+    if (i == indexed.at)
+      for (size_t d = 0; d < indexed.positions.size(); ++d) strides.push_back(0);
+    if (i < indexed.kept.size()) strides.push_back(self.strides()[indexed.kept[i]]);
+  }
+  std::vector<Tensor> read{new_alias(self, indexed.sizes, strides, self.storage_offset())};
+  for (const Tensor& t : positions)
+    if (t.defined()) read.push_back(among(t, indexed));
+  std::vector<Operand> operands(read.begin(), read.end());
+  return result_strides(operands, indexed.sizes);
+}
+
+}  // namespace
+
+Spec index_at(const Tensor& self, TensorList positions) {
+  Indexed result = indexed(self, positions);
+  return {result.sizes, self.dtype(), index_strides(self, positions, result)};
+}
 
 void check_index_dtype(const Tensor& index) {
   TAEDA_CHECK(index.dtype() == DType::Int64 || index.dtype() == DType::Int32, "index must be int64 or int32; got ",

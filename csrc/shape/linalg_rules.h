@@ -27,6 +27,11 @@ std::tuple<Spec, Spec> eigh(const Tensor& A, std::string_view UPLO, bool compute
 std::tuple<Spec, Spec> eig(const Tensor& self);
 std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double rcond);
 
+// --- packed factors
+std::tuple<Spec, Spec> geqrf(const Tensor& self);
+std::tuple<Spec, Spec, Spec> ldl_factor(const Tensor& self, bool hermitian, bool check_errors);
+Spec ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool hermitian);
+
 // Whether B of a system is one vector per matrix of A rather than a matrix.
 bool is_vector_side(const Tensor& A, const Tensor& B);
 

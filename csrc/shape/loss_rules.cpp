@@ -1,5 +1,7 @@
 #include "shape/loss_rules.h"
 
+#include <algorithm>
+
 namespace taeda::shape {
 
 namespace {
@@ -41,10 +43,24 @@ LossAndWeight nll_loss2d(const Tensor& self, const Tensor& target, const Tensor&
   return {Spec{reduction == 0 ? Dims(target.sizes()) : Dims(), self.dtype()}, Spec{{}, self.dtype()}};
 }
 
-Spec nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor&, const Tensor&, int64_t, int64_t,
-                       const Tensor&) {
-  TAEDA_CHECK(grad_output.dtype() == self.dtype(), "the gradient must have the input's dtype ", self.dtype(), "; got ",
-              grad_output.dtype());
+namespace {
+
+// The gradient of a loss, and one number that was saved with it.
+void check_gradient(const Tensor& grad_output, const Spec& loss, const Tensor& number, DType dtype) {
+  TAEDA_CHECK(grad_output.dtype() == loss.dtype && std::ranges::equal(grad_output.sizes(), IntList(loss.sizes)),
+              "the gradient must be like the loss, ", loss.dtype, " of shape ", IntList(loss.sizes), "; got ",
+              grad_output.dtype(), " of shape ", grad_output.sizes());
+  TAEDA_CHECK(number.dtype() == dtype && number.numel() == 1, "the sum of weights must be one number of ", dtype,
+              "; got ", number.dtype(), " of shape ", number.sizes());
+}
+
+}  // namespace
+
+Spec nll_loss_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target, const Tensor& weight,
+                       int64_t reduction, int64_t ignore_index, const Tensor& total_weight) {
+  auto [loss, total] = self.dim() == 4 ? nll_loss2d(self, target, weight, reduction, ignore_index)
+                                       : nll_loss(self, target, weight, reduction, ignore_index);
+  check_gradient(grad_output, loss, total_weight, total.dtype);
   return {Dims(self.sizes()), self.dtype()};
 }
 
@@ -55,10 +71,15 @@ std::tuple<Spec, Spec, Spec> cross_entropy_rows(const Tensor& self, const Tensor
   return {loss, Spec{{self.dim() == 2 ? self.sizes()[0] : 1}, wide}, Spec{{}, wide}};
 }
 
-Spec cross_entropy_rows_backward(const Tensor& grad_output, const Tensor& self, const Tensor&, const Tensor&,
-                                 const Tensor&, int64_t, int64_t) {
-  TAEDA_CHECK(grad_output.dtype() == self.dtype(), "the gradient must have the input's dtype ", self.dtype(), "; got ",
-              grad_output.dtype());
+Spec cross_entropy_rows_backward(const Tensor& grad_output, const Tensor& self, const Tensor& target,
+                                 const Tensor& logsumexp, const Tensor& count, int64_t reduction,
+                                 int64_t ignore_index) {
+  auto [loss, sums, total] = cross_entropy_rows(self, target, reduction, ignore_index);
+  check_gradient(grad_output, loss, count, total.dtype);
+  TAEDA_CHECK(logsumexp.dtype() == sums.dtype && std::ranges::equal(logsumexp.sizes(), IntList(sums.sizes)) &&
+                  logsumexp.is_contiguous(),
+              "logsumexp must be ", sums.dtype, " of shape ", IntList(sums.sizes), "; got ", logsumexp.dtype(),
+              " of shape ", logsumexp.sizes());
   return {Dims(self.sizes()), self.dtype()};
 }
 

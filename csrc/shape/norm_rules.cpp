@@ -1,6 +1,7 @@
 #include "shape/norm_rules.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "shape/view_rules.h"
 
@@ -24,14 +25,43 @@ Spec like(const Tensor& input) {
   return {Dims(input.sizes()), input.dtype(), strides_for(input, suggested_format(input))};
 }
 
+void check_gradient(const Tensor& grad, const Tensor& input) {
+  check_floating(input);
+  TAEDA_CHECK(grad.dtype() == input.dtype() && std::ranges::equal(grad.sizes(), input.sizes()),
+              "the gradient must be like the input, ", input.dtype(), " of shape ", input.sizes(), "; got ",
+              grad.dtype(), " of shape ", grad.sizes());
+}
+
+// One number for each of `count` rows, as the forward op gave them.
+void check_statistics(const Tensor& t, const char* what, const Tensor& input, int64_t count) {
+  TAEDA_CHECK(t.defined() && t.dtype() == compute_type(input.dtype()) && t.numel() == count && t.is_contiguous(), what,
+              " must be ", count, " contiguous numbers of ", compute_type(input.dtype()), "; got ",
+              t.defined() ? t.dtype() : DType::Undefined, " of shape ", t.defined() ? t.sizes() : IntList());
+}
+
+// One for each row, where the last `count` dimensions are normalised together.
+Dims row_sizes(const Tensor& input, size_t count) {
+  Dims sizes(input.sizes().first(input.dim() - count));
+  for (size_t i = 0; i < count; ++i) sizes.push_back(1);
+  return sizes;
+}
+
+DType statistics_type(const Tensor& input) {
+  return is_complex(input.dtype()) ? input.dtype() : compute_type(input.dtype());
+}
+
 Spec parameter_grad(bool wanted, IntList sizes, const Tensor& weight, const Tensor& input) {
   return {wanted ? Dims(sizes) : Dims{0}, weight.defined() ? weight.dtype() : input.dtype()};
 }
 
 }  // namespace
 
+double default_eps(DType dtype) {
+  bool wide = dtype == DType::Float64 || dtype == DType::Complex128;
+  return wide ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+}
+
 void check_normalized_shape(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias) {
-  check_floating(input);
   size_t count = normalized_shape.size();
   TAEDA_CHECK(count >= 1, "normalized_shape must have at least one size");
   bool fits =
@@ -43,24 +73,37 @@ void check_normalized_shape(const Tensor& input, IntList normalized_shape, const
 }
 
 Normalised layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias, double) {
+  check_floating(input);
   check_normalized_shape(input, normalized_shape, weight, bias);
-  Dims statistics(input.sizes().first(input.dim() - normalized_shape.size()));
-  for (size_t i = 0; i < normalized_shape.size(); ++i) statistics.push_back(1);
-  Spec each{statistics, compute_type(input.dtype())};
+  Spec each{row_sizes(input, normalized_shape.size()), compute_type(input.dtype())};
   return {Spec{Dims(input.sizes()), input.dtype()}, each, each};
 }
 
 std::tuple<Spec, Spec> fused_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight,
                                       std::optional<double>) {
-  auto [result, mean, rstd] = layer_norm(input, normalized_shape, weight, {}, 0);
-  return {result, rstd};
+  if (!is_differentiable(input.dtype()))
+    TAEDA_FAIL(NotImplemented, "is for floating-point and complex tensors; got ", input.dtype());
+  check_normalized_shape(input, normalized_shape, weight, {});
+  return {Spec{Dims(input.sizes()), input.dtype()},
+          Spec{row_sizes(input, normalized_shape.size()), statistics_type(input)}};
 }
 
-NormGrads layer_norm_grads(const Tensor&, const Tensor& input, IntList normalized_shape, const Tensor&, const Tensor&,
-                           const Tensor& weight, IntList output_mask) {
+NormGrads layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean,
+                           const Tensor& rstd, const Tensor& weight, IntList output_mask) {
+  check_gradient(grad, input);
+  check_normalized_shape(input, normalized_shape, weight, {});
+  const int64_t rows = numel_of(row_sizes(input, normalized_shape.size()));
+  if (mean.defined()) check_statistics(mean, "mean", input, rows);
+  check_statistics(rstd, "rstd", input, rows);
   return {Spec{output_mask[0] ? Dims(input.sizes()) : Dims{0}, input.dtype()},
           parameter_grad(output_mask[1], normalized_shape, weight, input),
           parameter_grad(output_mask[2], normalized_shape, weight, input)};
+}
+
+void check_groups(const Tensor& input, int64_t group) {
+  TAEDA_CHECK(input.dim() >= 2, "input must have a batch and a channel dimension; got shape ", input.sizes());
+  TAEDA_CHECK(group > 0 && input.sizes()[1] % group == 0, "the number of channels (", input.sizes()[1],
+              ") must be a multiple of the number of groups (", group, ")");
 }
 
 Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c, int64_t area,
@@ -68,19 +111,25 @@ Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& b
   check_floating(input);
   TAEDA_CHECK(group > 0 && c % group == 0, "the number of channels (", c,
               ") must be a multiple of the number of groups (", group, ")");
-  TAEDA_CHECK(input.numel() == n * c * area, "N * C * HxW must be the number of elements, ", input.numel(), "; got ", n,
-              ", ", c, ", ", area);
+  TAEDA_CHECK(n >= 0 && c >= 0 && area >= 0 && input.numel() == n * c * area,
+              "N * C * HxW must be the number of elements, ", input.numel(), "; got ", n, ", ", c, ", ", area);
   const int64_t channels[] = {c};
   check_parameter(weight, "weight", input, channels);
   check_parameter(bias, "bias", input, channels);
   Spec each{{n, group}, compute_type(input.dtype())};
-  return {Spec{Dims(input.sizes()), input.dtype()}, each, each};
+  bool split = input.dim() >= 2 && input.sizes()[0] == n && input.sizes()[1] == c;
+  return {split ? like(input) : Spec{Dims(input.sizes()), input.dtype()}, each, each};
 }
 
-NormGrads group_norm_grads(const Tensor&, const Tensor& input, const Tensor&, const Tensor&, const Tensor& weight,
-                           int64_t, IntList output_mask) {
+NormGrads group_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
+                           const Tensor& weight, int64_t group, IntList output_mask) {
+  check_gradient(grad, input);
+  check_groups(input, group);
+  check_statistics(mean, "mean", input, input.sizes()[0] * group);
+  check_statistics(rstd, "rstd", input, input.sizes()[0] * group);
   Dims channels{input.sizes()[1]};
-  return {Spec{output_mask[0] ? Dims(input.sizes()) : Dims{0}, input.dtype()},
+  check_parameter(weight, "weight", input, channels);
+  return {output_mask[0] ? like(input) : Spec{Dims{0}, input.dtype()},
           parameter_grad(output_mask[1], channels, weight, input),
           parameter_grad(output_mask[2], channels, weight, input)};
 }
@@ -100,9 +149,14 @@ Normalised batch_norm(const Tensor& input, const Tensor& weight, const Tensor& b
   return {like(input), each, each};
 }
 
-NormGrads batch_norm_grads(const Tensor&, const Tensor& input, const Tensor& weight, const Tensor&, const Tensor&, bool,
-                           IntList output_mask) {
+NormGrads batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                           const Tensor& rstd, bool, IntList output_mask) {
+  check_gradient(grad, input);
+  TAEDA_CHECK(input.dim() >= 2, "input must have a batch and a channel dimension; got shape ", input.sizes());
   Dims channels{input.sizes()[1]};
+  check_parameter(weight, "weight", input, channels);
+  check_statistics(mean, "mean", input, channels[0]);
+  check_statistics(rstd, "rstd", input, channels[0]);
   Spec to_input = like(input);
   if (!output_mask[0]) to_input = {Dims{0}, input.dtype()};
   return {to_input, parameter_grad(output_mask[1], channels, weight, input),

@@ -23,6 +23,9 @@ Normalised batch_norm(const Tensor& input, const Tensor& weight, const Tensor& b
                       const Tensor& running_var, bool training, double momentum, double eps);
 NormGrads batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
                            const Tensor& rstd, bool training, IntList output_mask);
+// Whether the channels of (N, C, ...) come out even.
+void check_groups(const Tensor& input, int64_t group);
+double default_eps(DType dtype);  // of rms norm
 void check_normalized_shape(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias);
 
 }  // namespace taeda::shape

@@ -33,10 +33,12 @@ int64_t windows(int64_t image, int64_t kernel, int64_t stride, int64_t padding, 
   return count;
 }
 
-Spec pooled(const Tensor& self, int64_t rank, IntList count, DType dtype) {
+// Channels that come last stay last; of three-dimensional images only where `keeps_3d`, as in PyTorch.
+Spec pooled(const Tensor& self, int64_t rank, IntList count, DType dtype, bool keeps_3d = false) {
   Dims sizes(self.sizes().first(self.dim() - rank));
   for (int64_t n : count) sizes.push_back(n);
-  MemoryFormat format = self.dim() == rank + 2 ? suggested_format(self) : MemoryFormat::Contiguous;
+  bool keeps = self.dim() == rank + 2 && (rank == 2 || keeps_3d);
+  MemoryFormat format = keeps ? suggested_format(self) : MemoryFormat::Contiguous;
   if (format == MemoryFormat::Contiguous) return {sizes, dtype};
   return {sizes, dtype, Dims(contiguous_strides(sizes, format))};
 }
@@ -46,7 +48,7 @@ PooledAndIndices max_pool(const Tensor& self, int64_t rank, IntList kernel_size,
   if (is_complex(self.dtype()) || self.dtype() == DType::Bool)
     TAEDA_FAIL(NotImplemented, "is for real numbers; got ", self.dtype());
   PoolGeometry g(self.sizes(), rank, kernel_size, stride, padding, dilation, ceil_mode);
-  return {pooled(self, rank, g.count, self.dtype()), pooled(self, rank, g.count, DType::Int64)};
+  return {pooled(self, rank, g.count, self.dtype(), true), pooled(self, rank, g.count, DType::Int64, true)};
 }
 
 Spec avg_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
@@ -63,7 +65,8 @@ Spec adaptive(const Tensor& self, int64_t rank, IntList output_size, DType dtype
   check_planes(self.sizes(), rank);
   Dims count = spelled_out(output_size, rank, "output_size");
   for (int64_t n : count) TAEDA_CHECK(n >= 0, "output_size must not be negative; got ", count);
-  return pooled(self, rank, count, dtype);
+  bool is_mean = dtype == self.dtype() && std::ranges::all_of(count, [](int64_t n) { return n == 1; });
+  return pooled(self, rank, count, dtype, is_mean);
 }
 
 void check_floating(const Tensor& t) {
@@ -102,6 +105,17 @@ PooledAndIndices max_pool3d(const Tensor& self, IntList kernel_size, IntList str
 
 namespace {
 
+// The gradient `upper` belongs to pooled images of `sizes`.
+void check_images(const Tensor& upper, IntList sizes, int64_t rank) {
+  check_floating(upper);
+  TAEDA_CHECK(rank == 2 || rank == 3, "2 or 3 dimensions are pooled; got ", rank);
+  check_planes(sizes, rank);
+  const size_t outer = sizes.size() - rank;
+  TAEDA_CHECK(
+      upper.sizes().size() == sizes.size() && std::ranges::equal(upper.sizes().first(outer), sizes.first(outer)),
+      "the gradient must have the outer dimensions of the image ", sizes, "; got shape ", upper.sizes());
+}
+
 // Gradients of images are laid out as `like`, whose positions they belong to.
 Spec image_like(IntList sizes, int64_t rank, const Tensor& like, DType dtype) {
   MemoryFormat format = like.dim() == rank + 2 ? suggested_format(like) : MemoryFormat::Contiguous;
@@ -109,10 +123,20 @@ Spec image_like(IntList sizes, int64_t rank, const Tensor& like, DType dtype) {
   return {Dims(sizes), dtype, Dims(contiguous_strides(sizes, format))};
 }
 
+Spec avg_pool_backward(const Tensor& upper, IntList sizes, int64_t rank, IntList kernel_size, IntList stride,
+                       IntList padding, bool ceil_mode, std::optional<int64_t> divisor_override) {
+  check_images(upper, sizes, rank);
+  TAEDA_CHECK(divisor_override.value_or(1) != 0, "divisor_override must not be 0");
+  PoolGeometry g(sizes, rank, kernel_size, stride, padding, Dims{1}, ceil_mode);
+  TAEDA_CHECK(std::ranges::equal(upper.sizes().last(rank), IntList(g.count)), "the gradient must have ",
+              IntList(g.count), " windows; got shape ", upper.sizes());
+  return image_like(sizes, rank, upper, upper.dtype());
+}
+
 }  // namespace
 
 Spec max_pool_backward(const Tensor& upper, const Tensor& indices, IntList sizes, int64_t rank) {
-  check_floating(upper);
+  check_images(upper, sizes, rank);
   TAEDA_CHECK(std::ranges::equal(upper.sizes(), indices.sizes()) && indices.dtype() == DType::Int64,
               "indices must be int64 of the gradient's shape ", upper.sizes(), "; got ", indices.dtype(), " of shape ",
               indices.sizes());
@@ -127,15 +151,13 @@ Spec avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList
                 std::optional<int64_t> divisor_override) {
   return avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
-Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool,
-                         std::optional<int64_t>) {
-  check_floating(upper);
-  return image_like(sizes, 2, upper, upper.dtype());
+Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+                         bool ceil_mode, bool, std::optional<int64_t> divisor_override) {
+  return avg_pool_backward(upper, sizes, 2, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
-Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList, IntList, IntList, bool, bool,
-                         std::optional<int64_t>) {
-  check_floating(upper);
-  return image_like(sizes, 3, upper, upper.dtype());
+Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+                         bool ceil_mode, bool, std::optional<int64_t> divisor_override) {
+  return avg_pool_backward(upper, sizes, 3, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
 
 Spec adaptive_avg_pool2d(const Tensor& self, IntList output_size) {
@@ -146,9 +168,11 @@ Spec adaptive_avg_pool3d(const Tensor& self, IntList output_size) {
   check_floating(self);
   return adaptive(self, 3, output_size, self.dtype());
 }
-Spec adaptive_avg_pool_backward(const Tensor& upper, IntList sizes, int64_t) {
-  check_floating(upper);
-  return {Dims(sizes), upper.dtype()};
+Spec adaptive_avg_pool_backward(const Tensor& upper, IntList sizes, int64_t rank) {
+  check_images(upper, sizes, rank);
+  // One number per plane says nothing of a layout.
+  bool is_mean = std::ranges::all_of(upper.sizes().last(rank), [](int64_t n) { return n == 1; });
+  return is_mean ? Spec{Dims(sizes), upper.dtype()} : image_like(sizes, rank, upper, upper.dtype());
 }
 PooledAndIndices adaptive_max_pool2d(const Tensor& self, IntList output_size) {
   check_floating(self);

@@ -1,5 +1,7 @@
 #include "shape/reduction.h"
 
+#include "shape/arguments.h"
+
 namespace taeda::shape {
 
 uint64_t reduced_dims(const Reduce& call) {
@@ -49,6 +51,23 @@ DType reduction_result(const ReductionRule& rule, int result, DType input) {
   }
 }
 
+Reduce into(const ReductionRule& rule, const Reduce& call, const Tensor& out) {
+  Reduce result = call;
+  if (rule.result[0] != ReducedType::Long) return result;
+  TAEDA_CHECK(call.dtype.value_or(out.dtype()) == out.dtype(), "out has dtype ", out.dtype(),
+              ", but dtype=", call.dtype.value_or(out.dtype()), " is asked for");
+  result.dtype = out.dtype();
+  return result;
+}
+
+void check_reduction_out(const ReductionRule& rule, int result, DType made, const Tensor& out) {
+  ReducedType type = rule.result[result];
+  bool converts = type == ReducedType::Float || type == ReducedType::Real;
+  bool is_truth = type == ReducedType::Bool && out.dtype() == DType::UInt8;
+  TAEDA_CHECK(made == out.dtype() || is_truth || (converts && can_cast(made, out.dtype())), "the result has dtype ",
+              made, ", which out of dtype ", out.dtype(), " does not take");
+}
+
 void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dims) {
   if (rule.has_identity) return;
   int64_t outputs = 1;
@@ -78,12 +97,20 @@ void reduce_meta(const ReductionRule& rule, const Reduce& call, Tensor* results)
     results[i] = new_tensor(sizes, reduction_result(rule, i, input), Device{DeviceType::Meta});
 }
 
-void reduce_meta_out(const ReductionRule& rule, const Reduce& call, std::initializer_list<const Tensor*> outs) {
+void reduce_meta_out(const ReductionRule& rule, const Reduce& given, std::initializer_list<const Tensor*> outs) {
+  check_on_meta(given.self, false);
+  Reduce call = into(rule, given, **outs.begin());
   uint64_t dims = reduced_dims(call);
-  reduction_input(rule, call);
+  DType input = reduction_input(rule, call);
   check_reduction(rule, call, dims);
   Dims sizes = reduced_sizes(call, dims);
-  for (const Tensor* out : outs) resize_out(*out, sizes);
+  int i = 0;
+  for (const Tensor* out : outs) {
+    check_on_meta(*out, true);
+    check_reduction_out(rule, i, reduction_result(rule, i, input), *out);
+    resize_out(*out, sizes);
+    ++i;
+  }
 }
 
 }  // namespace taeda::shape

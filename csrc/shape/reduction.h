@@ -41,6 +41,10 @@ Dims reduced_sizes(const Reduce& call, uint64_t dims);
 // The dtype that elements are read as; NotImplementedError or RuntimeError where there is none.
 DType reduction_input(const ReductionRule& rule, const Reduce& call);
 DType reduction_result(const ReductionRule& rule, int result, DType input);
+// What an out= call computes: sums and products take their dtype from `out`, which must be the one asked for.
+Reduce into(const ReductionRule& rule, const Reduce& call, const Tensor& out);
+// RuntimeError unless `out` may hold a result of dtype `made`: means and their kind are converted, others are not.
+void check_reduction_out(const ReductionRule& rule, int result, DType made, const Tensor& out);
 // Checks an empty reduction without an identity, argument by argument.
 void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dims);
 

@@ -52,4 +52,19 @@ std::array<Spec, 5> rnn_layer(const Tensor& input, const Tensor& hx, const Tenso
           gates > 1 ? Spec{{rows, 4 * hidden}, dtype} : none};
 }
 
+void check_rnn_backward(const Tensor& grad_output, const Tensor& grad_hy, const Tensor& grad_cy, const Tensor& input,
+                        const Tensor& hx, const Tensor& cx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
+                        const Tensor& b_hh, IntList batch_sizes, bool reverse, std::string_view mode,
+                        const Tensor& output, const Tensor& cells, const Tensor& gates) {
+  auto results = rnn_layer(input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode);
+  check(grad_output, results[0].sizes, input, "the gradient of the output");
+  check(grad_hy, results[1].sizes, input, "the gradient of the state");
+  if (cx.defined()) check(grad_cy, results[2].sizes, input, "the gradient of the cell state");
+  check(output, results[0].sizes, input, "the output");
+  check(cells, results[3].sizes, input, "the cells");
+  check(gates, results[4].sizes, input, "the gates");
+  TAEDA_CHECK(output.is_contiguous() && cells.is_contiguous() && gates.is_contiguous(),
+              "the saved output, cells and gates must be contiguous");
+}
+
 }  // namespace taeda::shape

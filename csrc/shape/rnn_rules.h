@@ -11,4 +11,10 @@ std::array<Spec, 5> rnn_layer(const Tensor& input, const Tensor& hx, const Tenso
                               const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, IntList batch_sizes,
                               bool reverse, std::string_view mode);
 
+// Raises unless the gradients and what was saved fit the arguments of a layer.
+void check_rnn_backward(const Tensor& grad_output, const Tensor& grad_hy, const Tensor& grad_cy, const Tensor& input,
+                        const Tensor& hx, const Tensor& cx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
+                        const Tensor& b_hh, IntList batch_sizes, bool reverse, std::string_view mode,
+                        const Tensor& output, const Tensor& cells, const Tensor& gates);
+
 }  // namespace taeda::shape

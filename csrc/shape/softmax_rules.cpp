@@ -18,7 +18,8 @@ Spec softmax_backward(const Tensor& grad_output, const Tensor& output, int64_t d
               "the gradient must be like the output, ", output.dtype(), " of shape ", output.sizes(), "; got ",
               grad_output.dtype(), " of shape ", grad_output.sizes());
   if (!is_floating(output.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", output.dtype());
-  return {Dims(output.sizes()), input_dtype};
+  bool narrows = output.dtype() == DType::Float32 && input_dtype == DType::Float16;  // half_to_float back
+  return {Dims(output.sizes()), narrows ? input_dtype : output.dtype()};
 }
 
 }  // namespace taeda::shape

@@ -69,7 +69,8 @@ Spec running_total(const Tensor& self, int64_t dim, std::optional<DType> dtype) 
 
 Spec logcumsumexp(const Tensor& self, int64_t dim) {
   wrap_dim(dim, self.dim());
-  if (!is_floating(self.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
+  if (!is_differentiable(self.dtype()))
+    TAEDA_FAIL(NotImplemented, "is for floating-point and complex tensors; got ", self.dtype());
   return {Dims(self.sizes()), self.dtype()};
 }
 
@@ -84,6 +85,8 @@ Spec searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_in
                 "sorter must have the shape of the sequence ", sorted_sequence.sizes(), "; got ", sorter.sizes());
     TAEDA_CHECK(sorter.dtype() == DType::Int64, "sorter must be int64; got ", sorter.dtype());
   }
+  DType common = promote(sorted_sequence.dtype(), self.dtype());
+  if (is_complex(common) || common == DType::Bool) TAEDA_FAIL(NotImplemented, "is for real numbers; got ", common);
   TAEDA_CHECK(sorted_sequence.dim() >= 1, "the sequence must have a dimension to search along");
   bool fits = sorted_sequence.dim() == 1 || sorted_sequence.dim() == self.dim();
   for (int64_t d = 0; fits && sorted_sequence.dim() > 1 && d + 1 < self.dim(); ++d)

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "core/warn.h"
 
 namespace taeda::shape {
@@ -58,6 +58,7 @@ void Out::finish() {
 void copy_to_out(const Tensor& result, const Tensor& out) {
   TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(), ", which out (",
               out.dtype(), ") cannot hold");
+  TAEDA_CHECK(result.device() == out.device(), "the result is on ", result.device(), ", but out on ", out.device());
   resize_out(out, result.sizes());
   ops::copy_(out, result);
 }

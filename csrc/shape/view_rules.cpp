@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "shape/elementwise.h"
 
 namespace taeda::shape {
@@ -217,8 +217,11 @@ View slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::o
   int64_t to = std::max(from, clamp(end.value_or(size)));
   View result = same(self);
   result.offset += from * self.strides()[dim];
-  result.sizes[dim] = (to - from + step - 1) / step;
-  result.strides[dim] *= step;
+  result.sizes[dim] = to == from ? 0 : (to - from - 1) / step + 1;
+  // A step so long that the stride in bytes would not fit leads nowhere: there is one element at most.
+  constexpr int64_t kFar = INT64_MAX / 16;
+  int64_t stride;
+  if (!__builtin_mul_overflow(result.strides[dim], step, &stride) && stride <= kFar) result.strides[dim] = stride;
   return result;
 }
 
@@ -382,7 +385,6 @@ std::vector<int64_t> integers_of(const Tensor& t) {
 
 Dims strides_for(const Tensor& like, MemoryFormat format) {
   if (format != MemoryFormat::Preserve) return contiguous_strides(like.sizes(), format);
-  if (like.is_contiguous()) return contiguous_strides(like.sizes());
   if (like->is_non_overlapping_and_dense()) return like.strides();
   Operand operand(like);
   Dims strides(like.sizes());

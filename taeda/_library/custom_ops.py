@@ -9,6 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import _C
+from taeda._library.autocast import make_autocast_kernel
 from taeda._library.autograd import make_autograd_kernel
 from taeda._library.fake import as_meta_kernel
 from taeda._library.infer_schema import infer_schema
@@ -183,6 +184,11 @@ class CustomOpDef:
         if self._opoverload._schema.is_mutable:
             raise RuntimeError(f"taeda.library: {self._qualname} writes to its arguments, so that it has no derivative")
         self._backward, self._setup_context = backward, setup_context
+
+    def register_autocast(self, device_type: str, cast_inputs: taeda.dtype) -> None:
+        """Says that autocast casts the op's tensors; see ``taeda.library.register_autocast``."""
+        kernel, key = make_autocast_kernel(self._opoverload, device_type, cast_inputs)
+        self._lib.impl(self._opoverload, kernel, key, allow_override=True)
 
     @contextmanager
     def set_kernel_enabled(self, device_type: str, enabled: bool = True) -> Iterator[None]:

@@ -18,9 +18,14 @@ FILE_ROOT = "torch"
 DTYPES = [
     "float64", "double", "float32", "float", "float16", "half", "bfloat16", "int64", "long", "int32", "int",
     "int16", "short", "int8", "uint8", "uint16", "uint32", "uint64", "bool", "complex128", "cdouble", "complex64",
-    "cfloat", "complex32", "chalf", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-    "float8_e8m0fnu", "float4_e2m1fn_x2", "qint8", "quint8", "qint32",
+    "cfloat",
 ]  # fmt: skip
+# Dtypes that files may hold and this package does not have.
+_ABSENT_DTYPES = frozenset([
+    "complex32", "chalf", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+    "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16", "bits1x8", "bits2x4",
+    "bits4x2",
+])  # fmt: skip
 
 _REBUILDERS = {
     ("torch._utils", "_rebuild_tensor"): rebuild.tensor_v1,
@@ -45,9 +50,7 @@ def known() -> dict[str, Any]:
     table: dict[str, Any] = {f"{module}.{name}": value for (module, name), value in _REBUILDERS.items()}
     table.update({f"torch.{name}": getattr(storage_types, name) for name in storage_types.DTYPES})
     table["torch.storage.UntypedStorage"] = table["torch.UntypedStorage"] = storage_types.UntypedStorage
-    for name in DTYPES:
-        if hasattr(taeda, name):
-            table[f"torch.{name}"] = getattr(taeda, name)
+    table.update({f"torch.{name}": getattr(taeda, name) for name in DTYPES})
     table["torch.Size"] = taeda.Size
     table["torch.device"] = taeda.device
     table["torch.Tensor"] = table["torch._tensor.Tensor"] = taeda.Tensor
@@ -55,16 +58,25 @@ def known() -> dict[str, Any]:
     return table
 
 
+def check_dtype(name: str) -> None:
+    """Raises RuntimeError if ``name`` ("torch.float8_e5m2") is a dtype that only PyTorch has."""
+    root, _, rest = name.partition(".")
+    if root == FILE_ROOT and rest in _ABSENT_DTYPES:
+        raise RuntimeError(f"taeda.load: the file holds values of dtype {name}, and Taeda has no such dtype")
+
+
 def resolve(module: str, name: str) -> Any:
     """The object that a file calls ``module.name``.
 
     Raises:
+        RuntimeError: it is a dtype that does not exist here.
         ModuleNotFoundError: no such module here.
         AttributeError: the module has no such name.
     """
     found = known().get(f"{module}.{name}")
     if found is not None:
         return found
+    check_dtype(f"{module}.{name}")
     import importlib
 
     value: Any = importlib.import_module(module_here(module))

@@ -27,12 +27,14 @@ def find_global(name: str) -> Any:
 
     Raises:
         pickle.UnpicklingError: it is not admitted.
+        RuntimeError: it is a dtype that does not exist here.
     """
     if name in _added:
         return _added[name][1]
     for table in (BUILTINS, names.known()):
         if name in table:
             return table[name]
+    names.check_dtype(name)
     shown = repr(name[:200])[1:-1]
     raise Refused(
         f"it needs the global {shown}, which weights_only=True does not admit. If you trust that class or function, "

@@ -56,6 +56,11 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def _is_checkpoint_valid() -> bool:
+    """False while a backward pass for given inputs only runs, inside of which none for all leaves may start."""
+    return _autograd._is_checkpoint_valid()
+
+
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     """One tensor or GradientEdge, or a sequence of them, as a tuple."""
     if isinstance(value, Tensor) or hasattr(value, "output_nr"):

@@ -49,12 +49,14 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
     Args:
         tensor: any floating-point or complex tensor.
         tangent: of the same shape and dtype.
+        level: the open level, which is the only one.
 
     Raises:
         RuntimeError: no level is open, or the two do not fit.
         ValueError: a tensor that has no derivatives.
     """
-    if _level < 0:
+    place = _level if level is None else level
+    if place < 0:
         raise RuntimeError("make_dual: no dual level is open; use it within forward_ad.dual_level()")
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise ValueError(f"make_dual: tensor must be floating-point or complex; got {tensor.dtype}")
@@ -65,11 +67,33 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"make_dual: tensor and tangent must agree in dtype; got {tensor.dtype} and {tangent.dtype}")
     dual = tensor.view_as(tensor)
-    _autograd._set_tangent(dual, tangent)
+    _autograd._set_tangent(dual, tangent, place)
     return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """A dual tensor's value and tangent; the tensor itself and None for one without a tangent."""
-    tangent = _autograd._get_tangent(tensor) if _level >= 0 else None
-    return UnpackedDualTensor(tensor if tangent is None else tensor.detach(), tangent)
+    """A dual tensor's value, which keeps its history, and tangent; the tensor itself and None for one without a
+    tangent."""
+    place = _level if level is None else level
+    tangent = _autograd._get_tangent(tensor, place) if place >= 0 else None
+    return UnpackedDualTensor(tensor if tangent is None else _autograd._primal(tensor, place), tangent)
+
+
+class _set_fwd_grad_enabled:
+    """Whether calls in the scope carry tangents on."""
+
+    def __init__(self, mode: bool) -> None:
+        self.before = _autograd._see_dual_levels(_level + 1 if mode else 0)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *args: object) -> None:
+        _autograd._see_dual_levels(self.before)
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether calls carry tangents, if a level is open."""
+    visible = _autograd._see_dual_levels(0)
+    _autograd._see_dual_levels(visible)
+    return _level < 0 or visible > 0

@@ -13,6 +13,7 @@ from taeda import _C, Tensor
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -106,6 +107,80 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
             _autograd._saved_tensors_hooks_enable()
         else:
             _autograd._saved_tensors_hooks_disable(before)
+
+
+class _Kept:
+    """A saved tensor that is copied before its memory is written to."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.tensor = tensor
+        self.is_open = True
+
+
+class _Keeper:
+    """What the graphs recorded in one scope saved, by the storage that holds it."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int, weakref.WeakSet[_Kept]] = {}
+        self.is_open = True
+
+    def pack(self, tensor: Tensor) -> _Kept:
+        kept = _Kept(tensor)
+        self.kept.setdefault(_address(tensor), weakref.WeakSet()).add(kept)
+        return kept
+
+    def unpack(self, kept: _Kept) -> Tensor:
+        if not (self.is_open and kept.is_open):
+            raise AssertionError(
+                "allow_mutation_on_saved_tensors: backward must run in the scope in which the graph was recorded"
+            )
+        return kept.tensor
+
+    def before_write(self, tensor: Tensor) -> None:
+        for kept in self.kept.pop(_address(tensor), ()):
+            kept.tensor = kept.tensor.clone()
+
+    def clear(self) -> None:
+        """Forgets what was saved; backward through the graphs of the scope raises from then on."""
+        for some in self.kept.values():
+            for kept in some:
+                kept.is_open = False
+        self.kept.clear()
+
+
+def _address(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr()
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Keeper]:
+    """In the scope saved tensors may be written to in place: backward sees what they held when they were saved.
+
+    A saved tensor is cloned just before the first call that writes to its memory. Forward and backward must both run in
+    the scope, or backward raises AssertionError. Yields an object whose ``clear()`` lets go of what was saved.
+    """
+    from taeda.utils._python_dispatch import TorchDispatchMode
+
+    keeper = _Keeper()
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            named = kwargs or {}
+            for index, argument in enumerate(func._schema.arguments):
+                if argument.alias_info is None or not argument.alias_info.is_write:
+                    continue
+                value = args[index] if index < len(args) else named.get(argument.name)
+                for tensor in value if isinstance(value, (list, tuple)) else [value]:
+                    if isinstance(tensor, Tensor):
+                        keeper.before_write(tensor)
+            return func(*args, **named)
+
+    try:
+        with saved_tensors_hooks(keeper.pack, keeper.unpack), Watch():
+            yield keeper
+    finally:
+        keeper.is_open = False
+        keeper.clear()
 
 
 class _MultiHandle:

@@ -7,15 +7,15 @@ from typing import Any
 from taeda import Tensor
 from taeda._C import _autograd
 
-__all__ = ["Variable"]
+__all__ = ["Variable", "VariableMeta"]
 
 
-class _VariableMeta(type):
+class VariableMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor)
 
 
-class Variable(metaclass=_VariableMeta):
+class Variable(metaclass=VariableMeta):
     """``Variable(data, requires_grad=False)`` is ``data`` itself, outside the graph; every tensor is an instance."""
 
     _execution_engine = _autograd  # queue_callback and run_backward

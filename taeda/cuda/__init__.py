@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
+
+# --- what there is
 
 
 def is_available() -> bool:
@@ -25,23 +28,63 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return False
 
 
+def is_tf32_supported() -> bool:
+    """Whether a device computes in TensorFloat-32: there is none."""
+    return False
+
+
+def get_arch_list() -> list[str]:
+    """The architectures that this build has kernels for: none."""
+    return []
+
+
+def get_gencode_flags() -> str:
+    """The compiler's flags for those architectures: none."""
+    return ""
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether a graph is being recorded: no."""
+    return False
+
+
+# --- memory: none is held
+
+
 def empty_cache() -> None:
     """Nothing: no CUDA memory is held."""
 
 
-def synchronize(device: Any = None) -> None:
-    """Waits for a device: there is none to wait for."""
-    _fail("synchronize")
+def memory_allocated(device: Any = None) -> int:
+    """The bytes in live tensors: 0."""
+    return 0
 
 
-def current_device() -> int:
-    """The index of the current device."""
-    return _fail("current_device")
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that were in live tensors: 0."""
+    return 0
 
 
-def get_device_name(device: Any = None) -> str:
-    """The name of a device."""
-    return _fail("get_device_name")
+def memory_reserved(device: Any = None) -> int:
+    """The bytes taken from the device: 0."""
+    return 0
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that were taken from the device: 0."""
+    return 0
+
+
+def memory_stats(device: Any = None) -> dict[str, Any]:
+    """The allocator's counts: none."""
+    return {}
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing: no CUDA memory was held."""
+
+
+# --- random streams: there is none
 
 
 def manual_seed(seed: int) -> None:
@@ -52,5 +95,164 @@ def manual_seed_all(seed: int) -> None:
     """Seeds all devices' generators, of which there are none."""
 
 
+def seed() -> None:
+    """Seeds the current device's generator from the system's entropy; there is none."""
+
+
+def seed_all() -> None:
+    """Seeds all devices' generators from the system's entropy; there are none."""
+
+
+def get_rng_state_all() -> list[Any]:
+    """The states of all devices' generators: of none."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Continues all devices' generators from their states."""
+    for i, _ in enumerate(new_states):
+        _fail(f"set_rng_state_all for device {i}")
+
+
+# --- what needs a device
+
+
 def _fail(name: str) -> Any:
     raise AssertionError(f"taeda.cuda.{name}: this build of Taeda has no CUDA; check taeda.cuda.is_available() first")
+
+
+def init() -> None:
+    """Starts the CUDA runtime."""
+    _fail("init")
+
+
+def synchronize(device: Any = None) -> None:
+    """Waits for a device."""
+    _fail("synchronize")
+
+
+def current_device() -> int:
+    """The index of the current device."""
+    return _fail("current_device")
+
+
+def set_device(device: Any) -> None:
+    """Makes a device the current one; a negative index changes nothing."""
+    if not (isinstance(device, int) and device < 0):
+        _fail("set_device")
+
+
+def get_device_name(device: Any = None) -> str:
+    """The name of a device."""
+    return _fail("get_device_name")
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The compute capability of a device."""
+    return _fail("get_device_capability")
+
+
+def get_device_properties(device: Any = None) -> Any:
+    """The properties of a device."""
+    return _fail("get_device_properties")
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """The free and the total bytes of a device."""
+    return _fail("mem_get_info")
+
+
+def ipc_collect() -> None:
+    """Frees memory that other processes have released."""
+    _fail("ipc_collect")
+
+
+def initial_seed() -> int:
+    """The seed of the current device's generator."""
+    return _fail("initial_seed")
+
+
+def get_rng_state(device: Any = "cuda") -> Any:
+    """The state of a device's generator."""
+    return _fail("get_rng_state")
+
+
+def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
+    """Continues a device's generator from a state."""
+    _fail("set_rng_state")
+
+
+def current_stream(device: Any = None) -> Any:
+    """The stream that calls go to."""
+    return _fail("current_stream")
+
+
+def default_stream(device: Any = None) -> Any:
+    """The stream that calls go to at first."""
+    return _fail("default_stream")
+
+
+class _NeedsDevice:
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"taeda.cuda.{cls.__name__}: this build of Taeda has no CUDA")
+
+
+class Stream(_NeedsDevice):
+    """A queue of work for a device."""
+
+
+class Event(_NeedsDevice):
+    """A mark in a stream."""
+
+
+class CUDAGraph(_NeedsDevice):
+    """Recorded work that runs again at once."""
+
+
+class graph(_NeedsDevice):
+    """A context that records a graph."""
+
+
+# --- contexts, which programs also open without a device
+
+
+class device:
+    """A context in which another device is the current one; a negative index, or None, changes nothing.
+
+    Raises:
+        RuntimeError: on entry, for any other device.
+    """
+
+    def __init__(self, device: Any) -> None:
+        self.idx = -1 if device is None else device if isinstance(device, int) else getattr(device, "index", 0)
+
+    def __enter__(self) -> None:
+        if self.idx is None or self.idx >= 0:
+            raise RuntimeError("taeda.cuda.device: this build of Taeda has no CUDA")
+
+    def __exit__(self, *exception: Any) -> None:
+        pass
+
+
+def stream(stream: Any) -> Any:
+    """A context in which calls go to a stream; with None, as they go anyway."""
+    return contextlib.nullcontext() if stream is None else _fail("stream")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module("taeda.cuda.amp")
+    if name.endswith("Tensor") and name in _tensor_types():
+        from taeda._tensor_types import make
+
+        globals()[name] = made = make(name, "cuda")
+        return made
+    raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
+
+
+def _tensor_types() -> tuple[str, ...]:
+    from taeda import _tensor_types
+
+    return _tensor_types.__all__

@@ -8,8 +8,10 @@ from taeda.nn import functional, init, modules, parameter, utils
 from taeda.nn.modules import *  # noqa: F403
 from taeda.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
+_LOADED_ON_FIRST_USE = ("DataParallel", "attention", "common_types", "grad", "parallel")
 __all__ = [
     *modules.__all__,
+    *_LOADED_ON_FIRST_USE,
     "Buffer",
     "Parameter",
     "UninitializedBuffer",
@@ -21,6 +23,16 @@ __all__ = [
     "parameter",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LOADED_ON_FIRST_USE:
+        raise AttributeError(f"module 'taeda.nn' has no attribute '{name}'")
+    import importlib
+
+    if name == "DataParallel":
+        return importlib.import_module("taeda.nn.parallel").DataParallel
+    return importlib.import_module(f"taeda.nn.{name}")
 
 
 def factory_kwargs(kwargs: dict[str, Any] | None) -> dict[str, Any]:

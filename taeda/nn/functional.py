@@ -79,6 +79,9 @@ from taeda.nn._functional.linear import (
     scaled_dot_product_attention,
     unfold,
 )
+from taeda.nn._functional.linear_cross_entropy import (
+    linear_cross_entropy,
+)
 from taeda.nn._functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -229,6 +232,7 @@ __all__ = [
     "leaky_relu",
     "leaky_relu_",
     "linear",
+    "linear_cross_entropy",
     "local_response_norm",
     "log_softmax",
     "logsigmoid",

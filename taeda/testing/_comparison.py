@@ -15,12 +15,8 @@ _TOLERANCES: dict[str, tuple[float, float]] = {  # dtype: (rtol, atol)
     "bfloat16": (1.6e-2, 1e-5),
     "float32": (1.3e-6, 1e-5),
     "float64": (1e-7, 1e-7),
-    "complex32": (1e-3, 1e-5),
     "complex64": (1.3e-6, 1e-5),
     "complex128": (1e-7, 1e-7),
-    "quint8": (1.3e-6, 1e-5),
-    "qint8": (1.3e-6, 1e-5),
-    "qint32": (1.3e-6, 1e-5),
 }
 _SHOWN = 3  # the greatest differences listed per tensor
 Message = str | Callable[[str], str] | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda.testing._samples import Name, S, Sample, b, f, i, v
+from taeda.testing._samples import Fill, Name, S, Sample, b, f, i, v
 
 # Argument name (or "self" for all) to the interval its floats are drawn from.
 DOMAINS: dict[str, dict[str, Any]] = {
@@ -13,7 +13,7 @@ DOMAINS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("log", "log2", "log10", "sqrt", "rsqrt", "logcumsumexp"), {"self": (0.1, 3.0)}),
     **dict.fromkeys(("lgamma", "gammaln", "digamma", "psi", "polygamma", "multigammaln"), {"self": (0.5, 4.0)}),
     **dict.fromkeys(("bessel_y0", "bessel_y1", "modified_bessel_k0", "modified_bessel_k1"), {"self": (0.5, 4.0)}),
-    **dict.fromkeys(("logit", "ndtri", "bernoulli"), {"self": (0.1, 0.9)}),
+    **dict.fromkeys(("logit", "logit_backward", "ndtri", "bernoulli"), {"self": (0.1, 0.9)}),
     **dict.fromkeys(("igamma", "igammac", "gammainc", "gammaincc"), {"self": (0.5, 4.0)}),
     **dict.fromkeys(("pow", "float_power", "xlogy", "xlog1py", "entr"), {"self": (0.2, 2.0)}),
     "log1p": {"self": (-0.5, 3.0)}, "zeta": {"self": (1.5, 4.0)}, "mvlgamma": {"self": (1.5, 4.0)},
@@ -28,6 +28,7 @@ _SINGLE = {"dtype": Name("float32")}
 _SQUARE = [S(f(3, 3, of="invertible")), S(f(2, 4, 4, of="invertible"))]
 _DEFINITE = [S(f(3, 3, of="positive definite")), S(f(2, 3, 3, of="positive definite"))]
 _TALL = [S(f(4, 3)), S(f(3, 4)), S(f(2, 3, 3))]
+_REFLECTORS = [S(f(4, 3), f(3)), S(f(2, 4, 3), f(2, 2)), S(f(3, 4), f(3))]
 _SECTIONS = [S(f(6, 4, 2), 2), S(f(5, 4, 3), 3), S(f(6, 4, 2), 0)]
 _CUTS = [S(f(6, 4, 2), [1, 3]), S(f(6, 4, 2), [2, -1])]
 _WINDOW = [S(7), S(8), S(1), S(0)]
@@ -37,6 +38,7 @@ _SCATTERED_ONCE = [(f(3, 4), 0, v([[0, 1, 2, 0], [2, 0, 1, 1]]), f(2, 4)), (f(5)
 _INDEX = [(f(3, 4), 0, v([2, 0]), f(2, 4)), (f(3, 4), 1, v([1, 3, 0]), f(3, 3)), (f(5), 0, v([1, 2]), f(2))]
 _MASKED = [(f(2, 3), b(2, 3)), (f(2, 3), b(3)), (f(4), b(4))]
 _LINSPACE = [(0, 10, 5), (-1.5, 2.5, 4), (3, 3, 1), (0, 1, 0)]
+_DISTINCT = Fill((7,), values=[3, 7, 1, 5, 2, 6, 4])  # of equal elements, which one is chosen is open
 _PAIR_OF_POINTS = [S(f(5), f(5, of="sorted")), S(f(2, 5), f(5, of="sorted")), S(f(3, 4), f(3, 4), dim=0)]
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 
@@ -227,7 +229,7 @@ TABLE: dict[str, list[Sample]] = {
     "where.ScalarSelf": [S(b(2, 3), 1.5, f(2, 3))],
     "where.ScalarOther": [S(b(2, 3), f(2, 3), 1.5)],
     "where.Scalar": [S(b(2, 3), 1.5, 2)],
-    "one_hot": [S(i(2, 3)), S(i(4), 5)], "embedding": [S(f(5, 3), i(2, 4, high=5)), S(f(5, 3), v([1, 1]), 1)],
+    "one_hot": [S(i(2, 3)), S(i(4), 5)], "embedding": [S(f(5, 3), i(2, 4, high=5)), S(f(5, 3), v([1, 1]), 3)],
     "embedding_backward": [S(f(2, 4, 3), i(2, 4, high=5), 5, -1, False, False)],
     "embedding_dense_backward": [S(f(2, 4, 3), i(2, 4, high=5), 5, -1, False),
         S(f(2, 4, 3), i(2, 4, high=5), 5, 1, True)],
@@ -235,6 +237,14 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("_embedding_bag", "_embedding_bag_forward_only", "embedding_bag"),
                     [S(f(5, 3), v([1, 2, 4, 3]), v([0, 2]), False, m) for m in (0, 1, 2)]),
     "embedding_bag.padding_idx": [S(f(5, 3), v([1, 2, 4, 3]), v([0, 2]), False, 0, False, None, False, 2)],
+    "_embedding_bag_backward": [S(f(2, 3), v([1, 2, 4, 1]), v([0, 3]), v(o), v([3, 1]), v(top), 5, False, m, False, w)
+        for o, m, w, top in (([0, 0, 0, 1], 0, None, [3, 1]), ([], 0, None, [3, 1]), ([], 0, f(4), [3, 1]),
+                             ([0, 0, 0, 1], 1, None, [3, 1]), ([0, 0, 0, 1], 2, None, [[1, 2, 4], [1, 1, 1]]))],
+    "_embedding_bag_dense_backward": [S(f(2, 3), v(of), v([0, 0, 0, 1]), v([3, 1]), v(top), 5, freq, m, None)
+        for m, freq, of, top in ((0, False, [1, 2, 4, 1], [3, 1]), (0, True, [1, 2, 2, 1], [3, 1]),
+            (1, False, [1, 2, 4, 1], [3, 1]), (2, False, [1, 2, 4, 1], [[1, 2, 4], [1, 1, 1]]))],
+    "_embedding_bag_per_sample_weights_backward": [S(f(2, 3), f(5, 3), v([1, 2, 4, 1]), v([0, 3]), v(o), 0, *pad)
+        for o in ([0, 0, 0, 1], []) for pad in ((), (2,))],
     # reductions, order, search
     "logsumexp": [S(f(2, 3), 0), S(f(2, 3), [0, 1]), S(f(2, 3), [-1], True)], "special_logsumexp": [S(f(2, 3), [0])],
     "special_softmax": [S(f(2, 3), 0)], "special_log_softmax": [S(f(2, 3), -1)],
@@ -246,7 +256,7 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("var", "std", "var_mean", "std_mean"), [S(f(2, 3)), S(f(4), False), S(f(0))]),
     **dict.fromkeys(("var.dim", "std.dim", "var_mean.dim", "std_mean.dim"),
         [S(f(2, 3), 0), S(f(2, 3), [0, 1], False, True), S(f(2, 3), None)]),
-    **{f"{name}.correction": [S(f(2, 3)), S(f(2, 3), [0], correction=2), S(f(2, 3), None, correction=0, keepdim=True)]
+    **{f"{name}.correction": [S(f(2, 3)), S(f(2, 3), [1], correction=2), S(f(2, 3), None, correction=0, keepdim=True)]
        for name in ("var", "std", "var_mean", "std_mean")},
     "dist": [S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)],
     "norm.Scalar": [S(f(2, 3)), S(f(2, 3), 1)], "norm.ScalarOpt_dim": [S(f(2, 3), 2, [0]), S(f(2, 3), None, [1], True)],
@@ -275,8 +285,8 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("sort", "argsort", "msort"), [S(f(7)), S(f(3, 5)), S(f(0)), S(f())]),
     "sort.stable": [S(f(3, 5), stable=True), S(i(3, 9), stable=True, dim=0, descending=True)],
     "argsort.stable": [S(i(3, 9), stable=True)],
-    "topk": [S(f(7), 3), S(f(3, 5), 2, 0), S(f(3, 5), 2, 1, False), S(f(3), 4)],
-    "kthvalue": [S(f(7), 3), S(f(3, 5), 1, 0, True), S(f(3), 4)],
+    "topk": [S(_DISTINCT, 3), S(f(3, 5), 2, 0), S(f(3, 5), 2, 1, False), S(f(3), 4)],
+    "kthvalue": [S(_DISTINCT, 3), S(f(3, 5), 1, 0, True), S(f(3), 4)],
     **dict.fromkeys(("median", "nanmedian"), [S(f(7)), S(f(2, 3)), S(f(0))]),
     **dict.fromkeys(("median.dim", "nanmedian.dim", "mode"),
         [S(f(3, 5), 0), S(f(3, 4), 1, True), S(f(), 0), S(f(3), 2)]),
@@ -332,6 +342,14 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("linalg_lu_factor_ex", "linalg_lu_factor", "linalg_lu", "linalg_inv_ex", "linalg_inv", "inverse",
         "linalg_det", "det",
                      "linalg_slogdet", "slogdet", "linalg_cond", "pinverse"), [*_SQUARE, S(f(3))]),
+    "geqrf": _TALL, **dict.fromkeys(("linalg_householder_product", "orgqr"), _REFLECTORS),
+    "ormqr": [S(f(4, 3), f(3), f(4, 2)), S(f(2, 4, 3), f(2, 3), f(2, 5, 4), False, True), S(f(4, 3), f(2), f(4, 2))],
+    **dict.fromkeys(("linalg_ldl_factor", "linalg_ldl_factor_ex"), [S(f(3, 3, of="symmetric")), S(f(2, 3))]),
+    "linalg_ldl_solve": [S(f(3, 3, of="symmetric"), v([1, 2, 3], "int32"), f(3, 2)),
+        S(f(3, 3, of="symmetric"), v([1, 2, 3], "int32"), f(2, 3, 2))],
+    "cov": [S(f(3, 5)), S(f(5), correction=0), S(f(3, 5), fweights=v([1, 2, 0, 1, 1])),
+        S(f(3, 3), aweights=v([0.5, 1.5, 1.0], "float64")), S(f(2, 2, 2))],
+    "corrcoef": [S(f(3, 5)), S(f(5)), S(f(2, 2, 2))],
     "linalg_matrix_exp": [S(f(3, 3)), S(f(2, 3, 3)), S(f(2, 3))], "matrix_exp": [S(f(3, 3))],
     "linalg_tensorinv": [S(f(6, 2, 3)), S(f(6, 2, 3), 1)], "linalg_tensorsolve": [S(f(2, 3, 6), f(2, 3))],
     "logdet": _DEFINITE,
@@ -362,6 +380,7 @@ TABLE: dict[str, list[Sample]] = {
         [S(f(2, 3), f(3), rounding_mode=m) for m in (None, "floor", "trunc", "up")]),
     "special_polygamma": [S(n, f(2, 3, low=0.5, high=4)) for n in (0, 1, 2)],
     "polygamma": [S(n, f(2, 3, low=0.5, high=4)) for n in (0, 1, 2, -1)],
+    "polygamma_": [S(f(2, 3, low=0.5, high=4), n) for n in (0, 1, 2, -1)],
     "_foreach_norm.Scalar": [S([f(2, 3), f(4)]), S([f(2)], 1)], "_foreach_powsum.Scalar": [S([f(2, 3), f(4)], 2)],
     "_foreach_mm": [S([f(2, 3)], [f(3, 2)])],
     "clamp": [S(f(2, 3), -0.5, 0.5), S(f(2, 3), None, 0.5), S(f(2, 3), -0.5), S(f(2, 3)), S(f(2, 3), 1, -1)],
@@ -387,3 +406,12 @@ TABLE: dict[str, list[Sample]] = {
                                      maximize=False).with_dtype("float32")]
        for kind, rate in (("", 0.1), (".tensor_lr", v(0.1, "float32")))},
 }  # fmt: skip
+for _name in (
+    "alias", "as_strided", "detach", "diagonal", "expand", "permute", "select.int", "slice.Tensor", "split.Tensor",
+    "split_with_sizes", "squeeze", "squeeze.dim", "squeeze.dims", "t", "transpose.int", "unbind.int", "unfold",
+    "unsqueeze", "view", "view.dtype", "view_as_complex", "view_as_real",
+):  # fmt: skip
+    if _name in TABLE:
+        _view, _, _overload = _name.partition(".")
+        TABLE[f"{_view}_copy" + (f".{_overload}" if _overload else "")] = TABLE[_name]
+TABLE["slice_copy.Tensor"] = TABLE["slice.Tensor"][:-1]  # a step of 0 is another error than the view's

@@ -49,6 +49,14 @@ def _upsample(dims: int, aligned: bool) -> list[Sample]:
     return [S(f(2, 3, *(4,) * dims), [n] * dims, *flag) for n in (8, 7, 2) for flag in flags]
 
 
+def _upsample_vec(dims: int, aligned: bool) -> list[Sample]:
+    flag = [(False,), (True,)] if aligned else [()]
+    x = f(2, 3, *(4,) * dims)
+    return [S(x, [n] * dims, *a, None) for n in (8, 7, 2) for a in flag] + [
+        S(x, None, *a, [n] * dims) for n in (2.0, 1.6, 0.5) for a in flag
+    ]
+
+
 def _layers(gates: int) -> list[Fill]:
     return [f(3 * gates, 4), f(3 * gates, 3), f(3 * gates), f(3 * gates)]
 
@@ -60,6 +68,12 @@ def _rnn(gates: int, state: Fill | list[Fill], packed: Fill | list[Fill]) -> dic
     }
 
 
+_RESIZERS = [
+    *((f"{name}{n}d", n, False) for name in ("upsample_nearest", "_upsample_nearest_exact") for n in (1, 2, 3)),
+    ("upsample_linear1d", 1, True), ("upsample_trilinear3d", 3, True),
+    *((name, 2, True) for name in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa",
+                                   "_upsample_bicubic2d_aa")),
+]  # fmt: skip
 _STATE = f(1, 2, 3)
 _PACKED = f(1, 3, 3)
 _RNNS = {
@@ -96,11 +110,17 @@ TABLE: dict[str, list[Sample]] = {
     "ctc_loss.IntList": [S(f(5, 2, 4), i(2, 3, low=1, high=4), [5, 4], [3, 2]),
         S(f(5, 2, 4), i(2, 3, low=1, high=4), [5, 4], [3, 2], 0, 0)],
     "ctc_loss.Tensor": [S(f(5, 2, 4), i(2, 3, low=1, high=4), v([5, 4]), v([3, 2]))],
-    "_ctc_loss": [S(f(5, 2, 4), i(2, 3, low=1, high=4), [5, 4], [3, 2])],
+    # PyTorch leaves what lies beyond an input's or target's end undefined.
+    "_ctc_loss": [S(f(5, 2, 4), i(2, 3, low=1, high=4), [5, 5], [3, 3]),
+        S(f(5, 2, 4), v([[0, 1, 2], [2, 0, 1]], "int32"), [5, 5], [3, 3], 3)],
+    "_ctc_loss.Tensor": [S(f(5, 2, 4), i(2, 3, low=1, high=4), v([5, 5]), v([3, 3]))],
     **dict.fromkeys(("cosine_similarity",), [S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)]),
     "pairwise_distance": [S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)],
-    "pdist": [S(f(4, 3)), S(f(4, 3), 1)],
-    "cdist": [S(f(4, 3), f(5, 3)), S(f(4, 3), f(5, 3), 1), S(f(2, 4, 3), f(5, 3), float("inf"))],
+    "pdist": [S(f(4, 3), p) for p in (2.0, 1, 0, 3.5, float("inf"))] + [S(f(1, 3)), S(f(3, 20))],
+    "cdist": [S(f(4, 3), f(5, 3)), S(f(4, 3), f(5, 3), 1), S(f(2, 4, 3), f(5, 3), float("inf")),
+        S(f(4, 3), f(2, 1, 5, 3), 2.5), S(f(3, 2), f(4, 2), 2.0, 1), S(f(3, 20), f(4, 20), 0), S(f(2, 0), f(3, 0)),
+        S(f(27, 3), f(2, 3)), S(f(2, 3), f(2, 4))],
+    "_euclidean_dist": [S(f(4, 3), f(5, 3)), S(f(2, 4, 3), f(5, 3))],
     # pooling
     **{f"{kind}_pool{n}d": rows(n) for n in (1, 2, 3) for kind,
         rows in (("avg", _pool), ("max", _max_pool), ("adaptive_avg", _adaptive),
@@ -108,7 +128,8 @@ TABLE: dict[str, list[Sample]] = {
     **{f"max_pool{n}d_with_indices": _max_pool(n) for n in (1, 2, 3)},
     **{f"_adaptive_avg_pool{n}d": _adaptive(n) for n in (2, 3)},
     "lp_pool1d": [S(f(2, 3, 8, low=0.1), 2.0, 2)], "lp_pool2d": [S(f(2, 3, 8, 8, low=0.1), 2.0, [2, 2])],
-    "fractional_max_pool2d": [S(f(2, 3, 8, 8), [2, 2], [4, 4], f(2, 3, 2, low=0, high=1))],
+    "fractional_max_pool2d": [S(f(2, 3, 8, 8), [2, 2], [4, 4], f(2, 3, 2, low=0, high=1)),
+        S(f(1, 5, 6), [3, 2], [2, 4], f(1, 1, 2, low=0, high=1)), S(f(1, 5, 6), [3, 2], [5, 4], f(1, 1, 2))],
     "fractional_max_pool3d": [S(f(2, 3, 8, 8, 8), [2] * 3, [4] * 3, f(2, 3, 3, low=0, high=1))],
     "max_unpool2d": [S(f(1, 1, 2, 2), v([[[[0, 3], [8, 15]]]]), [4, 4])],
     "max_unpool3d": [S(f(1, 1, 1, 2, 2), v([[[[[0, 3], [8, 15]]]]]), [1, 4, 4], [1, 2, 2], [0, 0, 0])],
@@ -124,7 +145,13 @@ TABLE: dict[str, list[Sample]] = {
     "native_group_norm": [S(f(2, 6, 4), f(6), f(6), 2, 6, 4, 3, 1e-5)],
     "local_response_norm": [S(f(2, 5, 4), 3)],
 
-    "_weight_norm": [S(f(3, 4), f(3, 1))], "_weight_norm_interface": [S(f(3, 4), f(3, 1))],
+    "_weight_norm": [S(f(3, 4), f(3, 1)), S(f(3, 2, 2), f(1, 2, 1), 1), S(f(3, 4), f(), -1)],
+    "_weight_norm_interface": [S(f(3, 4), f(3, 1)), S(f(3, 4), f(1, 4), 1)],
+    "_grouped_mm": [S(f(*left, dtype="float32"), f(*right, dtype="float32"), *offs)
+                    for left, right, offs in (((8, 4), (2, 4, 8), [v([3, 8], "int32")]), ((2, 8, 4), (2, 4, 8), []),
+                                              ((2, 8, 4), (4, 8), [v([4, 8], "int32")]), ((2, 8, 4), (4, 8), []),
+                                              ((8, 8), (8, 4), [v([4, 8], "int32")]), ((8, 3), (2, 3, 8), []))],
+    "norm_except_dim": [S(f(3, 2, 4)), S(f(3, 2, 4), 2, 1), S(f(3, 2, 4), 3, -2), S(f(3, 2), 2, -1), S(f(3), 2, 0)],
     # geometry
     **{f"{kind}_pad{n}d": _pad(n) for n in (1, 2, 3) for kind in ("reflection", "replication")},
     "constant_pad_nd": [S(f(2, 3), [1, 2]), S(f(2, 3), [1, -1, 0, 2], 1.5), S(f(3), [-4, 0])],
@@ -138,14 +165,20 @@ TABLE: dict[str, list[Sample]] = {
                                                                                 ("bicubic", 2))},
     **{f"_upsample_nearest_exact{n}d": _upsample(n, False) for n in (1, 2, 3)},
     **{f"_upsample_{kind}2d_aa": _upsample(2, True) for kind in ("bilinear", "bicubic")},
+    **{f"{name}.vec": _upsample_vec(n, aligned) for name, n, aligned in _RESIZERS},
     "pixel_shuffle": [S(f(1, 8, 2, 3), 2), S(f(1, 6, 2, 3), 2)],
     "pixel_unshuffle": [S(f(1, 2, 4, 6), 2), S(f(1, 2, 3, 6), 2)],
     "channel_shuffle": [S(f(1, 6, 2, 2), 3)], "native_channel_shuffle": [S(f(1, 6, 2, 2), 3)],
     **{name: [S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), mode, pad, flag) for mode in (0, 1,
         2) for pad in (0, 1, 2) for flag in (True, False)]
        for name in ("grid_sampler", "grid_sampler_2d")},
-    "grid_sampler_3d": [S(f(1, 2, 3, 3, 3), f(1, 2, 2, 2, 3, low=-1.2, high=1.2), 0, 0, True)],
-    "affine_grid_generator": [S(f(2, 2, 3), [2, 1, 4, 5], flag) for flag in (True, False)],
+    "grid_sampler_3d": [S(f(1, 2, 3, 2, 3), f(1, 2, 2, 2, 3, low=-1.4, high=1.4), mode, pad, flag)
+                        for mode, pad, flag in (
+                            (0, 0, True), (0, 1, False), (0, 2, False), (1, 0, True), (1, 2, False))],
+    "_grid_sampler_2d_cpu_fallback": [
+        S(f(1, 2, 3, 3, dtype="float32"), f(1, 2, 2, 2, low=-1.2, high=1.2, dtype="float32"), 0, 0, True)],
+    "affine_grid_generator": [S(f(2, 2, 3), [2, 1, 4, 5], flag) for flag in (True, False)]
+                             + [S(f(1, 3, 4), [1, 1, 2, 1, 3], True), S(f(1, 2, 3), [2, 1, 4, 5], True)],
     # activations and attention
     "glu": [S(f(2, 4)), S(f(4, 2), 0), S(f(2, 3))],
     "prelu": [S(f(2, 3), f(3)), S(f(2, 3, 4), f(1)), S(f(2, 3), f(2))],

@@ -26,7 +26,8 @@ _HALF = ("float16", "bfloat16")
 
 @dataclass(frozen=True)
 class Fill:
-    """A tensor to be made: floats in [low, high) off zero, integers in [low, high), bools, or the given values.
+    """A tensor to be made: floats in [low, high) off zero, integers in [low, high), bools, or the given values,
+    which no layout changes.
 
     ``free`` says that a sweep over dtypes may change its dtype; ``shape_of`` (symmetric positive definite, sorted,
     triangular) constrains it.
@@ -87,7 +88,7 @@ class Fill:
             tensor = tensor.permute(order).contiguous().permute(order)
         elif tensor.dim() and self.layout == "sliced":
             tensor = library.stack([tensor, tensor], -1).flatten(-2)[..., ::2] if tensor.numel() else tensor
-        elif tensor.dim() and self.layout == "expanded" and tensor.shape[0] > 1:
+        elif tensor.dim() and self.layout == "expanded" and tensor.shape[0] > 1 and self.values is None:
             tensor = tensor[:1].expand(tensor.shape)
         return tensor if device == "cpu" else tensor.to(device)
 

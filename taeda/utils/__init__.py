@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-_PARTS = ("backend_registration", "checkpoint", "data", "hooks")
+_PARTS = ("_pytree", "backend_registration", "benchmark", "checkpoint", "data", "dlpack", "hooks")
 _FUNCTIONS = {
-    "generate_methods_for_privateuse_backend": "backend_registration",
-    "rename_privateuse_backend": "backend_registration",
+    "generate_methods_for_privateuse1_backend": "backend_registration",
+    "rename_privateuse1_backend": "backend_registration",
 }
+
+
+def set_module(obj: Any, mod: str) -> None:
+    """Say that ``obj`` belongs to the module ``mod``, which is where it is found."""
+    if not isinstance(mod, str):
+        raise TypeError(f"taeda.utils.set_module: mod must be a str; got {type(mod).__name__}")
+    obj.__module__ = mod
 
 
 def __getattr__(name: str) -> Any:

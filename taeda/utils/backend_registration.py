@@ -10,10 +10,10 @@ from typing import Any
 import taeda
 from taeda import _C
 
-__all__ = ["generate_methods_for_privateuse_backend", "rename_privateuse_backend"]
+__all__ = ["generate_methods_for_privateuse1_backend", "rename_privateuse1_backend"]
 
 
-def rename_privateuse_backend(backend_name: str) -> None:
+def rename_privateuse1_backend(backend_name: str) -> None:
     """Give the backend slot PrivateUse1 the name that ``taeda.device`` and printing use, once for the process.
 
     Raises:
@@ -21,7 +21,7 @@ def rename_privateuse_backend(backend_name: str) -> None:
     """
     before = _C._get_privateuse1_backend_name()
     if before not in ("privateuseone", backend_name):
-        raise RuntimeError(f"taeda.utils.rename_privateuse_backend: the backend is called '{before}' already")
+        raise RuntimeError(f"taeda.utils.rename_privateuse1_backend: the backend is called '{before}' already")
     _C._rename_privateuse_backend(backend_name)
 
 
@@ -39,7 +39,7 @@ def _register_device_module(device_type: str, module: Any) -> None:
         sys.modules[f"taeda.{device_type}"] = module
 
 
-def generate_methods_for_privateuse_backend(for_tensor: bool = True, for_module: bool = True,
+def generate_methods_for_privateuse1_backend(for_tensor: bool = True, for_module: bool = True,
                                             for_packed_sequence: bool = True, for_storage: bool = False,
                                             unsupported_dtype: Any = None) -> None:  # fmt: skip
     """Add ``Tensor.is_<name>``, ``Tensor.<name>()``, ``Module.<name>()`` and so on for the renamed backend.
@@ -81,6 +81,6 @@ def _mover(name: str) -> Any:
 def _add(cls: type, name: str, member: Any) -> None:
     if hasattr(cls, name):
         raise RuntimeError(
-            f"taeda.utils.generate_methods_for_privateuse_backend: {cls.__name__} has a member '{name}' already"
+            f"taeda.utils.generate_methods_for_privateuse1_backend: {cls.__name__} has a member '{name}' already"
         )
     setattr(cls, name, member)

@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
-from taedagen.emit.dispatch import elsewhere
-from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, families_called, used_arguments
+from taedagen.emit.dispatch import elsewhere, prototypes
+from taedagen.emit.files import part_name, shares
+from taedagen.emit.forward import call_tangent, reads_overwritten, tangent_function
+from taedagen.emit.fused import Fused, fused_files, fused_kernels, gains
+from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, used_arguments
 from taedagen.emit.plan import Family, Plan, is_view
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
@@ -43,6 +46,7 @@ class Derivative:
     gradients: dict[str, Expr]
     members: list[Member]
     differentiable: list[Argument]  # the op's tensor arguments, in edge order
+    fused: list[Fused] = field(default_factory=list)  # kernels that spare this op a pass over memory
 
     @property
     def struct(self) -> str:
@@ -94,7 +98,10 @@ def trace_derivative(op: Op) -> Derivative | None:
                                    f"there are {sorted(known)}", declaration.derivative_where)  # fmt: skip
     gradients = {k: v for k, v in result.items() if v is not None and k in {a.name for a in tensors}}
     members = _members(op, schema.arguments, result_names, gradients, tensors)
-    return Derivative(op, gradients, members, tensors)
+    kernels = fused_kernels(declaration, {k: v for k, v in result.items() if v is not None})
+    names = [a.name for a in tensors]
+    fused = [k for k in kernels if set(k.of) <= set(names) and gains([gradients[n] for n in k.of], names)]
+    return Derivative(op, gradients, members, tensors, fused)
 
 
 def _result_names(declaration: Declaration) -> list[str]:
@@ -176,8 +183,11 @@ def emit_autograd(plan: Plan) -> dict[str, str]:
     files: dict[str, str] = {}
     for family in plan.families:
         if f"autograd/ops/{family.name}.h" in plan.kernel_headers(family):
+            derivatives = _derivatives(plan, family)
+            kernels = list({k.symbol: k for d in derivatives.values() for k in d.fused}.values())
             files[f"csrc/autograd/ops/{family.name}.h"] = _header(plan, family)
-            files[f"csrc/autograd/ops/{family.name}.cpp"] = _source(plan, family)
+            files |= _sources(plan, family, derivatives)
+            files |= fused_files(family, kernels) if kernels else {}
     return files
 
 
@@ -198,41 +208,66 @@ def _header(plan: Plan, family: Family) -> str:
     return "\n".join([*lines, "}  // namespace taeda", ""])
 
 
+def _derivatives(plan: Plan, family: Family) -> dict[Op, Derivative]:
+    """Of the ops that record."""
+    recording = [op for op in family.ops if plan.has_body(op) and plan.has_autograd_layer(op) and op.variant != "out"]
+    traced = {op: trace_derivative(op) for op in recording if may_have_gradient(op)}
+    return {op: derivative for op, derivative in traced.items() if derivative}
+
+
 def _keyed(op: Op) -> str:
     return ", ".join(filter(None, ("KeySet keys", cpp.parameters(op.schema.arguments))))
 
 
-def _source(plan: Plan, family: Family) -> str:
-    body: list[str] = []
-    roots: list[Expr] = []
+# Bytes of generated text in one unit, which take up to 10 s to compile.
+_UNIT = 80_000
+
+
+def _sources(plan: Plan, family: Family, derivatives: dict[Op, Derivative]) -> dict[str, str]:
+    """All of a declaration stands in one unit, as its ops share a node."""
+    bodies: dict[str, list[str]] = {}
     done: set[str] = set()
     for op in family.ops:
-        if not plan.has_body(op):
-            continue
-        if plan.has_autograd_layer(op) and may_have_gradient(op):
-            derivative = trace_derivative(op) if op.variant != "out" else None
-            if derivative:
-                roots += derivative.gradients.values()
-            if derivative and derivative.struct not in done:
-                done.add(derivative.struct)
-                body += ["namespace {", *_node(derivative), "}  // namespace", ""]
-            body += ["namespace autograd {", *_function(plan, op, derivative), "}  // namespace autograd", ""]
-        elif plan.has_autograd_layer(op):
-            body += ["namespace autograd {", *_plain(plan, op), "}  // namespace autograd", ""]
-        if plan.has_inplace_or_view_layer(op):
-            body += ["namespace inplace_or_view {", *_inplace_or_view(op), "}  // namespace inplace_or_view", ""]
-    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.declared})
+        if plan.has_body(op):
+            bodies.setdefault(op.declaration.schema.full_name, []).extend(_layers(plan, op, derivatives.get(op), done))
+    parts = shares({name: len("\n".join(body)) for name, body in bodies.items()}, _UNIT)
+    sources = {}
+    for part, names in enumerate(parts):
+        text = [line for name in names for line in bodies[name]]
+        own = [d for op, d in derivatives.items() if op.declaration.schema.full_name in names]
+        sources[f"csrc/autograd/ops/{part_name(family.name, part)}.cpp"] = _source(plan, family, own, text)
+    return sources
+
+
+def _layers(plan: Plan, op: Op, derivative: Derivative | None, done: set[str]) -> list[str]:
+    """The node, unless another op brought it, and the op's functions above the backend."""
+    body: list[str] = []
+    if plan.has_autograd_layer(op) and may_have_gradient(op):
+        if derivative and derivative.struct not in done:
+            done.add(derivative.struct)
+            body += ["namespace {", *_node(derivative), "}  // namespace", ""]
+        body += ["namespace autograd {", *_function(plan, op, derivative), "}  // namespace autograd", ""]
+    elif plan.has_autograd_layer(op):
+        body += ["namespace autograd {", *_plain(plan, op), "}  // namespace autograd", ""]
+    if plan.has_inplace_or_view_layer(op):
+        body += ["namespace inplace_or_view {", *_inplace_or_view(op), "}  // namespace inplace_or_view", ""]
+    return body
+
+
+def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: list[str]) -> str:
     lines = [
         f"// Made by taedagen from {family.source}.",
-        *(f'#include "api/{u}.h"' for u in used),
+        '#include "api/values.h"',
         f'#include "autograd/ops/{family.name}.h"',
         '#include "autograd/record.h"',
         '#include "autograd/numbers.h"',
+        *[f'#include "backend/cpu/{family.name}_gradients.h"'] * any(d.fused for d in derivatives),
         f'#include "dispatch/ops/{family.name}.h"',
         '#include "dispatch/call.h"',
         "",
         "namespace taeda {",
         *elsewhere(family),
+        *prototypes(plan, body),
         "using namespace taeda::autograd;",
         "",
     ]
@@ -292,8 +327,9 @@ def _apply(derivative: Derivative) -> list[str]:
     if "grads" in used:
         lines += [
             "    if (std::none_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); })) return;",
-            "    fill_undefined(grads, metadata());",
         ]
+        if not derivative.op.declaration.options.get("optional_grads"):
+            lines.append("    fill_undefined(grads, metadata());")
         known["grads"] = Typed("grads", "TensorList")
     if "needs" in used:
         flags = ", ".join(_needed(derivative, a) for a in derivative.differentiable)
@@ -305,9 +341,22 @@ def _apply(derivative: Derivative) -> list[str]:
     if joint:
         lines += _joint(derivative, grouped, known)
     else:
+        together = next((k for k in derivative.fused if len(k.of) > 1), None)
+        if together:
+            wanted = " && ".join(_needed(derivative, a) for a in derivative.differentiable if a.name in together.of)
+            lines.append(f"    const bool fused = {wanted} && {_fused_call(derivative, together, known)};")
         for name, root in grouped:
-            lines += _single(derivative, name, root, known)
+            lines += _single(derivative, name, root, known, "!fused && " * bool(together and name in together.of))
     return [*lines, "  }"]
+
+
+def _fused_call(derivative: Derivative, kernel: Fused, known: dict[str, Typed]) -> str:
+    """True where the kernel made the gradients."""
+    order = [a.name for a in derivative.differentiable]
+    results = ", ".join(f"&grad_inputs[{order.index(name)}]" for name in kernel.of)
+    operands = ", ".join(known[name].text for name in kernel.operands)
+    scalars = ", ".join(known[name].text for name in kernel.scalars)
+    return f"cpu::fused(cpu::{kernel.symbol}, {{{operands}}}, {{{results}}}{f', {{{scalars}}}' * bool(scalars)})"
 
 
 def _needed(derivative: Derivative, argument: Argument) -> str:
@@ -361,7 +410,7 @@ def _joint(derivative: Derivative, gradients: list[tuple[str, Expr]], known: dic
     return lines
 
 
-def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Typed]) -> list[str]:
+def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Typed], condition: str = "") -> list[str]:
     index = next(i for i, a in enumerate(derivative.differentiable) if a.name == name)
     argument = derivative.differentiable[index]
     lowering = Lowering(derivative.op.declaration, known)
@@ -374,7 +423,10 @@ def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Type
     else:
         assign = f"{target} = {value.text};"
     body = " ".join([*lowering.statements, assign])
-    return [f"    if ({_needed(derivative, argument)}) {{ {body} }}"]
+    alone = next((k for k in derivative.fused if k.of == (name,)), None)
+    condition += _needed(derivative, argument)
+    condition += f" && !{_fused_call(derivative, alone, known)}" if alone else ""
+    return [f"    if ({condition}) {{ {body} }}"]
 
 
 # --- functions
@@ -404,62 +456,61 @@ def _plain(plan: Plan, op: Op) -> list[str]:
     """An op whose results never have a gradient."""
     floor, guard = _skip(plan, op)
     lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
-    if op.variant == "inplace":
-        first = cpp.identifier(op.schema.arguments[0].name)
-        lines.append(f"  check_inplace({first}, recording({first}));")
-    return [*lines, f"  {guard}", f"  return {_below(plan, op, floor)};", "}"]
+    if op.variant != "inplace":
+        return [*lines, f"  {guard}", f"  return {_below(plan, op, floor)};", "}"]
+    first = cpp.identifier(op.schema.arguments[0].name)
+    lines += [f"  check_inplace({first}, recording({first}));", "  {", f"    {guard}"]
+    lines += [f"    {_below(plan, op, floor)};", "  }"]
+    return [*lines, f"  if (has_tangents({first})) [[unlikely]] zero_tangents({first});", "}"]
 
 
 def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     floor, guard = _skip(plan, op)
-    tensors = _tensor_names(op)
-    lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
-    if op.variant != "out" and derivative and _has_tangent_rule(op, derivative):
-        lines = [*_tangent_function(op, derivative), *lines]
-        if _reads_overwritten(op, derivative):
-            inputs, target = _tangent_inputs(op, derivative), cpp.identifier(op.schema.arguments[0].name)
-            lines.append(f"  Tensor before = has_tangents({inputs}) ? value_before({target}) : Tensor();")
+    tensors, below = _tensor_names(op), _below(plan, op, floor)
+    rule = [] if derivative is None else tangent_function(op, derivative.gradients, _result_names(op.declaration))
+    lines = [*rule, cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
     if op.variant == "out":
-        return [
-            *lines,
-            f'  check_out("{op.schema.name}", {tensors});',
-            f"  {guard}",
-            f"  {_below(plan, op, floor)};",
-            "}",
-        ]
-    if op.variant == "inplace":
-        first = cpp.identifier(op.schema.arguments[0].name)
-        lines += [
-            f"  if (!recording({tensors})) [[likely]] {{",
-            f"    {_below(plan, op, floor)};",
-            *_call_tangent(op, derivative, "    "),
-            "    return;",
-            "  }",
-            f"  check_inplace({first}, true);",
-        ]
-    elif _has_tangent_rule(op, derivative):
-        lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    auto made = {_below(plan, op, floor)};",
-                  *_call_tangent(op, derivative, "    "), "    return made;", "  }"]  # fmt: skip
-    else:
-        lines.append(f"  if (!recording({tensors})) [[likely]] return {_below(plan, op, floor)};")
+        return [*lines, f'  check_out("{op.schema.name}", {tensors});', f"  {guard}", f"  {below};", "}"]
+    lines.append(f"  const bool forward = has_tangents({tensors});")
+    first = cpp.identifier(op.schema.arguments[0].name)
+    if derivative and reads_overwritten(op, derivative.gradients):
+        lines.append(f"  Tensor before = forward ? clone_for_inplace({first}) : Tensor();")
     if derivative is None:
-        lines += [f'  Ref<Node> node(new NotDifferentiable("{op.schema.name}"));', f"  collect(*node, {tensors});"]
+        written = first if op.variant == "inplace" else "made"
+        tangent = f'refuse_tangents("{op.schema.name}", {written});'
     else:
-        lines += _record(op, derivative)
+        tangent = call_tangent(op, derivative.gradients)
     if op.variant == "inplace":
-        lines += ["  {", f"    {guard}", f"    {_below(plan, op, floor)};", "  }", f"  rebase_history({first}, node);"]
-    else:
-        lines += [
-            "  auto made = [&] {",
-            f"    {guard}",
-            f"    return {_below(plan, op, floor)};",
-            "  }();",
-            *_set_history(op),
-        ]
+        return [*lines, *_inplace(op, derivative, below, guard, tangent), "}"]
+    lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    if (!forward) [[likely]] return {below};"]
+    lines += ["    auto made = [&] {", f"      {guard}", f"      return {below};", "    }();", f"    {tangent}"]
+    lines += ["    return made;", "  }", *_node_of(op, derivative)]
+    lines += ["  auto made = [&] {", f"    {guard}", f"    return {below};", "  }();", *_set_history(op)]
+    lines.append(f"  if (forward) [[unlikely]] {tangent}")
     if derivative:
         lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
-    lines += _call_tangent(op, derivative, "  ")
-    return [*lines, "}"] if op.variant == "inplace" else [*lines, "  return made;", "}"]
+    return [*lines, "  return made;", "}"]
+
+
+def _inplace(op: Op, derivative: Derivative | None, below: str, guard: str, tangent: str) -> list[str]:
+    tensors, first = _tensor_names(op), cpp.identifier(op.schema.arguments[0].name)
+    run = ["  {", f"    {guard}", f"    {below};", "  }"]
+    lines = [f"  if (!recording({tensors})) [[likely]] {{", f"    if (!forward) [[likely]] return {below};"]
+    lines += [*(f"  {line}" for line in run), f"    {tangent}", "    return;", "  }"]
+    lines += [f"  check_inplace({first}, true);", *_node_of(op, derivative), *run, f"  rebase_history({first}, node);"]
+    lines.append(f"  if (forward) [[unlikely]] {tangent}")
+    if derivative:
+        lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
+    return lines
+
+
+def _node_of(op: Op, derivative: Derivative | None) -> list[str]:
+    if derivative is not None:
+        return _record(op, derivative)
+    return [
+        f'  Ref<Node> node(new NotDifferentiable("{op.schema.name}"));',
+        f"  collect(*node, {_tensor_names(op)});",
+    ]
 
 
 def _record(op: Op, derivative: Derivative) -> list[str]:
@@ -496,55 +547,6 @@ def _set_history(op: Op) -> list[str]:
     for i, result in enumerate(returns):
         lines.append("  skip_output(node);" if result.name in skipped else f"  set_history(std::get<{i}>(made), node);")
     return lines
-
-
-def _has_tangent_rule(op: Op, derivative: Derivative | None) -> bool:
-    """Forward mode is derived for pointwise ops with one result: the derivative with tangents for ``grad``."""
-    declaration = op.declaration
-    return bool(
-        declaration.kind == "pointwise" and derivative and derivative.gradients and len(declaration.schema.returns) == 1
-    )
-
-
-def _tangent_inputs(op: Op, derivative: Derivative) -> str:
-    return ", ".join(cpp.identifier(a.name) for a in derivative.differentiable if a.name in derivative.gradients)
-
-
-def _reads_overwritten(op: Op, derivative: Derivative) -> bool:
-    """Whether an in-place op's tangent needs what ``self`` held before."""
-    used = used_arguments(list(derivative.gradients.values()))
-    return op.variant == "inplace" and "value" in used.get(op.schema.arguments[0].name, set())
-
-
-def _tangent_function(op: Op, derivative: Derivative) -> list[str]:
-    """``mul_tangent(made, self, other)`` sets the tangent of ``made``; ``before`` is what an in-place op overwrote."""
-    before = _reads_overwritten(op, derivative)
-    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
-    if before:
-        known[op.schema.arguments[0].name] = Typed("before", "Tensor")
-    known["result"] = Typed("made", "Tensor")
-    parameters = ["const Tensor& made", *["const Tensor& before"] * before]
-    parameters += [f"[[maybe_unused]] {p}" for p in cpp.parameters(op.schema.arguments).split(", ")]
-    lines = [f"void {op.cpp_name}_tangent({', '.join(parameters)}) {{", "  WithoutTangents guard;", "  Tensor tangent;"]
-    for name, root in derivative.gradients.items():
-        lowering = Lowering(op.declaration, known | {"grad": Typed("grad", "Tensor")})
-        (value,) = lowering.lower([root])
-        lines += [
-            f"  if (has_tangent({cpp.identifier(name)})) {{",
-            f"    Tensor grad = tangent_or_zeros({cpp.identifier(name)});",
-        ]
-        lines += [f"    {statement}" for statement in lowering.statements]
-        lines += [f"    accumulate_tangent(tangent, {value.text});", "  }"]
-    return ["namespace {", *lines, "  set_tangent(made, tangent);", "}", "}  // namespace"]
-
-
-def _call_tangent(op: Op, derivative: Derivative | None, indent: str) -> list[str]:
-    if derivative is None or not _has_tangent_rule(op, derivative):
-        return []
-    target = cpp.identifier(op.schema.arguments[0].name) if op.variant == "inplace" else "made"
-    values = [target, *["before"] * _reads_overwritten(op, derivative), cpp.names(op.schema.arguments)]
-    inputs = _tangent_inputs(op, derivative)
-    return [f"{indent}if (has_tangents({inputs})) [[unlikely]] {op.cpp_name}_tangent({', '.join(values)});"]
 
 
 # --- the layer below: versions and views

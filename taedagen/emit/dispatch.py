@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from zlib import crc32
 
 from taedagen.emit import cpp
@@ -36,20 +37,24 @@ def _lines(*parts: str) -> str:
 
 
 def _api(plan: Plan, family: Family) -> str:
-    lines = [
-        _HEADER.format(sources=family.source),
-        "#pragma once",
-        '#include "api/values.h"',
-        "",
-        "namespace taeda::ops {",
-        "",
-    ]
-    for op in family.declared:
-        arguments = op.schema.arguments
-        first = cpp.optional_from(op, [o for o in plan.ops_named(op.cpp_name)])
-        shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
-        lines.append(f"TAEDA_API {cpp.return_type(op.schema, op.variant)} {op.cpp_name}({shown});")
-    return _lines(*lines, "", "}  // namespace taeda::ops")
+    return _lines(
+        _HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "", "namespace taeda::ops {", "",
+        *(_prototype(plan, op) for op in family.declared), "", "}  // namespace taeda::ops",
+    )  # fmt: skip
+
+
+def _prototype(plan: Plan, op: Op) -> str:
+    arguments = op.schema.arguments
+    first = cpp.optional_from(op, [o for o in plan.ops_named(op.cpp_name)])
+    shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
+    return f"TAEDA_API {cpp.return_type(op.schema, op.variant)} {op.cpp_name}({shown});"
+
+
+def prototypes(plan: Plan, body: list[str]) -> list[str]:
+    """Declares the ops that ``body`` calls, and no others: a new op then changes nobody else's unit."""
+    called = set(re.findall(r"\bops::(\w+)", "\n".join(body)))
+    found = [_prototype(plan, op) for family in plan.declared for op in family.declared if op.cpp_name in called]
+    return ["namespace ops {", *found, "}  // namespace ops"] if found else []
 
 
 def _table_header(family: Family) -> str:

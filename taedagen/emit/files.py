@@ -4,6 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from zlib import crc32
+
+
+def shares(weights: Mapping[str, int], limit: int) -> list[list[str]]:
+    """Cuts a unit that takes too long to compile: the keys of each part, which weigh about ``limit`` together.
+
+    A key's bytes choose its part: a new key moves no other, unless there must be one more part.
+    """
+    count = max(1, -(-sum(weights.values()) // limit))
+    parts: list[list[str]] = [[] for _ in range(count)]
+    for key in weights:
+        parts[crc32(key.encode()) % count].append(key)
+    return parts
+
+
+def part_name(name: str, part: int) -> str:
+    """``binary``, ``binary_1``, ``binary_2``."""
+    return f"{name}_{part}" if part else name
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> list[str]:

@@ -285,12 +285,3 @@ def used_arguments(roots: list[Expr]) -> dict[str, set[str]]:
         if root.kind == "arg":
             used.setdefault(root.name, set()).add("value")
     return used
-
-
-def families_called(roots: list[Expr]) -> set[str]:
-    """The families whose ``api`` header the lowered code needs."""
-    names = {"reciprocal", "rsub", "clamp_min", "clamp_max", "full_like"}
-    for node in walk(roots):
-        if node.kind == "call":
-            names.add(CALLS[node.name].op or node.name if node.name in CALLS else node.name)
-    return {d.family for d in REGISTRY.declarations for n in {d.name, d.name + "_"} if n in names}

@@ -86,6 +86,8 @@ class Plan:
             result.append(Kernel("InplaceOrView", f"inplace_or_view::{op.cpp_name}"))
         if self.has_autograd_layer(op):
             result.append(Kernel("Autograd", f"autograd::{op.cpp_name}"))
+        if self.has_autocast_layer(op):
+            result.append(Kernel("Autocast", f"autocast::{op.cpp_name}"))
         return result
 
     def backend_kernels(self, op: Op) -> list[Kernel]:
@@ -114,6 +116,10 @@ class Plan:
             return bool(self.autograd and declaration.options.get("explicit") and has_tensor(op))
         return has_tensor(op)
 
+    def has_autocast_layer(self, op: Op) -> bool:
+        """What writes into a tensor computes in that tensor's dtype, so only functional forms are cast."""
+        return op.variant == "functional" and "autocast" in op.declaration.options
+
     def tags(self, op: Op) -> list[str]:
         tags = []
         if any(a.type.base == "Generator" for a in op.schema.arguments):
@@ -140,6 +146,8 @@ class Plan:
             headers.append(f"shape/ops/{family.name}.h")
         if any(self.has_autograd_layer(op) or self.has_inplace_or_view_layer(op) for op in built):
             headers.append(f"autograd/ops/{family.name}.h")
+        if any(self.has_autocast_layer(op) for op in built):
+            headers.append(f"autocast/ops/{family.name}.h")
         return headers
 
 

@@ -3,9 +3,12 @@ them."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
+from taedagen.emit.files import part_name, shares
 from taedagen.emit.formula import Formula
 from taedagen.emit.plan import Family, Plan
 from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants, is_operand, supported
@@ -67,20 +70,13 @@ def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     kernels = {d: Kernel(d) for d in dict.fromkeys(op.declaration for op in ops)}
     folder = f"csrc/backend/cpu/{family.name}"
     made = f"// Made by taedagen from {family.source}."
-    files = {f"{folder}_loops.h": _loops(family, list(kernels.values()))}
-    for isa in ISAS:
-        files[f"{folder}.{isa}.cpp"] = f'{made}\n#include "backend/cpu/{family.name}_loops.h"\n'
+    files = loop_files(family, family.name, list(kernels.values()))
     lines = [made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
-             '#include "backend/cpu/loops.h"', "", "namespace taeda {", "", "namespace {"]  # fmt: skip
+             '#include "backend/cpu/loops.h"', '#include "shape/operands.h"', "", "namespace taeda {", "",
+             "namespace {"]  # fmt: skip
     lines += ["using namespace shape;", "using cpu::Pointwise;", "}  // namespace", ""]
-    lines += ["namespace cpu {"]
-    for space in ISAS.values():
-        guard = space != "baseline"
-        lines += ["#if defined(__x86_64__)"] * guard
-        lines += [f"namespace {space} {{ extern const Loop {', '.join(k.table + '[]' for k in kernels.values())}; }}"]
-        lines += ["#endif"] * guard
-    lines += ["}  // namespace cpu", "", "namespace {"]
-    lines += [k.constant() for k in kernels.values()]
+    lines += [*tables(kernels.values()), "", "namespace {"]
+    lines += [f"constexpr Pointwise k_{k.name}{k.initializer()};" for k in kernels.values()]
     lines += ["}  // namespace", ""]
     for op in ops:
         lines += _functions(op, kernels[op.declaration])
@@ -153,22 +149,25 @@ class Kernel:
         own = compute == "Bool" and formula_for(self.declaration, "bool") is not self.declaration.function
         return [own or n in self.variants.masks for n in form.inputs]
 
-    def constant(self) -> str:
+    def initializer(self) -> str:
+        """Of its ``Pointwise``: the rule, and the loops by instruction set."""
         declaration = self.declaration
         promote = _PROMOTION[str(declaration.options.get("promote", "result_type"))]
         tensors = [a.name for a in declaration.schema.arguments if is_operand(declaration, a)]
         elements = ", ".join(f"Element::{_ELEMENT[e]}" for e in self.elements)
         dtypes = bits([d in supported(declaration) for d in DTYPES])
         tables = [f"cpu::{space}::{self.table}" for space in ISAS.values()]
+        contiguous = {None: 0, "always": 1, "number first": 2}[declaration.options.get("contiguous")]
         return "\n".join([
-            f"constexpr Pointwise k_{self.name}{{",
+            "{",
             f"    {{Promotion::{promote}, {bits([t in self.variants.masks for t in tensors])}, {len(self.elements)}, "
-            f"{{{elements}}}, {dtypes}}},",
+            f"{{{elements}}}, {dtypes}, {contiguous}}},",
             "#if defined(__x86_64__)",
-            f"    {{{', '.join(tables)}}}}};",
+            f"    {{{', '.join(tables)}}}",
             "#else",
-            f"    {{{', '.join([tables[0]] * 3)}}}}};",
+            f"    {{{', '.join([tables[0]] * 3)}}}",
             "#endif",
+            "}",
         ])  # fmt: skip
 
 
@@ -176,16 +175,53 @@ def bits(flags: list[bool]) -> int:
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 
-def _loops(family: Family, kernels: list[Kernel]) -> str:
-    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "backend/cpu/loop.h"', "",
-             "namespace taeda::cpu::TAEDA_ISA {", "", "namespace {"]  # fmt: skip
-    for kernel in kernels:
-        lines += [cpp.place_comment(kernel.declaration), *kernel.structs]
-    lines += ["}  // namespace", ""]
-    for kernel in kernels:
-        body = "".join(f"\n    {row}," for row in kernel.rows)
-        lines += [f"extern const Loop {kernel.table}[];", f"const Loop {kernel.table}[] = {{{body}}};"]
-    return "\n".join([*lines, "", "}  // namespace taeda::cpu::TAEDA_ISA", ""])
+def tables(kernels: Iterable[Kernel]) -> list[str]:
+    """Declarations of the kernels' loops, one table for each instruction set."""
+    shown = ", ".join(f"{k.table}[]" for k in kernels)
+    lines = ["namespace cpu {"]
+    for space in ISAS.values():
+        guard = space != "baseline"
+        lines += ["#if defined(__x86_64__)"] * guard
+        lines += [f"namespace {space} {{ extern const Loop {shown}; }}"]
+        lines += ["#endif"] * guard
+    return [*lines, "}  // namespace cpu"]
+
+
+def loop_files(family: Family, name: str, kernels: list[Kernel]) -> dict[str, str]:
+    """The loops' header and the units that compile them."""
+    structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
+    made = {k.table: ("const Loop", k.rows) for k in kernels}
+    return units(family, name, "backend/cpu/loop.h", structs, made)
+
+
+# Loops in one unit: 25 ms each for a short formula.
+_UNIT = 320
+
+
+def units(
+    family: Family, name: str, header: str, structs: list[str], made: dict[str, tuple[str, list[str]]], cost: int = 1
+) -> dict[str, str]:
+    """``<name>_loops.h`` with formulas and the tables of what is made of them (by their names: type and rows), and
+    units per instruction set, of which each compiles its share of the tables; ``cost`` is that of one loop."""
+    weights = {
+        table: cost * sum(len(re.findall(r"\bloops?<", row)) for row in rows) for table, (_, rows) in made.items()
+    }
+    parts = shares(weights, _UNIT)
+    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", f'#include "{header}"', "",
+             "namespace taeda::cpu::TAEDA_ISA {", "", "namespace {", *structs, "}  // namespace", ""]  # fmt: skip
+    for part, names in enumerate(parts):
+        lines += [f"#if TAEDA_PART == {part}"] * (len(parts) > 1)
+        for table in names:
+            type_, rows = made[table]
+            body = "".join(f"\n    {row}," for row in rows)
+            lines += [f"extern {type_} {table}[];", f"{type_} {table}[] = {{{body}}};"]
+        lines += ["#endif"] * (len(parts) > 1)
+    files = {f"csrc/backend/cpu/{name}_loops.h": "\n".join([*lines, "", "}  // namespace taeda::cpu::TAEDA_ISA", ""])}
+    for part in range(len(parts)):
+        text = [lines[0], *[f"#define TAEDA_PART {part}"] * (len(parts) > 1), f'#include "backend/cpu/{name}_loops.h"']
+        for isa in ISAS:
+            files[f"csrc/backend/cpu/{part_name(name, part)}.{isa}.cpp"] = "\n".join([*text, ""])
+    return files
 
 
 # --- functions
@@ -238,6 +274,21 @@ def _scalars(op: Op) -> list[str]:
     return lines
 
 
+def _meta_checks(op: Op, kernel: Kernel) -> list[str]:
+    """A statement that raises where no optional argument is given and that means nothing."""
+    optional = [a.name for a in op.declaration.schema.arguments if a.type.optional]
+    absent = [c for c in kernel.variants.combinations if not any(c.get(name) for name in optional)]
+    computes = [c for c in COMPUTES if any(d in supported(op.declaration) for d in COMPUTES[c][0])]
+    if not optional or kernel.variants.form(absent[0], computes[0]) is not None:
+        return []
+    given = " || ".join(
+        f"{cpp.identifier(a.name)}.{'defined' if a.type.is_tensor else 'has_value'}()"
+        for a in op.declaration.schema.arguments
+        if a.type.optional
+    )
+    return [f'TAEDA_CHECK({given}, "at least one of the optional arguments must be given");']
+
+
 def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
     many, constant = len(kernel.elements) > 1, f"k_{kernel.name}"
     lines = _operands(op)
@@ -245,9 +296,11 @@ def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
     if space == "meta":
         unused = [cpp.identifier(a.name) for a in op.declaration.schema.arguments if not a.type.is_tensor]
         lines += [" ".join(f"(void){name};" for name in unused)] if unused else []
+    lines += _check(op, operands)
     outs = [cpp.identifier(a.name) for a in (op.outs if op.variant == "out" else op.schema.arguments[:1])]
     in_place = str(op.variant == "inplace").lower()
     if space == "meta":
+        lines += _meta_checks(op, kernel)
         if op.variant == "functional":
             lines += [
                 f"Tensor results[{len(kernel.elements)}];",
@@ -274,6 +327,15 @@ def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
         ]
     pointers = ", ".join(f"&{n}" for n in outs)
     return [*lines, f"pointwise_out({constant}, {operands}, {{{pointers}}}, {in_place}{tail});"]
+
+
+def _check(op: Op, operands: str) -> list[str]:
+    """The call of ``shape::check_<name>`` with the operands and the other arguments, where the option ``check`` names
+    one."""
+    name = op.declaration.options.get("check")
+    declared = op.declaration.schema.argument
+    others = [cpp.identifier(a.name) for a in op.inputs if not is_operand(op.declaration, declared(a.name))]
+    return [f"check_{name}({', '.join([operands, *others])});"] if name else []
 
 
 def _return(name: str, count: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from taedagen.emit import cpp
 from taedagen.emit.formula import Formula, expand
 from taedagen.emit.plan import Family, Plan
-from taedagen.emit.pointwise import DTYPES, ISAS, bits
+from taedagen.emit.pointwise import DTYPES, ISAS, bits, units
 from taedagen.emit.variants import COMPUTES, INTEGERS, supported
 from taedagen.opdef.declaration import REGISTRY, Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
@@ -30,9 +30,7 @@ def emit_reduction(plan: Plan) -> dict[str, str]:
 def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     kernels = {d: Kernel(d) for d in dict.fromkeys(op.declaration for op in ops)}
     folder, made = f"csrc/backend/cpu/{family.name}_reduction", f"// Made by taedagen from {family.source}."
-    files = {f"{folder}_loops.h": _loops(made, list(kernels.values()))}
-    for isa in ISAS:
-        files[f"{folder}.{isa}.cpp"] = f'{made}\n#include "backend/cpu/{family.name}_reduction_loops.h"\n'
+    files = _loops(family, [k for k in kernels.values() if k.rows])
     lines = [made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
              '#include "backend/cpu/reduce_engine.h"', "", "namespace taeda {", "", "namespace cpu {"]  # fmt: skip
     for space in ISAS.values():
@@ -194,26 +192,14 @@ class Kernel:
         )
 
 
-def _loops(made: str, kernels: list[Kernel]) -> str:
-    lines = [
-        made,
-        "#pragma once",
-        '#include "backend/cpu/reduce_loop.h"',
-        "",
-        "namespace taeda::cpu::TAEDA_ISA {",
-        "",
-        "namespace {",
-    ]
-    for kernel in kernels:
-        lines += [cpp.place_comment(kernel.declaration), *kernel.structs] if kernel.rows else []
-    lines += ["}  // namespace", ""]
-    for kernel in filter(lambda k: k.rows, kernels):
-        body = "".join(f"\n    {row}," for row in kernel.rows)
-        lines += [
-            f"extern const ReduceLoops* const {kernel.table}[];",
-            f"const ReduceLoops* const {kernel.table}[] = {{{body}}};",
-        ]
-    return "\n".join([*lines, "", "}  // namespace taeda::cpu::TAEDA_ISA", ""])
+# What the loops of one reduction cost to compile, in those of a pointwise formula.
+_COST = 8
+
+
+def _loops(family: Family, kernels: list[Kernel]) -> dict[str, str]:
+    structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
+    made = {k.table: ("const ReduceLoops* const", k.rows) for k in kernels}
+    return units(family, f"{family.name}_reduction", "backend/cpu/reduce_loop.h", structs, made, _COST)
 
 
 # --- functions

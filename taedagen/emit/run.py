@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
 from taedagen.emit.dispatch import emit_dispatch
@@ -24,7 +25,7 @@ from taedagen.opdef.declaration import Op
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
-    "library": [emit_dispatch, emit_autograd, emit_structured, emit_pointwise, emit_reduction],
+    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_pointwise, emit_reduction],
     "bindings": [emit_bindings],
     "python": [emit_stubs, emit_docs, emit_table],
 }

@@ -4,10 +4,11 @@ written by hand in ``csrc/backend`` and ``csrc/composite``."""
 from __future__ import annotations
 
 from taedagen.emit import cpp
-from taedagen.emit.lowering import Lowering, Typed, argument_kind, families_called
+from taedagen.emit.dispatch import prototypes
+from taedagen.emit.lowering import Lowering, Typed, argument_kind
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Declaration, Op
-from taedagen.opdef.expr import Expr, arg, trace
+from taedagen.opdef.expr import arg, trace
 
 
 def emit_structured(plan: Plan) -> dict[str, str]:
@@ -74,36 +75,35 @@ def _kernel_parameters(op: Op) -> str:
 
 def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
     body: list[str] = []
-    roots: list[Expr] = []
     for op in ops:
-        body += _definitions(plan, op, roots)
-    used = sorted({family.name, "copy", *families_called(roots)} & {f.name for f in plan.declared})
+        body += _definitions(plan, op)
     rules = sorted({str(op.declaration.options.get("rules", "rules")) for op in ops})
-    lines = [f"// Made by taedagen from {family.source}.", *(f'#include "api/{u}.h"' for u in used),
-             '#include "autograd/numbers.h"', f'#include "shape/ops/{family.name}.h"',
+    lines = [f"// Made by taedagen from {family.source}.", '#include "api/values.h"',
+             '#include "autograd/numbers.h"', '#include "shape/arguments.h"', f'#include "shape/ops/{family.name}.h"',
              *(f'#include "shape/{r}.h"' for r in rules), '#include "shape/spec.h"', "",
-             "namespace taeda {", "using namespace taeda::autograd;", ""]  # fmt: skip
+             "namespace taeda {", *prototypes(plan, body), "using namespace taeda::autograd;", ""]  # fmt: skip
     return "\n".join([*lines, *body, "}  // namespace taeda", ""])
 
 
-def _definitions(plan: Plan, op: Op, roots: list[Expr]) -> list[str]:
+def _definitions(plan: Plan, op: Op) -> list[str]:
     declaration = op.declaration
     comment = cpp.place_comment(declaration)
     lines: list[str] = []
     for space in _namespaces(plan, op):
-        body = _body(plan, op, space, roots)
+        body = _body(plan, op, space)
         if body is not None:
+            body = [*(_device_checks(op) if space == "meta" else ()), *body]
             lines += [comment, f"{_returns(op)} {space}::{_declare(op)} {{", *(f"  {line}" for line in body), "}", ""]
     return lines
 
 
-def _body(plan: Plan, op: Op, space: str, roots: list[Expr]) -> list[str] | None:
+def _body(plan: Plan, op: Op, space: str) -> list[str] | None:
     """The generated function's statements; None where it is written by hand."""
     declaration = op.declaration
     declared_inplace = op.variant == "inplace" and declaration.schema.name == op.schema.name
     if declaration.kind == "composite":
         if op.variant == "functional":
-            return None if declaration.options.get("files") else _traced(op, roots)
+            return None if declaration.options.get("files") else _traced(op)
         return None if declared_inplace else _through_functional(op, "composite")
     if declaration.kind == "view":
         base = cpp.identifier(declaration.schema.arguments[0].name)
@@ -124,16 +124,50 @@ def _body(plan: Plan, op: Op, space: str, roots: list[Expr]) -> list[str] | None
     return _through_functional(op, space)
 
 
+def _device_checks(op: Op) -> list[str]:
+    """Statements that raise where the arguments of a call on the meta device live on several devices.
+
+    A list of optional tensors is an index, which may come from elsewhere.
+    """
+    tensors = [a for a in op.schema.arguments if a.type.is_tensor and not a.type.optional_elements]
+    if len(tensors) == 1 and not tensors[0].type.is_list:
+        return []
+    return [
+        f"shape::check_on_meta({cpp.identifier(a.name)}, {str(a.type.is_mutable or a in op.outs).lower()});"
+        for a in tensors
+    ]
+
+
+def _out_checks(op: Op, name: str, dtype: str) -> list[str]:
+    """Where an out argument may not have any dtype that can hold the result (``out="same"``), or where one that cannot
+    is a TypeError (``out="type error"``)."""
+    rule = op.declaration.options.get("out")
+    if rule is None:
+        return []
+    if rule not in ("same", "type error"):
+        raise op.declaration.fail(f"out must be 'same' or 'type error'; got {rule!r}")
+    kind = "Type" if rule == "type error" else "Runtime"
+    same = str(rule == "same").lower()
+    return [f"shape::check_out_dtype({cpp.identifier(name)}, {dtype}, {same}, ErrorKind::{kind});"]
+
+
+def _dtype_from(op: Op, target: str) -> list[str]:
+    """Statements that take ``dtype`` from what is written, and raise where another one is asked for."""
+    if op.declaration.options.get("out") == "same" or not any(a.name == "dtype" and a.type.optional for a in op.inputs):
+        return []
+    return [f"if (!dtype) dtype = {target}.dtype();",
+            f"shape::check_out_dtype({target}, *dtype, true, ErrorKind::Runtime);"]  # fmt: skip
+
+
 def _meta_inplace(op: Op) -> str:
     unused = "".join(f"(void){cpp.identifier(a.name)}; " for a in op.schema.arguments)
     return unused.strip()
 
 
-def _traced(op: Op, roots: list[Expr]) -> list[str]:
+def _traced(op: Op) -> list[str]:
     result = trace(op.declaration.function, {a.name: arg(a.name) for a in op.schema.arguments})  # type: ignore[arg-type]
     known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
     parts = list(result) if isinstance(result, tuple) else [result]
-    roots += parts
     lowering = Lowering(op.declaration, known)
     values = lowering.lower(parts)
     text = values[0].text if len(values) == 1 else f"{{{', '.join(v.text for v in values)}}}"
@@ -150,9 +184,10 @@ def _through_functional(op: Op, space: str) -> list[str]:
                 f"ops::copy_({first}, result);"]  # fmt: skip
     names = op.declaration.out_names
     if len(names) == 1:
-        if any(a.name == "dtype" and a.type.optional for a in op.inputs):  # a factory makes what out holds
-            call = call.replace(", dtype,", f", dtype ? dtype : {names[0]}.dtype(),", 1)
-        return [f"shape::copy_to_out({call}, {names[0]});"]
+        before, checks = _dtype_from(op, names[0]), _out_checks(op, names[0], "result.dtype()")
+        if checks:
+            return [*before, f"Tensor result = {call};", *checks, f"shape::copy_to_out(result, {names[0]});"]
+        return [*before, f"shape::copy_to_out({call}, {names[0]});"]
     return [
         f"auto results = {call};",
         *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names)),
@@ -175,7 +210,8 @@ def _shaped(op: Op, space: str) -> list[str]:
         call = [f"{space}::{declaration.name}({inputs}, outs);"] if fills else []
         return [f"auto outs = shape::make_all({rule}, {_device(op, space)});", *call, "return outs;"]
     many = len(names) > 1
-    lines = [f"auto specs = {rule};"]
+    lines = _dtype_from(op, cpp.identifier(names[0])) if op.variant == "out" else []
+    lines.append(f"auto specs = {rule};")
     spec = [f"std::get<{i}>(specs)" for i in range(len(names))] if many else ["specs"]
     if op.variant == "functional":
         lines += [f"Tensor out{i} = shape::make({s}, {_device(op, space)});" for i, s in enumerate(spec)]
@@ -183,6 +219,8 @@ def _shaped(op: Op, space: str) -> list[str]:
         if fills:
             lines.append(f"{space}::{declaration.name}({joined.format(*values)});")
         return [*lines, f"return {{{', '.join(values)}}};" if many else "return out0;"]
+    for n, s in zip(names, spec, strict=True):
+        lines += _out_checks(op, n, f"{s}.dtype")
     lines += [
         f"shape::Out target{i}({cpp.identifier(n)}, {s});" for i, (n, s) in enumerate(zip(names, spec, strict=True))
     ]
@@ -195,7 +233,7 @@ def _shaped(op: Op, space: str) -> list[str]:
 
 def _shaped_temporary(op: Op, space: str, rule: str) -> list[str]:
     first = cpp.identifier(op.schema.arguments[0].name)
-    lines = [f"auto specs = {rule};", f"shape::check_inplace_result({first}, specs.sizes, specs.dtype);",
+    lines = [*_dtype_from(op, first), f"auto specs = {rule};", f"shape::check_inplace_result({first}, specs.sizes, specs.dtype);",
              f"Tensor result = shape::make(specs, {_device(op, space)});"]  # fmt: skip
     if space != "meta":
         lines.append(f"{space}::{op.declaration.name}({cpp.names(op.inputs)}, result);")

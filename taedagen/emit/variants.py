@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from taedagen.emit import cpp
-from taedagen.emit.formula import expand, formula_for
+from taedagen.emit.formula import expand, formula_for, supported
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
 from taedagen.opdef.schema import Argument
@@ -144,8 +144,3 @@ def _equals(name: str, argument: Argument, value: str | None) -> str:
 def is_operand(declaration: Declaration, argument: Argument) -> bool:
     """Whether it is read element by element; numbers named in ``operands`` are, and so take part in promotion."""
     return argument.type.is_tensor or argument.name in declaration.options.get("operands", ())
-
-
-def supported(declaration: Declaration) -> set[str]:
-    """All dtypes that some formula is for."""
-    return set(declaration.dtypes).union(*declaration.formulas)

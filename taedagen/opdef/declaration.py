@@ -15,6 +15,7 @@ from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
 VARIANTS = {"function", "method", "inplace", "out"}
 PROMOTIONS = {"result_type", "float", "same", "bool", "int_to_float"}
+AUTOCASTS = {"lower", "fp32", "promote"}
 
 # Groups of dtypes that declarations name.
 INTEGRAL = ("uint8", "int8", "int16", "int32", "int64")
@@ -235,6 +236,12 @@ def _validate(declaration: Declaration) -> None:
     promote = declaration.options.get("promote")
     if promote is not None and promote not in PROMOTIONS:
         raise declaration.fail(f"the promotion rule '{promote}' is unknown; there are {sorted(PROMOTIONS)}")
+    autocast = declaration.options.get("autocast")
+    if autocast is not None and autocast not in AUTOCASTS:
+        raise declaration.fail(f"the autocast rule '{autocast}' is unknown; there are {sorted(AUTOCASTS)}")
+    widest_of = str(declaration.options.get("widest_of", "")).split()
+    if widest_of and (autocast != "promote" or not set(widest_of) <= set(schema.names)):
+        raise declaration.fail("widest_of names arguments, for autocast='promote'")
     if not declaration.doc:
         raise declaration.fail("it has no docstring")
     if not isinstance(function, type):
@@ -250,8 +257,10 @@ def pointwise(schema: str, **options: Any) -> Callable[[Any], Declaration]:
     """An op whose result at an index is a formula of the inputs at that index.
 
     Options: ``variants`` (of function, method, inplace, out), ``module``, ``dtypes``, ``promote``, ``dtype_out``,
-    ``scalar`` (an argument, or a table of overload to arguments, that may be a number), ``autocast``, ``hot``,
-    ``not_differentiable``.
+    ``scalar`` (an argument, or a table of overload to arguments, that may be a number), ``check`` (a function of
+    ``csrc/shape/operands.h`` that the operands and numbers must pass), ``contiguous`` (new results keep no layout of
+    the operands: ``always``, or with the ``number first``), ``hot``, ``not_differentiable``. Every kind has ``autocast``
+    (``lower``, ``fp32``, or ``promote`` to the widest dtype of all tensors or of those that ``widest_of`` names).
     """
     return _declare("pointwise", schema, options)
 
@@ -268,7 +277,7 @@ def view(schema: str, **options: Any) -> Callable[[Any], Declaration]:
 
 def kernel(schema: str, **options: Any) -> Callable[[Any], Declaration]:
     """An op with a hand-written kernel per backend in ``csrc/backend/*/<files>.cpp``; ``shape`` names its shape
-    rule."""
+    rule. With ``optional_grads`` the derivative takes ``grads`` as they come, undefined where none flowed."""
     return _declare("kernel", schema, options)
 
 

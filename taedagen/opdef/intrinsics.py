@@ -33,11 +33,18 @@ _BINARY = """
 """
 _RENAMED = {
     1: {"i0e": "special_i0e", "i1": "special_i1", "i1e": "special_i1e", "ndtri": "special_ndtri",
-        "log_ndtr": "special_log_ndtr", "erfcx": "special_erfcx", "largest": "", "bessel_j0": "special_bessel_j0",
-        "bessel_j1": "special_bessel_j1", "bessel_y0": "special_bessel_y0", "bessel_y1": "special_bessel_y1"},
+        "log_ndtr": "special_log_ndtr", "erfcx": "special_erfcx", "bessel_j0": "special_bessel_j0",
+        "bessel_j1": "special_bessel_j1", "bessel_y0": "special_bessel_y0", "bessel_y1": "special_bessel_y1",
+        "bessel_k0": "special_modified_bessel_k0", "bessel_k1": "special_modified_bessel_k1",
+        "bessel_k0e": "special_scaled_modified_bessel_k0", "bessel_k1e": "special_scaled_modified_bessel_k1",
+        "airy_ai": "special_airy_ai", "mantissa": "", "exponent": ""},
     2: {"shift_left": "bitwise_left_shift", "shift_right": "bitwise_right_shift", "pymod": "remainder",
-        "floordiv": "floor_divide", "truncdiv": "_div_trunc", "zeta": "special_zeta"},
-    3: {"where": "where", "fma": ""},
+        "floordiv": "floor_divide", "truncdiv": "_div_trunc", "zeta": "special_zeta",
+        "chebyshev_t": "special_chebyshev_polynomial_t", "chebyshev_u": "special_chebyshev_polynomial_u",
+        "chebyshev_v": "special_chebyshev_polynomial_v", "chebyshev_w": "special_chebyshev_polynomial_w",
+        "hermite_h": "special_hermite_polynomial_h", "hermite_he": "special_hermite_polynomial_he",
+        "laguerre_l": "special_laguerre_polynomial_l", "legendre_p": "special_legendre_polynomial_p"},
+    3: {"where": "where", "fma": "", "next_half": ""},
 }  # fmt: skip
 
 CALLS: dict[str, Intrinsic] = {

@@ -32,6 +32,7 @@ def _(grad, self, threshold):
 @pointwise(
     "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor",
     variants="function out",
+    module="nn",
     dtypes=REAL,
 )
 def threshold_backward(grad_output, self, threshold):
@@ -127,6 +128,19 @@ def gelu_backward(grad_output, self, approximate):
     )
 
 
+@gelu_backward.backward
+def _(grad, grad_output, self, approximate):
+    return {
+        "grad_output": gelu_backward(grad, self, approximate=approximate),
+        "self": grad * grad_output * op.gelu_bend(self, approximate=approximate),
+    }
+
+
+@composite("gelu_bend(Tensor self, *, str approximate) -> Tensor", files="activation", unbound=True)
+def gelu_bend(self, approximate):
+    """The second derivative of ``gelu``."""
+
+
 @pointwise("silu(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=(*FLOATING, *COMPLEX))
 def silu(self):
     """The sigmoid-weighted linear unit, ``self * sigmoid(self)``."""
@@ -135,7 +149,7 @@ def silu(self):
 
 @silu.backward
 def _(grad, self):
-    return {"self": silu_backward(grad, self)}
+    return {"self": silu_backward(grad, conj(self))}
 
 
 @pointwise(
@@ -145,16 +159,16 @@ def _(grad, self):
     dtypes=(*FLOATING, *COMPLEX),
 )
 def silu_backward(grad_output, self):
-    """The gradient of ``silu``."""
+    """``grad_output`` times the slope of ``silu``."""
     s = 1 / (1 + exp(-self))
-    return grad_output * conj(s * (1 + self * (1 - s)))
+    return grad_output * (s * (1 + self * (1 - s)))
 
 
 @silu_backward.backward
 def _(grad, grad_output, self):
     s = op.sigmoid(self)
-    slope = s * (1 - s)
-    return {"grad_output": silu_backward(grad, self), "self": grad * grad_output * slope * (2 + self * (1 - 2 * s))}
+    bend = s * (1 - s) * (2 + self * (1 - 2 * s))
+    return {"grad_output": silu_backward(grad, conj(self)), "self": grad * conj(grad_output * bend)}
 
 
 @pointwise("mish(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING)
@@ -185,7 +199,9 @@ def _(grad, self, beta, threshold):
     return {"self": where(self * beta > threshold, grad, grad * op.sigmoid(self * beta))}
 
 
-@pointwise("log_sigmoid(Tensor self) -> Tensor", variants="function out", module="nn", dtypes=FLOATING)
+@pointwise(
+    "log_sigmoid(Tensor self) -> Tensor", variants="function out", module="nn", dtypes=FLOATING, contiguous="always"
+)
 def log_sigmoid(self):
     """``log(sigmoid(self))`` without underflow on the way."""
     return minimum(self, 0) - log1p(exp(-abs(self)))
@@ -196,9 +212,8 @@ def _(grad, self):
     return {"self": grad * op.sigmoid(-self)}
 
 
-@pointwise(
-    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", variants=EVERY, module="nn", dtypes=REAL
-)
+@pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", variants=EVERY, module="nn",
+           dtypes=REAL, check="limits")  # fmt: skip
 def hardtanh(self, min_val, max_val):
     """``self`` limited to the range from ``min_val`` to ``max_val``."""
     return minimum(maximum(self, min_val), max_val)

@@ -6,7 +6,9 @@ EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
 
 
-@pointwise("add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other")
+@pointwise(
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", check="alpha"
+)
 def add(self, other, alpha):
     """``self + alpha * other``, element by element; for bool tensors the logical or."""
     return self + alpha * other
@@ -22,9 +24,8 @@ def _(grad, alpha):
     return {"self": grad, "other": grad * conj(alpha)}
 
 
-@pointwise(
-    "sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", dtypes=NUMERIC
-)
+@pointwise("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other",
+           dtypes=NUMERIC, check="subtraction")  # fmt: skip
 def sub(self, other, alpha):
     """``self - alpha * other``, element by element. Not for bool tensors: ``^`` and ``logical_xor`` say what is
     meant."""
@@ -36,7 +37,8 @@ def _(grad, alpha):
     return {"self": grad, "other": -grad * conj(alpha)}
 
 
-@pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC)
+@pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC,
+           check="subtraction")  # fmt: skip
 def rsub(self, other, alpha):
     """``other - alpha * self``, element by element."""
     return other - alpha * self
@@ -145,6 +147,8 @@ def _(grad, self, other):
     scalar={"Tensor_Scalar": "exponent", "Scalar": "self"},
     dtypes=NUMERIC,
     constants={"exponent": (2, 3, 0.5)},
+    check="power",
+    contiguous="number first",
 )
 def pow(self, exponent):
     """``self`` to the power of ``exponent``, element by element."""
@@ -171,7 +175,7 @@ def _(grad, self, exponent, result):
 
 
 @pointwise("pow_backward_self(Tensor grad_output, Tensor self, Tensor exponent) -> Tensor",
-           scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+           scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
 def pow_backward_self(grad_output, self, exponent):
     """The gradient of a power for its base: nothing where the exponent is 0."""
     return where(exponent == 0, 0, grad_output * conj(exponent * self ** (exponent - 1)))
@@ -191,7 +195,7 @@ def _(grad, grad_output, self, exponent):
 
 
 @pointwise("pow_backward_exponent(Tensor grad_output, Tensor self, Tensor exponent, Tensor result) -> Tensor",
-           scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+           scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
 def pow_backward_exponent(grad_output, self, exponent, result):
     """The gradient of a power for its exponent: nothing where the base is 0 and the power is."""
     return where((self == 0) & (result == 0), 0, grad_output * conj(result * log(self)))
@@ -253,15 +257,21 @@ def _(grad, self, result):
     return {"self": where(self == 0, 0, grad * result / self), "other": grad * 0}
 
 
-@pointwise(
-    "nextafter(Tensor self, Tensor other) -> Tensor",
-    variants=EVERY,
-    dtypes=("float32", "float64"),
-    not_differentiable=True,
-)
+@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
 def nextafter(self, other):
-    """The number next to ``self`` on the way to ``other``."""
+    """The number next to ``self`` on the way to ``other``, of those that their dtype holds."""
+
+
+@pointwise("_nextafter(Tensor self, Tensor other) -> Tensor", dtypes=("float32", "float64"), unbound=True)
+def _nextafter(self, other):
+    """``nextafter`` of numbers that formulas compute in."""
     return nextafter(self, other)
+
+
+@pointwise("_nextafter_half(Tensor self, Tensor other, int digits) -> Tensor", dtypes=HALF, unbound=True)
+def _nextafter_half(self, other, digits):
+    """``nextafter`` among numbers of ``digits`` binary digits: 11 of float16, 8 of bfloat16."""
+    return next_half(self, other, digits)
 
 
 @pointwise("maximum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
@@ -319,9 +329,17 @@ def logaddexp(self, other):
     return where(isinf(self) & (self == other), self, top + log1p(exp(-abs(self - other))))
 
 
+@logaddexp.formula(COMPLEX)
+def _(self, other):
+    larger = real(other) <= real(self)
+    top = where(larger, self, other)
+    rest = where(larger, other, self)
+    return where(isinf(self) & (self == other), self, top + log1p(exp(rest - top)))
+
+
 @logaddexp.backward
 def _(grad, self, other, result):
-    return {"self": grad * exp(self - result), "other": grad * exp(other - result)}
+    return {"self": grad * conj(exp(self - result)), "other": grad * conj(exp(other - result))}
 
 
 @pointwise("logaddexp2(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
@@ -386,11 +404,18 @@ def special_zeta(self, other):
 
 @special_zeta.backward
 def _(grad, self, other):
-    return {"other": grad * -self * op.special_zeta(self + 1, other)}
+    return {
+        "self": op.no_derivative("special.zeta for self"),
+        "other": grad * -self * op.special_zeta(self + 1, other),
+    }
 
 
 @pointwise(
-    "polygamma(int n, Tensor self) -> Tensor", variants="function method out", promote="int_to_float", dtypes=FLOATING
+    "polygamma(int n, Tensor self) -> Tensor",
+    variants="function method out",
+    promote="int_to_float",
+    dtypes=FLOATING,
+    check="order",
 )
 def polygamma(n, self):
     """The ``n``-th derivative of the digamma function."""
@@ -402,6 +427,11 @@ def _(grad, n, self):
     return {"self": grad * op.polygamma(n + 1, self)}
 
 
+@composite("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", variants="method", files="binary")
+def polygamma_(self, n):
+    """``polygamma`` in place."""
+
+
 @pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
 def igamma(self, other):
     """The lower regularised incomplete gamma function of order ``self`` at ``other``."""
@@ -410,7 +440,10 @@ def igamma(self, other):
 
 @igamma.backward
 def _(grad, self, other):
-    return {"other": grad * exp((self - 1) * log(other) - other - lgamma(self))}
+    return {
+        "self": op.no_derivative("igamma for self"),
+        "other": grad * exp((self - 1) * log(other) - other - lgamma(self)),
+    }
 
 
 @pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
@@ -421,7 +454,10 @@ def igammac(self, other):
 
 @igammac.backward
 def _(grad, self, other):
-    return {"other": -grad * exp((self - 1) * log(other) - other - lgamma(self))}
+    return {
+        "self": op.no_derivative("igammac for self"),
+        "other": -grad * exp((self - 1) * log(other) - other - lgamma(self)),
+    }
 
 
 @composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY)
@@ -490,7 +526,7 @@ def _(grad, tensor1, tensor2, value):
 
 
 @pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY,
-           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+           dtypes=FLOATING_AND_COMPLEX, check="quotient")  # fmt: skip
 def addcdiv(self, tensor1, tensor2, value):
     """``self + value * tensor1 / tensor2``."""
     return self + value * (tensor1 / tensor2)
@@ -505,8 +541,7 @@ def _(grad, tensor1, tensor2, value):
     }
 
 
-@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same",
-           not_differentiable=True)  # fmt: skip
+@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same")
 def heaviside(self, values):
     """0 below zero, 1 above, ``values`` at zero; NaN gives 0."""
     return where(self == 0, values, where(self > 0, 1, 0))

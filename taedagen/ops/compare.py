@@ -178,19 +178,20 @@ def signbit(self):
     return signbit(self)
 
 
-@pointwise("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-           variants="function method", promote="bool", dtypes=(*FLOATING, *COMPLEX))  # fmt: skip
+@composite("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
+           variants="function method", files="binary")  # fmt: skip
 def isclose(self, other, rtol, atol, equal_nan):
     """Whether ``|self - other| <= atol + rtol * |other|``, or both are equal (infinities, and NaN with
     ``equal_nan``)."""
+
+
+@pointwise("_isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor", promote="bool",
+           dtypes=(*FLOATING, *COMPLEX), unbound=True)  # fmt: skip
+def _isclose(self, other, rtol, atol, equal_nan):
+    """``isclose`` of numbers that are not whole."""
     near = isfinite(self) & isfinite(other) & (real(abs(self - other)) <= atol + rtol * real(abs(other)))
     same = (self == other) | near
     return same | (isnan(self) & isnan(other)) if equal_nan else same
-
-
-@isclose.formula(BITS)
-def _(self, other, rtol, atol, equal_nan):
-    return self == other
 
 
 # --- choices
@@ -231,7 +232,9 @@ def _(grad, self, min, max):
     return {"self": op.clamp_backward(grad, self, min, max)}
 
 
-@pointwise("clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor", dtypes=FLOATING)
+@pointwise(
+    "clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor", dtypes=FLOATING, unbound=True
+)
 def clamp_backward(grad, self, min, max):
     """``grad`` where ``self`` lies within the limits."""
     if min is None and max is None:

@@ -61,7 +61,7 @@ def _(grad):
     return {"real": op.real(grad), "imag": op.imag(grad)}
 
 
-@composite("polar(Tensor abs, Tensor angle) -> Tensor", variants="function out")
+@composite("polar(Tensor abs, Tensor angle) -> Tensor", variants="function out", autocast="fp32")
 def polar(abs, angle):
     """The complex numbers with these lengths and angles in radians; both float32 or both float64."""
     return op.complex(op.mul(abs, op.cos(angle)), op.mul(abs, op.sin(angle)))

@@ -71,6 +71,7 @@ def convolution_weight_grad_backward(grad, features, input, stride, padding, dil
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, L) with ``weight`` (C_out, C / groups, K)."""
@@ -80,6 +81,7 @@ def conv1d(input, weight, bias, stride, padding, dilation, groups):
     'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", '
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
@@ -89,6 +91,7 @@ def conv1d(input, weight, bias, stride, padding, dilation, groups):
     "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, H, W) with ``weight`` (C_out, C / groups, K, K)."""
@@ -98,6 +101,7 @@ def conv2d(input, weight, bias, stride, padding, dilation, groups):
     'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", '
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
@@ -107,6 +111,7 @@ def conv2d(input, weight, bias, stride, padding, dilation, groups):
     "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, D, H, W) with ``weight`` (C_out, C / groups, K, K, K)."""
@@ -116,6 +121,7 @@ def conv3d(input, weight, bias, stride, padding, dilation, groups):
     'conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", '
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
@@ -125,6 +131,7 @@ def conv3d(input, weight, bias, stride, padding, dilation, groups):
     "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
     "SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv1d`` as an operation: ``weight`` is (C, C_out / groups, K)."""
@@ -134,6 +141,7 @@ def conv_transpose1d(input, weight, bias, stride, padding, output_padding, group
     "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv2d`` as an operation: ``weight`` is (C, C_out / groups, K, K)."""
@@ -143,12 +151,13 @@ def conv_transpose2d(input, weight, bias, stride, padding, output_padding, group
     "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor",
     files="conv",
+    autocast="lower",
 )
 def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv3d`` as an operation: ``weight`` is (C, C_out / groups, K, K, K)."""
 
 
-@composite("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", files="conv")
+@composite("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", files="conv", autocast="lower")
 def conv_tbc(self, weight, bias, pad):
     """``conv1d`` with time first: ``self`` (T, N, C), ``weight`` (K, C, C_out), ``bias`` (C_out,)."""
 

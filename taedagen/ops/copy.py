@@ -28,6 +28,13 @@ def _(grad, self):
     return {"self": op.zeros_like(grad)}
 
 
+@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method",
+           files="copy")  # fmt: skip
+def fill_diagonal_(self, fill_value, wrap):
+    """Sets the elements whose indices are all equal to ``fill_value``; with ``wrap`` the diagonal of a tall matrix goes
+    on below, one row further down. RuntimeError below two dimensions, and for more of unequal sizes."""
+
+
 @kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy")
 def zero_(self):
     """Sets every element to zero."""
@@ -109,9 +116,19 @@ def fill(self, value):
     """A tensor like ``self`` with every element ``value``."""
 
 
+@fill.backward
+def _(grad):
+    return {"self": op.zeros_like(grad)}
+
+
 @composite("fill.Tensor(Tensor self, Tensor value) -> Tensor", variants="function out", files="copy")
 def fill_with(self, value):
     """A tensor like ``self`` with every element the number in the 0-d tensor ``value``."""
+
+
+@fill_with.backward
+def _(grad):
+    return {"self": op.zeros_like(grad), "value": grad}
 
 
 @composite(

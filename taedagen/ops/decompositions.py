@@ -79,7 +79,9 @@ def linalg_lu_solve(LU, pivots, B, left, adjoint):
     """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``) from the factors of A."""
 
 
-@composite("lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", variants="function method out")
+@composite(
+    "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", variants="function method out", autocast="fp32"
+)
 def lu_solve(self, LU_data, LU_pivots):
     """``linalg_lu_solve`` with its arguments in another order."""
     return op.linalg_lu_solve(LU_data, LU_pivots, self)
@@ -95,6 +97,7 @@ def lu_solve(self, LU_data, LU_pivots):
     shape="inv",
     files="lapack",
     nondiff="info",
+    autocast="fp32",
 )
 def linalg_inv_ex(A, check_errors):
     """The inverse of square matrices, and 0 or the place of the zero pivot of those that have none."""
@@ -105,12 +108,19 @@ def _(grads, inverse):
     return {"A": -op.matmul(op.adjoint(inverse), op.matmul(grads[0], op.adjoint(inverse)))}
 
 
-@composite("linalg_inv(Tensor A) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_inv(Tensor A) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+    autocast="fp32",
+    out="same",
+)
 def linalg_inv(A):
     """The inverse of square matrices; LinAlgError for a singular one."""
 
 
-@composite("inverse(Tensor self) -> Tensor", variants="function method out")
+@composite("inverse(Tensor self) -> Tensor", variants="function method out", autocast="fp32", out="same")
 def inverse(self):
     """``linalg_inv`` under its other name."""
     return op.linalg_inv(self)
@@ -148,6 +158,8 @@ def linalg_solve_backward(grad, A, B, X, left):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
+    out="same",
 )
 def linalg_solve(A, B, left):
     """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``); LinAlgError for a singular A."""
@@ -159,6 +171,7 @@ def linalg_solve(A, B, left):
     module="linalg",
     shape="solve_triangular",
     files="lapack",
+    out="same",
 )
 def linalg_solve_triangular(self, B, upper, left, unitriangular):
     """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``) for a triangular A, whose other half is not
@@ -186,6 +199,7 @@ def solve_triangular_backward(grad, A, X, upper, left, unitriangular):
     "(Tensor solution, Tensor cloned_coefficient)",
     variants="function method",
     files="decompositions",
+    autocast="fp32",
 )
 def triangular_solve(self, A, upper, transpose, unitriangular):
     """The solution of ``A @ X = self`` for a triangular A (or its transpose), and a copy of A."""
@@ -201,6 +215,7 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
     shape="cholesky",
     files="lapack",
     nondiff="info",
+    autocast="fp32",
 )
 def linalg_cholesky_ex(self, upper, check_errors):
     """The triangular factor of positive-definite matrices, and 0 or the order of the minor that is not positive."""
@@ -221,13 +236,15 @@ def cholesky_backward(grad, L, upper):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
+    out="same",
 )
 def linalg_cholesky(self, upper):
     """The lower factor L of ``A = L @ L^H`` (or the upper one of ``U^H @ U``); LinAlgError where A is not positive
     definite."""
 
 
-@composite("cholesky(Tensor self, bool upper=False) -> Tensor", variants="function method out")
+@composite("cholesky(Tensor self, bool upper=False) -> Tensor", variants="function method out", autocast="fp32")
 def cholesky(self, upper):
     """``linalg_cholesky`` under its other name."""
     return op.linalg_cholesky(self, upper=upper)
@@ -237,13 +254,17 @@ def cholesky(self, upper):
     "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor",
     variants="function method out",
     files="decompositions",
+    autocast="fp32",
 )
 def cholesky_solve(self, input2, upper):
     """The solution of ``A @ X = self`` from the Cholesky factor ``input2`` of A."""
 
 
 @composite(
-    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor", variants="function method out", files="decompositions"
+    "cholesky_inverse(Tensor self, bool upper=False) -> Tensor",
+    variants="function method out",
+    files="decompositions",
+    autocast="fp32",
 )
 def cholesky_inverse(self, upper):
     """The inverse of A from its Cholesky factor."""
@@ -258,6 +279,8 @@ def cholesky_inverse(self, upper):
     module="linalg",
     shape="qr",
     files="lapack",
+    autocast="fp32",
+    out="same",
 )
 def linalg_qr(A, mode):
     """``A = Q @ R`` with orthonormal columns and an upper triangle; ``mode`` is reduced, complete, or r (an empty
@@ -279,7 +302,10 @@ def qr_backward(grad_q, grad_r, Q, R, mode):
 
 
 @composite(
-    "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)", variants="function method", files="decompositions"
+    "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
+    variants="function method",
+    files="decompositions",
+    autocast="fp32",
 )
 def qr(self, some):
     """``linalg_qr``, reduced where ``some``, else complete."""
@@ -320,6 +346,7 @@ def svd_backward(grad_u, grad_s, grad_vh, A, U, S, Vh, full_matrices, compute_uv
     "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
     variants="function",
     module="linalg",
+    autocast="fp32",
 )
 def linalg_svd(A, full_matrices, driver):
     """``A = U @ diag(S) @ Vh`` with singular values in descending order."""
@@ -332,6 +359,8 @@ def linalg_svd(A, full_matrices, driver):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
+    out="same",
 )
 def linalg_svdvals(A, driver):
     """The singular values, in descending order."""
@@ -341,6 +370,7 @@ def linalg_svdvals(A, driver):
     "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
     variants="function method",
     files="decompositions",
+    autocast="fp32",
 )
 def svd(self, some, compute_uv):
     """``self = U @ diag(S) @ V^H``; without ``compute_uv``, U and V are zeros."""
@@ -378,6 +408,7 @@ def eigh_backward(grad_values, grad_vectors, values, vectors):
     "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
     variants="function",
     module="linalg",
+    autocast="fp32",
 )
 def linalg_eigh(self, UPLO):
     """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which the triangle ``UPLO`` is
@@ -391,6 +422,8 @@ def linalg_eigh(self, UPLO):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
+    out="same",
 )
 def linalg_eigvalsh(self, UPLO):
     """The eigenvalues of Hermitian matrices, ascending."""
@@ -402,6 +435,7 @@ def linalg_eigvalsh(self, UPLO):
     module="linalg",
     shape="eig",
     files="lapack",
+    autocast="fp32",
 )
 def linalg_eig(self):
     """The complex eigenvalues and eigenvectors (columns, of length 1) of square matrices."""
@@ -421,7 +455,13 @@ def eig_backward(grad_values, grad_vectors, values, vectors, dtype):
     """The gradient of an eigenvalue decomposition."""
 
 
-@composite("linalg_eigvals(Tensor self) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_eigvals(Tensor self) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+    autocast="fp32",
+)
 def linalg_eigvals(self):
     """The complex eigenvalues of square matrices."""
 
@@ -429,7 +469,9 @@ def linalg_eigvals(self):
 # --- determinants
 
 
-@composite("linalg_det(Tensor A) -> Tensor", variants="function out", module="linalg", files="decompositions")
+@composite(
+    "linalg_det(Tensor A) -> Tensor", variants="function out", module="linalg", files="decompositions", out="same"
+)
 def linalg_det(A):
     """The determinants of square matrices."""
 
@@ -516,7 +558,7 @@ def linalg_pinv(self, rcond, hermitian):
     """The pseudo-inverse with a relative tolerance."""
 
 
-@composite("pinverse(Tensor self, float rcond=1e-15) -> Tensor", variants="function method")
+@composite("pinverse(Tensor self, float rcond=1e-15) -> Tensor", variants="function method", autocast="fp32")
 def pinverse(self, rcond):
     """The pseudo-inverse with a relative tolerance."""
     return op.linalg_pinv(self, rcond)
@@ -528,6 +570,7 @@ def pinverse(self, rcond):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
 )
 def linalg_matrix_rank(input, atol, rtol, hermitian):
     """How many singular values exceed max(atol, rtol * the largest)."""
@@ -539,6 +582,7 @@ def linalg_matrix_rank(input, atol, rtol, hermitian):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
 )
 def linalg_matrix_rank(self, atol, rtol, hermitian):
     """The rank with numbers for tolerances."""
@@ -549,6 +593,7 @@ def linalg_matrix_rank(self, atol, rtol, hermitian):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
 )
 def linalg_matrix_rank(self, tol, hermitian):
     """The rank with an absolute tolerance."""
@@ -559,6 +604,7 @@ def linalg_matrix_rank(self, tol, hermitian):
     variants="function out",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
 )
 def linalg_cond(self, p):
     """The condition number: the largest singular value over the smallest, or the norms of order ``p`` of A and its
@@ -566,7 +612,11 @@ def linalg_cond(self, p):
 
 
 @composite(
-    "linalg_cond.p_str(Tensor self, str p) -> Tensor", variants="function out", module="linalg", files="decompositions"
+    "linalg_cond.p_str(Tensor self, str p) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+    autocast="fp32",
 )
 def linalg_cond(self, p):
     """The condition number in the norm 'fro' or 'nuc'."""
@@ -577,21 +627,20 @@ def linalg_cond(self, p):
     shape="lstsq",
     files="lapack",
     unbound=True,
-    nondiff="rank singular_values",
+    not_differentiable=True,
 )
 def linalg_lstsq_gelsd(A, B, rcond):
     """The shortest least-squares solutions by singular values (LAPACK's gelsd)."""
 
 
-@linalg_lstsq_gelsd.backward
-def _(grads, A, B, rcond):
-    g = op.lstsq_backward(grads[0], A, B)
-    return {"A": g[0], "B": g[1]}
-
-
-@composite("lstsq_backward(Tensor grad, Tensor A, Tensor B) -> (Tensor, Tensor)", files="decompositions", unbound=True)
-def lstsq_backward(grad, A, B):
-    """The gradients of ``pinv(A) @ B``."""
+@composite(
+    "lstsq_backward(Tensor? grad_solution, Tensor? grad_residuals, Tensor A, Tensor B, Tensor solution) -> (Tensor, "
+    "Tensor)",
+    files="decompositions",
+    unbound=True,
+)
+def lstsq_backward(grad_solution, grad_residuals, A, B, solution):
+    """The gradients of the solutions and the squared residuals."""
 
 
 @composite(
@@ -601,10 +650,18 @@ def lstsq_backward(grad, A, B):
     variants="function",
     module="linalg",
     files="decompositions",
+    autocast="fp32",
+    nondiff="rank singular_values",
 )
 def linalg_lstsq(self, b, rcond, driver):
     """The shortest X that makes ``self @ X - b`` shortest; residuals where they are defined, rank and singular
     values."""
+
+
+@linalg_lstsq.backward
+def _(grads, self, b, solution):
+    g = op.lstsq_backward(grads[0], grads[1], self, b, solution)
+    return {"self": g[0], "b": g[1]}
 
 
 # --- functions of matrices
@@ -638,6 +695,7 @@ def linalg_vander(x, N):
     variants="function out",
     module="linalg",
     files="matrix_functions",
+    autocast="fp32",
 )
 def linalg_tensorinv(self, ind):
     """The inverse of ``tensordot`` with ``self`` over its last dimensions, of which the first ``ind`` are the
@@ -649,6 +707,7 @@ def linalg_tensorinv(self, ind):
     variants="function out",
     module="linalg",
     files="matrix_functions",
+    autocast="fp32",
 )
 def linalg_tensorsolve(self, other, dims):
     """The X whose ``tensordot`` with ``self``, the dimensions ``dims`` moved to its end, is ``other``."""

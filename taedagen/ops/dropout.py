@@ -39,6 +39,7 @@ def dropout_backward(grad, mask, p, train):
     variants="function out",
     dtypes=(*FLOATING, *COMPLEX),
     masks=("mask",),
+    promote="int_to_float",
 )
 def native_dropout_backward(grad_output, mask, scale):
     """``grad_output * mask * scale``."""

@@ -161,6 +161,7 @@ def _(grad, dim, index, source):
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     variants="function method out",
     files="index",
+    autocast="promote",
 )
 def index_copy(self, dim, index, source):
     """``index_copy_`` into a copy."""

@@ -3,7 +3,14 @@
 from taedagen.opdef import *
 
 
-@kernel("cat(Tensor[] tensors, int dim=0) -> Tensor", variants="function out", shape="cat", files="join")
+@kernel(
+    "cat(Tensor[] tensors, int dim=0) -> Tensor",
+    variants="function out",
+    shape="cat",
+    files="join",
+    out="type error",
+    autocast="promote",
+)
 def cat(tensors, dim):
     """The tensors one after another along ``dim``; their other sizes must agree. Dtypes promote."""
 
@@ -18,19 +25,26 @@ def cat_backward(grad_output, sizes, dim):
     """The gradient's parts; ``sizes`` holds the number of dimensions and the sizes of each input in turn."""
 
 
-@composite("concat(Tensor[] tensors, int dim=0) -> Tensor", variants="function out")
+@composite("concat(Tensor[] tensors, int dim=0) -> Tensor", variants="function out", out="type error")
 def concat(tensors, dim):
     """``cat`` under another name."""
     return op.cat(tensors, dim)
 
 
-@composite("concatenate(Tensor[] tensors, int dim=0) -> Tensor", variants="function out")
+@composite("concatenate(Tensor[] tensors, int dim=0) -> Tensor", variants="function out", out="type error")
 def concatenate(tensors, dim):
     """``cat`` under another name."""
     return op.cat(tensors, dim)
 
 
-@kernel("stack(Tensor[] tensors, int dim=0) -> Tensor", variants="function out", shape="stack", files="join")
+@kernel(
+    "stack(Tensor[] tensors, int dim=0) -> Tensor",
+    variants="function out",
+    shape="stack",
+    files="join",
+    out="type error",
+    autocast="promote",
+)
 def stack(tensors, dim):
     """Tensors of one shape along a new dimension ``dim``. Dtypes promote."""
 
@@ -40,27 +54,27 @@ def _(grad, dim):
     return {"tensors": op.unbind(grad, dim)}
 
 
-@composite("hstack(Tensor[] tensors) -> Tensor", variants="function out", files="join")
+@composite("hstack(Tensor[] tensors) -> Tensor", variants="function out", files="join", out="type error")
 def hstack(tensors):
     """Joined along dimension 1, or 0 for vectors and numbers."""
 
 
-@composite("vstack(Tensor[] tensors) -> Tensor", variants="function out", files="join")
+@composite("vstack(Tensor[] tensors) -> Tensor", variants="function out", files="join", out="type error")
 def vstack(tensors):
     """Joined along dimension 0, vectors as rows."""
 
 
-@composite("row_stack(Tensor[] tensors) -> Tensor", variants="function out", files="join")
+@composite("row_stack(Tensor[] tensors) -> Tensor", variants="function out", files="join", out="type error")
 def row_stack(tensors):
     """``vstack`` under another name."""
 
 
-@composite("dstack(Tensor[] tensors) -> Tensor", variants="function out", files="join")
+@composite("dstack(Tensor[] tensors) -> Tensor", variants="function out", files="join", out="type error")
 def dstack(tensors):
     """Joined along dimension 2 after each got at least three."""
 
 
-@composite("column_stack(Tensor[] tensors) -> Tensor", variants="function out", files="join")
+@composite("column_stack(Tensor[] tensors) -> Tensor", variants="function out", files="join", out="type error")
 def column_stack(tensors):
     """Joined along dimension 1, vectors as columns."""
 

@@ -9,6 +9,7 @@ from taedagen.opdef import *
     shape="mm",
     files="linalg",
     autocast="lower",
+    out="same",
 )
 def mm(self, mat2):
     """The product of two matrices, (n, k) and (k, m)."""
@@ -20,6 +21,11 @@ def _(grad, self, mat2):
         "self": op.mm_backward_left(grad, mat2, self.sizes(), self.strides()),
         "mat2": op.mm_backward_right(grad, self, mat2.sizes(), mat2.strides()),
     }
+
+
+@mm.forward
+def _(self, mat2, self_tangent, mat2_tangent):
+    return op.mm(self_tangent, mat2) + op.mm(self, mat2_tangent)
 
 
 @composite(
@@ -46,6 +52,7 @@ def mm_backward_right(grad, self, sizes, strides):
     shape="bmm",
     files="linalg",
     autocast="lower",
+    out="same",
 )
 def bmm(self, mat2):
     """The products of two batches of matrices, (b, n, k) and (b, k, m)."""
@@ -56,12 +63,18 @@ def _(grad, self, mat2):
     return {"self": op.bmm(grad, op.adjoint(mat2)), "mat2": op.bmm(op.adjoint(self), grad)}
 
 
+@bmm.forward
+def _(self, mat2, self_tangent, mat2_tangent):
+    return op.bmm(self_tangent, mat2) + op.bmm(self, mat2_tangent)
+
+
 @kernel(
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     variants="function method inplace out",
     shape="addmm",
     files="linalg",
     autocast="lower",
+    out="same",
 )
 def addmm(self, mat1, mat2, beta, alpha):
     """``beta * self + alpha * (mat1 @ mat2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
@@ -83,6 +96,7 @@ def _(grad, mat1, mat2, beta, alpha):
     shape="baddbmm",
     files="linalg",
     autocast="lower",
+    out="same",
 )
 def baddbmm(self, batch1, batch2, beta, alpha):
     """``beta * self + alpha * (batch1 @ batch2)`` for batches of matrices."""
@@ -125,13 +139,19 @@ def linear_backward(grad, input, weight, needs):
     """The gradients of ``linear`` for input, weight and bias, where ``needs`` asks for them."""
 
 
-@composite("matmul(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg")
+@composite(
+    "matmul(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    files="linalg",
+    autocast="lower",
+    out="same",
+)
 def matmul(self, other):
     """The matrix product with broadcasting: a vector is a row on the left and a column on the right, and leading
     dimensions are batches."""
 
 
-@composite("linalg_matmul(Tensor self, Tensor other) -> Tensor", variants="function out", module="linalg")
+@composite("linalg_matmul(Tensor self, Tensor other) -> Tensor", variants="function out", module="linalg", out="same")
 def linalg_matmul(self, other):
     """``matmul`` under its other name."""
     return op.matmul(self, other)
@@ -141,11 +161,7 @@ def linalg_matmul(self, other):
 
 
 @kernel(
-    "dot(Tensor self, Tensor tensor) -> Tensor",
-    variants="function method out",
-    shape="dot",
-    files="linalg",
-    autocast="lower",
+    "dot(Tensor self, Tensor tensor) -> Tensor", variants="function method out", shape="dot", files="linalg", out="same"
 )
 def dot(self, tensor):
     """The sum of the products of two vectors' elements, without conjugation."""
@@ -156,18 +172,12 @@ def _(grad, self, tensor):
     return {"self": grad * tensor.conj(), "tensor": grad * self.conj()}
 
 
-@composite("vdot(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg")
+@composite("vdot(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg", out="same")
 def vdot(self, other):
     """``dot`` with the first vector conjugated."""
 
 
-@kernel(
-    "mv(Tensor self, Tensor vec) -> Tensor",
-    variants="function method out",
-    shape="mv",
-    files="linalg",
-    autocast="lower",
-)
+@kernel("mv(Tensor self, Tensor vec) -> Tensor", variants="function method out", shape="mv", files="linalg", out="same")
 def mv(self, vec):
     """The product of a matrix (n, k) and a vector (k,)."""
 
@@ -182,7 +192,7 @@ def _(grad, self, vec):
     variants="function method inplace out",
     shape="addmv",
     files="linalg",
-    autocast="lower",
+    out="same",
 )
 def addmv(self, mat, vec, beta, alpha):
     """``beta * self + alpha * (mat @ vec)``."""
@@ -214,7 +224,7 @@ def addr(self, vec1, vec2, beta, alpha):
     """``beta * self + alpha * outer(vec1, vec2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
 
 
-@composite("inner(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg")
+@composite("inner(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg", out="same")
 def inner(self, other):
     """The products summed over the last dimension of both: (*self.shape[:-1], *other.shape[:-1])."""
 
@@ -224,12 +234,19 @@ def inner(self, other):
     variants="function out",
     module="linalg",
     files="linalg",
+    autocast="lower",
+    out="same",
 )
 def linalg_vecdot(x, y, dim):
     """The sums over ``dim`` of ``x.conj() * y``, broadcast."""
 
 
-@composite("cross(Tensor self, Tensor other, int? dim=None) -> Tensor", variants="function method out", files="linalg")
+@composite(
+    "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
+    variants="function method out",
+    files="linalg",
+    out="same",
+)
 def cross(self, other, dim):
     """The cross product over ``dim``, by default the first one of size 3."""
 
@@ -239,6 +256,7 @@ def cross(self, other, dim):
     variants="function out",
     module="linalg",
     files="linalg",
+    out="same",
 )
 def linalg_cross(self, other, dim):
     """The cross product over ``dim`` (of size 3), with the others broadcast."""
@@ -251,6 +269,8 @@ def linalg_cross(self, other, dim):
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     variants="function method inplace out",
     files="linalg",
+    autocast="lower",
+    out="same",
 )
 def addbmm(self, batch1, batch2, beta, alpha):
     """``beta * self`` plus ``alpha`` times the sum of the products of (b, n, k) and (b, k, m)."""
@@ -260,6 +280,7 @@ def addbmm(self, batch1, batch2, beta, alpha):
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     variants="function",
     files="linalg",
+    autocast="promote",
 )
 def bilinear(input1, input2, weight, bias):
     """``x1^T A x2 + b`` for (..., in1), (..., in2), ``weight`` (out, in1, in2) and ``bias`` (out,)."""
@@ -269,6 +290,7 @@ def bilinear(input1, input2, weight, bias):
     "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor",
     variants="function out",
     files="einsum",
+    out="same",
 )
 def tensordot(self, other, dims_self, dims_other):
     """The products summed over pairs of dimensions; the others follow each other, those of ``self`` first."""
@@ -288,30 +310,36 @@ def kron(self, other):
     """The Kronecker product: every element of ``self`` times the whole of ``other``, as blocks."""
 
 
-@composite("linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function out", module="linalg", files="matrix")
+@composite(
+    "linalg_multi_dot(Tensor[] tensors) -> Tensor", variants="function out", module="linalg", files="matrix", out="same"
+)
 def linalg_multi_dot(tensors):
     """The product of two or more matrices in the cheapest order; the first and last may be vectors."""
 
 
-@composite("chain_matmul(Tensor[] matrices) -> Tensor", variants="function out", files="matrix")
+@composite("chain_matmul(Tensor[] matrices) -> Tensor", variants="function out", files="matrix", out="same")
 def chain_matmul(matrices):
     """The product of one or more matrices in the cheapest order."""
 
 
-@composite("matrix_power(Tensor self, int n) -> Tensor", variants="function method out")
+@composite("matrix_power(Tensor self, int n) -> Tensor", variants="function method out", out="same")
 def matrix_power(self, n):
     """``linalg_matrix_power`` under its other name."""
     return op.linalg_matrix_power(self, n)
 
 
 @composite(
-    "linalg_matrix_power(Tensor self, int n) -> Tensor", variants="function out", module="linalg", files="matrix"
+    "linalg_matrix_power(Tensor self, int n) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix",
+    out="same",
 )
 def linalg_matrix_power(self, n):
     """Square matrices multiplied ``n`` times by themselves; a negative ``n`` takes the inverse."""
 
 
-@composite("trace(Tensor self) -> Tensor", variants="function method out", files="matrix")
+@composite("trace(Tensor self) -> Tensor", variants="function method out", files="matrix", autocast="fp32", out="same")
 def trace(self):
     """The sum of the diagonal of a matrix."""
 

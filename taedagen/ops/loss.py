@@ -9,6 +9,7 @@ from taedagen.opdef import *
     "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     variants="function out",
     module="nn",
+    autocast="fp32",
 )
 def nll_loss(self, target, weight, reduction, ignore_index):
     """Minus the log-probability, in ``self`` (N, C) or (C), of each class number of ``target``, times the class's
@@ -20,6 +21,7 @@ def nll_loss(self, target, weight, reduction, ignore_index):
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     variants="function out",
     module="nn",
+    autocast="fp32",
 )
 def nll_loss2d(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (N, C, H, W) and (N, H, W)."""
@@ -315,12 +317,13 @@ def _(grad, self, target):
     variants="function out",
     module="nn",
     files="loss",
+    autocast="fp32",
 )
 def mse_loss(self, target, reduction):
     """``(self - target) ** 2``."""
 
 
-@composite("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", module="nn", files="loss")
+@composite("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", module="nn", files="loss", autocast="fp32")
 def l1_loss(self, target, reduction):
     """``|self - target|``."""
 
@@ -330,6 +333,7 @@ def l1_loss(self, target, reduction):
     variants="function out",
     module="nn",
     files="loss",
+    autocast="fp32",
 )
 def smooth_l1_loss(self, target, reduction, beta):
     """With ``d = |self - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
@@ -340,6 +344,7 @@ def smooth_l1_loss(self, target, reduction, beta):
     variants="function out",
     module="nn",
     files="loss",
+    autocast="fp32",
 )
 def huber_loss(self, target, reduction, delta):
     """With ``d = |self - target|``: ``d ** 2 / 2`` below ``delta``, ``delta * (d - delta / 2)`` above."""
@@ -350,6 +355,7 @@ def huber_loss(self, target, reduction, delta):
     variants="function out",
     module="nn",
     files="loss",
+    autocast="fp32",
 )
 def binary_cross_entropy(self, target, weight, reduction):
     """The cross entropy of probabilities ``self`` and ``target``, both from 0 to 1; logarithms stop at -100."""
@@ -359,12 +365,17 @@ def binary_cross_entropy(self, target, weight, reduction):
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
     "reduction=1) -> Tensor",
     files="loss",
+    autocast="fp32",
 )
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """``binary_cross_entropy`` of ``sigmoid(self)`` without overflow; ``pos_weight`` scales positives."""
 
 
-@composite("kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor", files="loss")
+@composite(
+    "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
+    files="loss",
+    autocast="fp32",
+)
 def kl_div(self, target, reduction, log_target):
     """``target * (log(target) - self)`` for log-probabilities ``self``."""
 
@@ -374,6 +385,7 @@ def kl_div(self, target, reduction, log_target):
     variants="function out",
     module="nn",
     files="loss",
+    autocast="fp32",
 )
 def soft_margin_loss(self, target, reduction):
     """``log(1 + exp(-target * self))`` for targets 1 and -1."""
@@ -382,6 +394,7 @@ def soft_margin_loss(self, target, reduction):
 @composite(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     files="loss",
+    autocast="fp32",
 )
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """Minus the log-likelihood of counts ``target`` at rate ``exp(input)`` (``input`` unless ``log_input``)."""
@@ -391,7 +404,9 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 
 @composite(
-    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor", files="margin_loss"
+    "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor",
+    files="margin_loss",
+    autocast="fp32",
 )
 def hinge_embedding_loss(self, target, margin, reduction):
     """``self`` where target is 1, ``max(0, margin - self)`` where it is -1."""
@@ -400,6 +415,7 @@ def hinge_embedding_loss(self, target, margin, reduction):
 @composite(
     "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
     files="margin_loss",
+    autocast="fp32",
 )
 def margin_ranking_loss(input1, input2, target, margin, reduction):
     """``max(0, -target * (input1 - input2) + margin)``."""
@@ -408,6 +424,7 @@ def margin_ranking_loss(input1, input2, target, margin, reduction):
 @composite(
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
     files="margin_loss",
+    autocast="fp32",
 )
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
     """``1 - cos(input1, input2)`` where target is 1, ``max(0, cos - margin)`` where it is -1; rows of (N, D) or one
@@ -419,6 +436,7 @@ def cosine_embedding_loss(input1, input2, target, margin, reduction):
     "eps=1e-06, bool swap=False, "
     "int reduction=1) -> Tensor",
     files="margin_loss",
+    autocast="fp32",
 )
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     """``max(0, margin + |anchor - positive| - |anchor - negative|)`` in the ``p``-norm along the last dimension."""
@@ -430,6 +448,7 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduct
     variants="function out",
     module="nn",
     files="margin_loss",
+    autocast="fp32",
 )
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     """The mean over the other classes of ``weight * max(0, margin - self[target] + self) ** p``, for (N, C) or (C)."""
@@ -440,6 +459,7 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
     variants="function out",
     module="nn",
     files="margin_loss",
+    autocast="fp32",
 )
 def multilabel_margin_loss(self, target, reduction):
     """The hinge loss between the classes that ``target`` lists, up to the first -1, and all others, for (N, C) or

@@ -102,7 +102,7 @@ def nonzero(self):
     """
 
 
-@composite("nonzero_numpy(Tensor self) -> Tensor[]", variants="function method", files="mask")
+@composite("nonzero_numpy(Tensor self) -> Tensor[]", files="mask")
 def nonzero_numpy(self):
     """The columns of ``nonzero``: one tensor of positions for each dimension."""
 

@@ -15,18 +15,28 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
     element."""
 
 
-@kernel(
+@composite(
     "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, "
-    "Tensor mean, Tensor rstd)",
-    shape="layer_norm",
+    "Tensor, Tensor)",
     files="norm",
-    nondiff="mean rstd",
 )
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """``layer_norm`` with the mean and the reciprocal standard deviation of each row, of shape (..., 1)."""
 
 
-@native_layer_norm.backward
+@kernel(
+    "_native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, "
+    "Tensor mean, Tensor rstd)",
+    shape="layer_norm",
+    files="norm",
+    unbound=True,
+    nondiff="mean rstd",
+)
+def _native_layer_norm(input, normalized_shape, weight, bias, eps):
+    """``native_layer_norm`` with statistics in the type that the rows are computed in."""
+
+
+@_native_layer_norm.backward
 def _(grad, input, normalized_shape, weight, mean, rstd, eps, needs):
     g = op.layer_norm_backward(grad, input, normalized_shape, mean, rstd, weight, eps, needs)
     return {"input": g[0], "weight": g[1], "bias": g[2]}
@@ -67,27 +77,26 @@ def rms_norm(input, normalized_shape, weight, eps):
     "_fused_rms_norm(Tensor input, int[] normalized_shape, Tensor? weight, float? eps) -> (Tensor, Tensor rstd)",
     shape="fused_rms_norm",
     files="norm",
-    nondiff="rstd",
+    optional_grads=True,
 )
 def _fused_rms_norm(input, normalized_shape, weight, eps):
     """``rms_norm`` with the reciprocal root mean square of each row, of shape (..., 1)."""
 
 
 @_fused_rms_norm.backward
-def _(grad, input, normalized_shape, weight, rstd, eps, needs):
-    g = op.rms_norm_backward(grad, input, normalized_shape, rstd, weight, eps, needs)
+def _(grads, input, normalized_shape, weight, rstd, eps, needs):
+    g = op.rms_norm_backward(grads[0], grads[1], input, normalized_shape, rstd, weight, eps, needs)
     return {"input": g[0], "weight": g[1]}
 
 
 @composite(
-    "rms_norm_backward(Tensor grad, Tensor input, int[] normalized_shape, Tensor rstd, Tensor? weight, float? eps, "
-    "bool[2] output_mask) "
-    "-> (Tensor, Tensor)",
+    "rms_norm_backward(Tensor? grad, Tensor? grad_rstd, Tensor input, int[] normalized_shape, Tensor rstd, "
+    "Tensor? weight, float? eps, bool[2] output_mask) -> (Tensor, Tensor)",
     files="norm_gradients",
     unbound=True,
 )
-def rms_norm_backward(grad, input, normalized_shape, rstd, weight, eps, output_mask):
-    """The gradients of ``rms_norm`` for input and weight, where ``output_mask`` asks for them."""
+def rms_norm_backward(grad, grad_rstd, input, normalized_shape, rstd, weight, eps, output_mask):
+    """The gradients of ``_fused_rms_norm`` for input and weight, where ``output_mask`` asks for them."""
 
 
 @composite(
@@ -100,33 +109,41 @@ def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     channels."""
 
 
-@kernel(
+@composite(
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float "
-    "eps) "
-    "-> (Tensor, Tensor mean, Tensor rstd)",
-    shape="group_norm",
-    files="norm_channels",
-    nondiff="mean rstd",
+    "eps) -> (Tensor, Tensor, Tensor)",
+    files="norm",
 )
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """``group_norm`` with the mean and the reciprocal standard deviation of each group, of shape (N, group)."""
 
 
-@native_group_norm.backward
-def _(grad, input, weight, mean, rstd, group, eps, needs):
-    g = op.group_norm_backward(grad, input, mean, rstd, weight, group, eps, needs)
+@kernel(
+    "_native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float "
+    "eps) -> (Tensor, Tensor mean, Tensor rstd)",
+    shape="group_norm",
+    files="norm_channels",
+    unbound=True,
+    optional_grads=True,
+)
+def _native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """``native_group_norm`` with statistics in the type that the groups are computed in."""
+
+
+@_native_group_norm.backward
+def _(grads, input, weight, mean, rstd, group, eps, needs):
+    g = op.group_norm_backward(grads[0], grads[1], grads[2], input, mean, rstd, weight, group, eps, needs)
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
 @composite(
-    "group_norm_backward(Tensor grad, Tensor input, Tensor mean, Tensor rstd, Tensor? weight, int group, float eps, "
-    "bool[3] output_mask) "
-    "-> (Tensor, Tensor, Tensor)",
+    "group_norm_backward(Tensor? grad, Tensor? grad_mean, Tensor? grad_rstd, Tensor input, Tensor mean, Tensor rstd, "
+    "Tensor? weight, int group, float eps, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
     files="norm_gradients",
     unbound=True,
 )
-def group_norm_backward(grad, input, mean, rstd, weight, group, eps, output_mask):
-    """The gradients of ``group_norm`` for input, weight and bias, where ``output_mask`` asks for them."""
+def group_norm_backward(grad, grad_mean, grad_rstd, input, mean, rstd, weight, group, eps, output_mask):
+    """The gradients of ``_native_group_norm`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
 @kernel(
@@ -152,20 +169,29 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     """Normalises each channel of (N, C, ...) over the batch, or by the running statistics unless ``training``."""
 
 
-@kernel(
+@composite(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
-    "training, float momentum, "
-    "float eps) -> (Tensor, Tensor mean, Tensor rstd)",
-    shape="batch_norm",
-    files="norm_batch",
-    nondiff="mean rstd",
+    "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    files="norm",
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """``batch_norm`` with the mean and reciprocal standard deviation, (C), of the batch; empty unless ``training``."""
+
+
+@kernel(
+    "_native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
+    "training, float momentum, float eps) -> (Tensor, Tensor mean, Tensor rstd)",
+    shape="batch_norm",
+    files="norm_batch",
+    unbound=True,
+    nondiff="mean rstd",
+)
+def _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``batch_norm`` with the mean and reciprocal standard deviation, (C), that it used; in training the running
     statistics move."""
 
 
-@native_batch_norm.backward
+@_native_batch_norm.backward
 def _(grad, input, weight, mean, rstd, training, eps, needs):
     g = op.batch_norm_backward(grad, input, weight, mean, rstd, training, eps, needs)
     return {"input": g[0], "weight": g[1], "bias": g[2]}

@@ -29,13 +29,17 @@ def _pad_circular(self, pad):
     """``self`` (N, C, ...) as if its last dimensions went round."""
 
 
-@composite("reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn")
+@composite(
+    "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+)
 def reflection_pad1d(self, padding):
     """The last 1 dimension of ``self`` mirrored at its edge elements."""
     return op.pad_by_itself(self, padding, 1, 0)
 
 
-@composite("reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn")
+@composite(
+    "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+)
 def reflection_pad2d(self, padding):
     """The last 2 dimensions of ``self`` mirrored at its edge elements."""
     return op.pad_by_itself(self, padding, 2, 0)
@@ -47,19 +51,25 @@ def reflection_pad3d(self, padding):
     return op.pad_by_itself(self, padding, 3, 0)
 
 
-@composite("replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn")
+@composite(
+    "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+)
 def replication_pad1d(self, padding):
     """The last 1 dimension of ``self`` continued by its edge elements."""
     return op.pad_by_itself(self, padding, 1, 1)
 
 
-@composite("replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn")
+@composite(
+    "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+)
 def replication_pad2d(self, padding):
     """The last 2 dimensions of ``self`` continued by its edge elements."""
     return op.pad_by_itself(self, padding, 2, 1)
 
 
-@composite("replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor", variants="function out", module="nn")
+@composite(
+    "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+)
 def replication_pad3d(self, padding):
     """The last 3 dimensions of ``self`` continued by its edge elements."""
     return op.pad_by_itself(self, padding, 3, 1)

@@ -52,7 +52,8 @@ def _(grad, self, indices):
 
 @composite(
     "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
-    "ceil_mode=False) -> Tensor"
+    "ceil_mode=False) -> Tensor",
+    autocast="fp32",
 )
 def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions."""
@@ -157,6 +158,7 @@ def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_
     module="nn",
     shape="avg_pool3d",
     files="avg_pool",
+    autocast="fp32",
 )
 def avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 3 dimensions, divided by its size or by ``divisor_override``."""
@@ -203,10 +205,14 @@ def adaptive_max_pool1d(self, output_size):
     positions."""
 
 
-@composite("adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor", variants="function out", module="nn")
+@composite(
+    "adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="pool",
+)
 def adaptive_avg_pool2d(self, output_size):
     """The means of windows of the last 2 dimensions that are chosen to give ``output_size``."""
-    return op._adaptive_avg_pool2d(self, output_size)
 
 
 @kernel(
@@ -240,10 +246,15 @@ def _(grad, self, indices):
     return {"self": op.max_pool_backward(grad, indices, self.sizes(), 2)}
 
 
-@composite("adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor", variants="function out", module="nn")
+@composite(
+    "adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="pool",
+    autocast="fp32",
+)
 def adaptive_avg_pool3d(self, output_size):
     """The means of windows of the last 3 dimensions that are chosen to give ``output_size``."""
-    return op._adaptive_avg_pool3d(self, output_size)
 
 
 @kernel(
@@ -267,6 +278,7 @@ def _(grad, self):
     shape="adaptive_max_pool3d",
     files="adaptive_pool",
     nondiff="indices",
+    autocast="fp32",
 )
 def adaptive_max_pool3d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -305,6 +317,7 @@ def adaptive_avg_pool_again(self, sizes, rank):
     variants="function out",
     module="nn",
     files="pool",
+    autocast="fp32",
 )
 def max_unpool2d(self, indices, output_size):
     """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 2
@@ -316,6 +329,7 @@ def max_unpool2d(self, indices, output_size):
     variants="function out",
     module="nn",
     files="pool",
+    autocast="fp32",
 )
 def max_unpool3d(self, indices, output_size, stride, padding):
     """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 3

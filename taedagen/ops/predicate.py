@@ -32,7 +32,9 @@ def dist(self, other, p):
     """The p-norm of ``self - other``."""
 
 
-@composite("prelu(Tensor self, Tensor weight) -> Tensor", variants="function method", files="predicate")
+@composite(
+    "prelu(Tensor self, Tensor weight) -> Tensor", variants="function method", files="predicate", autocast="lower"
+)
 def prelu(self, weight):
     """``self`` where it is positive, ``weight * self`` elsewhere; one weight, or one per channel (dimension 1)."""
 

@@ -263,7 +263,12 @@ def randn_like_generator(self, generator, dtype, layout, device, pin_memory, mem
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(f"randint_like(Tensor self, SymInt high, *, {_LIKE}) -> Tensor", variants="function out", files="random")
+@composite(
+    f"randint_like(Tensor self, SymInt high, *, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+    explicit=True,
+)
 def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
@@ -272,6 +277,7 @@ def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     f"randint_like.generator(Tensor self, SymInt high, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
     files="random",
+    explicit=True,
 )
 def randint_like_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -281,6 +287,7 @@ def randint_like_generator(self, high, generator, dtype, layout, device, pin_mem
     f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, {_LIKE}) -> Tensor",
     variants="function out",
     files="random",
+    explicit=True,
 )
 def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -291,13 +298,17 @@ def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_
     "-> Tensor",
     variants="function out",
     files="random",
+    explicit=True,
 )
 def randint_like_low_generator(self, low, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
 @composite(
-    f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor", variants="function out", files="random"
+    f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor",
+    variants="function out",
+    files="random",
+    explicit=True,
 )
 def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
@@ -307,6 +318,7 @@ def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_fo
     f"randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
     files="random",
+    explicit=True,
 )
 def randint_like_tensor_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""

@@ -63,6 +63,7 @@ def linspace(start, end, steps, dtype, layout, device, pin_memory):
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    explicit=True,
 )
 def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` between the numbers in 0-d tensors."""
@@ -73,6 +74,7 @@ def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    explicit=True,
 )
 def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` from the number in a 0-d tensor."""
@@ -83,6 +85,7 @@ def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    explicit=True,
 )
 def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` to the number in a 0-d tensor."""
@@ -105,6 +108,7 @@ def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    explicit=True,
 )
 def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` between the numbers in 0-d tensors."""
@@ -115,6 +119,7 @@ def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory)
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    explicit=True,
 )
 def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` from the number in a 0-d tensor."""
@@ -125,6 +130,7 @@ def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    explicit=True,
 )
 def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` to the number in a 0-d tensor."""
@@ -158,6 +164,7 @@ def eye_m(n, m, dtype, layout, device, pin_memory):
     variants="function method inplace out",
     shape="triangle",
     files="ranges",
+    out="same",
 )
 def tril(self, diagonal):
     """Matrices with zeros above a diagonal; ``diagonal`` counts above the main one."""
@@ -173,6 +180,7 @@ def _(grad, diagonal):
     variants="function method inplace out",
     shape="triangle",
     files="ranges",
+    out="same",
 )
 def triu(self, diagonal):
     """Matrices with zeros below a diagonal; ``diagonal`` counts above the main one."""

@@ -112,6 +112,7 @@ def nanmean(self, dim, keepdim, dtype):
     "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     variants=EVERY,
     result="long",
+    autocast="fp32",
 )
 class prod:
     """The product of the elements along ``dim``; integers and bools are multiplied as int64."""
@@ -136,6 +137,7 @@ def _(grad, self, dim, keepdim):
     variants="function method",
     result="long",
     same_as="prod.dim_int",
+    autocast="fp32",
 )
 class prod:
     """The product of all elements; integers and bools are multiplied as int64."""
@@ -334,7 +336,7 @@ class any:
 
 @reduction(
     "any.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-    variants="function method",
+    variants=EVERY,
     result="bool",
     via="bool",
     same_as="any.dims",
@@ -343,7 +345,7 @@ class any:
     """Whether some element along ``dim`` is nonzero."""
 
 
-@reduction("any(Tensor self) -> Tensor", variants="function method", result="bool", via="bool", same_as="any.dims")
+@reduction("any(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="any.dims")
 class any:
     """Whether some element is nonzero."""
 
@@ -362,7 +364,7 @@ class all:
 
 @reduction(
     "all.dim(Tensor self, int dim, bool keepdim=False) -> Tensor",
-    variants="function method",
+    variants=EVERY,
     result="bool",
     via="bool",
     same_as="all.dims",
@@ -371,7 +373,7 @@ class all:
     """Whether all elements along ``dim`` are nonzero."""
 
 
-@reduction("all(Tensor self) -> Tensor", variants="function method", result="bool", via="bool", same_as="all.dims")
+@reduction("all(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="all.dims")
 class all:
     """Whether all elements are nonzero."""
 
@@ -393,7 +395,7 @@ class count_nonzero:
 
 @reduction(
     "count_nonzero(Tensor self, int? dim=None) -> Tensor",
-    variants="function method",
+    variants=EVERY,
     result="index",
     via="bool",
     same_as="count_nonzero.dim_IntList",
@@ -405,15 +407,13 @@ class count_nonzero:
 # --- moments
 
 
-@reduction(
-    "var.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    variants=EVERY,
-    result="float",
-    dtypes=FLOATING,
-    absent={"correction": 1},
-)
-class var:
-    """The variance along ``dim``: squared deviations from the mean over the count less ``correction`` (1)."""
+_MOMENTS = "Tensor self, int[1]? dim, Scalar? correction, bool keepdim"
+_OF_REAL = dict(dtypes=FLOATING, absent={"correction": 1}, unbound=True, not_differentiable=True)
+
+
+@reduction(f"_var_of_real({_MOMENTS}) -> Tensor", result="float", **_OF_REAL)
+class _var_of_real:
+    """The squared deviations from the mean along ``dim``, over the count less ``correction``."""
 
     state = "moments"
 
@@ -421,20 +421,9 @@ class var:
         return acc[1] / maximum(n - correction, 0)
 
 
-@var.backward
-def _(grad, self, dim, correction, keepdim):
-    return {"self": op.var_backward(grad, self, dim, correction, keepdim)}
-
-
-@reduction(
-    "std.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> Tensor",
-    variants=EVERY,
-    result="float",
-    dtypes=FLOATING,
-    absent={"correction": 1},
-)
-class std:
-    """The standard deviation along ``dim``, the root of ``var``."""
+@reduction(f"_std_of_real({_MOMENTS}) -> Tensor", result="float", **_OF_REAL)
+class _std_of_real:
+    """The root of ``_var_of_real``."""
 
     state = "moments"
 
@@ -442,26 +431,55 @@ class std:
         return sqrt(acc[1] / maximum(n - correction, 0))
 
 
-@std.backward
-def _(grad, self, dim, correction, keepdim, result):
-    return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
-
-
-@reduction(
-    "var_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor "
-    "var, Tensor mean)",
-    variants="function out",
-    result=("float", "float"),
-    dtypes=FLOATING,
-    absent={"correction": 1},
-)
-class var_mean:
-    """The variance and the mean along ``dim``, in one pass."""
+@reduction(f"_var_mean_of_real({_MOMENTS}) -> (Tensor var, Tensor mean)", result=("float", "float"), **_OF_REAL)
+class _var_mean_of_real:
+    """``_var_of_real`` and the mean, in one pass."""
 
     state = "moments"
 
     def finish(acc, n, correction):
         return acc[1] / maximum(n - correction, 0), acc[0]
+
+
+@reduction(f"_std_mean_of_real({_MOMENTS}) -> (Tensor std, Tensor mean)", result=("float", "float"), **_OF_REAL)
+class _std_mean_of_real:
+    """``_std_of_real`` and the mean, in one pass."""
+
+    state = "moments"
+
+    def finish(acc, n, correction):
+        return sqrt(acc[1] / maximum(n - correction, 0)), acc[0]
+
+
+_CORRECTED = "Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False"
+
+
+@composite(f"var.correction({_CORRECTED}) -> Tensor", variants=EVERY, files="moments")
+def var(self, dim, correction, keepdim):
+    """The variance along ``dim``: squared deviations from the mean over the count less ``correction`` (1).
+
+    That of complex numbers is real: the variances of both parts added.
+    """
+
+
+@var.backward
+def _(grad, self, dim, correction, keepdim):
+    return {"self": op.var_backward(grad, self, dim, correction, keepdim)}
+
+
+@composite(f"std.correction({_CORRECTED}) -> Tensor", variants=EVERY, files="moments")
+def std(self, dim, correction, keepdim):
+    """The standard deviation along ``dim``, the root of ``var``."""
+
+
+@std.backward
+def _(grad, self, dim, correction, keepdim, result):
+    return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
+
+
+@composite(f"var_mean.correction({_CORRECTED}) -> (Tensor var, Tensor mean)", variants="function out", files="moments")
+def var_mean(self, dim, correction, keepdim):
+    """The variance and the mean along ``dim``, in one pass."""
 
 
 @var_mean.backward
@@ -471,21 +489,9 @@ def _(grads, self, dim, correction, keepdim):
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
 
-@reduction(
-    "std_mean.correction(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False) -> (Tensor "
-    "std, Tensor mean)",
-    variants="function out",
-    result=("float", "float"),
-    dtypes=FLOATING,
-    absent={"correction": 1},
-)
-class std_mean:
+@composite(f"std_mean.correction({_CORRECTED}) -> (Tensor std, Tensor mean)", variants="function out", files="moments")
+def std_mean(self, dim, correction, keepdim):
     """The standard deviation and the mean along ``dim``, in one pass."""
-
-    state = "moments"
-
-    def finish(acc, n, correction):
-        return sqrt(acc[1] / maximum(n - correction, 0)), acc[0]
 
 
 @std_mean.backward
@@ -496,8 +502,25 @@ def _(grads, self, dim, correction, keepdim, std):
 
 
 @composite(
+    "cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
+    variants="function method",
+    files="moments",
+)
+def cov(self, correction, fweights, aweights):
+    """The covariances of the rows of a matrix, whose columns are observations.
+
+    ``fweights`` says how often each was made (integers), ``aweights`` how much each counts.
+    """
+
+
+@composite("corrcoef(Tensor self) -> Tensor", variants="function method", files="moments")
+def corrcoef(self):
+    """The correlations of the rows of a matrix: covariances over both deviations."""
+
+
+@composite(
     "var_backward(Tensor grad, Tensor self, int[1]? dim, Scalar? correction, bool keepdim) -> Tensor",
-    files="reduce",
+    files="moments",
     unbound=True,
 )
 def var_backward(grad, self, dim, correction, keepdim):
@@ -615,6 +638,7 @@ def _(grad, self, p, dim, keepdim, result):
     variants="function out",
     module="linalg",
     files="reduce",
+    out="same",
 )
 def linalg_vector_norm(self, ord, dim, keepdim, dtype):
     """The norm of order ``ord`` along ``dim``; inf, -inf and 0 give the largest size, the smallest and the nonzero
@@ -637,18 +661,14 @@ def norm(self, p):
     return op.linalg_vector_norm(self, p)
 
 
-@composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants=EVERY, files="moments")
 def logsumexp(self, dim, keepdim):
     """The logarithm of the sum of exponentials along ``dim``, without overflow on the way."""
-    top = op.amax(self, dim, True)
-    finite = where(isinf(top), 0, top)
-    total = log(op.sum(exp(self - finite), dim, keepdim))
-    return total + op.reshape(finite, total.sizes())
 
 
 @logsumexp.backward
 def _(grad, self, dim, keepdim, result):
     return {
         "self": op.unreduce(grad, self.sizes(), dim, keepdim)
-        * exp(self - op.unreduce(result, self.sizes(), dim, keepdim))
+        * conj(exp(self - op.unreduce(result, self.sizes(), dim, keepdim)))
     }

@@ -187,10 +187,13 @@ def narrow_from(self, dim, start, length):
     """``length`` slices of dimension ``dim`` from the index in the 0-d tensor ``start`` on."""
 
 
-@composite("narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor", variants="function method out")
+@composite(
+    "narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
+    variants="function method out",
+    files="reshape",
+)
 def narrow_copy(self, dim, start, length):
-    """A copy of what ``narrow`` shows."""
-    return op.clone(op.narrow(self, dim, start, length))
+    """A contiguous copy of what ``narrow`` shows."""
 
 
 @composite(

@@ -10,7 +10,11 @@ _TAIL = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool t
 _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
 
-@composite(f"lstm.input(Tensor input, Tensor[] hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor, Tensor)", files="rnn")
+@composite(
+    f"lstm.input(Tensor input, Tensor[] hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor, Tensor)",
+    files="rnn",
+    autocast="lower",
+)
 def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """Long short-term memory, perhaps with projections: the outputs and the last hidden and cell states.
 
@@ -18,12 +22,22 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
     """
 
 
-@composite(f"lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_TAIL}) -> (Tensor, Tensor, Tensor)", files="rnn")
+@composite(
+    f"lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_TAIL}) -> (Tensor, Tensor, Tensor)",
+    files="rnn",
+    autocast="promote",
+    widest_of="hx",
+)
 def lstm_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``lstm`` over a packed sequence."""
 
 
-@composite(f"gru.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"gru.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="promote",
+    widest_of="hx",
+)
 def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """Gated recurrent units: the outputs and the last hidden states.
 
@@ -32,27 +46,48 @@ def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional
     """
 
 
-@composite(f"gru.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"gru.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="promote",
+    widest_of="hx",
+)
 def gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``gru`` over a packed sequence."""
 
 
-@composite(f"rnn_tanh.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"rnn_tanh.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="lower",
+)
 def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """The plain recurrent network of Elman, "Finding structure in time", 1990: ``h = tanh(W x + U h)``."""
 
 
-@composite(f"rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="lower",
+)
 def rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``rnn_tanh`` over a packed sequence."""
 
 
-@composite(f"rnn_relu.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"rnn_relu.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="lower",
+)
 def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """``rnn_tanh`` with ``relu`` for ``tanh``."""
 
 
-@composite(f"rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="lower",
+)
 def rnn_relu_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``rnn_relu`` over a packed sequence."""
 
@@ -60,22 +95,27 @@ def rnn_relu_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropo
 # --- single steps: input (N, features) or (features), states likewise
 
 
-@composite(f"lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)", files="rnn")
+@composite(
+    f"lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
+    files="rnn",
+    autocast="promote",
+    widest_of="hx",
+)
 def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``lstm``: the new hidden and cell states."""
 
 
-@composite(f"gru_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn")
+@composite(f"gru_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="promote", widest_of="hx")
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``gru``."""
 
 
-@composite(f"rnn_tanh_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn")
+@composite(f"rnn_tanh_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower")
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``rnn_tanh``."""
 
 
-@composite(f"rnn_relu_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn")
+@composite(f"rnn_relu_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower")
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``rnn_relu``."""
 

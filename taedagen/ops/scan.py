@@ -51,6 +51,7 @@ def cumprod_backward(grad, input, dim, output):
     shape="running_extreme",
     files="scan",
     nondiff="indices",
+    out="same",
 )
 def cummax(self, dim):
     """The largest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
@@ -68,6 +69,7 @@ def _(grad, self, dim, indices):
     shape="running_extreme",
     files="scan",
     nondiff="indices",
+    out="same",
 )
 def cummin(self, dim):
     """The smallest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
@@ -80,7 +82,11 @@ def _(grad, self, dim, indices):
 
 
 @kernel(
-    "logcumsumexp(Tensor self, int dim) -> Tensor", variants="function method out", shape="logcumsumexp", files="scan"
+    "logcumsumexp(Tensor self, int dim) -> Tensor",
+    variants="function method out",
+    shape="logcumsumexp",
+    files="scan",
+    out="same",
 )
 def logcumsumexp(self, dim):
     """``log(cumsum(exp(self), dim))`` without overflow on the way."""

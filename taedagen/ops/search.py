@@ -10,6 +10,7 @@ from taedagen.opdef import *
     variants="function out",
     shape="searchsorted",
     files="search",
+    out="same",
     not_differentiable=True,
 )
 def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
@@ -21,6 +22,7 @@ def searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     "str? side=None, Tensor? sorter=None) -> Tensor",
     variants="function out",
     files="search",
+    out="same",
 )
 def searchsorted_number(sorted_sequence, self, out_int32, right, side, sorter):
     """The same for one number."""
@@ -30,6 +32,7 @@ def searchsorted_number(sorted_sequence, self, out_int32, right, side, sorter):
     "bucketize.Tensor(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
     variants="function out",
     files="search",
+    out="same",
 )
 def bucketize(self, boundaries, out_int32, right):
     """Between which of the rising ``boundaries`` (a vector) each element lies."""
@@ -39,6 +42,7 @@ def bucketize(self, boundaries, out_int32, right):
     "bucketize.Scalar(Scalar self, Tensor boundaries, *, bool out_int32=False, bool right=False) -> Tensor",
     variants="function out",
     files="search",
+    out="same",
 )
 def bucketize_number(self, boundaries, out_int32, right):
     """The same for one number."""
@@ -49,7 +53,6 @@ def bucketize_number(self, boundaries, out_int32, right):
     variants="function method out",
     shape="dynamic",
     files="search",
-    not_differentiable=True,
 )
 def bincount(self, weights, minlength):
     """How often each of 0, 1, 2, ... stands in a vector of integers, or the sum of its ``weights``."""
@@ -60,6 +63,7 @@ def bincount(self, weights, minlength):
     variants="function method out",
     shape="histc",
     files="search",
+    out="same",
     not_differentiable=True,
 )
 def histc(self, bins, min, max):
@@ -71,9 +75,15 @@ def histc(self, bins, min, max):
     "-> (Tensor hist, Tensor bin_edges)",
     variants="function method out",
     files="search",
+    explicit=True,  # their results have no derivative, and say so
 )
 def histogram(self, bins, weight, density):
     """How many elements (or how much ``weight``) lie between the rising edges ``bins``; as a density if asked."""
+
+
+@histogram.backward
+def _(grads):
+    return {name: op.no_derivative("histogram") for name in ("self", "bins", "weight")}
 
 
 @composite(
@@ -81,9 +91,15 @@ def histogram(self, bins, weight, density):
     "-> (Tensor hist, Tensor bin_edges)",
     variants="function method out",
     files="search",
+    explicit=True,  # their results have no derivative, and say so
 )
 def histogram_equal(self, bins, range, weight, density):
     """The same for ``bins`` equal parts of ``range``, or of the elements' own."""
+
+
+@histogram_equal.backward
+def _(grads):
+    return {name: op.no_derivative("histogram") for name in ("self", "weight")}
 
 
 @composite(

@@ -167,6 +167,7 @@ def _(grad, self, dim, keepdim, indices):
     'quantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
     variants="function method out",
     files="quantile",
+    autocast="fp32",
 )
 def quantile(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantiles along ``dim``, or of all elements; NaN where there is one. Several ``q`` come first."""
@@ -176,6 +177,7 @@ def quantile(self, q, dim, keepdim, interpolation):
     'quantile.scalar(Tensor self, float q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
     variants="function method out",
     files="quantile",
+    autocast="fp32",
 )
 def quantile_number(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantile along ``dim``, or of all elements."""
@@ -185,6 +187,7 @@ def quantile_number(self, q, dim, keepdim, interpolation):
     'nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
     variants="function method out",
     files="quantile",
+    autocast="fp32",
 )
 def nanquantile(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantiles along ``dim`` of what is not NaN."""
@@ -195,6 +198,7 @@ def nanquantile(self, q, dim, keepdim, interpolation):
     'str interpolation="linear") -> Tensor',
     variants="function method out",
     files="quantile",
+    autocast="fp32",
 )
 def nanquantile_number(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantile along ``dim`` of what is not NaN."""

@@ -6,6 +6,7 @@ EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
 
 INFINITY = float("inf")
+NAN = float("nan")
 
 
 @pointwise("exp(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
@@ -283,15 +284,10 @@ def _(grad, grad_output, output):
     return {"grad_output": op.sigmoid_backward(grad, output), "output": grad * conj(grad_output * (1 - 2 * output))}
 
 
-@pointwise("square(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC)
+@composite("square(Tensor self) -> Tensor", variants=EVERY)
 def square(self):
     """``self ** 2``."""
-    return self * self
-
-
-@square.backward
-def _(grad, self):
-    return {"self": grad * 2 * conj(self)}
+    return op.pow(self, 2)
 
 
 @pointwise("erf(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
@@ -551,20 +547,9 @@ def _(grad, self, result):
     return {"self": op.sgn_backward(grad, self, result)}
 
 
-@pointwise("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", dtypes=FLOATING)
+@composite("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", files="unary", unbound=True)
 def sgn_backward(grad, self, result):
     """The gradient of ``sgn``: of a complex number only the angle changes it."""
-    return grad * 0
-
-
-@sgn_backward.formula(COMPLEX)
-def _(grad, self, result):
-    return where(self == 0, 0, (grad - real(conj(grad) * result) * result) / abs(self))
-
-
-@sgn_backward.backward
-def _(grad, self, result):
-    return {"grad": op.sgn_backward(grad, self, result)}
 
 
 @pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
@@ -579,37 +564,38 @@ def _(grad, self, eps):
     return {"self": op.logit_backward(grad, self, eps)}
 
 
-@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", dtypes=FLOATING)
+@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", module="nn", dtypes=FLOATING)
 def logit_backward(grad_output, self, eps):
-    """The gradient of ``logit``: nothing outside its limits."""
+    """The gradient of ``logit``: nothing outside its limits, NaN outside 0 to 1 without any."""
     slope = grad_output / (self * (1 - self))
-    return slope if eps is None else where((self < eps) | (self > 1 - eps), 0, slope)
+    if eps is None:
+        return where((self < 0) | (self > 1), NAN, slope)
+    return where((self < eps) | (self > 1 - eps), 0, slope)
 
 
 @logit_backward.backward
-def _(grad, self, eps):
-    return {"grad_output": op.logit_backward(grad, self, eps)}
+def _(grad, grad_output, self, eps):
+    slope = op.logit_backward(grad, self, eps)
+    return {"grad_output": slope, "self": slope * grad_output * (2 * self - 1) / (self * (1 - self))}
 
 
-@pointwise(
+@composite(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     variants=EVERY,
-    dtypes=FLOATING,
+    files="unary",
 )
 def nan_to_num(self, nan, posinf, neginf):
-    """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range)."""
-    high = largest(self) if posinf is None else posinf
-    low = -largest(self) if neginf is None else neginf
-    finite = where(isinf(self), where(self > 0, high, low), self)
-    return where(isnan(self), 0 if nan is None else nan, finite)
+    """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range); in
+    complex numbers each part."""
 
 
-@nan_to_num.formula((*INTEGRAL, *BOOL))
-def _(self, nan, posinf, neginf):
-    return self | self
+@pointwise("_nan_to_num(Tensor self, float nan, float posinf, float neginf) -> Tensor", dtypes=FLOATING, unbound=True)
+def _nan_to_num(self, nan, posinf, neginf):
+    """``nan_to_num`` of real numbers, the ends of the range given."""
+    return where(isnan(self), nan, where(isinf(self), where(self > 0, posinf, neginf), self))
 
 
-@nan_to_num.backward
+@_nan_to_num.backward
 def _(grad, self):
     return {"self": where(isfinite(self), grad, 0)}
 
@@ -631,18 +617,9 @@ def _(grad, self):
     return {"self": op.angle_backward(grad, self)}
 
 
-@pointwise("angle_backward(Tensor grad, Tensor self) -> Tensor", dtypes=FLOATING)
+@composite("angle_backward(Tensor grad, Tensor self) -> Tensor", files="unary", unbound=True)
 def angle_backward(grad, self):
     """The gradient of ``angle``: along the circle, nothing for real numbers."""
-    return grad * 0
-
-
-@angle_backward.formula(COMPLEX)
-def _(grad, self):
-    size = real(abs(self))
-    return where(
-        self == 0, 0, complex(real(grad) * -imag(self) / (size * size), real(grad) * real(self) / (size * size))
-    )
 
 
 @pointwise("special_i0e(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
@@ -717,34 +694,6 @@ def _(grad, self, result):
     return {"self": grad * (2 * self * result - 1.1283791670955126)}
 
 
-@pointwise("special_bessel_j0(Tensor self) -> Tensor", variants="function out", promote="int_to_float",
-           dtypes=("float32", "float64"), module="special")  # fmt: skip
-def special_bessel_j0(self):
-    """The Bessel function of the first kind, of order 0."""
-    return bessel_j0(self)
-
-
-@pointwise("special_bessel_j1(Tensor self) -> Tensor", variants="function out", promote="int_to_float",
-           dtypes=("float32", "float64"), module="special")  # fmt: skip
-def special_bessel_j1(self):
-    """The Bessel function of the first kind, of order 1."""
-    return bessel_j1(self)
-
-
-@pointwise("special_bessel_y0(Tensor self) -> Tensor", variants="function out", promote="int_to_float",
-           dtypes=("float32", "float64"), module="special")  # fmt: skip
-def special_bessel_y0(self):
-    """The Bessel function of the second kind, of order 0."""
-    return bessel_y0(self)
-
-
-@pointwise("special_bessel_y1(Tensor self) -> Tensor", variants="function out", promote="int_to_float",
-           dtypes=("float32", "float64"), module="special")  # fmt: skip
-def special_bessel_y1(self):
-    """The Bessel function of the second kind, of order 1."""
-    return bessel_y1(self)
-
-
 @pointwise("special_ndtr(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
            module="special")  # fmt: skip
 def special_ndtr(self):
@@ -766,4 +715,4 @@ def special_entr(self):
 
 @special_entr.backward
 def _(grad, self):
-    return {"self": where(self <= 0, where(self == 0, grad * INFINITY, 0), grad * (-log(self) - 1))}
+    return {"self": grad * (-log(self) - 1)}

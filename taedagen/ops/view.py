@@ -256,7 +256,7 @@ def _(grad):
     return {"self": op.view_as_complex(grad.contiguous())}
 
 
-@view("view_as_complex(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_complex")
+@view("view_as_complex(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_complex", autocast="fp32")
 def view_as_complex(self):
     """Real numbers of shape (..., 2) as complex ones of shape (...)."""
 

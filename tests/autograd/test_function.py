@@ -308,3 +308,43 @@ def test_contexts_outlive_their_node():
 def test_functions_are_not_called():
     with pytest.raises(RuntimeError, match="apply"):
         Scale()(leaf(1.0), 2.0)
+
+
+def test_forward_mode_reads_what_was_saved_for_it():
+    class Cube(Function):
+        @staticmethod
+        def forward(x):
+            return x**3
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def jvp(ctx, tangent):
+            (x,) = ctx.saved_tensors
+            return 3 * x * x * tangent
+
+    x = taeda.tensor([1.0, 2.0], dtype=taeda.float64)
+    assert taeda.func.jvp(Cube.apply, (x,), (x,))[1].tolist() == [3.0, 24.0]
+    nested = taeda.func.jacfwd(taeda.func.jacfwd(lambda x: Cube.apply(x).sum()))(x)
+    assert nested.tolist() == [[6.0, 0.0], [0.0, 12.0]]
+
+
+def test_forward_mode_refuses():
+    class NoRule(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * x
+
+    class WrongShape(NoRule):
+        @staticmethod
+        def jvp(ctx, tangent):
+            return taeda.ones(3)
+
+    with autograd.forward_ad.dual_level():
+        dual = autograd.forward_ad.make_dual(taeda.tensor([3.0]), taeda.tensor([2.0]))
+        with pytest.raises(NotImplementedError, match="jvp"):
+            NoRule.apply(dual)
+        with pytest.raises(RuntimeError, match="shape"):
+            WrongShape.apply(dual)

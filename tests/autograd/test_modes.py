@@ -117,3 +117,53 @@ def test_inference_tensors_cannot_be_saved():
         t = taeda.tensor([1.0])
     with pytest.raises(RuntimeError, match="saved for backward"):
         taeda.tensor([1.0], requires_grad=True) * t
+
+
+def test_mutation_of_saved_tensors():
+    from taeda.autograd.graph import allow_mutation_on_saved_tensors
+
+    x = taeda.ones(2, 3, requires_grad=True)
+    with allow_mutation_on_saved_tensors():
+        y = x * 2
+        out = (y**2).sum() + y.exp().sum()
+        y[0].sin_()
+        y.zero_()
+        out.backward()
+        assert taeda.allclose(x.grad, 2 * (4 * taeda.ones(2, 3) + taeda.tensor(2.0).exp()))
+    with allow_mutation_on_saved_tensors() as kept:
+        left = (x**2).sum()
+        cleared = (x**2).sum()
+        kept.clear()
+        with pytest.raises(AssertionError, match="scope"):
+            cleared.backward()
+    with pytest.raises(AssertionError, match="scope"):
+        left.backward()
+
+
+def test_a_pass_for_some_inputs_is_told_apart():
+    seen = []
+
+    class Ask(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            seen.append(taeda.autograd._is_checkpoint_valid())
+            return grad * 2
+
+    class Nested(Ask):
+        @staticmethod
+        def backward(ctx, grad):
+            with taeda.enable_grad():
+                Ask.apply(taeda.ones(1, requires_grad=True)).backward()
+            return grad * 2
+
+    assert taeda.autograd._is_checkpoint_valid()
+    for function in (Ask, Nested):
+        x = taeda.ones(1, requires_grad=True)
+        function.apply(x).backward()
+        taeda.autograd.grad(function.apply(x), x)
+        function.apply(x).backward(inputs=[x])
+    assert seen == [True, False, False] * 2

@@ -2,4 +2,18 @@
 
 from __future__ import annotations
 
-KNOWN: dict[str, str] = {}
+_STRIDES = "PyTorch reads strided indices, offsets and bag sizes as if they were contiguous"
+
+KNOWN: dict[str, str] = {
+    "torch _embedding_bag": _STRIDES,
+    "torch _embedding_bag_forward_only": _STRIDES,
+    "torch _embedding_bag_dense_backward": _STRIDES,
+    "dtype gelu_backward": "PyTorch answers mixed dtypes in two ways: as here with its oneDNN switched off; with it "
+    "it refuses (int64, float32) and rounds (float16, bfloat16) to bfloat16",
+    **dict.fromkeys(
+        ("dtype matrix_exp", "dtype linalg_matrix_exp"),
+        "PyTorch computes half-precision exponentials in half precision, where they overflow to NaN; here in float32",
+    ),
+    "torch _weight_norm_interface": "PyTorch's kernel reads any layout as if it were contiguous; _weight_norm, its "
+    "caller, makes it so first",
+}

@@ -1,4 +1,4 @@
-"""A declared formula run by NumPy: the oracle that comes free with each pointwise op."""
+"""What NumPy and SciPy call the functions of a formula: with it they are the oracle of each pointwise op."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from taedagen.emit.formula import expand, formula_for
-from taedagen.opdef import Declaration, Expr, trace
-from taedagen.opdef.expr import arg, walk
+from taedagen.emit import oracle
+from taedagen.opdef import Declaration
 
 
 def _sign_of_zero(x: Any) -> Any:
@@ -28,6 +27,16 @@ def _shift(direction: Callable[..., Any]) -> Callable[..., Any]:
 
 def _bitwise(whole: Callable[..., Any], truth: Callable[..., Any]) -> Callable[..., Any]:
     return lambda a, b: (truth if np.asarray(a).dtype == bool else whole)(a, b)
+
+
+def _of_degree(polynomial: Callable[..., Any]) -> Callable[..., Any]:
+    """SciPy's polynomial of a whole degree and a point, as a formula calls it: the point first, any degree."""
+
+    def evaluate_at(x: Any, n: Any) -> Any:
+        whole = np.trunc(n).astype(int)
+        return np.where(whole < 0, 0.0, polynomial(np.maximum(whole, 0), x))
+
+    return evaluate_at
 
 
 _SAME_NAME = """
@@ -91,35 +100,22 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "igammac": special.gammaincc,
     "polygamma": special.polygamma,
     "zeta": special.zeta,
-    "largest": lambda x: np.full_like(x, np.finfo(np.asarray(x).dtype).max),
+    "bessel_k0": special.k0,
+    "bessel_k1": special.k1,
+    "bessel_k0e": special.k0e,
+    "bessel_k1e": special.k1e,
+    "airy_ai": lambda x: special.airy(x)[0],
+    "chebyshev_t": _of_degree(special.eval_chebyt),
+    "chebyshev_u": _of_degree(special.eval_chebyu),
+    "chebyshev_v": _of_degree(lambda n, x: special.eval_chebyu(n, x) - special.eval_chebyu(n - 1, x)),
+    "chebyshev_w": _of_degree(lambda n, x: special.eval_chebyu(n, x) + special.eval_chebyu(n - 1, x)),
+    "hermite_h": _of_degree(special.eval_hermite),
+    "hermite_he": _of_degree(special.eval_hermitenorm),
+    "laguerre_l": _of_degree(special.eval_laguerre),
+    "legendre_p": _of_degree(special.eval_legendre),
 }
 
 
 def evaluate(declaration: Declaration, values: dict[str, Any], dtype: str) -> list[Any]:
     """The formula of ``declaration`` for ``dtype`` over arrays and numbers by parameter name."""
-    masks = dtype == "bool" and formula_for(declaration, dtype) is not declaration.function
-    if np.dtype(dtype).kind in "iu":  # numbers are read as the formula's dtype
-        values = {k: int(v) if isinstance(v, float) else v for k, v in values.items()}
-    symbols: dict[str, Any] = {}
-    for argument in declaration.schema.arguments:
-        name, value = argument.name, values[argument.name]
-        # Words, switches and nothing reach a formula as themselves, so that it may branch on them.
-        as_itself = value is None or isinstance(value, str) or argument.type.base == "bool"
-        is_mask = masks or name in declaration.options.get("masks", ())
-        symbols[name] = value if as_itself else arg(name, mask=is_mask and argument.type.is_tensor)
-    result = trace(formula_for(declaration, dtype), symbols)
-    return [
-        _run(expand(root, dtype, declaration), values) for root in (result if isinstance(result, tuple) else (result,))
-    ]
-
-
-def _run(root: Expr, values: dict[str, Any]) -> Any:
-    done: dict[int, Any] = {}
-    for node in walk([root]):
-        if node.kind == "arg":
-            done[id(node)] = values[node.name]
-        elif node.kind == "const":
-            done[id(node)] = node.value
-        else:
-            done[id(node)] = FUNCTIONS[node.name](*(done[id(a)] for a in node.args))
-    return done[id(root)]
+    return oracle.evaluate(declaration, values, dtype, FUNCTIONS)

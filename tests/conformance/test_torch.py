@@ -46,6 +46,8 @@ DEGENERATE = (
     "matrix_power",
     "_fused_",
 )
+# PyTorch's own values are approximations: their relative error, found beside SciPy's (tests/ops/test_special.py).
+APPROXIMATE = {"_standard_gamma_grad": 3e-4}
 # Words of PyTorch's op objects, whose parser is stricter than that of its functions (no number for a list).
 PARSER = ("Expected a value of type", "positional argument(s) but")
 # Words of PyTorch's errors where it lacks a dtype that we may well have.
@@ -86,7 +88,9 @@ def compare(op: Op, sample: Sample, got: Outcome, wanted: Outcome, *, superset: 
         return f"{sample}: {len(got.results)} results, wanted {len(wanted.results)}"
     name = op.schema.name
     for ours, theirs in zip(got.results, wanted.results):
-        difference = differ(ours, theirs, values=name not in UNDEFINED, up_to_sign=name in UP_TO_SIGN)
+        difference = differ(
+            ours, theirs, values=name not in UNDEFINED, up_to_sign=name in UP_TO_SIGN, rtol=APPROXIMATE.get(name)
+        )
         if difference:
             return f"{sample}: {difference}"
     return ""
@@ -97,7 +101,8 @@ def test_op_agrees_with_torch(op: Op) -> None:
     mistakes, succeeded = [], 0
     for sample in samples_of(op):
         for layout in ("plain", "transposed", "sliced", "expanded"):
-            if layout == "expanded" and (op.variant == "inplace" or op.schema.name.startswith(DEGENERATE)):
+            written = any(a.type.is_mutable for a in op.schema.arguments)  # not where elements share memory
+            if layout == "expanded" and (written or op.schema.name.startswith(DEGENERATE)):
                 continue
             if layout != "plain" and not sample.fills:
                 continue

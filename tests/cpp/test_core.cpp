@@ -77,7 +77,7 @@ TEST(allocator_limit_and_absurd_sizes) {
   CHECK_ERROR(floats({8 << 20}), Runtime, "the limit");
   floats({2 << 20});  // idle blocks are given back before the limit says no
   floats({2500000});
-  CHECK_ERROR(floats({int64_t{1} << 50}), Runtime, "is a size wrong");
+  CHECK_ERROR(floats({int64_t{1} << 50}), Runtime, "a size must be wrong");
   CHECK_ERROR(new_storage(SIZE_MAX, kCpu), Runtime, "Free tensors");
 }
 

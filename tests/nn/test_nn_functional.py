@@ -35,89 +35,130 @@ def ints(high: int, *shape: int) -> Any:
 
 IMAGE, LINE, VOLUME = (2, 3, 5, 4), (2, 3, 6), (1, 2, 3, 4, 5)
 
-CASES: list[tuple[str, Any]] = [
-    ("normalize", lambda: ((trained(2, 3),), {})),
-    ("normalize", lambda: ((trained(2, 3), 1.0, -1, 0.5), {})),
-    ("gumbel_softmax", lambda: ((trained(4, 3),), {"tau": 0.5})),
-    ("gumbel_softmax", lambda: ((trained(4, 3),), {"hard": True, "dim": 0})),
-    ("gumbel_softmax", lambda: ((randn(4, 3).t(),), {})),
-    ("one_hot", lambda: ((ints(3, 4),), {"num_classes": 5})),
-    ("affine_grid", lambda: ((trained(2, 2, 3), (2, 3, 4, 5)), {"align_corners": True})),
-    ("affine_grid", lambda: ((trained(1, 3, 4), [1, 1, 2, 3, 4]), {})),
-    ("softmax", lambda: ((trained(2, 3),), {"dim": 1, "dtype": "float64"})),
-    ("log_softmax", lambda: ((trained(2, 3, 4),), {})),
-    ("softmin", lambda: ((trained(2),), {})),
-    ("softmax", lambda: ((trained(2, 3, 4, 5),), {})),
-    ("pad", lambda: ((trained(*LINE), (1, -2)), {})),
-    ("pad", lambda: ((trained(*LINE), (1, 2), "reflect"), {})),
-    ("pad", lambda: ((trained(*IMAGE), (1, 2, 0, 1), "circular"), {})),
-    ("pad", lambda: ((trained(*IMAGE), (1, 2)), {"value": 3.0})),
-    ("mse_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3)})),
-    ("mse_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3), "reduction": "none"})),
-    ("l1_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3), "reduction": "sum"})),
-    ("l1_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3)})),
-    ("huber_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3)})),
-    ("mse_loss", lambda: ((trained(2, 3), randn(3)), {})),
-    ("binary_cross_entropy", lambda: ((rand(2, 3), rand(2, 3), rand(3)), {"reduction": "none"})),
-    ("binary_cross_entropy_with_logits", lambda: ((trained(2, 3), rand(2, 3), rand(3)), {"pos_weight": rand(3)})),
-    ("cross_entropy", lambda: ((trained(4, 3), ints(3, 4), rand(3)), {"label_smoothing": 0.2})),
-    ("nll_loss", lambda: ((trained(4, 3), ints(3, 4), rand(3)), {"reduction": "sum"})),
-    ("multilabel_soft_margin_loss", lambda: ((trained(2, 3), ints(2, 2, 3), rand(3)), {})),
-    ("multi_margin_loss", lambda: ((trained(2, 3), ints(3, 2)), {"weight": rand(3)})),
-    ("gaussian_nll_loss", lambda: ((trained(2, 3), randn(2, 3), rand(2, 1)), {})),
-    ("gaussian_nll_loss", lambda: ((trained(2, 3), randn(2, 3), 0.0), {})),
-    ("kl_div", lambda: ((trained(2, 3), rand(2, 3)), {"size_average": False})),
-    ("bilinear", lambda: ((trained(2, 3), trained(2, 4), trained(5, 3, 4)), {})),
-    ("pdist", lambda: ((trained(4, 3),), {})),
-    ("conv_tbc", lambda: ((trained(5, 2, 3), trained(2, 3, 4), trained(4)), {"pad": 1})),
-    ("embedding", lambda: ((ints(4, 2, 3), trained(4, 2)), {"padding_idx": -2})),
-    ("embedding_bag", lambda: ((ints(4, 2, 3), trained(4, 2)), {"mode": "sum", "per_sample_weights": rand(2, 3)})),
-    ("embedding_bag", lambda: ((ints(4, 2, 3), trained(4, 2)), {"padding_idx": 1, "mode": "mean"})),
-    ("layer_norm", lambda: ((trained(2, 3), (3,)), {})),
-    ("rms_norm", lambda: ((trained(2, 3), [3], trained(3)), {"eps": 0.1})),
-    ("scaled_dot_product_attention", lambda: ((trained(2, 3, 4), randn(2, 5, 4), randn(2, 5, 4)), {})),
-    ("upsample", lambda: ((trained(*IMAGE),), {"scale_factor": 2})),
-    ("upsample_nearest", lambda: ((trained(*IMAGE),), {"size": 3})),
-    ("upsample_bilinear", lambda: ((trained(*IMAGE),), {"scale_factor": 2})),
-    ("interpolate", lambda: ((trained(*IMAGE), 3), {"mode": "bilinear", "antialias": True})),
-    ("interpolate", lambda: ((trained(*IMAGE), (3, 7)), {"mode": "bicubic", "antialias": True})),
-    ("interpolate", lambda: ((trained(*LINE),), {"scale_factor": 0.6, "mode": "area"})),
-    ("interpolate", lambda: ((trained(*VOLUME), 2), {"mode": "area"})),
-    ("interpolate", lambda: ((trained(*VOLUME), 2), {"mode": "nearest-exact"})),
-    ("interpolate", lambda: ((trained(*LINE),), {"scale_factor": [1.4], "mode": "linear"})),
-    ("dropout1d", lambda: ((randn(3, 4),), {"inplace": True})),
-    ("dropout3d", lambda: ((randn(3, 4, 2, 2),), {"inplace": True})),
-    ("alpha_dropout", lambda: ((randn(3, 4),), {"training": True, "inplace": True})),
-    ("feature_alpha_dropout", lambda: ((randn(3, 4, 2),), {"training": True})),
-    ("max_pool2d", lambda: ((trained(*IMAGE), 2, 1, 0, 1, False, True), {})),
-    ("max_pool1d_with_indices", lambda: ((trained(*LINE), 2), {})),
-    ("max_pool2d_with_indices", lambda: ((trained(*IMAGE), 2), {})),
-    ("max_pool3d_with_indices", lambda: ((trained(*VOLUME), 2), {})),
-    ("adaptive_max_pool1d_with_indices", lambda: ((trained(*LINE), 2), {})),
-    ("adaptive_max_pool2d", lambda: ((trained(*IMAGE), (2, None), True), {})),
-    ("lp_pool2d", lambda: ((torch.zeros(1, 1, 4, 4, requires_grad=True), 2, 2), {})),
-    ("lp_pool3d", lambda: ((trained(*VOLUME), 1.0, (1, 2, 2)), {})),
-    ("hardtanh", lambda: ((randn(5), -0.1, 0.1, True), {})),
-    ("threshold_", lambda: ((randn(5), 0.1, 0.2), {})),
-    ("hardtanh_", lambda: ((randn(5), -0.1, 0.1), {})),
-    ("leaky_relu_", lambda: ((randn(5), 0.1), {})),
-    ("elu_", lambda: ((randn(5), 0.1), {})),
-    ("celu_", lambda: ((randn(5), 0.1), {})),
-    ("selu_", lambda: ((randn(5),), {})),
-    ("relu_", lambda: ((randn(5),), {})),
-    ("rrelu_", lambda: ((randn(5),), {})),
-] + [
-    (
-        "grid_sample",
-        lambda mode=mode, padding=padding, corners=corners: (
-            (trained(*IMAGE), torch.rand(2, 3, 3, 2, requires_grad=True) * 2.4 - 1.2),
-            {"mode": mode, "padding_mode": padding, "align_corners": corners},
-        ),
-    )
-    for mode in ("bilinear", "nearest", "bicubic")
-    for padding in ("zeros", "border", "reflection")
-    for corners in (True, False, None)
-]
+CASES: list[tuple[str, Any]] = (
+    [
+        ("normalize", lambda: ((trained(2, 3),), {})),
+        ("normalize", lambda: ((trained(2, 3), 1.0, -1, 0.5), {})),
+        ("gumbel_softmax", lambda: ((trained(4, 3),), {"tau": 0.5})),
+        ("gumbel_softmax", lambda: ((trained(4, 3),), {"hard": True, "dim": 0})),
+        ("gumbel_softmax", lambda: ((randn(4, 3).t(),), {})),
+        ("one_hot", lambda: ((ints(3, 4),), {"num_classes": 5})),
+        ("affine_grid", lambda: ((trained(2, 2, 3), (2, 3, 4, 5)), {"align_corners": True})),
+        ("affine_grid", lambda: ((trained(1, 3, 4), [1, 1, 2, 3, 4]), {})),
+        ("softmax", lambda: ((trained(2, 3),), {"dim": 1, "dtype": "float64"})),
+        ("log_softmax", lambda: ((trained(2, 3, 4),), {})),
+        ("softmin", lambda: ((trained(2),), {})),
+        ("softmax", lambda: ((trained(2, 3, 4, 5),), {})),
+        ("pad", lambda: ((trained(*LINE), (1, -2)), {})),
+        ("pad", lambda: ((trained(*LINE), (1, 2), "reflect"), {})),
+        ("pad", lambda: ((trained(*IMAGE), (1, 2, 0, 1), "circular"), {})),
+        ("pad", lambda: ((trained(*IMAGE), (1, 2)), {"value": 3.0})),
+        ("mse_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3)})),
+        ("mse_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3), "reduction": "none"})),
+        ("l1_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3), "reduction": "sum"})),
+        ("l1_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3)})),
+        ("huber_loss", lambda: ((trained(2, 3), randn(2, 3)), {"weight": rand(2, 3)})),
+        ("mse_loss", lambda: ((trained(2, 3), randn(3)), {})),
+        ("binary_cross_entropy", lambda: ((rand(2, 3), rand(2, 3), rand(3)), {"reduction": "none"})),
+        ("binary_cross_entropy_with_logits", lambda: ((trained(2, 3), rand(2, 3), rand(3)), {"pos_weight": rand(3)})),
+        ("cross_entropy", lambda: ((trained(4, 3), ints(3, 4), rand(3)), {"label_smoothing": 0.2})),
+        ("nll_loss", lambda: ((trained(4, 3), ints(3, 4), rand(3)), {"reduction": "sum"})),
+        ("multilabel_soft_margin_loss", lambda: ((trained(2, 3), ints(2, 2, 3), rand(3)), {})),
+        ("multi_margin_loss", lambda: ((trained(2, 3), ints(3, 2)), {"weight": rand(3)})),
+        ("gaussian_nll_loss", lambda: ((trained(2, 3), randn(2, 3), rand(2, 1)), {})),
+        ("gaussian_nll_loss", lambda: ((trained(2, 3), randn(2, 3), 0.0), {})),
+        ("kl_div", lambda: ((trained(2, 3), rand(2, 3)), {"size_average": False})),
+        ("bilinear", lambda: ((trained(2, 3), trained(2, 4), trained(5, 3, 4)), {})),
+        ("pdist", lambda: ((trained(4, 3),), {})),
+        ("conv_tbc", lambda: ((trained(5, 2, 3), trained(2, 3, 4), trained(4)), {"pad": 1})),
+        ("embedding", lambda: ((ints(4, 2, 3), trained(4, 2)), {"padding_idx": -2})),
+        ("embedding_bag", lambda: ((ints(4, 2, 3), trained(4, 2)), {"mode": "sum", "per_sample_weights": rand(2, 3)})),
+        ("embedding_bag", lambda: ((ints(4, 2, 3), trained(4, 2)), {"padding_idx": 1, "mode": "mean"})),
+        ("layer_norm", lambda: ((trained(2, 3), (3,)), {})),
+        ("rms_norm", lambda: ((trained(2, 3), [3], trained(3)), {"eps": 0.1})),
+        ("scaled_dot_product_attention", lambda: ((trained(2, 3, 4), randn(2, 5, 4), randn(2, 5, 4)), {})),
+        ("upsample", lambda: ((trained(*IMAGE),), {"scale_factor": 2})),
+        ("upsample_nearest", lambda: ((trained(*IMAGE),), {"size": 3})),
+        ("upsample_bilinear", lambda: ((trained(*IMAGE),), {"scale_factor": 2})),
+        ("interpolate", lambda: ((trained(*IMAGE), 3), {"mode": "bilinear", "antialias": True})),
+        ("interpolate", lambda: ((trained(*IMAGE), (3, 7)), {"mode": "bicubic", "antialias": True})),
+        ("interpolate", lambda: ((trained(*LINE),), {"scale_factor": 0.6, "mode": "area"})),
+        ("interpolate", lambda: ((trained(*VOLUME), 2), {"mode": "area"})),
+        ("interpolate", lambda: ((trained(*VOLUME), 2), {"mode": "nearest-exact"})),
+        ("interpolate", lambda: ((trained(*LINE),), {"scale_factor": [1.4], "mode": "linear"})),
+        ("dropout1d", lambda: ((randn(3, 4),), {"inplace": True})),
+        ("dropout3d", lambda: ((randn(3, 4, 2, 2),), {"inplace": True})),
+        ("alpha_dropout", lambda: ((randn(3, 4),), {"training": True, "inplace": True})),
+        ("feature_alpha_dropout", lambda: ((randn(3, 4, 2),), {"training": True})),
+        ("max_pool2d", lambda: ((trained(*IMAGE), 2, 1, 0, 1, False, True), {})),
+        ("max_pool1d_with_indices", lambda: ((trained(*LINE), 2), {})),
+        ("max_pool2d_with_indices", lambda: ((trained(*IMAGE), 2), {})),
+        ("max_pool3d_with_indices", lambda: ((trained(*VOLUME), 2), {})),
+        ("adaptive_max_pool1d_with_indices", lambda: ((trained(*LINE), 2), {})),
+        ("adaptive_max_pool2d", lambda: ((trained(*IMAGE), (2, None), True), {})),
+        ("lp_pool2d", lambda: ((torch.zeros(1, 1, 4, 4, requires_grad=True), 2, 2), {})),
+        ("lp_pool3d", lambda: ((trained(*VOLUME), 1.0, (1, 2, 2)), {})),
+        ("hardtanh", lambda: ((randn(5), -0.1, 0.1, True), {})),
+        ("threshold_", lambda: ((randn(5), 0.1, 0.2), {})),
+        ("hardtanh_", lambda: ((randn(5), -0.1, 0.1), {})),
+        ("leaky_relu_", lambda: ((randn(5), 0.1), {})),
+        ("elu_", lambda: ((randn(5), 0.1), {})),
+        ("celu_", lambda: ((randn(5), 0.1), {})),
+        ("selu_", lambda: ((randn(5),), {})),
+        ("relu_", lambda: ((randn(5),), {})),
+        ("rrelu_", lambda: ((randn(5),), {})),
+    ]
+    + [
+        (
+            "grid_sample",
+            lambda mode=mode, padding=padding, corners=corners: (
+                (trained(*IMAGE), torch.rand(2, 3, 3, 2, requires_grad=True) * 2.4 - 1.2),
+                {"mode": mode, "padding_mode": padding, "align_corners": corners},
+            ),
+        )
+        for mode in ("bilinear", "nearest", "bicubic")
+        for padding in ("zeros", "border", "reflection")
+        for corners in (True, False, None)
+    ]
+    + [
+        (
+            "grid_sample",
+            lambda sizes=sizes, mode=mode, padding=padding, corners=corners: (
+                (trained(2, 3, *sizes), (torch.rand(2, *sizes[::-1], len(sizes)) * 3 - 1.5).requires_grad_()),
+                {"mode": mode, "padding_mode": padding, "align_corners": corners},
+            ),
+        )
+        for sizes in ((3, 4), (11, 9), (1, 5), (3, 2, 4), (4, 1, 5))
+        for mode in ("bilinear", "nearest", "bicubic")[: 5 - len(sizes)]
+        for padding in ("zeros", "border", "reflection")
+        for corners in (True, False)
+    ]
+    + [
+        ("ctc_loss", lambda case=case: ((torch.randn(*case[0]).log_softmax(-1).requires_grad_(), *case[1:4]), case[4]))
+        for case in [
+            ((6, 2, 5), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 2], {}),
+            ((6, 2, 5), torch.tensor([1, 2, 2, 3, 1]), [6, 5], [3, 2], {"reduction": "sum"}),
+            ((6, 2, 5), torch.tensor([1, 2, 2, 3, 1]).int(), torch.tensor([6, 5]), torch.tensor([3, 2]), {}),
+            ((6, 2, 5), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 0], {"reduction": "none"}),
+            ((3, 2, 5), torch.tensor([[1, 1, 1], [3, 1, 0]]), [3, 3], [3, 2], {"reduction": "none"}),
+            ((3, 2, 5), torch.tensor([[1, 1, 1], [3, 1, 0]]), [3, 3], [3, 2], {"zero_infinity": True}),
+            ((3, 2, 5), torch.tensor([[0, 1, 1], [3, 1, 0]]), [3, 0], [2, 1], {"blank": 4, "zero_infinity": True}),
+            ((4, 3), torch.tensor([1, 2]), (4,), (2,), {"reduction": "none"}),
+            ((4, 3), torch.tensor([1, 2]), torch.tensor(4), torch.tensor(2), {}),
+            ((70, 3, 40), torch.randint(1, 40, (3, 30)), [70, 64, 50], [30, 20, 25], {"reduction": "none"}),
+        ]
+    ]
+    + [
+        (f"fractional_max_pool{n}d", lambda n=n, sizes=sizes: ((trained(2, 3, *(9, 7, 8)[:n]), *sizes), {}))
+        for n in (2, 3)
+        for sizes in ((2, 3), (3, 1), (1, (5, 6, 4)[:n]), (2, None, (0.4,) * n))
+    ]
+    + [
+        ("pdist", lambda sizes=sizes, p=p: ((trained(*sizes), p), {}))
+        for sizes in ((5, 3), (4, 40))
+        for p in (0.0, 0.5, 1.0, 1.5, 3.0, float("inf"))
+    ]
+)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -200,6 +241,25 @@ ERRORS: list[tuple[str, Any]] = [
     ("max_unpool1d", lambda t: (t.ones(1, 1, 2), t.tensor([[[0, 2]]]), 2, None, 0, (1, 1, 4, 4))),
     ("max_unpool1d", lambda t: (t.ones(1, 1, 2), t.tensor([[[0, 2]]]), 2, None, 0, (9,))),
     ("fractional_max_pool2d", lambda t: (t.ones(1, 1, 4, 4), 2)),
+    ("fractional_max_pool2d", lambda t: (t.ones(1, 1, 4, 4), 2, 4)),
+    ("fractional_max_pool2d", lambda t: (t.ones(1, 0, 4, 4), 2, 2)),
+    ("fractional_max_pool2d", lambda t: (t.ones(1, 1, 4, 4).long(), 2, 2, None, False, t.ones(1, 1, 2).long())),
+    ("fractional_max_pool3d", lambda t: (t.ones(1, 1, 4, 4, 4), 2, 2, None, False, t.ones(1, 1, 2))),
+    ("grid_sample", lambda t: (t.ones(1, 1, 2, 2), t.ones(2, 2, 2, 2))),
+    ("grid_sample", lambda t: (t.ones(1, 1, 2, 2), t.ones(1, 2, 2, 3))),
+    ("grid_sample", lambda t: (t.ones(1, 1, 0, 2), t.ones(1, 2, 2, 2))),
+    ("grid_sample", lambda t: (t.ones(1, 1, 2, 2), t.ones(1, 2, 2, 2).double())),
+    ("grid_sample", lambda t: (t.ones(1, 1, 2, 2).long(), t.ones(1, 2, 2, 2).long())),
+    ("grid_sample", lambda t: (t.ones(1, 1, 2, 2, 2), t.ones(1, 2, 2, 2, 3), "bicubic")),
+    ("ctc_loss", lambda t: (t.ones(4, 2, 3), t.ones(2, 2).long(), [5, 4], [2, 1])),
+    ("ctc_loss", lambda t: (t.ones(4, 2, 3), t.ones(2, 2).long(), [4, 4], [3, 1])),
+    ("ctc_loss", lambda t: (t.ones(4, 2, 3), t.ones(2, 2).long(), [4], [2, 1])),
+    ("ctc_loss", lambda t: (t.ones(4, 2, 3), t.ones(2, 2).long(), [4, 4], [2, 1], 3)),
+    ("ctc_loss", lambda t: (t.ones(4, 2, 3).half(), t.ones(2, 2).long(), [4, 4], [2, 1])),
+    ("ctc_loss", lambda t: (t.ones(4, 2, 3), t.ones(4).long(), [4, 4], [2, 1])),
+    ("pdist", lambda t: (t.ones(2, 2), -1.0)),
+    ("pdist", lambda t: (t.ones(2),)),
+    ("pdist", lambda t: (t.ones(2, 2).long(),)),
     ("pad", lambda t: (t.ones(2), (1, 2, 3))),
     ("pad", lambda t: (t.ones(2), (1, 2), "foo")),
     ("one_hot", lambda t: (t.tensor([3]), 2)),
@@ -221,7 +281,7 @@ def test_every_function_is_there() -> None:
         "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic",
         "importlib", "math", "np", "reproducibility_notes", "sparse_support_notes", "tf32_notes", "torch", "warnings",
     }  # fmt: skip
-    later = {"linear_cross_entropy", "scaled_grouped_mm", "scaled_mm"}
+    later = {"scaled_grouped_mm", "scaled_mm"}
     names = {name for name in dir(torch.nn.functional) if not name.startswith("_")}
     assert names - set(dir(F)) == unrelated | later
 

@@ -70,7 +70,9 @@ def test_values(name: str, shape: tuple[int, ...], kwargs: dict[str, Any], own_g
         assert getattr(package, name)(tensor, **options) is tensor
         assert tensor.is_leaf
         results.append([tensor, root.get_rng_state()])
-    assert_same(results[0], results[1], rtol=1e-6, atol=1e-7)
+    # Rounding in a QR decomposition goes with the length of a column, not with the size of an element.
+    atol = 5e-7 * kwargs.get("gain", 1) if name == "orthogonal_" else 1e-7
+    assert_same(results[0], results[1], rtol=1e-6, atol=atol)
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])

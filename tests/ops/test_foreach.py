@@ -22,7 +22,7 @@ def apply(T, name, *args, **kwargs):
     """The functional result and what the in-place form leaves."""
     lists = xs(T)
     results = list(getattr(T, f"_foreach_{name}")(lists, *args, **kwargs))
-    getattr(T, f"_foreach_{name}_")(lists, *args, **kwargs)
+    assert getattr(T, f"_foreach_{name}_")(lists, *args, **kwargs) is lists
     return results + lists
 
 

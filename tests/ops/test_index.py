@@ -47,7 +47,13 @@ x[:,range(2)] x[One()] x[np.array([1,0])] x[np.array([True,False])] x[np.array(1
 x[np.int32(1),np.uint8(0)] x[np.array([])] x[np.array([[0,1],[1,0]])] x[np.arange(2),np.arange(2)] x[t(0):t(1)]
 x[np.int64(0):np.int64(1)] x[10**30:] t(5.)[...] t(5.)[None] t(5.)[()] t(5.)[True] t(5.)[t(True)] t(5.)[t(False)]
 lib.zeros(0,3)[t([],dtype=lib.int64)] lib.zeros(0,3)[:,t([0])] lib.zeros(3,0)[t([0,2])] x[t([],dtype=lib.int64)]
-x.expand(2,2,3,4)[t([0,1]),t([1,0])] x.transpose(0,2)[t([0,3])]
+x.expand(2,2,3,4)[t([0,1]),t([1,0])] x.transpose(0,2)[t([0,3])] x.permute(2,0,1)[:,t([0,1])]
+x.permute(2,0,1)[:,:,t([0,1])] x.permute(2,0,1)[t([0,1]),:,t([0,1])] x.flatten()[lib.arange(6).reshape(2,3).t()]
+x.reshape(2,12)[:,lib.arange(6).reshape(2,3).t()] x.reshape(2,12).t()[lib.arange(6).reshape(2,3).t()]
+x.permute(2,0,1)[t([[0,1],[1,0]]).t(),:,t([[0],[1]])] x[:1].expand(2,3,4)[:,t([0,1])] x[:,:,::2][t([1,0])]
+x.reshape(1,2,3,4).to(memory_format=lib.channels_last)[t([0,0])]
+x.reshape(1,2,3,4).to(memory_format=lib.channels_last)[:,:,t([0,2])]
+x.reshape(1,2,3,4).to(memory_format=lib.channels_last)[:,:,t([[0,2]]).t(),t([1])]
 """)
 
 REFUSED = words("""
@@ -69,7 +75,7 @@ x[()]=8|x[0]=x[1]|x[1:]=x[:1]|x[m]=x[m]*2|x[t([0])]=lib.ones(1,1,3,4)|x[0,0]=lib
 x[t([0])]=np.float64(2)|x[None,0]=t([1.,2,3,4])|x[0,t([0,1]),t([0,1])]=t([5.,6.])|x[0]=float('nan')|i[0]=1.7
 i[t([0])]=1.7|i[0]=t(1.7)|i[0]=2**62|x[0][x[0]>5]=-1|x[0]=1j|x[0]=None|x[0]='a'|x[0]=lib.zeros(2,3,4)
 x[0,0,0]=t([3,4])|x[m]=t([7.,8.])|x[t([0,1])]=t([1,2,3,4])|x[5]=1|x[t([5])]=1|x[::-1]=1|x[t([0,1])]=lib.ones(3,3,4)
-x[t([0])]=2j|x[1.5]=1|x['a']=1|i[0]=1j
+x[t([0])]=2j|x[1.5]=1|x['a']=1|i[0]=1j|i[0]=2**70|i[0]=-2**70|i[0]=2**63|x[0]=2**70|x[t([0])]=2**70|m[0]=2**64
 """.replace("\n", "|")
     .strip("|")
     .split("|")
@@ -78,7 +84,7 @@ x[t([0])]=2j|x[1.5]=1|x['a']=1|i[0]=1j
 
 @pytest.mark.parametrize("code", READS)
 def test_read(code: str) -> None:
-    check(lambda lib: run(code, lib), strides=False)
+    check(lambda lib: run(code, lib))
 
 
 @pytest.mark.parametrize("code", REFUSED)
@@ -114,7 +120,8 @@ x.scatter_reduce(2,t([[[0,1]]]).expand(2,3,2),x-3,'amin',include_self=False)
 x.bfloat16().scatter_add(0,lib.zeros(2,3,4,dtype=lib.int64),x.bfloat16())
 m.scatter_reduce(0,lib.zeros(2,3,4,dtype=lib.int64),m,'sum') x.take(t([[0,5],[-1,23]]))
 x.transpose(0,1).take(t([1,5])) x.put(t([1,-1]),t([9.,8])) x.put(t([1,1]),t([9.,8]),accumulate=True)
-x.take_along_dim(t([[[0],[1],[2]]]),2) x.take_along_dim(t([3,4])) x.take_along_dim(x.argsort(1),1) x.masked_fill(m,9)
+x.take_along_dim(t([[[0],[1],[2]]]),2) x.take_along_dim(t([3,4])) x.take_along_dim(x.argsort(1),1)
+x.take_along_dim(t([[[-1]],[[5]]]),0) x.take_along_dim(t([[[-4]]]),1) x.take_along_dim(t([-1])) x.masked_fill(m,9)
 x.masked_fill(m[0],t(3)) x[0].masked_fill(m,1) i.masked_fill(i>2,1.5) x.transpose(0,1).masked_fill(m.transpose(0,1),0)
 x.masked_select(m) x[0].masked_select(m) x.transpose(0,2).masked_select(m.transpose(0,2)) lib.masked_select(x,t(True))
 lib.masked_select(x,t(False)) x.masked_scatter(m,-x) x.masked_scatter(m[0],lib.arange(50.)) x.nonzero()
@@ -186,7 +193,8 @@ lib.embedding_bag(x[0],t([0,1,1]),t([0,2]),per_sample_weights=y[0,0,:3])[0] x.sc
 x.scatter_reduce(0,z,y,'prod') x.scatter_reduce(0,z,y,'mean') x.scatter_reduce(0,z,y,'amax')
 x.scatter_reduce(0,z,y,'amin',include_self=False) x.scatter_reduce(0,z,y,'prod',include_self=False)
 x.scatter_reduce(0,z,y,'mean',include_self=False) x.index_reduce(0,t([0,0]),y,'prod')
-x.index_reduce(0,t([1,0]),y,'mean')
+x.index_reduce(0,t([1,0]),y,'mean') x.scatter(0,z,y,reduce='add') x.scatter(0,z,y,reduce='multiply')
+x.scatter(0,z,-3,reduce='add') x.scatter(0,z,-3,reduce='multiply')
 """)
 
 

@@ -130,6 +130,7 @@ REARRANGED = [
     lambda T: a(T, 2, 3).flip(5),
     lambda T: T.tensor(1.0).flip(0),
     lambda T: a(T, 1, 3).expand(2, 3).flip(0),
+    lambda T: a(T, 3, 2).t().narrow_copy(0, 0, 1),
     lambda T: a(T, 2, 3).fliplr(),
     lambda T: a(T, 2, 3).flipud(),
     lambda T: T.ones(2).fliplr(),
@@ -154,8 +155,15 @@ REARRANGED = [
 ]
 
 
+OUTS = [
+    lambda T, name=name, dtype=dtype: getattr(T, name)([a(T, 2, 3), a(T, 2, 3)], out=T.ones(0, dtype=getattr(T, dtype)))
+    for name in ("cat", "concat", "stack", "hstack", "vstack", "dstack", "column_stack")
+    for dtype in ("float64", "int64")
+]
+
+
 @pytest.mark.torch
-@pytest.mark.parametrize("case", JOINS + GRIDS + REARRANGED)
+@pytest.mark.parametrize("case", JOINS + GRIDS + REARRANGED + OUTS)
 def test_like_torch(case):
     check(case)
 

@@ -68,6 +68,8 @@ PRODUCTS = [
     lambda T: T.vdot(a(T, 5, dtype="complex64"), a(T, 5, dtype="complex64")),
     lambda T: T.outer(a(T, 3), a(T, 4, dtype="int64")),
     lambda T: T.addr(a(T, 3, 4), a(T, 3), a(T, 4), beta=2, alpha=3),
+    lambda T: T.addr(a(T, 3), a(T, 4, dtype="int64"), a(T, 3), beta=0),
+    lambda T: T.addmv_(a(T, 3), a(T, 3, 2), a(T, 2), beta=2),
     lambda T: T.inner(a(T, 2, 3), a(T, 4, 3)),
     lambda T: T.inner(a(T), a(T, 4, 3)),
     lambda T: T.kron(a(T, 2, 3), a(T, 4)),
@@ -135,6 +137,8 @@ EINSUMS = [
     ("ij,jk->ik", (2, 1), (3, 4)),
     ("...,...", (2, 3), (3,)),
     ("ijk,jil,kl->li", (2, 3, 4), (3, 2, 5), (4, 5)),
+    ("i,j,k->kji", (2,), (3,), (4,)),
+    ("bij,bkj->kbi", (2, 3, 4), (2, 5, 4)),
 ]
 
 
@@ -173,6 +177,19 @@ DECOMPOSITIONS = [
     lambda T, d: T.cholesky_inverse(T.linalg.cholesky(spd(T, 4, dtype=d))),
     lambda T, d: T.linalg.qr(a(T, 5, 3, dtype=d)),
     lambda T, d: T.linalg.qr(a(T, 5, 3, dtype=d), "complete"),
+    lambda T, d: T.geqrf(a(T, 2, 5, 3, dtype=d)),
+    lambda T, d: a(T, 3, 5, dtype=d).geqrf(),
+    lambda T, d: T.linalg.householder_product(*T.geqrf(a(T, 2, 5, 3, dtype=d))),
+    lambda T, d: T.orgqr(a(T, 5, 3, dtype=d), a(T, 2, dtype=d)),
+    lambda T, d: T.ormqr(*T.geqrf(a(T, 5, 3, dtype=d)), a(T, 5, 2, dtype=d)),
+    lambda T, d: T.ormqr(*T.geqrf(a(T, 5, 3, dtype=d)), a(T, 2, 5, dtype=d), left=False, transpose=True),
+    lambda T, d: T.linalg.ldl_factor(hermitian(a(T, 3, 3, dtype=d)), hermitian=True),
+    lambda T, d: T.linalg.ldl_factor_ex(a(T, 2, 3, 3, dtype=d)),
+    lambda T, d: T.linalg.ldl_solve(*T.linalg.ldl_factor(a(T, 3, 3, dtype=d)), a(T, 3, 2, dtype=d)),
+    lambda T, d: T.linalg.ldl_solve(
+        *T.linalg.ldl_factor(hermitian(a(T, 2, 3, 3, dtype=d)), hermitian=True), a(T, 2, 3, 1, dtype=d), hermitian=True
+    ),
+    lambda T, d: T.triangular_solve(a(T, 2, 3, 2, dtype=d), spd(T, 3, dtype=d)),
     lambda T, d: T.linalg.qr(a(T, 2, 3, 5, dtype=d)),
     lambda T, d: T.linalg.qr(a(T, 3, 5, dtype=d), "r"),
     lambda T, d: T.linalg.svdvals(a(T, 2, 3, 5, dtype=d)),
@@ -220,7 +237,8 @@ GRADIENTS = [
     lambda x: taeda.linalg.qr(x[..., :2]),
     lambda x: taeda.linalg.qr(x[:2]),
     lambda x: taeda.linalg.svdvals(x[:2]),
-    lambda x: (u := taeda.linalg.svd(x[:2], full_matrices=False))[0] @ taeda.diag_embed(u[1]).to(x.dtype).exp() @ u[2],
+    lambda x: (u := taeda.linalg.svd(x[:2], full_matrices=False))[0] @ taeda.diag_embed(u[1].exp()).to(x.dtype) @ u[2],
+    lambda x: (u := taeda.linalg.svd(x[..., :2], full_matrices=False))[0].abs() + u[2].abs().sum(),
     lambda x: taeda.linalg.eigvalsh(hermitian(x)),
     lambda x: (e := taeda.linalg.eigh(hermitian(x)))[1] @ taeda.diag_embed(e[0].exp()).to(x.dtype) @ e[1].mH,
     lambda x: taeda.linalg.eigvals(x),
@@ -231,9 +249,39 @@ GRADIENTS = [
     lambda x: taeda.linalg.solve_triangular(x + 3 * taeda.eye(3), x, upper=True),
     lambda x: taeda.linalg.solve_triangular(x, x, upper=False, left=False, unitriangular=True),
     lambda x: taeda.linalg.pinv(x[:2]),
-    lambda x: taeda.linalg.lstsq(x[..., :2], x).solution,
+    lambda x: taeda.linalg.lstsq(x[..., :2], x, driver="gelsd")[:2],
+    lambda x: taeda.linalg.lstsq(x[..., :2], x[:, 2], driver="gels").residuals,
+    lambda x: taeda.linalg.lstsq(x[:2], x[:2, 0]).solution,
     lambda x: taeda.matrix_power(x, -2),
+    lambda x: taeda.matrix_exp(x),
+    lambda x: taeda.linalg.householder_product(x, x[0]),
+    lambda x: taeda.linalg.householder_product(x, x[0, :2]),
+    lambda x: taeda.ormqr(x[:, :2], x[0, :2], x[1:].mT),
+    lambda x: taeda.ormqr(x, x[0], x[1:], left=False, transpose=True),
+    lambda x: taeda.cov(x),
+    lambda x: taeda.cov(x, aweights=taeda.tensor([0.5, 2.0, 1.0], dtype=taeda.float64)),
+    lambda x: taeda.corrcoef(x),
+    lambda x: taeda.logcumsumexp(x, 0),
+    lambda x: taeda.logsumexp(x, 1),
+    lambda x: taeda.var(x, 0),
+    lambda x: taeda.var_mean(x, (0, 1), correction=2.5, keepdim=True),
+    lambda x: taeda.std(x),
+    lambda x: taeda.std_mean(x, 1),
 ]
+
+
+PHASES = [
+    lambda x: taeda.linalg.svd(x).U,
+    lambda x: taeda.linalg.eigh(hermitian(x)).eigenvectors,
+    lambda x: taeda.linalg.eig(x).eigenvectors,
+]
+
+
+@pytest.mark.parametrize("f", PHASES)
+def test_a_gradient_that_depends_on_the_phase_raises(f):
+    x = a(taeda, 3, 3, dtype="complex128").requires_grad_()
+    with pytest.raises(RuntimeError, match="phase"):
+        (f(x) * a(taeda, 3, 3)).real.sum().backward()
 
 
 @pytest.mark.parametrize("f", GRADIENTS)

@@ -174,3 +174,75 @@ def test_results_do_not_depend_on_threads():
         assert all(taeda.equal(a, b) for a, b in zip(one, run(), strict=True))
     finally:
         taeda.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("mode", [0, 1, 2])
+@pytest.mark.parametrize("include_last", [False, True])
+@pytest.mark.parametrize("padding_idx", [None, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_embedding_bag(dtype, mode, include_last, padding_idx, weighted, recorded):
+    """Bags of 2, 0, 3 and 1 rows: what each op of the family gives, and the gradients."""
+
+    def case(T):
+        weight = numbers(T, 6, 5).to(getattr(T, dtype)).requires_grad_(recorded)
+        indices = T.tensor([1, 4, 0, 1, 5, 2])
+        offsets = T.tensor([0, 2, 2, 5] + [6] * include_last, dtype=T.int32)
+        samples = numbers(T, 6).to(weight.dtype).requires_grad_(recorded) if weighted else None
+        results = T.embedding_bag(weight, indices, offsets, False, mode, False, samples, include_last, padding_idx)
+        if not recorded:
+            return results
+        inputs = [weight, samples] if weighted else [weight]
+        return results, T.autograd.grad((results[0] * results[0]).sum(), inputs)
+
+    check(case, rtol=2e-2 if dtype == "bfloat16" else 2e-5)
+
+
+@pytest.mark.parametrize("mode", [0, 1])
+@pytest.mark.parametrize("dtype", [taeda.float32, taeda.float64])
+def test_indices_after_the_last_bag_have_no_gradient(mode, dtype):
+    weight = taeda.ones(4, 2, dtype=dtype, requires_grad=True)
+    bags = taeda.embedding_bag(
+        weight, taeda.tensor([0, 1, 3, 3]), taeda.tensor([0, 1, 2]), mode=mode, include_last_offset=True
+    )
+    bags[0].sum().backward()
+    assert weight.grad.tolist() == [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("training", [False, True])
+def test_statistics_that_norms_return(dtype, training):
+    def case(T):
+        x, w, wide = (numbers(T, *s).to(getattr(T, dtype)) for s in ((2, 4, 3), (4,), (4,)))
+        if dtype == "float16":
+            wide = wide.float()
+        aten = T.ops.aten
+        return [
+            aten.native_batch_norm(x, w, w, w.clone(), w.clone().abs(), training, 0.1, 1e-5),
+            aten.native_batch_norm(x, wide, wide, wide.clone(), wide.clone().abs(), training, 0.1, 1e-5),
+            aten.native_group_norm(x, w, w, 2, 4, 3, 2, 1e-5),
+            aten.native_group_norm(x, wide, wide, 2, 4, 3, 2, 1e-5),
+            aten.native_layer_norm(x, [4, 3], None, None, 1e-5),
+        ]
+
+    check(case, rtol=2e-2 if dtype == "float16" else 2e-5)
+
+
+STATISTICS = {
+    "group_norm": lambda x: taeda.ops.aten.native_group_norm(x, None, None, 2, 4, 3, 2, 1e-5),
+    "its statistics alone": lambda x: taeda.ops.aten.native_group_norm(x, None, None, 2, 4, 3, 2, 1e-5)[1:],
+    "rms_norm": lambda x: taeda.ops.aten._fused_rms_norm(x, [4, 3], None, 1e-5),
+    "its root alone": lambda x: taeda.ops.aten._fused_rms_norm(x, [3], None, 1e-5)[1],
+}
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("dtype", [taeda.float64, taeda.complex128])
+def test_gradients_of_statistics(name, dtype):
+    if dtype.is_complex and "group" in name or dtype.is_complex and "statistics" in name:
+        pytest.skip("group norm is for real numbers")
+    x = numbers(taeda, 2, 4, 3).to(dtype)
+    x = (x + 0.5j * x.flip(0) if dtype.is_complex else x).requires_grad_()
+    assert gradcheck(STATISTICS[name], [x])
+    assert gradgradcheck(STATISTICS[name], [x])

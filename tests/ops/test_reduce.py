@@ -30,7 +30,10 @@ CASES = {
     "prod": lambda x, dim, keep: (x / 4 if x.is_floating_point() else x).prod(dim, keep),
     "nansum": lambda x, dim, keep: x.nansum(dim, keep),
     "max": lambda x, dim, keep: tuple(x.max(dim, keep)),
-    "var": lambda x, dim, keep: (x.real if x.is_complex() else x).var(dim, keepdim=keep),
+    "var": lambda x, dim, keep: x.var(dim, keepdim=keep),
+    "std": lambda x, dim, keep: x.std(dim, correction=0, keepdim=keep),
+    "logsumexp": lambda x, dim, keep: x.logsumexp(dim, keep),
+    "logcumsumexp": lambda x, dim, keep: (x / 100).logcumsumexp(dim),
     "norm": lambda x, dim, keep: x.norm(2, dim, keep),
     "count": lambda x, dim, keep: x.count_nonzero(dim),
 }
@@ -84,10 +87,64 @@ def test_along_several_dims(layout, dims):
         lambda T: T.ones(4, dtype=T.int8).sum(dtype=T.int8),
         lambda T: T.ones(4, dtype=T.bool).sum(),
         lambda T: T.full((4,), 30000.0).half().sum(),
+        lambda T: T.var_mean(sample(T, "complex64", 3, 4), (0, 1), correction=0.5),
+        lambda T: T.std_mean(sample(T, "complex128", 3, 4), 1, keepdim=True),
+        lambda T: T.std_mean(sample(T, "complex128")),
+        lambda T: T.var(sample(T, "float64", 3), correction=3),
+        lambda T: T.tensor([1e3, 1e3 + 2]).logsumexp(0),
+        lambda T: T.full((3,), -float("inf")).logsumexp(0),
+        lambda T: T.tensor([float("inf"), 1]).logsumexp(0),
+        lambda T: T.empty(0, 3).logsumexp(0),
+        lambda T: T.tensor([-float("inf") + 0j, 1 + 3j, 0.5 - 1j, float("inf") + 2j]).logcumsumexp(0),
+        lambda T: T.tensor([float("nan") + 0j, 1j]).logcumsumexp(0),
+        lambda T: T.ones(3, dtype=T.int64).var(0),
+        lambda T: T.ones(3).argmax(1),
+        lambda T: T.ones(0).argmax(),
+        lambda T: T.ones(2, 0).min(1),
+        lambda T: T.ones(2, 0).aminmax(),
+        lambda T: T.full((3,), 2**62).sum(),
+        lambda T: T.full((70,), 2, dtype=T.int32).prod(),
+        lambda T: T.sum(T.ones(3), out=T.ones((), dtype=T.int32)),
+        lambda T: T.sum(T.ones(3), 0, out=T.ones((), dtype=T.int32)),
+        lambda T: T.sum(T.ones(3), 0, dtype=T.float64, out=T.ones(())),
+        lambda T: T.amax(T.ones(3), 0, out=T.ones((), dtype=T.float64)),
+        lambda T: T.ones(3, dtype=T.complex64).sum(dtype=T.float32),
+        lambda T: T.tensor([1.5, 2.7]).sum(dtype=T.int64),
+        lambda T: T.tensor([1.5, -2.7]).prod(dtype=T.bool),
     ],
 )
+@pytest.mark.filterwarnings("ignore")
 def test_edges(case):
     check(case)
+
+
+COVARIANCES = [
+    lambda T: T.cov(sample(T, "float64", 3, 5)),
+    lambda T: T.cov(sample(T, "float32", 5), correction=0),
+    lambda T: T.cov(sample(T, "complex128", 3, 5)),
+    lambda T: T.cov(sample(T, "int64", 2, 4)),
+    lambda T: T.cov(sample(T, "float64", 3, 3), fweights=T.tensor([1, 0, 4])),
+    lambda T: T.cov(sample(T, "float64", 2, 3), aweights=T.tensor([0.5, 1.5, 1])),
+    lambda T: T.cov(sample(T, "float64", 2, 3), correction=2, fweights=T.tensor([1, 2, 3]), aweights=T.ones(3) / 3),
+    lambda T: T.cov(sample(T, "float64", 2, 3), correction=3),
+    lambda T: T.cov(sample(T, "float64")),
+    lambda T: T.cov(T.ones(2, 0)),
+    lambda T: T.cov(T.ones(2, dtype=T.bool)),
+    lambda T: T.cov(T.ones(2, 2, 2)),
+    lambda T: T.cov(T.ones(2, 3), fweights=T.tensor([0, 0, 0])),
+    lambda T: T.cov(T.ones(2, 3), fweights=T.tensor([1, -1, 1])),
+    lambda T: T.cov(T.ones(2, 3), fweights=T.ones(3)),
+    lambda T: T.cov(T.ones(2, 3), aweights=T.ones(2)),
+    lambda T: T.corrcoef(sample(T, "float64", 3, 5)),
+    lambda T: T.corrcoef(sample(T, "complex64", 3, 5)),
+    lambda T: T.corrcoef(sample(T, "float32", 5)),
+]
+
+
+@pytest.mark.parametrize("case", COVARIANCES)
+@pytest.mark.filterwarnings("ignore")
+def test_covariances(case):
+    check(case, rtol=1e-5, strides=False)
 
 
 @pytest.mark.parametrize("dim", [None, 0, 1])
@@ -101,3 +158,9 @@ def test_bits_do_not_depend_on_threads(dim):
     finally:
         taeda.set_num_threads(before)
     assert all(a.equal(c) and b.equal(d) for (a, b), (c, d) in zip(results, results[1:], strict=False))
+
+
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+def test_too_large_a_correction_warns(name):
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        getattr(taeda, name)(taeda.ones(3), correction=3)

@@ -66,7 +66,10 @@ x.quantile(t(.5).double()) x.quantile(.5,interpolation='x') lib.empty(0).quantil
 i.logcumsumexp(0) t(1.).diff() x.diff(n=-1) x.cumsum(3) lib.searchsorted(x,x[0])
 lib.searchsorted(t([1,2]),t([1]),side='left',right=True) lib.searchsorted(t([3,1,2]),t([2]),sorter=t([1,2,9]))
 lib.bucketize(x,x) lib.bincount(t([-1])) lib.bincount(x[0,0]) lib.bincount(i,lib.ones(3)) n.histc(4) x.histc(4,3,2)
-i.histc(3) lib.unique(x*1j) lib.unique(lib.empty(3,0),dim=0) lib.unique(x,dim=5)
+i.histc(3) lib.searchsorted(t([1,2]),t([1]),out=lib.empty(1,dtype=lib.int32))
+lib.searchsorted(t([1.,2]),t([1.]),out_int32=True,out=lib.empty(1,dtype=lib.int32)) lib.isin(i,True) lib.isin(x>0,x)
+lib.searchsorted(t([True]),t([True])) lib.searchsorted(t([1j]),t([1j]))
+lib.unique(x*1j) lib.unique(lib.empty(3,0),dim=0) lib.unique(x,dim=5)
 """)
 
 

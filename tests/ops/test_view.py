@@ -228,8 +228,35 @@ IN_PLACE = [
 ]
 
 
+FORMS = [
+    lambda T: T.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1),
+    lambda T: T.arange(24.0).reshape(2, 3, 4)[:, :, ::2],
+    lambda T: T.arange(24.0).reshape(2, 3, 4)[:1].expand(2, 3, 4),
+    lambda T: T.arange(24.0).reshape(2, 3, 4)[1:],
+]
+PLACED = [
+    case
+    for x in FORMS
+    for case in (
+        lambda T, x=x: T.select_scatter(x(T), T.zeros(x(T).shape[1:]), 0, 0),
+        lambda T, x=x: T.slice_scatter(x(T), T.zeros(1, *x(T).shape[1:]), 0, 0, 1),
+        lambda T, x=x: T.diagonal_scatter(x(T), T.zeros(x(T).diagonal().shape)),
+        lambda T, x=x: T.as_strided_scatter(x(T), T.zeros(2), (2,), (1,)),
+        lambda T, x=x: T.as_strided_scatter(x(T), T.zeros(2), (2,), (1,), 3),
+    )
+]
+SECTIONS = [
+    lambda T: len(T.ones(3).chunk(2**31)),
+    lambda T: [part.shape for part in T.ones(0, 2).chunk(3)],
+    lambda T: len(T.ones(3).tensor_split(2**10)),
+    lambda T: T.ones(3).tensor_split(0),
+    lambda T: T.ones(3)[:: 2**62],
+    lambda T: T.ones(3, 4)[2 : 2**62 : 2**62].shape,
+]
+
+
 @pytest.mark.torch
-@pytest.mark.parametrize("case", VIEWS + COMPLEX + IN_PLACE)
+@pytest.mark.parametrize("case", VIEWS + COMPLEX + IN_PLACE + PLACED + SECTIONS)
 def test_like_torch(case):
     check(case)
 
@@ -303,3 +330,9 @@ def test_resize_keeps_elements_and_refuses_gradients():
     assert x.resize_(2, 2).tolist() == [[0, 1], [2, 3]]
     with pytest.raises(RuntimeError, match="requires grad"):
         taeda.ones(2, requires_grad=True).resize_(3)
+
+
+@pytest.mark.parametrize("name", ["tensor_split", "chunk", "unsafe_chunk"])
+def test_sections_without_elements_are_limited(name):
+    with pytest.raises(RuntimeError, match="would be empty"):
+        getattr(taeda, name)(taeda.ones(0), 2**31)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,24 @@ def test_a_storage_is_one_object() -> None:
     assert tensor.view(2, 3).untyped_storage() is storage
     assert storage.data_ptr() == tensor.data_ptr()
     assert storage.nbytes() == storage.size() == len(storage) == 24
+
+
+def test_weak_references_last_as_long_as_the_bytes() -> None:
+    ended: list[Any] = []
+    tensor = taeda.arange(3.0)
+    known = weakref.ref(tensor.untyped_storage(), ended.append)
+    gc.collect()
+    again = known()
+    assert again is tensor.untyped_storage() and again is not None and again.nbytes() == 12
+    del again
+    view = tensor[1:]
+    del tensor
+    assert known() is view.untyped_storage() and not ended
+    kept = known()
+    del view
+    assert known() is kept and kept is not None and taeda.empty(0).set_(kept).tolist() == [0, 1, 2]
+    del kept
+    assert known() is None and ended == [known]
 
 
 def test_construction() -> None:

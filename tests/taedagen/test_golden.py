@@ -1,4 +1,4 @@
-"""What the generator makes of ``tiny/first.py``, file by file.
+"""What the generator makes of the declarations in ``tiny``, file by file.
 
 After a change that is meant: ``python tests/taedagen/test_golden.py`` writes the golden files anew; read their diff.
 """
@@ -21,7 +21,8 @@ ARTEFACTS = [
     "csrc/dispatch/ops/first.h",
     "csrc/dispatch/signatures_0.cpp", "csrc/python/bound.cpp", "csrc/python/ops/first.cpp", "csrc/shape/ops/first.cpp",
     "csrc/shape/ops/first.h", "docs/first.md", "library.txt", "taeda/_C/_functions.pyi", "taeda/_C/_methods.pyi",
-    "taeda/generated/ops.json",
+    "taeda/generated/ops.json", "csrc/autograd/ops/second.cpp", "csrc/backend/cpu/second_gradients.h",
+    "csrc/backend/cpu/second_gradients.cpp", "csrc/backend/cpu/second_gradients_loops.h",
 ]  # fmt: skip
 
 

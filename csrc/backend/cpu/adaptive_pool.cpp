@@ -1,9 +1,11 @@
 // Pooling with windows chosen to give an output size: window i of n covers floor(i m / n) to ceil((i + 1) m / n) of m.
 #include <limits>
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
 #include "backend/cpu/pool.h"
 #include "shape/ops/pool.h"
+#include "shape/view_rules.h"
 
 namespace taeda::cpu {
 
@@ -69,20 +71,62 @@ void largest(const Tensor& self, int64_t rank, const Tensor& output, const Tenso
   });
 }
 
+// Where channels come last, the vectors of a window's positions are added up.
+void mean_of_vectors(const Tensor& self, int64_t rank, const Tensor& output) {
+  Tensor x = ops::contiguous(self, rank == 2 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d);
+  const Grid image(x, rank), out(output, rank);
+  const int64_t channels = image.channels, samples = x.sizes()[0];
+  visit_compute(self.dtype(), [&]<class T>() {
+    parallel_for(0, samples, planes_per_piece((image.area() + out.area()) * channels), [&](int64_t begin, int64_t end) {
+      RowReader<T> in(x, image.area() * channels);
+      RowWriter<T> to(output, out.area() * channels);
+      std::vector<const T*> rows;
+      for (int64_t n = begin; n < end; ++n) {
+        const T* from = in(n * image.batch_stride, image.area() * channels);
+        T* means = to.at(n * out.batch_stride);
+        for (int64_t k = 0; k < out.area(); ++k, means += channels) {
+          const std::array window{Span(k / (out.size[2] * out.size[1]), out.size[0], image.size[0]),
+                                  Span(k / out.size[2] % out.size[1], out.size[1], image.size[1]),
+                                  Span(k % out.size[2], out.size[2], image.size[2])};
+          rows.clear();
+          each_element(window, [&](int64_t z, int64_t y, int64_t x) { rows.push_back(from + image.offset(z, y, x)); });
+          row_kernels<T>().sum_of(rows.data(), nullptr, static_cast<int64_t>(rows.size()),
+                                  T(1) / static_cast<T>(rows.size()), means, channels);
+        }
+        to.done(n * out.batch_stride, out.area() * channels);
+      }
+    });
+  });
+}
+
+// The mean of each whole plane, as most nets end.
+template <class T>
+void mean_of_planes(const Tensor& x, const Grid& image, const Tensor& output) {
+  const int64_t area = image.area();
+  parallel_for(0, image.planes, planes_per_piece(area), [&](int64_t begin, int64_t end) {
+    RowReader<T> in(x, area);
+    RowWriter<T> to(output, end - begin);
+    T* means = to.at(begin);
+    for (int64_t p = begin; p < end; ++p)
+      means[p - begin] = row_kernels<T>().sum(in(p * area, area), area) / static_cast<T>(area);
+    to.done(begin, end - begin);
+  });
+}
+
 void mean(const Tensor& self, int64_t rank, const Tensor& output) {
+  if (output.numel() == 0) return;
+  const bool vectors =
+      self.dim() == rank + 2 && shape::suggested_format(self) != MemoryFormat::Contiguous && output.stride(1) == 1;
+  if (vectors) return mean_of_vectors(self, rank, output);
   Tensor x = ops::contiguous(self);
   Grid image(x, rank), out(output, rank);
   visit_compute(self.dtype(), [&]<class T>() {
+    if (out.area() == 1) return mean_of_planes<T>(x, image, output);
     parallel_for(0, out.planes, planes_per_piece(image.area() + out.area()), [&](int64_t begin, int64_t end) {
       RowReader<T> in(x, image.area());
       RowWriter<T> to(output, 1);
       for (int64_t p = begin; p < end; ++p) {
         const T* plane = in(p * image.area(), image.area());
-        if (out.area() == 1) {  // the whole plane, as most nets end
-          *to.at(out.start(p)) = row_kernels<T>().sum(plane, image.area()) / static_cast<T>(image.area());
-          to.done(out.start(p), 1);
-          continue;
-        }
         for (int64_t k = 0; k < out.area(); ++k) {
           int64_t i = k % out.size[2], j = k / out.size[2] % out.size[1], l = k / (out.size[2] * out.size[1]);
           Span sx(i, out.size[2], image.size[2]), sy(j, out.size[1], image.size[1]), sz(l, out.size[0], image.size[0]);
@@ -114,11 +158,13 @@ void _adaptive_avg_pool2d(const Tensor& self, IntList, const Tensor& out) { mean
 void _adaptive_avg_pool3d(const Tensor& self, IntList, const Tensor& out) { mean(self, 3, out); }
 
 void adaptive_avg_pool_backward(const Tensor& upper, IntList, int64_t rank, const Tensor& out) {
-  Grid image(out, rank), windows(upper, rank);
+  if (out.numel() == 0) return;
+  Tensor dense = out.is_contiguous() ? out : ops::empty(out.sizes(), out.dtype());
+  Grid image(dense, rank), windows(upper, rank);
   visit_compute(out.dtype(), [&]<class T>() {
     parallel_for(0, windows.planes, planes_per_piece(image.area() + windows.area()), [&](int64_t begin, int64_t end) {
       RowReader<T> in(upper, 1);
-      RowWriter<T> to(out, image.area());
+      RowWriter<T> to(dense, image.area());
       for (int64_t p = begin; p < end; ++p) {
         T* plane = to.at(p * image.area());
         if (windows.area() == 1) {
@@ -144,6 +190,7 @@ void adaptive_avg_pool_backward(const Tensor& upper, IntList, int64_t rank, cons
       }
     });
   });
+  if (!dense.is(out)) ops::copy_(out, dense);
 }
 
 }  // namespace taeda::cpu

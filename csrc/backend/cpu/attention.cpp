@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/rows.h"
 #include "core/parallel.h"

@@ -1,5 +1,6 @@
 // Average pooling: rows of windows are summed element by element of the kernel, then divided.
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
 #include "backend/cpu/pool.h"
 #include "shape/ops/pool.h"
 
@@ -50,16 +51,16 @@ Averages averages(IntList sizes, int64_t rank, IntList kernel_size, IntList stri
 template <class T>
 void average_channels(const Averages& a, const T* image, T* out, int64_t channels) {
   const Windows& w = a.w;
-  const RowKernels<T>& rows = row_kernels<T>();
+  std::vector<const T*> rows;
   a.each_row([&](int64_t z, int64_t y) {
     auto factors = a.factors<T>(z, y);
     for (int64_t x = 0; x < w.count[2]; ++x, out += channels) {
-      std::fill_n(out, channels, T(0));
+      rows.clear();
       a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
         int64_t in_x = x * w.stride[2] + offset;
-        if (inside(in_x, w.image[2])) rows.accumulate(image + (image_row + in_x) * channels, out, channels);
+        if (inside(in_x, w.image[2])) rows.push_back(image + (image_row + in_x) * channels);
       });
-      rows.affine(out, out, channels, factors[x], 0);
+      row_kernels<T>().sum_of(rows.data(), nullptr, static_cast<int64_t>(rows.size()), factors[x], out, channels);
     }
   });
 }
@@ -81,8 +82,33 @@ void average_plane(const Averages& a, const T* image, T* out) {
   });
 }
 
+// Quotients of whole numbers, rounded to zero.
+void average_whole(const Tensor& self, const Averages& a, const Tensor& out) {
+  const Windows& w = a.w;
+  Tensor x = ops::contiguous(self), result = ops::empty(out.sizes(), DType::Int64);
+  const int64_t area = w.image_area(), windows = w.columns();
+  parallel_for(0, x.numel() / area, planes_per_piece(windows * w.kernel_area()), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) {
+      const int64_t* image = x.data<int64_t>() + p * area;
+      int64_t* to = result.data<int64_t>() + p * windows;
+      a.each_row([&](int64_t z, int64_t y) {
+        std::fill_n(to, w.count[2], int64_t{0});
+        a.each_element(z, y, [&](int64_t image_row, int64_t offset) {
+          const Visible x(offset, w.image[2], w.count[2], w.stride[2]);
+          for (int64_t i = x.from; i < x.to; ++i) to[i] += image[image_row + offset + i * w.stride[2]];
+        });
+        for (int64_t i = 0; i < w.count[2]; ++i)
+          to[i] /= a.divisor ? *a.divisor : a.counted(0, z) * a.counted(1, y) * a.counted(2, i);
+        to += w.count[2];
+      });
+    }
+  });
+  ops::copy_(out, result);
+}
+
 void average(const Tensor& self, int64_t rank, const Averages& a, const Tensor& out) {
   if (out.numel() == 0) return;
+  if (self.dtype() == DType::Int64) return average_whole(self, a, out);
   Planes planes(out, rank);
   Tensor x = ops::contiguous(self, planes.format);
   const int64_t area = a.w.image_area() * planes.inner, windows = a.w.columns() * planes.inner;

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "core/parallel.h"
 #include "shape/conv_rules.h"
 #include "shape/ops/conv.h"
@@ -72,7 +72,8 @@ void gather(const Windows& w, int64_t channels, const T* image, T* columns) {
 
 template <class T>
 void scatter(const Windows& w, int64_t channels, const T* columns, T* image) {
-  using C = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
+  using C = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
+                               std::conditional_t<std::is_same_v<T, bool>, int, T>>;
   const int64_t step = w.stride[2];
   parallel_for(0, channels, std::max<int64_t>(kGrain / std::max<int64_t>(w.kernel_area() * w.columns(), 1), 1),
                [&](int64_t c0, int64_t c1) {
@@ -119,9 +120,7 @@ void image_to_columns(DType dtype, const Windows& w, int64_t channels, const voi
 
 void columns_to_image(DType dtype, const Windows& w, int64_t channels, const void* columns, void* image) {
   auto run = [&]<class T>() { scatter(w, channels, static_cast<const T*>(columns), static_cast<T*>(image)); };
-  visit(dtype, [&]<class T>() {
-    if constexpr (!std::is_same_v<T, bool>) run.template operator()<T>();
-  });
+  visit(dtype, run);
 }
 
 // --- unfold and fold
@@ -146,8 +145,8 @@ void im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList p
 
 void col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntList dilation, IntList padding,
             IntList stride, const Tensor& out) {
-  TAEDA_CHECK_KIND(NotImplemented, is_differentiable(self.dtype()), "is for floating-point and complex tensors; got ",
-                   self.dtype());
+  TAEDA_CHECK_KIND(NotImplemented, is_differentiable(self.dtype()) || self.dtype() == DType::Bool,
+                   "is for floating-point, complex and bool tensors; got ", self.dtype());
   Tensor columns = ops::contiguous(self);
   shape::Dims image{output_size[0], output_size.back()};
   Windows w = windows_2d(image, kernel_size, dilation, padding, stride);

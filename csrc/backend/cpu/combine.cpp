@@ -3,7 +3,8 @@
 #include <cstring>
 #include <limits>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
 #include "backend/cpu/walk.h"
 
 namespace taeda::cpu {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/view.h"
 #include "backend/cpu/onednn.h"
 #include "shape/ops/conv.h"
 

@@ -1,6 +1,6 @@
 // Convolutions by oneDNN. The primitive chooses its layouts; plain tensors are reordered to and from them, while
 // channels-last ones are taken as they lie.
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/conv.h"
 #include "backend/cpu/onednn.h"
 #include "core/parallel.h"

@@ -1,10 +1,16 @@
 // Tables: gradients of rows, norms of rows, bags of rows.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/index.h"
+#include "api/reshape.h"
+#include "api/search.h"
+#include "api/view.h"
 #include "backend/cpu/combine.h"
 #include "backend/cpu/order.h"
 #include "backend/cpu/positions.h"
+#include "backend/cpu/rows.h"
 #include "shape/embedding_rules.h"
 #include "shape/ops/embedding.h"
 
@@ -14,10 +20,10 @@ namespace {
 
 constexpr int64_t kColumns = 64;  // of a row, that one thread handles at least
 
-void check_rows(const Tensor& positions, int64_t rows) {
+void check_rows(const Tensor& positions, int64_t rows, ErrorKind kind = ErrorKind::Index) {
   const int64_t* index = positions.data<int64_t>();
   for (int64_t i = 0; i < positions.numel(); ++i)
-    TAEDA_CHECK_INDEX(index[i] >= 0 && index[i] < rows, "index ", index[i], " is outside a table of ", rows, " rows");
+    if (index[i] < 0 || index[i] >= rows) fail(kind, str("index ", index[i], " is outside a table of ", rows, " rows"));
 }
 
 // Each row divided by how often its index stands in `positions`.
@@ -54,11 +60,27 @@ void embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, 
 namespace {
 
 template <class T>
+double size_of(T x) {
+  return std::abs(convert<double>(x));
+}
+template <class R>
+double size_of(std::complex<R> x) {
+  return std::abs(std::complex<double>(x));
+}
+template <class T>
+T scaled(T x, double scale) {
+  return convert<T>(convert<double>(x) * scale);
+}
+template <class R>
+std::complex<R> scaled(std::complex<R> x, double scale) {
+  return std::complex<R>(std::complex<double>(x) * scale);
+}
+
+template <class T>
 double norm_of(const T* row, int64_t step, int64_t n, double p) {
   double total = 0;
   for (int64_t i = 0; i < n; ++i) {
-    double x = std::abs(static_cast<double>(convert<float>(row[i * step])));
-    if constexpr (std::is_same_v<T, double>) x = std::abs(row[i * step]);
+    double x = size_of(row[i * step]);
     if (std::isinf(p))
       total = std::max(total, x);
     else
@@ -77,15 +99,18 @@ void embedding_renorm_(const Tensor& self, const Tensor& indices, double max_nor
   std::sort(rows.begin(), rows.end());
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   int64_t width = self.sizes()[1], step = self.strides()[1];
-  visit_floating(self.dtype(), [&]<class T>() {
+  auto run = [&]<class T>() {
     for (int64_t r : rows) {
       T* row = self.data<T>() + r * self.strides()[0];
       double norm = norm_of(row, step, width, norm_type);
       if (!(norm > max_norm)) continue;
       double scale = max_norm / (norm + 1e-7);
-      for (int64_t i = 0; i < width; ++i) row[i * step] = convert<T>(convert<double>(row[i * step]) * scale);
+      for (int64_t i = 0; i < width; ++i) row[i * step] = scaled(row[i * step], scale);
     }
-  });
+  };
+  if (self.dtype() == DType::Complex64) return run.operator()<complex64>();
+  if (self.dtype() == DType::Complex128) return run.operator()<complex128>();
+  visit_floating(self.dtype(), run);
 }
 
 namespace {
@@ -110,30 +135,78 @@ Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, 
 }
 
 template <class T>
-void fill_bag(const Tensor& weight, const Bags& bags, int64_t bag, int64_t mode, const T* sample_weights, T* to,
-              int64_t* best, int64_t count) {
-  int64_t width = weight.sizes()[1], row_step = weight.strides()[0], step = weight.strides()[1];
-  using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
-  std::vector<A> totals;
-  totals.assign(static_cast<size_t>(width), A(0));
+struct Rows {  // of a table, computed in T
+  Tensor weight;
+  int64_t width, step;
+  explicit Rows(const Tensor& t) : weight(t), width(t.sizes()[1]) {
+    if (width > 1 && t.strides()[1] != 1) weight = ops::contiguous(t);
+    step = weight.strides()[0];
+  }
+};
+
+// The sum of a bag's rows, each times its sample's weight, divided by `count`.
+template <class T>
+struct Summed {
+  std::vector<const T*> rows;
+  std::vector<T> weights;
+
+  void run(const Rows<T>& table, RowReader<T>& read, const Bags& bags, int64_t bag, const T* samples, int64_t count,
+           T* to) {
+    const bool direct = table.weight.dtype() == dtype_of<T>;
+    if (!direct) std::fill_n(to, table.width, T(0));
+    rows.clear();
+    weights.clear();
+    for (int64_t i = bags.starts[bag]; i < bags.starts[bag + 1]; ++i) {
+      if (bags.rows[i] == bags.padding) continue;
+      const T* row = read(bags.rows[i] * table.step, table.width);
+      if (!direct) {
+        row_kernels<T>().scale_add(row, to, table.width, samples ? samples[i] : T(1));
+        continue;
+      }
+      rows.push_back(row);
+      if (samples) weights.push_back(samples[i]);
+    }
+    if (direct)
+      row_kernels<T>().sum_of(rows.data(), samples ? weights.data() : nullptr, static_cast<int64_t>(rows.size()), T(1),
+                              to, table.width);
+    if (count > 1)
+      for (int64_t d = 0; d < table.width; ++d) to[d] /= static_cast<T>(count);
+  }
+};
+
+// The largest of each column of a bag, and the rows that they stand in; zeros for an empty bag.
+template <class T>
+void largest_of_bag(const Rows<T>& rows, RowReader<T>& read, const Bags& bags, int64_t bag, T* to, int64_t* best) {
+  std::fill_n(to, rows.width, T(0));
   bool first = true;
   for (int64_t i = bags.starts[bag]; i < bags.starts[bag + 1]; ++i) {
     if (bags.rows[i] == bags.padding) continue;
-    const T* row = weight.data<T>() + bags.rows[i] * row_step;
-    A scale = sample_weights ? convert<A>(sample_weights[i]) : A(1);
-    for (int64_t d = 0; d < width; ++d) {
-      A x = convert<A>(row[d * step]);
-      if (mode != 2) {
-        totals[d] += scale * x;
-      } else if (first || x > totals[d] || x != x) {
-        totals[d] = x;
-        best[d] = bags.rows[i];
-      }
-    }
+    const T* row = read(bags.rows[i] * rows.step, rows.width);
+    for (int64_t d = 0; d < rows.width; ++d)
+      if (first || row[d] > to[d] || row[d] != row[d]) to[d] = row[d], best[d] = bags.rows[i];
     first = false;
   }
-  for (int64_t d = 0; d < width; ++d)
-    to[d] = convert<T>(mode == 1 && count > 0 ? totals[d] / static_cast<A>(count) : totals[d]);
+}
+
+// The bag of each index; those after the last bag, which include_last_offset may leave, get the number of bags.
+std::vector<int64_t> owners_of(const Bags& bags, int64_t indices) {
+  std::vector<int64_t> owners(indices, static_cast<int64_t>(bags.starts.size()) - 1);
+  for (size_t b = 0; b + 1 < bags.starts.size(); ++b)
+    std::fill(owners.begin() + bags.starts[b], owners.begin() + bags.starts[b + 1], static_cast<int64_t>(b));
+  return owners;
+}
+
+std::vector<int64_t> lengths_of(const Bags& bags) {
+  std::vector<int64_t> lengths;
+  for (size_t b = 0; b + 1 < bags.starts.size(); ++b)
+    lengths.push_back(bags.starts[b + 1] - bags.starts[b] -
+                      std::count(bags.rows + bags.starts[b], bags.rows + bags.starts[b + 1], bags.padding));
+  return lengths;
+}
+
+void write(const int64_t* values, const Tensor& to) {
+  converter(DType::Int64, to.dtype())(to.data<char>(), to.itemsize(), reinterpret_cast<const char*>(values),
+                                      sizeof(int64_t), to.numel());
 }
 
 }  // namespace
@@ -142,32 +215,33 @@ void _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& o
                     const Tensor& per_sample_weights, bool include_last_offset, int64_t padding_idx,
                     const Tensor& output, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices) {
   Tensor positions = as_positions(indices);
-  check_rows(positions, weight.sizes()[0]);
+  check_rows(positions, weight.sizes()[0], ErrorKind::Runtime);
   Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx);
-  int64_t count = bag_size.numel(), width = weight.sizes()[1];
-  const int64_t sizes[] = {count}, index_sizes[] = {positions.numel()};
-  Tensor owners = ops::zeros(index_sizes, DType::Int64), lengths = ops::zeros(sizes, DType::Int64);
-  Tensor best = mode == 2 ? ops::full(max_indices.sizes(), Scalar(-1), DType::Int64) : Tensor();
-  Tensor samples = per_sample_weights.defined() ? ops::contiguous(per_sample_weights) : Tensor();
-  visit_floating(weight.dtype(), [&]<class T>() {
+  const int64_t count = bag_size.numel(), width = weight.sizes()[1];
+  // Sums do not need the sizes of bags: PyTorch leaves them zero.
+  std::vector<int64_t> lengths = mode == 0 ? std::vector<int64_t>(count) : lengths_of(bags), best(max_indices.numel());
+  visit_compute(weight.dtype(), [&]<class T>() {
+    const Rows<T> rows(weight);
+    Tensor samples =
+        per_sample_weights.defined() ? ops::contiguous(ops::to(per_sample_weights, dtype_of<T>)) : Tensor();
     parallel_for(0, count, std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(width, 1)),
                  [&](int64_t begin, int64_t end) {
+                   RowReader<T> read(rows.weight, width);
+                   RowWriter<T> write(output, width);
+                   Summed<T> sum;
                    for (int64_t b = begin; b < end; ++b) {
-                     int64_t used = 0;
-                     for (int64_t i = bags.starts[b]; i < bags.starts[b + 1]; ++i) {
-                       owners.data<int64_t>()[i] = b;
-                       used += bags.rows[i] != padding_idx;
-                     }
-                     lengths.data<int64_t>()[b] = used;
-                     fill_bag<T>(weight, bags, b, mode, samples.defined() ? samples.data<T>() : nullptr,
-                                 output.data<T>() + b * width,
-                                 best.defined() ? best.data<int64_t>() + b * width : nullptr, used);
+                     T* to = write.at(b * width);
+                     if (mode == 2)
+                       largest_of_bag(rows, read, bags, b, to, best.data() + b * width);
+                     else
+                       sum.run(rows, read, bags, b, samples.defined() ? samples.data<T>() : nullptr, lengths[b], to);
+                     write.done(b * width, width);
                    }
                  });
   });
-  ops::copy_(offset2bag, owners);
-  ops::copy_(bag_size, lengths);
-  if (best.defined()) ops::copy_(max_indices, best);
+  if (offset2bag.numel()) write(owners_of(bags, positions.numel()).data(), offset2bag);
+  write(lengths.data(), bag_size);
+  write(mode == 2 ? best.data() : lengths.data(), max_indices);
 }
 
 }  // namespace taeda::cpu

@@ -3,7 +3,7 @@
 #include <climits>
 #include <cstring>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/onednn.h"
 #include "backend/cpu/parts.h"
 #include "core/parallel.h"
@@ -58,7 +58,11 @@ T product(T x, T y) {
 template <class T, class C>
 void store(T& to, C sum, C alpha, C beta) {
   C value = product(alpha, sum);
-  if (beta != C(0)) value += product(beta, convert<C>(to));
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {  // one rounding before that to a half
+    if (beta != 0) value = static_cast<float>(static_cast<double>(beta) * convert<double>(to) + value);
+  } else if (beta != C(0)) {
+    value += product(beta, convert<C>(to));
+  }
   to = convert<T>(value);
 }
 

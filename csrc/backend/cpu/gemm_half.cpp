@@ -1,5 +1,5 @@
 // Products of half types: oneDNN's matmul where the machine has instructions for them, else through float.
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/onednn.h"
 #include "core/multiversion.h"
 #include "core/parallel.h"
@@ -23,7 +23,7 @@ Tensor to_float(const Tensor& t) {
   return result;
 }
 
-// c = alpha * product + beta * c, rounded once.
+// c = alpha * product + beta * c; the sum is rounded once before it becomes a half.
 template <class T>
 void finish(const Gemm& g, const float* product) {
   float alpha = g.alpha.to<float>(), beta = g.beta.to<float>();
@@ -32,7 +32,9 @@ void finish(const Gemm& g, const float* product) {
       T* to = static_cast<T*>(g.c) + i / g.m * g.c_batch + i % g.m * g.c_row;
       const float* from = product + i * g.n;
       for (int64_t j = 0; j < g.n; ++j)
-        to[j] = T(beta == 0 ? alpha * from[j] : alpha * from[j] + beta * static_cast<float>(to[j]));
+        to[j] =
+            T(beta == 0 ? alpha * from[j]
+                        : static_cast<float>(static_cast<double>(beta) * static_cast<float>(to[j]) + alpha * from[j]));
     }
   });
 }

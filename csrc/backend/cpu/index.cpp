@@ -1,7 +1,15 @@
 // Reading and writing at positions along dimensions.
+#include <algorithm>
+#include <functional>
 #include <numeric>
 
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/positions.h"
 #include "shape/ops/index.h"
@@ -9,6 +17,28 @@
 namespace taeda::cpu {
 
 namespace {
+
+// The stride, in elements, from one place to the next in dimensions first ... of `t`, `order` from the outermost; none
+// where no single stride leads through all.
+std::optional<int64_t> one_step(const Tensor& t, size_t first, const std::vector<int64_t>& order) {
+  int64_t expected = -1, step = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    size_t d = first + static_cast<size_t>(order[i]);
+    if (t.sizes()[d] == 1) continue;
+    if (expected < 0)
+      step = t.strides()[d];
+    else if (t.strides()[d] != expected)
+      return std::nullopt;
+    expected = t.strides()[d] * t.sizes()[d];
+  }
+  return step;
+}
+
+std::vector<int64_t> in_order(size_t count) {
+  std::vector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
 
 // `values` as the result of an index would be laid out: with one stride for all places.
 struct Values {
@@ -27,24 +57,13 @@ Values values_for(const Tensor& values, const shape::Indexed& indexed) {
                 " do not broadcast to the ", IntList(indexed.sizes), " elements that are indexed");
   }
   Values result{ops::expand(values, indexed.sizes), {}, 0};
-  auto as_one = [&](const Tensor& t) {
-    int64_t expected = -1;
-    for (size_t d = first + count; d-- > first;) {
-      if (t.sizes()[d] == 1) continue;
-      if (expected < 0)
-        result.step = t.strides()[d];
-      else if (t.strides()[d] != expected)
-        return false;
-      expected = t.strides()[d] * t.sizes()[d];
-    }
-    return true;
-  };
-  if (!as_one(result.tensor)) {
+  std::optional<int64_t> step = one_step(result.tensor, first, in_order(count));
+  if (!step) {
     result.tensor = ops::contiguous(result.tensor);
-    as_one(result.tensor);
+    step = one_step(result.tensor, first, in_order(count));
   }
   int64_t item = values.itemsize();
-  result.step *= item;
+  result.step = *step * item;
   for (size_t i = 0; i < indexed.kept.size(); ++i)
     result.kept_steps.push_back(result.tensor.strides()[i < first ? i : i + count] * item);
   return result;
@@ -71,6 +90,18 @@ Tensor apart_from(const Tensor& source, const Tensor& self) {
   return share_storage(source, self) ? ops::clone(source) : source;
 }
 
+// The positions with their dimensions in `order`, which `indexed` follows.
+TensorList in_places_order(TensorList positions, shape::Indexed& indexed, const std::vector<int64_t>& order,
+                           std::vector<Tensor>& ordered) {
+  if (std::ranges::is_sorted(order)) return positions;
+  for (const Tensor& t : positions)
+    ordered.push_back(t.defined() ? ops::permute(ops::expand(t, indexed.positions), order) : t);
+  shape::Dims sizes;
+  for (int64_t d : order) sizes.push_back(indexed.positions[d]);
+  indexed.positions = sizes;
+  return ordered;
+}
+
 }  // namespace
 
 void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
@@ -81,13 +112,21 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
         places_at(self, positions, indexed);
     return;
   }
-  Places places = places_at(self, positions, indexed);
   size_t first = indexed.at, count = indexed.positions.size();
+  std::vector<int64_t> order = in_order(count);
+  std::ranges::stable_sort(order, std::greater(), [&](int64_t d) { return out.strides()[first + d]; });
+  std::optional<int64_t> step = one_step(out, first, order);
+  if (!step) {  // the places lie between other dimensions
+    Tensor plain = new_tensor(out.sizes(), out.dtype());
+    _index_at(self, positions, plain);
+    return move_elements(out, plain);
+  }
+  std::vector<Tensor> ordered;
+  Places places = places_at(self, in_places_order(positions, indexed, order, ordered), indexed);
   std::vector<int64_t> steps;
-  int64_t item = out.itemsize(), step = item;
+  int64_t item = out.itemsize();
   for (size_t i = 0; i < indexed.kept.size(); ++i) steps.push_back(out.strides()[i < first ? i : i + count] * item);
-  for (size_t d = first + count; d < indexed.sizes.size(); ++d) step *= indexed.sizes[d];
-  read_places(out.data<char>(), self, places, {indexed.kept, steps, step});
+  read_places(out.data<char>(), self, places, {indexed.kept, steps, *step * item});
 }
 
 void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {

@@ -1,6 +1,6 @@
 // Products of matrices and batches of them.
 #include "shape/ops/linalg.h"
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/gemm.h"
 #include "core/parallel.h"
 

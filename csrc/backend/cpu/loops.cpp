@@ -204,7 +204,7 @@ void pointwise_many(const Pointwise& op, Operands in, Tensor* results, std::span
     if (first->numel() > 0) run_plain(call, data, first->numel());
     return;
   }
-  shape::Dims sizes = shape::broadcast_sizes(in), strides = shape::result_strides(in, sizes);
+  shape::Dims sizes = shape::broadcast_sizes(in), strides = shape::result_strides(op.rule, in, sizes);
   const Tensor* outs[shape::kMaxResults];
   for (int i = 0; i < count; ++i) {
     results[i] =

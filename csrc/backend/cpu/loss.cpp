@@ -1,7 +1,7 @@
 // Losses over class numbers.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/rows.h"
 #include "core/parallel.h"
 #include "shape/ops/loss.h"

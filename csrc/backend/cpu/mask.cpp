@@ -1,7 +1,9 @@
 // Choosing elements by truth values.
 #include <cstring>
 
-#include "api/ops.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/view.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/walk.h"
 #include "shape/elementwise.h"

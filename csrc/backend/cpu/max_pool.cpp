@@ -2,7 +2,7 @@
 // the kernel is compared with the best so far for the whole row.
 #include <limits>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/pool.h"
 #include "shape/ops/pool.h"
 
@@ -60,25 +60,47 @@ void pool_plane(const Windows& w, const T* image, T* out, int64_t* out_index, st
     }
 }
 
+// The channels of the elements of one window, and their places in the image.
 template <class T>
-void pool_channels(const Windows& w, RowReader<T>& image, int64_t base, int64_t channels, RowWriter<T>& to,
-                   int64_t out_base, int64_t* out_index, std::vector<int32_t>& best) {
-  for (int64_t at = 0; at < w.columns(); ++at, out_base += channels, out_index += channels) {
-    const int64_t x = at % w.count[2], y = at / w.count[2] % w.count[1], z = at / (w.count[2] * w.count[1]);
-    const int64_t first =
-        (first_inside(w, 0, z) * w.image[1] + first_inside(w, 1, y)) * w.image[2] + first_inside(w, 2, x);
-    T* out = to.at(out_base);
-    std::fill_n(out, channels, kLowest<T>);
-    std::fill(best.begin(), best.end(), static_cast<int32_t>(first));
+struct Members {
+  std::vector<const T*> rows;
+  std::vector<int32_t> places;
+
+  void collect(const Windows& w, const T* image, int64_t channels, int64_t z, int64_t y, int64_t x) {
+    rows.clear();
+    places.clear();
     each_element(w, z, y, [&](int64_t image_row, int64_t offset) {
-      int64_t in_x = x * w.stride[2] + offset;
+      const int64_t in_x = x * w.stride[2] + offset;
       if (!inside(in_x, w.image[2])) return;
-      int64_t place = image_row + in_x;
-      take_max(image(base + place * channels, channels), 1, out, best.data(), channels, static_cast<int32_t>(place), 0);
+      places.push_back(static_cast<int32_t>(image_row + in_x));
+      rows.push_back(image + (image_row + in_x) * channels);
     });
-    std::copy_n(best.begin(), channels, out_index);
-    to.done(out_base, channels);
   }
+  void largest(int64_t channels, int32_t first, T* out, int64_t* index) const {
+    const auto count = static_cast<int64_t>(rows.size());
+    if constexpr (std::is_floating_point_v<T>) {
+      row_kernels<T>().max_of(rows.data(), places.data(), count, first, out, index, channels);
+    } else {
+      std::fill_n(out, channels, kLowest<T>);
+      std::fill_n(index, channels, first);
+      for (int64_t k = 0; k < count; ++k)
+        for (int64_t c = 0; c < channels; ++c)
+          if (rows[k][c] > out[c]) out[c] = rows[k][c], index[c] = places[k];
+    }
+  }
+};
+
+template <class T>
+void pool_channels(const Windows& w, const T* image, int64_t channels, T* out, int64_t* index) {
+  Members<T> members;
+  for (int64_t z = 0; z < w.count[0]; ++z)
+    for (int64_t y = 0; y < w.count[1]; ++y) {
+      const int64_t row = (first_inside(w, 0, z) * w.image[1] + first_inside(w, 1, y)) * w.image[2];
+      for (int64_t x = 0; x < w.count[2]; ++x, out += channels, index += channels) {
+        members.collect(w, image, channels, z, y, x);
+        members.largest(channels, static_cast<int32_t>(row + first_inside(w, 2, x)), out, index);
+      }
+    }
 }
 
 void max_pool(const Tensor& self, const shape::PoolGeometry& g, const Tensor& out, const Tensor& indices) {
@@ -89,17 +111,16 @@ void max_pool(const Tensor& self, const shape::PoolGeometry& g, const Tensor& ou
   TAEDA_CHECK(area <= INT32_MAX, "planes of more than 2^31 - 1 elements cannot be pooled; got ", g.image);
   auto run = [&]<class T>() {
     parallel_for(0, planes.outer, planes_per_piece(windows * inner * w.kernel_area()), [&](int64_t begin, int64_t end) {
-      RowReader<T> in(x, inner == 1 ? area : inner);
-      RowWriter<T> to(out, inner == 1 ? windows : inner);
-      std::vector<int32_t> best(inner == 1 ? w.count[2] : inner);
+      RowReader<T> in(x, area * inner);
+      RowWriter<T> to(out, windows * inner);
+      std::vector<int32_t> best(w.count[2]);
       for (int64_t p = begin; p < end; ++p) {
-        int64_t* index = indices.data<int64_t>() + p * windows * inner;
-        if (inner > 1) {
-          pool_channels<T>(w, in, p * area * inner, inner, to, p * windows * inner, index, best);
-          continue;
-        }
-        pool_plane<T>(w, in(p * area, area), to.at(p * windows), index, best);
-        to.done(p * windows, windows);
+        const T* from = in(p * area * inner, area * inner);
+        const int64_t place = p * windows * inner;
+        int64_t* index = indices.data<int64_t>() + place;
+        inner > 1 ? pool_channels<T>(w, from, inner, to.at(place), index)
+                  : pool_plane<T>(w, from, to.at(place), index, best);
+        to.done(place, windows * inner);
       }
     });
   };

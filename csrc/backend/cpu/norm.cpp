@@ -1,9 +1,11 @@
 // Normalisation of rows: layer norm, and RMS norm as its form that is not centred.
 #include "backend/cpu/norm.h"
 
-#include <limits>
-
-#include "api/ops.h"
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/reduce.h"
+#include "api/unary.h"
+#include "shape/norm_rules.h"
 #include "shape/ops/norm.h"
 
 namespace taeda::cpu {
@@ -41,16 +43,31 @@ void normalise_rows(const Tensor& input, int64_t n, const Tensor& weight, const 
 
 }  // namespace
 
-void native_layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias,
-                       double eps, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
+void _native_layer_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, const Tensor& bias,
+                        double eps, const Tensor& out, const Tensor& mean, const Tensor& rstd) {
   normalise_rows(input, row_length(normalized_shape), weight, bias, eps, out, mean, rstd);
 }
 
+namespace {
+
+// Without conjugates, as PyTorch has it.
+void complex_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, double eps,
+                      const Tensor& out, const Tensor& rstd) {
+  shape::Dims within;
+  for (int64_t d = input.dim() - static_cast<int64_t>(normalized_shape.size()); d < input.dim(); ++d)
+    within.push_back(d);
+  ops::copy_(rstd, ops::rsqrt(ops::add(ops::mean(ops::mul(input, input), within, true), Scalar(eps))));
+  Tensor rows = ops::mul(input, rstd);
+  ops::copy_(out, weight.defined() ? ops::mul(rows, weight) : rows);
+}
+
+}  // namespace
+
 void _fused_rms_norm(const Tensor& input, IntList normalized_shape, const Tensor& weight, std::optional<double> eps,
                      const Tensor& out, const Tensor& rstd) {
-  double least =
-      input.dtype() == DType::Float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-  normalise_rows(input, row_length(normalized_shape), weight, {}, eps.value_or(least), out, {}, rstd);
+  const double least = eps.value_or(shape::default_eps(input.dtype()));
+  if (is_complex(input.dtype())) return complex_rms_norm(input, normalized_shape, weight, least, out, rstd);
+  normalise_rows(input, row_length(normalized_shape), weight, {}, least, out, {}, rstd);
 }
 
 void layer_norm_grads(const Tensor& grad, const Tensor& input, IntList normalized_shape, const Tensor& mean,

@@ -1,6 +1,6 @@
 // Batch normalisation of (N, C, positions). Where channels come last (or there are no positions) the tensor is a matrix
 // whose columns are channels; else a channel is one row in every sample.
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/norm.h"
 #include "shape/ops/norm.h"
 #include "shape/view_rules.h"
@@ -87,9 +87,9 @@ void move_running(const Tensor& running, const std::vector<T>& values, double mo
 
 }  // namespace
 
-void native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                       const Tensor& running_var, bool training, double momentum, double eps, const Tensor& out,
-                       const Tensor& mean, const Tensor& rstd) {
+void _native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                        const Tensor& running_var, bool training, double momentum, double eps, const Tensor& out,
+                        const Tensor& mean, const Tensor& rstd) {
   if (input.numel() == 0) return;
   Layout at(input);
   Tensor x = at.prepare(input);

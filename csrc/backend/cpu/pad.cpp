@@ -1,7 +1,7 @@
 // Padding a tensor by its own elements: each dimension has a table that says which element stands where.
 #include "shape/ops/pad.h"
-#include "api/ops.h"
-#include "backend/cpu/rows.h"
+#include "api/copy.h"
+#include "backend/cpu/pool.h"
 #include "backend/cpu/walk.h"
 
 namespace taeda::cpu {
@@ -43,18 +43,21 @@ struct Sources {
 
 void pad_by_itself(const Tensor& self, IntList padding, int64_t rank, int64_t mode, const Tensor& out) {
   if (out.numel() == 0) return;
-  Tensor x = ops::contiguous(self);
+  const Planes planes(out, rank);
+  const int64_t inner = planes.inner;
+  Tensor x = ops::contiguous(self, planes.format);
   Sources s(self.sizes(), padding, rank, mode == 0);
-  const int64_t area = s.area(), padded = s.padded_area(), width = static_cast<int64_t>(s.at[2].size());
+  const int64_t area = s.area() * inner, padded = s.padded_area() * inner, width = static_cast<int64_t>(s.at[2].size());
   by_size(self.itemsize(), [&]<class T>() {
-    parallel_for(0, x.numel() / area, std::max<int64_t>(1, kGrain / padded), [&](int64_t begin, int64_t end) {
+    parallel_for(0, planes.outer, std::max<int64_t>(1, kGrain / padded), [&](int64_t begin, int64_t end) {
       for (int64_t p = begin; p < end; ++p)
         s.each_row([&](int64_t row, int64_t offset) {
-          const T* from = x.data<T>() + p * area + offset;
-          T* to = out.data<T>() + p * padded + row * width;
-          for (int64_t i = 0; i < s.before; ++i) to[i] = from[s.at[2][i]];
-          if (s.kept > 0) std::copy_n(from + s.at[2][s.before], s.kept, to + s.before);
-          for (int64_t i = s.before + std::max<int64_t>(s.kept, 0); i < width; ++i) to[i] = from[s.at[2][i]];
+          const T* from = x.data<T>() + p * area + offset * inner;
+          T* to = out.data<T>() + p * padded + row * width * inner;
+          auto one = [&](int64_t i) { std::copy_n(from + s.at[2][i] * inner, inner, to + i * inner); };
+          for (int64_t i = 0; i < s.before; ++i) one(i);
+          if (s.kept > 0) std::copy_n(from + s.at[2][s.before] * inner, s.kept * inner, to + s.before * inner);
+          for (int64_t i = s.before + std::max<int64_t>(s.kept, 0); i < width; ++i) one(i);
         });
     });
   });
@@ -63,11 +66,13 @@ void pad_by_itself(const Tensor& self, IntList padding, int64_t rank, int64_t mo
 void pad_by_itself_backward(const Tensor& upper, IntList sizes, IntList padding, int64_t rank, int64_t mode,
                             const Tensor& out) {
   if (out.numel() == 0) return;
-  Tensor g = ops::contiguous(upper);
+  const Planes planes(out, rank);
+  const int64_t inner = planes.inner;
+  Tensor g = ops::contiguous(upper, planes.format);
   Sources s(sizes, padding, rank, mode == 0);
-  const int64_t area = s.area(), padded = s.padded_area(), width = static_cast<int64_t>(s.at[2].size());
+  const int64_t area = s.area() * inner, padded = s.padded_area() * inner, width = static_cast<int64_t>(s.at[2].size());
   visit_compute(out.dtype(), [&]<class T>() {
-    parallel_for(0, out.numel() / area, std::max<int64_t>(1, kGrain / padded), [&](int64_t begin, int64_t end) {
+    parallel_for(0, planes.outer, std::max<int64_t>(1, kGrain / padded), [&](int64_t begin, int64_t end) {
       RowReader<T> in(g, padded);
       RowWriter<T> to(out, area);
       for (int64_t p = begin; p < end; ++p) {
@@ -75,7 +80,9 @@ void pad_by_itself_backward(const Tensor& upper, IntList sizes, IntList padding,
         T* image = to.at(p * area);
         std::fill_n(image, area, T(0));
         s.each_row([&](int64_t row, int64_t offset) {
-          for (int64_t i = 0; i < width; ++i) image[offset + s.at[2][i]] += from[row * width + i];
+          for (int64_t i = 0; i < width; ++i)
+            for (int64_t c = 0; c < inner; ++c)
+              image[(offset + s.at[2][i]) * inner + c] += from[(row * width + i) * inner + c];
         });
         to.done(p * area, area);
       }

@@ -1,6 +1,7 @@
 #include "backend/cpu/positions.h"
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/view.h"
 
 namespace taeda::cpu {
 

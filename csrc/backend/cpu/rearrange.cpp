@@ -1,6 +1,6 @@
 // Copies that read their source in another order.
 #include "shape/ops/rearrange.h"
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/moves.h"
 #include "shape/spec.h"
 

@@ -385,16 +385,16 @@ void reduce(const Reduction& op, const Reduce& call, Tensor* results) {
   run(op, call, dims, input, {pointers, op.rule.results});
 }
 
-void reduce_out(const Reduction& op, const Reduce& call, std::initializer_list<const Tensor*> outs) {
+void reduce_out(const Reduction& op, const Reduce& given, std::initializer_list<const Tensor*> outs) {
+  Reduce call = shape::into(op.rule, given, **outs.begin());
   uint64_t dims = shape::reduced_dims(call);
   DType input = shape::reduction_input(op.rule, call);
   shape::check_reduction(op.rule, call, dims);
   shape::Dims sizes = shape::reduced_sizes(call, dims);
   int i = 0;
   for (const Tensor* out : outs) {
-    DType made = shape::reduction_result(op.rule, i++, input);
-    TAEDA_CHECK(can_cast(made, out->dtype()), "the result has dtype ", made, ", which out (", out->dtype(),
-                ") cannot hold");
+    shape::check_reduction_out(op.rule, i, shape::reduction_result(op.rule, i, input), *out);
+    ++i;
     shape::resize_out(*out, sizes);
     TAEDA_CHECK(!(out->ref()->storage() == call.self->storage()) || out->numel() == 0, "out shares memory with self");
   }

@@ -295,9 +295,11 @@ void _rnn_layer(const Tensor& input, const Tensor& hx, const Tensor& cx, const T
 
 std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> _rnn_layer_backward_fused(
     const Tensor& grad_output, const Tensor& grad_hy, const Tensor& grad_cy, const Tensor& input, const Tensor& hx,
-    const Tensor& cx, const Tensor& w_ih, const Tensor& w_hh, const Tensor&, const Tensor&, IntList batch_sizes,
-    bool reverse, std::string_view mode, const Tensor& output, const Tensor& cells, const Tensor& gates,
-    IntList needs) {
+    const Tensor& cx, const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh,
+    IntList batch_sizes, bool reverse, std::string_view mode, const Tensor& output, const Tensor& cells,
+    const Tensor& gates, IntList needs) {
+  shape::check_rnn_backward(grad_output, grad_hy, grad_cy, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse,
+                            mode, output, cells, gates);
   Steps s(input, hx, batch_sizes, reverse, mode);
   std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor> result;
   Tensor initial_cell = cx.defined() ? ops::contiguous(cx) : cx, w_input = ops::contiguous(w_ih),

@@ -54,6 +54,13 @@ struct RowKernels {
   void (*take_max)(const T* from, int64_t step, T* best, int32_t* index, int64_t n, int32_t first, int32_t index_step);
   void (*take_sum)(const T* from, int64_t step, T* sum, int64_t n);
   void (*give_sum)(const T* from, T* to, int64_t step, int64_t n);  // to[i * step] += from[i]
+
+  // --- over `count` rows of n numbers, for each place of a row
+  // The largest (or NaN) and the place of its row; -inf and `first` where no row is above that.
+  void (*max_of)(const T* const* rows, const int32_t* places, int64_t count, int32_t first, T* best, int64_t* index,
+                 int64_t n);
+  void (*sum_of)(const T* const* rows, const T* weights, int64_t count, T scale, T* sum,
+                 int64_t n);  // weights: or null
 };
 
 template <class T>

@@ -1,5 +1,7 @@
 // The row loops of one instruction set; included by rows.<instruction set>.cpp.
 #pragma once
+#include <utility>
+
 #include "backend/cpu/rows.h"
 #include "backend/cpu/vec.h"
 
@@ -31,14 +33,18 @@ TAEDA_INLINE void each(int64_t n, const F& body) {
   if (i < n) body(i, n - i);
 }
 
-template <class T, class Join>
+// Lanes are moved by one instruction: a loop over them would go through memory.
+template <class T, int kHalf, size_t... kLanes>
+TAEDA_INLINE V<T> lowered(V<T> v, std::index_sequence<kLanes...>) {
+  return __builtin_shufflevector(v, v, static_cast<int>(kLanes < kHalf ? kLanes + kHalf : kLanes)...);
+}
+
+template <class T, class Join, int kHalf = N<T> / 2>
 TAEDA_INLINE T across(V<T> v, const Join& join) {
-  for (int half = N<T> / 2; half > 0; half /= 2) {
-    V<T> upper = v;
-    for (int i = 0; i < half; ++i) upper[i] = v[i + half];
-    v = join(v, upper);
-  }
-  return v[0];
+  if constexpr (kHalf == 0)
+    return v[0];
+  else
+    return across<T, Join, kHalf / 2>(join(v, lowered<T, kHalf>(v, std::make_index_sequence<N<T>>())), join);
 }
 
 // Joins value(position, count) over a row, four vectors abreast.
@@ -360,6 +366,55 @@ TAEDA_ROW void row_give_sum(const T* __restrict from, T* __restrict to, int64_t 
   }
 }
 
+// --- over rows: a few vectors of places stay in registers while the rows go by
+
+template <class T>
+TAEDA_ROW void row_max_of(const T* const* rows, const int32_t* places, int64_t count, int32_t first, T* best,
+                          int64_t* index, int64_t n) {
+  using Wide [[gnu::vector_size(N<T> * sizeof(int64_t))]] = int64_t;
+  each<T>(n, [&](int64_t i, int64_t c) {
+    V<T> top = broadcast(-kInfinity<T>);
+    M<T> at = M<T>{} + first;
+    for (int64_t k = 0; k < count; ++k) {
+      V<T> v = partial_load<T>(rows[k] + i, c);
+      M<T> takes = (v > top) | (v != v);
+      top = where<T>(takes, v, top);
+      at = (takes & places[k]) | (~takes & at);
+    }
+    partial_store<T>(best + i, top, c);
+    Wide wide = __builtin_convertvector(at, Wide);
+    __builtin_memcpy(index + i, &wide, c * sizeof(int64_t));
+  });
+}
+
+template <class T>
+TAEDA_ROW void row_sum_of(const T* const* rows, const T* weights, int64_t count, T scale, T* sum, int64_t n) {
+  auto add = [&](int64_t k, const T* from, V<T> to, int64_t c) {
+    V<T> v = partial_load<T>(from, c);
+    return weights ? fma<T>(v, broadcast(weights[k]), to) : to + v;
+  };
+  constexpr int64_t w = N<T>;
+  int64_t i = 0;
+  for (; i + 4 * w <= n; i += 4 * w) {
+    V<T> a{}, b{}, c{}, d{};
+    for (int64_t k = 0; k < count; ++k) {
+      a = add(k, rows[k] + i, a, w);
+      b = add(k, rows[k] + i + w, b, w);
+      c = add(k, rows[k] + i + 2 * w, c, w);
+      d = add(k, rows[k] + i + 3 * w, d, w);
+    }
+    store<T>(sum + i, a * broadcast(scale));
+    store<T>(sum + i + w, b * broadcast(scale));
+    store<T>(sum + i + 2 * w, c * broadcast(scale));
+    store<T>(sum + i + 3 * w, d * broadcast(scale));
+  }
+  each<T>(n - i, [&](int64_t j, int64_t c) {
+    V<T> total{};
+    for (int64_t k = 0; k < count; ++k) total = add(k, rows[k] + i + j, total, c);
+    partial_store<T>(sum + i + j, total * broadcast(scale), c);
+  });
+}
+
 template <class T>
 constexpr RowKernels<T> kTable{
     row_softmax<T>,
@@ -390,6 +445,8 @@ constexpr RowKernels<T> kTable{
     row_take_max<T>,
     row_take_sum<T>,
     row_give_sum<T>,
+    row_max_of<T>,
+    row_sum_of<T>,
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Running totals along a dimension.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/order.h"
 #include "backend/cpu/walk.h"
 #include "shape/ops/scan.h"
@@ -37,7 +37,9 @@ void each_lane(const std::array<const Tensor*, N>& tensors, int64_t dim, const F
 }
 
 template <class T>
-using Total = std::conditional_t<is_half<T>, float, std::conditional_t<std::is_same_v<T, float>, double, T>>;
+using Total = std::conditional_t<is_half<T>, float,
+                                 std::conditional_t<std::is_same_v<T, float>, double,
+                                                    std::conditional_t<std::is_same_v<T, complex64>, complex128, T>>>;
 
 template <class T>
 Total<T> widened(T value) {
@@ -101,47 +103,70 @@ void visit_numeric(DType dtype, const F& body) {
   });
 }
 
-// Signed totals wrap around, which C++ has for unsigned numbers only.
-template <class T>
-auto added(T a, T b) {
+// Signed totals wrap around, which C++ has for unsigned numbers only. Objects, as a function's address is not inlined.
+constexpr auto added = []<class T>(T a, T b) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
   else
     return a + b;
-}
-
-template <class T>
-auto multiplied(T a, T b) {
+};
+constexpr auto multiplied = []<class T>(T a, T b) {
   if constexpr (std::is_integral_v<T>)
     return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
   else
     return a * b;
-}
+};
 
 }  // namespace
 
 void cumsum(const Tensor& self, int64_t dim, std::optional<DType>, const Tensor& out) {
   dim = wrap_dim(dim, self.dim());
   Tensor from = converted(self, out);
-  visit_numeric(out.dtype(), [&]<class T>() { scan<T>(out, from, dim, Total<T>(0), added<Total<T>>); });
+  visit_numeric(out.dtype(), [&]<class T>() { scan<T>(out, from, dim, Total<T>(0), added); });
 }
 
 void cumprod(const Tensor& self, int64_t dim, std::optional<DType>, const Tensor& out) {
   dim = wrap_dim(dim, self.dim());
   Tensor from = converted(self, out);
-  visit_numeric(out.dtype(), [&]<class T>() { scan<T>(out, from, dim, Total<T>(1), multiplied<Total<T>>); });
+  visit_numeric(out.dtype(), [&]<class T>() { scan<T>(out, from, dim, Total<T>(1), multiplied); });
 }
+
+namespace {
+
+// log(exp(a) + exp(b)).
+template <class A>
+A log_sum(A a, A b) {
+  if (is_nan(a) || is_nan(b)) return std::numeric_limits<A>::quiet_NaN();
+  A low = std::min(a, b), high = std::max(a, b);
+  return std::isinf(high) ? high : high + std::log1p(std::exp(low - high));
+}
+
+template <class R>
+std::complex<R> log_sum(std::complex<R> a, std::complex<R> b) {
+  constexpr R nan = std::numeric_limits<R>::quiet_NaN();
+  if (a != a || b != b) return {nan, nan};
+  auto [low, high] = a.real() < b.real() ? std::pair{a, b} : std::pair{b, a};
+  if (std::isinf(high.real()) && low.real() == high.real())
+    return high.real() < 0 ? high : std::log(std::exp(low) + std::exp(high));
+  return high + std::log(std::complex<R>(1) + std::exp(low - high));
+}
+
+template <class T>
+void scan_log_sum(const Tensor& self, int64_t dim, const Tensor& out) {
+  using A = Total<T>;
+  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
+    scan<T>(out, self, dim, A(-INFINITY, 0), [](A total, A x) { return log_sum(total, x); });
+  else
+    scan<T>(out, self, dim, -std::numeric_limits<A>::infinity(), [](A total, A x) { return log_sum(total, x); });
+}
+
+}  // namespace
 
 void logcumsumexp(const Tensor& self, int64_t dim, const Tensor& out) {
   dim = wrap_dim(dim, self.dim());
-  visit_floating(self.dtype(), [&]<class T>() {
-    using A = Total<T>;
-    scan<T>(out, self, dim, -std::numeric_limits<A>::infinity(), [](A total, A x) {
-      if (is_nan(total) || is_nan(x)) return std::numeric_limits<A>::quiet_NaN();
-      A low = std::min(total, x), high = std::max(total, x);
-      return std::isinf(high) ? high : high + std::log1p(std::exp(low - high));
-    });
-  });
+  if (self.dtype() == DType::Complex64) return scan_log_sum<complex64>(self, dim, out);
+  if (self.dtype() == DType::Complex128) return scan_log_sum<complex128>(self, dim, out);
+  visit_floating(self.dtype(), [&]<class T>() { scan_log_sum<T>(self, dim, out); });
 }
 
 namespace {

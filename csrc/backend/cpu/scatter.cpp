@@ -1,6 +1,9 @@
 // One position per element along a dimension: gather and the scatter family.
 #include "shape/ops/scatter.h"
-#include "api/ops.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/view.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/positions.h"
 

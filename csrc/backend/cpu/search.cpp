@@ -1,7 +1,8 @@
 // Binary search and counting.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
 #include "backend/cpu/order.h"
 #include "core/parallel.h"
 #include "shape/elementwise.h"
@@ -98,32 +99,31 @@ Tensor bincount(const Tensor& self, const Tensor& weights, int64_t minlength) {
 void histc(const Tensor& self, int64_t bins, const Scalar& min, const Scalar& max, const Tensor& out) {
   Tensor values = ops::contiguous(self);
   visit_floating(self.dtype(), [&]<class T>() {
+    using C = std::conditional_t<std::is_same_v<T, double>, double, float>;
+    // Every step of the arithmetic is rounded to the dtype, which decides about elements near an edge.
+    auto rounded = [](C x) { return static_cast<C>(static_cast<T>(x)); };
     const T* value = values.data<T>();
-    double low = min.as_double(), high = max.as_double();
+    C low = rounded(static_cast<C>(min.as_double())), high = rounded(static_cast<C>(max.as_double()));
     if (low == high && values.numel() > 0) {
       low = INFINITY, high = -INFINITY;
       for (int64_t i = 0; i < values.numel(); ++i) {
-        double x = static_cast<double>(static_cast<float>(value[i]));
-        if constexpr (std::is_same_v<T, double>) x = value[i];
+        C x = static_cast<C>(value[i]);
         if (x != x) low = high = x;
         low = x < low ? x : low, high = x > high ? x : high;
       }
     }
     TAEDA_CHECK(std::isfinite(low) && std::isfinite(high), "the range from ", low, " to ", high, " is not finite");
-    if (low == high) low -= 1, high += 1;
+    if (low == high) low = rounded(low - 1), high = rounded(high + 1);
     TAEDA_CHECK(low < high, "max must be larger than min; got ", high, " and ", low);
     std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
-    double scale = static_cast<double>(bins) / (high - low);
+    C count = rounded(static_cast<C>(bins)), width = rounded(high - low);
     for (int64_t i = 0; i < values.numel(); ++i) {
-      double x;
-      if constexpr (std::is_same_v<T, double>)
-        x = value[i];
-      else
-        x = static_cast<float>(value[i]);
+      C x = static_cast<C>(value[i]);
       if (!(x >= low && x <= high)) continue;
-      ++counts[std::min(bins - 1, static_cast<int64_t>((x - low) * scale))];
+      C place = rounded(rounded(rounded(x - low) * count) / width);
+      ++counts[place < static_cast<C>(bins) ? static_cast<int64_t>(place) : bins - 1];
     }
-    for (int64_t b = 0; b < bins; ++b) out.data<T>()[b] = static_cast<T>(static_cast<float>(counts[b]));
+    for (int64_t b = 0; b < bins; ++b) out.data<T>()[b] = static_cast<T>(static_cast<C>(counts[b]));
   });
 }
 

@@ -1,6 +1,6 @@
 // Softmax along any dimension: along the last one row by row, along others in tiles of neighbouring columns.
 #include "shape/ops/softmax.h"
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/rows.h"
 #include "core/parallel.h"
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace taeda::cpu {
@@ -39,21 +40,34 @@ void sort_entries(std::vector<Entry<Key, Index>>& entries, std::vector<Entry<Key
   }
 }
 
-// The k smallest entries of those that next() gives, in rising order. next(entry) answers false at the end.
-template <class Key, class Index, class Next>
-void smallest(std::vector<Entry<Key, Index>>& kept, size_t k, Next&& next) {
+// The k smallest of the n entries whose keys key_at gives, in rising order. Most blocks of a long row hold none of
+// them, which their least key tells at once.
+template <class Key, class Index, class KeyAt>
+void smallest(std::vector<Entry<Key, Index>>& kept, size_t k, int64_t n, const KeyAt& key_at) {
+  constexpr int64_t kBlock = 64;
   kept.clear();
-  size_t room = std::max<size_t>(2 * k, k + 64);
+  size_t room = std::max<size_t>(2 * k, k + kBlock);
   kept.reserve(room);
-  Entry<Key, Index> entry;
   bool full = false;
-  while (next(entry)) {
-    if (full && !(entry < kept[k - 1])) continue;
-    kept.push_back(entry);
-    if (kept.size() < room) continue;
-    std::nth_element(kept.begin(), kept.begin() + static_cast<int64_t>(k) - 1, kept.end());
-    kept.resize(k);
-    full = true;
+  Key bound = 0;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    Key keys[kBlock], least = std::numeric_limits<Key>::max();
+    int64_t count = std::min(kBlock, n - start);
+    if (count == kBlock)
+      for (int64_t i = 0; i < kBlock; ++i) keys[i] = key_at(start + i);
+    else
+      for (int64_t i = 0; i < count; ++i) keys[i] = key_at(start + i);
+    for (int64_t i = 0; i < count; ++i) least = std::min(least, keys[i]);
+    if (full && least >= bound) continue;
+    for (int64_t i = 0; i < count; ++i) {
+      if (full && keys[i] >= bound) continue;
+      kept.push_back({keys[i], static_cast<Index>(start + i)});
+      if (kept.size() < room) continue;
+      std::nth_element(kept.begin(), kept.begin() + static_cast<int64_t>(k) - 1, kept.end());
+      kept.resize(k);
+      full = true;
+      bound = kept[k - 1].key;
+    }
   }
   std::sort(kept.begin(), kept.end());
   if (kept.size() > k) kept.resize(k);

@@ -1,7 +1,10 @@
 // Distinct elements and slices.
 #include <numeric>
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/index.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/order.h"
 #include "backend/cpu/sort_keys.h"
@@ -110,14 +113,15 @@ void check_rows(const Tensor& self, int64_t dim) {
                 " along dimension ", dim, " are empty");
 }
 
-Results unique_rows(const Tensor& self, int64_t dim, bool sorts, bool return_inverse, bool return_counts) {
+// Gives all three results, as PyTorch's ops along a dimension do whatever is asked for.
+Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK(self.dim() > 0, "a number has no slices");
   check_rows(self, dim);
   Tensor rows = rows_along(self, dim);
   int64_t n = rows.sizes()[0], width = rows.sizes()[1];
   const int64_t inverse_sizes[] = {n};
-  Runs runs(inverse_sizes, return_inverse);
+  Runs runs(inverse_sizes, true);
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   visit_ordered(self.dtype(), [&]<class T>() {
@@ -133,18 +137,15 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts, bool return_inv
     for (int64_t i = 0; i < n; ++i)
       runs.take(order[i], i == 0 || !same_row(data + order[i] * width, data + order[i - 1] * width, width));
   });
-  return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse,
-          runs.counts_tensor(return_counts)};
+  return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse, runs.counts_tensor(true)};
 }
 
 }  // namespace
 
-Results unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse, bool return_counts) {
-  return unique_rows(self, dim, true, return_inverse, return_counts);
-}
+Results unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) { return unique_rows(self, dim, true); }
 
 Results unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts, std::optional<int64_t> dim) {
-  if (dim && !(self.dim() == 0)) return unique_rows(self, *dim, false, return_inverse, return_counts);
+  if (dim && !(self.dim() == 0)) return unique_rows(self, *dim, false);
   check_ordered(self);
   const int64_t flat[] = {-1};
   Tensor items = ops::reshape(ops::contiguous(self), flat);

@@ -2,7 +2,7 @@
 // same sum over the transposed table.
 #include <cmath>
 
-#include "api/ops.h"
+#include "api/copy.h"
 #include "backend/cpu/rows.h"
 #include "core/parallel.h"
 #include "shape/ops/upsample.h"
@@ -40,8 +40,14 @@ std::vector<Tap> linear(double place, int64_t in) {
 std::vector<Tap> cubics(double place, int64_t in) {
   auto low = static_cast<int64_t>(std::floor(place));
   std::vector<Tap> taps;
-  for (int64_t k = low - 1; k <= low + 2; ++k)
-    taps.push_back({std::clamp<int64_t>(k, 0, in - 1), cubic(place - static_cast<double>(k), -0.75)});
+  for (int64_t k = low - 1; k <= low + 2; ++k) {  // pixels outside are the one at the edge
+    const int64_t from = std::clamp<int64_t>(k, 0, in - 1);
+    const double weight = cubic(place - static_cast<double>(k), -0.75);
+    if (!taps.empty() && taps.back().from == from)
+      taps.back().weight += weight;
+    else
+      taps.push_back({from, weight});
+  }
   return taps;
 }
 
@@ -112,14 +118,20 @@ struct Flat {
   std::vector<int32_t> from;
   std::vector<T> weight;
   std::vector<size_t> end;
+  bool picks = true;  // each result is one element
   explicit Flat(const Taps& taps) {
     for (const auto& list : taps) {
       for (const Tap& t : list)
         from.push_back(static_cast<int32_t>(t.from)), weight.push_back(static_cast<T>(t.weight));
       end.push_back(from.size());
+      picks &= list.size() == 1 && list[0].weight == 1;
     }
   }
   void run(const T* in, T* out) const {
+    if (picks) {
+      for (size_t i = 0; i < from.size(); ++i) out[i] = in[from[i]];
+      return;
+    }
     size_t k = 0;
     for (size_t i = 0; i < end.size(); ++i) {
       T sum = 0;
@@ -129,18 +141,32 @@ struct Flat {
   }
 };
 
-void apply(const Tensor& self, int64_t dim, const Taps& taps, const Tensor& out) {
-  Tensor x = ops::contiguous(self);
-  dim = wrap_dim(dim, x.dim());
-  const int64_t n = x.sizes()[dim], m = out.sizes()[dim];
+// (outer, n, inner) in the order of memory, where the dimension resized has n elements.
+struct Lines {
+  Tensor x;
   int64_t outer = 1, inner = 1;
-  for (int64_t d = 0; d < dim; ++d) outer *= x.sizes()[d];
-  for (int64_t d = dim + 1; d < x.dim(); ++d) inner *= x.sizes()[d];
+
+  Lines(const Tensor& self, int64_t dim, const Tensor& out) {
+    const bool dense = out.is_contiguous();
+    x = ops::contiguous(self, dense             ? MemoryFormat::Contiguous
+                              : self.dim() == 4 ? MemoryFormat::ChannelsLast
+                                                : MemoryFormat::ChannelsLast3d);
+    for (int64_t d = 0; d < self.dim(); ++d) {
+      const bool before = dense ? d < dim : (d < dim && d != 1) || (dim == 1 && d != 1);
+      if (d != dim) (before ? outer : inner) *= x.sizes()[d];
+    }
+  }
+};
+
+void apply(const Tensor& self, int64_t dim, const Taps& taps, const Tensor& out) {
   if (out.numel() == 0) return;
+  dim = wrap_dim(dim, self.dim());
+  const Lines lines(self, dim, out);
+  const int64_t n = self.sizes()[dim], m = out.sizes()[dim], inner = lines.inner;
   auto run = [&]<class T>() {
     Flat<T> flat(taps);
-    parallel_for(0, outer, std::max<int64_t>(1, kGrain / (m * inner)), [&](int64_t begin, int64_t end) {
-      RowReader<T> in(x, n * inner);
+    parallel_for(0, lines.outer, std::max<int64_t>(1, kGrain / (m * inner)), [&](int64_t begin, int64_t end) {
+      RowReader<T> in(lines.x, n * inner);
       RowWriter<T> to(out, m * inner);
       for (int64_t p = begin; p < end; ++p) {
         const T* from = in(p * n * inner, n * inner);
@@ -156,11 +182,55 @@ void apply(const Tensor& self, int64_t dim, const Taps& taps, const Tensor& out)
   self.dtype() == DType::UInt8 ? run.operator()<float>() : visit_compute(self.dtype(), run);
 }
 
+// Bytes are weighted by whole numbers: as many bits as let the largest weight fit into 16.
+struct WholeTaps {
+  int bits = 0;
+  std::vector<int64_t> from, end;
+  std::vector<int32_t> weight;
+
+  explicit WholeTaps(const Taps& taps) {
+    double most = 0;
+    for (const auto& list : taps)
+      for (const Tap& t : list) most = std::max(most, t.weight);
+    while (bits < 22 && static_cast<int>(0.5 + most * (1 << (bits + 1))) < (1 << 15)) ++bits;
+    for (const auto& list : taps) {
+      for (const Tap& t : list) {
+        from.push_back(t.from);
+        weight.push_back(static_cast<int32_t>(t.weight * (1 << bits) + (t.weight < 0 ? -0.5 : 0.5)));
+      }
+      end.push_back(static_cast<int64_t>(from.size()));
+    }
+  }
+};
+
+void apply_bytes(const Tensor& self, int64_t dim, const WholeTaps& taps, const Tensor& out) {
+  if (out.numel() == 0) return;
+  dim = wrap_dim(dim, self.dim());
+  const Lines lines(self, dim, out);
+  const int64_t n = self.sizes()[dim], m = out.sizes()[dim], inner = lines.inner;
+  parallel_for(0, lines.outer, std::max<int64_t>(1, kGrain / (m * inner)), [&](int64_t begin, int64_t end) {
+    std::vector<int32_t> sums(inner);
+    for (int64_t p = begin; p < end; ++p) {
+      const uint8_t* image = lines.x.data<uint8_t>() + p * n * inner;
+      uint8_t* to = out.data<uint8_t>() + p * m * inner;
+      int64_t k = 0;
+      for (int64_t i = 0; i < m; ++i, to += inner) {
+        std::fill(sums.begin(), sums.end(), taps.bits ? 1 << (taps.bits - 1) : 0);
+        for (; k < taps.end[i]; ++k)
+          for (int64_t j = 0; j < inner; ++j) sums[j] += taps.weight[k] * image[taps.from[k] * inner + j];
+        for (int64_t j = 0; j < inner; ++j) to[j] = static_cast<uint8_t>(std::clamp(sums[j] >> taps.bits, 0, 255));
+      }
+    }
+  });
+}
+
 }  // namespace
 
 void resample(const Tensor& self, int64_t dim, int64_t size, int64_t mode, bool align_corners,
               std::optional<double> scale, const Tensor& out) {
-  apply(self, dim, table(self.size(dim), size, mode, align_corners, scale), out);
+  const Taps taps = table(self.size(dim), size, mode, align_corners, scale);
+  const bool whole = self.dtype() == DType::UInt8 && mode >= kLinear;
+  whole ? apply_bytes(self, dim, WholeTaps(taps), out) : apply(self, dim, taps, out);
 }
 
 void resample_backward(const Tensor& upper, int64_t dim, int64_t size, int64_t mode, bool align_corners,

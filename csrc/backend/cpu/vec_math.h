@@ -85,12 +85,14 @@ TAEDA_LIBM2(pow) TAEDA_LIBM2(atan2) TAEDA_LIBM2(hypot)
     else                                                                  \
       return lanes<T>(x, [](T a) { return __builtin_##function(a); });    \
   }
-                TAEDA_ROUND(floor, floor) TAEDA_ROUND(ceil, ceil) TAEDA_ROUND(trunc, trunc)
-                    TAEDA_ROUND(round, nearbyint)  // halves to even
-    TAEDA_LANES1(sqrt, sizeof(T) == 4 ? __builtin_sqrtf(a) : __builtin_sqrt(a))
+    // clang-format off
+TAEDA_ROUND(floor, floor) TAEDA_ROUND(ceil, ceil) TAEDA_ROUND(trunc, trunc)
+TAEDA_ROUND(round, nearbyint)  // halves to even
+TAEDA_LANES1(sqrt, sizeof(T) == 4 ? __builtin_sqrtf(a) : __builtin_sqrt(a));
+// clang-format on
 
-        template <class T>
-        TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
+template <class T>
+TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
   V<T> r;
   for (int i = 0; i < N<T>; ++i)
     r[i] = sizeof(T) == 4 ? __builtin_fmaf(a[i], b[i], c[i]) : __builtin_fma(a[i], b[i], c[i]);
@@ -141,12 +143,6 @@ TAEDA_INLINE M<T> isfinite(V<T> x) {
     return abs<T>(x) < splat(T(__builtin_inf()));
   else
     return const_mask<T>(true);
-}
-
-// The largest finite number of the type.
-template <class T>
-TAEDA_INLINE V<T> largest(V<T>) {
-  return splat(sizeof(T) == 4 ? T(__FLT_MAX__) : T(__DBL_MAX__));
 }
 
 // --- extrema: maximum and minimum pass NaN on, fmax and fmin prefer numbers
@@ -320,7 +316,19 @@ TAEDA_SCALAR1(lgamma) TAEDA_SCALAR1(digamma) TAEDA_SCALAR1(erfinv)
 TAEDA_SCALAR1(i0) TAEDA_SCALAR1(i0e) TAEDA_SCALAR1(i1) TAEDA_SCALAR1(i1e)
 TAEDA_SCALAR1(ndtri) TAEDA_SCALAR1(log_ndtr) TAEDA_SCALAR1(erfcx)
 TAEDA_SCALAR1(bessel_j0) TAEDA_SCALAR1(bessel_j1) TAEDA_SCALAR1(bessel_y0) TAEDA_SCALAR1(bessel_y1)
-TAEDA_SCALAR2(nextafter) TAEDA_SCALAR2(igamma) TAEDA_SCALAR2(igammac) TAEDA_SCALAR2(zeta) TAEDA_SCALAR2(polygamma)
+TAEDA_SCALAR1(bessel_k0) TAEDA_SCALAR1(bessel_k1) TAEDA_SCALAR1(bessel_k0e) TAEDA_SCALAR1(bessel_k1e)
+TAEDA_SCALAR1(airy_ai) TAEDA_SCALAR1(mantissa) TAEDA_SCALAR1(exponent)
+TAEDA_SCALAR2(chebyshev_t) TAEDA_SCALAR2(chebyshev_u) TAEDA_SCALAR2(chebyshev_v) TAEDA_SCALAR2(chebyshev_w)
+TAEDA_SCALAR2(hermite_h) TAEDA_SCALAR2(hermite_he) TAEDA_SCALAR2(laguerre_l) TAEDA_SCALAR2(legendre_p)
+TAEDA_SCALAR2(nextafter) TAEDA_SCALAR2(igamma) TAEDA_SCALAR2(igammac) TAEDA_SCALAR2(zeta) TAEDA_SCALAR2(polygamma);
 // clang-format on
+template <class T>
+TAEDA_INLINE V<T> next_half(V<T> x, V<T> y, V<T> digits) {
+  V<T> r;
+  for (int i = 0; i < N<T>; ++i) r[i] = math::next_half(x[i], y[i], digits[i]);
+  return r;
+}
 
 }  // namespace taeda::cpu::TAEDA_ISA
+
+#include "backend/cpu/vec_exp.h"

@@ -1,11 +1,13 @@
 // Copies between devices, and conversion through a fresh tensor and copy_.
-#include "shape/ops/copy.h"
-#include "api/ops.h"
+#include <algorithm>
+
+#include "api/copy.h"
 #include "backend/cpu/moves.h"
 #include "backend/everywhere/transfer.h"
 #include "core/warn.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
+#include "shape/ops/copy.h"
 #include "shape/view_rules.h"
 
 namespace taeda::everywhere {
@@ -38,7 +40,9 @@ Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<La
   DType type = dtype.value_or(self.dtype());
   Device where = device.value_or(self.device());
   MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
-  bool plain = format == MemoryFormat::Preserve && self.is_contiguous();
+  // Dimensions of size 1 may have any stride, which a copy keeps.
+  bool plain = format == MemoryFormat::Preserve && self.is_contiguous() &&
+               std::ranges::find(self.sizes(), 1) == self.sizes().end();
   Tensor result = plain ? new_tensor(self.sizes(), type, where)
                         : new_tensor_strided(self.sizes(), shape::strides_for(self, format), type, where);
   ops::copy_(result, self, non_blocking);

@@ -1,7 +1,9 @@
 // Fresh tensors on any device that has an allocator.
-#include "shape/ops/create.h"
-#include "api/ops.h"
+#include <algorithm>
+
+#include "api/copy.h"
 #include "shape/create_rules.h"
+#include "shape/ops/create.h"
 #include "shape/view_rules.h"
 
 namespace taeda::everywhere {
@@ -14,7 +16,9 @@ Tensor fresh_like(const Tensor& self, std::optional<DType> dtype, std::optional<
   shape::check_strided(layout);
   DType type = dtype.value_or(self.dtype());
   Device where = device.value_or(self.device());
-  if (!memory_format && self.is_contiguous()) return new_tensor(self.sizes(), type, where);
+  // Dimensions of size 1 may have any stride, which a copy keeps.
+  bool plain = self.is_contiguous() && std::ranges::find(self.sizes(), 1) == self.sizes().end();
+  if (!memory_format && plain) return new_tensor(self.sizes(), type, where);
   return new_tensor_strided(self.sizes(), shape::strides_for(self, memory_format.value_or(MemoryFormat::Preserve)),
                             type, where);
 }

@@ -1,7 +1,8 @@
 // x[...] with tensors: masks become positions, which a kernel of the device reads at.
 #include <algorithm>
 
-#include "api/ops.h"
+#include "api/index.h"
+#include "api/mask.h"
 #include "shape/index_rules.h"
 #include "shape/ops/index.h"
 

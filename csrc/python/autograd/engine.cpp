@@ -88,6 +88,21 @@ PyObject* run_backward(PyObject*, PyObject* const* args, Py_ssize_t count, PyObj
   });
 }
 
+PyObject* leads_elsewhere(PyObject*, PyObject* args) {
+  PyObject *outputs, *inputs;
+  if (!PyArg_ParseTuple(args, "OO", &outputs, &inputs)) return nullptr;
+  return guarded("_leads_elsewhere", [&] {
+    std::vector<Tensor> leaves;
+    std::vector<autograd::Edge> roots;
+    Owned ends = as_sequence(inputs, "leaves"), starts = as_sequence(outputs, "outputs");
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(ends.get()); ++i)
+      leaves.push_back(unwrap(PyTuple_GET_ITEM(ends.get(), i)));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(starts.get()); ++i)
+      roots.push_back(to_edge(PyTuple_GET_ITEM(starts.get(), i)));
+    return PyBool_FromLong(autograd::leads_elsewhere(roots, leaves));
+  });
+}
+
 PyObject* queue_callback(PyObject*, PyObject* callable) {
   return guarded("queue_callback", [&] {
     TAEDA_CHECK_TYPE(PyCallable_Check(callable), "takes a callable; got ", Py_TYPE(callable)->tp_name);
@@ -111,6 +126,7 @@ PyObject* gradient_edge(PyObject*, PyObject* object) {
 PyObject* current_node(PyObject*, PyObject*) {
   return guarded("_current_autograd_node", [] { return wrap_node(autograd::current_node()); });
 }
+PyObject* is_checkpoint_valid(PyObject*, PyObject*) { return PyBool_FromLong(autograd::covers_all_leaves()); }
 PyObject* current_task(PyObject*, PyObject*) { return PyLong_FromLongLong(autograd::current_task_id()); }
 
 // Tells a tensor's node apart without keeping it alive: its address, and its number since addresses are used again.
@@ -150,9 +166,13 @@ PyMethodDef functions[] = {
      "run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs=(), allow_unreachable=False, "
      "accumulate_grad=...)\n\nOne backward pass. Without inputs, or with accumulate_grad, gradients go to .grad; "
      "otherwise those of the inputs are returned."},
+    {"_leads_elsewhere", leads_elsewhere, METH_VARARGS,
+     "_leads_elsewhere(outputs, leaves)\n\nWhether the outputs depend on other leaves, too."},
     {"queue_callback", queue_callback, METH_O, "Calls the function once after the running backward pass."},
     {"get_gradient_edge", gradient_edge, METH_O, "Where the gradients of a tensor go: (node, input number)."},
     {"_current_autograd_node", current_node, METH_NOARGS, "The node that runs now, or None."},
+    {"_is_checkpoint_valid", is_checkpoint_valid, METH_NOARGS,
+     "False within a backward pass for given inputs only, whose nodes must not start one for all leaves."},
     {"_is_reached_now", is_reached_now, METH_O, nullptr},
     {"_node_token", node_token, METH_O, nullptr},
     {"_is_token_reached_now", is_token_reached_now, METH_O, nullptr},

@@ -102,6 +102,7 @@ void FunctionNode::apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs)
 }
 
 PyObject* saved_tensors(FunctionContext& context) {
+  if (context.in_jvp) return context.saved_for_forward ? Py_NewRef(context.saved_for_forward) : check(PyTuple_New(0));
   if (!context.node) return check(PyTuple_New(0));
   FunctionNode& node = *context.node;
   TAEDA_CHECK(!node.released, "the saved tensors of ", node.name(),
@@ -146,7 +147,7 @@ struct Call {
     for (size_t i = 0; i < args.size(); ++i) {
       bool tensor = is_tensor(args[i]);
       bool wants = tensor && autograd::wants_grad(unwrap(args[i]));
-      has_tangents |= tensor && t_state.forward_grad && autograd::has_tangent(unwrap(args[i]));
+      has_tangents |= tensor && autograd::has_tangents(unwrap(args[i]));
       any |= wants;
       PyTuple_SET_ITEM(needs.get(), i, Py_NewRef(wants ? Py_True : Py_False));
     }
@@ -235,21 +236,37 @@ struct Call {
 
   void run_jvp(std::span<const Owned> outputs) {
     if (!has_tangents) return;
+    for (autograd::EachLevel level; level.next();) {
+      auto moves = [&](PyObject* arg) { return is_tensor(arg) && autograd::has_tangent(unwrap(arg), level); };
+      if (std::ranges::any_of(args, moves)) run_jvp(outputs, level);
+    }
+  }
+
+  void run_jvp(std::span<const Owned> outputs, int level) {
     std::vector<Owned> owned;
     std::vector<PyObject*> jvp_args{context.get()};
     for (PyObject* arg : args) {
-      owned.emplace_back(check(wrap(is_tensor(arg) ? autograd::tangent(unwrap(arg)) : Tensor())));
+      owned.emplace_back(check(wrap(is_tensor(arg) ? autograd::tangent(unwrap(arg), level) : Tensor())));
       jvp_args.push_back(owned.back().get());
     }
     Owned jvp = attribute(cls, g_names.jvp);
-    Owned tangents = as_tuple(call(jvp.get(), jvp_args).get());
+    Owned tangents = [&] {
+      Scoped in_jvp(ctx().in_jvp, true);
+      return as_tuple(call(jvp.get(), jvp_args).get());
+    }();
     TAEDA_CHECK(PyTuple_GET_SIZE(tangents.get()) == static_cast<Py_ssize_t>(outputs.size()), "jvp returned ",
                 PyTuple_GET_SIZE(tangents.get()), " tangents for ", outputs.size(), " outputs of forward");
     for (size_t i = 0; i < outputs.size(); ++i) {
-      PyObject* tangent = PyTuple_GET_ITEM(tangents.get(), i);
-      if (tangent == Py_None || !is_tensor(outputs[i].get())) continue;
+      PyObject *tangent = PyTuple_GET_ITEM(tangents.get(), i), *output = outputs[i].get();
+      if (tangent == Py_None || !is_tensor(output) || contains(ctx().non_differentiable, output)) continue;
       TAEDA_CHECK_TYPE(is_tensor(tangent), "jvp must return tensors or None; got ", Py_TYPE(tangent)->tp_name);
-      autograd::set_tangent(unwrap(outputs[i].get()), unwrap(tangent));
+      const Tensor& made = unwrap(output);
+      TAEDA_CHECK(std::ranges::equal(unwrap(tangent).sizes(), made.sizes()), "jvp returned a tangent of shape ",
+                  unwrap(tangent).sizes(), " for output ", i, " of shape ", made.sizes());
+      if (contains(ctx().dirty_tensors, output))
+        autograd::write_tangent(made, unwrap(tangent), level);
+      else
+        autograd::give_tangent(made, unwrap(tangent), level);
     }
   }
 

@@ -23,6 +23,7 @@ struct FunctionContext {
   PyObject* saved_for_forward;
   FunctionNode* node;
   bool materialize_grads;
+  bool in_jvp;  // saved_tensors are those for forward mode
 };
 extern PyTypeObject* function_type;
 

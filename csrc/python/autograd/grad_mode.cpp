@@ -7,12 +7,17 @@
 namespace taeda::python {
 namespace {
 
+constexpr KeySet kWrites = Functionality::ADInplaceOrView;
+
 struct Modes {
-  KeySet exclude;
+  KeySet include, exclude;
   bool grad, inference, forward;
-  static Modes now() { return {t_state.exclude, t_state.grad_mode, t_state.inference_mode, t_state.forward_grad}; }
+  static Modes now() {
+    return {t_state.include, t_state.exclude, t_state.grad_mode, t_state.inference_mode, t_state.forward_grad};
+  }
   void put() const {
     // Only what these modes set: others may have been entered since.
+    t_state.include = (t_state.include - kWrites) | (include & kWrites);
     t_state.exclude = (t_state.exclude - Functionality::Autograd) | (exclude & KeySet(Functionality::Autograd));
     t_state.grad_mode = grad;
     t_state.inference_mode = inference;
@@ -39,6 +44,7 @@ PyTypeObject g_inference_mode = static_type("taeda.autograd.grad_mode.inference_
 void put_grad_mode(bool grad) { t_state.grad_mode = grad; }
 void put_inference_mode(bool on) {
   t_state.inference_mode = on;
+  t_state.include = on ? t_state.include - kWrites : t_state.include | kWrites;
   // Even enable_grad() inside of it records nothing.
   t_state.exclude = on ? t_state.exclude | Functionality::Autograd : t_state.exclude - Functionality::Autograd;
   // Leaving inference mode inside of it gives ordinary recording back.

@@ -1,6 +1,5 @@
 // Saved-tensor hooks, anomaly mode and forward mode, and the room's start-up.
 #include "autograd/anomaly.h"
-#include "autograd/meta.h"
 #include "autograd/record.h"
 #include "python/autograd/hooks.h"
 #include "python/autograd/init.h"
@@ -95,8 +94,10 @@ PyObject* is_anomaly_nan(PyObject*, PyObject*) { return PyBool_FromLong(autograd
 
 // --- forward mode
 
-PyObject* enter_level(PyObject*, PyObject*) {
-  return guarded("forward_ad.enter_dual_level", [] { return PyLong_FromLong(autograd::enter_dual_level()); });
+PyObject* enter_level(PyObject*, PyObject* args) {
+  int nests = 0;
+  if (!PyArg_ParseTuple(args, "|p", &nests)) return nullptr;
+  return guarded("forward_ad.enter_dual_level", [&] { return PyLong_FromLong(autograd::enter_dual_level(nests)); });
 }
 PyObject* exit_level(PyObject*, PyObject* level) {
   return guarded("forward_ad.exit_dual_level", [&] {
@@ -108,15 +109,38 @@ const Tensor& tensor_argument(PyObject* object, const char* name) {
   TAEDA_CHECK_TYPE(is_tensor(object), name, " must be a tensor; got ", Py_TYPE(object)->tp_name);
   return unwrap(object);
 }
-PyObject* get_tangent(PyObject*, PyObject* tensor) {
-  return guarded("forward_ad.unpack_dual", [&] { return wrap(autograd::tangent(tensor_argument(tensor, "tensor"))); });
+PyObject* get_tangent(PyObject*, PyObject* args) {
+  PyObject* tensor;
+  int level = 0;
+  if (!PyArg_ParseTuple(args, "O|i", &tensor, &level)) return nullptr;
+  return guarded("forward_ad.unpack_dual",
+                 [&] { return wrap(autograd::tangent(tensor_argument(tensor, "tensor"), level)); });
 }
 PyObject* set_tangent(PyObject*, PyObject* args) {
   PyObject *tensor, *tangent;
-  if (!PyArg_ParseTuple(args, "OO", &tensor, &tangent)) return nullptr;
+  int level = 0;
+  if (!PyArg_ParseTuple(args, "OO|i", &tensor, &tangent, &level)) return nullptr;
   return guarded("forward_ad.make_dual", [&] {
-    autograd::set_tangent(tensor_argument(tensor, "tensor"), tensor_argument(tangent, "tangent"));
+    autograd::set_tangent(tensor_argument(tensor, "tensor"), tensor_argument(tangent, "tangent"), level);
     return Py_NewRef(Py_None);
+  });
+}
+PyObject* primal(PyObject*, PyObject* args) {
+  PyObject* tensor;
+  int level;
+  if (!PyArg_ParseTuple(args, "Oi", &tensor, &level)) return nullptr;
+  return guarded("forward_ad.unpack_dual",
+                 [&] { return wrap(autograd::primal(tensor_argument(tensor, "tensor"), level)); });
+}
+PyObject* without_history(PyObject*, PyObject* tensor) {
+  return guarded("_without_history",
+                 [&] { return wrap(autograd::without_history(tensor_argument(tensor, "tensor"))); });
+}
+PyObject* see_levels(PyObject*, PyObject* count) {
+  return guarded("forward_ad._see_levels", [&] {
+    int before = autograd::visible_levels();
+    autograd::see_levels(static_cast<int>(to_int(count, "count")));
+    return PyLong_FromLong(before);
   });
 }
 
@@ -140,10 +164,14 @@ PyMethodDef functions[] = {
     {"set_anomaly_enabled", set_anomaly, METH_VARARGS, "set_anomaly_enabled(mode, check_nan=True)"},
     {"is_anomaly_enabled", is_anomaly, METH_NOARGS, "Whether anomaly mode is on."},
     {"is_anomaly_check_nan_enabled", is_anomaly_nan, METH_NOARGS, "Whether anomaly mode looks for NaN in gradients."},
-    {"_enter_dual_level", enter_level, METH_NOARGS, nullptr},
+    {"_enter_dual_level", enter_level, METH_VARARGS, "_enter_dual_level(nests=False)"},
     {"_exit_dual_level", exit_level, METH_O, nullptr},
-    {"_get_tangent", get_tangent, METH_O, nullptr},
-    {"_set_tangent", set_tangent, METH_VARARGS, nullptr},
+    {"_get_tangent", get_tangent, METH_VARARGS, "_get_tangent(tensor, level=0)"},
+    {"_set_tangent", set_tangent, METH_VARARGS, "_set_tangent(tensor, tangent, level=0)"},
+    {"_primal", primal, METH_VARARGS, "_primal(tensor, level)"},
+    {"_without_history", without_history, METH_O, "The tensor outside the graph, with tangents outside of it."},
+    {"_see_dual_levels", see_levels, METH_O,
+     "How many dual levels this thread's calls see from now on; gives how many before."},
     {"_increment_version", increment_version, METH_O, nullptr},
     {},
 };

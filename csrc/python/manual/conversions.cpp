@@ -1,5 +1,8 @@
 // Tensor's dtype methods (x.float(), x.cpu()), its transposes and parts as attributes, and set_ with a storage.
-#include "api/ops.h"
+#include "api/complex_numbers.h"
+#include "api/copy.h"
+#include "api/reshape.h"
+#include "api/view_inplace.h"
 #include "python/bound.h"
 #include "python/engine_room.h"
 #include "python/member.h"

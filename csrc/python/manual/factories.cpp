@@ -1,7 +1,8 @@
 // taeda.tensor, as_tensor and the Tensor constructor.
 #include "python/manual/factories.h"
 
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/view.h"
 #include "core/warn.h"
 #include "python/engine_room.h"
 #include "python/parser.h"
@@ -21,8 +22,24 @@ bool is_nested(PyObject* object) {
           !is_number(object));
 }
 
+// An int of any size. ValueError where 64 bits do not hold it, unless it becomes a float.
+Scalar integer(PyObject* object, bool as_float) {
+  int overflow;
+  int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (!overflow) return Scalar(value);
+  if (as_float) {
+    double real = PyLong_AsDouble(object);
+    if (real == -1 && PyErr_Occurred()) throw PythonError();
+    return Scalar(real);
+  }
+  uint64_t large = PyLong_AsUnsignedLongLong(object);
+  if (!PyErr_Occurred()) return Scalar(large);
+  PyErr_Clear();
+  TAEDA_FAIL(Value, "an int inside the data does not fit in 64 bits");
+}
+
 // A number inside the data as a Scalar: Python's, NumPy's, or a tensor of one element. TypeError or ValueError else.
-Scalar element(PyObject* object) {
+Scalar element(PyObject* object, bool as_float = false) {
   Scalar scalar;
   if (read_scalar(object, scalar)) return scalar;
   if (is_tensor(object)) {
@@ -31,6 +48,7 @@ Scalar element(PyObject* object) {
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return element(number.get());
   }
+  if (PyLong_Check(object)) return integer(object, as_float);
   const Param param{"data", ArgType::Scalar, false, false, false, false, 0, nullptr};
   Value value;
   if (read_value(object, param, value, nullptr, false)) return value.to_scalar();
@@ -83,7 +101,10 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
   if (depth == sizes.size()) {
     TAEDA_CHECK_VALUE(!is_nested(object) || (is_tensor(object)), "the data is ragged: a number was expected at depth ",
                       depth, ", got a ", Py_TYPE(object)->tp_name);
-    *out++ = element(object).template to<T>();
+    Scalar number = element(object, !std::is_integral_v<T>);
+    if constexpr (std::is_same_v<T, int64_t>)
+      TAEDA_CHECK_VALUE(number.kind() != Scalar::Kind::UInt, "the number ", number, " does not fit in int64");
+    *out++ = number.template to<T>();
     return;
   }
   TAEDA_CHECK_VALUE(is_nested(object), "the data is ragged: a sequence of ", sizes[depth], " was expected at depth ",
@@ -109,7 +130,7 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
   if (is_nested(data)) {
     measure(data, layout, 0, !dtype);
   } else {
-    Scalar value = element(data);
+    Scalar value = element(data, dtype && !is_integral(*dtype));
     layout.dtype = dtype_of_element(data);
     if (dtype) check_range(value, *dtype);
   }

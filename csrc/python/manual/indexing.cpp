@@ -1,6 +1,11 @@
 // x[...] and x[...] = v. Integers, slices, None and ... become views; tensors, masks and sequences one index call over
 // what the views left.
-#include "api/ops.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/index.h"
+#include "api/mask.h"
+#include "api/reshape.h"
+#include "api/view.h"
 #include "python/engine_room.h"
 #include "python/manual/factories.h"
 #include "python/parser.h"
@@ -231,7 +236,21 @@ void check_storable(bool is_complex_value, const Tensor& target) {
               target.dtype(), " tensor");
 }
 
-Scalar as_number(PyObject* object) {
+// ValueError for an int that takes more bits than the largest integers of the kind that `dtype` holds.
+Scalar as_integer(PyObject* object, DType dtype) {
+  int overflow;
+  int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (!overflow) return Scalar(value);
+  if (overflow > 0 && (dtype == DType::UInt64 || !is_integral(dtype))) {
+    uint64_t large = PyLong_AsUnsignedLongLong(object);
+    if (!PyErr_Occurred()) return Scalar(large);
+    PyErr_Clear();
+  }
+  TAEDA_FAIL(Value, "an int that does not fit in 64 bits cannot be stored in a ", dtype, " tensor");
+}
+
+Scalar as_number(PyObject* object, DType dtype) {
+  if (PyLong_Check(object) && !PyBool_Check(object)) return as_integer(object, dtype);
   const Param param{"value", ArgType::Scalar, false, false, false, false, 0, nullptr};
   Value value;
   TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr, false), "a ", Py_TYPE(object)->tp_name,
@@ -246,7 +265,7 @@ bool is_number(PyObject* object) {
 void assign(const Selection& selection, PyObject* object) {
   const Tensor& target = selection.view;
   if (!is_tensor(object)) check_storable(PyComplex_Check(object), target);
-  if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object));
+  if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object, target.dtype()));
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
   if (!selection.has_indices()) return ops::copy_(target, fit_value(value));
   check_storable(is_complex(value.dtype()), target);

@@ -151,8 +151,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def _root_of_sums(means: Tensor, norm_type: float, count: int) -> Tensor:
-    # relu(abs(x)) has gradient 0 at 0, where the root's own is infinite.
-    return (taeda.sign(means) * taeda.relu(taeda.abs(means))).mul(count).pow(1.0 / norm_type)
+    # relu(abs(x)) has gradient 0 at 0, where the root's own is infinite; the sign has none anywhere.
+    return (taeda.sign(means.detach()) * taeda.relu(taeda.abs(means))).mul(count).pow(1.0 / norm_type)
 
 
 def lp_pool1d(
@@ -207,7 +207,7 @@ def fractional_max_pool2d_with_indices(
     """`fractional_max_pool2d` and where each maximum stood."""
     size = _fractional_output_size("fractional_max_pool2d", input, output_size, output_ratio, pair)
     samples = _fractional_samples(input, 2) if _random_samples is None else _random_samples
-    return native("fractional_max_pool2d", "_nn")(input, kernel_size, size, samples)
+    return _nn.fractional_max_pool2d(input, kernel_size, size, samples)
 
 
 def fractional_max_pool2d(
@@ -236,7 +236,7 @@ def fractional_max_pool3d_with_indices(
     """`fractional_max_pool3d` and where each maximum stood."""
     size = _fractional_output_size("fractional_max_pool3d", input, output_size, output_ratio, triple)
     samples = _fractional_samples(input, 3) if _random_samples is None else _random_samples
-    return native("fractional_max_pool3d", "_nn")(input, kernel_size, size, samples)
+    return _nn.fractional_max_pool3d(input, kernel_size, size, samples)
 
 
 def fractional_max_pool3d(

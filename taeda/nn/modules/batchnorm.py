@@ -12,7 +12,15 @@ from taeda.nn.modules.lazy import LazyModuleMixin
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d"]
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "LazyBatchNorm1d",
+    "LazyBatchNorm2d",
+    "LazyBatchNorm3d",
+    "SyncBatchNorm",
+]
 
 
 class _NormBase(Module):
@@ -151,6 +159,52 @@ class BatchNorm3d(_BatchNorm):
     """Normalises each channel of (N, C, D, H, W) over the batch; in evaluation by the running statistics."""
 
     _dims = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Normalises each channel of (N, C, ...) over the batch, in one process as `BatchNorm1d` and its like do.
+
+    Args:
+        process_group: the processes whose batches count as one.
+    """
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: Any = None,
+        *,
+        bias: bool = True,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() < 2:
+            raise ValueError(f"taeda.nn.SyncBatchNorm: expected at least 2 dimensions; got {tuple(input.shape)}")
+        if input.size(1) == 0:
+            raise ValueError(f"taeda.nn.SyncBatchNorm: expected at least one channel; got {tuple(input.shape)}")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """``module`` with all batch normalisation in it replaced by this class, around the same tensors."""
+        result: Any = module
+        if isinstance(module, _BatchNorm):
+            kept = (module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats)
+            result = cls(*kept, process_group, bias=module.bias is not None)
+            for name in ("weight", "bias", "running_mean", "running_var", "num_batches_tracked"):
+                setattr(result, name, getattr(module, name))
+            result.training = module.training
+            if hasattr(module, "qconfig"):
+                result.qconfig = module.qconfig
+        for name, child in module.named_children():
+            result.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return result
 
 
 class _LazyNormBase(LazyModuleMixin):

@@ -1,12 +1,26 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "api/first.h"
+#include "api/values.h"
 #include "autograd/ops/first.h"
 #include "autograd/record.h"
 #include "autograd/numbers.h"
 #include "dispatch/ops/first.h"
-#include "dispatch/signatures.h"
+#include "dispatch/call.h"
 
 namespace taeda {
+extern template struct Boxing<Tensor(const Tensor&)>;
+extern template struct Caller<Tensor(const Tensor&)>;
+extern template struct Boxing<Tensor(const Tensor&, double, std::optional<int64_t>)>;
+extern template struct Caller<Tensor(const Tensor&, double, std::optional<int64_t>)>;
+extern template struct Boxing<Tensor(const Tensor&, int64_t, int64_t)>;
+extern template struct Caller<Tensor(const Tensor&, int64_t, int64_t)>;
+extern template struct Boxing<void(const Tensor&)>;
+extern template struct Caller<void(const Tensor&)>;
+extern template struct Boxing<void(const Tensor&, const Tensor&)>;
+extern template struct Caller<void(const Tensor&, const Tensor&)>;
+namespace ops {
+TAEDA_API Tensor twice(const Tensor& self);
+TAEDA_API Tensor turned(const Tensor& self, int64_t dim0, int64_t dim1);
+}  // namespace ops
 using namespace taeda::autograd;
 
 namespace {
@@ -23,22 +37,28 @@ struct TwiceBackward0 final : Node {
 
 namespace autograd {
 namespace {
-void twice_tangent(const Tensor& made, [[maybe_unused]] const Tensor& self) {
-  WithoutTangents guard;
-  Tensor tangent;
-  if (has_tangent(self)) {
-    Tensor grad = tangent_or_zeros(self);
-    accumulate_tangent(tangent, ops::twice(grad));
+void twice_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self) {
+  for (EachLevel level; level.next();) {
+    Diagonal jacobian(made, level);
+    if (has_tangent(self, level))
+      jacobian.add(self, [&]([[maybe_unused]] const Tensor& grad) -> Tensor {
+        return ops::twice(grad);
+      });
+    give_tangent(made, jacobian.sum(), level);
   }
-  set_tangent(made, tangent);
 }
 }  // namespace
 // tests/taedagen/tiny/first.py:6
 Tensor twice(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
+  const bool forward = has_tangents(self);
   if (!recording(self)) [[likely]] {
-    auto made = Caller<Tensor(const Tensor&)>::call(table::first[table::twice_plain], keys, self);
-    if (has_tangents(self)) [[unlikely]] twice_tangent(made, self);
+    if (!forward) [[likely]] return Caller<Tensor(const Tensor&)>::call(table::first[table::twice_plain], keys, self);
+    auto made = [&] {
+      BelowAutograd guard;
+      return Caller<Tensor(const Tensor&)>::call(table::first[table::twice_plain], keys, self);
+    }();
+    twice_tangent(made, self);
     return made;
   }
   auto node = make_node<TwiceBackward0>();
@@ -48,29 +68,35 @@ Tensor twice(KeySet keys, const Tensor& self) {
     return Caller<Tensor(const Tensor&)>::call(table::first[table::twice_plain], keys, self);
   }();
   set_history(made, node);
-  if (has_tangents(self)) [[unlikely]] twice_tangent(made, self);
+  if (forward) [[unlikely]] twice_tangent(made, self);
   return made;
 }
 }  // namespace autograd
 
 namespace autograd {
 namespace {
-void twice__tangent(const Tensor& made, [[maybe_unused]] const Tensor& self) {
-  WithoutTangents guard;
-  Tensor tangent;
-  if (has_tangent(self)) {
-    Tensor grad = tangent_or_zeros(self);
-    accumulate_tangent(tangent, ops::twice(grad));
+void twice__tangent([[maybe_unused]] const Tensor& before, [[maybe_unused]] const Tensor& self) {
+  for (EachLevel level; level.next();) {
+    Diagonal jacobian(self, level);
+    if (has_tangent(self, level))
+      jacobian.add(self, [&]([[maybe_unused]] const Tensor& grad) -> Tensor {
+        return ops::twice(grad);
+      });
+    write_tangent(self, jacobian.sum(), level);
   }
-  set_tangent(made, tangent);
 }
 }  // namespace
 // tests/taedagen/tiny/first.py:6
 void twice_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
+  const bool forward = has_tangents(self);
   if (!recording(self)) [[likely]] {
-    Caller<void(const Tensor&)>::call(table::first[table::twice__plain], keys, self);
-    if (has_tangents(self)) [[unlikely]] twice__tangent(self, self);
+    if (!forward) [[likely]] return Caller<void(const Tensor&)>::call(table::first[table::twice__plain], keys, self);
+    {
+      Below guard(Functionality::Autograd);
+      Caller<void(const Tensor&)>::call(table::first[table::twice__plain], keys, self);
+    }
+    twice__tangent({}, self);
     return;
   }
   check_inplace(self, true);
@@ -81,7 +107,7 @@ void twice_(KeySet keys, const Tensor& self) {
     Caller<void(const Tensor&)>::call(table::first[table::twice__plain], keys, self);
   }
   rebase_history(self, node);
-  if (has_tangents(self)) [[unlikely]] twice__tangent(self, self);
+  if (forward) [[unlikely]] twice__tangent({}, self);
 }
 }  // namespace autograd
 
@@ -135,10 +161,27 @@ struct TurnedBackward0 final : Node {
 }  // namespace
 
 namespace autograd {
+namespace {
+void turned_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] int64_t dim0, [[maybe_unused]] int64_t dim1) {
+  for (EachLevel level; level.next();) {
+    if (has_tangent(self, level))
+      give_tangent(made, ops::turned(laid_out_tangent(self, level), dim0, dim1), level);
+  }
+}
+}  // namespace
 // tests/taedagen/tiny/first.py:17
 Tensor turned(KeySet keys, const Tensor& self, int64_t dim0, int64_t dim1) {
   keys = keys & KeySet::below(Functionality::Autograd);
-  if (!recording(self)) [[likely]] return Caller<Tensor(const Tensor&, int64_t, int64_t)>::call(table::first[table::turned_plain], keys, self, dim0, dim1);
+  const bool forward = has_tangents(self);
+  if (!recording(self)) [[likely]] {
+    if (!forward) [[likely]] return Caller<Tensor(const Tensor&, int64_t, int64_t)>::call(table::first[table::turned_plain], keys, self, dim0, dim1);
+    auto made = [&] {
+      Below guard(Functionality::Autograd);
+      return Caller<Tensor(const Tensor&, int64_t, int64_t)>::call(table::first[table::turned_plain], keys, self, dim0, dim1);
+    }();
+    turned_tangent(made, self, dim0, dim1);
+    return made;
+  }
   auto node = make_node<TurnedBackward0>();
   collect(*node, self);
   node->dim0_ = dim0;
@@ -148,6 +191,7 @@ Tensor turned(KeySet keys, const Tensor& self, int64_t dim0, int64_t dim1) {
     return Caller<Tensor(const Tensor&, int64_t, int64_t)>::call(table::first[table::turned_plain], keys, self, dim0, dim1);
   }();
   set_history(made, node);
+  if (forward) [[unlikely]] turned_tangent(made, self, dim0, dim1);
   return made;
 }
 }  // namespace autograd

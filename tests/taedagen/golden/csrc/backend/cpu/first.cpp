@@ -2,6 +2,7 @@
 #include "backend/cpu/first.h"
 #include "backend/meta/first.h"
 #include "backend/cpu/loops.h"
+#include "shape/operands.h"
 
 namespace taeda {
 
@@ -22,12 +23,13 @@ namespace avx512 { extern const Loop k_twice_loops[]; }
 
 namespace {
 constexpr Pointwise k_twice{
-    {Promotion::ResultType, 0, 1, {Element::Common}, 80},
+    {Promotion::ResultType, 0, 1, {Element::Common}, 80, 0},
 #if defined(__x86_64__)
-    {cpu::baseline::k_twice_loops, cpu::avx2::k_twice_loops, cpu::avx512::k_twice_loops}};
+    {cpu::baseline::k_twice_loops, cpu::avx2::k_twice_loops, cpu::avx512::k_twice_loops}
 #else
-    {cpu::baseline::k_twice_loops, cpu::baseline::k_twice_loops, cpu::baseline::k_twice_loops}};
+    {cpu::baseline::k_twice_loops, cpu::baseline::k_twice_loops, cpu::baseline::k_twice_loops}
 #endif
+};
 }  // namespace
 
 // tests/taedagen/tiny/first.py:6

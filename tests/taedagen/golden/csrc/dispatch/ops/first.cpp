@@ -2,13 +2,23 @@
 
 #include "api/first.h"
 #include "dispatch/ops/first.h"
-#include "dispatch/signatures.h"
+#include "dispatch/call.h"
 #include "backend/cpu/first.h"
 #include "backend/meta/first.h"
 #include "shape/ops/first.h"
 #include "autograd/ops/first.h"
 
 namespace taeda {
+extern template struct Boxing<Tensor(const Tensor&)>;
+extern template struct Caller<Tensor(const Tensor&)>;
+extern template struct Boxing<Tensor(const Tensor&, double, std::optional<int64_t>)>;
+extern template struct Caller<Tensor(const Tensor&, double, std::optional<int64_t>)>;
+extern template struct Boxing<Tensor(const Tensor&, int64_t, int64_t)>;
+extern template struct Caller<Tensor(const Tensor&, int64_t, int64_t)>;
+extern template struct Boxing<void(const Tensor&)>;
+extern template struct Caller<void(const Tensor&)>;
+extern template struct Boxing<void(const Tensor&, const Tensor&)>;
+extern template struct Caller<void(const Tensor&, const Tensor&)>;
 namespace {
 
 constexpr Param twice_plain_params[] = {

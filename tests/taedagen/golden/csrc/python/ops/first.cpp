@@ -20,7 +20,7 @@ PyObject* twice(PyObject* const* args, Py_ssize_t n) noexcept {
 
 // tests/taedagen/tiny/first.py:6
 static const Overload twice__overloads[] = {{&table::first[table::twice__plain], nullptr}};
-constinit const Name twice__name{"twice_", "twice_", twice__overloads, 1, false};
+constinit const Name twice__name{"twice_", "Tensor.twice_", twice__overloads, 1, false};
 PyObject* twice_(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 1) {
     TensorArg self;
@@ -81,7 +81,6 @@ PyMethodDef first_methods[] = {
 
 PyMethodDef first_functions[] = {
     {"twice", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&function<bound::twice, bound::twice_name>)), METH_FASTCALL | METH_KEYWORDS, "twice(Tensor self) -> Tensor\n\n``2 * self``, of any shape."},
-    {"twice_", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&function<bound::twice_, bound::twice__name>)), METH_FASTCALL | METH_KEYWORDS, "twice_(Tensor(a!) self) -> Tensor(a!)\n\n``2 * self``, of any shape."},
     {"turned", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&function<bound::turned, bound::turned_name>)), METH_FASTCALL | METH_KEYWORDS, "turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)\n\nA view with two dimensions swapped."},
     {"stretch", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&function<bound::stretch, bound::stretch_name>)), METH_FASTCALL | METH_KEYWORDS, "stretch(Tensor self, float by=1.5, *, int? power=None) -> Tensor\n\nA kernel that somebody writes by hand."},
     {"four_times", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&function<bound::four_times, bound::four_times_name>)), METH_FASTCALL | METH_KEYWORDS, "four_times(Tensor self) -> Tensor\n\nMade of another op."},

@@ -1,11 +1,15 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "api/first.h"
+#include "api/values.h"
 #include "autograd/numbers.h"
+#include "shape/arguments.h"
 #include "shape/ops/first.h"
 #include "shape/rules.h"
 #include "shape/spec.h"
 
 namespace taeda {
+namespace ops {
+TAEDA_API Tensor twice(const Tensor& self);
+}  // namespace ops
 using namespace taeda::autograd;
 
 // tests/taedagen/tiny/first.py:17

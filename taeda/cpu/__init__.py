@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 from taeda import _C
 
 
@@ -18,6 +21,38 @@ def device_count() -> int:
 def current_device() -> str:
     """``"cpu"``."""
     return "cpu"
+
+
+def is_initialized() -> bool:
+    """True."""
+    return True
+
+
+def set_device(device: object) -> None:
+    """Nothing: there is one CPU."""
+
+
+class Stream:
+    """The CPU's one stream: calls run in their order, so that waiting for it is nothing."""
+
+    def __init__(self, priority: int = -1) -> None:
+        pass
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Nothing: what was called before is done."""
+
+
+_stream = Stream()
+
+
+def current_stream(device: object = None) -> Stream:
+    """The stream that calls go to."""
+    return _stream
+
+
+def stream(stream: Stream | None) -> contextlib.AbstractContextManager[None]:
+    """A context in which calls go to a stream: as they do anyway."""
+    return contextlib.nullcontext()
 
 
 def synchronize(device: object = None) -> None:
@@ -43,3 +78,11 @@ def reset_peak_memory_stats() -> None:
 def set_memory_limit(bytes: int | None) -> None:
     """Limits the memory held by tensors, in bytes; None for no limit. Asking for more raises RuntimeError."""
     _C._cpu_set_memory_limit(bytes)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        import importlib
+
+        return importlib.import_module("taeda.cpu.amp")
+    raise AttributeError(f"module 'taeda.cpu' has no attribute '{name}'")

@@ -1,0 +1,139 @@
+#include "autograd/casting.h"
+
+#include <unordered_map>
+
+#include "autograd/arithmetic.h"
+#include "autograd/engine.h"
+#include "autograd/meta.h"
+#include "core/fork.h"
+
+namespace taeda::casting {
+namespace {
+
+struct DeviceState {
+  bool enabled = false;
+  DType lower = DType::Float16;
+};
+struct State {
+  DeviceState of[kDeviceTypes];
+  bool cache = true;
+  int depth = 0;
+
+  State() { of[static_cast<int>(DeviceType::CPU)].lower = DType::BFloat16; }
+  DeviceState& at(DeviceType type) { return of[static_cast<int>(type)]; }
+  bool any() const {
+    bool found = false;
+    for (const DeviceState& device : of) found = found || device.enabled;
+    return found;
+  }
+};
+State& state() {
+  thread_local State instance;
+  return instance;
+}
+
+// A thread that works for a backward pass casts as the thread that asked for it; blocks are its own business.
+struct CapturedState final : RefCounted {
+  State state;
+};
+Ref<RefCounted> capture() {
+  Ref<CapturedState> captured = make_ref<CapturedState>();
+  captured->state = state();
+  return captured;
+}
+Ref<RefCounted> exchange(Ref<RefCounted> wanted) {
+  Ref<RefCounted> before = capture();
+  state() = static_cast<CapturedState*>(wanted.get())->state;
+  return before;
+}
+[[maybe_unused]] const bool g_registered = (autograd::add_thread_state_part({capture, exchange}), true);
+
+// A weight that is used several times in a block is cast once, and its gradients meet before they are cast back.
+struct CachedCast {
+  Tensor source;  // kept, so that no other tensor takes its address
+  uint32_t version;
+  Tensor cast;
+};
+struct Cache {
+  Mutex mutex;
+  std::unordered_map<const TensorImpl*, CachedCast> casts;
+};
+Cache& cache() {
+  static Cache* instance = new Cache;
+  return *instance;
+}
+
+bool is_weight(const Tensor& t) {
+  return t.dtype() == DType::Float32 && !t->is_view() && autograd::requires_grad(t) && autograd::is_leaf(t);
+}
+
+// One that was made while nothing was recorded leads no gradient back.
+bool serves_now(const CachedCast& entry) {
+  return entry.version == entry.source->version() && (!t_state.grad_mode || autograd::requires_grad(entry.cast)) &&
+         (!entry.cast->is_inference() || t_state.inference_mode);
+}
+
+Tensor cast_weight(const Tensor& t, DType dtype) {
+  {
+    Lock lock(cache().mutex);
+    auto it = cache().casts.find(t.impl());
+    if (it != cache().casts.end() && it->second.cast.dtype() == dtype && serves_now(it->second)) return it->second.cast;
+  }
+  CachedCast made{t, t->version(), autograd::arithmetic::cast(t, dtype)};
+  Tensor result = made.cast;
+  Lock lock(cache().mutex);
+  std::swap(cache().casts[t.impl()], made);  // what it replaces dies after the lock
+  return result;
+}
+
+}  // namespace
+
+bool enabled(DeviceType type) { return state().at(type).enabled; }
+
+void set_enabled(DeviceType type, bool on) {
+  state().at(type).enabled = on;
+  constexpr KeySet kAutocast = Functionality::Autocast;
+  t_state.exclude = state().any() ? t_state.exclude - kAutocast : t_state.exclude | kAutocast;
+}
+
+DType lower_dtype(DeviceType type) { return state().at(type).lower; }
+void set_lower_dtype(DeviceType type, DType dtype) { state().at(type).lower = dtype; }
+
+bool cache_enabled() { return state().cache; }
+void set_cache_enabled(bool on) { state().cache = on; }
+void clear_cache() {
+  std::unordered_map<const TensorImpl*, CachedCast> dying;
+  Lock lock(cache().mutex);
+  std::swap(dying, cache().casts);
+}
+int enter() { return ++state().depth; }
+int leave() { return --state().depth; }
+
+bool Scope::is_eligible(const Tensor& t) const {
+  return t.defined() && t.device().type == type_ && is_floating(t.dtype()) && t.dtype() != DType::Float64;
+}
+
+void Scope::widen(const Tensor& t) {
+  if (!is_eligible(t)) return;
+  to_ = active_ ? promote(to_, t.dtype()) : t.dtype();
+  active_ = true;
+}
+
+void Scope::widen(TensorList list) {
+  for (const Tensor& t : list) widen(t);
+}
+
+Tensor Scope::operator()(const Tensor& t) const {
+  if (!active_ || !is_eligible(t) || t.dtype() == to_) return t;
+  if (state().cache && to_ == lower_dtype(type_) && is_weight(t)) return cast_weight(t, to_);
+  return autograd::arithmetic::cast(t, to_);
+}
+
+std::vector<Tensor> Scope::operator()(TensorList list) const {
+  std::vector<Tensor> cast;
+  cast.reserve(list.size());
+  for (const Tensor& t : list) cast.push_back((*this)(t));
+  return cast;
+}
+
+}  // namespace taeda::casting

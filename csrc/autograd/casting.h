@@ -1,0 +1,57 @@
+// Autocast: while it is on for a device type, ops that say so in their declarations compute in a dtype that suits them.
+// The generated kernels of that layer (autocast/ops/*.cpp) pass their tensors through a casting::Scope.
+#pragma once
+#include <vector>
+
+#include "core/tensor.h"
+#include "core/thread_state.h"
+
+namespace taeda::casting {
+
+// --- what this thread has on
+TAEDA_API bool enabled(DeviceType type);
+TAEDA_API void set_enabled(DeviceType type, bool on);
+TAEDA_API DType lower_dtype(DeviceType type);
+TAEDA_API void set_lower_dtype(DeviceType type, DType dtype);
+
+// --- the cache of converted weights, which all threads share
+TAEDA_API bool cache_enabled();
+TAEDA_API void set_cache_enabled(bool on);
+TAEDA_API void clear_cache();
+// How many autocast blocks this thread is in; returns the new number.
+TAEDA_API int enter();
+TAEDA_API int leave();
+
+enum class Rule : uint8_t {
+  Lower,    // to the lower-precision dtype of the device type
+  Fp32,     // to float32
+  Promote,  // to the widest among the arguments
+};
+
+// One call's casts. The calls made in its lifetime are not cast again.
+class TAEDA_API Scope : Below {
+ public:
+  // `keys` tell the backend. Rule::Promote looks at `tensors`, the others do not.
+  template <class... Ts>
+  Scope(KeySet keys, Rule rule, const Ts&... tensors) : Below(Functionality::Autocast), type_(keys.backend()) {
+    if (!enabled(type_)) return;
+    active_ = true;
+    to_ = rule == Rule::Lower ? lower_dtype(type_) : DType::Float32;
+    if (rule != Rule::Promote) return;
+    active_ = false;
+    (widen(tensors), ...);
+  }
+  Tensor operator()(const Tensor& t) const;
+  std::vector<Tensor> operator()(TensorList list) const;
+
+ private:
+  bool is_eligible(const Tensor& t) const;
+  void widen(const Tensor& t);
+  void widen(TensorList list);
+
+  DeviceType type_;
+  DType to_ = DType::Float32;
+  bool active_ = false;
+};
+
+}  // namespace taeda::casting

@@ -1,0 +1,81 @@
+// The rows along a dimension whose order is asked for, as sortable entries of key and index.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "backend/cpu/order.h"
+#include "backend/cpu/sort_keys.h"
+#include "backend/cpu/walk.h"
+
+namespace taeda::cpu {
+
+// A row of the input along the dimension, and of the two results.
+struct Row {
+  const char* from;
+  int64_t from_step, n;
+  char* values;
+  int64_t values_step;
+  char* indices;
+  int64_t indices_step;
+
+  template <class T>
+  T at(int64_t i) const {
+    T value;
+    std::memcpy(&value, from + i * from_step, sizeof(T));
+    return value;
+  }
+  template <class T>
+  void give(int64_t place, int64_t i) const {
+    std::memcpy(values + place * values_step, from + i * from_step, sizeof(T));
+    std::memcpy(indices + place * indices_step, &i, sizeof(i));
+  }
+};
+
+inline int64_t stride_of(const Tensor& t, int64_t dim) { return (t.dim() ? t.strides()[dim] : 1) * t.itemsize(); }
+
+// make()(row) for every row of `self` along `dim`; results that lack the dimension are given their one element.
+template <class F>
+void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values, const Tensor& indices, const F& make) {
+  int64_t n = self.dim() ? self.sizes()[dim] : 1;
+  Walk<3> walk;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d == dim) continue;
+    int64_t r = keeps || d < dim ? d : d - 1;
+    walk.add(self.sizes()[d], {stride_of(self, d), stride_of(values, r), stride_of(indices, r)});
+  }
+  walk.prepare();
+  if (walk.count() == 0) return;
+  auto steps = walk.steps();
+  int64_t values_step = keeps ? stride_of(values, dim) : 0, indices_step = keeps ? stride_of(indices, dim) : 0;
+  int64_t from_step = stride_of(self, dim);
+  walk.run({self.data<char>(), values.data<char>(), indices.data<char>()},
+           std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(n, 1)), [&](const auto& at, int64_t rows) {
+             auto body = make();  // with scratch of its own
+             for (int64_t i = 0; i < rows; ++i)
+               body(Row{at[0] + i * steps[0], from_step, n, at[1] + i * steps[1], values_step, at[2] + i * steps[2],
+                        indices_step});
+           });
+}
+
+// Rows are few kinds of entries: by key width, and by whether a 32-bit index reaches.
+template <class T, class F>
+void with_entry(int64_t n, const F& body) {
+  if (n <= int64_t{UINT32_MAX})
+    body.template operator()<Entry<KeyOf<T>, uint32_t>>();
+  else
+    body.template operator()<Entry<KeyOf<T>, uint64_t>>();
+}
+
+template <class E, class T>
+void load_entries(const Row& row, bool descending, std::vector<E>& entries) {
+  entries.resize(row.n);
+  for (int64_t i = 0; i < row.n; ++i) {
+    auto key = key_of(row.at<T>(i));
+    entries[i].key = static_cast<decltype(key)>(descending ? ~key : key);
+    entries[i].index = static_cast<decltype(entries[i].index)>(i);
+  }
+}
+
+inline int64_t row_length(const Tensor& self, int64_t dim) { return self.dim() ? self.sizes()[dim] : 1; }
+
+}  // namespace taeda::cpu

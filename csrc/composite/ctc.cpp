@@ -1,0 +1,61 @@
+// Connectionist temporal classification: reductions, and lengths in tensors.
+#include "shape/ops/ctc.h"
+
+#include <algorithm>
+
+#include "api/binary.h"
+#include "api/compare.h"
+#include "api/copy.h"
+#include "api/create.h"
+#include "api/ctc.h"
+#include "api/join.h"
+#include "api/mask.h"
+#include "api/reduce.h"
+#include "api/view.h"
+#include "shape/spec.h"
+
+namespace taeda::composite {
+
+using shape::Dims;
+
+namespace {
+
+std::vector<int64_t> numbers(const Tensor& lengths) {
+  Tensor all = ops::contiguous(ops::_to_copy(lengths, DType::Int64, {}, Device{}));
+  return {all.data<int64_t>(), all.data<int64_t>() + all.numel()};
+}
+
+}  // namespace
+
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntList input_lengths, IntList target_lengths,
+                int64_t blank, int64_t reduction, bool zero_infinity) {
+  enum { kNone, kMean, kSum };
+  const bool batched = log_probs.dim() == 3;
+  Tensor losses = std::get<0>(ops::_ctc_loss(batched ? log_probs : ops::unsqueeze(log_probs, 1), targets, input_lengths,
+                                             target_lengths, blank, zero_infinity));
+  if (zero_infinity)
+    losses = ops::where(ops::isinf(losses), ops::zeros(Dims{}, losses.dtype(), {}, losses.device()), losses);
+  if (reduction == kMean) {
+    Tensor lengths = ops::empty(Dims{static_cast<int64_t>(target_lengths.size())}, DType::Int64);
+    std::ranges::transform(target_lengths, lengths.data<int64_t>(), [](int64_t n) { return std::max<int64_t>(n, 1); });
+    return ops::mean(ops::div(losses, ops::to(lengths, losses.device(), losses.dtype())));
+  }
+  if (reduction == kSum) return ops::sum(losses);
+  return batched ? losses : ops::squeeze(losses, 0);
+}
+
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, int64_t blank, int64_t reduction, bool zero_infinity) {
+  return ops::ctc_loss(log_probs, targets, IntList(numbers(input_lengths)), IntList(numbers(target_lengths)), blank,
+                       reduction, zero_infinity);
+}
+
+std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                                     const Tensor& target_lengths, int64_t blank, bool zero_infinity) {
+  for (const Tensor& t : {input_lengths, target_lengths})
+    TAEDA_CHECK(is_integral(t.dtype()), "lengths must be integers; got ", t.dtype());
+  return ops::_ctc_loss(log_probs, targets, IntList(numbers(input_lengths)), IntList(numbers(target_lengths)), blank,
+                        zero_infinity);
+}
+
+}  // namespace taeda::composite

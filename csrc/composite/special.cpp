@@ -1,0 +1,27 @@
+// What is made of the gamma function, and floating-point numbers taken apart.
+#include "shape/ops/special.h"
+
+#include "api/binary.h"
+#include "api/copy.h"
+#include "api/special.h"
+#include "api/unary.h"
+
+namespace taeda::composite {
+
+// pi^(p (p - 1) / 4) times the product of gamma(x - j / 2) over j < p.
+Tensor mvlgamma(const Tensor& self, int64_t p) {
+  TAEDA_CHECK(p >= 1, "the dimension p must be at least 1; got ", p);
+  Tensor x = ops::contiguous(self), result = ops::lgamma(x);
+  for (int64_t j = 1; j < p; ++j)
+    result = ops::add(result, ops::lgamma(ops::sub(x, Scalar(static_cast<double>(j) / 2))));
+  const double dims = static_cast<double>(p), log_pi = 1.1447298858494002;
+  return ops::add(result, Scalar(dims * (dims - 1) / 4 * log_pi));
+}
+
+std::tuple<Tensor, Tensor> frexp(const Tensor& self) {
+  TAEDA_CHECK(is_floating(self.dtype()), "takes floating-point numbers; got ", self.dtype());
+  auto [mantissa, exponent] = ops::_frexp(self);
+  return {mantissa, ops::to(exponent, DType::Int32)};
+}
+
+}  // namespace taeda::composite

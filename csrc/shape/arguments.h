@@ -1,0 +1,15 @@
+// What generated functions check of a call's arguments.
+#pragma once
+#include "core/tensor.h"
+
+namespace taeda::shape {
+
+// A call runs on the meta device as soon as one of its arguments lives there. RuntimeError unless the others do, too;
+// a tensor without dimensions stands for a number and may be read from anywhere.
+void check_on_meta(const Tensor& t, bool is_written);
+void check_on_meta(TensorList list, bool is_written);
+
+// Raises unless `out` has the dtype of the result, or, where that need not be the same, one that can hold it.
+void check_out_dtype(const Tensor& out, DType result, bool same, ErrorKind kind);
+
+}  // namespace taeda::shape

@@ -1,0 +1,227 @@
+"""``vmap``: a function of one example as a function of a batch.
+
+The function is called once for each example and the results are stacked. That is exact for every op, for control flow
+on values and for Python code, and it nests with all other transforms, since slices and stacks are differentiable.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
+
+
+class Draws:
+    """What the calls for single examples may draw from the default generator."""
+
+    def __init__(self, randomness: str, function: str) -> None:
+        if randomness not in ("error", "different", "same"):
+            raise RuntimeError(
+                f"taeda.func.{function}: randomness must be 'error', 'different' or 'same'; got {randomness!r}"
+            )
+        self.mode, self.function = randomness, function
+        self.start = None if randomness == "different" else taeda.get_rng_state()
+
+    def run(self, call: Callable[..., Any], *args: Any) -> Any:
+        if self.start is None:
+            return call(*args)
+        if self.mode == "same":
+            taeda.set_rng_state(self.start)
+        result = call(*args)
+        if self.mode == "error" and not taeda.equal(self.start, taeda.get_rng_state()):
+            taeda.set_rng_state(self.start)
+            raise RuntimeError(
+                f"taeda.func.{self.function}: the function draws random numbers; say with randomness='different' or "
+                "'same' whether each example draws its own"
+            )
+        return result
+
+
+class _Unmapped:
+    """Tensors that all examples share: a write to one would be seen by the examples after it."""
+
+    def __init__(self, func: Callable[..., Any], shared: Sequence[Any]) -> None:
+        self.tensors = [leaf for leaf in [*shared, *_captured(func)] if isinstance(leaf, Tensor)]
+        self.tensors = [t for t in self.tensors if not t.is_inference()]
+        self.versions = [t._version for t in self.tensors]
+
+    def check(self) -> None:
+        for tensor, version in zip(self.tensors, self.versions, strict=True):
+            if tensor._version != version:
+                raise RuntimeError(
+                    "taeda.func.vmap: the function writes in place to a tensor of shape "
+                    f"{tuple(tensor.shape)} that is not mapped, so that examples would see each other's writes; write "
+                    "to a clone, or map the tensor, too"
+                )
+
+
+def _captured(func: Any) -> list[Any]:
+    """The tensors that a function brings along: in its closure, its bound arguments, its module."""
+    if isinstance(func, functools.partial):
+        return [*_captured(func.func), *tree_leaves((func.args, func.keywords))]
+    owner = getattr(func, "__self__", None)
+    cells = []
+    for cell in getattr(func, "__closure__", None) or ():
+        try:
+            cells.append(cell.cell_contents)
+        except ValueError:  # not assigned yet
+            continue
+    values = tree_leaves(cells)
+    modules = [m for m in [func, owner, *values] if isinstance(m, taeda.nn.Module)] if _has_modules() else []
+    return [*values, *(t for m in modules for t in [*m.parameters(), *m.buffers()])]
+
+
+def _has_modules() -> bool:
+    """Whether ``nn`` was ever loaded; where it was not there is no module."""
+    import sys
+
+    return "taeda.nn" in sys.modules
+
+
+def _mapped_dims(args: tuple[Any, ...], in_dims: Any, spec: TreeSpec) -> list[int | None]:
+    """For each leaf of the arguments the dimension that runs over examples."""
+    if not isinstance(in_dims, (int, tuple, list)):
+        raise ValueError(
+            f"taeda.func.vmap: in_dims must be an int or a tuple as the arguments; got {type(in_dims).__name__}"
+        )
+    if not args:
+        raise ValueError("taeda.func.vmap: the function got no positional argument to map over")
+    dims = broadcast_prefix(tuple(in_dims) if isinstance(in_dims, list) else in_dims, spec)
+    if dims is None:
+        raise ValueError(f"taeda.func.vmap: in_dims {in_dims} does not fit the structure of the arguments, {spec}")
+    return dims
+
+
+def _checked(leaf: Any, dim: Any) -> int | None:
+    if dim is None:
+        return None
+    if not isinstance(dim, int):
+        raise ValueError(f"taeda.func.vmap: in_dims holds ints and None; got {type(dim).__name__}")
+    if not isinstance(leaf, Tensor):
+        raise ValueError(f"taeda.func.vmap: in_dims has {dim} for a {type(leaf).__name__}; only tensors are mapped")
+    if not -leaf.dim() <= dim < leaf.dim():
+        raise ValueError(f"taeda.func.vmap: in_dims has {dim} for a tensor of {leaf.dim()} dimensions")
+    return dim % leaf.dim()
+
+
+def _batch_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
+    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
+    if not sizes:
+        raise ValueError("taeda.func.vmap: in_dims maps no argument; at least one must be mapped")
+    if len(set(sizes)) > 1:
+        raise ValueError(f"taeda.func.vmap: mapped dimensions must have one size; got {sizes}")
+    return int(sizes[0])
+
+
+class _Outputs:
+    """The examples' results, one by one, all of one structure."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[Tensor]] = []
+        self.spec: TreeSpec | None = None
+
+    def add(self, result: Any) -> None:
+        leaves, spec = tree_flatten(result)
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise ValueError(f"taeda.func.vmap: the function must return tensors only; got {type(leaf).__name__}")
+        if self.spec is not None and spec != self.spec:
+            raise RuntimeError(f"taeda.func.vmap: the structure of the result differs by example: {self.spec}, {spec}")
+        for index, (one, first) in enumerate(zip(leaves, self.rows[0] if self.rows else leaves, strict=True)):
+            if one.shape != first.shape or one.dtype != first.dtype:
+                raise RuntimeError(
+                    f"taeda.func.vmap: result {index} differs by example: {tuple(first.shape)} {first.dtype} and "
+                    f"{tuple(one.shape)} {one.dtype}, so it has no batch"
+                )
+        self.spec = spec
+        self.rows.append(leaves)
+
+    def joined(self, out_dims: Any, count: int) -> Any:
+        assert self.spec is not None
+        dims = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, self.spec)
+        if dims is None and self.spec.is_leaf() and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1:
+            dims = list(out_dims)
+        if dims is None:
+            raise ValueError(f"taeda.func.vmap: out_dims {out_dims} does not fit the structure of the result")
+        columns = list(zip(*self.rows, strict=True))
+        return tree_unflatten([_joined(c, d, count) for c, d in zip(columns, dims, strict=True)], self.spec)
+
+
+def _joined(column: Sequence[Tensor], dim: Any, count: int) -> Tensor:
+    first = column[0]
+    if dim is None:
+        if all(one is first or taeda.equal(one, first) for one in column):
+            return first
+        raise ValueError("taeda.func.vmap: out_dims has None for a result that differs by example")
+    if not isinstance(dim, int):
+        raise ValueError(f"taeda.func.vmap: out_dims holds ints and None; got {type(dim).__name__}")
+    if not -first.dim() - 1 <= dim <= first.dim():
+        raise IndexError(f"taeda.func.vmap: out_dims has {dim} for results of {first.dim()} dimensions")
+    if count:
+        return taeda.stack(column, dim)
+    shape = list(first.shape)
+    shape.insert(dim % (first.dim() + 1), 0)
+    return first.new_zeros(shape)
+
+
+def vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:
+    """A function of batches from a function of single examples.
+
+    Args:
+        func: takes trees of tensors and other values; returns a tree of tensors, of the same structure and shapes for
+            each example. It should be pure.
+        in_dims: for each positional argument (or leaf of it) which dimension runs over examples; None for one that all
+            share. One int serves all.
+        out_dims: where that dimension goes in the results; None for results that do not depend on the example.
+        randomness: whether the function may draw from the default generator: ``"error"``, or ``"different"`` numbers
+            for each example, or the ``"same"``.
+        chunk_size: how many examples may run at once; they run one by one.
+
+    Returns:
+        A function of the same arguments; keyword arguments are shared by all examples.
+
+    Raises:
+        ValueError: dimensions do not fit the arguments or results; the function returns something else.
+        RuntimeError: results differ in shape; randomness is drawn where it must not be; a shared tensor is written to.
+    """
+    if chunk_size is not None and not chunk_size > 0:
+        raise ValueError(f"taeda.func.vmap: chunk_size must be positive or None; got {chunk_size}")
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        leaves, spec = tree_flatten(args)
+        dims = [_checked(*pair) for pair in zip(leaves, _mapped_dims(args, in_dims, spec), strict=True)]
+        count = _batch_size(leaves, dims)
+        draws, outputs = Draws(randomness, "vmap"), _Outputs()
+        shared = _Unmapped(func, [x for x, dim in zip(leaves, dims, strict=True) if dim is None])
+
+        def example(i: int) -> Any:
+            chosen = [x if dim is None else x.select(dim, i) for x, dim in zip(leaves, dims, strict=True)]
+            return func(*tree_unflatten(chosen, spec), **kwargs)
+
+        def blank() -> Any:  # shows the structure of an empty batch's results
+            chosen = [
+                x if dim is None else x.new_zeros([*x.shape[:dim], *x.shape[dim + 1 :]])
+                for x, dim in zip(leaves, dims, strict=True)
+            ]
+            return func(*tree_unflatten(chosen, spec), **kwargs)
+
+        for i in range(count):
+            outputs.add(draws.run(example, i))
+            shared.check()
+        if count == 0:
+            outputs.add(draws.run(blank))
+        return outputs.joined(out_dims, count)
+
+    return wrapper

@@ -1,0 +1,259 @@
+"""Transforms by reverse mode: ``vjp``, ``grad``, ``grad_and_value``, ``jacrev``.
+
+Each call differentiates copies of its inputs, so that what it records is its own. A result stays in the graph exactly
+where it depends on something else that is differentiated: an input of an enclosing transform, or a tensor that
+requires a gradient.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import taeda
+from taeda import Tensor
+from taeda._C import _autograd
+from taeda.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_map_only, tree_unflatten
+
+Argnums = int | tuple[int, ...]
+
+
+def check_tensors(leaves: Sequence[Any], function: str, what: str) -> None:
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"taeda.func.{function}: {what} must hold tensors only; got {type(leaf).__name__}")
+
+
+def check_differentiable(leaves: Sequence[Tensor], function: str) -> None:
+    for leaf in leaves:
+        if not (leaf.is_floating_point() or leaf.is_complex()):
+            raise RuntimeError(f"taeda.func.{function}: only floating-point and complex tensors; got {leaf.dtype}")
+
+
+def chosen_arguments(args: tuple[Any, ...], argnums: Argnums, function: str) -> Any:
+    """The arguments to differentiate by: one, or a tuple of them."""
+    numbers = argnums if isinstance(argnums, tuple) else (argnums,)
+    if not numbers:
+        raise RuntimeError(f"taeda.func.{function}: argnums must not be empty")
+    for number in numbers:
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise RuntimeError(f"taeda.func.{function}: argnums must be an int or a tuple of ints; got {argnums!r}")
+        if not -len(args) <= number < len(args):
+            raise RuntimeError(f"taeda.func.{function}: argnum {number} of {len(args)} positional arguments")
+    if len({number % len(args) for number in numbers}) != len(numbers):
+        raise RuntimeError(f"taeda.func.{function}: argnums must differ; got {argnums}")
+    picked = tuple(args[number] for number in numbers)
+    return picked if isinstance(argnums, tuple) else picked[0]
+
+
+def with_arguments(args: tuple[Any, ...], argnums: Argnums, values: Any) -> tuple[Any, ...]:
+    replaced = list(args)
+    numbers, given = (argnums, values) if isinstance(argnums, tuple) else ((argnums,), (values,))
+    for number, value in zip(numbers, given, strict=True):
+        replaced[number] = value
+    return tuple(replaced)
+
+
+def split_aux(result: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"taeda.func.{function}: with has_aux=True the function must return (output, aux)")
+    return result
+
+
+class Recorded(NamedTuple):
+    """A function's outputs at copies of its inputs, with their graph."""
+
+    points: list[Tensor]
+    outputs: list[Tensor]
+    spec: TreeSpec  # of the outputs
+    aux: Any
+    is_linked: bool  # the outputs depend on more than the points
+
+    def released(self, tree: Any) -> Any:
+        """Results as the caller may see them."""
+        return tree if self.is_linked else tree_map_only(Tensor, _autograd._without_history, tree)
+
+
+def record(func: Callable[..., Any], inputs: Any, has_aux: bool, function: str) -> Recorded:
+    """Runs ``func(copies of inputs)``, which returns a tree of tensors (and auxiliary results)."""
+    was_recording = taeda.is_grad_enabled()
+    leaves, spec = tree_flatten(inputs)
+    check_tensors(leaves, function, "the inputs")
+    check_differentiable(leaves, function)
+    with taeda.enable_grad():
+        linked = [was_recording and x.requires_grad for x in leaves]
+        points = [
+            x.view_as(x) if outside else _autograd._without_history(x).requires_grad_()
+            for x, outside in zip(leaves, linked, strict=True)
+        ]
+        result, aux = split_aux(func(tree_unflatten(points, spec)), has_aux, function)
+    outputs, output_spec = tree_flatten(result)
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise RuntimeError(
+                f"taeda.func.{function}: the function must return tensors only; got {type(output).__name__}"
+            )
+    tracked = [o for o in [*outputs, *tree_leaves(aux)] if isinstance(o, Tensor) and o.requires_grad]
+    own = [p for p, outside in zip(points, linked, strict=True) if not outside]
+    is_linked = was_recording and (any(linked) or _autograd._leads_elsewhere(tracked, own))
+    return Recorded(points, outputs, output_spec, aux, is_linked)
+
+
+def pull_back(
+    recorded: Recorded, cotangents: Sequence[Tensor], retain_graph: bool, create_graph: bool | None = None
+) -> list[Tensor]:
+    """The gradients of the points from those of the outputs; zeros where there is none."""
+    pairs = [(o, c) for o, c in zip(recorded.outputs, cotangents, strict=True) if o.requires_grad]
+    if create_graph is None:
+        create_graph = taeda.is_grad_enabled() and (recorded.is_linked or any(c.requires_grad for c in cotangents))
+    grads: Sequence[Tensor | None] = [None] * len(recorded.points)
+    if pairs and recorded.points:
+        outputs, vectors = zip(*pairs, strict=True)
+        grads = taeda.autograd.grad(
+            outputs, recorded.points, vectors, retain_graph or create_graph, create_graph, allow_unused=True
+        )
+    return [taeda.zeros_like(p) if g is None else g for p, g in zip(recorded.points, grads, strict=True)]
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """The function's output, and the function from its gradients to those of the inputs.
+
+    Args:
+        func: takes ``primals``, trees of tensors; returns a tree of tensors.
+        has_aux: the function returns ``(output, aux)``, and ``aux`` is given back as a third result.
+
+    Returns:
+        ``(output, vjp_fn)`` or ``(output, vjp_fn, aux)``. ``vjp_fn(cotangents)``, which may be called often, takes a
+        tree as the output and gives a tuple of trees as the inputs.
+
+    Raises:
+        RuntimeError: the function returns something else; cotangents do not fit the output.
+    """
+    recorded = record(lambda points: func(*points), primals, has_aux, "vjp")
+    structure = tree_flatten(primals)[1]
+    if not recorded.outputs:
+        raise RuntimeError("taeda.func.vjp: the function must return at least one tensor")
+
+    def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        given, spec = tree_flatten(cotangents)
+        if spec != recorded.spec:
+            raise RuntimeError(f"taeda.func.vjp: the cotangents must be a tree as the output, {recorded.spec}")
+        for vector, output in zip(given, recorded.outputs, strict=True):
+            if vector.shape != output.shape:
+                raise RuntimeError(
+                    f"taeda.func.vjp: cotangents must have their output's shape {tuple(output.shape)}; got "
+                    f"{tuple(vector.shape)}"
+                )
+        return tree_unflatten(pull_back(recorded, given, retain_graph, create_graph), structure)
+
+    output = recorded.released(tree_unflatten(recorded.outputs, recorded.spec))
+    return (output, pull, recorded.released(recorded.aux)) if has_aux else (output, pull)
+
+
+def grad_and_value(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """As ``grad``, giving ``(gradient, value)`` or ``(gradient, (value, aux))``."""
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        chosen = chosen_arguments(args, argnums, "grad")
+        recorded = record(
+            lambda points: func(*with_arguments(args, argnums, points), **kwargs), chosen, has_aux, "grad"
+        )
+        if not recorded.spec.is_leaf():
+            raise RuntimeError("taeda.func.grad: the function must return a single tensor")
+        (value,) = recorded.outputs
+        if value.dim() != 0:
+            raise RuntimeError(f"taeda.func.grad: the function must return a scalar; got shape {tuple(value.shape)}")
+        grads = pull_back(recorded, [taeda.ones_like(value)], retain_graph=False)
+        gradient = tree_unflatten(grads, tree_flatten(chosen)[1])
+        value = recorded.released(value)
+        return (gradient, (value, recorded.released(recorded.aux))) if has_aux else (gradient, value)
+
+    return wrapper
+
+
+def grad(func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
+    """The gradient of a function that returns a scalar tensor.
+
+    Args:
+        func: takes trees of tensors and other arguments.
+        argnums: which positional arguments to differentiate by.
+        has_aux: the function returns ``(output, aux)``.
+
+    Returns:
+        A function of the same arguments that gives a tree as the chosen argument, or a tuple of them where ``argnums``
+        is a tuple; with ``has_aux`` ``(gradient, aux)``.
+
+    Raises:
+        RuntimeError: the function returns no scalar; an argument number is out of range.
+    """
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        gradient, rest = both(*args, **kwargs)
+        return (gradient, rest[1]) if has_aux else gradient
+
+    return wrapper
+
+
+def jacrev(
+    func: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Callable[..., Any]:
+    """The Jacobian of a function by reverse mode: one backward pass for each element of the output.
+
+    Args:
+        func: returns a tree of tensors.
+        argnums: which positional arguments to differentiate by.
+        has_aux: the function returns ``(output, aux)``.
+        chunk_size: how many rows may be computed at once; they are computed one by one.
+
+    Returns:
+        A function of the same arguments. It gives a tree as the output, and at each of its leaves a tree as the chosen
+        argument (a tuple of them where ``argnums`` is one) of tensors of shape ``output.shape + input.shape``.
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"taeda.func.jacrev: chunk_size must be positive or None; got {chunk_size}")
+
+    @functools.wraps(func)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        chosen = chosen_arguments(args, argnums, "jacrev")
+        recorded = record(
+            lambda points: func(*with_arguments(args, argnums, points), **kwargs), chosen, has_aux, "jacrev"
+        )
+        structure = tree_flatten(chosen)[1]
+        blocks = [tree_unflatten(_rows(recorded, index), structure) for index in range(len(recorded.outputs))]
+        jacobian = tree_unflatten(blocks, recorded.spec)
+        return (jacobian, recorded.released(recorded.aux)) if has_aux else jacobian
+
+    return wrapper
+
+
+def _rows(recorded: Recorded, index: int) -> list[Tensor]:
+    """The Jacobians of one output, by input."""
+    output = recorded.outputs[index]
+    rows = []
+    for unit in basis(output):
+        vectors = [unit if i == index else taeda.zeros_like(o) for i, o in enumerate(recorded.outputs)]
+        rows.append(pull_back(recorded, vectors, retain_graph=True))
+    if not rows:
+        return [p.new_zeros(*output.shape, *p.shape) for p in recorded.points]
+    columns = zip(*rows, strict=True)
+    return [
+        taeda.stack(column).reshape(*output.shape, *point.shape)
+        for column, point in zip(columns, recorded.points, strict=True)
+    ]
+
+
+def basis(x: Tensor) -> list[Tensor]:
+    """One in one element and zero in the others, for each element of a tensor like ``x``."""
+    count = x.numel()
+    return list(taeda.eye(count, dtype=x.dtype, device=x.device).reshape(count, *x.shape))

@@ -1,0 +1,63 @@
+"""Views' results in memory of their own: each op gives a contiguous copy of what the view of its name shows."""
+
+from typing import Any
+
+from taedagen.opdef import *
+from taedagen.opdef.schema import parse_schema
+
+
+@composite("contiguous_copy(Tensor self) -> Tensor", files="view_copy", unbound=True)
+def contiguous_copy(self):
+    """A contiguous copy, also of what is contiguous already."""
+
+
+@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", files="view_copy", unbound=True)
+def contiguous_copies(tensors):
+    """A contiguous copy of each."""
+
+
+# A detached copy is part of the graph all the same, as in PyTorch; and any layout can be copied into any shape.
+_SHOWS = {("detach", ""): "alias", ("view", ""): "reshape"}
+
+
+def _copied(view: str, overload: str, arguments: str) -> None:
+    """Declares ``<view>_copy``, with the arguments of ``view``."""
+    several = view in ("split", "split_with_sizes", "unbind")
+    text = f"{view}_copy{overload}(Tensor self{arguments}) -> Tensor{'[]' if several else ''}"
+    names = parse_schema(text).names
+    copies = "contiguous_copies" if several else "contiguous_copy"
+
+    def forward(*values: Any) -> Any:
+        return getattr(op, copies)(getattr(op, _SHOWS.get((view, overload), view))(*values))
+
+    text_of_function = f"lambda {', '.join(names)}: forward({', '.join(names)})"
+    function = eval(compile(text_of_function, __file__, "eval"), {"forward": forward})  # of this file's family
+    function.__doc__ = f"A contiguous copy of what ``{view}`` shows."
+    composite(text, variants="function" if several else "function out")(function)
+
+
+for _view, _overload, _arguments in (
+    ("alias", "", ""),
+    ("as_strided", "", ", SymInt[] size, SymInt[] stride, SymInt? storage_offset=None"),
+    ("detach", "", ""),
+    ("diagonal", "", ", int offset=0, int dim1=0, int dim2=1"),
+    ("expand", "", ", SymInt[] size"),
+    ("permute", "", ", int[] dims"),
+    ("select", ".int", ", int dim, SymInt index"),
+    ("slice", ".Tensor", ", int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"),
+    ("split", ".Tensor", ", SymInt split_size, int dim=0"),
+    ("split_with_sizes", "", ", SymInt[] split_sizes, int dim=0"),
+    ("squeeze", "", ""),
+    ("squeeze", ".dim", ", int dim"),
+    ("squeeze", ".dims", ", int[] dim"),
+    ("t", "", ""),
+    ("transpose", ".int", ", int dim0, int dim1"),
+    ("unbind", ".int", ", int dim=0"),
+    ("unfold", "", ", int dimension, int size, int step"),
+    ("unsqueeze", "", ", int dim"),
+    ("view", "", ", SymInt[] size"),
+    ("view", ".dtype", ", ScalarType dtype"),
+    ("view_as_complex", "", ""),
+    ("view_as_real", "", ""),
+):
+    _copied(_view, _overload, _arguments)

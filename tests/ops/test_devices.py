@@ -1,0 +1,90 @@
+"""Calls whose arguments live on several devices, and writes to tensors of inference mode."""
+
+import pytest
+
+import taeda
+
+
+def meta(*sizes, **kwargs):
+    return taeda.empty(*sizes, device="meta", **kwargs)
+
+
+ONE, WHERE = taeda.ones(2), taeda.zeros(1, dtype=taeda.int64)
+MIXED = [
+    lambda: meta(2) + ONE,
+    lambda: ONE + meta(2),
+    lambda: ONE.clone().add_(meta(2)),
+    lambda: meta(2).add_(ONE),
+    lambda: taeda.add(ONE, ONE, out=meta(2)),
+    lambda: taeda.sum(ONE, 0, out=meta(())),
+    lambda: taeda.cat([meta(2), ONE]),
+    lambda: taeda.stack([meta(2), ONE]),
+    lambda: taeda.ones(2, 2) @ meta(2, 2),
+    lambda: taeda.where(ONE > 0, meta(2), ONE),
+    lambda: meta(2).gather(0, WHERE),
+    lambda: ONE.scatter(0, WHERE, meta(1)),
+    lambda: ONE.scatter_reduce(0, meta(1, dtype=taeda.int64), taeda.ones(1), "sum"),
+    lambda: ONE.index_put((WHERE,), meta(1)),
+    lambda: ONE.take(meta(1, dtype=taeda.int64)),
+    lambda: ONE.masked_fill(meta(2) > 0, 1),
+    lambda: taeda.embedding(taeda.ones(3, 2), meta(1, dtype=taeda.int64)),
+    lambda: taeda.conv1d(meta(1, 1, 3), taeda.ones(1, 1, 2)),
+    lambda: taeda.layer_norm(meta(2, 2), (2,), ONE),
+    lambda: taeda.searchsorted(ONE, meta(2)),
+    lambda: taeda.sort(ONE, out=(taeda.ones(2), meta(2, dtype=taeda.int64))),
+    lambda: taeda.nn.functional.mse_loss(ONE, meta(2)),
+    lambda: taeda.ops.aten.clamp.Tensor(meta(2), None),
+]
+
+
+@pytest.mark.parametrize("call", MIXED)
+def test_devices_do_not_mix(call):
+    with pytest.raises(RuntimeError, match="device|is on|given"):
+        call()
+
+
+NUMBERS = [
+    lambda: meta(2) + taeda.tensor(1.0),
+    lambda: meta(2).masked_fill(meta(2) > 0, taeda.tensor(1.0)),
+    lambda: meta(2)[WHERE],
+    lambda: taeda.where(meta(2) > 0, taeda.tensor(1.0), meta(2)),
+]
+
+
+@pytest.mark.parametrize("call", NUMBERS)
+def test_numbers_and_positions_may_come_from_elsewhere(call):
+    assert call().is_meta
+
+
+WRITES = [
+    lambda x: x.add_(1),
+    lambda x: x.zero_(),
+    lambda x: x.__setitem__(0, 1.0),
+    lambda x: x[1:].mul_(2),
+    lambda x: x.copy_(taeda.ones(3)),
+    lambda x: x.uniform_(),
+    lambda x: x.masked_fill_(x > 0, 1),
+    lambda x: x.unsqueeze_(0),
+    lambda x: x.resize_(2),
+    lambda x: x.set_(),
+    lambda x: taeda.add(x, 1, out=x),
+    lambda x: taeda._foreach_add_([x], 1),
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_tensors_of_inference_mode_are_written_to_inside_of_it_only(write):
+    with taeda.inference_mode():
+        x = taeda.ones(3)
+        write(taeda.ones(3))
+    with pytest.raises(RuntimeError, match="inference mode"):
+        write(x)
+    with taeda.inference_mode(), taeda.inference_mode(False), pytest.raises(RuntimeError, match="inference mode"):
+        write(x)
+
+
+def test_ordinary_tensors_are_written_to_in_inference_mode():
+    x = taeda.ones(3)
+    with taeda.inference_mode():
+        x.add_(1).view(-1).add_(1)
+    assert x.add_(1).tolist() == [4.0] * 3 and not (x + 1).is_inference()

@@ -1,0 +1,6 @@
+// Made by taedagen from all families.
+
+#include "dispatch/call.h"
+
+namespace taeda {
+}  // namespace taeda

@@ -1,0 +1,61 @@
+"""FloatTensor and its kind: construction, isinstance, conversions, against torch's where it is installed."""
+
+import pytest
+
+import taeda
+
+MAKE = {
+    "nothing": lambda T: T.FloatTensor(),
+    "sizes": lambda T: T.LongTensor(2, 3).zero_(),
+    "a Size": lambda T: T.ByteTensor(T.Size([2, 3])).zero_(),
+    "a list": lambda T: T.LongTensor([1, 2]),
+    "rounded": lambda T: T.LongTensor([1.7]),
+    "nested": lambda T: T.DoubleTensor([[1, 2], [3, 4]]),
+    "a range": lambda T: T.FloatTensor(range(3)),
+    "bools": lambda T: T.BoolTensor([1, 0]),
+    "halves": lambda T: T.HalfTensor([1, 0]),
+    "its own": lambda T: T.FloatTensor(T.ones(2)),
+    "on the CPU": lambda T: T.FloatTensor(2, device="cpu").zero_(),
+    "converted": lambda T: T.ones(1).type(T.LongTensor),
+    "by name": lambda T: T.ones(1).type("torch.IntTensor"),
+}
+
+
+def facts(T, name):
+    x = MAKE[name](T)
+    return x.tolist(), str(x.dtype), tuple(x.shape), x.type(), isinstance(x, T.FloatTensor), isinstance(x, T.LongTensor)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", MAKE)
+def test_as_torch(name):
+    assert facts(taeda, name) == facts(pytest.importorskip("torch"), name)
+
+
+def test_what_they_are():
+    x = taeda.ones(2)
+    assert isinstance(x, taeda.FloatTensor) and isinstance(taeda.nn.Parameter(x), taeda.FloatTensor)
+    assert not isinstance(x.to("meta"), taeda.FloatTensor) and not isinstance([1.0], taeda.FloatTensor)
+    assert not isinstance(x, taeda.cuda.FloatTensor) and taeda.cuda.FloatTensor.is_cuda
+    assert taeda.HalfTensor.dtype == taeda.float16 and not taeda.HalfTensor.is_cuda
+    assert str(taeda.LongTensor) == "<class 'torch.LongTensor'>" == str(taeda.LongTensor)
+    alias = taeda.FloatTensor(x)
+    alias[0] = 5
+    assert x.tolist() == [5, 1]
+    taeda.set_default_tensor_type(taeda.DoubleTensor)
+    assert taeda.ones(1).dtype == taeda.float64
+
+
+@pytest.mark.parametrize("argument", [2.5, None, "a"])
+def test_refusals(argument):
+    with pytest.raises(TypeError, match="FloatTensor"):
+        taeda.FloatTensor(argument)
+
+
+def test_other_refusals():
+    with pytest.raises(TypeError, match="DoubleTensor"):
+        taeda.FloatTensor(taeda.ones(2, dtype=taeda.float64))
+    with pytest.raises(RuntimeError, match="CPU"):
+        taeda.FloatTensor(2, device="meta")
+    with pytest.raises(TypeError, match="CUDA"):
+        taeda.cuda.LongTensor(2)
