@@ -1,4 +1,5 @@
-// Whether a gradient may itself be differentiated, in either mode: then it is written with differentiable ops, else it is one kernel.
+// Whether a gradient may itself be differentiated, in either mode: then it is written with differentiable ops, else it
+// is one kernel.
 #pragma once
 #include "core/tensor.h"
 

@@ -33,7 +33,8 @@ struct ElementwiseRule {
   uint8_t results;
   Element result[kMaxResults];
   uint16_t dtypes;  // bit per DType: which common dtypes there is a formula for
-  // New results are laid out in the order of dimensions: never (0), always (1), where the first operand is a number (2).
+  // New results are laid out in the order of dimensions: never (0), always (1), where the first operand is a number
+  // (2).
   uint8_t contiguous = 0;
 };
 

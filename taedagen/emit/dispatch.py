@@ -38,7 +38,8 @@ def _lines(*parts: str) -> str:
 
 def _api(plan: Plan, family: Family) -> str:
     return _lines(
-        _HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "", "namespace taeda::ops {", "",
+        _HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "",
+        "namespace taeda::ops {", "",
         *(_prototype(plan, op) for op in family.declared), "", "}  // namespace taeda::ops",
     )  # fmt: skip
 

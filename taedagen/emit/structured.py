@@ -233,7 +233,8 @@ def _shaped(op: Op, space: str) -> list[str]:
 
 def _shaped_temporary(op: Op, space: str, rule: str) -> list[str]:
     first = cpp.identifier(op.schema.arguments[0].name)
-    lines = [*_dtype_from(op, first), f"auto specs = {rule};", f"shape::check_inplace_result({first}, specs.sizes, specs.dtype);",
+    lines = [*_dtype_from(op, first), f"auto specs = {rule};",
+             f"shape::check_inplace_result({first}, specs.sizes, specs.dtype);",
              f"Tensor result = shape::make(specs, {_device(op, space)});"]  # fmt: skip
     if space != "meta":
         lines.append(f"{space}::{op.declaration.name}({cpp.names(op.inputs)}, result);")

@@ -259,8 +259,9 @@ def pointwise(schema: str, **options: Any) -> Callable[[Any], Declaration]:
     Options: ``variants`` (of function, method, inplace, out), ``module``, ``dtypes``, ``promote``, ``dtype_out``,
     ``scalar`` (an argument, or a table of overload to arguments, that may be a number), ``check`` (a function of
     ``csrc/shape/operands.h`` that the operands and numbers must pass), ``contiguous`` (new results keep no layout of
-    the operands: ``always``, or with the ``number first``), ``hot``, ``not_differentiable``. Every kind has ``autocast``
-    (``lower``, ``fp32``, or ``promote`` to the widest dtype of all tensors or of those that ``widest_of`` names).
+    the operands: ``always``, or with the ``number first``), ``hot``, ``not_differentiable``. Every kind has
+    ``autocast`` (``lower``, ``fp32``, or ``promote`` to the widest dtype of all tensors or of those that ``widest_of``
+    names).
     """
     return _declare("pointwise", schema, options)
 

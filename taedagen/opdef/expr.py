@@ -141,11 +141,11 @@ class Expr:
     def __ge__(self, other: Any) -> Expr:
         return call("ge", (self, other))
 
-    def __eq__(self, other: Any) -> Expr:
-        return call("eq", (self, other))  # type: ignore[override]
+    def __eq__(self, other: Any) -> Expr:  # type: ignore[override]
+        return call("eq", (self, other))
 
-    def __ne__(self, other: Any) -> Expr:
-        return call("ne", (self, other))  # type: ignore[override]
+    def __ne__(self, other: Any) -> Expr:  # type: ignore[override]
+        return call("ne", (self, other))
 
     def __and__(self, other: Any) -> Expr:
         return call("bitwise_and", (self, other))
