@@ -133,7 +133,7 @@ def __getattr__(name: str) -> _Any:
         except ModuleNotFoundError as missing:
             if missing.name != f"taeda.{name}":
                 raise
-            raise AttributeError(f"taeda.{name} is not part of this release; docs/coverage.md lists what is") from None
+            raise AttributeError(f"taeda.{name} is not part of this release") from None
     else:
         from taeda._ops import left_out
 

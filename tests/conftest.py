@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -21,23 +20,10 @@ def same_state() -> Iterator[None]:
         taeda.set_num_threads(threads)
 
 
-def _pending() -> dict[str, str]:
-    """Test id to reason, from ``tests/pending.txt``: what is known not to work yet. A reason "crash" is not run."""
-    lines = (Path(__file__).parent / "pending.txt").read_text().splitlines()
-    return {
-        test.strip(): reason.strip() for test, _, reason in (line.partition("  # ") for line in lines) if test.strip()
-    }
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests marked ``torch`` are skipped where PyTorch is absent; pending ones are expected to fail."""
+    """Tests marked ``torch`` are skipped where PyTorch is absent."""
     import importlib.util
 
-    pending = _pending()
-    for item in items:
-        if item.nodeid in pending:
-            reason = pending[item.nodeid]
-            item.add_marker(pytest.mark.xfail(reason=reason or "pending", run=reason != "crash", strict=False))
     if importlib.util.find_spec("torch") is None:
         for item in items:
             if item.get_closest_marker("torch"):

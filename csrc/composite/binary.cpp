@@ -4,6 +4,7 @@
 #include "api/compare.h"
 #include "api/copy.h"
 #include "api/mask.h"
+#include "api/unary.h"
 #include "shape/elementwise.h"
 #include "shape/ops/compare.h"
 
@@ -52,6 +53,16 @@ Tensor composite::float_power(const Tensor& self, const Scalar& exponent) {
 }
 Tensor composite::float_power(const Scalar& self, const Tensor& exponent) {
   return ops::pow(self, to_double(exponent));
+}
+
+// Two factors in double precision, as one power may be out of range where the product is not.
+Tensor composite::ldexp(const Tensor& self, const Tensor& other) {
+  if (!is_floating(self.dtype()) || !is_integral(other.dtype())) return ops::mul(self, ops::exp2(other));
+  Tensor exponent = ops::to(other, DType::Float64);
+  Tensor first = ops::clamp(exponent, Scalar(-1022), Scalar(1023));
+  Tensor rest = ops::clamp(ops::sub(exponent, first), Scalar(-1074), Scalar(1023));
+  Tensor product = ops::mul(ops::mul(ops::to(self, DType::Float64), ops::exp2(first)), ops::exp2(rest));
+  return ops::to(product, self.dtype());
 }
 
 Tensor composite::nextafter(const Tensor& self, const Tensor& other) {

@@ -67,4 +67,12 @@ Tensor composite::norm(const Tensor& self, const std::optional<Scalar>& p, IntLi
   return ops::linalg_vector_norm(self, p.value_or(Scalar(2)), dim, keepdim);
 }
 
+Tensor composite::norm(const Tensor& self, const std::optional<Scalar>& p, IntList dim, bool keepdim, DType dtype) {
+  return ops::linalg_vector_norm(self, p.value_or(Scalar(2)), dim, keepdim, dtype);
+}
+
+Tensor composite::norm(const Tensor& self, const std::optional<Scalar>& p, DType dtype) {
+  return ops::linalg_vector_norm(self, p.value_or(Scalar(2)), std::nullopt, false, dtype);
+}
+
 }  // namespace taeda

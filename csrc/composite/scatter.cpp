@@ -47,11 +47,6 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
   return result;
 }
 
-Tensor scatter_number_backward(const Tensor& grad, int64_t dim, const Tensor& index, const Scalar& value,
-                               std::string_view reduce) {
-  return reduce == "multiply" ? ops::scatter(grad, dim, index, value, reduce) : grad;
-}
-
 Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
   Tensor window = ops::gather(grad, dim, index);
   if (std::ranges::equal(window.sizes(), sizes)) return window;

@@ -3,19 +3,23 @@
 
 #include "api/binary.h"
 #include "api/copy.h"
+#include "api/ranges.h"
+#include "api/reduce.h"
 #include "api/special.h"
 #include "api/unary.h"
+#include "api/view.h"
+#include "shape/spec.h"
 
 namespace taeda::composite {
 
 // pi^(p (p - 1) / 4) times the product of gamma(x - j / 2) over j < p.
 Tensor mvlgamma(const Tensor& self, int64_t p) {
   TAEDA_CHECK(p >= 1, "the dimension p must be at least 1; got ", p);
-  Tensor x = ops::contiguous(self), result = ops::lgamma(x);
-  for (int64_t j = 1; j < p; ++j)
-    result = ops::add(result, ops::lgamma(ops::sub(x, Scalar(static_cast<double>(j) / 2))));
+  const DType type = is_floating(self.dtype()) ? self.dtype() : default_dtype();
+  Tensor halves = ops::mul(ops::arange(Scalar(p), type, {}, self.device()), Scalar(0.5));
+  Tensor factors = ops::lgamma(ops::sub(ops::unsqueeze(self, -1), halves));
   const double dims = static_cast<double>(p), log_pi = 1.1447298858494002;
-  return ops::add(result, Scalar(dims * (dims - 1) / 4 * log_pi));
+  return ops::add(ops::sum(factors, shape::Dims{-1}), Scalar(dims * (dims - 1) / 4 * log_pi));
 }
 
 std::tuple<Tensor, Tensor> frexp(const Tensor& self) {

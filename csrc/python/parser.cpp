@@ -1,5 +1,6 @@
 #include "python/parser.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -17,8 +18,9 @@ struct ParsedParam {
 struct ParsedOverload {
   const Op* op;
   const Op* out;
-  std::vector<ParsedParam> params;      // of `op`
-  std::vector<ParsedParam> out_params;  // the out parameters, keyword-only
+  std::vector<ParsedParam> params;                     // of `op`
+  std::vector<ParsedParam> out_params;                 // the out parameters, keyword-only
+  std::vector<std::pair<size_t, Value>> out_defaults;  // of parameters, keyword-only, that have another one with out=
 };
 struct ParsedName {
   std::vector<ParsedOverload> overloads;
@@ -31,11 +33,16 @@ ParsedParam parse_param(const Param& param) {
 }
 
 ParsedOverload parse_overload(const Op* op, const Op* out) {
-  ParsedOverload parsed{op, out, {}, {}};
-  for (int i = 0; i < op->info().param_count; ++i) parsed.params.push_back(parse_param(op->info().params[i]));
-  if (out)
-    for (int i = op->info().param_count; i < out->info().param_count; ++i)
-      parsed.out_params.push_back(parse_param(out->info().params[i]));
+  ParsedOverload parsed{op, out, {}, {}, {}};
+  int count = op->info().param_count;
+  for (int i = 0; i < count; ++i) parsed.params.push_back(parse_param(op->info().params[i]));
+  if (!out) return parsed;
+  for (int i = count; i < out->info().param_count; ++i) parsed.out_params.push_back(parse_param(out->info().params[i]));
+  for (int i = 0; i < count; ++i) {
+    const Param &usual = op->info().params[i], &with_out = out->info().params[i];
+    if (usual.has_default && std::string_view(usual.default_text) != with_out.default_text)
+      parsed.out_defaults.emplace_back(i, default_value(with_out));
+  }
   return parsed;
 }
 
@@ -49,18 +56,20 @@ const ParsedName& parsed_name(const Name& name) {
   return *expected;
 }
 
-// NumPy's and older names that Python callers use for the same parameters.
-bool is_called(const ParsedParam& param, PyObject* keyword) {
-  if (param.name == keyword) return true;
+// NumPy's and older names that Python callers use for the same parameters. A parameter's own name goes before them.
+bool is_called(const ParsedParam& param, PyObject* keyword, const std::vector<ParsedParam>& all) {
+  auto is_own = [&](const ParsedParam& p) {
+    return p.name == keyword || PyUnicode_CompareWithASCIIString(keyword, p.param->name) == 0;
+  };
+  if (is_own(param)) return true;
   std::string_view name = param.param->name;
-  auto is = [&](const char* text) { return PyUnicode_CompareWithASCIIString(keyword, text) == 0; };
-  if (is(param.param->name)) return true;
+  auto is = [&](const char* text) {
+    return PyUnicode_CompareWithASCIIString(keyword, text) == 0 && std::ranges::none_of(all, is_own);
+  };
   if (name == "self") return is("input") || is("x") || is("a") || is("x1");
   if (name == "dim") return is("axis");
   if (name == "keepdim") return is("keepdims");
-  if (name == "other") return is("x2");
-  if (name == "dtype" || name == "input") return false;
-  return false;
+  return name == "other" && is("x2");
 }
 
 // The arguments of one call, and what is learnt while trying to fit them.
@@ -73,9 +82,9 @@ struct Attempt {
   Py_ssize_t bad_position = -1;
 
   PyObject* keyword_value(Py_ssize_t i) const { return args[n + i]; }
-  Py_ssize_t find_keyword(const ParsedParam& param) const {
+  Py_ssize_t find_keyword(const ParsedParam& param, const std::vector<ParsedParam>& all) const {
     for (Py_ssize_t i = 0; i < keyword_count; ++i)
-      if (is_called(param, PyTuple_GET_ITEM(names, i))) return i;
+      if (is_called(param, PyTuple_GET_ITEM(names, i), all)) return i;
     return -1;
   }
 };
@@ -128,8 +137,9 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
         if (!read_value(attempt.args[position], param, value, &attempt.why, i == 0)) return false;
         ++position;
       }
-      if (attempt.find_keyword(parsed) >= 0) return fail_with(attempt, str("'", param.name, "' is given twice"));
-    } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
+      if (attempt.find_keyword(parsed, params) >= 0)
+        return fail_with(attempt, str("'", param.name, "' is given twice"));
+    } else if (Py_ssize_t k = attempt.find_keyword(parsed, params); k >= 0) {
       if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
       ++used_keywords;
     } else if (param.has_default) {
@@ -169,6 +179,8 @@ bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_
       if (!read_value(item.get(), *overload.out_params[i].param, value, &attempt.why, false)) return false;
       stack.push_back(std::move(value));
     }
+    for (const auto& [i, value] : overload.out_defaults)
+      if (attempt.find_keyword(overload.params[i], overload.params) < 0) stack[i] = value;
   }
   return true;
 }
@@ -189,7 +201,7 @@ std::string unknown_keyword(const ParsedOverload& overload, const Attempt& attem
   for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
     PyObject* keyword = PyTuple_GET_ITEM(attempt.names, k);
     bool known = false;
-    for (const ParsedParam& param : overload.params) known |= is_called(param, keyword);
+    for (const ParsedParam& param : overload.params) known |= is_called(param, keyword, overload.params);
     if (!known) return str("there is no parameter '", text_of(keyword), "'");
   }
   return "too many arguments";

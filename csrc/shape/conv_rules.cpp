@@ -57,7 +57,16 @@ void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias)
               bias.defined() ? name(bias.dtype()) : "no bias");
 }
 
-int64_t reach(int64_t kernel, int64_t dilation) { return dilation * (kernel - 1) + 1; }
+// factor * value + more, where the caller may have given absurd numbers.
+int64_t scaled(int64_t factor, int64_t value, int64_t more) {
+  int64_t result;
+  TAEDA_CHECK(!__builtin_mul_overflow(factor, value, &result) && !__builtin_add_overflow(result, more, &result),
+              "the size ", factor, " * ", value, " + ", more, " is too large");
+  return result;
+}
+
+int64_t reach(int64_t kernel, int64_t dilation) { return scaled(dilation, kernel - 1, 1); }
+int64_t padded(int64_t size, int64_t padding) { return scaled(2, padding, size); }
 
 }  // namespace
 
@@ -89,15 +98,15 @@ Spec convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, 
     TAEDA_CHECK(kernel > 0, "the kernel must not be empty; got weight of shape ", weight.sizes());
     int64_t out;
     if (transposed) {
-      out = (in - 1) * g.stride[i] - 2 * g.padding[i] + span + g.output_padding[i];
+      out = scaled(1, g.output_padding[i], scaled(-2, g.padding[i], scaled(g.stride[i], in - 1, span)));
       TAEDA_CHECK(out > 0, "the result would have size ", out, " in spatial dimension ", i, "; got input of shape ",
                   input.sizes(), ", weight of shape ", weight.sizes(), " and padding ", padding);
     } else {
-      int64_t padded = in + 2 * g.padding[i];
-      TAEDA_CHECK(padded >= span, "the kernel spans ", span, " elements of spatial dimension ", i,
-                  ", where the padded input has only ", padded, "; got input of shape ", input.sizes(),
+      int64_t room = padded(in, g.padding[i]);
+      TAEDA_CHECK(room >= span, "the kernel spans ", span, " elements of spatial dimension ", i,
+                  ", where the padded input has only ", room, "; got input of shape ", input.sizes(),
                   " and weight of shape ", weight.sizes());
-      out = (padded - span) / g.stride[i] + 1;
+      out = (room - span) / g.stride[i] + 1;
     }
     sizes.push_back(out);
   }
@@ -116,7 +125,7 @@ Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList ke
   Dims kernel = spelled_out(kernel_size, rank, "kernel_size", 1);
   Dims sizes{grad.sizes()[1], input.sizes()[1] / groups};
   for (int64_t i = 0; i < rank; ++i) {
-    int64_t room = input.sizes()[i + 2] + 2 * g.padding[i] - reach(kernel[i], g.dilation[i]);
+    int64_t room = padded(input.sizes()[i + 2], g.padding[i]) - reach(kernel[i], g.dilation[i]);
     TAEDA_CHECK(room >= 0 && grad.sizes()[i + 2] <= room / g.stride[i] + 1, "features of shape ", grad.sizes(),
                 " are more than a kernel of size ", kernel_size, " gives over an input of shape ", input.sizes());
     sizes.push_back(kernel[i]);
@@ -133,10 +142,10 @@ int64_t window_count(IntList image, IntList kernel, IntList dilation, IntList pa
     TAEDA_CHECK(kernel[i] > 0 && dilation[i] > 0 && stride[i] > 0 && padding[i] >= 0,
                 "kernel_size, dilation and stride must be positive and padding not negative; got ", kernel, ", ",
                 dilation, ", ", stride, " and ", padding);
-    int64_t room = image[i] + 2 * padding[i] - reach(kernel[i], dilation[i]);
+    int64_t room = padded(image[i], padding[i]) - reach(kernel[i], dilation[i]);
     TAEDA_CHECK(room >= 0, "a window of kernel_size ", kernel, " and dilation ", dilation, " does not fit an image of ",
                 image, " with padding ", padding);
-    count *= room / stride[i] + 1;
+    count = scaled(count, room / stride[i] + 1, 0);
   }
   return count;
 }
@@ -157,7 +166,7 @@ Spec im2col(const Tensor& self, IntList kernel_size, IntList dilation, IntList p
       window_count(image, kernel, pair(dilation, "dilation"), pair(padding, "padding"), pair(stride, "stride"));
   Dims sizes;
   if (self.dim() == 4) sizes.push_back(self.sizes()[0]);
-  sizes.push_back(channels * kernel[0] * kernel[1]);
+  sizes.push_back(scaled(scaled(channels, kernel[0], 0), kernel[1], 0));
   sizes.push_back(windows);
   return {sizes, self.dtype()};
 }
@@ -169,7 +178,7 @@ Spec col2im(const Tensor& self, IntList output_size, IntList kernel_size, IntLis
   Dims kernel = pair(kernel_size, "kernel_size"), image = pair(output_size, "output_size");
   int64_t windows =
       window_count(image, kernel, pair(dilation, "dilation"), pair(padding, "padding"), pair(stride, "stride"));
-  int64_t rows = self.sizes()[self.dim() - 2], area = kernel[0] * kernel[1];
+  int64_t rows = self.sizes()[self.dim() - 2], area = scaled(kernel[0], kernel[1], 0);
   TAEDA_CHECK(rows > 0 && rows % area == 0, "the second-to-last size of input must be a multiple of the kernel's ",
               area, " elements; got shape ", self.sizes());
   TAEDA_CHECK(self.sizes().back() == windows, "output_size ", output_size, " has ", windows,

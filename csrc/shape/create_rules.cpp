@@ -1,6 +1,8 @@
 #include "shape/create_rules.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "shape/elementwise.h"
 
@@ -95,6 +97,23 @@ Spec triangle(const Tensor& self, int64_t) {
 }
 
 namespace {
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+// How many places of a matrix lie on or below a diagonal: rows are empty up to `start`, then grow by one, and are full
+// from `full` on.
+int64_t count_below(int64_t rows, int64_t columns, int64_t offset) {
+  if (columns == 0) return 0;
+  offset = std::clamp(offset, -rows, columns);
+  int64_t start = std::max<int64_t>(-offset, 0), full, ends, grown, square, count;
+  full = __builtin_sub_overflow(columns - 1, offset, &full) ? rows : std::clamp(full, start, rows);
+  bool overflow = __builtin_add_overflow(start + offset + 1, full + offset, &ends);
+  overflow |= __builtin_mul_overflow(full - start, ends, &grown);
+  overflow |= __builtin_mul_overflow(rows - full, columns, &square);
+  overflow |= __builtin_add_overflow(grown / 2, square, &count);
+  TAEDA_CHECK(!overflow, "a triangle of ", rows, " by ", columns, " has too many places");
+  return count;
+}
+
 Spec indices(int64_t row, int64_t col, int64_t offset, bool upper, std::optional<DType> dtype,
              std::optional<Layout> layout) {
   check_strided(layout);
@@ -102,10 +121,8 @@ Spec indices(int64_t row, int64_t col, int64_t offset, bool upper, std::optional
   TAEDA_CHECK_KIND(NotImplemented, type == DType::Int64 || type == DType::Int32,
                    "indices are int64 or int32; got dtype ", type);
   TAEDA_CHECK(row >= 0 && col >= 0, "row and col must not be negative; got ", row, " and ", col);
-  int64_t count = 0;
-  for (int64_t i = 0; i < row; ++i)
-    count += upper ? col - below_diagonal(i, col, offset - 1) : below_diagonal(i, col, offset);
-  return {{2, count}, type};
+  // Above the diagonal lies what lies below it in the transposed matrix.
+  return {{2, upper ? count_below(col, row, -std::max(offset, -kMost)) : count_below(row, col, offset)}, type};
 }
 }  // namespace
 

@@ -23,7 +23,9 @@ Spec complex_of(const Tensor& real, const Tensor& imag);
 
 // How many of the first columns of row i lie on or below the diagonal `offset` of a matrix with `columns` columns.
 inline int64_t below_diagonal(int64_t i, int64_t columns, int64_t offset) {
-  return std::clamp<int64_t>(i + offset + 1, 0, columns);
+  int64_t last;
+  if (__builtin_add_overflow(i, offset, &last)) return offset > 0 ? columns : 0;
+  return std::clamp<int64_t>(last, -1, columns - 1) + 1;
 }
 // RuntimeError for any layout but the strided one.
 void check_strided(std::optional<Layout> layout);

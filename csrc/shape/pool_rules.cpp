@@ -83,6 +83,9 @@ PoolGeometry::PoolGeometry(IntList sizes, int64_t rank, IntList kernel_size, Int
       padding(spelled_out(paddings, rank, "padding")),
       dilation(spelled_out(dilations, rank, "dilation")) {
   check_planes(sizes, rank);
+  for (const Dims* values : {&kernel, &stride, &padding, &dilation})
+    for (int64_t value : *values)
+      TAEDA_CHECK(value <= INT32_MAX, "kernel_size, stride, padding and dilation must be below 2^31; got ", value);
   for (int64_t d = 0; d < rank; ++d) {
     TAEDA_CHECK(kernel[d] > 0 && stride[d] > 0 && dilation[d] > 0,
                 "kernel_size, stride and dilation must be positive; got ", kernel, ", ", stride, " and ", dilation);

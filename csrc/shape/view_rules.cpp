@@ -218,10 +218,9 @@ View slice(const Tensor& self, int64_t dim, std::optional<int64_t> start, std::o
   View result = same(self);
   result.offset += from * self.strides()[dim];
   result.sizes[dim] = to == from ? 0 : (to - from - 1) / step + 1;
-  // A step so long that the stride in bytes would not fit leads nowhere: there is one element at most.
-  constexpr int64_t kFar = INT64_MAX / 16;
+  // A step so long that the stride does not fit leads nowhere: there is one element at most.
   int64_t stride;
-  if (!__builtin_mul_overflow(result.strides[dim], step, &stride) && stride <= kFar) result.strides[dim] = stride;
+  if (!__builtin_mul_overflow(result.strides[dim], step, &stride)) result.strides[dim] = stride;
   return result;
 }
 

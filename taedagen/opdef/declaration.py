@@ -134,7 +134,10 @@ class Declaration:
             returns.append(Return(type_, result.name))
         plain = schema.overload in ("", "self") or (schema.overload == "Tensor" and self.kind == "pointwise")
         overload = "out" if plain else f"{schema.overload}_out"
-        return schema.with_arguments(*schema.arguments, *outs, overload=overload, returns=tuple(returns))
+        # The dtype that an out tensor has goes before the one that a new tensor would get.
+        arguments = [replace(a, default="None") if a.name == "dtype" and a.type.optional else a
+                     for a in schema.arguments]  # fmt: skip
+        return schema.with_arguments(*arguments, *outs, overload=overload, returns=tuple(returns))
 
     @property
     def out_names(self) -> list[str]:

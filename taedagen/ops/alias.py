@@ -56,9 +56,16 @@ for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
     ("gammaln", "lgamma"), ("psi", "digamma"), ("digamma", "digamma"), ("log1p", "log1p"), ("i0", "i0"), ("sinc",
     "sinc"),
-    ("round", "round"),
 ):  # fmt: skip
     _alias(f"special_{_name}", _UNARY, _target, "function out", module="special")
+
+
+@composite("special_round(Tensor self, *, int decimals=0) -> Tensor", variants="function out", module="special")
+def special_round(self, decimals):
+    """Another name of ``round``."""
+    return where(decimals == 0, op.round(self), op.round(self, decimals=decimals))
+
+
 for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
     _alias(f"special_{_name}", _PLAIN_BINARY, _target, "function out", module="special")
 _alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",

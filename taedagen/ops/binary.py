@@ -100,7 +100,7 @@ def _div_trunc(self, other):
 
 @_div_trunc.backward
 def _(grad):
-    return {"self": grad * 0, "other": grad * 0}
+    return {"self": op.zeros_like(grad), "other": op.zeros_like(grad)}
 
 
 @pointwise("floor_divide(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
@@ -111,7 +111,7 @@ def floor_divide(self, other):
 
 @floor_divide.backward
 def _(grad):
-    return {"self": grad * 0, "other": grad * 0}
+    return {"self": op.zeros_like(grad), "other": op.zeros_like(grad)}
 
 
 @pointwise(
@@ -254,7 +254,7 @@ def copysign(self, other):
 
 @copysign.backward
 def _(grad, self, result):
-    return {"self": where(self == 0, 0, grad * result / self), "other": grad * 0}
+    return {"self": where(self == 0, 0, grad * result / self), "other": op.zeros_like(grad)}
 
 
 @composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
@@ -460,10 +460,9 @@ def _(grad, self, other):
     }
 
 
-@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY)
+@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
 def ldexp(self, other):
-    """``self * 2**other``."""
-    return self * op.pow(2.0, other)
+    """``self * 2**other``; integers for ``other`` leave a floating ``self`` its dtype."""
 
 
 @pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)

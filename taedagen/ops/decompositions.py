@@ -558,6 +558,16 @@ def linalg_pinv(self, rcond, hermitian):
     """The pseudo-inverse with a relative tolerance."""
 
 
+@composite(
+    "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+)
+def linalg_pinv(self, rcond, hermitian):
+    """The pseudo-inverse with a relative tolerance for each matrix."""
+    return op.linalg_pinv(self, atol=op.zeros_like(rcond), rtol=rcond, hermitian=hermitian)
+
+
 @composite("pinverse(Tensor self, float rcond=1e-15) -> Tensor", variants="function method", autocast="fp32")
 def pinverse(self, rcond):
     """The pseudo-inverse with a relative tolerance."""
@@ -597,6 +607,17 @@ def linalg_matrix_rank(self, atol, rtol, hermitian):
 )
 def linalg_matrix_rank(self, tol, hermitian):
     """The rank with an absolute tolerance."""
+
+
+@composite(
+    "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
+    variants="function out",
+    module="linalg",
+    autocast="fp32",
+)
+def linalg_matrix_rank(input, tol, hermitian):
+    """The rank with an absolute tolerance for each matrix."""
+    return op.linalg_matrix_rank(input, atol=tol, rtol=op.zeros_like(tol), hermitian=hermitian)
 
 
 @composite(

@@ -357,7 +357,10 @@ def linalg_diagonal(A, offset, dim1, dim2):
 
 
 @composite(
-    "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants="function out", files="matrix"
+    "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    variants="function out",
+    files="matrix",
+    out="same",
 )
 def frobenius_norm(self, dim, keepdim):
     """The root of the sum of the squared sizes over one or two dimensions, or over all where ``dim`` is empty."""
@@ -369,6 +372,7 @@ def frobenius_norm(self, dim, keepdim):
     variants="function out",
     module="linalg",
     files="matrix",
+    out="same",
 )
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The largest (``ord`` 1, inf, 2) or smallest (-1, -inf, -2) column sum, row sum or singular value of matrices."""
@@ -381,6 +385,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     variants="function out",
     module="linalg",
     files="matrix",
+    out="same",
 )
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices."""
@@ -392,6 +397,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     variants="function out",
     module="linalg",
     files="matrix",
+    out="same",
 )
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """A norm of vectors (one ``dim``, or a flat view without ``ord``) or of matrices (two)."""
@@ -403,18 +409,24 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
     variants="function out",
     module="linalg",
     files="matrix",
+    out="same",
 )
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """The matrix norm 'fro' or 'nuc'."""
 
 
-@composite("nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", variants="function out", files="matrix")
+@composite(
+    "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor", variants="function out", files="matrix", out="same"
+)
 def nuclear_norm(self, keepdim):
     """The sum of the singular values of a matrix."""
 
 
 @composite(
-    "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor", variants="function out", files="matrix"
+    "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
+    variants="function out",
+    files="matrix",
+    out="same",
 )
 def nuclear_norm(self, dim, keepdim):
     """The sum of the singular values of the matrices over two dimensions."""

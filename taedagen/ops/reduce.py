@@ -477,7 +477,7 @@ def _(grad, self, dim, correction, keepdim, result):
     return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
 
 
-@composite(f"var_mean.correction({_CORRECTED}) -> (Tensor var, Tensor mean)", variants="function out", files="moments")
+@composite(f"var_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments")
 def var_mean(self, dim, correction, keepdim):
     """The variance and the mean along ``dim``, in one pass."""
 
@@ -489,14 +489,14 @@ def _(grads, self, dim, correction, keepdim):
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
 
-@composite(f"std_mean.correction({_CORRECTED}) -> (Tensor std, Tensor mean)", variants="function out", files="moments")
+@composite(f"std_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments")
 def std_mean(self, dim, correction, keepdim):
     """The standard deviation and the mean along ``dim``, in one pass."""
 
 
 @std_mean.backward
-def _(grads, self, dim, correction, keepdim, std):
-    spread = op.var_backward(where(std == 0, 0, grads[0] / (std * 2)), self, dim, correction, keepdim)
+def _(grads, self, dim, correction, keepdim, result0):
+    spread = op.var_backward(where(result0 == 0, 0, grads[0] / (result0 * 2)), self, dim, correction, keepdim)
     centre = grads[1] * (grads[1].numel() / self.numel())
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
@@ -549,6 +549,36 @@ def std(self, unbiased):
 def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
     return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+
+
+@composite("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function")
+def var_mean(self, unbiased):
+    """The variance of all elements, over the count less one if ``unbiased``, and their mean."""
+    return op.var_mean(self, None, correction=where(unbiased, 1, 0))
+
+
+@composite(
+    "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+    variants="function",
+)
+def var_mean(self, dim, unbiased, keepdim):
+    """The variance along ``dim``, over the count less one if ``unbiased``, and the mean."""
+    return op.var_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+
+
+@composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function")
+def std_mean(self, unbiased):
+    """The standard deviation of all elements, over the count less one if ``unbiased``, and their mean."""
+    return op.std_mean(self, None, correction=where(unbiased, 1, 0))
+
+
+@composite(
+    "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+    variants="function",
+)
+def std_mean(self, dim, unbiased, keepdim):
+    """The standard deviation along ``dim``, over the count less one if ``unbiased``, and the mean."""
+    return op.std_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
 
 
 # --- norms
@@ -650,9 +680,32 @@ def linalg_vector_norm(self, ord, dim, keepdim, dtype):
     variants="out function",
     files="reduce",
     unbound=True,
+    out="same",
 )
 def norm(self, p, dim, keepdim):
     """The norm of order ``p`` (2) along ``dim``."""
+
+
+@composite(
+    "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
+    variants="out function",
+    files="reduce",
+    unbound=True,
+    out="same",
+)
+def norm(self, p, dim, keepdim, dtype):
+    """The norm of order ``p`` (2) along ``dim``, of ``self`` in ``dtype``."""
+
+
+@composite(
+    "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
+    variants="out function",
+    files="reduce",
+    unbound=True,
+    out="same",
+)
+def norm(self, p, dtype):
+    """The norm of order ``p`` (2) of all elements in ``dtype``."""
 
 
 @composite("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", unbound=True)

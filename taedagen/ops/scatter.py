@@ -50,13 +50,7 @@ def _(grad, dim, index):
     files="scatter",
 )
 def scatter_arithmetic_(self, dim, index, src, reduce):
-    """Adds (``reduce="add"``) or multiplies (``"multiply"``) instead of replacing."""
-
-
-@scatter_arithmetic_.backward
-def _(grad, self, dim, index, src, reduce, result):
-    g = op.scatter_reduce_backward(grad, self, dim, index, src, reduce, True, result)
-    return {"self": g[0], "src": g[1]}
+    """Adds (``reduce="add"``) or multiplies (``"multiply"``); without a gradient, which ``scatter_reduce_`` has."""
 
 
 @kernel(
@@ -66,20 +60,6 @@ def _(grad, self, dim, index, src, reduce, result):
 )
 def scatter_value_arithmetic_(self, dim, index, value, reduce):
     """The same with one number for all."""
-
-
-@scatter_value_arithmetic_.backward
-def _(grad, dim, index, value, reduce):
-    return {"self": op.scatter_number_backward(grad, dim, index, conj(value), reduce)}
-
-
-@composite(
-    "scatter_number_backward(Tensor grad, int dim, Tensor index, Scalar value, str reduce) -> Tensor",
-    files="scatter",
-    unbound=True,
-)
-def scatter_number_backward(grad, dim, index, value, reduce):
-    """``grad`` multiplied by ``value`` once for each place where ``index`` says so, if ``reduce`` is multiply."""
 
 
 @composite(

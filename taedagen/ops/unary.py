@@ -402,7 +402,7 @@ def _(self):
 
 @floor.backward
 def _(grad):
-    return {"self": grad * 0}
+    return {"self": op.zeros_like(grad)}
 
 
 @pointwise("ceil(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
@@ -418,7 +418,7 @@ def _(self):
 
 @ceil.backward
 def _(grad):
-    return {"self": grad * 0}
+    return {"self": op.zeros_like(grad)}
 
 
 @pointwise("trunc(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
@@ -434,7 +434,7 @@ def _(self):
 
 @trunc.backward
 def _(grad):
-    return {"self": grad * 0}
+    return {"self": op.zeros_like(grad)}
 
 
 @pointwise("frac(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
@@ -461,12 +461,10 @@ def _(self):
 
 @round.backward
 def _(grad):
-    return {"self": grad * 0}
+    return {"self": op.zeros_like(grad)}
 
 
-@pointwise(
-    "round.decimals(Tensor self, *, int decimals) -> Tensor", variants="function method inplace", dtypes=FLOATING
-)
+@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING)
 def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
@@ -475,7 +473,7 @@ def round(self, decimals):
 
 @round.backward
 def _(grad):
-    return {"self": grad * 0}
+    return {"self": op.zeros_like(grad)}
 
 
 @pointwise("neg(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC)
@@ -518,7 +516,7 @@ def _(self):
 
 @sign.backward
 def _(grad):
-    return {"self": grad * 0}
+    return {"self": op.zeros_like(grad)}
 
 
 @pointwise("sgn(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)

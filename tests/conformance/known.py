@@ -14,6 +14,12 @@ KNOWN: dict[str, str] = {
         ("dtype matrix_exp", "dtype linalg_matrix_exp"),
         "PyTorch computes half-precision exponentials in half precision, where they overflow to NaN; here in float32",
     ),
+    **{
+        f"dtype {name}": "PyTorch makes complex32 of float16, a dtype that is not among ours: here a clear error"
+        for name in ("complex", "view_as_complex", "view_as_complex_copy")
+    },
+    "torch _standard_gamma_grad": "PyTorch resizes an output made like the smaller operand, so that the strides of its "
+    "result depend on which operand is broadcast",
     "torch _weight_norm_interface": "PyTorch's kernel reads any layout as if it were contiguous; _weight_norm, its "
     "caller, makes it so first",
 }

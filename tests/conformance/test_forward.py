@@ -14,8 +14,8 @@ from taeda.testing._samples import Sample
 from taedagen.opdef import REGISTRY
 
 DTYPES = ("float64", "complex128")
-# The gradient is one kernel without a gradient of its own: neither has PyTorch forward mode for them.
-REFUSE = {"cdist", "pdist", "_ctc_loss", "ctc_loss"}
+# The gradient is one kernel without a gradient of its own: neither has PyTorch forward mode for it.
+REFUSE = {"_ctc_loss", "ctc_loss"}
 REFUSE_BOTH = {"_sample_dirichlet", "histc"}
 
 

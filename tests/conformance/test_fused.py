@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from declared import Op, base_ops, call, differ, find, flat, report, samples_of, seed_for
+from test_gradients import CONSTANT
 
 import taeda
 from taeda.testing._samples import LAYOUTS, Sample
@@ -27,11 +28,13 @@ OPS = [op for op in base_ops() if op.declaration.kind == "pointwise" and has_ker
 
 
 def gradients(op: Op, sample: Sample, leaves: list[int], expanded: bool, with_history: bool) -> list[Any] | None:
-    """Of the result for the chosen floating-point arguments; None where the call itself fails."""
+    """Of the result for the chosen floating-point variables; None where the call itself fails."""
     chosen: list[Any] = []
+    constants = CONSTANT.get(op.schema.name, set())
 
     def prepare(args: list[Any]) -> None:
-        tensors = [t for t in flat(args) if hasattr(t, "requires_grad_") and t.is_floating_point()]
+        variables = [arg for name, arg in zip(op.schema.names, args) if name not in constants]
+        tensors = [t for t in flat(variables) if hasattr(t, "requires_grad_") and t.is_floating_point()]
         chosen.extend(tensors[i].requires_grad_() for i in leaves if i < len(tensors))
 
     function = find(taeda, op.schema.name, op.schema.overload)

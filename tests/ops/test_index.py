@@ -193,8 +193,7 @@ lib.embedding_bag(x[0],t([0,1,1]),t([0,2]),per_sample_weights=y[0,0,:3])[0] x.sc
 x.scatter_reduce(0,z,y,'prod') x.scatter_reduce(0,z,y,'mean') x.scatter_reduce(0,z,y,'amax')
 x.scatter_reduce(0,z,y,'amin',include_self=False) x.scatter_reduce(0,z,y,'prod',include_self=False)
 x.scatter_reduce(0,z,y,'mean',include_self=False) x.index_reduce(0,t([0,0]),y,'prod')
-x.index_reduce(0,t([1,0]),y,'mean') x.scatter(0,z,y,reduce='add') x.scatter(0,z,y,reduce='multiply')
-x.scatter(0,z,-3,reduce='add') x.scatter(0,z,-3,reduce='multiply')
+x.index_reduce(0,t([1,0]),y,'mean')
 """)
 
 

@@ -1,5 +1,7 @@
 // Max pooling whose windows start at random places: a sample in [0, 1) shifts the rounding of evenly spaced ones.
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -11,7 +13,8 @@ namespace taeda::cpu {
 
 namespace {
 
-// The last window ends with the image. Every step is rounded to T, since it decides where a window stands.
+// The last window ends with the image. Every step is rounded to T, since it decides where a window stands; a sample
+// outside of 0 to 1 must not push one over the edge.
 template <class T>
 std::vector<int64_t> starts(T sample, int64_t image, int64_t windows, int64_t kernel) {
   using A = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -20,9 +23,11 @@ std::vector<int64_t> starts(T sample, int64_t image, int64_t windows, int64_t ke
   auto rounded = [](A x) { return convert<A>(convert<T>(x)); };
   auto whole = [&](int64_t n) { return rounded(static_cast<A>(n)); };
   const A shift = convert<A>(sample), step = windows > 1 ? rounded(whole(image - kernel) / whole(windows - 1)) : A(0);
-  const auto first = static_cast<int64_t>(rounded(shift * step));
-  for (int64_t i = 0; i + 1 < windows; ++i)
-    result[i] = static_cast<int64_t>(rounded(rounded(whole(i) + shift) * step)) - first;
+  const double first = std::trunc(rounded(shift * step)), last = static_cast<double>(image - kernel);
+  for (int64_t i = 0; i + 1 < windows; ++i) {
+    double start = std::trunc(rounded(rounded(whole(i) + shift) * step)) - first;
+    result[i] = start > 0 ? static_cast<int64_t>(std::min(start, last)) : 0;  // 0 also for not a number
+  }
   result[windows - 1] = image - kernel;
   return result;
 }

@@ -10,6 +10,12 @@
 
 namespace taeda::cpu {
 
+Tensor copy_by_columns(const Tensor& source) {
+  Tensor copy = fresh_by_columns(source);
+  ops::copy_(copy, source);
+  return copy;
+}
+
 namespace {
 
 template <class T>

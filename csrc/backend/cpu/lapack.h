@@ -1,7 +1,6 @@
 // Calling LAPACK over a batch. Results lie by columns, so that it works in them directly, one matrix after another, in
 // pieces that do not depend on the number of threads.
 #pragma once
-#include "api/copy.h"
 #include "backend/cpu/parts.h"
 #include "core/parallel.h"
 #include "shape/spec.h"
@@ -78,11 +77,7 @@ inline Tensor fresh_by_columns(const Tensor& like) {
   return new_tensor_strided(like.sizes(), strides, like.dtype());
 }
 
-inline Tensor copy_by_columns(const Tensor& source) {
-  Tensor copy = fresh_by_columns(source);
-  ops::copy_(copy, source);
-  return copy;
-}
+Tensor copy_by_columns(const Tensor& source);
 
 inline int64_t batch_count(const Tensor& t) { return numel_of(t.sizes().first(t.dim() - 2)); }
 

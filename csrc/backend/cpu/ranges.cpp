@@ -100,9 +100,10 @@ void keep_columns(const Tensor& self, const Tensor& out, const Kept& kept) {
 
 template <class T>
 void write_indices(int64_t rows, int64_t columns, int64_t offset, bool upper, const Tensor& out) {
-  T *row = out.data<T>(), *column = row + out.size(1);
-  for (int64_t i = 0; i < rows; ++i) {
-    int64_t first = upper ? shape::below_diagonal(i, columns, offset - 1) : 0;
+  T *row = out.data<T>(), *column = row + out.size(1), *end = column;
+  // Rows without a place come first below the diagonal and last above it; there may be very many of them.
+  for (int64_t i = upper ? 0 : std::max<int64_t>(-std::max(offset, -rows), 0); row < end; ++i) {
+    int64_t first = upper ? shape::below_diagonal(i - 1, columns, offset) : 0;
     int64_t last = upper ? columns : shape::below_diagonal(i, columns, offset);
     for (int64_t j = first; j < last; ++j) {
       *row++ = static_cast<T>(i);
@@ -126,7 +127,7 @@ void tril(const Tensor& self, int64_t diagonal, const Tensor& out) {
 
 void triu(const Tensor& self, int64_t diagonal, const Tensor& out) {
   keep_columns(self, out, [&](int64_t i, int64_t columns) {
-    return std::pair(shape::below_diagonal(i, columns, diagonal - 1), columns);
+    return std::pair(shape::below_diagonal(i - 1, columns, diagonal), columns);
   });
 }
 

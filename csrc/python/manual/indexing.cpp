@@ -249,8 +249,10 @@ Scalar as_integer(PyObject* object, DType dtype) {
   TAEDA_FAIL(Value, "an int that does not fit in 64 bits cannot be stored in a ", dtype, " tensor");
 }
 
+bool is_integer(PyObject* object) { return PyLong_Check(object) && !PyBool_Check(object); }
+
 Scalar as_number(PyObject* object, DType dtype) {
-  if (PyLong_Check(object) && !PyBool_Check(object)) return as_integer(object, dtype);
+  if (is_integer(object)) return as_integer(object, dtype);
   const Param param{"value", ArgType::Scalar, false, false, false, false, 0, nullptr};
   Value value;
   TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr, false), "a ", Py_TYPE(object)->tp_name,
@@ -265,6 +267,7 @@ bool is_number(PyObject* object) {
 void assign(const Selection& selection, PyObject* object) {
   const Tensor& target = selection.view;
   if (!is_tensor(object)) check_storable(PyComplex_Check(object), target);
+  if (is_integer(object)) (void)as_integer(object, target.dtype());
   if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object, target.dtype()));
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
   if (!selection.has_indices()) return ops::copy_(target, fit_value(value));
