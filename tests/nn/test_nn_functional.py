@@ -134,7 +134,13 @@ CASES: list[tuple[str, Any]] = (
         for corners in (True, False)
     ]
     + [
-        ("ctc_loss", lambda case=case: ((torch.randn(*case[0]).log_softmax(-1).requires_grad_(), *case[1:4]), case[4]))
+        (
+            "ctc_loss",
+            lambda case=case: (
+                (torch.randn(*case[0], dtype=torch.float64).log_softmax(-1).requires_grad_(), *case[1:4]),
+                case[4],
+            ),
+        )
         for case in [
             ((6, 2, 5), torch.tensor([[1, 2, 2], [3, 1, 0]]), [6, 5], [3, 2], {}),
             ((6, 2, 5), torch.tensor([1, 2, 2, 3, 1]), [6, 5], [3, 2], {"reduction": "sum"}),
