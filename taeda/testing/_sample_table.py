@@ -194,7 +194,8 @@ TABLE: dict[str, list[Sample]] = {
     "slice_scatter": [S(f(5, 3), f(2, 3), 0, 1, 3), S(f(5), f(3), 0, 0, 5, 2)],
     "as_strided_scatter": [S(f(12), f(2, 3), [2, 3], [3, 1])],
     "im2col": [S(f(2, 3, 6, 5), [2, 3], [1, 1], [0, 1], [1, 2])],
-    "col2im": [S(f(2, 12, 20), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1])],
+    "col2im": [S(f(2, 12, 20), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1]),
+        S(f(4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1])],
     # indexing
     "index.Tensor": [S(f(3, 4), [v([0, 2])]), S(f(3, 4), [v([0, 2]), v([1, 3])]), S(f(3, 4), [None, v([[0], [1]])]),
         S(f(3), [v([3])])],
@@ -338,7 +339,9 @@ TABLE: dict[str, list[Sample]] = {
     "conv_transpose3d.input": _conv(3, True)[:2],
     **{f"conv{n}d.padding": [S(f(2, 3, *(6,) * n), f(4, 3, *(3,) * n), None, [1] * n, p) for p in ("same", "valid",
         "no")] for n in (1, 2, 3)},
-    "convolution": [S(f(2, 3, 6, 6), f(4, 3, 3, 3), f(4), [1, 1], [1, 1], [1, 1], False, [0, 0], 1)],
+    "convolution": [S(f(2, 3, 6, 6), f(4, 3, 3, 3), f(4), [1, 1], [1, 1], [1, 1], False, [0, 0], 1),
+        S(f(1, 2, 4, 3), f(2, 1, 2, 2), f(2), [2, 1], [0, 1], [1, 1], False, [0, 0], 2),
+        S(f(1, 2, 3, 2), f(2, 2, 2, 2), f(2), [2, 1], [0, 1], [1, 1], True, [1, 0], 1)],
     "conv_tbc": [S(f(5, 2, 3), f(3, 3, 4), f(4), 1)],
     # linear algebra
     **dict.fromkeys(("linalg_lu_factor_ex", "linalg_lu_factor", "linalg_lu", "linalg_inv_ex", "linalg_inv", "inverse",

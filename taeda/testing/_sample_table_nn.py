@@ -18,6 +18,7 @@ def _pool(dims: int) -> list[Sample]:
     ones = lambda n: [n] * dims
     x = f(2, 3, *(7,) * dims)
     return [
+        S(f(1, *(3,) * dims), ones(2)),
         S(x, ones(2)),
         S(x, ones(3), ones(2), ones(1)),
         S(f(3, *(6,) * dims), ones(2)),
@@ -33,7 +34,8 @@ def _max_pool(dims: int) -> list[Sample]:
 
 
 def _adaptive(dims: int) -> list[Sample]:
-    return [S(f(2, 3, *(7,) * dims), [n] * dims) for n in (1, 3, 7, 9)] + [S(f(3, *(5,) * dims), [2] * dims)]
+    large = [S(f(2, 3, *(7,) * dims), [n] * dims) for n in (1, 3, 7, 9)]
+    return [S(f(1, *(3,) * dims), [2] * dims), *large, S(f(3, *(5,) * dims), [2] * dims)]
 
 
 def _pad(dims: int) -> list[Sample]:
@@ -74,6 +76,8 @@ _RESIZERS = [
     *((name, 2, True) for name in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa",
                                    "_upsample_bicubic2d_aa")),
 ]  # fmt: skip
+_POOLS = (("avg", _pool), ("max", _max_pool), ("adaptive_avg", _adaptive), ("adaptive_max", _adaptive))
+_GRID_OPTIONS = [(mode, pad, aligned) for mode in (0, 1, 2) for pad in (0, 1, 2) for aligned in (True, False)]
 _STATE = f(1, 2, 3)
 _PACKED = f(1, 3, 3)
 _RNNS = {
@@ -122,15 +126,14 @@ TABLE: dict[str, list[Sample]] = {
         S(f(27, 3), f(2, 3)), S(f(2, 3), f(2, 4))],
     "_euclidean_dist": [S(f(4, 3), f(5, 3)), S(f(2, 4, 3), f(5, 3))],
     # pooling
-    **{f"{kind}_pool{n}d": rows(n) for n in (1, 2, 3) for kind,
-        rows in (("avg", _pool), ("max", _max_pool), ("adaptive_avg", _adaptive),
-                                                                          ("adaptive_max", _adaptive))},
+    **{f"{kind}_pool{n}d": rows(n) for kind, rows in _POOLS for n in (1, 2, 3)},
     **{f"max_pool{n}d_with_indices": _max_pool(n) for n in (1, 2, 3)},
     **{f"_adaptive_avg_pool{n}d": _adaptive(n) for n in (2, 3)},
     "lp_pool1d": [S(f(2, 3, 8, low=0.1), 2.0, 2)], "lp_pool2d": [S(f(2, 3, 8, 8, low=0.1), 2.0, [2, 2])],
     "fractional_max_pool2d": [S(f(2, 3, 8, 8), [2, 2], [4, 4], f(2, 3, 2, low=0, high=1)),
         S(f(1, 5, 6), [3, 2], [2, 4], f(1, 1, 2, low=0, high=1)), S(f(1, 5, 6), [3, 2], [5, 4], f(1, 1, 2))],
-    "fractional_max_pool3d": [S(f(2, 3, 8, 8, 8), [2] * 3, [4] * 3, f(2, 3, 3, low=0, high=1))],
+    "fractional_max_pool3d": [S(f(2, 3, 8, 8, 8), [2] * 3, [4] * 3, f(2, 3, 3, low=0, high=1)),
+        S(f(1, 2, 3, 3, 3), [2] * 3, [2] * 3, f(1, 2, 3, low=0, high=1))],
     "max_unpool2d": [S(f(1, 1, 2, 2), v([[[[0, 3], [8, 15]]]]), [4, 4])],
     "max_unpool3d": [S(f(1, 1, 1, 2, 2), v([[[[[0, 3], [8, 15]]]]]), [1, 4, 4], [1, 2, 2], [0, 0, 0])],
     # norms
@@ -158,19 +161,12 @@ TABLE: dict[str, list[Sample]] = {
     "pad": [S(f(2, 3, 4), [1, 2]), S(f(2, 3, 4), [1, 2], "reflect"), S(f(2, 3, 4), [1, 2], "replicate"),
         S(f(2, 3, 4), [1, 2], "circular"), S(f(2), [1, 1], "no")],
     "_pad_circular": [S(f(2, 3, 4), [1, 2])],
-    **{f"upsample_{kind}{n}d": _upsample(n, kind != "nearest") for kind,
-        n in (("nearest", 1), ("nearest", 2), ("nearest", 3), ("linear", 1),
-                                                                                ("bilinear", 2),
-                                                                                ("trilinear", 3),
-                                                                                ("bicubic", 2))},
-    **{f"_upsample_nearest_exact{n}d": _upsample(n, False) for n in (1, 2, 3)},
-    **{f"_upsample_{kind}2d_aa": _upsample(2, True) for kind in ("bilinear", "bicubic")},
+    **{name: _upsample(n, aligned) for name, n, aligned in _RESIZERS},
     **{f"{name}.vec": _upsample_vec(n, aligned) for name, n, aligned in _RESIZERS},
     "pixel_shuffle": [S(f(1, 8, 2, 3), 2), S(f(1, 6, 2, 3), 2)],
     "pixel_unshuffle": [S(f(1, 2, 4, 6), 2), S(f(1, 2, 3, 6), 2)],
     "channel_shuffle": [S(f(1, 6, 2, 2), 3)], "native_channel_shuffle": [S(f(1, 6, 2, 2), 3)],
-    **{name: [S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), mode, pad, flag) for mode in (0, 1,
-        2) for pad in (0, 1, 2) for flag in (True, False)]
+    **{name: [S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), *options) for options in _GRID_OPTIONS]
        for name in ("grid_sampler", "grid_sampler_2d")},
     "grid_sampler_3d": [S(f(1, 2, 3, 2, 3), f(1, 2, 2, 2, 3, low=-1.4, high=1.4), mode, pad, flag)
                         for mode, pad, flag in (

@@ -40,12 +40,18 @@ CASES = {
 TOLERANCE = {"bfloat16": 2e-2, "float32": 2e-5, "complex64": 2e-5}
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", CASES)
+# PyTorch refuses to order complex numbers only where there is one.
+ALONG = [
+    (name, layout, dtype)
+    for name in CASES
+    for layout in LAYOUTS
+    for dtype in DTYPES
+    if not (name in ("amax", "max") and layout == "empty" and dtype == "complex64")
+]
+
+
+@pytest.mark.parametrize("name, layout, dtype", ALONG)
 def test_along_a_dim(name, layout, dtype):
-    if name in ("amax", "max") and layout == "empty" and dtype == "complex64":
-        pytest.skip("PyTorch looks at the dtype only where there is an element")
     for dim, keep in ((0, False), (-1, True)):
         check(
             lambda T, dim=dim, keep=keep: CASES[name](LAYOUTS[layout](T, dtype), dim, keep),
@@ -53,12 +59,14 @@ def test_along_a_dim(name, layout, dtype):
         )
 
 
+OF_ALL = ("sum", "mean", "amin", "max", "argmax", "any", "all", "count_nonzero")
+# The product of the larger ones overflows.
+WHOLE = [*((name, layout) for name in OF_ALL for layout in LAYOUTS), ("prod", "empty"), ("prod", "number")]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("name", ["sum", "mean", "amin", "max", "argmax", "any", "all", "prod", "count_nonzero"])
+@pytest.mark.parametrize("name, layout", WHOLE)
 def test_of_everything(name, layout, dtype):
-    if name == "prod" and layout not in ("empty", "number"):
-        pytest.skip("it overflows")
     check(lambda T: getattr(LAYOUTS[layout](T, dtype), name)(), rtol=TOLERANCE.get(dtype, 1e-6))
 
 
