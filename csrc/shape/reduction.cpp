@@ -7,7 +7,7 @@ namespace taeda::shape {
 uint64_t reduced_dims(const Reduce& call) {
   int64_t rank = call.self.dim();
   TAEDA_CHECK(rank <= kMaxDim, "a reduction takes at most ", kMaxDim, " dimensions; got ", rank);
-  if (call.dims.empty()) return call.all_if_empty && rank > 0 ? ~uint64_t{0} >> (64 - rank) : 0;
+  if (call.dims.empty()) return rank > 0 ? ~uint64_t{0} >> (64 - rank) : 0;
   uint64_t dims = 0;
   for (int64_t dim : call.dims) {
     int64_t wrapped = wrap_dim(dim, rank);

@@ -28,11 +28,10 @@ struct ReductionRule {
 
 struct Reduce {
   const Tensor& self;
-  IntList dims{};  // empty: all, if `all_if_empty`
+  IntList dims{};  // empty: all
   bool keepdim = false;
   std::optional<DType> dtype{};  // converts the input first
   std::span<const Scalar> scalars{};
-  bool all_if_empty = true;
 };
 
 // Bit per dimension; RuntimeError for one that stands twice, IndexError out of range.

@@ -93,8 +93,7 @@ class Kernel:
             if compute != wanted:
                 return "nullptr"
         elif self.results[0] == "long" and compute in ("I32", "U8", "Bool"):
-            if not self.declaration.options.get("narrow"):  # dtype=torch.int32 asks for these
-                return self._row(compute, cpp_type)
+            return self._row(compute, cpp_type)  # dtype=torch.int32 asks for these
         elif not any(d in supported(self.declaration) for d in dtypes):
             return "nullptr"
         if self.kind == "index" and compute in ("U8", "Bool", "C64", "C128"):
@@ -237,8 +236,6 @@ def _body(op: Op, kernel: Kernel, space: str) -> list[str]:
         values = [_number(op, name) for name in kernel.scalars]
         lines.append(f"const Scalar s[] = {{{', '.join(values)}}};")
         fields.append(".scalars = s")
-    if op.declaration.options.get("empty_dim") == "none":
-        fields.append(".all_if_empty = false")
     count, constant = len(kernel.results), f"k_{kernel.name}"
     lines.append(f"const Reduce call{{{', '.join(fields)}}};")
     run, rule = ("cpu::reduce", constant) if space == "cpu" else ("reduce_meta", f"{constant}.rule")

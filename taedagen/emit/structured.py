@@ -3,17 +3,27 @@ written by hand in ``csrc/backend`` and ``csrc/composite``."""
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
+
 from taedagen.emit import cpp
 from taedagen.emit.dispatch import prototypes
 from taedagen.emit.lowering import Lowering, Typed, argument_kind
 from taedagen.emit.plan import Family, Plan
+from taedagen.emit.table import ROOT
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.expr import arg, trace
 
 
 def emit_structured(plan: Plan) -> dict[str, str]:
     files: dict[str, str] = {}
+    rules = _written_rules()
     for family in plan.declared:
+        for op in family.declared:
+            rule = op.declaration.options.get("shape", "dynamic")
+            if rule != "dynamic" and rule not in rules:
+                close = "".join(f"; did you mean '{name}'?" for name in get_close_matches(rule, rules, 1))
+                raise op.declaration.fail(f"the shape rule '{rule}' is no function of csrc/shape{close}")
         declared = [op for op in family.declared if op.declaration.kind in ("view", "kernel", "composite")]
         ops = [op for op in declared if plan.has_body(op)]
         if declared:
@@ -21,6 +31,12 @@ def emit_structured(plan: Plan) -> dict[str, str]:
         if ops:
             files[f"csrc/shape/ops/{family.name}.cpp"] = _source(plan, family, ops)
     return files
+
+
+def _written_rules() -> set[str]:
+    """The functions that the headers of ``csrc/shape`` declare."""
+    headers = sorted((ROOT / "csrc" / "shape").glob("*.h"))
+    return {name for path in headers for name in re.findall(r"^\S.* (\w+)\(", path.read_text(), re.MULTILINE)}
 
 
 def _returns(op: Op) -> str:
@@ -77,10 +93,9 @@ def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
     body: list[str] = []
     for op in ops:
         body += _definitions(plan, op)
-    rules = sorted({str(op.declaration.options.get("rules", "rules")) for op in ops})
     lines = [f"// Made by taedagen from {family.source}.", '#include "api/values.h"',
              '#include "autograd/numbers.h"', '#include "shape/arguments.h"', f'#include "shape/ops/{family.name}.h"',
-             *(f'#include "shape/{r}.h"' for r in rules), '#include "shape/spec.h"', "",
+             '#include "shape/rules.h"', '#include "shape/spec.h"', "",
              "namespace taeda {", *prototypes(plan, body), "using namespace taeda::autograd;", ""]  # fmt: skip
     return "\n".join([*lines, *body, "}  // namespace taeda", ""])
 

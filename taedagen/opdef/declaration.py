@@ -9,10 +9,10 @@ from keyword import iskeyword
 from pathlib import Path
 from typing import Any
 
+from taedagen.opdef import options as known_options
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
-KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
 VARIANTS = {"function", "method", "inplace", "out"}
 PROMOTIONS = {"result_type", "float", "same", "bool", "int_to_float"}
 AUTOCASTS = {"lower", "fp32", "promote"}
@@ -41,7 +41,7 @@ class Declaration:
     variants: frozenset[str] = frozenset({"function"})
     module: str = ""  # "" for the main namespace, else nn, linalg, fft, special
     dtypes: tuple[str, ...] = ALL
-    options: dict[str, Any] = field(default_factory=dict)  # the kind's own: promote, dtype_out, shape, files, ...
+    options: dict[str, Any] = field(default_factory=dict)  # taedagen/opdef/options.py
     formulas: dict[tuple[str, ...], Callable[..., Any]] = field(default_factory=dict)  # by dtypes, besides the main one
     derivative: Callable[..., Any] | None = None
     derivative_where: tuple[str, int] | None = None
@@ -233,6 +233,9 @@ def _declare(kind: str, text: str, options: dict[str, Any]) -> Callable[[Any], D
 
 def _validate(declaration: Declaration) -> None:
     schema, function = declaration.schema, declaration.function
+    mistake = known_options.mistake(declaration.kind, declaration.options)
+    if mistake:
+        raise declaration.fail(mistake)
     unknown = declaration.variants - VARIANTS
     if unknown:
         raise declaration.fail(f"the variant {sorted(unknown)} is unknown; there are {sorted(VARIANTS)}")
@@ -250,7 +253,8 @@ def _validate(declaration: Declaration) -> None:
     if not isinstance(function, type):
         names = list(inspect.signature(function).parameters)
         wanted = [f"{name}_" if iskeyword(name) else name for name in schema.names]
-        if names != wanted:
+        written_by_hand = declaration.kind == "kernel" or "files" in declaration.options
+        if names != wanted and not (written_by_hand and names == ["_"]):
             raise declaration.fail(f"the function takes {names} but the schema says {wanted}")
     if "inplace" in declaration.variants and not (schema.arguments and schema.arguments[0].type.is_tensor):
         raise declaration.fail("an in-place variant needs a tensor as its first argument")
@@ -259,12 +263,7 @@ def _validate(declaration: Declaration) -> None:
 def pointwise(schema: str, **options: Any) -> Callable[[Any], Declaration]:
     """An op whose result at an index is a formula of the inputs at that index.
 
-    Options: ``variants`` (of function, method, inplace, out), ``module``, ``dtypes``, ``promote``, ``dtype_out``,
-    ``scalar`` (an argument, or a table of overload to arguments, that may be a number), ``check`` (a function of
-    ``csrc/shape/operands.h`` that the operands and numbers must pass), ``contiguous`` (new results keep no layout of
-    the operands: ``always``, or with the ``number first``), ``hot``, ``not_differentiable``. Every kind has
-    ``autocast`` (``lower``, ``fp32``, or ``promote`` to the widest dtype of all tensors or of those that ``widest_of``
-    names).
+    The options of every kind are in ``taedagen/opdef/options.py``.
     """
     return _declare("pointwise", schema, options)
 
@@ -281,7 +280,7 @@ def view(schema: str, **options: Any) -> Callable[[Any], Declaration]:
 
 def kernel(schema: str, **options: Any) -> Callable[[Any], Declaration]:
     """An op with a hand-written kernel per backend in ``csrc/backend/*/<files>.cpp``; ``shape`` names its shape
-    rule. With ``optional_grads`` the derivative takes ``grads`` as they come, undefined where none flowed."""
+    rule."""
     return _declare("kernel", schema, options)
 
 

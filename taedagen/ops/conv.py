@@ -32,9 +32,7 @@ def _(grad, input, weight, stride, padding, dilation, transposed, output_padding
     files="conv",
     unbound=True,
 )
-def convolution_backward(
-    grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
-):
+def convolution_backward(*_):
     """The gradients of ``convolution`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 

@@ -72,9 +72,7 @@ def embedding_renorm_(self, indices, max_norm, norm_type):
     files="embedding",
     nondiff="offset2bag bag_size max_indices",
 )
-def _embedding_bag(
-    weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
-):
+def _embedding_bag(*_):
     """The sum (``mode`` 0), mean (1) or maximum (2) of the rows of each bag; a bag begins at each of ``offsets``.
 
     Also the bag of each index, the number of rows in each bag, and for maxima the rows that they come from (-1: none).
@@ -124,9 +122,7 @@ def _(
     "-> (Tensor, Tensor, Tensor, Tensor)",
     files="embedding",
 )
-def _embedding_bag_forward_only(
-    weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
-):
+def _embedding_bag_forward_only(*_):
     """``_embedding_bag``."""
 
 
@@ -136,9 +132,7 @@ def _embedding_bag_forward_only(
     "-> (Tensor, Tensor, Tensor, Tensor)",
     files="embedding",
 )
-def embedding_bag_padded(
-    weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
-):
+def embedding_bag_padded(*_):
     """``_embedding_bag``, leaving the row ``padding_idx`` out (counted from the end if negative)."""
 
 
@@ -158,20 +152,7 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, pe
     "Tensor? per_sample_weights, int padding_idx=-1) -> Tensor",
     files="embedding",
 )
-def _embedding_bag_backward(
-    grad,
-    indices,
-    offsets,
-    offset2bag,
-    bag_size,
-    maximum_indices,
-    num_weights,
-    scale_grad_by_freq,
-    mode,
-    sparse,
-    per_sample_weights,
-    padding_idx,
-):
+def _embedding_bag_backward(*_):
     """The gradient of the table."""
 
 
@@ -181,18 +162,7 @@ def _embedding_bag_backward(
     "int padding_idx=-1) -> Tensor",
     files="embedding",
 )
-def _embedding_bag_dense_backward(
-    grad,
-    indices,
-    offset2bag,
-    bag_size,
-    maximum_indices,
-    num_weights,
-    scale_grad_by_freq,
-    mode,
-    per_sample_weights,
-    padding_idx,
-):
+def _embedding_bag_dense_backward(*_):
     """The gradient of the table."""
 
 

@@ -1,8 +1,7 @@
 """Whole optimiser steps over lists of tensors, each tensor in one pass over memory.
 
-``grad_scale`` divides the gradients, which are overwritten with the quotients; nothing happens where ``found_inf`` is
-1.
-Steps are counted by the caller. A learning rate in a tensor is read once per call.
+``grad_scale`` divides the gradients, which are overwritten with the quotients; where ``found_inf`` is 1 nothing
+happens. Steps are counted by the caller. A learning rate in a tensor is read once per call.
 """
 
 from taedagen.opdef import *
@@ -22,81 +21,33 @@ _ADAGRAD = (_LISTS + "Tensor(c!)[] state_sums, Tensor[] state_steps, *, {lr} lr,
 
 
 @kernel("_fused_sgd_(" + _SGD.format(lr="float"), files="optim", not_differentiable=True)
-def _fused_sgd_(
-    self,
-    grads,
-    momentum_buffer_list,
-    weight_decay,
-    momentum,
-    lr,
-    dampening,
-    nesterov,
-    maximize,
-    is_first_step,
-    grad_scale,
-    found_inf,
-):
+def _fused_sgd_(*_):
     """A step of gradient descent with momentum; ``is_first_step``: the buffers, not initialised, become the
     gradients."""
 
 
 @composite("_fused_sgd_.tensor_lr(" + _SGD.format(lr="Tensor"), files="optim")
-def _fused_sgd_tensor(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize,
-                      is_first_step, grad_scale, found_inf):  # fmt: skip
+def _fused_sgd_tensor(*_):
     """``_fused_sgd_`` with the learning rate in a tensor."""
 
 
 @kernel("_fused_adam_(" + _ADAM.format(lr="float"), files="optim", not_differentiable=True)
-def _fused_adam_(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
-                 amsgrad, maximize, grad_scale, found_inf):  # fmt: skip
+def _fused_adam_(*_):
     """A step of Adam. Source: Kingma and Ba, "Adam: a method for stochastic optimization", 2015."""
 
 
 @composite("_fused_adam_.tensor_lr(" + _ADAM.format(lr="Tensor"), files="optim")
-def _fused_adam_tensor(
-    self,
-    grads,
-    exp_avgs,
-    exp_avg_sqs,
-    max_exp_avg_sqs,
-    state_steps,
-    lr,
-    beta1,
-    beta2,
-    weight_decay,
-    eps,
-    amsgrad,
-    maximize,
-    grad_scale,
-    found_inf,
-):
+def _fused_adam_tensor(*_):
     """``_fused_adam_`` with the learning rate in a tensor."""
 
 
 @kernel("_fused_adamw_(" + _ADAM.format(lr="float"), files="optim", not_differentiable=True)
-def _fused_adamw_(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
-                  amsgrad, maximize, grad_scale, found_inf):  # fmt: skip
+def _fused_adamw_(*_):
     """Adam with the weights shrunk directly. Source: Loshchilov and Hutter, "Decoupled weight decay", 2019."""
 
 
 @composite("_fused_adamw_.tensor_lr(" + _ADAM.format(lr="Tensor"), files="optim")
-def _fused_adamw_tensor(
-    self,
-    grads,
-    exp_avgs,
-    exp_avg_sqs,
-    max_exp_avg_sqs,
-    state_steps,
-    lr,
-    beta1,
-    beta2,
-    weight_decay,
-    eps,
-    amsgrad,
-    maximize,
-    grad_scale,
-    found_inf,
-):
+def _fused_adamw_tensor(*_):
     """``_fused_adamw_`` with the learning rate in a tensor."""
 
 
@@ -105,13 +56,10 @@ def _fused_adamw_tensor(
     files="optim",
     not_differentiable=True,
 )
-def _fused_adagrad_(
-    self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale, found_inf
-):
+def _fused_adagrad_(*_):
     """A step of Adagrad. Source: Duchi, Hazan and Singer, "Adaptive subgradient methods", 2011."""
 
 
 @composite("_fused_adagrad_.tensor_lr(" + _ADAGRAD.format(lr="Tensor"), files="optim")
-def _fused_adagrad_tensor(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale,
-                          found_inf):  # fmt: skip
+def _fused_adagrad_tensor(*_):
     """``_fused_adagrad_`` with the learning rate in a tensor."""

@@ -170,25 +170,7 @@ _GRADIENTS = "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
 
 
 @composite(f"_rnn_layer_backward({_SAVED}) -> {_GRADIENTS}", files="rnn_derivative", unbound=True)
-def _rnn_layer_backward(
-    grad_output,
-    grad_hy,
-    grad_cy,
-    input,
-    hx,
-    cx,
-    w_ih,
-    w_hh,
-    b_ih,
-    b_hh,
-    batch_sizes,
-    reverse,
-    mode,
-    output,
-    cells,
-    gates,
-    needs,
-):
+def _rnn_layer_backward(*_):
     """The gradients of ``_rnn_layer``. Where they are to be differentiated again, the layer is replayed step by
     step."""
 
@@ -200,25 +182,7 @@ def _rnn_layer_backward(
     unbound=True,
     not_differentiable=True,
 )
-def _rnn_layer_backward_fused(
-    grad_output,
-    grad_hy,
-    grad_cy,
-    input,
-    hx,
-    cx,
-    w_ih,
-    w_hh,
-    b_ih,
-    b_hh,
-    batch_sizes,
-    reverse,
-    mode,
-    output,
-    cells,
-    gates,
-    needs,
-):
+def _rnn_layer_backward_fused(*_):
     """The gradients of ``_rnn_layer`` in one kernel; those that are not needed are not defined."""
 
 

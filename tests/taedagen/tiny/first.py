@@ -24,7 +24,7 @@ def _(grad, dim0, dim1):
     return {"self": grad.turned(dim0, dim1)}
 
 
-@kernel("stretch(Tensor self, float by=1.5, *, int? power=None) -> Tensor", shape="like", not_differentiable=True)
+@kernel("stretch(Tensor self, float by=1.5, *, int? power=None) -> Tensor", shape="triangle", not_differentiable=True)
 def stretch(self, by, power):
     """A kernel that somebody writes by hand."""
 

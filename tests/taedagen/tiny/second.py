@@ -37,7 +37,7 @@ def _(grad, self, other, weight):
     return {"self": scaled * other, "other": scaled * other * self}
 
 
-@kernel("widen(Tensor self) -> Tensor", shape="like", not_differentiable=True)
+@kernel("widen(Tensor self) -> Tensor", shape="triangle", not_differentiable=True)
 def widen(self):
     """A kernel that somebody writes by hand."""
 

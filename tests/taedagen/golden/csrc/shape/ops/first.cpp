@@ -19,7 +19,7 @@ Tensor everywhere::turned(const Tensor& self, int64_t dim0, int64_t dim1) {
 
 // tests/taedagen/tiny/first.py:27
 Tensor cpu::stretch(const Tensor& self, double by, std::optional<int64_t> power) {
-  auto specs = shape::like(self, by, power);
+  auto specs = shape::triangle(self, by, power);
   Tensor out0 = shape::make(specs, shape::device_of(self));
   cpu::stretch(self, by, power, out0);
   return out0;
@@ -27,7 +27,7 @@ Tensor cpu::stretch(const Tensor& self, double by, std::optional<int64_t> power)
 
 // tests/taedagen/tiny/first.py:27
 Tensor meta::stretch(const Tensor& self, double by, std::optional<int64_t> power) {
-  auto specs = shape::like(self, by, power);
+  auto specs = shape::triangle(self, by, power);
   Tensor out0 = shape::make(specs, Device{DeviceType::Meta});
   return out0;
 }

@@ -1,0 +1,48 @@
+"""What a declaration may say besides its schema: each option, the kinds that take it, and what it means.
+
+Every kind takes ``variants`` (of ``function``, ``method``, ``inplace``, ``out``), ``module`` (the public namespace),
+``dtypes`` and ``not_differentiable``.
+"""
+
+from __future__ import annotations
+
+KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
+
+OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    "autocast": (KINDS, "what autocast does to its tensors: lower, fp32, or promote to the widest dtype"),
+    "widest_of": (KINDS, "the arguments among which autocast='promote' looks for the widest dtype"),
+    "unbound": (KINDS, "it has no name in Python outside taeda.ops"),
+    "nondiff": (KINDS, "the results that never carry a gradient"),
+    "scalar": (("pointwise", "composite"), "an argument, or a table of overload to arguments, that may be a number"),
+    "promote": (("pointwise",), "how argument dtypes combine"),
+    "dtype_out": (("pointwise",), "the result's dtype, where it is not the promoted one"),
+    "check": (("pointwise",), "a function of csrc/shape/operands.h that the operands and numbers must pass"),
+    "contiguous": (("pointwise",), "a new result keeps no layout of the operands: always, or with the 'number first'"),
+    "masks": (("pointwise",), "the operands that are bool whatever the others are"),
+    "operands": (("pointwise",), "the numbers that take part in promotion as tensors do"),
+    "choices": (("pointwise",), "the words that a str argument may be; each has a loop of its own"),
+    "constants": (("pointwise",), "numbers for which an argument has a loop of its own"),
+    "result": (("reduction",), "the result's dtype"),
+    "same_as": (("reduction",), "the declaration whose loops it shares"),
+    "via": (("reduction",), "the dtype that elements are read as"),
+    "absent": (("reduction",), "values that stand for optional arguments which are not given"),
+    "nonempty": (("reduction",), "nothing to combine is an error, though it has an identity"),
+    "shape": (("view", "kernel"), "the shape rule, a function of csrc/shape; 'dynamic' where only the data tell"),
+    "files": (("kernel", "composite"), "where it is written by hand: csrc/{backend/*,composite}/<files>.cpp"),
+    "everywhere": (("kernel",), "one function serves all backends"),
+    "explicit": (("composite",), "autograd does not look inside"),
+    "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
+    "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', or others with a 'type error'"),
+}  # fmt: skip
+
+
+def mistake(kind: str, options: dict[str, object]) -> str | None:
+    """What is wrong with the options of a declaration; None if nothing is."""
+    for name in options:
+        if name not in OPTIONS:
+            return (
+                f"the option '{name}' is unknown; a {kind} takes {sorted(n for n in OPTIONS if kind in OPTIONS[n][0])}"
+            )
+        if kind not in OPTIONS[name][0]:
+            return f"the option '{name}' is for {' and '.join(OPTIONS[name][0])}, not for a {kind}"
+    return None if kind != "view" or "shape" in options else "a view names its shape rule: shape='...'"
