@@ -89,8 +89,11 @@ def test_a_forked_child_computes() -> None:
 
 
 def test_an_interrupt_stops_a_long_loop() -> None:
+    # A parent that ignores interrupts, as a shell does for what it runs in the background, hands that on.
     program = """
+        import signal
         import taeda as torch
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         a = torch.ones(200, 200, requires_grad=True)
         print("ready", flush=True)
         while True:
