@@ -324,3 +324,11 @@ def test_bits_do_not_depend_on_position_or_threads():
         taeda.set_num_threads(before)
     assert one.equal(two)
     assert one[5:9].equal(x[5:9].exp())
+
+
+def test_square_roots_are_rounded_as_ieee_754_says():
+    bits = np.arange(0, 2**32, 65521, dtype=np.uint32)  # every exponent, both signs
+    x = np.concatenate([bits, bits // 512 + 2**23 * 80]).view(np.float32)
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(taeda.from_numpy(x).sqrt().numpy(), np.sqrt(x))
+    assert taeda.tensor([-0.0]).sqrt().signbit()

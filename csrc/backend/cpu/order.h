@@ -12,6 +12,9 @@ template <class T>
 constexpr bool is_half = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
 template <class T>
+using Compared = std::conditional_t<is_half<T>, float, T>;
+
+template <class T>
 using KeyOf = std::conditional_t<
     sizeof(T) == 1, uint8_t,
     std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;

@@ -12,8 +12,6 @@ namespace {
 
 constexpr int64_t kLanes = 32;  // neighbouring rows that are scanned together
 
-int64_t stride_of(const Tensor& t, int64_t dim) { return (t.dim() ? t.strides()[dim] : 1) * t.itemsize(); }
-
 // body(pointers, lanes): the walk over all dimensions but `dim`, which N tensors share.
 template <int N, class F>
 void each_lane(const std::array<const Tensor*, N>& tensors, int64_t dim, const F& body) {
@@ -54,21 +52,35 @@ T narrowed(Total<T> value) {
     return static_cast<T>(value);
 }
 
-// K neighbouring rows at once: their totals do not wait for one another. Dense: the rows lie side by side.
-template <int K, bool kDense, class T, class Step>
-void scan_rows(char* to, int64_t to_step, int64_t to_along, const char* from, int64_t from_step, int64_t from_along,
-               int64_t length, Total<T> start, const Step& step) {
-  if (kDense) to_step = from_step = sizeof(T);
-  Total<T> totals[K];
-  std::fill_n(totals, K, start);
+// The total and one element more, which is written too.
+template <class T, class Step>
+void advance(Total<T>& total, char* to, const char* from, const Step& step) {
+  T value;
+  std::memcpy(&value, from, sizeof(T));
+  total = step(total, widened(value));
+  value = narrowed<T>(total);
+  std::memcpy(to, &value, sizeof(T));
+}
+
+// kLanes rows that lie side by side, as vectors.
+template <class T, class Step>
+void scan_dense(char* to, int64_t to_along, const char* from, int64_t from_along, int64_t length, Total<T> start,
+                const Step& step) {
+  Total<T> totals[kLanes];
+  std::fill_n(totals, kLanes, start);
   for (int64_t k = 0; k < length; ++k, to += to_along, from += from_along)
-    for (int j = 0; j < K; ++j) {
-      T value;
-      std::memcpy(&value, from + j * from_step, sizeof(T));
-      totals[j] = step(totals[j], widened(value));
-      value = narrowed<T>(totals[j]);
-      std::memcpy(to + j * to_step, &value, sizeof(T));
-    }
+    for (size_t j = 0; j < kLanes; ++j) advance<T>(totals[j], to + j * sizeof(T), from + j * sizeof(T), step);
+}
+
+// A few rows at once, J of them: their totals, each in a register, do not wait for one another.
+template <class T, class Step, size_t... J>
+void scan_rows(std::index_sequence<J...>, char* to, int64_t to_step, int64_t to_along, const char* from,
+               int64_t from_step, int64_t from_along, int64_t length, Total<T> start, const Step& step) {
+  Total<T> totals[] = {(static_cast<void>(J), start)...};
+  char* tos[] = {to + J * to_step...};
+  const char* froms[] = {from + J * from_step...};
+  for (int64_t k = 0; k < length; ++k)
+    (advance<T>(totals[J], tos[J] + k * to_along, froms[J] + k * from_along, step), ...);
 }
 
 // to[k] = from[0] . ... . from[k] along `dim`, starting from `start`.
@@ -77,15 +89,16 @@ void scan(const Tensor& to, const Tensor& from, int64_t dim, Total<T> start, con
   int64_t to_along = stride_of(to, dim), from_along = stride_of(from, dim);
   each_lane<2>({&to, &from}, dim, [&](const auto& at, const auto& steps, int64_t n, int64_t length) {
     int64_t j = 0;
-    auto rows = [&]<int K, bool kDense>() {
-      scan_rows<K, kDense, T>(at[0] + j * steps[0], steps[0], to_along, at[1] + j * steps[1], steps[1], from_along,
-                              length, start, step);
-      j += K;
+    auto to = [&] { return at[0] + j * steps[0]; };
+    auto from = [&] { return at[1] + j * steps[1]; };
+    auto rows = [&](auto several) {
+      scan_rows<T>(several, to(), steps[0], to_along, from(), steps[1], from_along, length, start, step);
+      j += several.size();
     };
-    bool dense = steps[0] == sizeof(T) && steps[1] == sizeof(T);
-    while (dense && j + kLanes <= n) rows.template operator()<kLanes, true>();
-    while (j + 4 <= n) rows.template operator()<4, false>();
-    while (j < n) rows.template operator()<1, false>();
+    if (steps[0] == sizeof(T) && steps[1] == sizeof(T))
+      for (; j + kLanes <= n; j += kLanes) scan_dense<T>(to(), to_along, from(), from_along, length, start, step);
+    while (j + 4 <= n) rows(std::make_index_sequence<4>());
+    while (j < n) rows(std::make_index_sequence<1>());
   });
 }
 
@@ -170,9 +183,6 @@ void logcumsumexp(const Tensor& self, int64_t dim, const Tensor& out) {
 }
 
 namespace {
-
-template <class T>
-using Compared = std::conditional_t<is_half<T>, float, T>;
 
 // Whether `x` takes the place of `best`: also if it is equal, and any NaN does.
 template <bool kMax, class C>

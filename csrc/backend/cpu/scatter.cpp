@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kPick = kGrain / 4;
 
-int64_t stride_of(const Tensor& t, int64_t dim) { return (t.dim() ? t.strides()[dim] : 1) * t.itemsize(); }
 int64_t size_of(const Tensor& t, int64_t dim) { return t.dim() ? t.sizes()[dim] : 1; }
 
 // Writes `from` (a tensor, or an element that stands for all) at the positions of `index` along `dim`. The elements

@@ -13,9 +13,6 @@ namespace taeda::cpu {
 namespace {
 
 // What halves are compared as; others as they are.
-template <class T>
-using Compared = std::conditional_t<is_half<T>, float, T>;
-
 // How many of the sorted elements come before a value, equal ones included if `right`. All come before NaN, and NaN
 // before all.
 template <class T>

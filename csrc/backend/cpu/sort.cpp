@@ -21,6 +21,25 @@ void sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending,
   });
 }
 
+namespace {
+
+// Whether none of the kPassed elements from `block` comes before `edge`. Vectors, for which a NaN is a maybe.
+template <class T>
+bool none_before(const char* block, const char* edge, bool largest) {
+  T last, values[kPassed];
+  std::memcpy(&last, edge, sizeof(T));
+  std::memcpy(values, block, sizeof(values));
+  auto bound = static_cast<Compared<T>>(last);
+  bool found = false;
+  if (largest)
+    for (T value : values) found |= !(static_cast<Compared<T>>(value) <= bound);
+  else
+    for (T value : values) found |= !(static_cast<Compared<T>>(value) >= bound);
+  return !found;
+}
+
+}  // namespace
+
 void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const Tensor& values, const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   if (self.numel() == 0 || k == 0) return;
@@ -34,10 +53,11 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const 
             return static_cast<KeyOf<T>>(key_of(value) ^ flip);
           };
           auto wanted = static_cast<size_t>(k);
-          if (row.from_step == sizeof(T))
-            smallest(kept, wanted, row.n, [key, at = row.from](int64_t i) { return key(at + i * sizeof(T)); });
-          else
-            smallest(kept, wanted, row.n, [key, &row](int64_t i) { return key(row.from + i * row.from_step); });
+          auto key_at = [key, &row](int64_t i) { return key(row.from + i * row.from_step); };
+          smallest(kept, wanted, row.n, key_at, [&row, largest](int64_t start, int64_t edge) {
+            auto at = [&row](int64_t i) { return row.from + i * static_cast<int64_t>(sizeof(T)); };
+            return row.from_step == sizeof(T) && none_before<T>(at(start), at(edge), largest);
+          });
           for (int64_t j = 0; j < k; ++j) row.give<T>(j, kept[j].index);
         };
       });

@@ -40,33 +40,27 @@ void sort_entries(std::vector<Entry<Key, Index>>& entries, std::vector<Entry<Key
   }
 }
 
-// The k smallest of the n entries whose keys key_at gives, in rising order. Most blocks of a long row hold none of
-// them, which their least key tells at once.
-template <class Key, class Index, class KeyAt>
-void smallest(std::vector<Entry<Key, Index>>& kept, size_t k, int64_t n, const KeyAt& key_at) {
-  constexpr int64_t kBlock = 64;
+constexpr int64_t kPassed = 16;  // elements that are passed by at once
+
+// The k smallest of the n entries whose keys key_at gives, in rising order. Of a long row most blocks hold none of
+// them: pass_by(start, i) tells whether none of the kPassed elements from `start` comes before element i.
+template <class Key, class Index, class KeyAt, class PassBy>
+void smallest(std::vector<Entry<Key, Index>>& kept, size_t k, int64_t n, const KeyAt& key_at, const PassBy& pass_by) {
   kept.clear();
-  size_t room = std::max<size_t>(2 * k, k + kBlock);
+  size_t room = k + std::max<size_t>(k, kPassed);
   kept.reserve(room);
   bool full = false;
-  Key bound = 0;
-  for (int64_t start = 0; start < n; start += kBlock) {
-    Key keys[kBlock], least = std::numeric_limits<Key>::max();
-    int64_t count = std::min(kBlock, n - start);
-    if (count == kBlock)
-      for (int64_t i = 0; i < kBlock; ++i) keys[i] = key_at(start + i);
-    else
-      for (int64_t i = 0; i < count; ++i) keys[i] = key_at(start + i);
-    for (int64_t i = 0; i < count; ++i) least = std::min(least, keys[i]);
-    if (full && least >= bound) continue;
-    for (int64_t i = 0; i < count; ++i) {
-      if (full && keys[i] >= bound) continue;
-      kept.push_back({keys[i], static_cast<Index>(start + i)});
+  for (int64_t start = 0; start < n; start += kPassed) {
+    int64_t end = std::min(start + kPassed, n);
+    if (full && end - start == kPassed && pass_by(start, static_cast<int64_t>(kept[k - 1].index))) continue;
+    for (int64_t i = start; i < end; ++i) {
+      Key key = key_at(i);
+      if (full && key >= kept[k - 1].key) continue;
+      kept.push_back({key, static_cast<Index>(i)});
       if (kept.size() < room) continue;
       std::nth_element(kept.begin(), kept.begin() + static_cast<int64_t>(k) - 1, kept.end());
       kept.resize(k);
       full = true;
-      bound = kept[k - 1].key;
     }
   }
   std::sort(kept.begin(), kept.end());

@@ -31,8 +31,6 @@ struct Row {
   }
 };
 
-inline int64_t stride_of(const Tensor& t, int64_t dim) { return (t.dim() ? t.strides()[dim] : 1) * t.itemsize(); }
-
 // make()(row) for every row of `self` along `dim`; results that lack the dimension are given their one element.
 template <class F>
 void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values, const Tensor& indices, const F& make) {

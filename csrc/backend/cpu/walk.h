@@ -9,6 +9,9 @@
 
 namespace taeda::cpu {
 
+// In bytes; a number is a row of one.
+inline int64_t stride_of(const Tensor& t, int64_t dim) { return (t.dim() ? t.strides()[dim] : 1) * t.itemsize(); }
+
 template <int N>
 class Walk {
  public:
