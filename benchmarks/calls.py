@@ -10,8 +10,7 @@ GROUP = "calls"
 BUDGETS = {GROUP: Budget(0.25, 0.4), f"{GROUP}, dressed": Budget(0.5, 0.5)}
 
 
-def _plain(T: Any) -> dict[str, Any]:
-    a, b, m = T.ones(4), T.ones(4), T.ones(4, 4)
+def _calls(T: Any, a: Any, b: Any, m: Any) -> dict[str, Any]:
     return {
         "a + b": lambda: a + b,
         "a + 1": lambda: a + 1,
@@ -21,19 +20,14 @@ def _plain(T: Any) -> dict[str, Any]:
         "m @ m": lambda: m @ m,
         "relu(a)": lambda: T.relu(a),
     }
+
+
+def _plain(T: Any) -> dict[str, Any]:
+    return _calls(T, T.ones(4), T.ones(4), T.ones(4, 4))
 
 
 def _with_gradient(T: Any) -> dict[str, Any]:
-    a, b, m = T.ones(4, requires_grad=True), T.ones(4), T.ones(4, 4, requires_grad=True)
-    return {
-        "a + b": lambda: a + b,
-        "a + 1": lambda: a + 1,
-        "m[0]": lambda: m[0],
-        "m.view(16)": lambda: m.view(16),
-        "a.sum()": lambda: a.sum(),
-        "m @ m": lambda: m @ m,
-        "relu(a)": lambda: T.relu(a),
-    }
+    return _calls(T, T.ones(4, requires_grad=True), T.ones(4), T.ones(4, 4, requires_grad=True))
 
 
 def _with_subclass(T: Any) -> dict[str, Any]:
@@ -41,15 +35,7 @@ def _with_subclass(T: Any) -> dict[str, Any]:
         __torch_function__ = T._C._disabled_torch_function_impl
 
     a, m = T.ones(4).as_subclass(Sub), T.ones(4, 4).as_subclass(Sub)
-    return {
-        "a + b": lambda: a + a,
-        "a + 1": lambda: a + 1,
-        "m[0]": lambda: m[0],
-        "m.view(16)": lambda: m.view(16),
-        "a.sum()": lambda: a.sum(),
-        "m @ m": lambda: m @ m,
-        "relu(a)": lambda: T.relu(a),
-    }
+    return _calls(T, a, a, m)
 
 
 def _with_keyword(T: Any) -> dict[str, Any]:

@@ -64,8 +64,8 @@ generate_methods_for_privateuse1_backend(for_packed_sequence=False)
 
 # 2. Kernels. They get tensors, and look at their memory as arrays.
 _DTYPES = {
-    torch.float32: np.float32, torch.float64: np.float64, torch.int64: np.int64, torch.int32: np.int32, torch.bool:
-    np.bool_,
+    torch.float32: np.float32, torch.float64: np.float64, torch.int64: np.int64, torch.int32: np.int32,
+    torch.bool: np.bool_,
 }  # fmt: skip
 library = Library("aten", "IMPL", "PrivateUse1")
 calls = collections.Counter()

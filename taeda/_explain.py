@@ -52,9 +52,7 @@ def explain(function: Any, *args: Any, device: Any = "cpu", dtype: Any = None, l
     """
     out = file or sys.stdout
     if args or kwargs:
-        called = function
-        if isinstance(function, str):
-            called = _python_function(function)
+        called = _python_function(function) if isinstance(function, str) else function
         print(_title(called), file=out)
         with explain_calls(file=out):
             return called(*args, **kwargs)
@@ -99,6 +97,10 @@ def describe(function: Any, *, device: Any = "cpu", dtype: Any = None, layout: A
     rows = [*_python_rows(op), *_rows(op, device, dtype_name, layout)]
     lines = [f"{_title(op)} on {device}" + (f", {dtype_name}" if dtype_name else ""), ""]
     lines += ["  " + line for line in _columns(rows)]
+    for called in _called_kernels(op, device, layout):
+        rows = [row for row in _python_rows(called) if row[0] in ("declaration", "dispatcher")]
+        rows += _rows(called, device, _dtype_name(called, dtype_name, strict=False), layout)
+        lines += ["", *("  " + line for line in _columns(rows))]
     others = [name for name in op.overloadpacket.overloads() if getattr(op.overloadpacket, name) is not op]
     if others:
         lines += ["", f"  other overloads (--overload): {', '.join(others)}"]
@@ -183,14 +185,15 @@ def _title(called: Any) -> str:
     return getattr(called, "__qualname__", "") or str(called)
 
 
-def _dtype_name(op: OpOverload, dtype: Any) -> str:
+def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
+    """The dtype asked for, by its name; another one if none is, or unless ``strict`` the op does not take it."""
     entry = _entry(op)
     supported = entry["dtypes"] if entry else []
-    if dtype is None:
-        return "float32" if "float32" in supported or not supported else supported[0]
-    name = str(dtype).removeprefix("torch.").removeprefix("taeda.")
+    name = str(dtype or "float32").removeprefix("torch.").removeprefix("taeda.")
     if supported and name not in supported:
-        raise NotImplementedError(f"{_title(op)} takes no {name}; it takes {', '.join(supported)}")
+        if dtype is None or not strict:
+            return supported[0]
+        raise NotImplementedError(f"taeda.explain: {_title(op)} takes no {name}; it takes {', '.join(supported)}")
     return name
 
 
@@ -228,11 +231,16 @@ def _python_rows(op: OpOverload) -> list[Row]:
     return rows
 
 
-def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
-    """From the dispatcher to the kernel and what it chooses by dtype."""
+def _hops(op: OpOverload, device: Any, layout: Any) -> list[tuple[Any, str, str, str | None]]:
+    """The kernels that the dispatcher would enter for such tensors."""
     import taeda
 
-    hops = _C._foretell(op, taeda.device(device), getattr(taeda, str(layout or "strided").removeprefix("torch.")))
+    return _C._foretell(op, taeda.device(device), getattr(taeda, str(layout or "strided").removeprefix("torch.")))
+
+
+def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
+    """From the dispatcher to the kernel and what it chooses by dtype."""
+    hops = _hops(op, device, layout)
     rows = [_hop(*hop) for hop in hops]
     entry = _entry(op)
     if entry is not None and hops[-1][2] in ("Dense", "Everywhere", "Composite"):
@@ -254,8 +262,13 @@ def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dty
     return [("backward", *place) for place in gradient_places(entry, recording, dtype)]
 
 
+def _slot(key: str, kind: str) -> str:
+    """Under which name ``ops.json`` has a kernel."""
+    return key if kind == "Dense" else kind
+
+
 def _symbol(entry: dict[str, Any], key: str, kind: str) -> str:
-    return entry["kernels"].get(key if kind == "Dense" else kind, "")
+    return entry["kernels"].get(_slot(key, kind), "")
 
 
 def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
@@ -267,7 +280,7 @@ def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
     entry = _entry(op)
     symbol = _symbol(entry, key, kind) if entry else ""
     found = kernel_definition(symbol, entry) if entry and symbol else None
-    by_hand = (entry or {}).get("by_hand", {}).get(key if kind == "Dense" else kind)
+    by_hand = (entry or {}).get("by_hand", {}).get(_slot(key, kind))
     place = found.at if found else by_hand["at"] if by_hand else ""
     return (_LAYERS[kind], symbol or f"{key} kernel", place)
 
@@ -279,7 +292,7 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
     _, key, kind, _ = hop
     symbol = _symbol(entry, key, kind)
     found = kernel_definition(symbol, entry)
-    by_hand = entry.get("by_hand", {}).get(key if kind == "Dense" else kind)
+    by_hand = entry.get("by_hand", {}).get(_slot(key, kind))
     rows: list[Row] = []
     if by_hand and found:
         rows.append(("written by hand", by_hand["symbol"], by_hand["at"]))
@@ -289,10 +302,37 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
         loop = loop_place(entry, found, dtype)
         if loop:
             rows.append(("chooses by dtype", *loop))
-    calls = by_hand.get("calls", []) if by_hand else found.calls if found else []
-    if kind == "Composite" and calls:
+    calls = _calls(entry, kind)
+    if calls:
         rows.append(("may call", ", ".join(f"ops::{name}" for name in calls), ""))
     return rows
+
+
+def _calls(entry: dict[str, Any], kind: str) -> list[str]:
+    """The ops that a composite may call, by their C++ names."""
+    from taeda._explain_places import kernel_definition
+
+    if kind != "Composite":
+        return []
+    by_hand = entry.get("by_hand", {}).get(kind)
+    found = None if by_hand else kernel_definition(_symbol(entry, "", kind), entry)
+    return by_hand.get("calls", []) if by_hand else found.calls if found else []
+
+
+def _called_kernels(op: OpOverload, device: Any, layout: Any) -> list[OpOverload]:
+    """Those of the ops that a composite may call which compute themselves."""
+    from taeda._explain_places import ops_table
+
+    entry = _entry(op)
+    called = []
+    for name in _calls(entry, _hops(op, device, layout)[-1][2]) if entry else []:
+        overloads = (
+            full_name.partition(".")[2]
+            for full_name, other in ops_table().items()
+            if full_name.partition(".")[0] == name and other["kind"] in ("pointwise", "reduction", "kernel")
+        )
+        called += [find_overload(f"aten::{name}", overload) for overload in list(overloads)[:1]]
+    return called
 
 
 def _columns(rows: list[Row], first: int = 16) -> list[str]:

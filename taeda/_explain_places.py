@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +12,6 @@ if TYPE_CHECKING:
     from taedagen.emit.sources import Definition
 
 _GENERATED = Path(__file__).parent / "generated"
-_LOOP_TYPES = {
-    "float32": "float", "float16": "float", "bfloat16": "float", "float64": "double", "int64": "int64_t",
-    "uint32": "int64_t", "uint64": "int64_t", "int32": "int32_t", "int16": "int32_t", "int8": "int32_t",
-    "uint16": "int32_t", "uint8": "uint8_t", "bool": "uint8_t", "complex64": "Complex<float>",
-    "complex128": "Complex<double>",
-}  # fmt: skip
 _ISA_FOLDERS = {"AVX512": "avx512", "AVX2": "avx2"}
 
 
@@ -65,10 +60,15 @@ def kernel_definition(symbol: str, entry: dict[str, Any]) -> Definition | None:
     return find(symbol, types, family, "shape/ops")
 
 
+def _read(definition: Definition) -> tuple[list[str], str]:
+    """The lines of a function's file, and the function."""
+    source = (_GENERATED / definition.file.removeprefix("taeda/generated/")).read_text().splitlines()
+    return source, "\n".join(source[definition.line - 1 : definition.line + 40]).partition("\n}")[0]
+
+
 def loop_place(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
     """What a generated CPU kernel runs for a dtype: the formula's loop in the instruction set of this machine."""
-    source = (_GENERATED / definition.file.removeprefix("taeda/generated/")).read_text().splitlines()
-    body = "\n".join(source[definition.line - 1 : definition.line + 40]).partition("\n}")[0]
+    source, body = _read(definition)
     suffix = "_reduction" if definition.file.endswith("_reduction.cpp") else ""
     table = _table_name(body, source)
     return _loop_place(table, f"csrc/backend/cpu/{entry['family']}{suffix}_loops.h", dtype) if table else None
@@ -76,12 +76,9 @@ def loop_place(entry: dict[str, Any], definition: Definition, dtype: str) -> tup
 
 def gradient_places(entry: dict[str, Any], recording: Definition, dtype: str) -> list[tuple[str, str]]:
     """The loops that make gradients in one pass: those that the node of a function of the autograd layer names."""
-    import re
-
-    source = (_GENERATED / recording.file.removeprefix("taeda/generated/")).read_text()
-    body = "\n".join(source.splitlines()[recording.line - 1 : recording.line + 40]).partition("\n}")[0]
+    source, body = _read(recording)
     node = re.search(r"make_node<(\w+)>", body)
-    text = source.partition(f"struct {node[1]} final")[2].partition("\n};")[0] if node else ""
+    text = "\n".join(source).partition(f"struct {node[1]} final")[2].partition("\n};")[0] if node else ""
     header = f"csrc/backend/cpu/{entry['family']}_gradients_loops.h"
     places = [_loop_place(f"{kernel}_loops", header, dtype) for kernel in re.findall(r"cpu::fused\(cpu::(k_\w+)", text)]
     return [place for place in places if place]
@@ -98,16 +95,17 @@ def _loop_place(table: str, header: str, dtype: str) -> tuple[str, str] | None:
     at = next((i for i, line in enumerate(lines) if f" {table}[] = {{" in line), None)
     if at is None:
         return None
+    from taedagen.emit.variants import COMPUTES
+
+    c_type = next(c_type for dtypes, c_type in COMPUTES.values() if dtype in dtypes)
     isa = _ISA_FOLDERS.get(_C._get_cpu_capability(), "baseline")
-    shown, line = _loop_of(lines, at, _LOOP_TYPES[dtype])
+    shown, line = _loop_of(lines, at, c_type)
     widened = f", {dtype} widened in blocks" if dtype in ("float16", "bfloat16") else ""
     return f"cpu::{isa}::{shown or table}{widened}", f"taeda/generated/{header}:{line + 1}"
 
 
 def _table_name(body: str, source: list[str]) -> str | None:
     """The loops that the kernel's constant (``k_add_Tensor``) points to."""
-    import re
-
     constant = re.search(r"\bk_\w+", body)
     if not constant:
         return None
@@ -120,8 +118,6 @@ def _table_name(body: str, source: list[str]) -> str | None:
 
 def _loop_of(lines: list[str], at: int, c_type: str) -> tuple[str, int]:
     """The table's entry for a C++ type and the line of its formula."""
-    import re
-
     end = next(i for i in range(at, len(lines)) if lines[i].rstrip().endswith("};"))
     entries = re.findall(r"loop<(\w+), ((?:[^<>]|<[^<>]*>)+)>", "\n".join(lines[at : end + 1]))
     for functor, type_ in entries:

@@ -59,13 +59,13 @@ def main() -> None:
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a CMake option")
     options = parser.parse_args()
     defines = [f"-D{d}" for d in options.D]
+    folder = ROOT / "build" / "dev"
     if options.cpp_test:
-        folder = ROOT / "build" / "dev"
         build(folder, *defines, target="taeda_tests")
         run(folder / "taeda_tests")
     else:
-        build(ROOT / "build" / "dev", *defines)
-        link_into_tree(ROOT / "build" / "dev")
+        build(folder, *defines)
+        link_into_tree(folder)
 
 
 if __name__ == "__main__":

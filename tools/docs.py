@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-
 PAGES = ROOT / "build" / "docs"
 GUIDES = ("tour", "add-an-op", "port-an-op", "add-a-backend", "glossary", "errors", "design", "benchmarks")
 

@@ -6,7 +6,6 @@ import sys
 import tomllib
 from pathlib import Path
 
-extras = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"][
-    "optional-dependencies"
-]
+project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text())["project"]
+extras = project["optional-dependencies"]
 print("numpy " + " ".join(requirement.replace(" ", "") for name in sys.argv[1:] for requirement in extras[name]))

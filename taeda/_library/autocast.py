@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import _C
+from taeda._library.keys import key_of
 from taeda._ops import OpOverload
 
 
@@ -17,13 +18,12 @@ def make_autocast_kernel(op: OpOverload, device_type: str, cast_inputs: taeda.dt
         ValueError: ``device_type`` is no device type with autocast, or ``cast_inputs`` is no dtype.
     """
     from taeda.amp.autocast_mode import autocast, cast_tensors, is_autocast_available
-    from taeda.library import _KEYS
 
     if not isinstance(device_type, str) or not is_autocast_available(device_type):
         raise ValueError(f"taeda.library.register_autocast: there is no autocast on {device_type!r}")
     if not isinstance(cast_inputs, taeda.dtype):
         raise ValueError(f"taeda.library.register_autocast: cast_inputs must be a dtype; got {cast_inputs!r}")
-    key = f"Autocast{_KEYS.get(device_type, device_type)}"
+    key = f"Autocast{key_of(device_type)}"
     this_layer = _C.DispatchKeySet(key)
 
     def kernel(*args: Any, **kwargs: Any) -> Any:

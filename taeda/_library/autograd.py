@@ -67,8 +67,14 @@ def make_autograd_kernel(op: OpOverload, backward: Function | None, setup_contex
             f"taeda.library.register_autograd: {op} writes to its arguments, so that it has no derivative"
         )
 
+    positional = [a for a in op._schema.arguments if not a.kwarg_only]
+    keywords = {a.name: a.default_value for a in op._schema.arguments if a.kwarg_only}
+
     def kernel(keyset: Any, *args: Any, **kwargs: Any) -> Any:
         below = keyset & _C._after_autograd_keyset
+        # setup_context and backward see every argument, also those that a call leaves at their defaults.
+        args += tuple(a.default_value for a in positional[len(args) :])
+        kwargs = keywords | kwargs
         flat, counts = _flatten(args)
         if not _wants_grad(flat):
             return op.redispatch(below, *args, **kwargs)

@@ -13,6 +13,7 @@ from taeda._library.autocast import make_autocast_kernel
 from taeda._library.autograd import make_autograd_kernel
 from taeda._library.fake import as_meta_kernel
 from taeda._library.infer_schema import infer_schema
+from taeda._library.keys import key_of
 from taeda._library.places import place_of
 
 Function = Callable[..., Any]
@@ -145,7 +146,8 @@ class CustomOpDef:
         if not self._opoverload._schema.returns:
             return None
         raise NotImplementedError(
-            f"taeda.library: {self._qualname} does not know its results' shapes; tell it with register_fake"
+            f"taeda.library: {self._qualname} got tensors without memory (device meta) and cannot tell its results' "
+            "shapes; register_fake gives it a function that does"
         )
 
     # --- registration
@@ -155,11 +157,10 @@ class CustomOpDef:
         def register(function: Function) -> Function:
             devices = [device_types] if device_types is None or isinstance(device_types, str) else device_types
             for device in devices:
-                if device in self._kernels:
-                    self._kernels[device] = function
-                    continue
+                is_new = device not in self._kernels
                 self._kernels[device] = function
-                self._lib.impl(self._opoverload, self._kernel_for(device), _key_of(device))
+                if is_new:
+                    self._lib.impl(self._opoverload, self._kernel_for(device), key_of(device))
             return function
 
         return register if fn is None else register(fn)
@@ -205,12 +206,6 @@ class CustomOpDef:
 
     def __repr__(self) -> str:
         return f"<CustomOpDef({self._qualname}) from {place_of(self._init_fn)}>"
-
-
-def _key_of(device: str | None) -> str:
-    from taeda.library import _KEYS
-
-    return "CompositeExplicitAutograd" if device is None else _KEYS.get(device, device)
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Any]:

@@ -16,6 +16,7 @@ from taeda.func._reverse import (
     check_differentiable,
     check_tensors,
     chosen_arguments,
+    flat_outputs,
     jacrev,
     pull_back,
     record,
@@ -35,12 +36,7 @@ def _pushed(
         for dual, tangent in zip(duals, tangents, strict=True):
             _autograd._set_tangent(dual, tangent, level)
         result, aux = split_aux(func(tree_unflatten(duals, spec)), has_aux, name)
-        outputs, output_spec = tree_flatten(result)
-        for output in outputs:
-            if not isinstance(output, Tensor):
-                raise RuntimeError(
-                    f"taeda.func.{name}: the function must return tensors only; got {type(output).__name__}"
-                )
+        outputs, output_spec = flat_outputs(result, name)
         return outputs, [_autograd._get_tangent(output, level) for output in outputs], output_spec, aux
     finally:
         _autograd._exit_dual_level(level)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.nn.utils.stateless import _functional_call
 
 
 def _merged(dicts: Any) -> dict[str, Tensor]:
-    if isinstance(dicts, Mapping):
-        return dict(dicts)
+    if isinstance(dicts, dict):
+        return dicts
     if not isinstance(dicts, Sequence):
         raise ValueError(f"taeda.func.functional_call: takes a dict or a sequence of dicts; got {type(dicts).__name__}")
     merged: dict[str, Tensor] = {}
@@ -26,60 +26,11 @@ def _merged(dicts: Any) -> dict[str, Tensor]:
     return merged
 
 
-def _with_tied(module: nn.Module, given: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The other names of each parameter that was given, too."""
-    names: dict[int, list[str]] = {}
-    for named in (module.named_parameters, module.named_buffers):
-        for name, tensor in named(remove_duplicate=False):
-            names.setdefault(id(tensor), []).append(name)
-    result = dict(given)
-    for group in names.values():
-        values = [given[name] for name in group if name in given]
-        if not values:
-            continue
-        if any(value is not values[0] for value in values):
-            raise ValueError(f"taeda.func.functional_call: {group} are one tensor, but several values are given")
-        result.update(dict.fromkeys(group, values[0]))
-    return result
-
-
-def _check_keys(module: nn.Module, given: dict[str, Tensor], strict: bool) -> None:
-    own = [name for name, _ in module.named_parameters(remove_duplicate=False)]
-    own += [name for name, _ in module.named_buffers(remove_duplicate=False)]
-    unexpected = sorted(given.keys() - set(own))
-    missing = sorted(set(own) - given.keys())
-    if strict and (unexpected or missing):
-        raise RuntimeError(f"taeda.func.functional_call: unexpected keys {unexpected}, missing keys {missing}")
-
-
-@contextlib.contextmanager
-def _replaced(module: nn.Module, values: dict[str, Tensor]) -> Iterator[None]:
-    """The module with other tensors under these names; what the module assigns to them in the scope goes into
-    ``values``."""
-    places = []
-    for name, value in values.items():
-        path, _, last = name.rpartition(".")
-        owner = module.get_submodule(path)
-        holder = next((h for h in (owner._parameters, owner._buffers) if last in h), None)
-        if holder is None:
-            raise AttributeError(f"taeda.func.functional_call: the module has no parameter or buffer '{name}'")
-        places.append((holder, last, holder[last], name))
-        if not isinstance(value, Tensor):
-            raise TypeError(f"taeda.func.functional_call: '{name}' must be a tensor; got {type(value).__name__}")
-    try:
-        for holder, last, _, name in places:
-            holder[last] = values[name]
-        yield
-    finally:
-        for holder, last, before, _ in reversed(places):
-            holder[last] = before
-
-
 def functional_call(
     module: nn.Module,
     parameter_and_buffer_dicts: Mapping[str, Tensor] | Sequence[Mapping[str, Tensor]],
     args: Any = None,
-    kwargs: Mapping[str, Any] | None = None,
+    kwargs: dict[str, Any] | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
@@ -89,7 +40,8 @@ def functional_call(
     Args:
         module: the module; it is as before afterwards.
         parameter_and_buffer_dicts: tensors by their names in ``named_parameters`` and ``named_buffers``; one dict or
-            several without common keys. What is missing keeps its value.
+            several without common keys. What is missing keeps its value. What the module puts in the place of a
+            tensor ends up in the dict, if there is but one.
         args: the positional argument, or a tuple of them.
         kwargs: the keyword arguments.
         tie_weights: a tensor that the module holds under several names is replaced under all.
@@ -98,13 +50,10 @@ def functional_call(
     Raises:
         ValueError: keys twice, or several values for one tied tensor.
         RuntimeError: ``strict`` is violated.
+        TypeError: something else than a tensor is given, or in its place.
     """
     given = _merged(parameter_and_buffer_dicts)
-    _check_keys(module, given, strict)
-    values = _with_tied(module, given) if tie_weights else given
-    positional = () if args is None else args if isinstance(args, tuple) else (args,)
-    with _replaced(module, values):
-        return module(*positional, **(kwargs or {}))
+    return _functional_call(module, given, args, kwargs, tie_weights=tie_weights, strict=strict)
 
 
 def stack_module_state(models: Sequence[nn.Module]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:

@@ -63,6 +63,17 @@ def split_aux(result: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
     return result
 
 
+def flat_outputs(result: Any, function: str) -> tuple[list[Tensor], TreeSpec]:
+    """The tensors that a function returned, and their structure."""
+    outputs, spec = tree_flatten(result)
+    for output in outputs:
+        if not isinstance(output, Tensor):
+            raise RuntimeError(
+                f"taeda.func.{function}: the function must return tensors only; got {type(output).__name__}"
+            )
+    return outputs, spec
+
+
 class Recorded(NamedTuple):
     """A function's outputs at copies of its inputs, with their graph."""
 
@@ -90,12 +101,7 @@ def record(func: Callable[..., Any], inputs: Any, has_aux: bool, function: str) 
             for x, outside in zip(leaves, linked, strict=True)
         ]
         result, aux = split_aux(func(tree_unflatten(points, spec)), has_aux, function)
-    outputs, output_spec = tree_flatten(result)
-    for output in outputs:
-        if not isinstance(output, Tensor):
-            raise RuntimeError(
-                f"taeda.func.{function}: the function must return tensors only; got {type(output).__name__}"
-            )
+    outputs, output_spec = flat_outputs(result, function)
     tracked = [o for o in [*outputs, *tree_leaves(aux)] if isinstance(o, Tensor) and o.requires_grad]
     own = [p for p, outside in zip(points, linked, strict=True) if not outside]
     is_linked = was_recording and (any(linked) or _autograd._leads_elsewhere(tracked, own))

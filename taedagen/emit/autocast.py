@@ -21,19 +21,18 @@ def emit_autocast(plan: Plan) -> dict[str, str]:
 
 
 def _signature(op: Op) -> str:
-    parameters = ", ".join(("KeySet keys", cpp.parameters(op.schema.arguments)))
-    return f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({parameters})"
+    return f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)})"
 
 
 def _header(family: Family, ops: list[Op]) -> str:
-    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', ""]
+    lines = [family.made, "#pragma once", '#include "api/values.h"', ""]
     lines += ["namespace taeda::autocast {", *(f"{_signature(op)};" for op in ops), "}  // namespace taeda::autocast"]
     return "\n".join([*lines, ""])
 
 
 def _source(family: Family, ops: list[Op]) -> str:
     lines = [
-        f"// Made by taedagen from {family.source}.",
+        family.made,
         f'#include "autocast/ops/{family.name}.h"',
         "",
         '#include "api/ops.h"',

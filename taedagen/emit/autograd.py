@@ -12,16 +12,14 @@ from taedagen.emit.dispatch import elsewhere, prototypes
 from taedagen.emit.files import part_name, shares
 from taedagen.emit.forward import call_tangent, reads_overwritten, tangent_function
 from taedagen.emit.fused import Fused, fused_files, fused_kernels, gains
-from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, used_arguments
+from taedagen.emit.lowering import METADATA, Lowering, Typed, argument_kind, joint_call, used_arguments
 from taedagen.emit.plan import Family, Plan, is_view
-from taedagen.opdef.declaration import Declaration, Op
+from taedagen.opdef.declaration import REGISTRY, Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
 from taedagen.opdef.schema import Argument
 
 _OWNED = {"IntList": "std::vector<int64_t>", "floatList": "std::vector<double>", "ScalarList": "std::vector<Scalar>",
           "str": "std::string"}  # fmt: skip
-
-
 # In a derivative these are what comes in, whatever the op's own arguments are called.
 _INCOMING = ("grad", "grads", "needs")
 
@@ -54,17 +52,24 @@ class Derivative:
         return "_".join([node_name(self.op), *marks])
 
 
+# Where PyTorch's nodes, whose names programs print and compare, are not numbered in the order of our declarations.
+NODE_NUMBERS = {
+    "sum": 0, "sum.dim_IntList": 1, "mean": 0, "mean.dim": 1, "prod": 0, "prod.dim_int": 1, "max.dim": 0, "max": 1,
+    "min.dim": 0, "min": 1, "median": 0, "median.dim": 1, "nanmedian": 0, "nanmedian.dim": 1, "rsub.Scalar": 1,
+    "clamp.Tensor": 0, "clamp": 1, "pow.Tensor_Tensor": 1, "pow.Tensor_Scalar": 0, "pow.Scalar": 2,
+}  # fmt: skip
+
+
 def node_name(op: Op) -> str:
     """``AddBackward0``: the number tells overloads with derivatives of their own apart."""
     name = op.declaration.name.lstrip("_")
     camel = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     for digit in "123":
         camel = camel.replace(f"{digit}d", f"{digit}D")
-    from taedagen.opdef.declaration import REGISTRY
-
     plain = op.declaration.name.removesuffix("_")  # ``copy_`` and ``copy`` would be called the same
     siblings = [d for d in REGISTRY.declarations if d.derivative and d.name.removesuffix("_") == plain]
     index = siblings.index(op.declaration) if op.declaration in siblings else 0
+    index = NODE_NUMBERS.get(f"{plain}.{op.schema.overload}".removesuffix("."), index)
     return f"{camel}Backward{index}"
 
 
@@ -78,7 +83,7 @@ def trace_derivative(op: Op) -> Derivative | None:
         else next(o for o in declaration.ops() if o.numbers == op.numbers).schema
     )
     result_names = _result_names(declaration)
-    allowed = {*schema.names, "grad", "grads", "needs", *result_names}
+    allowed = {*schema.names, *_INCOMING, *result_names}
     parameters = list(inspect.signature(declaration.derivative).parameters)
     for name in parameters:
         if name not in allowed:
@@ -193,7 +198,7 @@ def emit_autograd(plan: Plan) -> dict[str, str]:
 
 def _header(plan: Plan, family: Family) -> str:
     lines = [
-        f"// Made by taedagen from {family.source}.",
+        family.made,
         "#pragma once",
         '#include "api/values.h"',
         "",
@@ -203,7 +208,7 @@ def _header(plan: Plan, family: Family) -> str:
         lines.append(f"namespace {layer} {{")
         for op in family.ops:
             if plan.has_body(op) and has(op):
-                lines.append(f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({_keyed(op)});")
+                lines.append(f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)});")
         lines.append(f"}}  // namespace {layer}")
     return "\n".join([*lines, "}  // namespace taeda", ""])
 
@@ -213,10 +218,6 @@ def _derivatives(plan: Plan, family: Family) -> dict[Op, Derivative]:
     recording = [op for op in family.ops if plan.has_body(op) and plan.has_autograd_layer(op) and op.variant != "out"]
     traced = {op: trace_derivative(op) for op in recording if may_have_gradient(op)}
     return {op: derivative for op, derivative in traced.items() if derivative}
-
-
-def _keyed(op: Op) -> str:
-    return ", ".join(filter(None, ("KeySet keys", cpp.parameters(op.schema.arguments))))
 
 
 # Bytes of generated text in one unit, which take up to 10 s to compile.
@@ -256,7 +257,7 @@ def _layers(plan: Plan, op: Op, derivative: Derivative | None, done: set[str]) -
 
 def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: list[str]) -> str:
     lines = [
-        f"// Made by taedagen from {family.source}.",
+        family.made,
         '#include "api/values.h"',
         f'#include "autograd/ops/{family.name}.h"',
         '#include "autograd/record.h"',
@@ -336,16 +337,15 @@ def _apply(derivative: Derivative) -> list[str]:
         lines.append(f"    const int64_t needs[] = {{{flags}}};")
         known["needs"] = Typed("IntList(needs)", "IntList")
     lines += _unpacked(derivative, known)
-    grouped = list(derivative.gradients.items())
-    joint = _is_joint(derivative)
-    if joint:
-        lines += _joint(derivative, grouped, known)
+    joint = joint_call(derivative.gradients.values())
+    if joint is not None:
+        lines += _joint(derivative, joint, known)
     else:
         together = next((k for k in derivative.fused if len(k.of) > 1), None)
         if together:
             wanted = " && ".join(_needed(derivative, a) for a in derivative.differentiable if a.name in together.of)
             lines.append(f"    const bool fused = {wanted} && {_fused_call(derivative, together, known)};")
-        for name, root in grouped:
+        for name, root in derivative.gradients.items():
             lines += _single(derivative, name, root, known, "!fused && " * bool(together and name in together.of))
     return [*lines, "  }"]
 
@@ -364,8 +364,12 @@ def _needed(derivative: Derivative, argument: Argument) -> str:
     index = arguments.index(argument)
     if not any(a.type.is_list for a in arguments):
         return f"needed({index})"
-    begin = " + ".join([f"{a.name}_count_" for a in arguments[:index]]) or "0"
-    return f"needed({begin}, {argument.name}_count_)"
+    return f"needed({_begin(arguments[:index])}, {argument.name}_count_)"
+
+
+def _begin(before: list[Argument]) -> str:
+    """Where the gradients of an argument begin, after those of the arguments before it."""
+    return " + ".join(f"{a.name}_count_" for a in before) or "0"
 
 
 def _unpacked(derivative: Derivative, known: dict[str, Typed]) -> list[str]:
@@ -393,19 +397,15 @@ def _unpacked(derivative: Derivative, known: dict[str, Typed]) -> list[str]:
     return lines
 
 
-def _is_joint(derivative: Derivative) -> bool:
-    """Whether the gradients are results of one call, made together."""
-    return any(root.kind == "item" and root.args[0].kind == "call" for root in derivative.gradients.values())
-
-
-def _joint(derivative: Derivative, gradients: list[tuple[str, Expr]], known: dict[str, Typed]) -> list[str]:
+def _joint(derivative: Derivative, call: Expr, known: dict[str, Typed]) -> list[str]:
+    """All gradients, of which ``call`` makes several."""
     lowering = Lowering(derivative.op.declaration, known)
-    call = next(root.args[0] for _, root in gradients if root.kind == "item")
     value = lowering.expression(call)
     lines = [*(f"    {s}" for s in lowering.statements), f"    auto all = {value.text};"]
-    for name, root in gradients:
+    for name, root in derivative.gradients.items():
         index = next(i for i, a in enumerate(derivative.differentiable) if a.name == name)
-        text = f"std::get<{root.value}>(all)" if root.kind == "item" else lowering.expression(root).text
+        is_part = root.kind == "item" and root.args[0] is call
+        text = f"std::get<{root.value}>(all)" if is_part else lowering.expression(root).text
         lines.append(f"    if ({_needed(derivative, derivative.differentiable[index])}) grad_inputs[{index}] = {text};")
     return lines
 
@@ -415,7 +415,7 @@ def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Type
     argument = derivative.differentiable[index]
     lowering = Lowering(derivative.op.declaration, known)
     (value,) = lowering.lower([root])
-    begin = " + ".join([f"{a.name}_count_" for a in derivative.differentiable[:index]]) or "0"
+    begin = _begin(derivative.differentiable[:index])
     lists = any(a.type.is_list for a in derivative.differentiable)
     target = f"grad_inputs[{begin if lists else index}]"
     if argument.type.is_list:
@@ -432,13 +432,18 @@ def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Type
 # --- functions
 
 
-def _below(plan: Plan, op: Op, functionality: str) -> str:
+def _below(op: Op) -> str:
     arguments = "".join(f", {cpp.identifier(a.name)}" for a in op.schema.arguments)
     return f"Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, keys{arguments})"
 
 
+def _made_below(op: Op, guard: str) -> list[str]:
+    """``made``: what the layers below return."""
+    return ["  auto made = [&] {", f"    {guard}", f"    return {_below(op)};", "  }();"]
+
+
 def _signature(op: Op) -> str:
-    return f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({_keyed(op)}) {{"
+    return f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)}) {{"
 
 
 def _skip(plan: Plan, op: Op) -> tuple[str, str]:
@@ -457,16 +462,16 @@ def _plain(plan: Plan, op: Op) -> list[str]:
     floor, guard = _skip(plan, op)
     lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
     if op.variant != "inplace":
-        return [*lines, f"  {guard}", f"  return {_below(plan, op, floor)};", "}"]
+        return [*lines, f"  {guard}", f"  return {_below(op)};", "}"]
     first = cpp.identifier(op.schema.arguments[0].name)
     lines += [f"  check_inplace({first}, recording({first}));", "  {", f"    {guard}"]
-    lines += [f"    {_below(plan, op, floor)};", "  }"]
+    lines += [f"    {_below(op)};", "  }"]
     return [*lines, f"  if (has_tangents({first})) [[unlikely]] zero_tangents({first});", "}"]
 
 
 def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     floor, guard = _skip(plan, op)
-    tensors, below = _tensor_names(op), _below(plan, op, floor)
+    tensors, below = _tensor_names(op), _below(op)
     rule = [] if derivative is None else tangent_function(op, derivative.gradients, _result_names(op.declaration))
     lines = [*rule, cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
     if op.variant == "out":
@@ -483,9 +488,8 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     if op.variant == "inplace":
         return [*lines, *_inplace(op, derivative, below, guard, tangent), "}"]
     lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    if (!forward) [[likely]] return {below};"]
-    lines += ["    auto made = [&] {", f"      {guard}", f"      return {below};", "    }();", f"    {tangent}"]
-    lines += ["    return made;", "  }", *_node_of(op, derivative)]
-    lines += ["  auto made = [&] {", f"    {guard}", f"    return {below};", "  }();", *_set_history(op)]
+    lines += [*(f"  {line}" for line in _made_below(op, guard)), f"    {tangent}"]
+    lines += ["    return made;", "  }", *_node_of(op, derivative), *_made_below(op, guard), *_set_history(op)]
     lines.append(f"  if (forward) [[unlikely]] {tangent}")
     if derivative:
         lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
@@ -554,33 +558,19 @@ def _set_history(op: Op) -> list[str]:
 
 def _inplace_or_view(op: Op) -> list[str]:
     keys = "  keys = keys & KeySet::below(Functionality::ADInplaceOrView);"
-    arguments = "".join(f", {cpp.identifier(a.name)}" for a in op.schema.arguments)
-    below = f"Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, keys{arguments})"
-    guard = "    Below guard(Functionality::ADInplaceOrView);"
+    guard = "Below guard(Functionality::ADInplaceOrView);"
     lines = [cpp.place_comment(op.declaration), _signature(op), keys]
     if not is_view(op):
         written = [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_mutable]
         bumps = [f'  bump({w}, "{op.schema.name}");' for w in written]
         if op.variant == "functional" and op.schema.returns:
-            return [
-                *lines,
-                "  auto made = [&] {",
-                guard,
-                f"    return {below};",
-                "  }();",
-                *bumps,
-                "  return made;",
-                "}",
-            ]
-        return [*lines, "  {", guard, f"    {below};", "  }", *bumps, "}"]
+            return [*lines, *_made_below(op, guard), *bumps, "  return made;", "}"]
+        return [*lines, "  {", f"    {guard}", f"    {_below(op)};", "  }", *bumps, "}"]
     base = cpp.identifier(next(a for a in op.schema.arguments if a.type.alias).name)
     if not op.declaration.differentiable:  # detach: shares versions, but in-place calls on it are nobody's history
         return [
             *lines,
-            "  auto made = [&] {",
-            guard,
-            f"    return {below};",
-            "  }();",
+            *_made_below(op, guard),
             f"  if (!made->is_inference()) made->share_versions_of(*{base}.impl());",
             "  return made;",
             "}",
@@ -593,10 +583,7 @@ def _inplace_or_view(op: Op) -> list[str]:
     repeat = repeat.replace("[", "[i, " if owned else "[i", 1) if many else repeat
     return [
         *lines,
-        "  auto made = [&] {",
-        guard,
-        f"    return {below};",
-        "  }();",
+        *_made_below(op, guard),
         f"  return {function}({base}, std::move(made), [&]({parameter}) {{ return make_replay({repeat}); }});",
         "}",
     ]

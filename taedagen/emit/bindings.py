@@ -14,72 +14,15 @@ MODULES = {"": "functions", "nn": "nn", "linalg": "linalg", "fft": "fft", "speci
 _FAST_READERS = {"int": "IntArg", "SymInt": "IntArg", "bool": "BoolArg", "float": "FloatArg", "ScalarType": "DTypeArg"}
 # In-place forms that are functions too, beside methods: those of most functions of one tensor, and a few more.
 INPLACE_FUNCTIONS = {
-    f"{name}_"
-    for name in [
-        "abs",
-        "acos",
-        "acosh",
-        "addmv",
-        "arccos",
-        "arccosh",
-        "arcsin",
-        "arcsinh",
-        "arctan",
-        "arctanh",
-        "asin",
-        "asinh",
-        "atan",
-        "atanh",
-        "ceil",
-        "celu",
-        "clamp",
-        "clamp_max",
-        "clamp_min",
-        "clip",
-        "conj_physical",
-        "cos",
-        "cosh",
-        "deg2rad",
-        "erf",
-        "erfc",
-        "exp",
-        "exp2",
-        "expm1",
-        "fix",
-        "floor",
-        "frac",
-        "gcd",
-        "i0",
-        "lcm",
-        "ldexp",
-        "log",
-        "log10",
-        "log1p",
-        "log2",
-        "logit",
-        "nan_to_num",
-        "neg",
-        "negative",
-        "rad2deg",
-        "reciprocal",
-        "relu",
-        "round",
-        "rrelu",
-        "rsqrt",
-        "selu",
-        "sigmoid",
-        "sin",
-        "sinc",
-        "sinh",
-        "sqrt",
-        "square",
-        "tan",
-        "tanh",
-        "threshold",
-        "trunc",
-        "xlogy",
-    ]
-}
+    f"{name}_" for name in (
+        "abs", "acos", "acosh", "addmv", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin",
+        "asinh", "atan", "atanh", "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "cos",
+        "cosh", "deg2rad", "erf", "erfc", "exp", "exp2", "expm1", "fix", "floor", "frac", "gcd", "i0", "lcm", "ldexp",
+        "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg", "negative", "rad2deg", "reciprocal", "relu",
+        "round", "rrelu", "rsqrt", "selu", "sigmoid", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh",
+        "threshold", "trunc", "xlogy",
+    )
+}  # fmt: skip
 _MOST_OPTIONAL = 2  # positional arguments with defaults that the straight path still takes
 
 
@@ -96,7 +39,7 @@ class Bound:
 
     @property
     def symbol(self) -> str:
-        return cpp.identifier((f"{self.module}_" if self.module else "") + self.name)
+        return _symbol(self.module, self.name)
 
     @property
     def where(self) -> str:
@@ -107,6 +50,10 @@ class Bound:
     @property
     def declaration(self) -> Declaration:
         return self.overloads[0][0].declaration
+
+
+def _symbol(module: str, name: str) -> str:
+    return cpp.identifier((f"{module}_" if module else "") + name)
 
 
 def bound_names(plan: Plan) -> list[Bound]:
@@ -179,7 +126,7 @@ def _bound_header(names: list[Bound], absent: list[Bound]) -> str:
 
 def _family(family: Family, names: list[Bound]) -> str:
     used = sorted({op.declaration.family for b in names for pair in b.overloads for op in pair if op})
-    lines = [f"// Made by taedagen from {family.source}."]
+    lines = [family.made]
     lines += [f'#include "api/{u}.h"\n#include "dispatch/ops/{u}.h"' for u in used]
     lines += ['#include "python/bound.h"', "", "namespace taeda::python {", "namespace bound {", ""]
     for bound in names:
@@ -307,15 +254,10 @@ def _varargs_block(op: Op, positional: list[Argument]) -> str:
 def _run(op: Op, given: list[Argument]) -> str:
     tensors = [cpp.identifier(a.name) for a in given if a.type.is_tensor]
     work = f"work({tensors[0]})" if not is_view(op) else "0"
-    name = f"{_symbol_of(op)}_name"
+    name = f"{_symbol(op.declaration.module, op.schema.name)}_name"
     if op.variant == "inplace":
         return f"return run_inplace({name}, {work}, args[0], [&] {{ {_call(op, given)}; }});"
     return f"return run({name}, {cpp.table_symbol(op)}, {work}, [&] {{ return {_call(op, given)}; }});"
-
-
-def _symbol_of(op: Op) -> str:
-    module = op.declaration.module
-    return cpp.identifier((f"{module}_" if module else "") + op.schema.name)
 
 
 def _tables(plan: Plan, absent: list[Bound]) -> str:
@@ -350,7 +292,7 @@ OPERATORS = {
     "nb_and": "binary bitwise_and bitwise_and", "nb_or": "binary bitwise_or bitwise_or",
     "nb_xor": "binary bitwise_xor bitwise_xor", "nb_lshift": "binary_function bitwise_left_shift",
     "nb_rshift": "binary_function bitwise_right_shift", "nb_negative": "unary neg", "nb_positive": "unary positive",
-    "nb_absolute": "unary abs", "nb_invert": "unary bitwise_not", "nb_inplace_add": "inplace add_",
+    "nb_absolute": "unary abs", "nb_invert": "invert bitwise_not", "nb_inplace_add": "inplace add_",
     "nb_inplace_subtract": "inplace sub_", "nb_inplace_multiply": "inplace mul_",
     "nb_inplace_true_divide": "inplace div_",
     "nb_inplace_floor_divide": "inplace floor_divide_", "nb_inplace_remainder": "inplace remainder_",

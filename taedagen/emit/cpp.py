@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from taedagen.opdef.declaration import Declaration, Op
-from taedagen.opdef.schema import Argument, Schema, Type
+from taedagen.opdef.schema import Argument, Type
 
 _PLAIN = {
     "int": "int64_t", "SymInt": "int64_t", "float": "double", "bool": "bool", "str": "std::string_view",
@@ -21,6 +21,11 @@ ARG_TYPES = {
 _NAMED_DEFAULTS = {
     "contiguous_format": "MemoryFormat::Contiguous", "preserve_format": "MemoryFormat::Preserve",
     "strided": "Layout::Strided", "Mean": "1", "Sum": "2", "float": "DType::Float32", "long": "DType::Int64",
+}  # fmt: skip
+# Operators that numbers and vectors share; what the bitwise and the logical ones mean depends on the element.
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/",
+    "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
 # Words of C++ that schemas use as parameter names.
 _RESERVED = {"default", "float", "int", "bool", "double", "char", "and", "or", "not", "this", "new", "keys_", "long"}
@@ -45,11 +50,11 @@ def cpp_type(type_: Type) -> str:
     return f"std::optional<{plain}>" if type_.optional else plain
 
 
-def return_type(schema: Schema, variant: str) -> str:
+def return_type(op: Op) -> str:
     """In-place and out functions return nothing: their results are their arguments."""
-    if variant != "functional":
+    if op.variant != "functional":
         return "void"
-    parts = [_return_part(r.type) for r in schema.returns]
+    parts = [_return_part(r.type) for r in op.schema.returns]
     return parts[0] if len(parts) == 1 else f"std::tuple<{', '.join(parts)}>" if parts else "void"
 
 
@@ -61,7 +66,7 @@ def _return_part(type_: Type) -> str:
 
 def signature(op: Op) -> str:
     """``Tensor(const Tensor&, const Scalar&)``: ops with the same one share their boxing."""
-    return f"{return_type(op.schema, op.variant)}({', '.join(cpp_type(a.type) for a in op.schema.arguments)})"
+    return f"{return_type(op)}({', '.join(cpp_type(a.type) for a in op.schema.arguments)})"
 
 
 def default(argument: Argument) -> str | None:
@@ -105,6 +110,11 @@ def parameters(arguments: Iterable[Argument], with_defaults: bool = False) -> st
         value = default(argument) if with_defaults else None
         parts.append(text if value is None else f"{text} = {value}")
     return ", ".join(parts)
+
+
+def keyed_parameters(op: Op) -> str:
+    """Of a kernel above the backends, which gets the keys that are left."""
+    return ", ".join(filter(None, ("KeySet keys", parameters(op.schema.arguments))))
 
 
 def names(arguments: Iterable[Argument]) -> str:
@@ -151,4 +161,4 @@ def table_symbol(op: Op) -> str:
 
 
 def entry_name(op: Op) -> str:
-    return identifier(f"{op.schema.name}_{op.schema.overload}" if op.schema.overload else f"{op.schema.name}_plain")
+    return identifier(f"{op.schema.name}_{op.schema.overload or 'plain'}")

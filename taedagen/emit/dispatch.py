@@ -46,9 +46,9 @@ def _api(plan: Plan, family: Family) -> str:
 
 def _prototype(plan: Plan, op: Op) -> str:
     arguments = op.schema.arguments
-    first = cpp.optional_from(op, [o for o in plan.ops_named(op.cpp_name)])
+    first = cpp.optional_from(op, plan.ops_named(op.cpp_name))
     shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
-    return f"TAEDA_API {cpp.return_type(op.schema, op.variant)} {op.cpp_name}({shown});"
+    return f"TAEDA_API {cpp.return_type(op)} {op.cpp_name}({shown});"
 
 
 def prototypes(plan: Plan, body: list[str]) -> list[str]:
@@ -110,7 +110,7 @@ def _constants(plan: Plan, op: Op) -> list[str]:
         lines.append("};")
     kernels = plan.kernels(op)
     if kernels:
-        pointer = f"{cpp.return_type(op.schema, op.variant)}(*)"
+        pointer = f"{cpp.return_type(op)}(*)"
         types = [cpp.cpp_type(a.type) for a in op.schema.arguments]
         lines.append(f"const StaticKernel {entry}_kernels[] = {{")
         for kernel in kernels:
@@ -152,15 +152,12 @@ def _function(op: Op) -> str:
     """``ops::name``: the key set of the tensor arguments, then the table."""
     arguments = op.schema.arguments
     tensors = [cpp.identifier(a.name) for a in arguments if a.type.is_tensor]
-    sources = ", ".join(tensors)
-    if not tensors:
-        device = next((a for a in arguments if a.type.base == "Device"), None)
-        sources = f"factory_keys({cpp.identifier(device.name)})" if device else "factory_keys(std::nullopt)"
-    keys = f"dispatch_keys({sources})" if tensors else f"effective({sources})"
+    device = next((cpp.identifier(a.name) for a in arguments if a.type.base == "Device"), "std::nullopt")
+    keys = f"dispatch_keys({', '.join(tensors)})" if tensors else f"effective(factory_keys({device}))"
     call_arguments = "".join(f", {cpp.identifier(a.name)}" for a in arguments)
     return _lines(
         cpp.place_comment(op.declaration),
-        f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({cpp.parameters(arguments)}) {{",
+        f"{cpp.return_type(op)} {op.cpp_name}({cpp.parameters(arguments)}) {{",
         f"  return Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, {keys}{call_arguments});",
         "}",
     ).rstrip()
@@ -176,7 +173,7 @@ def _left_out(plan: Plan) -> str:
     ]  # fmt: skip
     for op in plan.left_out:
         types = ", ".join(cpp.cpp_type(a.type) for a in op.schema.arguments)
-        result = cpp.return_type(op.schema, op.variant)
+        result = cpp.return_type(op)
         lines.append(f'{result} {op.cpp_name}({types}) {{ left_out("{op.schema.name}"); }}')
     return _lines(*lines, "", "}  // namespace taeda::ops")
 

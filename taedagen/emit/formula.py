@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from taedagen.emit import cpp
 from taedagen.opdef.declaration import REGISTRY, Declaration
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.expr import Expr, call, shared_nodes, trace, walk, wrap
 from taedagen.opdef.intrinsics import CALLS
 from taedagen.opdef.schema import Argument
 
-_INFIX = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-    "bitwise_and": "&",
-    "bitwise_or": "|",
-    "bitwise_xor": "^",
-}
+_INFIX = cpp.INFIX | {"bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^"}
 _MASK_INFIX = {"logical_and": "&", "logical_or": "|", "logical_xor": "^"}
 
 
@@ -175,8 +163,6 @@ def _bind(parameters: Sequence[Argument], args: list[Expr], kwargs: dict[str, Ex
 
 def python_default(parameter: Argument) -> Any:
     """The schema's default as a Python value."""
-    import ast
-
     text = str(parameter.default)
     try:
         return ast.literal_eval(text)

@@ -10,7 +10,7 @@ import inspect
 from typing import Any
 
 from taedagen.emit import cpp
-from taedagen.emit.lowering import Lowering, Typed, argument_kind, used_arguments
+from taedagen.emit.lowering import Lowering, Typed, argument_kind, joint_call, used_arguments
 from taedagen.emit.plan import is_view
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.expr import Expr, arg, trace
@@ -23,7 +23,7 @@ def tangent_function(op: Op, gradients: dict[str, Expr], result_names: list[str]
     """``mul_tangent(made, self, other)``; of an in-place op ``mul__tangent(before, self, other)``, where ``before`` is
     what ``self`` was and None if nothing reads it."""
     parameters = [f"[[maybe_unused]] {p}" for p in cpp.parameters(op.schema.arguments).split(", ")]
-    first = "const Tensor& before" if op.variant == "inplace" else f"const {_result_type(op)}& made"
+    first = "const Tensor& before" if op.variant == "inplace" else f"const {cpp.return_type(op)}& made"
     lines = ["namespace {", f"void {op.cpp_name}_tangent([[maybe_unused]] {first}, {', '.join(parameters)}) {{"]
     lines.append("  for (EachLevel level; level.next();) {")
     lines += [f"    {line}" for line in _body(op, gradients, result_names)]
@@ -54,10 +54,6 @@ def rule_roots(op: Op) -> list[Expr]:
         return []
     root: Any = trace(rule, {name: arg(name) for name in inspect.signature(rule).parameters})
     return [root]
-
-
-def _result_type(op: Op) -> str:
-    return cpp.return_type(op.schema, "functional")
 
 
 def _body(op: Op, gradients: dict[str, Expr], result_names: list[str]) -> list[str]:
@@ -150,14 +146,14 @@ def _transposed(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], tar
 
 def _additions(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], wanted: list[Argument]) -> list[str]:
     lines: list[str] = []
-    joint = next((r.args[0] for r in gradients.values() if r.kind == "item" and r.args[0].kind == "call"), None)
+    joint = joint_call(gradients.values())
     shared = Lowering(op.declaration, known)
     if joint is not None:
         value = shared.expression(joint)
         lines += [*shared.statements, f"auto all = {value.text};"]
     for a in wanted:
         root, name = gradients[a.name], cpp.identifier(a.name)
-        if joint is not None and root.kind == "item":
+        if joint is not None and root.kind == "item" and root.args[0] is joint:
             lines.append(f"if ({_has(a)}) jacobian.add({name}, std::get<{root.value}>(all));")
             continue
         lowering = Lowering(op.declaration, known)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from taedagen.emit import cpp
 from taedagen.emit.formula import can_expand, supported
 from taedagen.emit.plan import Family
-from taedagen.emit.pointwise import Kernel, loop_files, tables
+from taedagen.emit.pointwise import Kernel, loop_files, loop_tables
 from taedagen.emit.variants import is_operand
 from taedagen.opdef.declaration import FLOATING, Declaration
 from taedagen.opdef.expr import Expr, substitute, walk
@@ -126,15 +126,14 @@ def _kernel(declaration: Declaration, gradients: dict[str, Expr], suffix: str) -
 
 def fused_files(family: Family, kernels: list[Fused]) -> dict[str, str]:
     """The loops per instruction set, and the constants that nodes name."""
-    made = f"// Made by taedagen from {family.source}."
     folder = f"csrc/backend/cpu/{family.name}_gradients"
     loops = [Kernel(k.declaration) for k in kernels]
     files = loop_files(family, f"{family.name}_gradients", loops)
-    lines = [made, "#pragma once", '#include "backend/cpu/fused.h"', "", "namespace taeda::cpu {"]
+    lines = [family.made, "#pragma once", '#include "backend/cpu/fused.h"', "", "namespace taeda::cpu {"]
     lines += [f"extern const Pointwise {k.symbol};" for k in kernels]
     files[f"{folder}.h"] = "\n".join([*lines, "}  // namespace taeda::cpu", ""])
-    lines = [made, f'#include "backend/cpu/{family.name}_gradients.h"', "", "namespace taeda {", *tables(loops), "",
-             "namespace cpu {", "using namespace shape;"]  # fmt: skip
+    lines = [family.made, f'#include "backend/cpu/{family.name}_gradients.h"', "", "namespace taeda {",
+             *loop_tables(loops), "", "namespace cpu {", "using namespace shape;"]  # fmt: skip
     for kernel, loop in zip(kernels, loops, strict=True):
         lines += [cpp.place_comment(kernel.declaration), f"const Pointwise {kernel.symbol}{loop.initializer()};"]
     files[f"{folder}.cpp"] = "\n".join([*lines, "}  // namespace cpu", "}  // namespace taeda", ""])

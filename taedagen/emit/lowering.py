@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from taedagen.emit import cpp
 from taedagen.opdef.declaration import REGISTRY, Declaration
-from taedagen.opdef.expr import Expr, shared_nodes, walk
+from taedagen.opdef.expr import Expr, children, shared_nodes, walk
 from taedagen.opdef.intrinsics import CALLS
 from taedagen.opdef.schema import Argument, Schema, Type, split_commas
 
@@ -20,20 +21,7 @@ METADATA = {
     "dtype": "ScalarType",
     "storage_offset": "int",
 }
-_INFIX = {
-    "add": "+",
-    "sub": "-",
-    "mul": "*",
-    "div": "/",
-    "lt": "<",
-    "le": "<=",
-    "gt": ">",
-    "ge": ">=",
-    "eq": "==",
-    "ne": "!=",
-    "logical_and": "&&",
-    "logical_or": "||",
-}
+_INFIX = cpp.INFIX | {"logical_and": "&&", "logical_or": "||"}
 _SWAPPED = {"add": "add", "mul": "mul", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne",
             "maximum": "maximum", "minimum": "minimum"}  # fmt: skip
 
@@ -121,7 +109,7 @@ class Lowering:
     def _metadata(self, node: Expr) -> Typed:
         source = node.args[0]
         stored = self.known.get(f"{source.name}.{node.name}") if source.kind == "arg" else None
-        if stored is not None and node.name not in ("size",):
+        if stored is not None and node.name != "size":
             return stored
         sizes = self.known.get(f"{source.name}.sizes") if source.kind == "arg" else None
         if node.name == "size":
@@ -156,7 +144,7 @@ class Lowering:
             return Typed(f"({texts[0]} ? {texts[1]} : {texts[2]})", values[1].type)
         if node.name == "logical_not":
             return Typed(f"(!{texts[0]})", "bool")
-        if node.name in CALLS or node.name in ("pow",):
+        if node.name in CALLS:
             return Typed(f"number::{node.name}({', '.join(texts)})", "Scalar" if is_scalar else "float")
         return self._op(node.name, values, {k: self.expression(v) for k, v in node.kwargs}, node)
 
@@ -233,8 +221,6 @@ def _fits(argument: Argument, value: Typed) -> bool:
         return value.type in ("IntList", "list") or (value.type == "int" and type_.list_size > 0)
     if kind == "TensorList":
         return value.type in ("TensorList", "list")
-    if kind == "bool":
-        return value.type in ("bool",)
     return value.type == kind
 
 
@@ -273,11 +259,16 @@ def _converted(argument: Argument, value: Typed) -> str:
     return value.text
 
 
+def joint_call(roots: Iterable[Expr]) -> Expr | None:
+    """The call that makes several gradients together, as its results; None if each is made by itself."""
+    return next((r.args[0] for r in roots if r.kind == "item" and r.args[0].kind == "call"), None)
+
+
 def used_arguments(roots: list[Expr]) -> dict[str, set[str]]:
     """Argument name to how it is used: ``{"value"}``, or only the metadata that is asked of it."""
     used: dict[str, set[str]] = {}
     for node in walk(roots):
-        for child in [*node.args, *(v for _, v in node.kwargs)]:
+        for child in children(node):
             if child.kind == "arg":
                 is_metadata = node.kind == "call" and node.name in METADATA and node.args[0] is child
                 used.setdefault(child.name, set()).add(node.name if is_metadata else "value")

@@ -17,6 +17,11 @@ class Kernel:
     backend: str = "CPU"
 
     @property
+    def key(self) -> str:
+        """What it serves: a backend, or by its kind all of them."""
+        return self.backend if self.kind == "Dense" else self.kind
+
+    @property
     def takes_keys(self) -> bool:
         return self.kind in ("Autograd", "InplaceOrView", "Autocast")
 
@@ -31,8 +36,13 @@ class Family:
     declared: tuple[Op, ...] = ()  # those too that are not selected: C++ may still name them
 
     @property
+    def made(self) -> str:
+        """The first line of what is generated from it."""
+        return f"// Made by taedagen from {self.source}."
+
+    @property
     def declarations(self) -> list[Declaration]:
-        return list(dict.fromkeys(op.declaration for op in self.ops)) if self.ops else []
+        return list(dict.fromkeys(op.declaration for op in self.ops))
 
 
 class Plan:

@@ -4,14 +4,15 @@ them."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from taedagen.emit import cpp
 from taedagen.emit.files import part_name, shares
-from taedagen.emit.formula import Formula
+from taedagen.emit.formula import Formula, formula_for, supported
 from taedagen.emit.plan import Family, Plan
-from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants, is_operand, supported
+from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants, is_operand
 from taedagen.opdef.declaration import Declaration, Op
 
 ISAS = {"default": "baseline", "avx2": "avx2", "avx512": "avx512"}
@@ -25,22 +26,9 @@ _PROMOTION = {
 _ELEMENT = {"same": "Common", "bool": "Bool", "real": "Real", "complex": "Complex"}
 # The bit of a dtype in ElementwiseRule::dtypes, by core/dtype.h.
 DTYPES = (
-    "uint8",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-    "bool",
-    "bfloat16",
-    "uint16",
-    "uint32",
-    "uint64",
-)
+    "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128", "bool",
+    "bfloat16", "uint16", "uint32", "uint64",
+)  # fmt: skip
 
 
 def emit_pointwise(plan: Plan) -> dict[str, str]:
@@ -58,28 +46,25 @@ def emit_pointwise(plan: Plan) -> dict[str, str]:
 
 
 def _header(family: Family, ops: list[Op], space: str) -> str:
-    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", '#include "api/values.h"', "",
+    lines = [family.made, "#pragma once", '#include "api/values.h"', "",
              f"namespace taeda::{space} {{"]  # fmt: skip
-    lines += [
-        f"{cpp.return_type(op.schema, op.variant)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});" for op in ops
-    ]
+    lines += [f"{cpp.return_type(op)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});" for op in ops]
     return "\n".join([*lines, f"}}  // namespace taeda::{space}", ""])
 
 
 def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     kernels = {d: Kernel(d) for d in dict.fromkeys(op.declaration for op in ops)}
     folder = f"csrc/backend/cpu/{family.name}"
-    made = f"// Made by taedagen from {family.source}."
     files = loop_files(family, family.name, list(kernels.values()))
-    lines = [made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
+    lines = [family.made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
              '#include "backend/cpu/loops.h"', '#include "shape/operands.h"', "", "namespace taeda {", "",
              "namespace {"]  # fmt: skip
     lines += ["using namespace shape;", "using cpu::Pointwise;", "}  // namespace", ""]
-    lines += [*tables(kernels.values()), "", "namespace {"]
+    lines += [*loop_tables(kernels.values()), "", "namespace {"]
     lines += [f"constexpr Pointwise k_{k.name}{k.initializer()};" for k in kernels.values()]
     lines += ["}  // namespace", ""]
     for op in ops:
-        lines += _functions(op, kernels[op.declaration])
+        lines += functions(op, partial(_body, op, kernels[op.declaration]))
     return files | {f"{folder}.cpp": "\n".join([*lines, "}  // namespace taeda", ""])}
 
 
@@ -92,8 +77,7 @@ class Kernel:
     rows: list[str] = field(default_factory=list)  # the table
 
     def __post_init__(self) -> None:
-        schema = self.declaration.schema
-        self.name = f"{schema.name}_{schema.overload}" if schema.overload else schema.name
+        self.name = self.declaration.schema.full_name.replace(".", "_")
         self.variants = Variants(self.declaration)
         self.table = f"k_{self.name}_loops"
         self._names: dict[str, str] = {}
@@ -144,8 +128,6 @@ class Kernel:
         )
 
     def _mask_inputs(self, form: Form, compute: str) -> list[bool]:
-        from taedagen.emit.formula import formula_for
-
         own = compute == "Bool" and formula_for(self.declaration, "bool") is not self.declaration.function
         return [own or n in self.variants.masks for n in form.inputs]
 
@@ -175,14 +157,18 @@ def bits(flags: list[bool]) -> int:
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 
-def tables(kernels: Iterable[Kernel]) -> list[str]:
-    """Declarations of the kernels' loops, one table for each instruction set."""
-    shown = ", ".join(f"{k.table}[]" for k in kernels)
+def loop_tables(kernels: Iterable[Kernel]) -> list[str]:
+    """Declarations of the kernels' loops."""
+    return tables(f"extern const Loop {', '.join(f'{k.table}[]' for k in kernels)};")
+
+
+def tables(declarations: str) -> list[str]:
+    """The declarations of tables, once for each instruction set."""
     lines = ["namespace cpu {"]
     for space in ISAS.values():
         guard = space != "baseline"
         lines += ["#if defined(__x86_64__)"] * guard
-        lines += [f"namespace {space} {{ extern const Loop {shown}; }}"]
+        lines += [f"namespace {space} {{ {declarations} }}"]
         lines += ["#endif"] * guard
     return [*lines, "}  // namespace cpu"]
 
@@ -207,7 +193,7 @@ def units(
         table: cost * sum(len(re.findall(r"\bloops?<", row)) for row in rows) for table, (_, rows) in made.items()
     }
     parts = shares(weights, _UNIT)
-    lines = [f"// Made by taedagen from {family.source}.", "#pragma once", f'#include "{header}"', "",
+    lines = [family.made, "#pragma once", f'#include "{header}"', "",
              "namespace taeda::cpu::TAEDA_ISA {", "", "namespace {", *structs, "}  // namespace", ""]  # fmt: skip
     for part, names in enumerate(parts):
         lines += [f"#if TAEDA_PART == {part}"] * (len(parts) > 1)
@@ -227,13 +213,12 @@ def units(
 # --- functions
 
 
-def _functions(op: Op, kernel: Kernel) -> list[str]:
+def functions(op: Op, body: Callable[[str], list[str]]) -> list[str]:
+    """The op's kernels for the CPU and for tensors without memory, of which ``body`` gives the statements."""
     lines = []
     for space in ("cpu", "meta"):
-        head = (
-            f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
-        )
-        lines += [cpp.place_comment(op.declaration), head, *(f"  {s}" for s in _body(op, kernel, space)), "}"]
+        head = f"{cpp.return_type(op)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
+        lines += [cpp.place_comment(op.declaration), head, *(f"  {s}" for s in body(space)), "}"]
     return [*lines, ""]
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
 from typing import Any
 
 from taedagen.emit import cpp
-from taedagen.emit.formula import Formula, expand
+from taedagen.emit.formula import Formula, expand, supported
 from taedagen.emit.plan import Family, Plan
-from taedagen.emit.pointwise import DTYPES, ISAS, bits, units
-from taedagen.emit.variants import COMPUTES, INTEGERS, supported
+from taedagen.emit.pointwise import DTYPES, ISAS, bits, functions, tables, units
+from taedagen.emit.variants import COMPUTES, INTEGERS
 from taedagen.opdef.declaration import REGISTRY, Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
 
@@ -29,18 +30,15 @@ def emit_reduction(plan: Plan) -> dict[str, str]:
 
 def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     kernels = {d: Kernel(d) for d in dict.fromkeys(op.declaration for op in ops)}
-    folder, made = f"csrc/backend/cpu/{family.name}_reduction", f"// Made by taedagen from {family.source}."
+    folder = f"csrc/backend/cpu/{family.name}_reduction"
     files = _loops(family, [k for k in kernels.values() if k.rows])
-    lines = [made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
-             '#include "backend/cpu/reduce_engine.h"', "", "namespace taeda {", "", "namespace cpu {"]  # fmt: skip
-    for space in ISAS.values():
-        tables = " ".join(f"extern const ReduceLoops* const {k.table}[];" for k in kernels.values() if k.rows)
-        text = f"namespace {space} {{ {tables} }}"
-        lines += [text] if space == "baseline" else ["#if defined(__x86_64__)", text, "#endif"]
-    lines += ["}  // namespace cpu", "", "namespace {", "using namespace shape;", "using cpu::Reduction;"]
+    lines = [family.made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
+             '#include "backend/cpu/reduce_engine.h"', "", "namespace taeda {", ""]  # fmt: skip
+    lines += tables(" ".join(f"extern const ReduceLoops* const {k.table}[];" for k in kernels.values() if k.rows))
+    lines += ["", "namespace {", "using namespace shape;", "using cpu::Reduction;"]
     lines += [k.constant() for k in kernels.values()] + ["}  // namespace", ""]
     for op in ops:
-        lines += _functions(op, kernels[op.declaration])
+        lines += functions(op, partial(_body, op, kernels[op.declaration]))
     return files | {f"{folder}.cpp": "\n".join([*lines, "}  // namespace taeda", ""])}
 
 
@@ -51,7 +49,7 @@ class Kernel:
         self.declaration = declaration
         self.spec: Any = declaration.function
         schema = declaration.schema
-        self.name = f"{schema.name}_{schema.overload}" if schema.overload else schema.name
+        self.name = schema.full_name.replace(".", "_")
         twin = declaration.options.get("same_as")
         if twin:
             self.spec = next(d for d in REGISTRY.declarations if d.schema.full_name == twin).function
@@ -202,16 +200,6 @@ def _loops(family: Family, kernels: list[Kernel]) -> dict[str, str]:
 
 
 # --- functions
-
-
-def _functions(op: Op, kernel: Kernel) -> list[str]:
-    lines = []
-    for space in ("cpu", "meta"):
-        head = (
-            f"{cpp.return_type(op.schema, op.variant)} {space}::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{"
-        )
-        lines += [cpp.place_comment(op.declaration), head, *(f"  {s}" for s in _body(op, kernel, space)), "}"]
-    return [*lines, ""]
 
 
 def _body(op: Op, kernel: Kernel, space: str) -> list[str]:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.plan import Plan
-from taedagen.emit.sources import Definition, scan_all
+from taedagen.emit.sources import CALL, Definition, scan_all
 from taedagen.emit.structured import emit_structured
 from taedagen.opdef.declaration import Op, Registry
-
-_CALL = re.compile(r"\bops::(\w+)\(")
 
 
 def read_selection(path: Path, registry: Registry) -> set[str]:
@@ -49,7 +46,7 @@ def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool =
 
     while True:
         plan = Plan(registry, selects, autograd)
-        calls = set(_CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
+        calls = set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
         for op in (op for family in plan.families for op in family.ops if plan.has_body(op)):
             calls |= _calls_by_hand([kernel.symbol for kernel in plan.backend_kernels(op)], written)
         needed = {op.schema.full_name for name in calls for op in plan.ops_named(name)}

@@ -18,7 +18,7 @@ _START = re.compile(
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+\((?:[A-Z][A-Z0-9_]+, )?([a-z_]\w*)[,)]")
 _SWITCH = re.compile(r"\b(?:visit|visit_\w+|with_dtype)\(")
-_CALL = re.compile(r"\bops::(\w+)\(")
+CALL = re.compile(r"\bops::(\w+)\(")
 
 
 @dataclass
@@ -91,7 +91,7 @@ def _read(lines: list[str], at: int, start: re.Match[str], spaces: list[str], sh
     for i in range(at, len(lines)):
         if _SWITCH.search(lines[i]) and definition.switch_line is None:
             definition.switch_line = i + 1
-        definition.calls += [call for call in _CALL.findall(lines[i]) if call not in definition.calls]
+        definition.calls += [call for call in CALL.findall(lines[i]) if call not in definition.calls]
         if i >= last and (lines[i].startswith("}") or (i == last and lines[i].rstrip().endswith("}"))):
             break
     return definition

@@ -4,6 +4,7 @@ written by hand in ``csrc/backend`` and ``csrc/composite``."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from taedagen.emit import cpp
@@ -39,12 +40,8 @@ def _written_rules() -> set[str]:
     return {name for path in headers for name in re.findall(r"^\S.* (\w+)\(", path.read_text(), re.MULTILINE)}
 
 
-def _returns(op: Op) -> str:
-    return cpp.return_type(op.schema, op.variant)
-
-
-def _declare(op: Op, extra: str = "") -> str:
-    return f"{op.cpp_name}({', '.join(filter(None, (cpp.parameters(op.schema.arguments), extra)))})"
+def _declare(op: Op, scope: str = "") -> str:
+    return f"{cpp.return_type(op)} {scope}{op.cpp_name}({cpp.parameters(op.schema.arguments)})"
 
 
 def is_shaped(declaration: Declaration) -> bool:
@@ -59,7 +56,7 @@ def _namespaces(plan: Plan, op: Op) -> list[str]:
 
 def _header(plan: Plan, family: Family, ops: list[Op]) -> str:
     lines = [
-        f"// Made by taedagen from {family.source}.",
+        family.made,
         "#pragma once",
         '#include "api/values.h"',
         "",
@@ -68,7 +65,7 @@ def _header(plan: Plan, family: Family, ops: list[Op]) -> str:
     for op in ops:
         lines.append(cpp.place_comment(op.declaration))
         for space in _namespaces(plan, op):
-            lines.append(f"namespace {space} {{ {_returns(op)} {_declare(op)}; }}")
+            lines.append(f"namespace {space} {{ {_declare(op)}; }}")
         if is_shaped(op.declaration) and op.variant == "functional":
             for backend in _handwritten_backends(plan):
                 lines.append(f"namespace {backend} {{ void {op.cpp_name}({_kernel_parameters(op)}); }}")
@@ -93,7 +90,7 @@ def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
     body: list[str] = []
     for op in ops:
         body += _definitions(plan, op)
-    lines = [f"// Made by taedagen from {family.source}.", '#include "api/values.h"',
+    lines = [family.made, '#include "api/values.h"',
              '#include "autograd/numbers.h"', '#include "shape/arguments.h"', f'#include "shape/ops/{family.name}.h"',
              '#include "shape/rules.h"', '#include "shape/spec.h"', "",
              "namespace taeda {", *prototypes(plan, body), "using namespace taeda::autograd;", ""]  # fmt: skip
@@ -108,7 +105,7 @@ def _definitions(plan: Plan, op: Op) -> list[str]:
         body = _body(plan, op, space)
         if body is not None:
             body = [*(_device_checks(op) if space == "meta" else ()), *body]
-            lines += [comment, f"{_returns(op)} {space}::{_declare(op)} {{", *(f"  {line}" for line in body), "}", ""]
+            lines += [comment, f"{_declare(op, f'{space}::')} {{", *(f"  {line}" for line in body), "}", ""]
     return lines
 
 
@@ -236,6 +233,10 @@ def _shaped(op: Op, space: str) -> list[str]:
         return [*lines, f"return {{{', '.join(values)}}};" if many else "return out0;"]
     for n, s in zip(names, spec, strict=True):
         lines += _out_checks(op, n, f"{s}.dtype")
+    if fills:
+        lines += _apart(op, names)
+        inputs = ", ".join(f"{a.name}_read" if a.type.is_tensor else cpp.identifier(a.name) for a in op.inputs)
+        joined = ", ".join(filter(None, (inputs, *("{}" for _ in names))))
     lines += [
         f"shape::Out target{i}({cpp.identifier(n)}, {s});" for i, (n, s) in enumerate(zip(names, spec, strict=True))
     ]
@@ -244,6 +245,14 @@ def _shaped(op: Op, space: str) -> list[str]:
         lines.append(f"{space}::{declaration.name}({joined.format(*values)});")
         lines += [f"target{i}.finish();" for i in range(len(names))]
     return lines
+
+
+def _apart(op: Op, outs: Sequence[str]) -> list[str]:
+    """Statements that make ``x_read`` of each tensor argument ``x``: kernels may read after they began to write."""
+    own = str(bool(op.declaration.options.get("own_out"))).lower()
+    targets = ", ".join(f"&{cpp.identifier(n)}" for n in outs)
+    return [f"auto {a.name}_read = shape::apart({cpp.identifier(a.name)}, {{{targets}}}, {own});"
+            for a in op.inputs if a.type.is_tensor]  # fmt: skip
 
 
 def _shaped_temporary(op: Op, space: str, rule: str) -> list[str]:

@@ -19,8 +19,7 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
-    people
-    wrote are defined in the repository below ``root``, which an installed package has no copy of.
+    people wrote are defined in the repository below ``root``, which an installed package has no copy of.
     """
     written = scan_all(root, _HAND_WRITTEN)
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
@@ -44,7 +43,7 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
         "dtypes": list(declaration.dtypes),
         "declared": f"{declaration.where[0]}:{declaration.where[1]}",
         "derivative": bool(declaration.derivative),
-        "kernels": {kernel.backend if kernel.kind == "Dense" else kernel.kind: kernel.symbol for kernel in kernels},
+        "kernels": {kernel.key: kernel.symbol for kernel in kernels},
         "types": [cpp.cpp_type(a.type) for a in op.schema.arguments],
     }
     if declaration.derivative_where:
@@ -52,12 +51,11 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
     by_hand = {}
     for kernel in kernels:
         found = None if kernel.takes_keys else _hand_written(op, kernel.symbol, written)
-        key = kernel.backend if kernel.kind == "Dense" else kernel.kind
         file = f"csrc/composite/{declaration.options.get('files')}.cpp"
         if found:
-            by_hand[key] = _place(found)
+            by_hand[kernel.key] = _place(found)
         elif kernel.symbol.startswith("composite::") and (root / file).exists():
-            by_hand[key] = {"symbol": kernel.symbol, "at": file}  # a macro made its name
+            by_hand[kernel.key] = {"symbol": kernel.symbol, "at": file}  # a macro made its name
     if by_hand:
         entry["by_hand"] = by_hand
     return entry
@@ -93,9 +91,7 @@ def _hand_written(op: Op, symbol: str, written: dict[str, list[Definition]]) -> 
 def _is_hand_written(op: Op) -> bool:
     """Whether a person wrote what computes it, be it that the parameters are a macro's."""
     declaration = op.declaration
-    return declaration.kind in ("kernel", "composite") and bool(
-        declaration.options.get("files") or declaration.kind == "kernel"
-    )
+    return declaration.kind == "kernel" or "files" in declaration.options
 
 
 def _place(definition: Definition) -> dict[str, Any]:

@@ -27,7 +27,9 @@ from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.expr import Expr, op, trace
 from taedagen.opdef.intrinsics import FUNCTIONS as _FUNCTIONS
 
-globals().update({k: v for k, v in _FUNCTIONS.items() if k not in {"abs", "round", "pow"}})
+# Of the builtins among them, Python's own already call a symbol's operator.
+_VOCABULARY = {name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")}
+globals().update(_VOCABULARY)
 
 
 def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
@@ -54,5 +56,5 @@ __all__ = [
     "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
     "Declaration", "DeclarationError", "Expr", "Op",
     "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
-    *(name for name in _FUNCTIONS if name not in {"abs", "round", "pow"}),
+    *_VOCABULARY,
 ]  # fmt: skip

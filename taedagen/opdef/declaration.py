@@ -46,7 +46,6 @@ class Declaration:
     derivative: Callable[..., Any] | None = None
     derivative_where: tuple[str, int] | None = None
     tangent: Callable[..., Any] | None = None  # @op.forward
-    batching: Callable[..., Any] | None = None  # @op.batch
     differentiable: bool = True
 
     @property
@@ -71,11 +70,6 @@ class Declaration:
     def forward(self, function: Callable[..., Any]) -> Declaration:
         """The forward-mode derivative, where the derived one will not do."""
         self.tangent = function
-        return self
-
-    def batch(self, function: Callable[..., Any]) -> Declaration:
-        """The rule for vmap, where the derived one will not do."""
-        self.batching = function
         return self
 
     def formula(self, dtypes: tuple[str, ...]) -> Callable[[Callable[..., Any]], Declaration]:
@@ -133,7 +127,7 @@ class Declaration:
             outs.append(Argument(self.out_names[i], type_, None, keyword_only=True))
             returns.append(Return(type_, result.name))
         plain = schema.overload in ("", "self") or (schema.overload == "Tensor" and self.kind == "pointwise")
-        overload = "out" if plain else f"{schema.overload}_out"
+        overload = self.options.get("out_overload") or ("out" if plain else f"{schema.overload}_out")
         # The dtype that an out tensor has goes before the one that a new tensor would get.
         arguments = [replace(a, default="None") if a.name == "dtype" and a.type.optional else a
                      for a in schema.arguments]  # fmt: skip

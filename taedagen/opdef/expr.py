@@ -25,26 +25,10 @@ from typing import Any
 from taedagen.opdef.errors import DeclarationError
 
 # Calls whose result is a truth value per element, whatever their arguments.
-MASK_CALLS = frozenset(
-    [
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "eq",
-        "ne",
-        "logical_and",
-        "logical_or",
-        "logical_xor",
-        "logical_not",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "signbit",
-        "isposinf",
-        "isneginf",
-    ]
-)
+MASK_CALLS = frozenset([
+    "lt", "le", "gt", "ge", "eq", "ne", "logical_and", "logical_or", "logical_xor", "logical_not", "isnan", "isinf",
+    "isfinite", "signbit", "isposinf", "isneginf",
+])  # fmt: skip
 _BITWISE_OF_MASKS = {
     "bitwise_and": "logical_and", "bitwise_or": "logical_or", "bitwise_xor": "logical_xor",
     "bitwise_not": "logical_not",

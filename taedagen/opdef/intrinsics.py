@@ -63,5 +63,4 @@ def _function(name: str, arity: int) -> Callable[..., Expr]:
     return intrinsic
 
 
-# Python's own operators and builtins (abs, round, pow) reach the rest.
 FUNCTIONS: dict[str, Callable[..., Expr]] = {n: _function(n, c.arity) for n, c in CALLS.items()}

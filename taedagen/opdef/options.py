@@ -32,6 +32,8 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "everywhere": (("kernel",), "one function serves all backends"),
     "explicit": (("composite",), "autograd does not look inside"),
     "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
+    "out_overload": (KINDS, "the out= form's overload name, where it does not follow from the schema's own"),
+    "own_out": (("kernel",), "out= may not share memory with an argument; else arguments that do are copied"),
     "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', or others with a 'type error'"),
 }  # fmt: skip
 

@@ -50,7 +50,11 @@ def imag_(self):
 
 
 @kernel(
-    "complex(Tensor real, Tensor imag) -> Tensor", variants="function out", shape="complex_of", files="complex_numbers"
+    "complex(Tensor real, Tensor imag) -> Tensor",
+    variants="function out",
+    shape="complex_of",
+    files="complex_numbers",
+    out="same",
 )
 def complex_(real, imag):
     """The complex numbers with these real and imaginary parts, broadcast; both float32 or both float64."""

@@ -80,11 +80,13 @@ def linalg_lu_solve(LU, pivots, B, left, adjoint):
 
 
 @composite(
-    "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor", variants="function method out", autocast="fp32"
+    "lu_solve(Tensor self, Tensor LU_data, Tensor LU_pivots) -> Tensor",
+    variants="function method out",
+    files="decompositions",
+    autocast="fp32",
 )
 def lu_solve(self, LU_data, LU_pivots):
-    """``linalg_lu_solve`` with its arguments in another order."""
-    return op.linalg_lu_solve(LU_data, LU_pivots, self)
+    """``linalg_lu_solve`` with its arguments in another order; deprecated."""
 
 
 # --- inverse and solutions
@@ -244,10 +246,14 @@ def linalg_cholesky(self, upper):
     definite."""
 
 
-@composite("cholesky(Tensor self, bool upper=False) -> Tensor", variants="function method out", autocast="fp32")
+@composite(
+    "cholesky(Tensor self, bool upper=False) -> Tensor",
+    variants="function method out",
+    files="decompositions",
+    autocast="fp32",
+)
 def cholesky(self, upper):
-    """``linalg_cholesky`` under its other name."""
-    return op.linalg_cholesky(self, upper=upper)
+    """``linalg_cholesky`` under its old name; deprecated."""
 
 
 @composite(
@@ -344,9 +350,10 @@ def svd_backward(grad_u, grad_s, grad_vh, A, U, S, Vh, full_matrices, compute_uv
 
 @composite(
     "linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-    variants="function",
+    variants="function out",
     module="linalg",
     autocast="fp32",
+    out="same",
 )
 def linalg_svd(A, full_matrices, driver):
     """``A = U @ diag(S) @ Vh`` with singular values in descending order."""
@@ -561,6 +568,7 @@ def linalg_pinv(self, rcond, hermitian):
 @composite(
     "linalg_pinv.rcond_tensor(Tensor self, Tensor rcond, bool hermitian=False) -> Tensor",
     variants="function out",
+    out_overload="out_rcond_tensor",
     module="linalg",
 )
 def linalg_pinv(self, rcond, hermitian):
@@ -612,6 +620,7 @@ def linalg_matrix_rank(self, tol, hermitian):
 @composite(
     "linalg_matrix_rank.tol_tensor(Tensor input, Tensor tol, bool hermitian=False) -> Tensor",
     variants="function out",
+    out_overload="out_tol_tensor",
     module="linalg",
     autocast="fp32",
 )

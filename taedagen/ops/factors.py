@@ -12,6 +12,7 @@ from taedagen.opdef import *
 @kernel(
     "geqrf(Tensor self) -> (Tensor a, Tensor tau)",
     variants="function method out",
+    out_overload="a",
     shape="geqrf",
     files="factors",
     autocast="fp32",

@@ -93,6 +93,8 @@ def _index_put_impl_(self, indices, values, accumulate, unsafe):
     variants="function method out",
     shape="index_select",
     files="index",
+    out="same",
+    own_out=True,
 )
 def index_select(self, dim, index):
     """The slices of ``self`` along ``dim`` at the positions of the vector ``index``."""
@@ -259,7 +261,14 @@ def index_reduce(self, dim, index, source, reduce, include_self):
 # --- by the count of elements
 
 
-@kernel("take(Tensor self, Tensor index) -> Tensor", variants="function method out", shape="take", files="index")
+@kernel(
+    "take(Tensor self, Tensor index) -> Tensor",
+    variants="function method out",
+    shape="take",
+    files="index",
+    out="same",
+    own_out=True,
+)
 def take(self, index):
     """The elements whose positions in row-major order ``index`` holds, in the shape of ``index``."""
 

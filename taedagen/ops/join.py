@@ -8,6 +8,7 @@ from taedagen.opdef import *
     variants="function out",
     shape="cat",
     files="join",
+    own_out=True,
     out="type error",
     autocast="promote",
 )
@@ -42,6 +43,7 @@ def concatenate(tensors, dim):
     variants="function out",
     shape="stack",
     files="join",
+    own_out=True,
     out="type error",
     autocast="promote",
 )

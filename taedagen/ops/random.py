@@ -409,6 +409,7 @@ def _(grad):
     variants="function method out",
     shape="multinomial",
     files="random_ops",
+    out="same",
     not_differentiable=True,
 )
 def multinomial(self, num_samples, replacement, generator):

@@ -678,6 +678,7 @@ def linalg_vector_norm(self, ord, dim, keepdim, dtype):
 @composite(
     "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
     variants="out function",
+    out_overload="out",
     files="reduce",
     unbound=True,
     out="same",
@@ -689,6 +690,7 @@ def norm(self, p, dim, keepdim):
 @composite(
     "norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, *, ScalarType dtype) -> Tensor",
     variants="out function",
+    out_overload="dtype_out",
     files="reduce",
     unbound=True,
     out="same",

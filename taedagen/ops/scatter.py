@@ -8,6 +8,8 @@ from taedagen.opdef import *
     variants="function method out",
     shape="gather",
     files="scatter",
+    out="same",
+    own_out=True,
 )
 def gather(self, dim, index, sparse_grad):
     """``result[i][j][k] = self[i][index[i][j][k]][k]`` for ``dim`` 1; the shape of ``index``."""

@@ -79,6 +79,7 @@ def _(grad, self, dim, indices):
     variants="function method out",
     shape="kthvalue",
     files="sort",
+    own_out=True,
     nondiff="indices",
 )
 def kthvalue(self, k, dim, keepdim):

@@ -1,0 +1,11 @@
+"""Device types as dispatch keys."""
+
+from __future__ import annotations
+
+_EVERYWHERE = "CompositeExplicitAutograd"
+_KEYS = {None: _EVERYWHERE, "default": _EVERYWHERE, "cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}
+
+
+def key_of(device_type: str | None) -> str:
+    """The key of a device type's kernels, None for all types; a key stands for itself."""
+    return _KEYS.get(device_type) or str(device_type)
