@@ -82,46 +82,12 @@ _LAZY = {
 _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
-_ROOMS = frozenset(
-    [
-        "__config__",
-        "accelerator",
-        "amp",
-        "autograd",
-        "backends",
-        "compiler",
-        "cpu",
-        "cuda",
-        "distributions",
-        "fft",
-        "func",
-        "functional",
-        "futures",
-        "hub",
-        "jit",
-        "library",
-        "linalg",
-        "mps",
-        "multiprocessing",
-        "nn",
-        "ops",
-        "_ops",
-        "optim",
-        "overrides",
-        "profiler",
-        "random",
-        "return_types",
-        "serialization",
-        "signal",
-        "special",
-        "storage",
-        "testing",
-        "types",
-        "utils",
-        "version",
-        "xpu",
-    ]
-)
+_ROOMS = frozenset([
+    "__config__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft",
+    "func", "functional", "futures", "hub", "jit", "library", "linalg", "mps", "multiprocessing", "nn", "ops", "_ops",
+    "optim", "overrides", "profiler", "random", "return_types", "serialization", "signal", "special", "storage",
+    "testing", "types", "utils", "version", "xpu",
+])  # fmt: skip
 
 
 def __getattr__(name: str) -> _Any:

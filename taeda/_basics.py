@@ -18,8 +18,10 @@ def is_tensor(obj: Any) -> bool:
 
 
 def is_storage(obj: Any) -> bool:
-    """Whether ``obj`` is a storage."""
-    return isinstance(obj, _C.UntypedStorage)
+    """Whether ``obj`` is a storage, with a dtype or without."""
+    from taeda.storage import TypedStorage
+
+    return isinstance(obj, (_C.UntypedStorage, TypedStorage))
 
 
 def numel(input: Any) -> int:
@@ -105,6 +107,8 @@ def set_default_tensor_type(t: Any) -> None:
     """The old form of ``set_default_dtype``: takes ``torch.DoubleTensor`` or its name."""
     from taeda._utils import dtype_of_type_name
 
+    warnings.warn("taeda.set_default_tensor_type is deprecated; use set_default_dtype and set_default_device",
+                  UserWarning, stacklevel=2)  # fmt: skip
     _C.set_default_dtype(dtype_of_type_name(t))
 
 

@@ -145,7 +145,7 @@ def histogramdd(input: Tensor, bins: Any, *, range: Sequence[float] | None = Non
         ``hist``, with one dimension per coordinate, and ``bin_edges``, N vectors; both of the dtype of ``input``.
     """
     if not input.is_floating_point():
-        raise NotImplementedError(f"taeda.histogramdd: is for floating-point points; got {input.dtype}")
+        raise NotImplementedError(f"taeda.histogramdd: input must be floating-point; got {input.dtype}")
     if input.dim() < 2:
         raise RuntimeError(f"taeda.histogramdd: input must have 2 dimensions or more; got shape {tuple(input.shape)}")
     points = input.reshape(-1, input.shape[-1])

@@ -6,11 +6,13 @@ from typing import Any
 
 from taeda import _C
 
-_OLD_NAMES = {
+OLD_NAMES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte", "int8": "Char",
     "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
 }  # fmt: skip
+# The classes of storages, which there are for the dtypes that are as old.
+OLD_STORAGES = {f"{old}Storage": dtype for dtype, old in OLD_NAMES.items() if not old.startswith("UInt")}
 
 
 def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...],
@@ -31,14 +33,14 @@ def type_name(tensor: Any) -> str:
     """``torch.FloatTensor`` and the like."""
     name = str(tensor.dtype).removeprefix("torch.")
     device = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
-    return f"torch.{device}{_OLD_NAMES[name]}Tensor"
+    return f"torch.{device}{OLD_NAMES[name]}Tensor"
 
 
 def dtype_of_type_name(name: Any) -> Any:
     """The dtype that a dtype, an old name or type, or a Python type stands for; ValueError for anything else."""
     if isinstance(name, str):
         short = name.rpartition(".")[2].removesuffix("Tensor")
-        for dtype, old in _OLD_NAMES.items():
+        for dtype, old in OLD_NAMES.items():
             if old == short:
                 return getattr(_C, dtype)
         raise ValueError(f"taeda.Tensor.type: '{name}' is no tensor type")

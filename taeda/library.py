@@ -13,12 +13,15 @@ from typing import Any
 
 import taeda
 from taeda import _C
+from taeda._library.autocast import make_autocast_kernel
+from taeda._library.autograd import make_autograd_kernel
 from taeda._library.custom_ops import CustomOpDef, custom_op, find_custom_op
-from taeda._library.fake import get_ctx
+from taeda._library.fake import as_meta_kernel, get_ctx
 from taeda._library.infer_schema import infer_schema
+from taeda._library.keys import key_of
 from taeda._library.opcheck import opcheck
 from taeda._library.places import caller, place_of
-from taeda._ops import OpOverload
+from taeda._ops import OpOverload, find_overload
 
 __all__ = [
     "CustomOpDef",
@@ -146,6 +149,11 @@ def _name(op: Any) -> str:
     return op
 
 
+def _overload(op: Any) -> OpOverload:
+    qualified, _, overload = _name(op).partition(".")
+    return find_overload(qualified, overload)
+
+
 def define(qualname: str, schema: str | None = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Defines ``qualname`` (``"mylib::scale"``) with a schema ``"(Tensor x) -> Tensor"``.
 
@@ -159,23 +167,14 @@ def define(qualname: str, schema: str | None = None, *, lib: Library | None = No
     return None
 
 
-_KEYS = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta", "default": "CompositeExplicitAutograd"}
-
-
-def _keys(types: str | Sequence[str] | None) -> list[str]:
-    if types is None:
-        return ["CompositeExplicitAutograd"]
-    return [_KEYS.get(t, t) for t in ([types] if isinstance(types, str) else types)]
-
-
 def impl(qualname: str, types: str | Sequence[str] | None, func: Function | None = None, *,
          lib: Library | None = None) -> Any:  # fmt: skip
     """Registers a kernel for device types (``"cpu"``, ``"default"`` for all) or dispatch keys; also a decorator."""
 
     def register(function: Function) -> Function:
         library, name = _library_of(_name(qualname), lib)
-        for key in _keys(types):
-            library.impl(name, function, key)
+        for kind in [types] if types is None or isinstance(types, str) else types:
+            library.impl(name, function, key_of(kind))
         return function
 
     return register if func is None else register(func)
@@ -198,8 +197,6 @@ def register_fake(op: Any, func: Function | None = None, /, *, lib: Library | No
         return custom.register_fake if func is None else custom.register_fake(func)
 
     def register(function: Function) -> Function:
-        from taeda._library.fake import as_meta_kernel
-
         library, name = _library_of(_name(op), lib)
         library.impl(name, as_meta_kernel(function), "Meta", allow_override=allow_override)
         return function
@@ -230,12 +227,8 @@ def register_autograd(op: Any, backward: Function, /, *, setup_context: Function
     if custom is not None:
         custom.register_autograd(backward, setup_context=setup_context)
         return
-    from taeda._library.autograd import make_autograd_kernel
-    from taeda._ops import find_overload
-
     library, name = _library_of(_name(op), lib)
-    qualified, _, overload = _name(op).partition(".")
-    kernel = make_autograd_kernel(find_overload(qualified, overload), backward, setup_context)
+    kernel = make_autograd_kernel(_overload(op), backward, setup_context)
     library.impl(name, kernel, "Autograd", with_keyset=True)
 
 
@@ -255,10 +248,6 @@ def register_autocast(op: Any, device_type: str, cast_inputs: taeda.dtype, /, *,
     if custom is not None:
         custom.register_autocast(device_type, cast_inputs)
         return
-    from taeda._library.autocast import make_autocast_kernel
-    from taeda._ops import find_overload
-
     library, name = _library_of(_name(op), lib)
-    qualified, _, overload = _name(op).partition(".")
-    kernel, key = make_autocast_kernel(find_overload(qualified, overload), device_type, cast_inputs)
+    kernel, key = make_autocast_kernel(_overload(op), device_type, cast_inputs)
     library.impl(name, kernel, key)

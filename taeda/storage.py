@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import UntypedStorage
+from taeda._utils import OLD_STORAGES
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
@@ -50,14 +51,17 @@ class TypedStorage:
 
     @property
     def device(self) -> taeda.device:
+        """Where the memory is."""
         return self._untyped_storage.device
 
     @property
     def is_cuda(self) -> bool:
+        """Whether the memory is on a GPU."""
         return self._untyped_storage.is_cuda
 
     @property
     def filename(self) -> str | None:
+        """The file that is mapped, if any."""
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
@@ -70,24 +74,31 @@ class TypedStorage:
     size = __len__
 
     def nbytes(self) -> int:
+        """The size in bytes."""
         return self._untyped_storage.nbytes()
 
     def element_size(self) -> int:
+        """The bytes of an element."""
         return self.dtype.itemsize
 
     def data_ptr(self) -> int:
+        """The first byte's address."""
         return self._untyped_storage.data_ptr()
 
     def resizable(self) -> bool:
+        """Whether ``resize_`` may change the size."""
         return self._untyped_storage.resizable()
 
     def is_shared(self) -> bool:
+        """Whether other processes can see the memory."""
         return self._untyped_storage.is_shared()
 
     def is_pinned(self, device: Any = None) -> bool:
+        """Whether the memory is page-locked."""
         return self._untyped_storage.is_pinned()
 
     def get_device(self) -> int:
+        """The index of the device; -1 for the CPU."""
         return self._untyped_storage.get_device()
 
     def __getitem__(self, index: int) -> Any:
@@ -102,31 +113,39 @@ class TypedStorage:
         return iter(self.tolist())
 
     def tolist(self) -> list[Any]:
+        """The elements as Python numbers."""
         return self._tensor().tolist()
 
     def fill_(self, value: Any) -> TypedStorage:
+        """Sets every element."""
         self._tensor().fill_(value)
         return self
 
     def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
+        """Takes the elements of ``source``, converted."""
         self._tensor().copy_(source._tensor())
         return self
 
     def clone(self) -> TypedStorage:
+        """A copy in memory of its own."""
         return self._like(self._untyped_storage.clone())
 
     def resize_(self, size: int) -> TypedStorage:
+        """Changes the number of elements; new ones are undefined."""
         self._untyped_storage.resize_(size * self.element_size())
         return self
 
     def share_memory_(self) -> TypedStorage:
+        """Moves the memory to where other processes can see it."""
         self._untyped_storage.share_memory_()
         return self
 
     def cpu(self) -> TypedStorage:
+        """A copy on the CPU; the same memory if it is there."""
         return self._like(self._untyped_storage.cpu())
 
     def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
+        """A copy on ``device``; the same memory if it is there."""
         return self._like(self._untyped_storage.to(device=device))
 
     def type(self, dtype: Any = None) -> Any:
@@ -172,30 +191,14 @@ def _rebuild(untyped: UntypedStorage, dtype: taeda.dtype) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped, dtype=dtype)
 
 
-_LEGACY = {
-    "FloatStorage": taeda.float32,
-    "DoubleStorage": taeda.float64,
-    "HalfStorage": taeda.float16,
-    "BFloat16Storage": taeda.bfloat16,
-    "LongStorage": taeda.int64,
-    "IntStorage": taeda.int32,
-    "ShortStorage": taeda.int16,
-    "CharStorage": taeda.int8,
-    "ByteStorage": taeda.uint8,
-    "BoolStorage": taeda.bool,
-    "ComplexFloatStorage": taeda.complex64,
-    "ComplexDoubleStorage": taeda.complex128,
-}
-
-
 def _legacy_name(dtype: taeda.dtype) -> str:
-    return next((name for name, known in _LEGACY.items() if known == dtype), "TypedStorage")
+    return next((name for name, known in OLD_STORAGES.items() if getattr(taeda, known) == dtype), "TypedStorage")
 
 
 def __getattr__(name: str) -> Any:
     """``FloatStorage`` and its kind, made when first asked for."""
-    if name not in _LEGACY:
+    if name not in OLD_STORAGES:
         raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
-    made = type(name, (TypedStorage,), {"_fixed_dtype": _LEGACY[name], "__module__": __name__})
+    made = type(name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": __name__})
     globals()[name] = made
     return made

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from hostile_values import MORE_DTYPES, hostile
+
 import taeda
 from taeda.testing._samples import samples
 from taedagen.opdef import REGISTRY, Op, load_ops
@@ -41,6 +43,7 @@ DTYPES = (
     taeda.bfloat16,
     taeda.complex64,
     taeda.int32,
+    *MORE_DTYPES,
 )
 SMALL = (0, 1, 2, 3, -1, -2, 4, 7)
 HUGE = (2**31, 2**62, -(2**62), 2**63 - 1, -(2**63), 2**64, -(2**70))
@@ -123,6 +126,8 @@ def spoiled_tensor(rng: random.Random, t: Any) -> Any:
 
 def spoiled(rng: random.Random, value: Any) -> Any:
     """Something in the place of a right argument that is probably wrong."""
+    if rng.random() < 0.15:
+        return hostile(rng)
     if isinstance(value, taeda.Tensor):
         return spoiled_tensor(rng, value)
     if isinstance(value, (list, tuple)) and value and rng.random() < 0.7:
@@ -137,6 +142,8 @@ def spoiled(rng: random.Random, value: Any) -> Any:
 
 def argument(rng: random.Random) -> Any:
     kind = rng.random()
+    if rng.random() < 0.1:
+        return hostile(rng)
     if kind < 0.45:
         return tensor(rng)
     if kind < 0.7:
@@ -187,7 +194,7 @@ def spoiled_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]]
     if not known:
         return None
     args, kwargs = rng.choice(known).make(taeda, rng.randrange(100))
-    kwargs |= {a.name: tensor(rng) for a in op.outs} if op.variant == "out" else {}
+    kwargs |= {a.name: out_tensor(rng, args) for a in op.outs} if op.variant == "out" else {}
     places: list[Any] = [*range(len(args)), *kwargs]
     for place in rng.sample(places, min(len(places), rng.choice((0, 1, 1, 2)))):
         if isinstance(place, int):
@@ -195,6 +202,15 @@ def spoiled_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]]
         else:
             kwargs[place] = spoiled(rng, kwargs[place])
     return args, kwargs
+
+
+def out_tensor(rng: random.Random, args: list[Any]) -> Any:
+    """Some tensor, or one that shares its memory with an argument."""
+    given = [a.detach() for a in args if isinstance(a, taeda.Tensor)]
+    if not given or rng.random() < 0.5:
+        return tensor(rng)
+    shared = rng.choice(given)
+    return rng.choice((shared, shared[1:], shared.t(), overlapping(shared)) if shared.dim() in (1, 2) else (shared,))
 
 
 @cache
@@ -276,10 +292,17 @@ def make_call(number: int) -> Call:
     return call_of_function(rng, *callables()[target - len(ops())])
 
 
-def text(value: Any) -> str:
-    if isinstance(value, taeda.Tensor):
-        return f"{str(value.dtype)[6:]}{list(value.shape)} strides {value.stride()}{' meta' * value.is_meta}"
-    return f"[{', '.join(map(text, value))}]" if isinstance(value, list) else repr(value)
+def text(value: Any, depth: int = 3) -> str:
+    try:
+        with taeda._C.DisableTorchFunction():
+            if isinstance(value, taeda.Tensor):
+                sizes = f"{list(value.shape)} strides {value.stride()}"
+                return f"{type(value).__name__} {str(value.dtype)[6:]}{sizes}{' meta' * value.is_meta}"
+            if isinstance(value, list) and depth:
+                return f"[{', '.join(text(v, depth - 1) for v in value[:20])}]"
+            return repr(value)[:200]
+    except Exception:  # it does not even want to be shown
+        return object.__repr__(value)
 
 
 def main(first: int, count: int, path: str) -> None:

@@ -47,6 +47,15 @@ def test_python_snippet_runs(page: str, text: str, tmp_path: Path) -> None:
     run([sys.executable, "-c", text], tmp_path)
 
 
+QUOTED = re.compile(r"<!-- not run: part of (\S+) -->\n```python\n(.*?)```", re.S)
+QUOTES = [match.groups() for page in PAGES for match in QUOTED.finditer(page.read_text())]
+
+
+@pytest.mark.parametrize(("folder", "text"), QUOTES)
+def test_quoted_code_is_there(folder: str, text: str) -> None:
+    assert any(text in path.read_text() for path in (ROOT / folder).glob("*.py"))
+
+
 COMMANDS = [(page, line.split("#")[0].strip()) for page, text in blocks("bash") for line in text.splitlines()]
 COMMANDS = [(page, line) for page, line in COMMANDS if line.startswith(CHEAP)]
 

@@ -52,6 +52,14 @@ def test_the_way_of_an_add() -> None:
     assert "cpu::add" in rows and any("loops.h" in file for file, _ in rows.values())
 
 
+def test_a_composite_leads_to_the_loop_of_what_it_calls() -> None:
+    lines = describe("prelu", dtype="float64")
+    assert any("ops::_prelu_kernel" in line for line in lines if "may call" in line)
+    ((row, file, number),) = [place for place in places(lines) if "chooses by dtype" in place[0]]
+    assert file.endswith("activation_loops.h") and "double" in row
+    assert read(file)[number - 1].startswith("struct _prelu_kernel")
+
+
 def test_declaration_line() -> None:
     ((file, number),) = [
         (f, n) for line, f, n in places(describe("transpose", overload="int")) if line.startswith("  declaration")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -448,6 +449,33 @@ def test_custom_op_with_a_list() -> None:
     total(xs).sum().backward()
     assert all(x.grad.tolist() == [2, 2] for x in xs)
     total._forget_previous()
+
+
+_CPU = taeda.device("cpu")
+
+
+def test_custom_op_fills_in_defaults() -> None:
+    seen: list[Any] = []
+
+    @custom_op("mine::scale", mutates_args=())
+    def scale(
+        x: Tensor, n: float = 2.0, *, where: taeda.device = _CPU, dtype: taeda.dtype = taeda.half, k: int = 1
+    ) -> Tensor:
+        seen.append((where, dtype))
+        return x * n
+
+    def setup(ctx: Any, inputs: Any, keyword_only_inputs: Any, output: Any) -> None:
+        ctx.n = inputs[1]
+        seen.append((len(inputs), keyword_only_inputs["k"]))
+
+    scale.register_autograd(lambda ctx, grad: (grad * ctx.n, None), setup_context=setup)
+    for args, keywords, wanted, k in [((), {}, 2, 1), ((3.0,), {}, 3, 1), ((), {"n": 3.0}, 3, 1), ((), {"k": 5}, 2, 5)]:
+        x = taeda.ones(2, requires_grad=True)
+        scale(x, *args, **keywords).sum().backward()
+        assert x.grad.tolist() == [wanted] * 2
+        assert seen == [(_CPU, taeda.half), (2, k)]
+        seen.clear()
+    scale._forget_previous()
 
 
 @pytest.mark.parametrize("hints, schema", [

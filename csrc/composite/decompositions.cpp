@@ -19,6 +19,7 @@
 #include "api/unary.h"
 #include "api/view.h"
 #include "api/view_inplace.h"
+#include "core/warn.h"
 #include "shape/linalg_rules.h"
 #include "shape/ops/decompositions.h"
 
@@ -173,6 +174,7 @@ Pair solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor
 }
 
 Pair triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular) {
+  warn("taeda.triangular_solve is deprecated; taeda.linalg.solve_triangular(A, B) takes the matrix first");
   Tensor used = transpose ? ops::mT(A) : A;
   Tensor solution = ops::linalg_solve_triangular(used, self, upper != transpose, true, unitriangular);
   shape::Dims sizes(solution.sizes().first(solution.dim() - 2));
@@ -197,6 +199,11 @@ Tensor cholesky_backward(const Tensor& grad, const Tensor& factor, bool upper) {
   return ops::mul(ops::add(gA, H(gA)), Scalar(0.5));
 }
 
+Tensor cholesky(const Tensor& self, bool upper) {
+  warn("taeda.cholesky is deprecated; use taeda.linalg.cholesky");
+  return ops::linalg_cholesky(self, upper);
+}
+
 Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
   Tensor L = upper ? H(input2) : input2;
   return left_solve(H(L), left_solve(L, self, false), true);
@@ -206,8 +213,16 @@ Tensor cholesky_inverse(const Tensor& self, bool upper) {
   return ops::cholesky_solve(in_field_of(identity_like(self), self), self, upper);
 }
 
+Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots) {
+  warn("taeda.lu_solve is deprecated; taeda.linalg.lu_solve(LU, pivots, B) takes the factors first");
+  return ops::linalg_lu_solve(LU_data, LU_pivots, self, true, false);
+}
+
 // --- QR
-Pair qr(const Tensor& self, bool some) { return ops::linalg_qr(self, some ? "reduced" : "complete"); }
+Pair qr(const Tensor& self, bool some) {
+  warn("taeda.qr is deprecated; use taeda.linalg.qr, with mode='complete' for some=False");
+  return ops::linalg_qr(self, some ? "reduced" : "complete");
+}
 
 namespace {
 Tensor square_qr_backward(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R) {

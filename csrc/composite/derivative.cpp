@@ -17,7 +17,7 @@ Tensor unreduce(const Tensor& grad, IntList sizes, std::optional<IntList> dim, b
 }
 
 Tensor no_derivative(std::string_view what) {
-  TAEDA_FAIL(NotImplemented, "the derivative of ", what, " is not implemented");
+  TAEDA_FAIL(NotImplemented, what, " has no derivative that can be computed; detach() that argument");
 }
 
 }  // namespace taeda::composite

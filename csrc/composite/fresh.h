@@ -13,4 +13,10 @@ Tensor filled(Tensor tensor, const F& fill) {
   return tensor;
 }
 
+// A result that was written to before anybody saw it: its version starts at 0, as if one call had made it.
+inline Tensor unwritten(Tensor result) {
+  result->set_versions(make_ref<VersionCounter>());
+  return result;
+}
+
 }  // namespace taeda::composite

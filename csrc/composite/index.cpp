@@ -8,6 +8,7 @@
 #include "api/reshape.h"
 #include "api/scatter.h"
 #include "api/view.h"
+#include "composite/fresh.h"
 
 namespace taeda::composite {
 
@@ -31,7 +32,7 @@ Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accu
 Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
   Tensor result = ops::clone(self);
   ops::index_put_(result, indices, values, accumulate);
-  return result;
+  return unwritten(result);
 }
 
 void _index_put_impl_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate, bool) {
@@ -50,13 +51,13 @@ Tensor index_source_backward(const Tensor& grad, int64_t dim, const Tensor& inde
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::index_add_(result, dim, index, source, alpha);
-  return result;
+  return unwritten(result);
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::index_copy_(result, dim, index, source);
-  return result;
+  return unwritten(result);
 }
 
 Tensor index_fill_value_backward(const Tensor& grad, int64_t dim, const Tensor& index) {
@@ -67,20 +68,20 @@ Tensor index_fill_value_backward(const Tensor& grad, int64_t dim, const Tensor& 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   Tensor result = ops::clone(self);
   ops::index_fill_(result, dim, index, value);
-  return result;
+  return unwritten(result);
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
   Tensor result = ops::clone(self);
   ops::index_fill_(result, dim, index, value);
-  return result;
+  return unwritten(result);
 }
 
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
                     bool include_self) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::index_reduce_(result, dim, index, source, reduce, include_self);
-  return result;
+  return result->needs_autograd() ? result : unwritten(result);
 }
 
 // The positions of all elements make it a scatter_reduce.
@@ -113,7 +114,7 @@ Tensor put_self_backward(const Tensor& grad, const Tensor& index, bool accumulat
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
   Tensor result = ops::clone(self);
   ops::put_(result, index, source, accumulate);
-  return result;
+  return unwritten(result);
 }
 
 Tensor take_along_dim(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {

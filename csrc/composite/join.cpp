@@ -4,6 +4,7 @@
 #include "api/create.h"
 #include "api/join.h"
 #include "api/reshape.h"
+#include "composite/fresh.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -78,7 +79,7 @@ Tensor block_diag(TensorList tensors) {
     row += height;
     column += width;
   }
-  return result;
+  return unwritten(result);
 }
 
 }  // namespace taeda::composite

@@ -8,6 +8,7 @@
 #include "api/reduce.h"
 #include "api/reshape.h"
 #include "api/view.h"
+#include "core/warn.h"
 #include "shape/elementwise.h"
 
 namespace taeda::composite {
@@ -79,7 +80,7 @@ namespace {
 Tensor rows_times_matrix(const Tensor& a, const Tensor& b) {
   Dims sizes(leading(a, 1));
   sizes.push_back(b.sizes()[1]);
-  return ops::view(ops::mm(as_rows(a), b), sizes);
+  return ops::_unsafe_view(ops::mm(as_rows(a), b), sizes);
 }
 
 Tensor batches(const Tensor& a, const Tensor& b) {
@@ -100,7 +101,7 @@ Tensor batches(const Tensor& a, const Tensor& b) {
   if (common.size() == 1) return product;
   common.push_back(a.size(-2));
   common.push_back(b.size(-1));
-  return ops::view(product, common);
+  return ops::_unsafe_view(product, common);
 }
 
 }  // namespace
@@ -111,8 +112,13 @@ Tensor matmul(const Tensor& self, const Tensor& other) {
     return ops::mm(self, other);
   TAEDA_CHECK(d1 > 0 && d2 > 0, "self and other must have at least 1 dimension; got shapes ", self.sizes(), " and ",
               other.sizes());
-  if (d1 == 1) return ops::squeeze(ops::matmul(ops::unsqueeze(self, 0), other), d2 == 1 ? 0 : -2);
-  if (d2 == 1) return ops::squeeze(ops::matmul(self, ops::unsqueeze(other, 1)), -1);
+  if (d1 == 1 && d2 == 1) return ops::dot(self, other);
+  if (d1 == 1)
+    return d2 == 2 ? ops::mv(ops::t(other), self) : ops::squeeze(ops::matmul(ops::unsqueeze(self, 0), other), -2);
+  if (d2 == 1) {
+    Tensor product = ops::mv(as_rows(self), other);
+    return d1 == 2 ? product : ops::_unsafe_view(product, leading(self, 1));
+  }
   if (d2 == 2 && self.is_contiguous()) {
     TAEDA_CHECK(self.sizes().back() == other.sizes()[0], "the last size of self (", self.sizes().back(),
                 ") must equal the second-to-last of other (", other.sizes()[0], "); got shapes ", self.sizes(), " and ",
@@ -172,6 +178,7 @@ Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
 }
 
 Tensor cross(const Tensor& self, const Tensor& other, std::optional<int64_t> dim) {
+  if (!dim) warn("taeda.cross without dim takes the first dimension of size 3; say dim, or use taeda.linalg.cross");
   for (int64_t d = 0; !dim && d < self.dim(); ++d)
     if (self.sizes()[d] == 3) dim = d;
   TAEDA_CHECK(dim, "no dimension of self has size 3; got shape ", self.sizes());

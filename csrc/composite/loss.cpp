@@ -31,14 +31,12 @@ Tensor reduced(const Tensor& values, int64_t reduction) {
 Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                    int64_t ignore_index) {
   TAEDA_CHECK_VALUE(self.dim() >= 1, "input must be (C) or (N, C, ...); got a scalar");
-  TAEDA_CHECK_VALUE(self.dim() == 1 || target.dim() == self.dim() - 1,
-                    "target must have the input's shape without the classes; got shapes ", self.sizes(), " and ",
-                    target.sizes());
-  if (self.dim() <= 2) {
-    TAEDA_CHECK_VALUE(self.dim() == 1 || self.size(0) == target.size(0),
-                      "input and target must have as many samples; got shapes ", self.sizes(), " and ", target.sizes());
-    return ops::nll_loss(self, target, weight, reduction, ignore_index);
-  }
+  TAEDA_CHECK_VALUE(self.dim() == 1 || target.dim() == 0 || self.size(0) == target.size(0),
+                    "input and target must have as many samples; got shapes ", self.sizes(), " and ", target.sizes());
+  TAEDA_CHECK(self.dim() == 1 || target.dim() == self.dim() - 1,
+              "target must have the input's shape without the classes; got shapes ", self.sizes(), " and ",
+              target.sizes());
+  if (self.dim() <= 2) return ops::nll_loss(self, target, weight, reduction, ignore_index);
   if (self.dim() == 4) return ops::nll_loss2d(self, target, weight, reduction, ignore_index);
   int64_t area = 1;
   for (int64_t d = 2; d < self.dim(); ++d) {

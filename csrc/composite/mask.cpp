@@ -9,6 +9,7 @@
 #include "api/reshape.h"
 #include "api/view.h"
 #include "api/view_gradients.h"
+#include "composite/fresh.h"
 #include "shape/elementwise.h"
 
 namespace taeda::composite {
@@ -26,13 +27,13 @@ Tensor broadcast_copy(const Tensor& self, const Tensor& mask) {
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) {
   Tensor result = broadcast_copy(self, mask);
   ops::masked_fill_(result, mask, value);
-  return result;
+  return unwritten(result);
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
   Tensor result = broadcast_copy(self, mask);
   ops::masked_fill_(result, mask, value);
-  return result;
+  return unwritten(result);
 }
 
 Tensor masked_sum(const Tensor& grad, const Tensor& mask) {
@@ -48,7 +49,7 @@ Tensor masked_select_backward(const Tensor& grad, IntList sizes, const Tensor& m
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
   Tensor result = broadcast_copy(self, mask);
   ops::masked_scatter_(result, mask, source);
-  return result;
+  return unwritten(result);
 }
 
 Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor& mask, IntList sizes) {

@@ -9,6 +9,7 @@
 #include "api/reshape.h"
 #include "api/unary.h"
 #include "api/view.h"
+#include "core/warn.h"
 #include "shape/ops/linalg.h"
 
 namespace taeda::composite {
@@ -72,6 +73,7 @@ Tensor linalg_multi_dot(TensorList tensors) {
 
 Tensor chain_matmul(TensorList matrices) {
   TAEDA_CHECK(!matrices.empty(), "needs one or more matrices; got none");
+  warn("taeda.chain_matmul is deprecated; taeda.linalg.multi_dot takes the matrices as a list");
   return multiply_chain(matrices);
 }
 

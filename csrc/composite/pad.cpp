@@ -6,6 +6,7 @@
 #include "api/pad.h"
 #include "api/reshape.h"
 #include "api/view.h"
+#include "composite/fresh.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -43,7 +44,7 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
   ops::fill_(result, value);
   Tensor kept = inner(self, pad, -1);
   if (kept.numel() > 0) ops::copy_(inner(result, pad, 1), kept);
-  return result;
+  return unwritten(result);
 }
 
 Tensor constant_unpad_nd(const Tensor& self, IntList pad) {

@@ -7,44 +7,45 @@
 #include "api/mask.h"
 #include "api/scatter.h"
 #include "api/view.h"
+#include "composite/fresh.h"
 
 namespace taeda::composite {
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_(result, dim, index, src);
-  return result;
+  return unwritten(result);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_(result, dim, index, value);
-  return result;
+  return unwritten(result);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_(result, dim, index, src, reduce);
-  return result;
+  return result->needs_autograd() ? result : unwritten(result);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_(result, dim, index, value, reduce);
-  return result;
+  return result->needs_autograd() ? result : unwritten(result);
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_add_(result, dim, index, src);
-  return result;
+  return unwritten(result);
 }
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self) {
   Tensor result = ops::clone(self, MemoryFormat::Contiguous);
   ops::scatter_reduce_(result, dim, index, src, reduce, include_self);
-  return result;
+  return result->needs_autograd() ? result : unwritten(result);
 }
 
 Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {

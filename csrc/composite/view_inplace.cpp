@@ -4,6 +4,7 @@
 #include "api/create.h"
 #include "api/view.h"
 #include "api/view_inplace.h"
+#include "composite/fresh.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -36,27 +37,27 @@ void place(const Tensor& part, const Tensor& src) {
 Tensor select_scatter(const Tensor& self, const Tensor& src, int64_t dim, int64_t index) {
   Tensor result = copy_in_place_of(self);
   place(ops::select(result, dim, index), src);
-  return result;
+  return unwritten(result);
 }
 
 Tensor slice_scatter(const Tensor& self, const Tensor& src, int64_t dim, std::optional<int64_t> start,
                      std::optional<int64_t> end, int64_t step) {
   Tensor result = copy_in_place_of(self);
   place(ops::slice(result, dim, start, end, step), src);
-  return result;
+  return unwritten(result);
 }
 
 Tensor diagonal_scatter(const Tensor& self, const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2) {
   Tensor result = copy_in_place_of(self);
   place(ops::diagonal(result, offset, dim1, dim2), src);
-  return result;
+  return unwritten(result);
 }
 
 Tensor as_strided_scatter(const Tensor& self, const Tensor& src, IntList size, IntList stride,
                           std::optional<int64_t> storage_offset) {
   Tensor result = copy_in_place_of(self);
   place(ops::as_strided(result, size, stride, storage_offset), src);
-  return result;
+  return unwritten(result);
 }
 
 Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
@@ -71,7 +72,7 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   sizes.insert(std::max(dim1, dim2), side);
   Tensor result = ops::zeros(sizes, self.dtype(), std::nullopt, self.device());
   ops::copy_(ops::diagonal(result, offset, dim1, dim2), self);
-  return result;
+  return unwritten(result);
 }
 
 }  // namespace taeda::composite

@@ -1,5 +1,7 @@
 #include "core/storage.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include "core/object_cache.h"
@@ -9,6 +11,23 @@ namespace taeda {
 
 namespace {
 constinit thread_local ObjectList t_storages TAEDA_TLS;
+
+struct Reserved {
+  void* data;
+  size_t bytes;
+};
+
+// Addresses that hold zeros and cost no memory until they are written.
+DataPtr reserve(size_t bytes, Device device) {
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  TAEDA_CHECK(data != MAP_FAILED, "the system has no ", bytes, " bytes of address space left");
+  auto unmap = [](void* context) {
+    auto* reserved = static_cast<Reserved*>(context);
+    munmap(reserved->data, reserved->bytes);
+    delete reserved;
+  };
+  return DataPtr(data, new Reserved{data, bytes}, unmap, device);
+}
 }  // namespace
 
 void* StorageImpl::operator new(size_t size) { return cached_new(t_storages, size, sizeof(StorageImpl)); }
@@ -30,7 +49,8 @@ void StorageImpl::resize(size_t nbytes) {
               "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, "
               "shared memory); clone() the tensor first");
   Allocator& source = allocator(device().type);
-  DataPtr fresh = source.allocate(nbytes, device());
+  bool stays_reachable = nbytes < reach_ && source.is_host_addressable();
+  DataPtr fresh = stays_reachable ? reserve(reach_, device()) : source.allocate(nbytes, device());
   source.copy(fresh.get(), data(), std::min(nbytes, nbytes_));
   replace(std::move(fresh), nbytes);
 }

@@ -1,5 +1,7 @@
 // Bytes that tensors share.
 #pragma once
+#include <algorithm>
+
 #include "core/allocator.h"
 #include "core/refcount.h"
 
@@ -8,11 +10,13 @@ namespace taeda {
 class TAEDA_API StorageImpl final : public RefCounted {
  public:
   StorageImpl(DataPtr&& data, size_t nbytes, bool resizable)
-      : data_(std::move(data)), nbytes_(nbytes), resizable_(resizable) {}
+      : data_(std::move(data)), nbytes_(nbytes), reach_(nbytes), resizable_(resizable) {}
 
   void* data() const { return data_.get(); }
   const DataPtr& data_ptr() const { return data_; }
   size_t nbytes() const { return nbytes_; }
+  // The most bytes it ever had: views made then may still be used, so the addresses stay valid.
+  size_t reach() const { return reach_; }
   Device device() const { return data_.device(); }
   bool resizable() const { return resizable_; }
   // Off once someone outside knows the address (NumPy, DLPack).
@@ -23,6 +27,7 @@ class TAEDA_API StorageImpl final : public RefCounted {
   void replace(DataPtr data, size_t nbytes) {
     data_ = std::move(data);
     nbytes_ = nbytes;
+    reach_ = std::max(reach_, nbytes);
   }
 
   void* python_object = nullptr;  // borrowed, set by the binding so that a storage keeps its identity
@@ -35,6 +40,7 @@ class TAEDA_API StorageImpl final : public RefCounted {
 
   DataPtr data_;
   size_t nbytes_;
+  size_t reach_;
   bool resizable_;
 
  public:

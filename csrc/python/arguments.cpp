@@ -1,6 +1,7 @@
 // Reading the arguments of the hand-written methods; ops have a parser of their own.
 #include <algorithm>
 
+#include "python/items.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -71,7 +72,7 @@ std::vector<int64_t> to_sizes(PyObject* object, const char* name) {
   Owned items(check(PySequence_Fast(object, "expected a sequence of ints")));
   std::vector<int64_t> sizes;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.get()); ++i)
-    sizes.push_back(to_int(PySequence_Fast_GET_ITEM(items.get(), i), name));
+    sizes.push_back(to_int(item_at(items.get(), i).get(), name));
   return sizes;
 }
 

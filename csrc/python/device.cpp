@@ -138,6 +138,11 @@ bool is_device(PyObject* object) { return Py_TYPE(object) == &g_type; }
 
 Device to_device(PyObject* object) { return from_parts(object, nullptr); }
 
+Device to_place(PyObject* object) {
+  Device device = to_device(object);
+  return device.type == DeviceType::CPU ? Device{} : device;
+}
+
 int init_device(PyObject* module) {
   g_type.tp_doc =
       "device(type, index=None)\n--\n\nWhere a tensor's memory lives. As a context manager: the device of tensors made "

@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "dispatch/schema.h"
+#include "python/items.h"
 #include "python/library.h"
 #include "python/parser.h"
 #include "python/types.h"
@@ -123,7 +124,7 @@ void put_results(const Op& op, PyObject* result, Stack& stack) {
         "a Python kernel of ", op.qualified_name(), " must return a tuple of ", static_cast<int>(info.return_count),
         " results; got ", Py_TYPE(result)->tp_name);
     for (int i = 0; i < info.return_count; ++i)
-      values.push_back(to_result(op, PySequence_Fast_GET_ITEM(result, i), facts.results[i]));
+      values.push_back(to_result(op, item_at(result, i).get(), facts.results[i]));
   }
   stack.resize(stack.size() - info.param_count);
   for (Value& value : values) stack.push_back(std::move(value));

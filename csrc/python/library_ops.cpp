@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "dispatch/library.h"
+#include "python/items.h"
 #include "python/library.h"
 #include "python/parser.h"
 #include "python/types.h"
@@ -36,8 +37,7 @@ bool wants_torch_function(PyObject* const* args, Py_ssize_t count, Overloaded& o
     if (is_quick(args[i])) continue;
     overloaded.note(args[i]);
     if (!PyTuple_Check(args[i]) && !PyList_Check(args[i])) continue;
-    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(args[i]); ++k)
-      overloaded.note(PySequence_Fast_GET_ITEM(args[i], k));
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(args[i]); ++k) overloaded.note(item_at(args[i], k).get());
   }
   return overloaded.must_dispatch();
 }
@@ -167,7 +167,7 @@ PyObject* all_names(PyObject*, PyObject*) {
 PyObject* return_type(PyObject*, PyObject* name) {
   return guarded("return_types", [&] {
     std::string text(to_text(name, "name"));
-    for (const Op* op : ops_named(str("aten::", text)))
+    for (const Op* op : ops_named(str("aten::", text.ends_with("_out") ? text.substr(0, text.size() - 4) : text)))
       if (PyTypeObject* type = result_type_named(text, *op)) return Py_NewRef(reinterpret_cast<PyObject*>(type));
     return Py_NewRef(Py_None);
   });

@@ -18,6 +18,9 @@ inline bool is_quick_call(PyObject* self) { return is_quick(self) && fast_path_b
 // Null without an error when nobody wants to handle the call.
 PyObject* ask_protocol(PyObject* self, const char* name, bool is_getter, PyObject* const* args, Py_ssize_t count,
                        PyObject* keyword_names);
+// What a property of a tensor subclass gives: tensors become the subclass, but for gradients and bases. Steals
+// `result`.
+PyObject* convert_property(PyObject* self, const char* name, PyObject* result);
 
 template <PyObject* (*body)(const Tensor&), Text name>
 PyObject* getter(PyObject* self, void*) {
@@ -25,7 +28,8 @@ PyObject* getter(PyObject* self, void*) {
     PyObject* result = ask_protocol(self, name.chars, true, nullptr, 0, nullptr);
     if (result || PyErr_Occurred()) return result;
   }
-  return guarded(name.chars, [&] { return body(unwrap(self)); });
+  PyObject* result = guarded(name.chars, [&] { return body(unwrap(self)); });
+  return is_quick(self) ? result : convert_property(self, name.chars, result);
 }
 
 template <PyObject* (*body)(PyObject* self), Text name>

@@ -56,6 +56,7 @@ bool is_generator(PyObject* object);
 bool is_storage(PyObject* object);
 DType to_dtype(PyObject* object);    // also float, int, bool, complex (the Python types)
 Device to_device(PyObject* object);  // a device, a string or an index
+Device to_place(PyObject* object);   // the same for a tensor to lie on: 'cpu:0' is the CPU
 Layout to_layout(PyObject* object);
 MemoryFormat to_memory_format(PyObject* object);
 Ref<Generator> to_generator(PyObject* object);

@@ -24,6 +24,14 @@ PyObject* unary(PyObject* self) {
   return parse_and_call(name, &self, 1, nullptr, true);
 }
 
+// ~x, which is for integers and bools: TypeError, as for Python's own floats.
+template <Fast fast, const Name& name>
+PyObject* invert(PyObject* self) {
+  if (!is_quick(self) || category(unwrap(self).dtype()) <= Category::Integral) return unary<fast, name>(self);
+  PyErr_SetString(PyExc_TypeError, "~ is for tensors of integers and bools, not of floating-point or complex numbers");
+  return nullptr;
+}
+
 // `reflected` serves number - tensor; its first argument is the tensor.
 template <Fast fast, const Name& name, Fast reflected, const Name& reflected_name>
 PyObject* binary(PyObject* left, PyObject* right) {
@@ -62,13 +70,14 @@ using Compare = PyObject* (*)(PyObject*, PyObject*);
 extern const Compare comparisons[6];
 PyObject* compare(PyObject* left, PyObject* right, int op);
 
-// number op tensor for ops that have no reflected twin: the number becomes a tensor that promotes as a number.
+// A number as a tensor that promotes as a number; NotImplemented for anything else.
+PyObject* number_operand(PyObject* object);
+
+// number op tensor for ops that have no reflected twin.
 template <const Name& name>
 PyObject* number_first(PyObject* const* swapped) {
-  Scalar number;
-  if (!read_scalar(swapped[1], number)) Py_RETURN_NOTIMPLEMENTED;
-  PyObject* left = wrap(autograd::number_tensor(number));
-  if (!left) return nullptr;
+  PyObject* left = number_operand(swapped[1]);
+  if (!left || left == Py_NotImplemented) return left;
   PyObject* args[] = {left, swapped[0]};
   PyObject* result = parse_operator(name, args, 2);
   Py_DECREF(left);

@@ -1,9 +1,12 @@
 #include "python/parser.h"
+#include "python/items.h"
 
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "autograd/numbers.h"
+#include "core/warn.h"
 #include "python/fast.h"
 #include "python/values.h"
 
@@ -89,12 +92,10 @@ struct Attempt {
   }
 };
 
-bool is_int_like(PyObject* object) { return PyLong_Check(object) && !PyBool_Check(object); }
-
 // x.view(2, 3): the remaining positional arguments are the first int-list parameter.
 bool takes_rest(const Param& param, size_t index, const Attempt& attempt, Py_ssize_t position, bool is_method) {
   if (param.type != ArgType::IntList || param.keyword_only || param.list_size > 0) return false;
-  if (index != (is_method ? 1u : 0u) && !(index == 1 && position == 1)) return false;
+  if (index != (is_method ? 1u : 0u)) return false;
   if (position >= attempt.n || !(PyLong_Check(attempt.args[position]) || PyIndex_Check(attempt.args[position])))
     return false;
   if (is_tensor(attempt.args[position]) && attempt.n - position == 1 && unwrap(attempt.args[position]).dim() > 0)
@@ -211,10 +212,10 @@ void note_overloaded(PyObject* object, Overloaded& overloaded) {
   overloaded.note(object);
   if (PyTuple_Check(object) || PyList_Check(object)) {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-    PyObject** items = PySequence_Fast_ITEMS(object);
     for (Py_ssize_t i = 0; i < n; ++i) {
-      if (PyLong_CheckExact(items[i])) break;
-      overloaded.note(items[i]);
+      Owned item = item_at(object, i);
+      if (PyLong_CheckExact(item.get())) break;
+      overloaded.note(item.get());
     }
   }
 }
@@ -252,6 +253,16 @@ PyObject* fail_parse(const Name& name, const std::vector<std::string>& reasons, 
   return nullptr;
 }
 
+// Several outs whose results have names come back as taeda.return_types.<name>_out.
+PyObject* give_back_outs(const Name& name, const Op& op, PyObject* outs) {
+  PyTypeObject* type = is_tensor(outs) ? nullptr : result_type_named(str(name.name, "_out"), op);
+  if (!type) return Py_NewRef(outs);
+  Owned tuple(check(PyStructSequence_New(type)));
+  for (Py_ssize_t i = 0; i < PySequence_Size(outs); ++i)
+    PyStructSequence_SET_ITEM(tuple.get(), i, check(PySequence_GetItem(outs, i)));
+  return tuple.release();
+}
+
 PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or_out, bool requires_grad) {
   int64_t work = 0;
   for (const Value& value : stack)
@@ -262,7 +273,7 @@ PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or
   } else {
     op.call_boxed(stack);
   }
-  if (self_or_out) return Py_NewRef(self_or_out);
+  if (self_or_out) return op.info().tags & kOutOp ? give_back_outs(name, op, self_or_out) : Py_NewRef(self_or_out);
   PyObject* result = wrap_results(name, op, stack);
   if (requires_grad && result && is_tensor(result)) set_requires_grad(unwrap(result), true);
   return result;
@@ -270,6 +281,24 @@ PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or
 
 // Whether it changes the tensors of a list, which it gives back though its schema names no result.
 bool updates_list(const Op& op) { return op.plain_name().starts_with("_foreach_") && op.info().params[0].is_mutable; }
+
+// Which argument may be a number though it is a tensor: the arithmetic functions' first (add(2, x)), x.copy_(2)'s.
+Py_ssize_t number_place(std::string_view name, bool is_method) {
+  constexpr std::string_view kNames[] = {"add", "sub",    "subtract",    "mul",         "multiply",
+                                         "div", "divide", "true_divide", "floor_divide"};
+  if (is_method) return name == "copy_" ? 1 : -1;
+  return std::ranges::find(kNames, name) != std::end(kNames) ? 0 : -1;
+}
+
+// add(x, 2, y) and addcmul(x, 2, y, z), an order of old: the keyword of the number before the tensors that it scales.
+const char* keyword_of_old_factor(std::string_view name, PyObject* const* args, Py_ssize_t n) {
+  if (name.ends_with('_')) name.remove_suffix(1);
+  Scalar number;
+  bool fits = n > 2 && !is_tensor(args[1]) && is_tensor(args[2]) && read_number(args[1], number);
+  if (fits && n == 3 && (name == "add" || name == "sub")) return "alpha";
+  if (fits && n == 4 && (name == "addcmul" || name == "addcdiv")) return "value";
+  return nullptr;
+}
 
 PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
   Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
@@ -302,6 +331,21 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
     PyObject* result = finish(name, op, stack, has_out ? out : inplace ? args[0] : nullptr, requires_grad);
     if (result && overloaded.subclass && !has_out && !inplace) result = convert_results(result, overloaded.subclass);
     return result;
+  }
+  Scalar number;
+  Py_ssize_t place = number_place(name.name, is_method);
+  if (place >= 0 && n > place && !is_tensor(args[place]) && read_number(args[place], number)) {
+    Owned tensor(check(wrap(autograd::number_tensor(number))));
+    std::vector<PyObject*> all(args, args + n + attempt.keyword_count);
+    all[static_cast<size_t>(place)] = tensor.get();
+    return parse_and_run(name, all.data(), n, names, is_method);
+  }
+  if (const char* keyword = names ? nullptr : keyword_of_old_factor(name.name, args, n)) {
+    warn(str("taeda.", name.where, ": the number before the tensors is deprecated; give it as ", keyword, "="));
+    std::vector<PyObject*> all(args, args + n);
+    std::rotate(all.begin() + 1, all.begin() + 2, all.end());
+    Owned keywords(check(Py_BuildValue("(s)", keyword)));
+    return parse_and_run(name, all.data(), n - 1, keywords.get(), is_method);
   }
   return fail_parse(name, reasons, attempt);
 }

@@ -49,5 +49,7 @@ PyTypeObject* result_type_of(const Name& name, const Op& op);
 PyTypeObject* result_type_named(const std::string& name, const Op& op);
 
 bool read_scalar(PyObject* object, Scalar& scalar);  // exact Python numbers only
+// Also what converts to one without loss of meaning: NumPy's, subclasses, tensors of one element.
+bool read_number(PyObject* object, Scalar& scalar);
 
 }  // namespace taeda::python

@@ -116,7 +116,7 @@ void move_to_shared_memory(StorageImpl& storage) {
   if (is_shared(storage)) return;
   TAEDA_CHECK(storage.device().is_cpu(), "only memory of the CPU can be shared; this storage is on ", storage.device());
   size_t nbytes = storage.nbytes();
-  std::unique_ptr<Mapping> mapping = new_memory_file(nbytes);
+  std::unique_ptr<Mapping> mapping = new_memory_file(storage.reach());
   if (nbytes) std::memcpy(mapping->data, storage.data(), nbytes);
   if (!storage.resizable()) mapping->previous = storage.take_data();
   storage.replace(to_data(std::move(mapping)), nbytes);

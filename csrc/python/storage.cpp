@@ -1,4 +1,5 @@
 #include "python/storage.h"
+#include "python/items.h"
 
 #include <algorithm>
 #include <cstring>
@@ -68,7 +69,8 @@ uint8_t to_byte(PyObject* number) {
 void fill_from_sequence(StorageImpl& storage, PyObject* items) {
   check_has_bytes(storage);
   uint8_t* out = static_cast<uint8_t*>(storage.data());
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) out[i] = to_byte(PySequence_Fast_GET_ITEM(items, i));
+  Py_ssize_t n = static_cast<Py_ssize_t>(storage.nbytes());
+  for (Py_ssize_t i = 0; i < n; ++i) out[i] = to_byte(item_at(items, i).get());
 }
 
 Storage from_object(PyObject* source, Device device) {
@@ -99,7 +101,7 @@ PyObject* new_storage_from_python(PyTypeObject* type, PyObject* args, PyObject* 
 
 // --- facts
 PyObject* nbytes(PyObject* self, PyObject*) { return PyLong_FromSsize_t(length(self)); }
-PyObject* data_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(bytes_of(self)); }
+PyObject* data_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(length(self) ? bytes_of(self) : nullptr); }
 PyObject* element_size(PyObject*, PyObject*) { return PyLong_FromLong(1); }
 PyObject* resizable(PyObject* self, PyObject*) { return PyBool_FromLong(storage_of(self)->resizable()); }
 PyObject* is_pinned(PyObject*, PyObject*) { return Py_NewRef(Py_False); }

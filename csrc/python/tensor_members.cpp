@@ -19,6 +19,14 @@ PyObject* ask_protocol(PyObject* self, const char* name, bool is_getter, PyObjec
   });
 }
 
+PyObject* convert_property(PyObject* self, const char* name, PyObject* result) {
+  Overloaded overloaded;
+  overloaded.note(self);
+  std::string_view called = name;
+  if (!result || !overloaded.subclass || called == "grad" || called == "_grad" || called == "_base") return result;
+  return guarded(name, [&] { return convert_results(result, overloaded.subclass); });
+}
+
 namespace {
 PyObject* to_python(bool value) { return Py_NewRef(value ? Py_True : Py_False); }
 PyObject* to_python(int64_t value) { return PyLong_FromLongLong(value); }

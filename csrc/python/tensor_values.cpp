@@ -1,4 +1,6 @@
 // A tensor's elements as Python numbers.
+#include "autograd/meta.h"
+#include "core/warn.h"
 #include "python/member.h"
 
 namespace taeda::python {
@@ -83,8 +85,16 @@ Owned real_number(PyObject* self) {
 }
 
 PyObject* to_int_object(PyObject* self) { return PyNumber_Long(real_number(self).get()); }
-PyObject* to_float_object(PyObject* self) { return PyNumber_Float(real_number(self).get()); }
+void warn_of_lost_gradient(PyObject* self) {
+  if (autograd::requires_grad(unwrap(self)))
+    warn("a tensor that requires grad becomes a Python number, through which no gradient flows; detach() says so");
+}
+PyObject* to_float_object(PyObject* self) {
+  warn_of_lost_gradient(self);
+  return PyNumber_Float(real_number(self).get());
+}
 PyObject* to_complex_object(PyObject* self) {
+  warn_of_lost_gradient(self);
   Owned number(one_number(self));
   if (PyComplex_Check(number.get())) return number.release();
   double real = PyFloat_AsDouble(number.get());

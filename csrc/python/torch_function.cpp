@@ -47,11 +47,11 @@ void Overloaded::note(PyObject* object) {
     if (!subclass || PyType_IsSubtype(type, subclass)) subclass = type;
   }
   if (protocol != Protocol::Custom || t_disabled > 0 || t_subclass_disabled > 0) return;
-  auto same_type = [&](PyObject* other) { return Py_TYPE(other) == Py_TYPE(object); };
+  auto same_type = [&](const Owned& other) { return Py_TYPE(other.get()) == Py_TYPE(object); };
   if (std::ranges::any_of(custom, same_type)) return;
-  auto base =
-      std::ranges::find_if(custom, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
-  custom.insert(base, object);
+  auto base = std::ranges::find_if(
+      custom, [&](const Owned& other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other.get())); });
+  custom.insert(base, Owned::borrow(object));
 }
 
 bool Overloaded::must_dispatch() const { return !custom.empty() || modes_active(); }
@@ -88,19 +88,19 @@ PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, 
   Owned types(check(PyTuple_New(static_cast<Py_ssize_t>(overloaded.custom.size()))));
   for (size_t i = 0; i < overloaded.custom.size(); ++i)
     PyTuple_SET_ITEM(types.get(), static_cast<Py_ssize_t>(i),
-                     Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(overloaded.custom[i]))));
+                     Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(overloaded.custom[i].get()))));
 
   if (modes_active()) {
     Owned result(ask_mode(function, types.get(), positional.get(), keywords.get()));
     if (result.get() != Py_NotImplemented) return result.release();
   }
-  for (PyObject* object : overloaded.custom) {
-    Owned result(
-        ask(reinterpret_cast<PyObject*>(Py_TYPE(object)), function, types.get(), positional.get(), keywords.get()));
+  for (const Owned& object : overloaded.custom) {
+    Owned result(ask(reinterpret_cast<PyObject*>(Py_TYPE(object.get())), function, types.get(), positional.get(),
+                     keywords.get()));
     if (result.get() != Py_NotImplemented) return result.release();
   }
   std::string list;
-  for (PyObject* object : overloaded.custom) list += str(list.empty() ? "" : ", ", Py_TYPE(object)->tp_name);
+  for (const Owned& object : overloaded.custom) list += str(list.empty() ? "" : ", ", Py_TYPE(object.get())->tp_name);
   TAEDA_FAIL(Type, "every __torch_function__ of its arguments' types (", list, ") returned NotImplemented");
 }
 
@@ -116,7 +116,9 @@ PyObject* convert_results(PyObject* result, PyTypeObject* type) {
     }
     return held.release();
   }
-  if (PyTuple_CheckExact(result) || PyList_CheckExact(result)) {
+  bool named =
+      PyTuple_Check(result) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(result)), "n_fields");
+  if (PyTuple_CheckExact(result) || PyList_CheckExact(result) || named) {
     Py_ssize_t n = PySequence_Fast_GET_SIZE(result);
     for (Py_ssize_t i = 0; i < n; ++i) {
       PyObject** items = PySequence_Fast_ITEMS(result);

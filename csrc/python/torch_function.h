@@ -25,7 +25,7 @@ Protocol protocol_of(PyObject* object);
 
 // The arguments of one call that take part in the protocol.
 struct Overloaded {
-  std::vector<PyObject*> custom;     // borrowed, subclasses before their bases
+  std::vector<Owned> custom;         // subclasses before their bases
   PyTypeObject* subclass = nullptr;  // type for results when nobody has a custom method
   void note(PyObject* object);
   bool must_dispatch() const;  // a custom argument, or an active function mode

@@ -1,4 +1,5 @@
 #include "python/values.h"
+#include "python/items.h"
 
 #include <charconv>
 #include <cmath>
@@ -58,6 +59,12 @@ Value list_default(const Param& param, std::string_view text) {
   return param.type == ArgType::BoolList ? Value::bool_list(std::move(values)) : Value(std::move(values));
 }
 
+DType dtype_named(std::string_view text) {
+  for (int i = 0; i < kDTypes; ++i)
+    if (name(static_cast<DType>(i)) == text) return static_cast<DType>(i);
+  return text == "float" ? DType::Float32 : DType::Int64;  // the schemas' own names
+}
+
 }  // namespace
 
 Value default_value(const Param& param) {
@@ -83,10 +90,12 @@ Value default_value(const Param& param) {
       return Value(text.substr(1, text.size() - 2));
     case ArgType::MemoryFormat:
       return Value(text == "preserve_format" ? MemoryFormat::Preserve : MemoryFormat::Contiguous);
+    case ArgType::Device:
+      return Value(parse_device(text));
     case ArgType::Layout:
       return Value(Layout::Strided);
     case ArgType::DType:
-      return Value(text == "float" ? DType::Float32 : DType::Int64);
+      return Value(dtype_named(text));
     default:
       TAEDA_FAIL(Runtime, "the default '", text, "' of '", param.name, "' cannot be read");
   }
@@ -126,9 +135,6 @@ bool read_scalar(PyObject* object, Scalar& scalar) {
   return false;
 }
 
-namespace {
-
-// Python numbers, and what converts to one without loss of meaning: NumPy scalars and tensors of one element.
 bool read_number(PyObject* object, Scalar& scalar) {
   if (read_scalar(object, scalar)) return true;
   if (PyLong_Check(object)) {
@@ -179,12 +185,10 @@ bool read_number(PyObject* object, Scalar& scalar) {
   return false;
 }
 
+namespace {
+
 bool read_int(PyObject* object, int64_t& value) {
-  if (PyFloat_Check(object) || PyBool_Check(object)) {
-    if (!PyBool_Check(object)) return false;
-    value = object == Py_True;
-    return true;
-  }
+  if (PyFloat_Check(object) || PyBool_Check(object)) return false;
   if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral))
     return false;
   if (!PyIndex_Check(object)) return false;
@@ -205,22 +209,14 @@ bool read_float(PyObject* object, double& value) {
   return true;
 }
 
-// The items of a tuple or list; false for anything else.
-bool sequence_items(PyObject* object, PyObject**& items, Py_ssize_t& n) {
-  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
-  items = PySequence_Fast_ITEMS(object);
-  n = PySequence_Fast_GET_SIZE(object);
-  return true;
-}
-
+// Of a tuple or list; false for anything else.
 template <class T, class Read>
 bool read_list(PyObject* object, std::vector<T>& values, Read&& read) {
-  PyObject** items;
-  Py_ssize_t n;
-  if (!sequence_items(object, items, n)) return false;
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
   for (Py_ssize_t i = 0; i < n; ++i) {
     T value{};
-    if (!read(items[i], value)) return false;
+    if (!read(item_at(object, i).get(), value)) return false;
     values.push_back(std::move(value));
   }
   return true;
@@ -232,8 +228,11 @@ bool read_int_list(PyObject* object, const Param& param, Value& value) {
   if (!PyTuple_Check(object) && !PyList_Check(object)) {
     if (param.list_size == 0 || !read_int(object, lone)) return false;
     values.assign(static_cast<size_t>(param.list_size), lone);
-  } else if (!read_list(object, values,
-                        [](PyObject* item, int64_t& v) { return !PyBool_Check(item) && read_int(item, v); })) {
+  } else if (!read_list(object, values, [&](PyObject* item, int64_t& v) {
+               if (values.empty() || !PyBool_Check(item)) return read_int(item, v);
+               v = item == Py_True;  // x.view(n, flag): only the first item tells what the list is
+               return true;
+             })) {
     return false;
   }
   value = Value(std::move(values));
@@ -354,7 +353,7 @@ bool read_named(PyObject* object, const Param& param, Value& value) {
       return true;
     case ArgType::Device:
       if (!is_device(object) && !PyUnicode_Check(object) && !PyLong_Check(object)) return false;
-      value = Value(to_device(object));
+      value = Value(to_place(object));
       return true;
     case ArgType::Layout:
       if (!is_layout(object)) return false;

@@ -1,5 +1,8 @@
 // What generated functions check of a call's arguments.
 #pragma once
+#include <initializer_list>
+#include <vector>
+
 #include "core/tensor.h"
 
 namespace taeda::shape {
@@ -11,5 +14,10 @@ void check_on_meta(TensorList list, bool is_written);
 
 // Raises unless `out` has the dtype of the result, or, where that need not be the same, one that can hold it.
 void check_out_dtype(const Tensor& out, DType result, bool same, ErrorKind kind);
+
+// What is read while `outs` are written: `in`, or a copy of it where they share a storage. With `refuse`, RuntimeError
+// where they share elements.
+Tensor apart(const Tensor& in, std::initializer_list<const Tensor*> outs, bool refuse);
+std::vector<Tensor> apart(TensorList in, std::initializer_list<const Tensor*> outs, bool refuse);
 
 }  // namespace taeda::shape

@@ -63,7 +63,7 @@ Spec arange(const Scalar& start, const Scalar& end, const Scalar& step, std::opt
   if (type != DType::Int64) return sequence(std::ceil((end.as_double() - start.as_double()) / step.as_double()), type);
   // In integers, as a double cannot count that far; the distance may need 64 unsigned bits.
   int64_t from = start.as_int(), to = end.as_int(), by = step.as_int();
-  TAEDA_CHECK(by != 0, "step must not be zero as an int64; got ", step);
+  TAEDA_CHECK_VALUE(by != 0, "step must not be zero as an int64; got ", step);
   uint64_t distance = by > 0 ? static_cast<uint64_t>(to) - static_cast<uint64_t>(from)
                              : static_cast<uint64_t>(from) - static_cast<uint64_t>(to);
   uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : -static_cast<uint64_t>(by);

@@ -38,8 +38,9 @@ std::tuple<Spec, Spec> fractional(const Tensor& self, IntList kernel_size, IntLi
   for (int64_t d = 0; d < rank; ++d) {
     const int64_t image = self.sizes()[outer + d];
     TAEDA_CHECK(kernel_size[d] > 0, "kernel_size must be positive; got ", kernel_size);
-    TAEDA_CHECK(output_size[d] >= 0 && output_size[d] <= image - kernel_size[d] + 1, output_size[d], " windows of ",
-                kernel_size[d], " do not fit into ", image, " elements");
+    int64_t most = image - kernel_size[d] + (rank == 3 ? 0 : 1);  // PyTorch's volumes want one to spare
+    TAEDA_CHECK(output_size[d] >= 0 && output_size[d] <= most, output_size[d], " windows of ", kernel_size[d],
+                " do not fit into ", image, " elements");
     sizes.push_back(output_size[d]);
   }
   return {Spec{sizes, self.dtype()}, Spec{sizes, DType::Int64}};

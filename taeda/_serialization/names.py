@@ -11,6 +11,7 @@ from typing import Any
 
 import taeda
 from taeda._serialization import rebuild, storage_types
+from taeda._utils import OLD_STORAGES
 
 HERE = __name__.partition(".")[0]
 FILE_ROOT = "torch"
@@ -48,7 +49,7 @@ def module_here(module: str) -> str:
 def known() -> dict[str, Any]:
     """What every checkpoint may name: rebuilders, storages, dtypes and a few plain containers."""
     table: dict[str, Any] = {f"{module}.{name}": value for (module, name), value in _REBUILDERS.items()}
-    table.update({f"torch.{name}": getattr(storage_types, name) for name in storage_types.DTYPES})
+    table.update({f"torch.{name}": getattr(storage_types, name) for name in OLD_STORAGES})
     table["torch.storage.UntypedStorage"] = table["torch.UntypedStorage"] = storage_types.UntypedStorage
     table.update({f"torch.{name}": getattr(taeda, name) for name in DTYPES})
     table["torch.Size"] = taeda.Size

@@ -3,21 +3,7 @@
 from __future__ import annotations
 
 import taeda
-
-DTYPES = {
-    "DoubleStorage": "float64",
-    "FloatStorage": "float32",
-    "HalfStorage": "float16",
-    "BFloat16Storage": "bfloat16",
-    "LongStorage": "int64",
-    "IntStorage": "int32",
-    "ShortStorage": "int16",
-    "CharStorage": "int8",
-    "ByteStorage": "uint8",
-    "BoolStorage": "bool",
-    "ComplexDoubleStorage": "complex128",
-    "ComplexFloatStorage": "complex64",
-}
+from taeda._utils import OLD_STORAGES
 
 
 class StorageType:
@@ -31,6 +17,6 @@ class UntypedStorage(StorageType):
 
 
 BY_DTYPE: dict[taeda.dtype, type[StorageType]] = {}
-for _name, _dtype in DTYPES.items():
+for _name, _dtype in OLD_STORAGES.items():
     _class = type(_name, (StorageType,), {"__module__": __name__, "dtype": getattr(taeda, _dtype)})
     globals()[_name] = BY_DTYPE[getattr(taeda, _dtype)] = _class

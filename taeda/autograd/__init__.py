@@ -40,9 +40,7 @@ _LAZY = {
     "no_grad": "grad_mode",
     "set_grad_enabled": "grad_mode",
 }
-_MODULES = frozenset(
-    ("anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "variable")
-)
+_MODULES = frozenset(("anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "variable"))
 
 
 def __getattr__(name: str) -> Any:
@@ -133,14 +131,14 @@ def backward(
     """
     if grad_variables is not None:
         if grad_tensors is not None:
-            raise RuntimeError("autograd.backward: got both grad_tensors and grad_variables, which mean the same")
+            raise RuntimeError("taeda.autograd.backward: got both grad_tensors and grad_variables, which mean the same")
         grad_tensors = grad_variables
     given_inputs = () if inputs is None else _as_tuple(inputs)
     if inputs is not None and not given_inputs:
-        raise RuntimeError("autograd.backward: inputs must not be empty; leave it out for all leaves")
+        raise RuntimeError("taeda.autograd.backward: inputs must not be empty; leave it out for all leaves")
     outputs = _as_tuple(tensors)
-    grads = (None,) * len(outputs) if grad_tensors is None else _as_grads(grad_tensors, "autograd.backward")
-    made = _make_grads(outputs, grads, "autograd.backward")
+    grads = (None,) * len(outputs) if grad_tensors is None else _as_grads(grad_tensors, "taeda.autograd.backward")
+    made = _make_grads(outputs, grads, "taeda.autograd.backward")
     keep = create_graph if retain_graph is None else retain_graph
     _autograd.run_backward(outputs, made, keep, create_graph, given_inputs, True, True)
 
@@ -187,19 +185,19 @@ def grad(
         RuntimeError: an input does not require grad or is unused, shapes do not fit, or the graph was released.
     """
     if not only_inputs:
-        raise RuntimeError("autograd.grad: only_inputs=False is not supported; use autograd.backward to fill .grad")
+        raise RuntimeError("taeda.autograd.grad: only_inputs must be True; use backward to fill .grad")
     if materialize_grads and allow_unused is False:
         raise ValueError(
-            "autograd.grad: materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False"
+            "taeda.autograd.grad: materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False"
         )
     results, sources = _as_tuple(outputs), _as_tuple(inputs)
-    given = (None,) * len(results) if grad_outputs is None else _as_grads(grad_outputs, "autograd.grad")
+    given = (None,) * len(results) if grad_outputs is None else _as_grads(grad_outputs, "taeda.autograd.grad")
     unused = materialize_grads if allow_unused is None else allow_unused
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:
         found = _batched(results, sources, given, keep, create_graph, unused)
     else:
-        made = _make_grads(results, given, "autograd.grad")
+        made = _make_grads(results, given, "taeda.autograd.grad")
         found = _autograd.run_backward(results, made, keep, create_graph, sources, unused, False) if sources else ()
     if materialize_grads:
         found = tuple(_zeros(source) if g is None else g for g, source in zip(found, sources, strict=True))
@@ -208,7 +206,7 @@ def grad(
 
 def _zeros(source: Any) -> Tensor:
     if not isinstance(source, Tensor):
-        raise RuntimeError("autograd.grad: materialize_grads takes tensors as inputs, not GradientEdges")
+        raise RuntimeError("taeda.autograd.grad: materialize_grads takes tensors as inputs, not GradientEdges")
     return taeda.zeros_like(source)
 
 
@@ -218,10 +216,12 @@ def _batched(
     """One pass for each slice of the gradients, the results stacked."""
     count = next((len(g) for g in grads if g is not None), None)
     if count is None:
-        raise RuntimeError("autograd.grad: is_grads_batched=True needs grad_outputs with a batch dimension in front")
+        raise RuntimeError(
+            "taeda.autograd.grad: is_grads_batched=True needs grad_outputs with a batch dimension in front"
+        )
     passes = []
     for i in range(count):
-        made = _make_grads(outputs, [None if g is None else g[i] for g in grads], "autograd.grad")
+        made = _make_grads(outputs, [None if g is None else g[i] for g in grads], "taeda.autograd.grad")
         last = i == count - 1
         passes.append(_autograd.run_backward(outputs, made, keep or not last, create_graph, inputs, unused, False))
     return tuple(None if column[0] is None else taeda.stack(column) for column in zip(*passes, strict=True))

@@ -10,6 +10,7 @@ from taeda._C import _autograd
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
 _level = -1
+_NAME = "taeda.autograd.forward_ad.make_dual"
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -57,15 +58,15 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
     """
     place = _level if level is None else level
     if place < 0:
-        raise RuntimeError("make_dual: no dual level is open; use it within forward_ad.dual_level()")
+        raise RuntimeError(f"{_NAME}: no dual level is open; use it within forward_ad.dual_level()")
     if not (tensor.is_floating_point() or tensor.is_complex()):
-        raise ValueError(f"make_dual: tensor must be floating-point or complex; got {tensor.dtype}")
+        raise ValueError(f"{_NAME}: tensor must be floating-point or complex; got {tensor.dtype}")
     if not (tangent.is_floating_point() or tangent.is_complex()):
-        raise ValueError(f"make_dual: tangent must be floating-point or complex; got {tangent.dtype}")
+        raise ValueError(f"{_NAME}: tangent must be floating-point or complex; got {tangent.dtype}")
     if tensor.shape != tangent.shape:
-        raise RuntimeError(f"make_dual: tensor and tangent must agree in shape; got {tensor.shape} and {tangent.shape}")
+        raise RuntimeError(f"{_NAME}: tensor and tangent must agree in shape; got {tensor.shape} and {tangent.shape}")
     if tensor.dtype != tangent.dtype:
-        raise RuntimeError(f"make_dual: tensor and tangent must agree in dtype; got {tensor.dtype} and {tangent.dtype}")
+        raise RuntimeError(f"{_NAME}: tensor and tangent must agree in dtype; got {tensor.dtype} and {tangent.dtype}")
     dual = tensor.view_as(tensor)
     _autograd._set_tangent(dual, tangent, place)
     return dual

@@ -11,6 +11,8 @@ from taeda import _C
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
+_NAME = "taeda.autograd.Function"
+
 
 class FunctionCtx:
     """What ``forward`` and ``backward`` of one call share, their ``ctx``; other things may be set as attributes."""
@@ -56,12 +58,16 @@ def _no_backward(ctx: Any, *grad_outputs: Any) -> Any:
     Returns:
         One gradient for each input of ``forward``, or None where there is none.
     """
-    raise NotImplementedError("define a static method backward(ctx, *grad_outputs) to differentiate this Function")
+    raise NotImplementedError(
+        f"{_NAME}: define a static method backward(ctx, *grad_outputs) to differentiate this Function"
+    )
 
 
 def _no_setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
     """Fills ``ctx`` from inputs and output after a ``forward`` that does not take it."""
-    raise NotImplementedError("setup_context is not defined")
+    raise NotImplementedError(
+        f"{_NAME}: define a static method setup_context(ctx, inputs, output), or let forward take ctx"
+    )
 
 
 class Function(_C._FunctionBase):
@@ -103,12 +109,12 @@ class Function(_C._FunctionBase):
         return super().apply(*_bind(cls.forward, args, kwargs))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"{type(self).__name__}: a Function is called as {type(self).__name__}.apply(...)")
+        raise RuntimeError(f"{_NAME}: a Function is called as {type(self).__name__}.apply(...)")
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
         """Computes the outputs; nothing in it is recorded."""
-        raise NotImplementedError("define a static method forward(ctx, *args) to use this Function")
+        raise NotImplementedError(f"{_NAME}: define a static method forward(ctx, *args) to use this Function")
 
     backward = vjp = _unset_backward = staticmethod(_no_backward)
     setup_context = _unset_setup_context = staticmethod(_no_setup_context)
@@ -116,7 +122,9 @@ class Function(_C._FunctionBase):
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
         """Computes the tangent of each output from those of the inputs (None where an input has none)."""
-        raise NotImplementedError("define a static method jvp(ctx, *tangents) to use this Function in forward mode")
+        raise NotImplementedError(
+            f"{_NAME}: define a static method jvp(ctx, *tangents) to use this Function in forward mode"
+        )
 
 
 @functools.cache

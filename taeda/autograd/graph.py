@@ -132,7 +132,8 @@ class _Keeper:
     def unpack(self, kept: _Kept) -> Tensor:
         if not (self.is_open and kept.is_open):
             raise AssertionError(
-                "allow_mutation_on_saved_tensors: backward must run in the scope in which the graph was recorded"
+                "taeda.autograd.graph.allow_mutation_on_saved_tensors: backward must run in the scope in which the "
+                "graph was recorded"
             )
         return kept.tensor
 
@@ -211,7 +212,7 @@ def register_multi_grad_hook(tensors: Sequence[Tensor], fn: Callable[..., None],
         A handle whose ``remove()`` takes the hook away. ValueError for another mode.
     """
     if mode not in ("all", "any"):
-        raise ValueError(f"register_multi_grad_hook: mode must be 'all' or 'any'; got {mode!r}")
+        raise ValueError(f"taeda.autograd.graph.register_multi_grad_hook: mode must be 'all' or 'any'; got {mode!r}")
     if mode == "any":
         return _register_any(tensors, fn)
     arrived: dict[int, list[Tensor | None]] = {}

@@ -11,6 +11,8 @@ __all__ = ["Variable", "VariableMeta"]
 
 
 class VariableMeta(type):
+    """Makes every tensor an instance of ``Variable``."""
+
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor)
 

@@ -6,9 +6,7 @@ from taeda import _C
 
 __all__ = ["get_cpu_capability"]
 
-_NAMES = {"avx512": "AVX512", "avx2": "AVX2"}
-
 
 def get_cpu_capability() -> str:
     """The instruction set that kernels use: ``"AVX512"``, ``"AVX2"`` or ``"DEFAULT"``."""
-    return _NAMES.get(_C._get_cpu_capability().lower(), "DEFAULT")
+    return _C._get_cpu_capability()

@@ -11,7 +11,7 @@ def get_enum(reduction: str) -> int:
     if number is None:
         if reduction == "elementwise_mean":
             return 1
-        raise ValueError(f"reduction must be 'none', 'mean' or 'sum'; got {reduction!r}")
+        raise ValueError(f"taeda.nn.functional: reduction must be 'none', 'mean' or 'sum'; got {reduction!r}")
     return number
 
 

@@ -21,6 +21,11 @@ def number(value: Any) -> Any:
     return value.item() if isinstance(value, Tensor) else value
 
 
+def numbers(values: Tensors) -> list[Any]:
+    """Their values as numbers, but the tensors themselves where they live on an accelerator: reading would wait."""
+    return [t.item() if t.device.type == "cpu" else t for t in values]
+
+
 class Foreach:
     """``foreach.mul_(xs, 2)`` is ``taeda._foreach_mul_(xs, 2)``."""
 
@@ -104,10 +109,10 @@ class Each:
             x.copy_(taeda.maximum(x.clone(), y.clone()) if self.traced else taeda.maximum(x, y))
 
     def steps(self, steps: Tensors) -> list[Any]:
-        """Counts up ``steps``; returns numbers, or the tensors themselves where they live on an accelerator."""
+        """Counts up ``steps`` and returns the new counts as ``numbers`` does."""
         for t in steps:
             t.add_(1)
-        return [t.item() if t.device.type == "cpu" else t for t in steps]
+        return numbers(steps)
 
 
 def _at(operand: Any, i: int) -> Any:

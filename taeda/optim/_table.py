@@ -81,7 +81,7 @@ class TableOptimizer(Optimizer):
 
     def _slots(self, group: dict[str, Any]) -> tuple[str, ...]:
         """The names of the state that the rule reads under the options of ``group``."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _slots")
 
     def _fresh(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         """The state of a parameter at its first step: ``step`` counts from 0, all else is zeros like ``p``."""
@@ -95,11 +95,11 @@ class TableOptimizer(Optimizer):
 
     def _rule(self, ops: Any, group: dict[str, Any], batch: Batch) -> None:
         """Updates ``batch.params`` in place with the list operations ``ops``."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _rule")
 
     def _native(self, group: dict[str, Any], batch: Batch, scaling: dict[str, Any]) -> None:
         """The same update by one native call."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _native")
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Does one update of every parameter that has a gradient; returns what ``closure`` returns.

@@ -8,6 +8,7 @@ import taeda
 from taeda import Tensor
 
 from ._checks import at_least
+from ._lists import numbers
 from ._table import Batch, TableOptimizer
 from .optimizer import ParamsT
 
@@ -62,11 +63,11 @@ class ASGD(TableOptimizer):
         lr, lambd = ops.number(group["lr"]), group["lambd"]
         etas, mus, averages = batch.column("eta"), batch.column("mu"), batch.column("ax")
         steps = ops.steps(batch.column("step"))
-        eta = [e.item() if e.device.type == "cpu" else e for e in etas]
+        eta = numbers(etas)
         ops.mul_(batch.params, [1 - lambd * e for e in eta])
         ops.add_(batch.params, ops.mul(batch.grads, [-e for e in eta]))
         distances = ops.sub(batch.params, averages)
-        ops.add_(averages, ops.mul(distances, [m.item() if m.device.type == "cpu" else m for m in mus]))
+        ops.add_(averages, ops.mul(distances, numbers(mus)))
         for t, e, m in zip(steps, etas, mus, strict=True):
             e.copy_(taeda.as_tensor(lr / (1 + lambd * lr * t) ** group["alpha"]))
             m.copy_(1 / taeda.as_tensor(t - group["t0"]).clamp(min=1.0))

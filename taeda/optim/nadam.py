@@ -7,6 +7,7 @@ from typing import Any
 from taeda import Tensor
 
 from ._checks import at_least, check_betas
+from ._lists import numbers
 from ._table import Batch, TableOptimizer
 from .optimizer import ParamsT
 
@@ -68,7 +69,7 @@ class NAdam(TableOptimizer):
         now = [beta1 * (1 - 0.5 * 0.96 ** (t * decay)) for t in steps]
         following = [beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * decay)) for t in steps]
         ops.mul_(products, now)
-        products = [mu.item() if mu.device.type == "cpu" else mu for mu in products]
+        products = numbers(products)
         ops.lerp_(means, grads, 1 - beta1)
         ops.mul_(squares, beta2)
         ops.addcmul_(squares, grads, grads, 1 - beta2)

@@ -51,10 +51,12 @@ class DefaultDeviceType:
 
     @staticmethod
     def set_device_type(device: str = "cuda") -> None:
+        """Sets it."""
         _Settings.device_type = device
 
     @staticmethod
     def get_device_type() -> str:
+        """What it is."""
         return _Settings.device_type
 
 

@@ -163,7 +163,7 @@ def failing(result):
         ((taeda.tensor([1.0]), None, taeda.tensor([1.0])), RuntimeError, "3 gradients for 2"),
         ((taeda.tensor([1.0, 2.0, 3.0]), None), RuntimeError, "shape"),
         ((taeda.tensor([1.0]), taeda.tensor([1.0])), RuntimeError, "no tensor"),
-        ((3, None), TypeError, "int"),
+        ((3, None), RuntimeError, "int"),
     ],
 )
 def test_wrong_gradients(result, error, words):

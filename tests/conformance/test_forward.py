@@ -139,7 +139,7 @@ def test_forms_in_place_carry_the_same_tangent(op: Op) -> None:
                     continue
                 found.append(None if result is None else forward_ad.unpack_dual(result).tangent)
         if isinstance(found[0], str):
-            assert "forward mode" in found[1] or "not implemented" in found[1]
+            assert "forward mode" in found[1] or "no derivative" in found[1]
             continue
         if found[0] is None or found[1] is None:
             assert found[0] is None or not found[0].any()
@@ -162,5 +162,5 @@ def test_an_op_without_a_derivative_refuses_tangents(op: Op) -> None:
     args, kwargs = wanted[0].make(taeda, seed_for(op))
     with forward_ad.dual_level():
         table = {id(x): forward_ad.make_dual(x, taeda.ones_like(x)) for x in varied(op, args)}
-        with pytest.raises(NotImplementedError, match="forward mode|not implemented"):
+        with pytest.raises(NotImplementedError, match="forward mode|no derivative"):
             function(*swapped(args, table), **kwargs)

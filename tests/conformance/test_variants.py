@@ -128,7 +128,8 @@ def test_inplace_form_writes_the_result_into_self(op: Op) -> None:
 
 def functional_of_out(op: Op) -> Any:
     overload = op.schema.overload
-    overload = overload.removesuffix("_out") if overload != "out" else op.declaration.schema.overload
+    derived = overload.endswith("_out") and "out_overload" not in op.declaration.options
+    overload = overload.removesuffix("_out") if derived else op.declaration.schema.overload
     return find(taeda, op.declaration.schema.name, overload)
 
 

@@ -48,6 +48,24 @@ def test_tied_weights() -> None:
         func.functional_call(model, {**eye, "second.weight": taeda.zeros(3, 3)}, x)
 
 
+class Counts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", taeda.zeros(()))
+
+    def forward(self, x: Any) -> Any:
+        self.count = self.count + 1
+        return x + self.count
+
+
+def test_what_the_module_sets_goes_into_a_single_dict() -> None:
+    model, given = Counts(), {"count": taeda.zeros(())}
+    assert func.functional_call(model, given, taeda.ones(1)).item() == 2
+    assert (given["count"].item(), model.count.item()) == (1, 0)
+    assert func.functional_call(model, (given, {}), taeda.ones(1)).item() == 3
+    assert given["count"].item() == 1
+
+
 def test_several_dicts_and_gradients() -> None:
     model, x = nn.Linear(3, 2), taeda.ones(4, 3)
     weight, bias = {"weight": taeda.ones(2, 3)}, {"bias": taeda.zeros(2)}
@@ -61,6 +79,8 @@ def test_several_dicts_and_gradients() -> None:
     [
         ([{"weight": taeda.ones(2, 3)}, {"weight": taeda.ones(2, 3)}], {}, ValueError),
         (3, {}, ValueError),
+        ({"weight": 3}, {}, TypeError),
+        ({"forward": taeda.ones(2)}, {}, TypeError),
         ({"weight": taeda.ones(2, 3)}, {"strict": True}, RuntimeError),
         ({"weight": taeda.ones(2, 3), "bias": taeda.ones(2), "more": taeda.ones(2)}, {"strict": True}, RuntimeError),
     ],

@@ -573,6 +573,19 @@ BAD = [
     ("AdaptiveLogSoftmaxWithLoss", (4, 5, [3, 3]), None),
     ("AdaptiveLogSoftmaxWithLoss", (4, 5, []), None),
     ("TransformerEncoderLayer", (8, 2, 8, 0.1, "tanh"), None),
+    ("BatchNorm1d", (3, 0.0), lambda m, t: m(t.ones(2, 3))),
+    ("BatchNorm1d", (3, -1.0), lambda m, t: m.eval()(t.ones(2, 3))),
+    ("HuberLoss", ("mean", 1j), None),
+    ("HuberLoss", ("mean", "1"), None),
+    ("CrossEntropyLoss", (), lambda m, t: m(t.ones(2, 3), t.ones(2, 3).long())),
+    ("CrossEntropyLoss", (), lambda m, t: m(t.ones(2, 3), t.ones(3).long())),
+    ("CrossEntropyLoss", (), lambda m, t: m(t.ones(2, 3, 4), t.ones(2, 2).long())),
+    ("NLLLoss", (), lambda m, t: m(t.ones(2, 3), t.ones(2, 3).long())),
+    ("LSTM", (0, 2), None),
+    ("GRU", (-1, 2), None),
+    ("RNN", (2, 2, 1, "tanh", 1), None),
+    ("LSTM", (2, 2, 1, True, 0), None),
+    ("AdaptiveAvgPool2d", ((),), lambda m, t: m(t.ones(1, 2, 3, 3))),
 ]
 
 

@@ -162,10 +162,14 @@ def test_dir_and_messages() -> None:
     assert {"linear", "count", "forward", "state_dict"} <= set(dir(module))
     with pytest.raises(AttributeError, match="'Net' object has no attribute 'nothing'"):
         module.nothing  # noqa: B018
-    with pytest.raises(RuntimeError, match=r"linear\.weight: the module has shape \(2, 2\), the state has \(3,\)"):
+    with pytest.raises(
+        RuntimeError, match=r"size mismatch for linear\.weight: the module has shape \(2, 2\), the state has \(3,\)"
+    ):
         module.load_state_dict({"linear.weight": taeda.ones(3), "linear.bias": taeda.ones(2)})
-    with pytest.raises(RuntimeError, match="names the state lacks: linear.weight, linear.bias"):
+    with pytest.raises(RuntimeError, match=r'Missing key\(s\) in state_dict: "linear.weight", "linear.bias"'):
         module.load_state_dict({})
+    with pytest.raises(RuntimeError, match=r'Unexpected key\(s\) in state_dict: "more"'):
+        module.load_state_dict({**module.state_dict(), "more": taeda.ones(1)})
 
 
 def test_state_dict_goes_through_a_file() -> None:

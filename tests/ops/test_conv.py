@@ -150,3 +150,20 @@ ERRORS = [
 @pytest.mark.parametrize("case", ERRORS)
 def test_errors(case):
     check(lambda T: case(T.nn.functional, T))
+
+
+FAR = [{"stride": 2**33}, {"dilation": 2**33}, {"stride": 2**33, "dilation": 2**33, "padding": 1}]
+
+
+@pytest.mark.parametrize("far", FAR, ids=range(len(FAR)))
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_steps_that_are_never_taken_may_be_of_any_size(far, dtype):
+    def case(library):
+        kind = {"dtype": getattr(library, dtype), "requires_grad": True}
+        x, w = library.ones(1, 2, 3, 3, **kind), library.ones(2, 2, 1, 1, **kind)
+        one = library.nn.functional.conv2d(x, w, stride=5, **{k: v for k, v in far.items() if k == "dilation"})
+        y = library.nn.functional.conv2d(x, w, **({"stride": 2**33} | far))
+        (y.sum() + one.sum()).backward()
+        return [y, x.grad, w.grad]
+
+    check(case, strides=False)

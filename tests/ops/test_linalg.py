@@ -58,6 +58,7 @@ PRODUCTS = [
     ),
     lambda T: a(T, 3, 4).addmm_(a(T, 3, 2), a(T, 2, 4)),
     lambda T: T.mm(a(T, 3, 2), a(T, 2, 4), out=T.empty(4, 3, dtype=T.float64).t()).stride(),
+    lambda T: (lambda x: T.mm(x, x, out=x))(a(T, 3, 3)),
     lambda T: T.baddbmm(a(T, 4), a(T, 5, 3, 2), a(T, 5, 2, 4), beta=2),
     lambda T: T.addbmm(a(T, 3, 4), a(T, 5, 3, 2), a(T, 5, 2, 4), beta=2, alpha=3),
     lambda T: T.bmm(a(T, 1, 3, 2).expand(5, 3, 2), a(T, 5, 4, 2).mT),

@@ -126,6 +126,20 @@ def test_edges(case):
     check(case)
 
 
+@pytest.mark.parametrize("case", ["max(x,1,", "linalg.qr(x,", "sort(x,", "linalg.svd(x,"])
+def test_outs_come_back_with_names(case):
+    x = taeda.tensor([[1.0, 3.0], [2.0, 0.0]])
+    name = case.split("(")[0]
+    dtypes = {"linalg.qr": ["float32"] * 2, "linalg.svd": ["float32"] * 3}.get(name, ["float32", "int64"])
+    outs = tuple(taeda.empty(0, dtype=getattr(taeda, dtype)) for dtype in dtypes)
+    result = eval(f"taeda.{case} out=outs)", {"taeda": taeda, "x": x, "outs": outs})
+    plain = eval(f"taeda.{case})", {"taeda": taeda, "x": x})
+    assert type(result) is getattr(taeda.return_types, name.replace(".", "_") + "_out")
+    assert result.__match_args__ == plain.__match_args__
+    assert all(a is b for a, b in zip(result, outs, strict=True))
+    assert all(a.equal(b) for a, b in zip(result, plain, strict=True))
+
+
 COVARIANCES = [
     lambda T: T.cov(sample(T, "float64", 3, 5)),
     lambda T: T.cov(sample(T, "float32", 5), correction=0),

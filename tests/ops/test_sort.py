@@ -29,6 +29,7 @@ lib.empty(0,2).sort(0) x.transpose(0,2).sort(1) i.sort(stable=True) i.sort(stabl
 (x>0).sort(stable=True) x.half().sort() x.bfloat16().sort(0) x.to(lib.int8).sort() x.to(lib.uint8).sort()
 lib.arange(2000).flip(0).sort() (lib.arange(3000)*7919%3001-1500).float().sort()
 (lib.arange(3000)*7919%3001-1500).double().sort(descending=True) x.expand(2,2,3,4).sort(1,stable=True) x.argsort()
+lib.sort(x,out=(x,lib.empty(0,dtype=lib.int64))) lib.topk(x,4,out=(x,lib.empty(0,dtype=lib.int64)))
 x.argsort(0,True) lib.argsort(i,stable=True) lib.msort(x) lib.sort(x,out=(lib.empty(0),lib.empty(0,dtype=lib.int64)))
 x.topk(2) x.topk(2,1) x.topk(2,largest=False) x.topk(0) n.topk(4) n.topk(3,largest=False)[1].sort()[0] t(3.).topk(1)
 x.transpose(0,2).topk(1,0) lib.arange(5000).float().topk(40) x.kthvalue(2) x.kthvalue(1,0,keepdim=True) n.kthvalue(5)

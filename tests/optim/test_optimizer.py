@@ -91,6 +91,9 @@ def test_repr():
     lines = repr(optimizer).splitlines()
     assert lines[:4] == ["Muon (", "Parameter Group 0", "    adjust_lr_fn: None", "    eps: 1e-07"]
     assert lines[-1] == ")"
+    optimizer.add_param_group({"params": [parameter(2, 2)], "lr": 0.25})
+    lines = repr(optimizer).splitlines()
+    assert lines[lines.index("Parameter Group 1") - 1] == "" and "    lr: 0.25" in lines
 
 
 @pytest.mark.parametrize("to_none", [True, False])

@@ -87,6 +87,29 @@ def test_resize_keeps_the_first_bytes() -> None:
     assert storage.resize_(2).tolist() == [1, 2]
 
 
+def test_views_outlive_a_shorter_storage() -> None:
+    t = taeda.ones(1 << 20)
+    t.untyped_storage().resize_(8)
+    assert t.untyped_storage().nbytes() == 8 and t[:2].sum() == 2 and t.sum() == 2
+    t.untyped_storage().resize_(0)
+    assert t.untyped_storage().data_ptr() == 0 and t.share_memory_().add_(1).sum() == 1 << 20
+
+
+SetOf = tuple[tuple[int, ...], tuple[int, ...], int]
+OUTSIDE: list[SetOf] = [((2,), (2**62,), 0), ((2,), (1,), 2**62), ((2,), (2**63 - 1,), 1), ((2,), (1,), -1)]
+
+
+@pytest.mark.parametrize(("size", "stride", "offset"), OUTSIDE)
+def test_a_geometry_beyond_64_bits_is_refused(size: Any, stride: Any, offset: int) -> None:
+    for call in (
+        lambda: taeda.empty(0).set_(taeda.ones(8), offset, size, stride),
+        lambda: taeda.empty(0).set_(taeda.ones(8).untyped_storage(), offset, size, stride),
+        lambda: taeda.ones(8).as_strided_(size, stride, offset),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
+
+
 BUFFERS: list[tuple[dict[str, Any], list[int]]] = [
     ({"dtype": taeda.uint8}, [1, 2, 3, 4]), ({"dtype": taeda.uint8, "count": 2, "offset": 1}, [2, 3]),
     ({"dtype": taeda.int16, "byte_order": "big"}, [2, 1, 4, 3]),
@@ -147,6 +170,13 @@ def test_mapped_files(tmp_path: Path) -> None:
     assert path.read_bytes() == bytes([7] * 8)
     with pytest.raises(RuntimeError):
         UntypedStorage.from_file(str(tmp_path / "absent"), False, 8)
+
+
+def test_is_storage() -> None:
+    x = taeda.ones(2)
+    for storage in (x.storage(), x.untyped_storage(), taeda.FloatStorage(2), UntypedStorage(2)):
+        assert taeda.is_storage(storage)
+    assert not taeda.is_storage(x) and not taeda.is_storage([1.0])
 
 
 def test_typed_storage() -> None:

@@ -94,6 +94,15 @@ Problem within_reach(Problem p) {
   return p;
 }
 
+// Steps that are never taken may be of any size, but oneDNN counts them in 32 bits.
+Problem with_short_steps(Problem p) {
+  for (size_t i = 0; i < p.rank(); ++i) {
+    if (p.features.sizes()[i + 2] == 1) p.stride[i] = std::min(p.stride[i], p.image.sizes()[i + 2] + p.padding[i] + 1);
+    if (p.weight.sizes()[i + 2] == 1) p.dilation[i] = 1;
+  }
+  return p;
+}
+
 }  // namespace
 }  // namespace conv
 
@@ -106,10 +115,11 @@ void convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, 
     ops::zero_(out);
     return conv::add_bias(out, bias);
   }
-  if (!transposed) return conv::forward({input, weight, out, g.stride, g.padding, g.dilation, groups}, bias);
+  if (!transposed)
+    return conv::forward(conv::with_short_steps({input, weight, out, g.stride, g.padding, g.dilation, groups}), bias);
   conv::Problem p = conv::within_reach({out, weight, input, g.stride, g.padding, g.dilation, groups});
   if (!p.image.is(out)) ops::zero_(out);
-  conv::image(p);
+  conv::image(conv::with_short_steps(p));
   conv::add_bias(out, bias);
 }
 
@@ -121,7 +131,7 @@ void convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList, I
     ops::zero_(out);
     return;
   }
-  conv::weight(conv::within_reach({input, out, grad, stride, padding, dilation, groups}));
+  conv::weight(conv::with_short_steps(conv::within_reach({input, out, grad, stride, padding, dilation, groups})));
 }
 
 }  // namespace taeda::cpu

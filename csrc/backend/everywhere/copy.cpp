@@ -45,6 +45,7 @@ Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<La
                std::ranges::find(self.sizes(), 1) == self.sizes().end();
   Tensor result = plain ? new_tensor(self.sizes(), type, where)
                         : new_tensor_strided(self.sizes(), shape::strides_for(self, format), type, where);
+  BelowAutograd guard;  // and uncounted: nobody has seen the copy yet
   ops::copy_(result, self, non_blocking);
   return result;
 }

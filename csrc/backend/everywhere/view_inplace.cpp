@@ -6,10 +6,16 @@
 namespace taeda::everywhere {
 
 namespace {
+size_t bytes_reached(const Tensor& self, IntList sizes, IntList strides, int64_t offset) {
+  int64_t bytes = 0;
+  TAEDA_CHECK(!__builtin_mul_overflow(extent(sizes, strides, offset), self.itemsize(), &bytes), "sizes ", sizes,
+              ", strides ", strides, " and storage offset ", offset, " reach further than 64 bits can count");
+  return static_cast<size_t>(bytes);
+}
+
 void become(const Tensor& self, const shape::View& view) {
-  TAEDA_CHECK(static_cast<uint64_t>(extent(view.sizes, view.strides, view.offset)) * self.itemsize() <=
-                  self->storage()->nbytes(),
-              "sizes ", IntList(view.sizes), ", strides ", IntList(view.strides), " and storage offset ", view.offset,
+  TAEDA_CHECK(bytes_reached(self, view.sizes, view.strides, view.offset) <= self->storage()->nbytes(), "sizes ",
+              IntList(view.sizes), ", strides ", IntList(view.strides), " and storage offset ", view.offset,
               " reach outside a storage of ", self->storage()->nbytes(), " bytes");
   self->set_geometry(view.sizes, view.strides, view.offset);
 }
@@ -49,7 +55,7 @@ void set_(const Tensor& self, const Tensor& source, int64_t storage_offset, IntL
   shape::Dims sizes = size, strides = stride;
   if (stride.empty()) strides = contiguous_strides(size);
   Storage storage = source->storage();
-  size_t bytes = static_cast<size_t>(extent(sizes, strides, storage_offset)) * self.itemsize();
+  size_t bytes = bytes_reached(self, sizes, strides, storage_offset);
   if (bytes > storage->nbytes()) storage->resize(bytes);
   self->set_storage(std::move(storage));
   self->set_geometry(sizes, strides, storage_offset);

@@ -94,8 +94,8 @@ void FunctionNode::apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs)
                   ", which is no tensor: return None there");
       continue;
     }
-    TAEDA_CHECK_TYPE(grad == Py_None || is_tensor(grad), "backward must return tensors or None; got ",
-                     Py_TYPE(grad)->tp_name, " for input ", i);
+    TAEDA_CHECK(grad == Py_None || is_tensor(grad), "backward must return tensors or None; got ",
+                Py_TYPE(grad)->tp_name, " for input ", i);
     if (grad != Py_None) grad_inputs[edge] = unwrap(grad);
     ++edge;
   }

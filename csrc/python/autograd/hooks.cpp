@@ -55,6 +55,8 @@ Tensor PythonTensorHook::run(const Tensor& grad) {
     Owned answer(check(PyObject_CallOneArg(hook.get(), now.get())));
     if (answer.get() == Py_None) continue;
     replaced = checked_gradient(answer.get(), "tensor hook");
+    TAEDA_CHECK(!grad.defined() || replaced.dtype() == grad.dtype(), "a tensor hook must keep the gradient's dtype ",
+                grad.dtype(), "; it returned ", replaced.dtype());
     now = std::move(answer);
   }
   return replaced;
@@ -84,8 +86,9 @@ void PythonAccumulateHook::run(const Tensor& leaf) {
   Owned tensor(check(wrap(leaf)));
   for (Owned& hook : callables()) {
     Owned answer(check(PyObject_CallOneArg(hook.get(), tensor.get())));
-    TAEDA_CHECK(answer.get() == Py_None, "a post-accumulate-grad hook must return None; got ",
-                Py_TYPE(answer.get())->tp_name);
+    if (answer.get() == Py_None || answer.get() == tensor.get()) continue;
+    fail(is_tensor(answer.get()) ? ErrorKind::Runtime : ErrorKind::Type,
+         str("a post-accumulate-grad hook must return None; got ", Py_TYPE(answer.get())->tp_name));
   }
 }
 

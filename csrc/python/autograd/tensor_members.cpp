@@ -4,6 +4,7 @@
 #include "autograd/engine.h"
 #include "autograd/meta.h"
 #include "autograd/view.h"
+#include "core/warn.h"
 #include "python/autograd/hooks.h"
 #include "python/autograd/init.h"
 #include "python/autograd/node_object.h"
@@ -15,6 +16,14 @@ namespace {
 PyObject* to_python(bool value) { return Py_NewRef(value ? Py_True : Py_False); }
 
 PyObject* get_grad(const Tensor& t) { return t->autograd_meta() ? wrap(autograd::grad(t)) : Py_NewRef(Py_None); }
+PyObject* get_public_grad(const Tensor& t) {
+  PyObject* grad = get_grad(t);
+  if (grad == Py_None && !autograd::is_leaf(t) && !autograd::retains_grad(t))
+    warn(
+        "backward() gives .grad to leaves only, and this tensor is the result of a call; to have its gradient, call "
+        "retain_grad() on it before");
+  return grad;
+}
 PyObject* get_requires_grad(const Tensor& t) { return to_python(autograd::requires_grad(t)); }
 PyObject* get_is_leaf(const Tensor& t) { return to_python(autograd::is_leaf(t)); }
 PyObject* get_grad_fn(const Tensor& t) { return wrap_node(autograd::grad_fn(t)); }
@@ -166,7 +175,8 @@ PyMethodDef autograd_methods[] = {
 };
 
 PyGetSetDef autograd_getset[] = {
-    property<get_grad, "grad">(set_grad, "The accumulated gradient: None until a backward pass reaches the tensor."),
+    property<get_public_grad, "grad">(set_grad,
+                                      "The accumulated gradient: None until a backward pass reaches the tensor."),
     property<get_grad, "_grad">(set_grad, nullptr),
     property<get_requires_grad, "requires_grad">(set_requires_grad, "Whether calls on this tensor are recorded."),
     property<get_is_leaf, "is_leaf">(nullptr, "Whether no recorded call made this tensor."),

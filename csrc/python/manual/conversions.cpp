@@ -45,7 +45,7 @@ PyObject* cuda(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
   PyObject* out[3];
   read_arguments(kNames, 0, args, count, names, out);
   Device device{DeviceType::CUDA};
-  if (out[0] && out[0] != Py_None) device = to_device(out[0]);
+  if (out[0] && out[0] != Py_None) device = to_place(out[0]);
   TAEDA_CHECK(device.type == DeviceType::CUDA, "takes a CUDA device; got ", device, " (to() takes any)");
   return wrap(
       ops::to(unwrap(self), std::optional(device), std::nullopt, to_flag(out[1], false), false, read_format(out[2])));

@@ -1,11 +1,13 @@
 // taeda.tensor, as_tensor and the Tensor constructor.
 #include "python/manual/factories.h"
+#include "python/items.h"
 
 #include "api/copy.h"
 #include "api/view.h"
 #include "core/warn.h"
 #include "python/engine_room.h"
 #include "python/parser.h"
+#include "python/torch_function.h"
 #include "python/types.h"
 #include "python/values.h"
 
@@ -73,6 +75,9 @@ DType dtype_of_element(PyObject* object) {
     if (t) return unwrap(t.get()).dtype();
   }
   PyErr_Clear();
+  Scalar number;
+  TAEDA_CHECK(PyUnicode_Check(object) || is_number(object) || read_number(object, number), "no dtype fits a ",
+              Py_TYPE(object)->tp_name);
   return element(object).natural_dtype();
 }
 
@@ -82,17 +87,36 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
     if (infer) layout.dtype = promote(layout.dtype, dtype_of_element(object));
     return;
   }
-  Py_ssize_t n = PySequence_Size(object);
-  check(static_cast<int>(n));
   TAEDA_CHECK_VALUE(depth < static_cast<size_t>(kMaxDim), "the data is nested more than ", kMaxDim,
                     " levels deep (or contains itself)");
+  Owned items(check(PySequence_Fast(object, "not a sequence")));  // too long a range is a MemoryError
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
   if (layout.sizes.size() == depth) layout.sizes.push_back(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    Owned item(check(PySequence_GetItem(object, i)));
+    Owned item = item_at(items.get(), i);
     bool deeper = is_nested(item.get());
     if (i > 0 && !infer && !deeper) break;
     if (deeper || infer) measure(item.get(), layout, depth + 1, infer);
     if (!deeper && !infer) break;
+  }
+}
+
+// Whether a number keeps its value; of unsigned types also the negatives of what fits, which wrap around.
+template <class T>
+bool fits(const Scalar& number) {
+  using Limits = std::numeric_limits<T>;
+  if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) {
+    return true;
+  } else if (number.kind() == Scalar::Kind::UInt) {
+    return number.to<uint64_t>() <= static_cast<uint64_t>(Limits::max());
+  } else if (!number.is_integral()) {
+    double v = number.as_double();
+    return v >= static_cast<double>(Limits::lowest()) && v <= static_cast<double>(Limits::max());
+  } else if constexpr (sizeof(T) == 8) {
+    return true;
+  } else {
+    int64_t v = number.as_int(), most = Limits::max();
+    return v <= most && v >= (std::is_signed_v<T> ? static_cast<int64_t>(Limits::lowest()) : -most);
   }
 }
 
@@ -104,6 +128,10 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
     Scalar number = element(object, !std::is_integral_v<T>);
     if constexpr (std::is_same_v<T, int64_t>)
       TAEDA_CHECK_VALUE(number.kind() != Scalar::Kind::UInt, "the number ", number, " does not fit in int64");
+    constexpr bool complex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
+    TAEDA_CHECK_TYPE(complex || number.kind() != Scalar::Kind::Complex, "the complex number ", number,
+                     " has no place in a tensor of ", dtype_of<T>);
+    TAEDA_CHECK(fits<T>(number), "the number ", number, " does not fit in ", dtype_of<T>);
     *out++ = number.template to<T>();
     return;
   }
@@ -113,16 +141,7 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
   TAEDA_CHECK_VALUE(n == sizes[depth], "the data is ragged: ", sizes[depth], " items were expected at depth ", depth,
                     ", got ", n);
-  for (Py_ssize_t i = 0; i < n; ++i) fill<T>(PySequence_Fast_GET_ITEM(items.get(), i), sizes, depth + 1, out);
-}
-
-void check_range(const Scalar& value, DType dtype) {
-  if (!is_integral(dtype) || !value.is_integral()) return;
-  int64_t v = value.as_int();
-  int bits = static_cast<int>(itemsize(dtype)) * 8;
-  bool fits = info(dtype).is_signed ? bits == 64 || (v >= -(int64_t{1} << (bits - 1)) && v < int64_t{1} << (bits - 1))
-                                    : bits == 64 || (v >= -(int64_t{1} << (bits - 1)) && v < int64_t{1} << bits);
-  TAEDA_CHECK(fits, "the number ", v, " does not fit in ", dtype);
+  for (Py_ssize_t i = 0; i < n; ++i) fill<T>(item_at(items.get(), i).get(), sizes, depth + 1, out);
 }
 
 Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
@@ -130,9 +149,7 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
   if (is_nested(data)) {
     measure(data, layout, 0, !dtype);
   } else {
-    Scalar value = element(data, dtype && !is_integral(*dtype));
-    layout.dtype = dtype_of_element(data);
-    if (dtype) check_range(value, *dtype);
+    if (!dtype) layout.dtype = dtype_of_element(data);
   }
   DType type = dtype.value_or(layout.dtype == DType::Undefined ? default_dtype() : layout.dtype);
   Tensor result = new_tensor(layout.sizes, type);
@@ -183,8 +200,12 @@ FactoryArguments read(PyObject* const* args, Py_ssize_t count, PyObject* names, 
   read_arguments(kNames, 1, args, count, names, out, max_positional);
   FactoryArguments result{out[0], {}, {}, to_flag(out[3], false)};
   if (out[1] && out[1] != Py_None) result.dtype = to_dtype(out[1]);
-  if (out[2] && out[2] != Py_None) result.device = to_device(out[2]);
+  if (out[2] && out[2] != Py_None) result.device = to_place(out[2]);
   return result;
+}
+
+void warn_of_copy(std::string_view call) {
+  warn(str("to copy a tensor, source.detach().clone() says so more plainly than ", call));
 }
 
 Tensor moved(Tensor t, std::optional<DType> dtype, std::optional<Device> device) {
@@ -197,11 +218,21 @@ PyObject* finish(Tensor result, bool requires_grad) {
   return wrap(std::move(result));
 }
 
+// What an active function mode makes of the call; null without one.
+PyObject* ask_modes(const char* name, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  Overloaded overloaded;
+  if (fast_path_blockers == 0 || !overloaded.must_dispatch()) return nullptr;
+  Owned module(check(PyImport_ImportModule("taeda")));
+  Owned callable(check(PyObject_GetAttrString(module.get(), name)));
+  return call_torch_function(callable.get(), overloaded, args, count, names);
+}
+
 PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded("tensor", [&] {
+    if (PyObject* answer = ask_modes("tensor", args, count, names)) return answer;
     FactoryArguments given = read(args, count, names, 1);
     if (is_tensor(given.data)) {
-      warn("to copy a tensor, source.detach().clone() says so more plainly than taeda.tensor(source)");
+      warn_of_copy("taeda.tensor(source)");
       Tensor copy = ops::clone(ops::detach(unwrap(given.data)));
       return finish(moved(copy, given.dtype, given.device), given.requires_grad);
     }
@@ -211,6 +242,7 @@ PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* n
 
 PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded("as_tensor", [&] {
+    if (PyObject* answer = ask_modes("as_tensor", args, count, names)) return answer;
     FactoryArguments given = read(args, count, names, 3);
     Tensor shared = is_tensor(given.data) ? unwrap(given.data) : from_foreign(given.data);
     if (!shared.defined()) return wrap(tensor_from(given.data, given.dtype, given.device));
@@ -224,8 +256,10 @@ PyObject* new_tensor_method(PyObject* self, PyObject* const* args, Py_ssize_t co
     const Tensor& like = unwrap(self);
     DType dtype = given.dtype.value_or(like.dtype());
     Device device = given.device.value_or(like.device());
-    if (is_tensor(given.data))
+    if (is_tensor(given.data)) {
+      warn_of_copy("tensor.new_tensor(source)");
       return finish(moved(ops::clone(ops::detach(unwrap(given.data))), dtype, device), given.requires_grad);
+    }
     return finish(tensor_from(given.data, dtype, device), given.requires_grad);
   });
 }

@@ -6,6 +6,7 @@
 #include "api/mask.h"
 #include "api/reshape.h"
 #include "api/view.h"
+#include "core/warn.h"
 #include "python/engine_room.h"
 #include "python/manual/factories.h"
 #include "python/parser.h"
@@ -69,6 +70,7 @@ Tensor as_index(PyObject* item) {
   const Tensor& t = unwrap(item);
   TAEDA_CHECK_INDEX(t.dtype() == DType::Int64 || t.dtype() == DType::Int32 || is_mask(t),
                     "tensors used as indices must be int64, int32, bool or uint8; got ", t.dtype());
+  if (t.dtype() == DType::UInt8) warn("a uint8 tensor as an index is deprecated; make it bool to choose by truth");
   return t;
 }
 
@@ -227,7 +229,9 @@ bool fill_by_mask(const Selection& selection, const Tensor& value) {
     if (mask.sizes()[d] != selection.view.sizes()[first + d]) return false;
   std::vector<int64_t> sizes(mask.sizes().begin(), mask.sizes().end());
   sizes.resize(static_cast<size_t>(selection.view.dim() - first), 1);
-  ops::masked_fill_(selection.view, ops::reshape(mask, sizes), ops::reshape(value, {}));
+  DType dtype = selection.view.dtype();
+  Tensor number = ops::reshape(value.dtype() == dtype ? value : ops::_to_copy(value, dtype), {});
+  ops::masked_fill_(selection.view, ops::reshape(mask, sizes), number);
   return true;
 }
 
@@ -241,7 +245,7 @@ Scalar as_integer(PyObject* object, DType dtype) {
   int overflow;
   int64_t value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (!overflow) return Scalar(value);
-  if (overflow > 0 && (dtype == DType::UInt64 || !is_integral(dtype))) {
+  if (overflow > 0 && dtype == DType::UInt64) {
     uint64_t large = PyLong_AsUnsignedLongLong(object);
     if (!PyErr_Occurred()) return Scalar(large);
     PyErr_Clear();
@@ -274,9 +278,9 @@ void assign(const Selection& selection, PyObject* object) {
   check_storable(is_complex(value.dtype()), target);
   if (value.device() != target.device() && value.dim() == 0)
     value = ops::_to_copy(value, std::nullopt, std::nullopt, target.device());
-  if (value.dtype() != target.dtype() && (value.numel() == 1 || !is_tensor(object)))
-    value = ops::_to_copy(value, target.dtype());
-  if (!fill_by_mask(selection, value)) ops::index_put_(target, selection.indices, fit_value(value));
+  if (fill_by_mask(selection, value)) return;
+  if (value.dtype() != target.dtype() && !is_tensor(object)) value = ops::_to_copy(value, target.dtype());
+  ops::index_put_(target, selection.indices, fit_value(value));
 }
 
 int setitem(PyObject* self, PyObject* index, PyObject* value) noexcept {

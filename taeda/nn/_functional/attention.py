@@ -58,9 +58,13 @@ def _check_shapes(query: Tensor, key: Tensor, value: Tensor, key_padding_mask: A
 
 
 def _project(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None, same: bool
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None, same: bool
 ) -> tuple[Tensor, ...]:
     """The packed projection; one product when all three inputs are the same tensor, two when key and value are."""
+    if key.shape != value.shape:
+        raise AssertionError(f"{_NAME}: key {tuple(key.shape)} and value {tuple(value.shape)} differ in shape")
+    if weight is None:
+        raise AssertionError(f"{_NAME}: in_proj_weight is None; pass it, or use_separate_proj_weight=True")
     if same:
         return _nn.linear(query, weight, bias).chunk(3, dim=-1)
     width = query.size(-1)
@@ -78,6 +82,9 @@ def _project(
 def _project_separately(
     inputs: tuple[Tensor, Tensor, Tensor], weights: tuple[Any, Any, Any], bias: Tensor | None
 ) -> tuple[Tensor, ...]:
+    _, key, value = inputs
+    if key.shape[:2] != value.shape[:2]:
+        raise AssertionError(f"{_NAME}: key {tuple(key.shape)} and value {tuple(value.shape)} differ in length")
     names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
     for x, weight, name in zip(inputs, weights, names, strict=True):
         if weight is None:
@@ -95,7 +102,8 @@ def _split_heads(x: Tensor, batch: int, heads: int) -> Tensor:
     return x.reshape(x.shape[0], batch * heads, -1).transpose(0, 1)
 
 
-def _static(given: Tensor, name: str, rows: int, width: int) -> Tensor:
+def _static(given: Tensor, name: str, query: Tensor) -> Tensor:
+    rows, _, width = query.shape
     if given.size(0) != rows or given.size(2) != width:
         raise AssertionError(f"{_NAME}: {name} must be ({rows}, S, {width}); got {tuple(given.shape)}")
     return given
@@ -206,18 +214,10 @@ def multi_head_attention_forward(
         attn_mask = _check_attn_mask(attn_mask, batch, num_heads, queries, key.shape[0])
 
     if use_separate_proj_weight:
-        if key.shape[:2] != value.shape[:2]:
-            raise AssertionError(f"{_NAME}: key {tuple(key.shape)} and value {tuple(value.shape)} differ in length")
         weights = (q_proj_weight, k_proj_weight, v_proj_weight)
         q, k, v = _project_separately((query, key, value), weights, in_proj_bias)
     else:
-        if key.shape != value.shape:
-            raise AssertionError(f"{_NAME}: key {tuple(key.shape)} and value {tuple(value.shape)} differ in shape")
-        if in_proj_weight is None:
-            raise AssertionError(f"{_NAME}: in_proj_weight is None; pass it, or use_separate_proj_weight=True")
-        packed_key = key if key is not value else value
-        q, k, v = _project(query, packed_key, value, in_proj_weight, in_proj_bias, same)
-
+        q, k, v = _project(query, key, value, in_proj_weight, in_proj_bias, same)
     if bias_k is not None and bias_v is not None:
         if static_k is not None or static_v is not None:
             raise AssertionError(f"{_NAME}: bias_k and bias_v do not go with static_k and static_v")
@@ -227,14 +227,11 @@ def multi_head_attention_forward(
     elif bias_k is not None or bias_v is not None:
         raise AssertionError(f"{_NAME}: bias_k and bias_v are given both or not at all")
 
-    head_dim = embed_dim // num_heads
-    rows = batch * num_heads
     q = _split_heads(q, batch, num_heads)
-    k = _split_heads(k, batch, num_heads) if static_k is None else _static(static_k, "static_k", rows, head_dim)
-    v = _split_heads(v, batch, num_heads) if static_v is None else _static(static_v, "static_v", rows, head_dim)
+    k = _split_heads(k, batch, num_heads) if static_k is None else _static(static_k, "static_k", q)
+    v = _split_heads(v, batch, num_heads) if static_v is None else _static(static_v, "static_v", q)
     if add_zero_attn:
-        k = taeda.cat([k, k.new_zeros(rows, 1, k.size(-1))], dim=1)
-        v = taeda.cat([v, v.new_zeros(rows, 1, v.size(-1))], dim=1)
+        k, v = (taeda.cat([x, x.new_zeros(x.size(0), 1, x.size(-1))], dim=1) for x in (k, v))
         attn_mask, key_padding_mask = _append(attn_mask), _append(key_padding_mask)
 
     mask = _merge_masks(attn_mask, key_padding_mask, batch, num_heads, k.size(1))

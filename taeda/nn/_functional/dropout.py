@@ -31,23 +31,21 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     return (taeda.feature_alpha_dropout_ if inplace else taeda.feature_alpha_dropout)(input, p, training)
 
 
-def _drop_channels(name: str, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+def _drop_channels(name: str, input: Tensor, p: float, training: bool, inplace: bool, batched: bool = True) -> Tensor:
     _check(name, p)
-    return (taeda.feature_dropout_ if inplace else taeda.feature_dropout)(input, p, training)
+    drop = taeda.feature_dropout_ if inplace else taeda.feature_dropout
+    if batched:
+        return drop(input, p, training)
+    if inplace:
+        return drop(input.unsqueeze_(0), p, training).squeeze_(0)
+    return drop(input.unsqueeze(0), p, training).squeeze(0)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zeroes whole channels of (N, C, L) or (C, L)."""
-    _check("dropout1d", p)
     if input.dim() not in (2, 3):
         raise RuntimeError(f"taeda.nn.functional.dropout1d: expected 2 or 3 dimensions; got {input.dim()}")
-    batched = input.dim() == 3
-    if not batched:
-        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _drop_channels("dropout1d", input, p, training, inplace)
-    if batched:
-        return result
-    return result.squeeze_(0) if inplace else result.squeeze(0)
+    return _drop_channels("dropout1d", input, p, training, inplace, batched=input.dim() == 3)
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
@@ -75,10 +73,4 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
             "elements",
             stacklevel=2,
         )
-    batched = input.dim() == 5
-    if not batched:
-        input = input.unsqueeze_(0) if inplace else input.unsqueeze(0)
-    result = _drop_channels("dropout3d", input, p, training, inplace)
-    if batched:
-        return result
-    return result.squeeze_(0) if inplace else result.squeeze(0)
+    return _drop_channels("dropout3d", input, p, training, inplace, batched=input.dim() == 5)

@@ -243,7 +243,9 @@ def gaussian_nll_loss(
                 f"input of size {tuple(input.size())}"
             )
     if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"reduction must be 'none', 'mean' or 'sum'; got {reduction!r}")
+        raise ValueError(
+            f"taeda.nn.functional.gaussian_nll_loss: reduction must be 'none', 'mean' or 'sum'; got {reduction!r}"
+        )
     variance = variance.clone()
     with taeda.no_grad():
         variance.clamp_(min=eps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import taeda
 from taeda import Tensor
@@ -11,13 +11,6 @@ from taeda.nn._functional._native import native
 
 layer_norm = native("layer_norm")
 rms_norm = native("rms_norm")
-
-
-def _values_per_channel(shape: Any) -> int:
-    count = shape[0]
-    for size in shape[2:]:
-        count *= size
-    return count
 
 
 def batch_norm(
@@ -33,9 +26,11 @@ def batch_norm(
     """Normalises each channel of (N, C, ...) over the batch, or by the running statistics unless ``training``.
 
     In training the running statistics, if given, move by ``momentum`` towards the batch's. ValueError if a channel then
-    has a single value.
+    has a single value, for a negative ``eps``, and in training for 0.
     """
-    if training and _values_per_channel(input.size()) == 1:
+    if eps < 0 or (training and eps == 0):
+        raise ValueError(f"taeda.nn.functional.batch_norm: eps must be positive, or 0 outside training; got {eps}")
+    if training and input.size(0) * math.prod(input.shape[2:]) == 1:
         raise ValueError(
             "taeda.nn.functional.batch_norm: training needs more than 1 value per channel; got an input of size "
             f"{tuple(input.size())}"
@@ -54,16 +49,11 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """Normalises each channel of each sample of (N, C, ...) over its spatial positions."""
-    if use_input_stats:
-        size = input.size()
-        positions = 1
-        for extent in size[2:]:
-            positions *= extent
-        if positions == 1:
-            raise ValueError(
-                "taeda.nn.functional.instance_norm: needs more than 1 spatial position; got an input of size "
-                f"{tuple(size)}"
-            )
+    if use_input_stats and math.prod(input.shape[2:]) == 1:
+        raise ValueError(
+            "taeda.nn.functional.instance_norm: needs more than 1 spatial position; got an input of size "
+            f"{tuple(input.shape)}"
+        )
     return taeda.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, True)
 
 
@@ -71,13 +61,10 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...)."""
-    shape = input.size()
+    shape = input.shape
     if len(shape) < 2:
         raise RuntimeError(f"taeda.nn.functional.group_norm: expected at least 2 dimensions; got {tuple(shape)}")
-    values = shape[0] * shape[1] // num_groups
-    for extent in shape[2:]:
-        values *= extent
-    if values == 1:
+    if shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(
             f"taeda.nn.functional.group_norm: needs more than 1 value per group; got an input of size {tuple(shape)}"
         )

@@ -27,5 +27,10 @@ def fill_none(sizes: Any, defaults: Any) -> Any:
     if isinstance(sizes, int):
         return sizes
     if len(defaults) <= len(sizes):
-        raise ValueError(f"the input has {len(defaults)} dimensions, too few for an output size of {len(sizes)}")
-    return [default if size is None else size for size, default in zip(sizes, defaults[-len(sizes) :], strict=True)]
+        raise ValueError(
+            f"taeda.nn.functional: the input has {len(defaults)} dimensions, too few for an output size of {len(sizes)}"
+        )
+    return [
+        default if size is None else size
+        for size, default in zip(sizes, defaults[len(defaults) - len(sizes) :], strict=True)
+    ]

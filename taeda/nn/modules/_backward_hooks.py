@@ -94,6 +94,9 @@ class BackwardHooks:
         self.grad_outputs = grads
         if not self.inputs_tapped:
             # No input needs a gradient, so nothing else would call the hooks.
+            if self.hooks:
+                warnings.warn("taeda.nn: a full backward hook is called without gradients of inputs, as no input "
+                              "of the module requires grad", UserWarning, stacklevel=2)  # fmt: skip
             missing = (None,) * (self.n_inputs or 0)
             for hook in self.hooks:
                 result = hook(self.module, missing, grads)

@@ -214,7 +214,8 @@ class StateMixin:
             if tensor.dim() == 0 and value.dim() == 1 and len(value) == 1:
                 value = value[0]  # files from before there were tensors without dimensions
             if value.shape != tensor.shape:
-                return f"{key}: the module has shape {tuple(tensor.shape)}, the state has {tuple(value.shape)}"
+                shapes = f"the module has shape {tuple(tensor.shape)}, the state has {tuple(value.shape)}"
+                return f"size mismatch for {key}: {shapes}"
         if tensor.is_meta and not value.is_meta and not assign:
             import warnings
 
@@ -271,14 +272,18 @@ class StateMixin:
         loader.load(self, OrderedDict(state_dict), "")
         if strict:
             if loader.unexpected:
-                loader.errors.insert(0, "the state has names the module lacks: " + ", ".join(loader.unexpected))
+                loader.errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(loader.unexpected)}")
             if loader.missing:
-                loader.errors.insert(0, "the module has names the state lacks: " + ", ".join(loader.missing))
+                loader.errors.insert(0, f"Missing key(s) in state_dict: {_quoted(loader.missing)}")
         if loader.errors:
             raise RuntimeError(
                 f"load_state_dict: the state does not fit {type(self).__name__}:\n\t" + "\n\t".join(loader.errors)
             )
         return _IncompatibleKeys(loader.missing, loader.unexpected)
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 class _Loader:

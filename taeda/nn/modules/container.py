@@ -24,6 +24,16 @@ def _position(owner: Any, index: Any) -> int:
     return number % size
 
 
+def _pairs(function: str, items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    for i, item in enumerate(items):
+        if not isinstance(item, Iterable):
+            raise TypeError(f"{function}: item {i} is a {type(item).__name__}, not a pair")
+        pair = tuple(item)
+        if len(pair) != 2:
+            raise ValueError(f"{function}: item {i} has {len(pair)} parts instead of 2")
+        yield pair
+
+
 class Container(Module):
     """Deprecated: a module with its children given by name."""
 
@@ -269,13 +279,8 @@ class ModuleDict(Module):
             for name, module in modules.items():
                 self[name] = module
             return
-        for i, item in enumerate(modules):
-            if not isinstance(item, Iterable):
-                raise TypeError(f"ModuleDict.update: item {i} is a {type(item).__name__}, not a pair")
-            pair = list(item)
-            if len(pair) != 2:
-                raise ValueError(f"ModuleDict.update: item {i} has {len(pair)} parts instead of 2")
-            self[pair[0]] = pair[1]
+        for name, module in _pairs("ModuleDict.update", modules):
+            self[name] = module
 
 
 def _as_parameter(value: Any) -> Any:
@@ -441,13 +446,8 @@ class ParameterDict(Module):
             for key, value in _ordered_items(parameters):
                 self[key] = value
             return
-        for i, item in enumerate(parameters):
-            if not isinstance(item, Iterable):
-                raise TypeError(f"ParameterDict.update: item {i} is a {type(item).__name__}, not a pair")
-            pair = list(item)
-            if len(pair) != 2:
-                raise ValueError(f"ParameterDict.update: item {i} has {len(pair)} parts instead of 2")
-            self[pair[0]] = pair[1]
+        for key, value in _pairs("ParameterDict.update", parameters):
+            self[key] = value
 
     def extra_repr(self) -> str:
         return "\n".join(

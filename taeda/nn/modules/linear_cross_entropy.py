@@ -100,6 +100,14 @@ class LinearCrossEntropyLoss(Module):
         options: LinearCrossEntropyOptions | None = None,
     ) -> None:
         super().__init__()
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(
+                f"taeda.nn.LinearCrossEntropyLoss: weight must have shape ({num_classes},); got {tuple(weight.shape)}"
+            )
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(
+                f"taeda.nn.LinearCrossEntropyLoss: label_smoothing must be from 0 to 1; got {label_smoothing}"
+            )
         self.reduction = reduction
         self.register_buffer("weight", weight)
         self.num_classes = num_classes

@@ -96,6 +96,8 @@ class HuberLoss(_Loss):
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
+        if not isinstance(delta, (int, float)):
+            raise TypeError(f"taeda.nn.HuberLoss: delta must be a number; got {type(delta).__name__}")
         self.delta = delta
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:

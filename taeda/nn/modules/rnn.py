@@ -25,10 +25,9 @@ def _check_sizes(mode: str, input_size: Any, hidden_size: Any, num_layers: int, 
     for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
         if not isinstance(size, int):
             raise TypeError(f"taeda.nn.{mode}: {name} must be an int; got {type(size).__name__}")
-    if hidden_size <= 0 or num_layers <= 0:
-        raise ValueError(
-            f"taeda.nn.{mode}: hidden_size and num_layers must be greater than 0; got {hidden_size} and {num_layers}"
-        )
+    for name, size in (("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)):
+        if size <= 0:
+            raise ValueError(f"taeda.nn.{mode}: {name} must be greater than 0; got {size}")
     if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
         raise ValueError(f"taeda.nn.{mode}: dropout is a probability, from 0 to 1; got {dropout!r}")
     if proj_size < 0 or proj_size >= hidden_size:
@@ -71,6 +70,9 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        for name, flag in (("bias", bias), ("batch_first", batch_first)):
+            if not isinstance(flag, bool):
+                raise TypeError(f"taeda.nn.{mode}: {name} must be a bool; got {type(flag).__name__}")
         _check_sizes(mode, input_size, hidden_size, num_layers, dropout, proj_size)
         self.mode = mode
         self.input_size = input_size

@@ -199,7 +199,9 @@ class TransformerDecoderLayer(_Layer):
         return self.dropout3(self._feed_forward(x))
 
 
-def _length(x: Tensor, batch_first: bool) -> int:
+def _length(x: Tensor, layer: Any) -> int:
+    """Of the sequences in ``x``, as ``layer`` takes them."""
+    batch_first = getattr(getattr(layer, "self_attn", None), "batch_first", False)
     return x.size(1 if x.dim() == 3 and batch_first else 0)
 
 
@@ -234,8 +236,7 @@ class TransformerEncoder(Module):
         """``src`` is (L, N, d_model); whether ``mask`` is causal is found out unless ``is_causal`` says it."""
         src_key_padding_mask = as_float_mask(src_key_padding_mask, "src_key_padding_mask", mask, "mask", src.dtype)
         mask = as_float_mask(mask, "mask", None, "", src.dtype)
-        batch_first = getattr(getattr(self.layers[0], "self_attn", None), "batch_first", False)
-        causal = _is_causal(mask, is_causal, _length(src, batch_first))
+        causal = _is_causal(mask, is_causal, _length(src, self.layers[0]))
         x = src
         for layer in self.layers:
             x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
@@ -263,8 +264,7 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """As `TransformerDecoderLayer.forward`; whether ``tgt_mask`` is causal is found out unless said."""
-        batch_first = getattr(getattr(self.layers[0], "self_attn", None), "batch_first", False)
-        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, batch_first))
+        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, self.layers[0]))
         x = tgt
         for layer in self.layers:
             x = layer(

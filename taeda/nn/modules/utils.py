@@ -13,6 +13,9 @@ def _ntuple(count: int, name: str = "parse") -> Any:
     return _named_ntuple(count, name)
 
 
+_single = _ntuple(1, "_single")
+_pair = _ntuple(2, "_pair")
+_triple = _ntuple(3, "_triple")
 _quadruple = _ntuple(4, "_quadruple")
 
 

@@ -211,30 +211,35 @@ class _ByAmount(BasePruningMethod):
         return count
 
 
-class RandomUnstructured(_ByAmount):
+class _Unstructured(_ByAmount):
+    """Prunes elements one by one."""
+
+    PRUNING_TYPE = "unstructured"
+
+    @abstractmethod
+    def _chosen(self, t: Tensor, count: int) -> Tensor:
+        """The flat positions of ``count`` elements to prune."""
+
+    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
+        mask = default_mask.clone(memory_format=taeda.contiguous_format)
+        count = self._count(t.nelement())
+        if count:
+            mask.view(-1)[self._chosen(t, count)] = 0
+        return mask
+
+
+class RandomUnstructured(_Unstructured):
     """Prunes elements at random."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        mask = default_mask.clone(memory_format=taeda.contiguous_format)
-        count = self._count(t.nelement())
-        if count:
-            mask.view(-1)[taeda.topk(taeda.rand_like(t).view(-1), k=count).indices] = 0
-        return mask
+    def _chosen(self, t: Tensor, count: int) -> Tensor:
+        return taeda.topk(taeda.rand_like(t).view(-1), k=count).indices
 
 
-class L1Unstructured(_ByAmount):
+class L1Unstructured(_Unstructured):
     """Prunes the elements of least magnitude."""
 
-    PRUNING_TYPE = "unstructured"
-
-    def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        mask = default_mask.clone(memory_format=taeda.contiguous_format)
-        count = self._count(t.nelement())
-        if count:
-            mask.view(-1)[taeda.topk(taeda.abs(t).view(-1), k=count, largest=False).indices] = 0
-        return mask
+    def _chosen(self, t: Tensor, count: int) -> Tensor:
+        return taeda.topk(taeda.abs(t).view(-1), k=count, largest=False).indices
 
     @classmethod
     def apply(cls, module: Any, name: str, amount: Any, importance_scores: Any = None) -> Any:  # type: ignore[override]
@@ -250,9 +255,9 @@ class _Structured(_ByAmount):
         super().__init__(amount)
         self.dim = dim
 
+    @abstractmethod
     def _scores(self, t: Tensor) -> Tensor:
         """One number per channel: the least are pruned."""
-        raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if t.dim() <= 1:

@@ -22,6 +22,8 @@ __all__ = [
 
 
 class PackedSequence_(NamedTuple):
+    """The fields of a ``PackedSequence``."""
+
     data: Tensor
     batch_sizes: Tensor
     sorted_indices: Tensor | None

@@ -11,7 +11,7 @@ from taeda import Tensor
 
 __all__ = ["functional_call"]
 
-_NAME = "functional_call"
+_NAME = "taeda.func.functional_call"
 _ABSENT = object()
 
 
@@ -30,7 +30,7 @@ def _with_ties(module: Any, given: dict[str, Tensor]) -> dict[str, Tensor]:
     for name, tensor in given.items():
         for other in tied.get(name, ()):
             if other in given and given[other] is not tensor:
-                raise ValueError(f"{_NAME}: '{name}' and '{other}' are one tensor of the module; got two")
+                raise ValueError(f"{_NAME}: '{name}' and '{other}' are one tensor, but several values are given")
             result[other] = tensor
     return result
 
@@ -52,7 +52,7 @@ def _slot(module: Any, name: str) -> tuple[dict[str, Any], str]:
         if last in table:
             return table, last
     if not isinstance(getattr(owner, last, None), (Tensor, type(None))):
-        raise TypeError(f"{_NAME}: '{name}' is no parameter, buffer or other tensor")
+        raise TypeError(f"{_NAME}: '{name}' is no parameter, buffer or other tensor of the module")
     return vars(owner), last
 
 
@@ -69,6 +69,9 @@ def _reparametrize_module(
     tensors = _with_ties(module, parameters_and_buffers) if tie_weights else parameters_and_buffers
     if strict:
         _check_names(module, tensors)
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, (Tensor, type(None))):
+            raise TypeError(f"{_NAME}: '{name}' must be a tensor; got {type(tensor).__name__}")
     slots = {name: _slot(module, name) for name in tensors}
     before = {name: table.get(key, _ABSENT) for name, (table, key) in slots.items()}
     for name, (table, key) in slots.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import taeda
@@ -41,6 +42,8 @@ def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     Raises:
         RuntimeError: the parameter is normalised already.
     """
+    warnings.warn("taeda.nn.utils.weight_norm is deprecated; use taeda.nn.utils.parametrizations.weight_norm",
+                  FutureWarning, stacklevel=2)  # fmt: skip
     if _hooks(module, name):
         raise RuntimeError(f"taeda.nn.utils.weight_norm: '{name}' of this {type(module).__name__} has it already")
     hook = WeightNorm(name, dim)

@@ -139,7 +139,7 @@ class FactorLR(LRScheduler):
 
     def _factor(self) -> float | None:
         """The factor that leads to ``self.last_epoch``; None leaves the rates alone."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _factor")
 
     def get_lr(self) -> list[Any]:
         self._warn_if_outside_step()

@@ -24,6 +24,14 @@ def _set_momentum(group: dict[str, Any], use_beta1: bool, value: Any) -> None:
         group["momentum"] = value
 
 
+def _start_momentum(optimizer: Optimizer, use_beta1: bool, lows: list[Any], highs: list[Any]) -> None:
+    """Each group's momentum starts at the top; both ends are kept with the group."""
+    for low, high, group in zip(lows, highs, optimizer.param_groups, strict=True):
+        _set_momentum(group, use_beta1, high)
+        group["max_momentum"] = high
+        group["base_momentum"] = low
+
+
 class CyclicLR(LRScheduler):
     """The rate goes up and down between ``base_lr`` and ``max_lr``, once a batch; the momentum goes the other way.
 
@@ -79,12 +87,8 @@ class CyclicLR(LRScheduler):
         self.use_beta1 = _uses_beta1(optimizer, "CyclicLR")
         self.base_momentums = per_group(optimizer, "CyclicLR.base_momentum", base)
         self.max_momentums = per_group(optimizer, "CyclicLR.max_momentum", top)
-        if not fresh:
-            return
-        for low, high, group in zip(self.base_momentums, self.max_momentums, optimizer.param_groups, strict=True):
-            _set_momentum(group, self.use_beta1, high)
-            group["max_momentum"] = high
-            group["base_momentum"] = low
+        if fresh:
+            _start_momentum(optimizer, self.use_beta1, self.base_momentums, self.max_momentums)
 
     def scale_fn(self, x: float) -> float:
         """The height of the cycle or iteration ``x``, 1 at first."""
@@ -186,10 +190,7 @@ class OneCycleLR(LRScheduler):
             lows = per_group(optimizer, "OneCycleLR.base_momentum", base_momentum)
             highs = per_group(optimizer, "OneCycleLR.max_momentum", max_momentum)
             if last_epoch == -1:
-                for low, high, group in zip(lows, highs, optimizer.param_groups, strict=True):
-                    _set_momentum(group, self.use_beta1, high)
-                    group["max_momentum"] = high
-                    group["base_momentum"] = low
+                _start_momentum(optimizer, self.use_beta1, lows, highs)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -218,14 +219,9 @@ class OneCycleLR(LRScheduler):
 def _total_steps(total_steps: int | None, epochs: int | None, steps_per_epoch: int | None) -> int:
     if total_steps is None and (epochs is None or steps_per_epoch is None):
         raise ValueError("OneCycleLR: give total_steps, or both epochs and steps_per_epoch")
-    given = (
-        {"total_steps": total_steps}
-        if total_steps is not None
-        else {
-            "epochs": epochs,
-            "steps_per_epoch": steps_per_epoch,
-        }
-    )
+    given = {"total_steps": total_steps}
+    if total_steps is None:
+        given = {"epochs": epochs, "steps_per_epoch": steps_per_epoch}
     product = 1
     for name, value in given.items():
         if not isinstance(value, int) or value <= 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
@@ -85,6 +86,7 @@ class DataLoader(Generic[_T_co]):
         _check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset = dataset
         self.num_workers = num_workers
+        self._length_asked = False
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
@@ -177,6 +179,7 @@ class DataLoader(Generic[_T_co]):
         if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
         samples = len(self.dataset)
+        self._length_asked = True
         if self.batch_size is None:
             return samples
         return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
@@ -185,6 +188,13 @@ class DataLoader(Generic[_T_co]):
 def _check_worker_options(workers: int, timeout: float, prefetch: int | None, persistent: bool) -> None:
     if workers < 0:
         raise ValueError(f"DataLoader: num_workers must be 0 or more; got {workers}")
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    if cores and workers > cores:
+        warnings.warn(
+            f"DataLoader: {workers} workers for {cores} processor cores may be slower than fewer",
+            UserWarning,
+            stacklevel=3,
+        )
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout must be 0 or more seconds; got {timeout}")
     if workers == 0 and prefetch is not None:
@@ -262,7 +272,7 @@ class _BaseDataLoaderIter:
         return next(self._sampler_iter)
 
     def _next_data(self) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} must define _next_data")
 
     def __next__(self) -> Any:
         data = self._next_data()
@@ -280,14 +290,12 @@ class _BaseDataLoaderIter:
         return len(self._index_sampler)
 
     def __getstate__(self) -> Any:
-        raise NotImplementedError(f"{type(self).__name__} cannot be pickled")
+        raise NotImplementedError("DataLoader: an iterator cannot be pickled; pickle the loader, and iterate anew")
 
 
 def _known_length(loader: DataLoader[Any]) -> int | None:
-    """The promised number of batches of an iterable dataset that says its length."""
-    if loader._dataset_kind == _DatasetKind.Map or not hasattr(loader.dataset, "__len__"):
-        return None
-    return len(loader)
+    """The number of batches of an iterable dataset, where somebody has asked for it: it may have no length."""
+    return len(loader) if loader._length_asked else None
 
 
 def _can_pin() -> bool:

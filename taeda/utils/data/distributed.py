@@ -33,8 +33,8 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            world = taeda.distributed
-            if not (world.is_available() and world.is_initialized()):
+            world: Any = getattr(taeda, "distributed", None)
+            if not (world is not None and world.is_available() and world.is_initialized()):
                 raise ValueError("DistributedSampler: give num_replicas and rank, or initialise a process group first")
             num_replicas = world.get_world_size() if num_replicas is None else num_replicas
             rank = world.get_rank() if rank is None else rank

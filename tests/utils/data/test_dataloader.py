@@ -383,8 +383,16 @@ def test_more_batches_than_promised_warn():
         def __len__(self):
             return 2
 
+    loader = data.DataLoader(Long(3), 1)
+    assert len(list(loader)) == 3  # nobody has asked for the length
+    assert len(loader) == 2
     with pytest.warns(UserWarning, match="promised 2"):
-        list(data.DataLoader(Long(3), 1))
+        list(loader)
+
+
+def test_a_chain_of_streams_without_a_length():
+    chained = data.ChainDataset([Counting(2), Counting(1)])
+    assert [batch.tolist() for batch in data.DataLoader(chained, 2)] == [[0, 1], [0]]
 
 
 def test_pin_memory_without_an_accelerator_warns_and_goes_on():

@@ -80,6 +80,7 @@ def test_concat_and_chain():
         (lambda: data.BatchSampler([1], 0, False), ValueError),
         (lambda: data.BatchSampler([1], 2, 3), ValueError),
         (lambda: DistributedSampler(TEN, 2, 5), ValueError),
+        (lambda: DistributedSampler(TEN), ValueError),
         (lambda: data.default_collate([object()]), TypeError),
         (lambda: data.default_collate([None]), TypeError),
         (lambda: data.default_collate([np.array(["a"])]), TypeError),
