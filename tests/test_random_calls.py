@@ -26,4 +26,4 @@ def test_random_calls_do_not_crash(batch: int, tmp_path: Path) -> None:
     command = [sys.executable, str(DRIVER), str(batch * CALLS), str(CALLS), str(log)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=1500)
     last = log.read_text().splitlines()[-1].strip() if log.exists() else "none"
-    assert done.returncode == 0, f"exit {done.returncode} in: {last}\n{done.stderr[-1500:]}"
+    assert done.returncode == 0, f"exit {done.returncode} in: {last}\n{done.stderr[:1500]}\n...\n{done.stderr[-1500:]}"

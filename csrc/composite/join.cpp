@@ -13,12 +13,16 @@ std::vector<Tensor> cat_backward(const Tensor& grad_output, IntList sizes, int64
   std::vector<Tensor> result;
   dim = wrap_dim(dim, grad_output.dim());
   int64_t start = 0;
-  for (size_t i = 0; i < sizes.size(); i += sizes[i] + 1) {
-    IntList own = sizes.subspan(i + 1, sizes[i]);
+  for (size_t i = 0; i < sizes.size();) {
+    int64_t rank = sizes[i++], left = static_cast<int64_t>(sizes.size() - i);
+    TAEDA_CHECK(rank >= 0 && rank <= left, "sizes must be counts with as many sizes after each; got ", sizes);
+    IntList own = sizes.subspan(i, static_cast<size_t>(rank));
+    i += own.size();
     if (own.size() == 1 && own[0] == 0) {  // passed over by cat
       result.push_back(ops::new_zeros(grad_output, own));
       continue;
     }
+    TAEDA_CHECK(dim < rank, "a tensor of sizes ", own, " has no dimension ", dim);
     result.push_back(ops::narrow(grad_output, dim, start, own[dim]));
     start += own[dim];
   }

@@ -1,4 +1,5 @@
 // Values of the core as Python objects, and the types' start-up.
+#include "core/load.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -83,7 +84,7 @@ HeldObject::~HeldObject() { python_hooks.decref(object); }
 
 PyObject* number_at(DType dtype, const void* element) {
   return visit(dtype, [&]<class T>() -> PyObject* {
-    const T value = *static_cast<const T*>(element);
+    const T value = load<T>(element);
     if constexpr (std::is_same_v<T, bool>)
       return to_number(value);
     else if constexpr (std::is_same_v<T, uint64_t>)

@@ -22,7 +22,8 @@ Dims padded_sizes(IntList image, IntList padding, int64_t rank, int64_t mode) {
     TAEDA_CHECK(size > 0, "only the batch may be empty; got shape ", image);
     TAEDA_CHECK(mode != 0 || (before < size && after < size), "reflection needs a padding below the size of dimension ",
                 d, ", ", size, "; got ", before, " and ", after);
-    sizes[d] = size + before + after;
+    bool fits = !__builtin_add_overflow(size, before, &sizes[d]) && !__builtin_add_overflow(sizes[d], after, &sizes[d]);
+    TAEDA_CHECK(fits, "the padding ", padding, " of shape ", image, " is more than 64 bits can count");
     TAEDA_CHECK(sizes[d] >= 1, "the padding ", padding, " leaves nothing of shape ", image);
   }
   return sizes;

@@ -263,3 +263,15 @@ def test_threads_change_no_bit(code: str) -> None:
     finally:
         taeda.set_num_threads(before)
     assert bool((results[0] == results[1]).all())
+
+
+def test_every_byte_of_a_bool_but_zero_is_true():
+    mask = taeda.tensor([192, 0, 1, 64], dtype=taeda.uint8).view(taeda.bool)
+    wanted = [True, False, True, True]
+    assert mask.tolist() == wanted == [bool(x) for x in mask] and mask.float().tolist() == wanted
+    assert mask.nonzero().flatten().tolist() == taeda.arange(4)[mask].tolist() == [0, 2, 3]
+    assert taeda.arange(4).masked_select(mask).tolist() == [0, 2, 3]
+    assert (
+        taeda.arange(4).masked_fill(mask, 9).tolist() == taeda.where(mask, 9, taeda.arange(4)).tolist() == [9, 1, 9, 9]
+    )
+    assert mask.sum() == mask.count_nonzero() == 3 and (~mask).tolist() == [not x for x in wanted]

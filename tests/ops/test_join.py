@@ -209,3 +209,14 @@ def test_gradients_of_inputs_that_cat_passes_over():
     taeda.cat([empty, x], 1).sum().backward()
     assert empty.grad.shape == (0,)
     assert x.grad.tolist() == [[1, 1], [1, 1]]
+
+
+@pytest.mark.parametrize("sizes, dim", [([-2], -1), ([5, 1], 0), ([0], 0), ([1], 0)])
+def test_sizes_of_the_gradient_of_cat_are_checked(sizes, dim):
+    with pytest.raises(RuntimeError, match="sizes"):
+        taeda.ops.aten.cat_backward(taeda.ones(1), sizes, dim)
+
+
+def test_a_padding_beyond_64_bits_is_an_error():
+    with pytest.raises(RuntimeError, match="padding"):
+        taeda.ops.aten.replication_pad1d(taeda.ones(1, 2, 3), [2**63 - 1, 2**63 - 1])

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/cpu/convert.h"
+#include "core/load.h"
 
 #if defined(__AVX512F__)
 #define TAEDA_ISA avx512
@@ -20,9 +21,7 @@ template <class To, class From>
 [[gnu::always_inline]] inline void convert_range(char* to, int64_t to_step, const char* from, int64_t from_step,
                                                  int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    From value;
-    std::memcpy(&value, from + i * from_step, sizeof value);
-    To result = convert<To>(value);
+    To result = convert<To>(load<From>(from + i * from_step));
     std::memcpy(to + i * to_step, &result, sizeof result);
   }
 }

@@ -28,14 +28,17 @@ void check_fits(const Tensor& self, const Tensor& mask) {
   TAEDA_CHECK(fits, "a mask of shape ", mask.sizes(), " does not broadcast to the tensor of shape ", self.sizes());
 }
 
+// Not as bools, which are 0 or 1: views of other dtypes and memory from elsewhere hold other bytes, which are true.
+const uint8_t* truth_bytes(const Tensor& mask) { return reinterpret_cast<const uint8_t*>(mask.data<bool>()); }
+
 // Where each block's elements begin among those that hold; the last entry is their number.
-std::vector<int64_t> block_starts(const bool* holds, int64_t n) {
+std::vector<int64_t> block_starts(const uint8_t* holds, int64_t n) {
   int64_t blocks = (n + kBlock - 1) / kBlock;
   std::vector<int64_t> starts(static_cast<size_t>(blocks) + 1, 0);
   parallel_for(0, blocks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       int64_t count = 0;
-      for (int64_t i = b * kBlock, last = std::min(n, i + kBlock); i < last; ++i) count += holds[i];
+      for (int64_t i = b * kBlock, last = std::min(n, i + kBlock); i < last; ++i) count += holds[i] != 0;
       starts[b + 1] = count;
     }
   });
@@ -45,7 +48,7 @@ std::vector<int64_t> block_starts(const bool* holds, int64_t n) {
 
 // found(ordinal, element) for every element that holds, in parallel over blocks.
 template <class F>
-void each_that_holds(const bool* holds, int64_t n, const std::vector<int64_t>& starts, const F& found) {
+void each_that_holds(const uint8_t* holds, int64_t n, const std::vector<int64_t>& starts, const F& found) {
   parallel_for(0, static_cast<int64_t>(starts.size()) - 1, 1, [&](int64_t begin, int64_t end) {
     for (int64_t b = begin; b < end; ++b) {
       int64_t ordinal = starts[b];
@@ -90,7 +93,7 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
     std::memcpy(&value, element, sizeof(T));
     walk.run({self.data<char>(), whole.data<char>()}, kGrain, [&](const auto& at, int64_t n) {
       char* to = at[0];
-      const bool* holds = reinterpret_cast<const bool*>(at[1]);
+      const auto* holds = reinterpret_cast<const uint8_t*>(at[1]);
       if (step == sizeof(T) && mask_step == 1) {
         T* target = reinterpret_cast<T*>(to);
         for (int64_t i = 0; i < n; ++i) target[i] = holds[i] ? value : target[i];
@@ -126,13 +129,13 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
   check_mask(mask);
   shape::Dims sizes = shape::broadcast_sizes(self.sizes(), mask.sizes());
   Tensor source = ops::expand(self, sizes), holds = ops::contiguous(ops::expand(mask, sizes));
-  std::vector<int64_t> starts = block_starts(holds.data<bool>(), holds.numel());
+  std::vector<int64_t> starts = block_starts(truth_bytes(holds), holds.numel());
   Tensor result = new_tensor({{starts.back()}}, self.dtype());
   Offsets offsets(source);
   by_size(self.itemsize(), [&]<class T>() {
     const char* from = source.data<char>();
     T* to = result.data<T>();
-    each_that_holds(holds.data<bool>(), holds.numel(), starts,
+    each_that_holds(truth_bytes(holds), holds.numel(), starts,
                     [&](int64_t ordinal, int64_t i) { std::memcpy(to + ordinal, from + offsets(i), sizeof(T)); });
   });
   return result;
@@ -145,7 +148,7 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
   check_fits(self, mask);
   shape::check_no_internal_overlap(self);
   Tensor holds = ops::contiguous(ops::expand(mask, self.sizes()));
-  std::vector<int64_t> starts = block_starts(holds.data<bool>(), holds.numel());
+  std::vector<int64_t> starts = block_starts(truth_bytes(holds), holds.numel());
   TAEDA_CHECK(starts.back() <= source.numel(), "mask holds for ", starts.back(), " elements, but source has only ",
               source.numel());
   Tensor values = ops::contiguous(share_storage(source, self) ? ops::clone(source) : source);
@@ -153,7 +156,7 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
   by_size(self.itemsize(), [&]<class T>() {
     char* to = self.data<char>();
     const T* from = values.data<T>();
-    each_that_holds(holds.data<bool>(), holds.numel(), starts,
+    each_that_holds(truth_bytes(holds), holds.numel(), starts,
                     [&](int64_t ordinal, int64_t i) { std::memcpy(to + offsets(i), from + ordinal, sizeof(T)); });
   });
 }
@@ -161,13 +164,13 @@ void masked_scatter_(const Tensor& self, const Tensor& mask, const Tensor& sourc
 Tensor nonzero(const Tensor& self) {
   Tensor holds = as_bool(self);
   int64_t n = holds.numel(), rank = self.dim();
-  std::vector<int64_t> starts = block_starts(holds.data<bool>(), n);
+  std::vector<int64_t> starts = block_starts(truth_bytes(holds), n);
   // A column is contiguous, as each is used on its own.
   int64_t count = starts.back();
   Tensor result = new_tensor_strided({{count, rank}}, {{1, std::max<int64_t>(count, 1)}}, DType::Int64);
   int64_t* to = result.data<int64_t>();
   if (rank == 0 || count == 0) return result;
-  each_that_holds(holds.data<bool>(), n, starts, [&](int64_t ordinal, int64_t i) {
+  each_that_holds(truth_bytes(holds), n, starts, [&](int64_t ordinal, int64_t i) {
     for (int64_t d = rank; d-- > 1; i /= self.sizes()[d]) to[d * count + ordinal] = i % self.sizes()[d];
     to[ordinal] = i;
   });
