@@ -294,7 +294,15 @@ def test_leaving_early_ends_the_workers(persistent):
     assert gone(pids)
 
 
-def test_an_interrupt_ends_the_workers():
+@pytest.fixture
+def interruptible():
+    """Interrupts raise, also where a shell that runs the tests in the background has them ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_ends_the_workers(interruptible):
     batches = iter(data.DataLoader(Calls(lambda i: time.sleep(1)), num_workers=2))
     pids = [process.pid for process in batches._workers]
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
