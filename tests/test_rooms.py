@@ -76,6 +76,23 @@ def test_backends():
     assert set(dir(b)) >= {"cudnn", "mps"}
 
 
+def test_primitive_cache():
+    cache = taeda.backends.mkldnn.primitive_cache
+    kept = cache.max_size
+    cache.clear()
+    before = cache.hits, cache.misses
+    try:
+        for size in (9, 11, 11, 9):
+            taeda.conv2d(taeda.ones(1, 16, size, size), taeda.ones(16, 16, 3, 3))
+        assert (cache.hits - before[0], cache.misses - before[1], cache.size) == (2, 2, 2)
+        cache.max_size = 1
+        assert cache.size == cache.max_size == 1
+        with pytest.raises(ValueError, match="must not be negative"):
+            cache.max_size = -1
+    finally:
+        cache.max_size = kept
+
+
 def test_no_accelerator():
     a = taeda.accelerator
     assert not a.is_available() and a.device_count() == 0 and a.current_accelerator(check_available=True) is None

@@ -25,7 +25,6 @@ class TAEDA_API SavedTensor {
   // history back only `with_history`, as nothing reads it otherwise.
   Tensor unpack(Node* owner, bool with_history = t_state.grad_mode) const;
   void reset();
-  bool was_released() const { return released_; }
 
   // Packs this one tensor now; RuntimeError if it is packed or released.
   void register_hooks(Ref<SavedTensorHooks> hooks);

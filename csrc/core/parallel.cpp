@@ -56,8 +56,6 @@ void set_num_threads(int count) {
   g_threads.store(count, std::memory_order_relaxed);
 }
 
-bool in_parallel_region() { return t_inside; }
-
 void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, const void* body) {
   int64_t pieces = (end - begin + grain - 1) / grain;
   int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));

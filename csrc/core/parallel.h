@@ -11,7 +11,6 @@ namespace taeda {
 
 TAEDA_API int num_threads();
 TAEDA_API void set_num_threads(int count);  // RuntimeError below 1
-TAEDA_API bool in_parallel_region();        // calls of parallel_for inside run inline
 
 namespace detail {
 using Piece = void (*)(const void* body, int64_t begin, int64_t end);

@@ -205,7 +205,4 @@ PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* 
   return parse_and_call(name, all.data(), n + 1, names, true);
 }
 
-// For names without a straight path.
-inline PyObject* no_fast(PyObject* const*, Py_ssize_t) { return nullptr; }
-
 }  // namespace taeda::python

@@ -258,7 +258,7 @@ PyObject* give_back_outs(const Name& name, const Op& op, PyObject* outs) {
   PyTypeObject* type = is_tensor(outs) ? nullptr : result_type_named(str(name.name, "_out"), op);
   if (!type) return Py_NewRef(outs);
   Owned tuple(check(PyStructSequence_New(type)));
-  for (Py_ssize_t i = 0; i < PySequence_Size(outs); ++i)
+  for (Py_ssize_t i = 0; i < op.info().return_count; ++i)  // the list itself may have changed meanwhile
     PyStructSequence_SET_ITEM(tuple.get(), i, check(PySequence_GetItem(outs, i)));
   return tuple.release();
 }
@@ -282,22 +282,30 @@ PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or
 // Whether it changes the tensors of a list, which it gives back though its schema names no result.
 bool updates_list(const Op& op) { return op.plain_name().starts_with("_foreach_") && op.info().params[0].is_mutable; }
 
-// Which argument may be a number though it is a tensor: the arithmetic functions' first (add(2, x)), x.copy_(2)'s.
-Py_ssize_t number_place(std::string_view name, bool is_method) {
-  constexpr std::string_view kNames[] = {"add", "sub",    "subtract",    "mul",         "multiply",
-                                         "div", "divide", "true_divide", "floor_divide"};
-  if (is_method) return name == "copy_" ? 1 : -1;
-  return std::ranges::find(kNames, name) != std::end(kNames) ? 0 : -1;
+// add(2, x), x.copy_(2): once no overload fits, the number in the place of a tensor becomes one.
+PyObject* retry_with_tensor(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
+  Py_ssize_t place = name.number_place;
+  Scalar number;
+  if (place < 0 || place >= n || is_tensor(args[place]) || !read_number(args[place], number)) return nullptr;
+  Owned tensor(check(wrap(autograd::number_tensor(number))));
+  std::vector<PyObject*> all(args, args + n + (names ? PyTuple_GET_SIZE(names) : 0));
+  all[static_cast<size_t>(place)] = tensor.get();
+  return parse_and_call(name, all.data(), n, names, is_method);
 }
 
-// add(x, 2, y) and addcmul(x, 2, y, z), an order of old: the keyword of the number before the tensors that it scales.
-const char* keyword_of_old_factor(std::string_view name, PyObject* const* args, Py_ssize_t n) {
-  if (name.ends_with('_')) name.remove_suffix(1);
+// add(x, 2, y) and addcmul(x, 2, y, z), an order of old: the number goes to its keyword.
+PyObject* retry_old_order(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
+  if (!name.old_factor || names) return nullptr;
+  const OpInfo& info = name.overloads[0].op->info();
+  Py_ssize_t positional = std::count_if(info.params, info.params + info.param_count,
+                                        [](const Param& param) { return !param.keyword_only; });
   Scalar number;
-  bool fits = n > 2 && !is_tensor(args[1]) && is_tensor(args[2]) && read_number(args[1], number);
-  if (fits && n == 3 && (name == "add" || name == "sub")) return "alpha";
-  if (fits && n == 4 && (name == "addcmul" || name == "addcdiv")) return "value";
-  return nullptr;
+  if (n != positional + 1 || is_tensor(args[1]) || !is_tensor(args[2]) || !read_number(args[1], number)) return nullptr;
+  warn(str("taeda.", name.where, ": the number before the tensors is deprecated; give it as ", name.old_factor, "="));
+  std::vector<PyObject*> all(args, args + n);
+  std::rotate(all.begin() + 1, all.begin() + 2, all.end());
+  Owned keywords(check(Py_BuildValue("(s)", name.old_factor)));
+  return parse_and_call(name, all.data(), n - 1, keywords.get(), is_method);
 }
 
 PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
@@ -332,22 +340,9 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
     if (result && overloaded.subclass && !has_out && !inplace) result = convert_results(result, overloaded.subclass);
     return result;
   }
-  Scalar number;
-  Py_ssize_t place = number_place(name.name, is_method);
-  if (place >= 0 && n > place && !is_tensor(args[place]) && read_number(args[place], number)) {
-    Owned tensor(check(wrap(autograd::number_tensor(number))));
-    std::vector<PyObject*> all(args, args + n + attempt.keyword_count);
-    all[static_cast<size_t>(place)] = tensor.get();
-    return parse_and_run(name, all.data(), n, names, is_method);
-  }
-  if (const char* keyword = names ? nullptr : keyword_of_old_factor(name.name, args, n)) {
-    warn(str("taeda.", name.where, ": the number before the tensors is deprecated; give it as ", keyword, "="));
-    std::vector<PyObject*> all(args, args + n);
-    std::rotate(all.begin() + 1, all.begin() + 2, all.end());
-    Owned keywords(check(Py_BuildValue("(s)", keyword)));
-    return parse_and_run(name, all.data(), n - 1, keywords.get(), is_method);
-  }
-  return fail_parse(name, reasons, attempt);
+  PyObject* result = retry_with_tensor(name, args, n, names, is_method);
+  if (!result && !PyErr_Occurred()) result = retry_old_order(name, args, n, names, is_method);
+  return result || PyErr_Occurred() ? result : fail_parse(name, reasons, attempt);
 }
 
 }  // namespace

@@ -23,7 +23,9 @@ struct Name {
   const char* where;  // in messages: "add", "nn.functional.silu", "Tensor.add_"
   const Overload* overloads;
   uint8_t overload_count;
-  bool is_factory;  // takes requires_grad=
+  bool is_factory;         // takes requires_grad=
+  int8_t number_place;     // of a tensor that may be given as a number in every overload (add(2, x)); -1 for none
+  const char* old_factor;  // keyword of the number that once stood before the tensors (add(x, 2, y)); null for none
   mutable std::atomic<ParsedName*> parsed{nullptr};
   mutable PyObject* callable = nullptr;         // the public function, for __torch_function__
   mutable PyObject* method = nullptr;           // the method descriptor

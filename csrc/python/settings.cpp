@@ -2,6 +2,7 @@
 #include "api/copy.h"
 #include "api/view.h"
 #include "autograd/meta.h"
+#include "backend/cpu/onednn_cache.h"
 #include "core/parallel.h"
 #include "python/engine_room.h"
 #include "python/hooks.h"
@@ -66,6 +67,18 @@ PyObject* set_memory_limit(PyObject*, PyObject* bytes) {
   });
 }
 
+PyObject* onednn_cache_stats(PyObject*, PyObject*) {
+  cpu::onednn::CacheStats s = cpu::onednn::cache_stats();
+  return Py_BuildValue("{sLsLsLsL}", "capacity", s.capacity, "size", s.size, "hits", s.hits, "misses", s.misses);
+}
+
+PyObject* set_onednn_cache_capacity(PyObject*, PyObject* count) {
+  return guarded("backends.mkldnn.primitive_cache", [&] {
+    cpu::onednn::set_cache_capacity(to_int(count, "the capacity"));
+    return Py_NewRef(Py_None);
+  });
+}
+
 PyObject* rename_privateuse_backend(PyObject*, PyObject* args) {
   int slot = 1;
   const char* name;
@@ -110,6 +123,8 @@ PyMethodDef settings_functions[] = {
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
+    {"_onednn_cache_stats", onednn_cache_stats, METH_NOARGS, "Sizes and counts of the cache of oneDNN's primitives."},
+    {"_onednn_set_cache_capacity", set_onednn_cache_capacity, METH_O, "How many primitives the cache keeps."},
     {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},
     {"promote_types", promote_types, METH_VARARGS, "The dtype that both convert to."},
     {"can_cast", as_method(&can_cast_), METH_VARARGS | METH_KEYWORDS,

@@ -165,8 +165,15 @@ def _overload_table(bound: Bound) -> str:
         f"{cpp.place_comment(bound.declaration)}\n"
         f"static const Overload {symbol}_overloads[] = {{{', '.join(rows)}}};\n"
         f'constinit const Name {symbol}_name{{"{bound.name}", "{bound.where}", '
-        f"{symbol}_overloads, {len(rows)}, {factory}}};"
+        f"{symbol}_overloads, {len(rows)}, {factory}, {_leniency(bound)}}};"
     )
+
+
+def _leniency(bound: Bound) -> str:
+    """The place of the tensor that may be a number, and the keyword that stood among the positional arguments."""
+    options = bound.declaration.options
+    place = bound.overloads[0][0].schema.names.index(options["number"]) if "number" in options else -1
+    return f"{place}, {cpp.string(options['old_factor']) if 'old_factor' in options else 'nullptr'}"
 
 
 def is_factory(op: Op) -> bool:
@@ -277,7 +284,7 @@ def _tables(plan: Plan, absent: list[Bound]) -> str:
     if absent:
         lines.insert(1, '#include "python/bound.h"')
         lines += [
-            f'constinit const Name bound::{b.symbol}_name{{"{b.name}", "{b.where}", nullptr, 0, false}};'
+            f'constinit const Name bound::{b.symbol}_name{{"{b.name}", "{b.where}", nullptr, 0, false, -1, nullptr}};'
             for b in absent
         ]
     return "\n".join([*lines, "}  // namespace taeda::python", ""])

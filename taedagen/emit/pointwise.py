@@ -121,6 +121,7 @@ class Kernel:
                 f"kRealOutputs = {bits([e == 'real' for e in self.elements])};",
                 "  template <class T>",
                 f"  TAEDA_INLINE auto run({', '.join(['[[maybe_unused]] const V<T>* s', *parameters])}) {{",
+                *([] if compute != "Bool" else _as_bools(form.inputs, inputs_as_masks)),
                 *(f"    {statement}" for statement in formula.statements),
                 f"    return {result};",
                 "  }",
@@ -151,6 +152,12 @@ class Kernel:
             "#endif",
             "}",
         ])  # fmt: skip
+
+
+def _as_bools(inputs: Iterable[str], are_masks: list[bool]) -> list[str]:
+    """Bytes other than 0 become 1: views of other dtypes and memory from elsewhere hold more than these two."""
+    names = [cpp.identifier(n) for n, is_mask in zip(inputs, are_masks, strict=True) if not is_mask]
+    return [f"    {name} = from_mask<T>({name} != splat(T(0)));" for name in names]
 
 
 def bits(flags: list[bool]) -> int:

@@ -242,6 +242,9 @@ def _validate(declaration: Declaration) -> None:
     widest_of = str(declaration.options.get("widest_of", "")).split()
     if widest_of and (autocast != "promote" or not set(widest_of) <= set(schema.names)):
         raise declaration.fail("widest_of names arguments, for autocast='promote'")
+    for option in ("number", "old_factor"):
+        if declaration.options.get(option, schema.names[0]) not in schema.names:
+            raise declaration.fail(f"the option '{option}' names an argument; there are {schema.names}")
     if not declaration.doc:
         raise declaration.fail("it has no docstring")
     if not isinstance(function, type):

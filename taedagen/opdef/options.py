@@ -11,6 +11,8 @@ KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
 OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "autocast": (KINDS, "what autocast does to its tensors: lower, fp32, or promote to the widest dtype"),
     "widest_of": (KINDS, "the arguments among which autocast='promote' looks for the widest dtype"),
+    "number": (KINDS, "a tensor argument that Python callers may give as a number, in every overload"),
+    "old_factor": (KINDS, "the keyword of the number that once stood right before the tensors that it scales"),
     "unbound": (KINDS, "it has no name in Python outside taeda.ops"),
     "nondiff": (KINDS, "the results that never carry a gradient"),
     "scalar": (("pointwise", "composite"), "an argument, or a table of overload to arguments, that may be a number"),

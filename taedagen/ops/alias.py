@@ -36,12 +36,12 @@ for _name, _target in (
 ):  # fmt: skip
     _alias(_name, _UNARY, _target)
 for _name, _target in (("multiply", "mul"), ("divide", "div"), ("true_divide", "div")):
-    _alias(_name, _BINARY, _target, scalar="other")
+    _alias(_name, _BINARY, _target, scalar="other", number="self")
 for _name, _target in (
     ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
 ):  # fmt: skip
     _alias(_name, _BINARY, _target, scalar="other")
-_alias("subtract", _WITH_ALPHA, "sub", scalar="other")
+_alias("subtract", _WITH_ALPHA, "sub", scalar="other", number="self")
 _alias(
     "divide",
     ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",

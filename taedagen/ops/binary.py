@@ -7,8 +7,9 @@ FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
 
 
 @pointwise(
-    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", check="alpha"
-)
+    "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", check="alpha",
+    number="self", old_factor="alpha",
+)  # fmt: skip
 def add(self, other, alpha):
     """``self + alpha * other``, element by element; for bool tensors the logical or."""
     return self + alpha * other
@@ -25,7 +26,7 @@ def _(grad, alpha):
 
 
 @pointwise("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other",
-           dtypes=NUMERIC, check="subtraction")  # fmt: skip
+           dtypes=NUMERIC, check="subtraction", number="self", old_factor="alpha")  # fmt: skip
 def sub(self, other, alpha):
     """``self - alpha * other``, element by element. Not for bool tensors: ``^`` and ``logical_xor`` say what is
     meant."""
@@ -49,7 +50,7 @@ def _(grad, alpha):
     return {"self": -grad * conj(alpha), "other": grad}
 
 
-@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other")
+@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", number="self")
 def mul(self, other):
     """The product, element by element; for bool tensors the logical and."""
     return self * other
@@ -66,7 +67,7 @@ def _(grad, self, other):
 
 
 @pointwise("div.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="int_to_float",
-           dtypes=FLOATING_AND_COMPLEX)  # fmt: skip
+           dtypes=FLOATING_AND_COMPLEX, number="self")  # fmt: skip
 def div(self, other):
     """The quotient, element by element; integers are divided as floating-point numbers."""
     return self / other
@@ -103,7 +104,8 @@ def _(grad):
     return {"self": op.zeros_like(grad), "other": op.zeros_like(grad)}
 
 
-@pointwise("floor_divide(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
+@pointwise("floor_divide(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL,
+           number="self")  # fmt: skip
 def floor_divide(self, other):
     """The quotient rounded down, as Python's ``//``; an integer divided by zero is an error."""
     return floordiv(self, other)
@@ -511,8 +513,9 @@ def _(grad, self, end, weight):
 
 
 @pointwise(
-    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY, dtypes=NUMERIC
-)
+    "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY, dtypes=NUMERIC,
+    old_factor="value",
+)  # fmt: skip
 def addcmul(self, tensor1, tensor2, value):
     """``self + value * tensor1 * tensor2``."""
     return self + value * tensor1 * tensor2
@@ -525,7 +528,7 @@ def _(grad, tensor1, tensor2, value):
 
 
 @pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY,
-           dtypes=FLOATING_AND_COMPLEX, check="quotient")  # fmt: skip
+           dtypes=FLOATING_AND_COMPLEX, check="quotient", old_factor="value")  # fmt: skip
 def addcdiv(self, tensor1, tensor2, value):
     """``self + value * tensor1 / tensor2``."""
     return self + value * (tensor1 / tensor2)

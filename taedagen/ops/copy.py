@@ -8,6 +8,7 @@ from taedagen.opdef import *
     variants="method",
     everywhere=True,
     files="copy",
+    number="src",
 )
 def copy_(self, src, non_blocking):
     """Copies ``src``, broadcast and converted, into ``self``."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hostile_values import Clears
 
 import taeda
 
@@ -20,20 +21,6 @@ def test_numpy_numbers_before_operators() -> None:
             assert taeda.equal(op(number, x), op(3, x)), (number, op)
     assert (np.int64(3) << i).tolist() == [6, 12] and (np.float32(3) / x).dtype == taeda.float32
     assert (np.int64(3) // i).dtype == taeda.int64
-
-
-class Clears:
-    """A number that empties the list it stands in when it is asked for its value."""
-
-    def __init__(self, home: list[Any]) -> None:
-        self.home = home
-
-    def __index__(self) -> int:
-        self.home.clear()
-        return 1
-
-    def __float__(self) -> float:
-        return float(self.__index__())
 
 
 @pytest.mark.parametrize(
@@ -204,3 +191,12 @@ def test_overloads_of_out_forms() -> None:
     for op in (aten.geqrf.a, aten.linalg_matrix_rank.out_tol_tensor, aten.linalg_pinv.out_rcond_tensor, aten.norm.out,
                aten.norm.dtype_out):  # fmt: skip
         assert "out" in str(op._schema) or op._overloadname == "a"
+
+
+def test_bytes_of_bool_other_than_0_and_1_are_true() -> None:
+    odd = taeda.tensor([0, 2, 255, 1], dtype=taeda.uint8).view(taeda.bool)
+    plain = taeda.tensor([False, True, True, True])
+    assert taeda.equal(odd == plain, taeda.ones(4, dtype=taeda.bool)) and not (odd ^ plain).any()
+    assert (odd < plain).sum() == 0 and taeda.maximum(odd, plain).view(taeda.uint8).tolist() == [0, 1, 1, 1]
+    assert odd.sort().values.view(taeda.uint8).tolist() == [0, 1, 1, 1]
+    assert odd.unique(return_counts=True)[1].tolist() == [1, 3]

@@ -5,6 +5,7 @@
 #include <list>
 #include <unordered_map>
 
+#include "backend/cpu/onednn_cache.h"
 #include "core/allocator.h"
 #include "core/fork.h"
 

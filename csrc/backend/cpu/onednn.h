@@ -132,12 +132,6 @@ std::shared_ptr<Operation> cached(const Key& key, const F& make) {
   return cached(key, [](const void* f) { return (*static_cast<const F*>(f))(); }, &make);
 }
 
-struct CacheStats {
-  int64_t capacity, size, hits, misses;
-};
-TAEDA_API CacheStats cache_stats();
-TAEDA_API void set_cache_capacity(int64_t capacity);  // ValueError below 0; 0 keeps nothing
-
 // A gemm of a half type.
 void half_gemm(const Gemm& g);
 

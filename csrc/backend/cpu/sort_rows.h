@@ -6,6 +6,7 @@
 #include "backend/cpu/order.h"
 #include "backend/cpu/sort_keys.h"
 #include "backend/cpu/walk.h"
+#include "core/load.h"
 
 namespace taeda::cpu {
 
@@ -20,13 +21,12 @@ struct Row {
 
   template <class T>
   T at(int64_t i) const {
-    T value;
-    std::memcpy(&value, from + i * from_step, sizeof(T));
-    return value;
+    return load<T>(from + i * from_step);
   }
   template <class T>
   void give(int64_t place, int64_t i) const {
-    std::memcpy(values + place * values_step, from + i * from_step, sizeof(T));
+    T value = at<T>(i);
+    std::memcpy(values + place * values_step, &value, sizeof(T));
     std::memcpy(indices + place * indices_step, &i, sizeof(i));
   }
 };

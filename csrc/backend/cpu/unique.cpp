@@ -9,6 +9,7 @@
 #include "backend/cpu/order.h"
 #include "backend/cpu/sort_keys.h"
 #include "backend/cpu/walk.h"
+#include "core/load.h"
 #include "shape/ops/search.h"
 
 namespace taeda::cpu {
@@ -71,7 +72,7 @@ Results _unique2(const Tensor& self, bool, bool return_inverse, bool return_coun
     using E = Entry<KeyOf<T>, int64_t>;
     const T* data = items.data<T>();
     std::vector<E> entries(static_cast<size_t>(items.numel())), scratch;
-    for (int64_t i = 0; i < items.numel(); ++i) entries[i] = {key_of(data[i]), i};
+    for (int64_t i = 0; i < items.numel(); ++i) entries[i] = {key_of(load<T>(data + i)), i};
     sort_entries(entries, scratch);
     for (size_t i = 0; i < entries.size(); ++i) {
       bool starts = i == 0 || entries[i].key != entries[i - 1].key || is_nan(data[entries[i].index]);
@@ -102,7 +103,7 @@ Tensor back_along(const Tensor& rows, const Tensor& self, int64_t dim) {
 template <class T>
 bool same_row(const T* a, const T* b, int64_t width) {
   for (int64_t i = 0; i < width; ++i)
-    if (key_of(a[i]) != key_of(b[i]) || is_nan(a[i])) return false;
+    if (key_of(load<T>(a + i)) != key_of(load<T>(b + i)) || is_nan(a[i])) return false;
   return true;
 }
 
@@ -129,7 +130,7 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
     if (sorts)
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
         for (int64_t i = 0; i < width; ++i) {
-          auto x = key_of(data[a * width + i]), y = key_of(data[b * width + i]);
+          auto x = key_of(load<T>(data + a * width + i)), y = key_of(load<T>(data + b * width + i));
           if (x != y) return x < y;
         }
         return false;

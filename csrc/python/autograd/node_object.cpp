@@ -62,10 +62,6 @@ PyObject* wrap_node(const Ref<Node>& node) {
   return object;
 }
 
-bool is_node(PyObject* object) {
-  return PyObject_TypeCheck(object, &g_type) || PyObject_TypeCheck(object, function_type);
-}
-
 Ref<Node> to_node(PyObject* object) {
   if (PyObject_TypeCheck(object, &g_type)) return share(cast(object)->node);
   TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, function_type), "must be a graph node; got ", Py_TYPE(object)->tp_name);

@@ -13,7 +13,6 @@ extern PyGetSetDef node_getset[];
 // A new reference: the object this node has already, the context of a Python Function, or a new object of a type that
 // bears the node's name; None for no node.
 PyObject* wrap_node(const Ref<autograd::Node>& node);
-bool is_node(PyObject* object);
 // TypeError if it is none, RuntimeError for a Function's context whose node is gone.
 Ref<autograd::Node> to_node(PyObject* object);
 PyObject* wrap_edge(const autograd::Edge& edge);  // (node, input_nr)

@@ -220,8 +220,9 @@ PyObject* finish(Tensor result, bool requires_grad) {
 
 // What an active function mode makes of the call; null without one.
 PyObject* ask_modes(const char* name, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (fast_path_blockers == 0) return nullptr;
   Overloaded overloaded;
-  if (fast_path_blockers == 0 || !overloaded.must_dispatch()) return nullptr;
+  if (!overloaded.must_dispatch()) return nullptr;
   Owned module(check(PyImport_ImportModule("taeda")));
   Owned callable(check(PyObject_GetAttrString(module.get(), name)));
   return call_torch_function(callable.get(), overloaded, args, count, names);

@@ -271,8 +271,8 @@ bool is_number(PyObject* object) {
 void assign(const Selection& selection, PyObject* object) {
   const Tensor& target = selection.view;
   if (!is_tensor(object)) check_storable(PyComplex_Check(object), target);
-  if (is_integer(object)) (void)as_integer(object, target.dtype());
   if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object, target.dtype()));
+  if (is_integer(object)) (void)as_integer(object, target.dtype());
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
   if (!selection.has_indices()) return ops::copy_(target, fit_value(value));
   check_storable(is_complex(value.dtype()), target);

@@ -8,7 +8,7 @@ namespace bound {
 
 // tests/taedagen/tiny/first.py:6
 static const Overload twice_overloads[] = {{&table::first[table::twice_plain], &table::first[table::twice_out]}};
-constinit const Name twice_name{"twice", "twice", twice_overloads, 1, false};
+constinit const Name twice_name{"twice", "twice", twice_overloads, 1, false, -1, nullptr};
 PyObject* twice(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 1) {
     TensorArg self;
@@ -20,7 +20,7 @@ PyObject* twice(PyObject* const* args, Py_ssize_t n) noexcept {
 
 // tests/taedagen/tiny/first.py:6
 static const Overload twice__overloads[] = {{&table::first[table::twice__plain], nullptr}};
-constinit const Name twice__name{"twice_", "Tensor.twice_", twice__overloads, 1, false};
+constinit const Name twice__name{"twice_", "Tensor.twice_", twice__overloads, 1, false, -1, nullptr};
 PyObject* twice_(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 1) {
     TensorArg self;
@@ -32,7 +32,7 @@ PyObject* twice_(PyObject* const* args, Py_ssize_t n) noexcept {
 
 // tests/taedagen/tiny/first.py:17
 static const Overload turned_overloads[] = {{&table::first[table::turned_plain], nullptr}};
-constinit const Name turned_name{"turned", "turned", turned_overloads, 1, false};
+constinit const Name turned_name{"turned", "turned", turned_overloads, 1, false, -1, nullptr};
 PyObject* turned(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 3) {
     TensorArg self; IntArg dim0; IntArg dim1;
@@ -44,7 +44,7 @@ PyObject* turned(PyObject* const* args, Py_ssize_t n) noexcept {
 
 // tests/taedagen/tiny/first.py:27
 static const Overload stretch_overloads[] = {{&table::first[table::stretch_plain], nullptr}};
-constinit const Name stretch_name{"stretch", "stretch", stretch_overloads, 1, false};
+constinit const Name stretch_name{"stretch", "stretch", stretch_overloads, 1, false, -1, nullptr};
 PyObject* stretch(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 1) {
     TensorArg self;
@@ -61,7 +61,7 @@ PyObject* stretch(PyObject* const* args, Py_ssize_t n) noexcept {
 
 // tests/taedagen/tiny/first.py:32
 static const Overload four_times_overloads[] = {{&table::first[table::four_times_plain], nullptr}};
-constinit const Name four_times_name{"four_times", "four_times", four_times_overloads, 1, false};
+constinit const Name four_times_name{"four_times", "four_times", four_times_overloads, 1, false, -1, nullptr};
 PyObject* four_times(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 1) {
     TensorArg self;
