@@ -188,7 +188,7 @@ def _title(called: Any) -> str:
 def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
     """The dtype asked for, by its name; another one if none is, or unless ``strict`` the op does not take it."""
     entry = _entry(op)
-    supported = entry["dtypes"] if entry else []
+    supported = entry["dtypes"].split() if entry else []
     name = str(dtype or "float32").removeprefix("torch.").removeprefix("taeda.")
     if supported and name not in supported:
         if dtype is None or not strict:

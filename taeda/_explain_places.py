@@ -109,11 +109,8 @@ def _table_name(body: str, source: list[str]) -> str | None:
     constant = re.search(r"\bk_\w+", body)
     if not constant:
         return None
-    begin = next(
-        (i for i, line in enumerate(source) if re.match(rf"(?:static )?constexpr \w+ {constant[0]}\b", line)), None
-    )
-    found = re.search(r"baseline::(k_\w+_loops)", "\n".join(source[begin : begin + 6])) if begin is not None else None
-    return found[1] if found else None
+    declared = re.compile(rf"(?:static )?constexpr \w+ {constant[0]}\b.*TAEDA_ISA_TABLES\((\w+)\)")
+    return next((found[1] for line in source if (found := declared.match(line))), None)
 
 
 def _loop_of(lines: list[str], at: int, c_type: str) -> tuple[str, int]:

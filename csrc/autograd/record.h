@@ -17,21 +17,24 @@
 //     void visit_saved(SavedVisitor& v) override { v.tensor("self", self_); v.tensor("other", other_); }
 //   };
 //
-//   Tensor mul(KeySet keys, const Tensor& self, const Tensor& other) {
-//     if (!recording(self, other)) [[likely]] return <below Autograd>;
-//     auto node = make_node<MulBackward0>();
-//     collect(*node, self, other);                      // edge i = tensor argument i, lists expanded
-//     if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
-//     if (node->should_compute(0)) node->other_ = SavedTensor(other, false);
-//     Tensor result = [&] { BelowAutograd guard; return <below Autograd>; }();
-//     set_history(result, node);                        // then: node->result_ = SavedTensor(result, true);
-//     return result;
+//   Tensor autograd::mul(KeySet keys, const Tensor& self, const Tensor& other) {
+//     const bool records = recording(self, other), forward = has_tangents(self, other);
+//     if (!records && !forward) [[likely]] return <below Autograd>;
+//     Ref<MulBackward0> node;
+//     if (records) {
+//       node = make_node<MulBackward0>();
+//       collect(*node, self, other);                    // edge i = tensor argument i, lists expanded
+//       if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
+//       if (node->should_compute(0)) node->other_ = SavedTensor(other, false);
+//     }
+//     auto made = [&] { BelowAutograd guard; return <below Autograd>; }();
+//     if (records) set_history(made, node);             // then: node->result_ = SavedTensor(made, true);
+//     if (forward) mul_tangent(made, self, other);
+//     return made;
 //   }
 //
-// In place:   bool recorded = recording(self, other);
-//             check_inplace(self, recorded);
-//             … node and collect with self first, saving a clone of self where the derivative reads it;
-//             redispatch; rebase_history(self, node); then SavedTensor(self, true) where it reads the result.
+// In place:   check_inplace(self, true) first; the node saves a clone of self where the derivative reads it;
+//             then rebase_history(self, node) and SavedTensor(self, true) where it reads the result.
 // out=:       check_out("add", out) in front of collecting nothing: out= calls are not differentiable.
 // Views:      the Autograd function as above (redispatching with only Autograd skipped); the ADInplaceOrView function
 //               return as_view(self, <below>, [&] { return make_replay([dim](const Tensor& base) {…}); });

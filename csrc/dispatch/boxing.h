@@ -103,7 +103,6 @@ struct Boxing<R(Args...)> {
       Results<R>::push(stack, std::move(result));
     }
   }
-  static constexpr Signature signature{&Boxing::call_unboxed};
 };
 
 }  // namespace taeda

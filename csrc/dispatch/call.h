@@ -5,16 +5,20 @@
 
 namespace taeda {
 
+// An op as C++ calls it: its entry of the table, and its signature.
 template <class Sig>
-struct Caller;
+struct TypedOp;
 
 template <class R, class... Args>
-struct Caller<R(Args...)> {
+struct TypedOp<R(Args...)> {
   using Plain = R (*)(Args...);
   using Layer = R (*)(KeySet, Args...);
+  static const Signature boxing;
+
+  const Op& op;
 
   // `keys` is effective already.
-  [[gnu::always_inline]] static R call(const Op& op, KeySet keys, Args... args) {
+  [[gnu::always_inline]] R operator()(KeySet keys, Args... args) const {
     keys = keys - op.skipped();
     uintptr_t slot = op.slot(slot_of(keys));
     if (static_cast<intptr_t>(slot) <= 0) [[unlikely]]  // unknown or boxed
@@ -37,6 +41,15 @@ struct Caller<R(Args...)> {
     return reinterpret_cast<Plain>(slot)(std::forward<Args>(args)...);
   }
 };
+
+template <class R, class... Args>
+constexpr Signature TypedOp<R(Args...)>::boxing{&Boxing<R(Args...)>::call_unboxed};
+
+// Entries of a table of kernels; the op's type chooses among the functions of that name.
+#define TAEDA_KERNEL(kind, backend, op, name) \
+  {KernelKind::kind, DeviceType::backend, reinterpret_cast<void*>(static_cast<decltype(table::op)::Plain>(&name))}
+#define TAEDA_LAYER(kind, op, name) \
+  {KernelKind::kind, DeviceType::CPU, reinterpret_cast<void*>(static_cast<decltype(table::op)::Layer>(&name))}
 
 inline KeySet keys_of(const Tensor& t) { return t.defined() ? t.keys() : KeySet(); }
 inline KeySet keys_of(TensorList list) {

@@ -34,12 +34,12 @@ enum class ArgType : uint8_t {
 struct Param {
   const char* name;
   ArgType type;
-  bool optional;  // the type ends in '?'
-  bool has_default;
-  bool keyword_only;
-  bool is_mutable;           // written to: (a!)
-  int8_t list_size;          // int[2]: a lone int stands for both; 0 when any length
-  const char* default_text;  // as in the schema, null without one
+  const char* default_text = nullptr;  // as in the schema, null without one
+  bool optional = false;               // the type ends in '?'
+  bool keyword_only = false;
+  bool is_mutable = false;  // written to: (a!)
+  int8_t list_size = 0;     // int[2]: a lone int stands for both; 0 when any length
+  bool has_default() const { return default_text; }
 };
 
 class Op;

@@ -270,12 +270,11 @@ Value list_default(const std::vector<Value>& values, ArgType type) {
 Param param_of(const SchemaArgument& argument) {
   return {argument.name.c_str(),
           argument.type.type,
+          argument.default_text ? argument.default_text->c_str() : nullptr,
           argument.type.optional,
-          argument.default_text.has_value(),
           argument.keyword_only,
           argument.type.is_mutable,
-          static_cast<int8_t>(argument.type.list_size),
-          argument.default_text ? argument.default_text->c_str() : nullptr};
+          static_cast<int8_t>(argument.type.list_size)};
 }
 
 uint8_t small_count(size_t count, std::string_view what) {
@@ -288,7 +287,7 @@ uint8_t small_count(size_t count, std::string_view what) {
 Schema parse_schema(std::string_view text) { return Parser(text).parse(); }
 
 Value default_value(const Param& param) {
-  TAEDA_CHECK(param.has_default, "the parameter '", param.name, "' has no default");
+  TAEDA_CHECK(param.has_default(), "the parameter '", param.name, "' has no default");
   std::string_view text = param.default_text;
   if (is_list(param.type) && text != "None") {
     if (text.starts_with('[')) return list_default(elements(text, param), param.type);

@@ -22,14 +22,7 @@ struct OpFacts {
 
 Param result_param(const SchemaReturn& result) {
   bool absent_allowed = result.type.optional || result.type.type == ArgType::Tensor;
-  return {result.name.empty() ? "the result" : result.name.c_str(),
-          result.type.type,
-          absent_allowed,
-          false,
-          false,
-          false,
-          0,
-          nullptr};
+  return {result.name.empty() ? "the result" : result.name.c_str(), result.type.type, nullptr, absent_allowed};
 }
 
 const OpFacts& facts_of(const Op& op) {
@@ -42,7 +35,7 @@ const OpFacts& facts_of(const Op& op) {
   for (int i = 0; i < op.info().param_count; ++i) {
     const Param& param = op.info().params[i];
     facts->names.push_back(check(PyUnicode_InternFromString(param.name)));
-    facts->defaults.push_back(param.has_default ? check(wrap(taeda::python::default_value(param))) : nullptr);
+    facts->defaults.push_back(param.has_default() ? check(wrap(taeda::python::default_value(param))) : nullptr);
   }
   (*table)[&op] = std::move(facts);
   return *(*table)[&op];

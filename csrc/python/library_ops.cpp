@@ -68,7 +68,7 @@ PyObject* defaults(PyObject* self, PyObject*) {
     const OpInfo& info = op_of(self).info();
     Owned dict(check(PyDict_New()));
     for (int i = 0; i < info.param_count; ++i) {
-      if (!info.params[i].has_default) continue;
+      if (!info.params[i].has_default()) continue;
       Owned value(check(wrap(taeda::python::default_value(info.params[i]))));
       check(PyDict_SetItemString(dict.get(), info.params[i].name, value.get()));
     }

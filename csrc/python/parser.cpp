@@ -32,7 +32,7 @@ struct ParsedName {
 namespace {
 
 ParsedParam parse_param(const Param& param) {
-  return {&param, check(PyUnicode_InternFromString(param.name)), param.has_default ? default_value(param) : Value()};
+  return {&param, check(PyUnicode_InternFromString(param.name)), param.has_default() ? default_value(param) : Value()};
 }
 
 ParsedOverload parse_overload(const Op* op, const Op* out) {
@@ -43,7 +43,7 @@ ParsedOverload parse_overload(const Op* op, const Op* out) {
   for (int i = count; i < out->info().param_count; ++i) parsed.out_params.push_back(parse_param(out->info().params[i]));
   for (int i = 0; i < count; ++i) {
     const Param &usual = op->info().params[i], &with_out = out->info().params[i];
-    if (usual.has_default && std::string_view(usual.default_text) != with_out.default_text)
+    if (usual.has_default() && std::string_view(usual.default_text) != with_out.default_text)
       parsed.out_defaults.emplace_back(i, default_value(with_out));
   }
   return parsed;
@@ -143,7 +143,7 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
     } else if (Py_ssize_t k = attempt.find_keyword(parsed, params); k >= 0) {
       if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
       ++used_keywords;
-    } else if (param.has_default) {
+    } else if (param.has_default()) {
       value = parsed.fallback;
     } else {
       return fail_with(attempt, str("'", param.name, "' is missing"));

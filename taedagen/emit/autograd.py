@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
-from taedagen.emit.dispatch import elsewhere, prototypes
+from taedagen.emit.dispatch import prototypes
 from taedagen.emit.files import part_name, shares
 from taedagen.emit.forward import call_tangent, reads_overwritten, tangent_function
 from taedagen.emit.fused import Fused, fused_files, fused_kernels, gains
@@ -242,17 +242,20 @@ def _sources(plan: Plan, family: Family, derivatives: dict[Op, Derivative]) -> d
 
 def _layers(plan: Plan, op: Op, derivative: Derivative | None, done: set[str]) -> list[str]:
     """The node, unless another op brought it, and the op's functions above the backend."""
-    body: list[str] = []
+    local: list[str] = []
+    functions: list[str] = []
     if plan.has_autograd_layer(op) and may_have_gradient(op):
         if derivative and derivative.struct not in done:
             done.add(derivative.struct)
-            body += ["namespace {", *_node(derivative), "}  // namespace", ""]
-        body += ["namespace autograd {", *_function(plan, op, derivative), "}  // namespace autograd", ""]
+            local += _node(derivative)
+        if derivative and op.variant != "out":
+            local += tangent_function(op, derivative.gradients, _result_names(op.declaration))
+        functions += [*_function(plan, op, derivative), ""]
     elif plan.has_autograd_layer(op):
-        body += ["namespace autograd {", *_plain(plan, op), "}  // namespace autograd", ""]
+        functions += [*_plain(plan, op), ""]
     if plan.has_inplace_or_view_layer(op):
-        body += ["namespace inplace_or_view {", *_inplace_or_view(op), "}  // namespace inplace_or_view", ""]
-    return body
+        functions += [*_inplace_or_view(op), ""]
+    return [*(["namespace {", *local, "}  // namespace"] if local else []), *functions]
 
 
 def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: list[str]) -> str:
@@ -264,10 +267,8 @@ def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: lis
         '#include "autograd/numbers.h"',
         *[f'#include "backend/cpu/{family.name}_gradients.h"'] * any(d.fused for d in derivatives),
         f'#include "dispatch/ops/{family.name}.h"',
-        '#include "dispatch/call.h"',
         "",
         "namespace taeda {",
-        *elsewhere(family),
         *prototypes(plan, body),
         "using namespace taeda::autograd;",
         "",
@@ -432,18 +433,18 @@ def _single(derivative: Derivative, name: str, root: Expr, known: dict[str, Type
 # --- functions
 
 
-def _below(op: Op) -> str:
-    arguments = "".join(f", {cpp.identifier(a.name)}" for a in op.schema.arguments)
-    return f"Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, keys{arguments})"
-
-
 def _made_below(op: Op, guard: str) -> list[str]:
     """``made``: what the layers below return."""
-    return ["  auto made = [&] {", f"    {guard}", f"    return {_below(op)};", "  }();"]
+    return ["  auto made = [&] {", f"    {guard}", f"    return {cpp.call(op, 'keys')};", "  }();"]
 
 
-def _signature(op: Op) -> str:
-    return f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)}) {{"
+def _done_below(op: Op, guard: str) -> list[str]:
+    """The same for an op that returns nothing."""
+    return ["  {", f"    {guard}", f"    {cpp.call(op, 'keys')};", "  }"]
+
+
+def _signature(op: Op, space: str = "autograd") -> str:
+    return f"{cpp.return_type(op)} {space}::{op.cpp_name}({cpp.keyed_parameters(op)}) {{"
 
 
 def _skip(plan: Plan, op: Op) -> tuple[str, str]:
@@ -462,70 +463,62 @@ def _plain(plan: Plan, op: Op) -> list[str]:
     floor, guard = _skip(plan, op)
     lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
     if op.variant != "inplace":
-        return [*lines, f"  {guard}", f"  return {_below(op)};", "}"]
+        return [*lines, f"  {guard}", f"  return {cpp.call(op, 'keys')};", "}"]
     first = cpp.identifier(op.schema.arguments[0].name)
-    lines += [f"  check_inplace({first}, recording({first}));", "  {", f"    {guard}"]
-    lines += [f"    {_below(op)};", "  }"]
+    lines += [f"  check_inplace({first}, recording({first}));", *_done_below(op, guard)]
     return [*lines, f"  if (has_tangents({first})) [[unlikely]] zero_tangents({first});", "}"]
 
 
 def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
     floor, guard = _skip(plan, op)
-    tensors, below = _tensor_names(op), _below(op)
-    rule = [] if derivative is None else tangent_function(op, derivative.gradients, _result_names(op.declaration))
-    lines = [*rule, cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
+    tensors, first = _tensor_names(op), cpp.identifier(op.schema.arguments[0].name)
+    lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
     if op.variant == "out":
-        return [*lines, f'  check_out("{op.schema.name}", {tensors});', f"  {guard}", f"  {below};", "}"]
-    lines.append(f"  const bool forward = has_tangents({tensors});")
-    first = cpp.identifier(op.schema.arguments[0].name)
+        return [*lines, f'  check_out("{op.schema.name}", {tensors});', f"  {guard}", f"  {cpp.call(op, 'keys')};", "}"]
+    inplace = op.variant == "inplace"
+    lines += [
+        f"  const bool records = recording({tensors}), forward = has_tangents({tensors});",
+        f"  if (!records && !forward) [[likely]] return {cpp.call(op, 'keys')};",
+    ]
     if derivative and reads_overwritten(op, derivative.gradients):
         lines.append(f"  Tensor before = forward ? clone_for_inplace({first}) : Tensor();")
-    if derivative is None:
-        written = first if op.variant == "inplace" else "made"
-        tangent = f'refuse_tangents("{op.schema.name}", {written});'
-    else:
-        tangent = call_tangent(op, derivative.gradients)
-    if op.variant == "inplace":
-        return [*lines, *_inplace(op, derivative, below, guard, tangent), "}"]
-    lines += [f"  if (!recording({tensors})) [[likely]] {{", f"    if (!forward) [[likely]] return {below};"]
-    lines += [*(f"  {line}" for line in _made_below(op, guard)), f"    {tangent}"]
-    lines += ["    return made;", "  }", *_node_of(op, derivative), *_made_below(op, guard), *_set_history(op)]
-    lines.append(f"  if (forward) [[unlikely]] {tangent}")
-    if derivative:
-        lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
-    return [*lines, "  return made;", "}"]
+    lines += _node_of(op, derivative)
+    lines += _done_below(op, guard) if inplace else _made_below(op, guard)
+    lines += [f"  if (records) rebase_history({first}, node);"] if inplace else _set_history(op)
+    lines.append(f"  if (forward) {_tangent_call(op, derivative)}")
+    late = [_save(derivative, m) for m in derivative.members if m.after] if derivative else []
+    lines += _when_recording(late)
+    return [*lines, *([] if inplace else ["  return made;"]), "}"]
 
 
-def _inplace(op: Op, derivative: Derivative | None, below: str, guard: str, tangent: str) -> list[str]:
-    tensors, first = _tensor_names(op), cpp.identifier(op.schema.arguments[0].name)
-    run = ["  {", f"    {guard}", f"    {below};", "  }"]
-    lines = [f"  if (!recording({tensors})) [[likely]] {{", f"    if (!forward) [[likely]] return {below};"]
-    lines += [*(f"  {line}" for line in run), f"    {tangent}", "    return;", "  }"]
-    lines += [f"  check_inplace({first}, true);", *_node_of(op, derivative), *run, f"  rebase_history({first}, node);"]
-    lines.append(f"  if (forward) [[unlikely]] {tangent}")
-    if derivative:
-        lines += [f"  {_save(derivative, m)}" for m in derivative.members if m.after]
-    return lines
+def _tangent_call(op: Op, derivative: Derivative | None) -> str:
+    if derivative is not None:
+        return call_tangent(op, derivative.gradients)
+    written = cpp.identifier(op.schema.arguments[0].name) if op.variant == "inplace" else "made"
+    return f'refuse_tangents("{op.schema.name}", {written});'
+
+
+def _when_recording(statements: list[str]) -> list[str]:
+    if len(statements) < 2:
+        return [f"  if (records) {statement}" for statement in statements]
+    return ["  if (records) {", *(f"    {statement}" for statement in statements), "  }"]
 
 
 def _node_of(op: Op, derivative: Derivative | None) -> list[str]:
-    if derivative is not None:
-        return _record(op, derivative)
-    return [
-        f'  Ref<Node> node(new NotDifferentiable("{op.schema.name}"));',
-        f"  collect(*node, {_tensor_names(op)});",
-    ]
-
-
-def _record(op: Op, derivative: Derivative) -> list[str]:
-    lines = []
-    first = op.schema.arguments[0].name
+    """``node``: null unless the call records, else with its edges and what it saves before the call."""
+    collect = f"collect(*node, {_tensor_names(op)});"
+    first = cpp.identifier(op.schema.arguments[0].name)
+    lines = [f"check_inplace({first}, true);"] if op.variant == "inplace" else []
+    if derivative is None:
+        lines += [f'node = Ref<Node>(new NotDifferentiable("{op.schema.name}"));', collect]
+        return ["  Ref<Node> node;", *_when_recording(lines)]
     if op.variant == "inplace" and any("original" in m.save for m in derivative.members):
-        lines.append(f"  Tensor original = clone_for_inplace({cpp.identifier(first)});")
-    lines += [f"  auto node = make_node<{derivative.struct}>();", f"  collect(*node, {_tensor_names(op)});"]
+        lines.append(f"Tensor original = clone_for_inplace({first});")
+    lines += [f"node = make_node<{derivative.struct}>();", collect]
     if any(a.type.is_list for a in derivative.differentiable):
-        lines += [f"  node->{a.name}_count_ = count_of({cpp.identifier(a.name)});" for a in derivative.differentiable]
-    return [*lines, *(f"  {_save(derivative, m)}" for m in derivative.members if not m.after)]
+        lines += [f"node->{a.name}_count_ = count_of({cpp.identifier(a.name)});" for a in derivative.differentiable]
+    lines += [_save(derivative, m) for m in derivative.members if not m.after]
+    return [f"  Ref<{derivative.struct}> node;", *_when_recording(lines)]
 
 
 def _save(derivative: Derivative, member: Member) -> str:
@@ -544,13 +537,12 @@ def _save(derivative: Derivative, member: Member) -> str:
 def _set_history(op: Op) -> list[str]:
     """Results that the declaration calls non-differentiable are skipped."""
     skipped = str(op.declaration.options.get("nondiff", "")).split()
-    returns = op.schema.returns
     if not skipped:
-        return ["  set_history(made, node);"]
-    lines = []
-    for i, result in enumerate(returns):
-        lines.append("  skip_output(node);" if result.name in skipped else f"  set_history(std::get<{i}>(made), node);")
-    return lines
+        return ["  if (records) set_history(made, node);"]
+    return _when_recording([
+        "skip_output(node);" if result.name in skipped else f"set_history(std::get<{i}>(made), node);"
+        for i, result in enumerate(op.schema.returns)
+    ])  # fmt: skip
 
 
 # --- the layer below: versions and views
@@ -559,13 +551,13 @@ def _set_history(op: Op) -> list[str]:
 def _inplace_or_view(op: Op) -> list[str]:
     keys = "  keys = keys & KeySet::below(Functionality::ADInplaceOrView);"
     guard = "Below guard(Functionality::ADInplaceOrView);"
-    lines = [cpp.place_comment(op.declaration), _signature(op), keys]
+    lines = [cpp.place_comment(op.declaration), _signature(op, "inplace_or_view"), keys]
     if not is_view(op):
         written = [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_mutable]
         bumps = [f'  bump({w}, "{op.schema.name}");' for w in written]
         if op.variant == "functional" and op.schema.returns:
             return [*lines, *_made_below(op, guard), *bumps, "  return made;", "}"]
-        return [*lines, "  {", f"    {guard}", f"    {_below(op)};", "  }", *bumps, "}"]
+        return [*lines, *_done_below(op, guard), *bumps, "}"]
     base = cpp.identifier(next(a for a in op.schema.arguments if a.type.alias).name)
     if not op.declaration.differentiable:  # detach: shares versions, but in-place calls on it are nobody's history
         return [

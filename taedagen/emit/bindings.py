@@ -1,4 +1,4 @@
-"""Python functions and methods: per family ``python/ops/<family>.cpp``, and ``python/bound.h`` that names them all."""
+"""Python functions and methods: per family ``python/ops/<family>.cpp`` and ``.inc``; ``python/bound.h`` names them all."""
 
 from __future__ import annotations
 
@@ -99,6 +99,7 @@ def emit_bindings(plan: Plan) -> dict[str, str]:
     for family in plan.families:
         own = [b for b in names if b.family == family.name]
         files[f"csrc/python/ops/{family.name}.cpp"] = _family(family, own)
+        files[f"csrc/python/ops/{family.name}.inc"] = _methods(family, own)
     return files
 
 
@@ -131,7 +132,19 @@ def _family(family: Family, names: list[Bound]) -> str:
     lines += ['#include "python/bound.h"', "", "namespace taeda::python {", "namespace bound {", ""]
     for bound in names:
         lines += [_overload_table(bound), _fast(bound), ""]
-    lines.append("}  // namespace bound")
+    lines += [
+        "}  // namespace bound",
+        "",
+        f'#include "python/ops/{family.name}.inc"',
+        "}  // namespace taeda::python",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _methods(family: Family, names: list[Bound]) -> str:
+    """Python's tables of what the family brings, with the documentation."""
+    lines = [family.made]
     for flavour, chosen in _flavours(names).items():
         template = "method" if flavour == "methods" else "function"
         lines += ["", f"PyMethodDef {family.name}_{flavour}[] = {{"]
@@ -140,7 +153,7 @@ def _family(family: Family, names: list[Bound]) -> str:
             cast = f"reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{pointer}))"
             lines.append(f'    {{"{b.name}", {cast}, METH_FASTCALL | METH_KEYWORDS, {cpp.string(_doc(b))}}},')
         lines += ["    {}};"]
-    return "\n".join([*lines, "", "}  // namespace taeda::python", ""])
+    return "\n".join([*lines, ""])
 
 
 def _flavours(names: list[Bound]) -> dict[str, list[Bound]]:
@@ -158,7 +171,7 @@ def _doc(bound: Bound) -> str:
 def _overload_table(bound: Bound) -> str:
     rows = []
     for op, out in bound.overloads:
-        rows.append(f"{{&{cpp.table_symbol(op)}, {'&' + cpp.table_symbol(out) if out else 'nullptr'}}}")
+        rows.append(f"{{&{cpp.table_symbol(op)}.op, {f'&{cpp.table_symbol(out)}.op' if out else 'nullptr'}}}")
     factory = str(any(is_factory(op) for op, _ in bound.overloads)).lower()
     symbol = bound.symbol
     return (
@@ -264,7 +277,7 @@ def _run(op: Op, given: list[Argument]) -> str:
     name = f"{_symbol(op.declaration.module, op.schema.name)}_name"
     if op.variant == "inplace":
         return f"return run_inplace({name}, {work}, args[0], [&] {{ {_call(op, given)}; }});"
-    return f"return run({name}, {cpp.table_symbol(op)}, {work}, [&] {{ return {_call(op, given)}; }});"
+    return f"return run({name}, {cpp.table_symbol(op)}.op, {work}, [&] {{ return {_call(op, given)}; }});"
 
 
 def _tables(plan: Plan, absent: list[Bound]) -> str:

@@ -27,8 +27,11 @@ INFIX = {
     "add": "+", "sub": "-", "mul": "*", "div": "/",
     "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
 }  # fmt: skip
-# Words of C++ that schemas use as parameter names.
-_RESERVED = {"default", "float", "int", "bool", "double", "char", "and", "or", "not", "this", "new", "keys_", "long"}
+# Words of C++, and of generated functions, that schemas use as parameter names.
+_RESERVED = {
+    "default", "float", "int", "bool", "double", "char", "and", "or", "not", "this", "new", "keys_", "long",
+    "records", "forward", "node", "made",  # locals of the autograd layer
+}  # fmt: skip
 
 
 def identifier(name: str) -> str:
@@ -156,8 +159,13 @@ def _takes(op: Op, types: list[str]) -> bool:
 
 
 def table_symbol(op: Op) -> str:
-    """The op's entry: ``table::binary[table::add_Tensor]``."""
-    return f"table::{op.declaration.family}[table::{entry_name(op)}]"
+    """The op as C++ calls it: ``table::add_Tensor``."""
+    return f"table::{entry_name(op)}"
+
+
+def call(op: Op, keys: str) -> str:
+    """A call of the op, by its parameters' names, with that key set."""
+    return f"{table_symbol(op)}({', '.join([keys, *(identifier(a.name) for a in op.schema.arguments)])})"
 
 
 def entry_name(op: Op) -> str:

@@ -1,4 +1,4 @@
-"""The op table and ``ops::``: per family ``api/<family>.h``, ``dispatch/<family>.h`` and ``dispatch/<family>.cpp``."""
+"""The op table and ``ops::``: per family ``api/<family>.h`` and ``dispatch/ops/<family>.h``, ``.inc`` and ``.cpp``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def emit_dispatch(plan: Plan) -> dict[str, str]:
         files[f"csrc/api/{family.name}.h"] = _api(plan, family)
     for family in plan.families:
         files[f"csrc/dispatch/ops/{family.name}.h"] = _table_header(family)
-        files[f"csrc/dispatch/ops/{family.name}.cpp"] = _table(plan, family)
+        files[f"csrc/dispatch/ops/{family.name}.inc"] = _table(plan, family)
+        files[f"csrc/dispatch/ops/{family.name}.cpp"] = _functions(plan, family)
     files["csrc/api/ops.h"] = _lines(
         _HEADER.format(sources="all families"), "#pragma once",
         *(f'#include "api/{family.name}.h"' for family in plan.declared),
@@ -59,45 +60,38 @@ def prototypes(plan: Plan, body: list[str]) -> list[str]:
 
 
 def _table_header(family: Family) -> str:
-    entries = ", ".join(cpp.entry_name(op) for op in family.ops)
+    """The table, and a typed name for each of its entries."""
+    signatures = sorted({cpp.signature(op) for op in family.ops})
     return _lines(
-        _HEADER.format(sources=family.source),
-        "#pragma once",
-        '#include "dispatch/op.h"',
-        "",
-        "namespace taeda::table {",
-        f"TAEDA_API extern const Op {family.name}[];",
-        f"enum {family.name.capitalize()}Entry {{ {entries} }};",
-        "}  // namespace taeda::table",
-    )
+        _HEADER.format(sources=family.source), "#pragma once", '#include "dispatch/call.h"', "", "namespace taeda {",
+        *(f"extern template struct TypedOp<{signature}>;" for signature in signatures), "", "namespace table {",
+        f"TAEDA_API extern const Op {family.name}[{len(family.ops)}];",
+        *(f"constexpr TypedOp<{cpp.signature(op)}> {cpp.entry_name(op)}{{{family.name}[{i}]}};"
+          for i, op in enumerate(family.ops)),
+        "}  // namespace table", "}  // namespace taeda",
+    )  # fmt: skip
 
 
 def _table(plan: Plan, family: Family) -> str:
-    includes = [
-        f"api/{family.name}.h",
-        f"dispatch/ops/{family.name}.h",
-        "dispatch/call.h",
-        *plan.kernel_headers(family),
-    ]
-    lines = [
-        _HEADER.format(sources=family.source),
-        *(f'#include "{name}"' for name in includes),
-        "",
-        "namespace taeda {",
-        *elsewhere(family),
-    ]
-    lines += ["namespace {", ""]
+    """The constant data of the family's ops."""
+    lines = [_HEADER.format(sources=family.source), "namespace {", f'constexpr char kFile[] = "{family.source}";', ""]
     for op in family.ops:
         lines += _constants(plan, op)
-    lines.append("const OpInfo infos[] = {")
-    lines += [_info(plan, op) for op in family.ops]
-    lines += ["};", "", "}  // namespace", "", f"const Op table::{family.name}[] = {{"]
-    lines += [f"    Op(infos[{i}])," for i in range(len(family.ops))]
-    lines += ["};", "", "namespace ops {", ""]
-    for op in family.ops:
-        if plan.has_body(op):
-            lines += [_function(op), ""]
-    return _lines(*lines, "}  // namespace ops", "}  // namespace taeda")
+    entries = ", ".join(f"Op(infos[{i}])" for i in range(len(family.ops)))
+    return _lines(
+        *lines, "const OpInfo infos[] = {", *(_info(plan, op) for op in family.ops), "};", "}  // namespace", "",
+        f"const Op table::{family.name}[] = {{{entries}}};",
+    )  # fmt: skip
+
+
+def _functions(plan: Plan, family: Family) -> str:
+    includes = [f"api/{family.name}.h", f"dispatch/ops/{family.name}.h", *plan.kernel_headers(family)]
+    functions = [line for op in family.ops if plan.has_body(op) for line in (_function(op), "")]
+    return _lines(
+        _HEADER.format(sources=family.source), *(f'#include "{name}"' for name in includes), "", "namespace taeda {",
+        f'#include "dispatch/ops/{family.name}.inc"', "", "namespace ops {", "", *functions, "}  // namespace ops",
+        "}  // namespace taeda",
+    )  # fmt: skip
 
 
 def _constants(plan: Plan, op: Op) -> list[str]:
@@ -105,33 +99,33 @@ def _constants(plan: Plan, op: Op) -> list[str]:
     entry = cpp.entry_name(op)
     lines = []
     if op.schema.arguments:
-        lines.append(f"constexpr Param {entry}_params[] = {{")
-        lines += [f"    {_param(a)}," for a in op.schema.arguments]
-        lines.append("};")
+        lines.append(f"constexpr Param {entry}_params[] = {{{', '.join(_param(a) for a in op.schema.arguments)}}};")
     kernels = plan.kernels(op)
     if kernels:
-        pointer = f"{cpp.return_type(op)}(*)"
-        types = [cpp.cpp_type(a.type) for a in op.schema.arguments]
-        lines.append(f"const StaticKernel {entry}_kernels[] = {{")
-        for kernel in kernels:
-            leading = ["KeySet"] if kernel.takes_keys else []
-            cast = f"static_cast<{pointer}({', '.join(leading + types)})>(&{kernel.symbol})"
-            lines.append(
-                f"    {{KernelKind::{kernel.kind}, DeviceType::{kernel.backend}, reinterpret_cast<void*>({cast})}},"
-            )
-        lines.append("};")
-    return [*lines, ""]
+        rows = [
+            f"    TAEDA_LAYER({k.kind}, {entry}, {k.symbol}),"
+            if k.takes_keys
+            else f"    TAEDA_KERNEL({k.kind}, {k.backend}, {entry}, {k.symbol}),"
+            for k in kernels
+        ]
+        lines += [f"const StaticKernel {entry}_kernels[] = {{", *rows, "};"]
+    return [*lines, ""] if lines else []
 
 
 def _param(argument: Argument) -> str:
+    """A ``Param``, as far as it differs from the defaults of its fields."""
     type_ = argument.type
     base = cpp.ARG_TYPES.get(type_.base, type_.base)
     if type_.is_list:
         base = "OptTensorList" if type_.is_tensor and type_.optional_elements else f"{base}List"
-    flags = [type_.optional, argument.default is not None, argument.keyword_only, type_.is_mutable]
     text = "nullptr" if argument.default is None else cpp.string(argument.default)
-    shown = ", ".join(str(flag).lower() for flag in flags)
-    return f'{{"{argument.name}", ArgType::{base}, {shown}, {type_.list_size}, {text}}}'
+    flags = [str(flag).lower() for flag in (type_.optional, argument.keyword_only, type_.is_mutable)]
+    rest = [text, *flags, str(type_.list_size)]
+    for usual in ("0", "false", "false", "false", "nullptr"):
+        if rest[-1] != usual:
+            break
+        rest.pop()
+    return f"{{{', '.join([cpp.string(argument.name), f'ArgType::{base}', *rest])}}}"
 
 
 def _info(plan: Plan, op: Op) -> str:
@@ -142,7 +136,7 @@ def _info(plan: Plan, op: Op) -> str:
     fields = [
         f'"aten::{op.schema.name}"', f'"{op.schema.overload}"', cpp.string(f"aten::{op.schema}"),
         f"{entry}_params" if op.schema.arguments else "nullptr", f"{entry}_kernels" if kernels else "nullptr",
-        f"&Boxing<{cpp.signature(op)}>::signature", f'"{declaration.where[0]}"', str(declaration.where[1]),
+        f"&table::{entry}.boxing", "kFile", str(declaration.where[1]),
         str(len(op.schema.arguments)), str(len(op.schema.returns)), str(len(kernels)), str(len(op.outs)), mutable, tags,
     ]  # fmt: skip
     return f"    {{{', '.join(fields)}}},"
@@ -154,11 +148,10 @@ def _function(op: Op) -> str:
     tensors = [cpp.identifier(a.name) for a in arguments if a.type.is_tensor]
     device = next((cpp.identifier(a.name) for a in arguments if a.type.base == "Device"), "std::nullopt")
     keys = f"dispatch_keys({', '.join(tensors)})" if tensors else f"effective(factory_keys({device}))"
-    call_arguments = "".join(f", {cpp.identifier(a.name)}" for a in arguments)
     return _lines(
         cpp.place_comment(op.declaration),
         f"{cpp.return_type(op)} {op.cpp_name}({cpp.parameters(arguments)}) {{",
-        f"  return Caller<{cpp.signature(op)}>::call({cpp.table_symbol(op)}, {keys}{call_arguments});",
+        f"  return {cpp.call(op, keys)};",
         "}",
     ).rstrip()
 
@@ -182,15 +175,6 @@ def _left_out(plan: Plan) -> str:
 _CHUNKS = 8
 
 
-def elsewhere(family: Family) -> list[str]:
-    """Declares that what ``family`` calls through is instantiated in another unit."""
-    return _templates("extern template", {cpp.signature(op) for op in family.ops})
-
-
-def _templates(keyword: str, signatures: set[str]) -> list[str]:
-    return [f"{keyword} struct {kind}<{s}>;" for s in sorted(signatures) for kind in ("Boxing", "Caller")]
-
-
 def _signatures(plan: Plan) -> dict[str, str]:
     """Each distinct signature's boxing and slow path, instantiated once; its bytes choose its file."""
     chunks: list[set[str]] = [set() for _ in range(_CHUNKS)]
@@ -201,7 +185,7 @@ def _signatures(plan: Plan) -> dict[str, str]:
     return {
         f"csrc/dispatch/signatures_{i}.cpp": _lines(
             _HEADER.format(sources="all families"), '#include "dispatch/call.h"', "", "namespace taeda {",
-            *_templates("template", chunk), "}  // namespace taeda",
+            *(f"template struct TypedOp<{signature}>;" for signature in sorted(chunk)), "}  // namespace taeda",
         )
         for i, chunk in enumerate(chunks)
     }  # fmt: skip

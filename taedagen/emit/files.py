@@ -24,10 +24,19 @@ def part_name(name: str, part: int) -> str:
     return f"{name}_{part}" if part else name
 
 
-def write_files(folder: Path, files: Mapping[str, str]) -> list[str]:
-    """Writes ``files`` (path below ``folder`` to text); returns the paths whose bytes changed."""
+def write_files(folder: Path, files: Mapping[str, str], keep_others: bool = False) -> list[str]:
+    """Writes ``files`` (path below ``folder`` to text); returns the paths whose bytes changed.
+
+    What an earlier run wrote (``files.txt`` lists it) and this one does not is deleted unless ``keep_others``.
+    """
+    listing = folder / "files.txt"
+    earlier = set(listing.read_text().splitlines()) - set(files) if listing.exists() else set()
+    if not keep_others:
+        for name in earlier:
+            (folder / name).unlink(missing_ok=True)
+        earlier = set()
     changed = []
-    for name, text in files.items():
+    for name, text in {**files, "files.txt": "".join(f"{n}\n" for n in sorted({*files, *earlier}))}.items():
         path, data = folder / name, text.encode()
         if path.exists() and path.read_bytes() == data:
             continue

@@ -24,10 +24,10 @@ def tangent_function(op: Op, gradients: dict[str, Expr], result_names: list[str]
     what ``self`` was and None if nothing reads it."""
     parameters = [f"[[maybe_unused]] {p}" for p in cpp.parameters(op.schema.arguments).split(", ")]
     first = "const Tensor& before" if op.variant == "inplace" else f"const {cpp.return_type(op)}& made"
-    lines = ["namespace {", f"void {op.cpp_name}_tangent([[maybe_unused]] {first}, {', '.join(parameters)}) {{"]
+    lines = [f"void {op.cpp_name}_tangent([[maybe_unused]] {first}, {', '.join(parameters)}) {{"]
     lines.append("  for (EachLevel level; level.next();) {")
     lines += [f"    {line}" for line in _body(op, gradients, result_names)]
-    return [*lines, "  }", "}", "}  // namespace"]
+    return [*lines, "  }", "}"]
 
 
 def call_tangent(op: Op, gradients: dict[str, Expr]) -> str:

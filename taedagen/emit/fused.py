@@ -133,7 +133,7 @@ def fused_files(family: Family, kernels: list[Fused]) -> dict[str, str]:
     lines += [f"extern const Pointwise {k.symbol};" for k in kernels]
     files[f"{folder}.h"] = "\n".join([*lines, "}  // namespace taeda::cpu", ""])
     lines = [family.made, f'#include "backend/cpu/{family.name}_gradients.h"', "", "namespace taeda {",
-             *loop_tables(loops), "", "namespace cpu {", "using namespace shape;"]  # fmt: skip
+             loop_tables(loops), "", "namespace cpu {", "using namespace shape;"]  # fmt: skip
     for kernel, loop in zip(kernels, loops, strict=True):
         lines += [cpp.place_comment(kernel.declaration), f"const Pointwise {kernel.symbol}{loop.initializer()};"]
     files[f"{folder}.cpp"] = "\n".join([*lines, "}  // namespace cpu", "}  // namespace taeda", ""])

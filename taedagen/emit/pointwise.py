@@ -60,7 +60,7 @@ def _family(family: Family, ops: list[Op]) -> dict[str, str]:
              '#include "backend/cpu/loops.h"', '#include "shape/operands.h"', "", "namespace taeda {", "",
              "namespace {"]  # fmt: skip
     lines += ["using namespace shape;", "using cpu::Pointwise;", "}  // namespace", ""]
-    lines += [*loop_tables(kernels.values()), "", "namespace {"]
+    lines += [loop_tables(kernels.values()), "", "namespace {"]
     lines += [f"constexpr Pointwise k_{k.name}{k.initializer()};" for k in kernels.values()]
     lines += ["}  // namespace", ""]
     for op in ops:
@@ -139,19 +139,12 @@ class Kernel:
         tensors = [a.name for a in declaration.schema.arguments if is_operand(declaration, a)]
         elements = ", ".join(f"Element::{_ELEMENT[e]}" for e in self.elements)
         dtypes = bits([d in supported(declaration) for d in DTYPES])
-        tables = [f"cpu::{space}::{self.table}" for space in ISAS.values()]
         contiguous = {None: 0, "always": 1, "number first": 2}[declaration.options.get("contiguous")]
-        return "\n".join([
-            "{",
-            f"    {{Promotion::{promote}, {bits([t in self.variants.masks for t in tensors])}, {len(self.elements)}, "
-            f"{{{elements}}}, {dtypes}, {contiguous}}},",
-            "#if defined(__x86_64__)",
-            f"    {{{', '.join(tables)}}}",
-            "#else",
-            f"    {{{', '.join([tables[0]] * 3)}}}",
-            "#endif",
-            "}",
-        ])  # fmt: skip
+        rule = (
+            f"{{Promotion::{promote}, {bits([t in self.variants.masks for t in tensors])}, {len(self.elements)}, "
+            f"{{{elements}}}, {dtypes}, {contiguous}}}"
+        )
+        return f"{{{rule}, TAEDA_ISA_TABLES({self.table})}}"
 
 
 def _as_bools(inputs: Iterable[str], are_masks: list[bool]) -> list[str]:
@@ -164,20 +157,9 @@ def bits(flags: list[bool]) -> int:
     return sum(1 << i for i, flag in enumerate(flags) if flag)
 
 
-def loop_tables(kernels: Iterable[Kernel]) -> list[str]:
+def loop_tables(kernels: Iterable[Kernel]) -> str:
     """Declarations of the kernels' loops."""
-    return tables(f"extern const Loop {', '.join(f'{k.table}[]' for k in kernels)};")
-
-
-def tables(declarations: str) -> list[str]:
-    """The declarations of tables, once for each instruction set."""
-    lines = ["namespace cpu {"]
-    for space in ISAS.values():
-        guard = space != "baseline"
-        lines += ["#if defined(__x86_64__)"] * guard
-        lines += [f"namespace {space} {{ {declarations} }}"]
-        lines += ["#endif"] * guard
-    return [*lines, "}  // namespace cpu"]
+    return f"TAEDA_PER_ISA(extern const Loop {', '.join(f'{k.table}[]' for k in kernels)};)"
 
 
 def loop_files(family: Family, name: str, kernels: list[Kernel]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 from taedagen.emit import cpp
 from taedagen.emit.formula import Formula, expand, supported
 from taedagen.emit.plan import Family, Plan
-from taedagen.emit.pointwise import DTYPES, ISAS, bits, functions, tables, units
+from taedagen.emit.pointwise import DTYPES, bits, functions, units
 from taedagen.emit.variants import COMPUTES, INTEGERS
 from taedagen.opdef.declaration import REGISTRY, Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
@@ -34,8 +34,9 @@ def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     files = _loops(family, [k for k in kernels.values() if k.rows])
     lines = [family.made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
              '#include "backend/cpu/reduce_engine.h"', "", "namespace taeda {", ""]  # fmt: skip
-    lines += tables(" ".join(f"extern const ReduceLoops* const {k.table}[];" for k in kernels.values() if k.rows))
-    lines += ["", "namespace {", "using namespace shape;", "using cpu::Reduction;"]
+    tables = ", ".join(f"* const {k.table}[]" for k in kernels.values() if k.rows)
+    lines += [f"TAEDA_PER_ISA(extern const ReduceLoops {tables};)", "", "namespace {", "using namespace shape;",
+              "using cpu::Reduction;"]  # fmt: skip
     lines += [k.constant() for k in kernels.values()] + ["}  // namespace", ""]
     for op in ops:
         lines += functions(op, partial(_body, op, kernels[op.declaration]))
@@ -173,20 +174,11 @@ class Kernel:
         results = ", ".join(f"ReducedType::{_RESULT[r]}" for r in self.results)
         has_identity = self.kind != "index" and not rule.options.get("nonempty")
         dtypes = bits([d in supported(rule) for d in DTYPES])
-        tables = [f"cpu::{space}::{self.table}" for space in ISAS.values()]
-        return "\n".join(
-            [
-                f"constexpr Reduction k_{self.name}{{",
-                f"    {{StateKind::{_KINDS[self.kind]}, {len(self.results)}, {{{results}}}, "
-                f"{str(self.through_bool).lower()}, "
-                f"{str(has_identity).lower()}, {dtypes}}},",
-                "#if defined(__x86_64__)",
-                f"    {{{', '.join(tables)}}}}};",
-                "#else",
-                f"    {{{', '.join([tables[0]] * 3)}}}}};",
-                "#endif",
-            ]
+        spec = (
+            f"{{StateKind::{_KINDS[self.kind]}, {len(self.results)}, {{{results}}}, "
+            f"{str(self.through_bool).lower()}, {str(has_identity).lower()}, {dtypes}}}"
         )
+        return f"constexpr Reduction k_{self.name}{{{spec}, TAEDA_ISA_TABLES({self.table})}};"
 
 
 # What the loops of one reduction cost to compile, in those of a pointwise formula.

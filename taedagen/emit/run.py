@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     sources = sorted(name for name in files if name.endswith(".cpp"))
     files["library.txt"] = "".join(f"{n}\n" for n in sources if not n.startswith("csrc/python/"))
     files["bindings.txt"] = "".join(f"{n}\n" for n in sources if n.startswith("csrc/python/"))
-    written = write_files(options.out, files)
+    written = write_files(options.out, files, keep_others=bool(options.subset))
     if options.list:
         print("\n".join(sorted(files)))
     for line in plan.skipped:

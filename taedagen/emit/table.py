@@ -16,14 +16,15 @@ _HAND_WRITTEN = ("csrc/backend", "csrc/composite")
 
 
 def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
-    """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration.
+    """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration, one a line.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
     people wrote are defined in the repository below ``root``, which an installed package has no copy of.
     """
     written = scan_all(root, _HAND_WRITTEN)
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
-    files = {"taeda/generated/ops.json": json.dumps(table, indent=1) + "\n"}
+    lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
+    files = {"taeda/generated/ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
     files["taeda/generated/left_out.txt"] = "".join(
         f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out})
     )
@@ -39,10 +40,8 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
         "variant": op.variant,
         "family": declaration.family,
         "module": declaration.module,
-        "variants": sorted(declaration.variants),
-        "dtypes": list(declaration.dtypes),
+        "dtypes": " ".join(declaration.dtypes),
         "declared": f"{declaration.where[0]}:{declaration.where[1]}",
-        "derivative": bool(declaration.derivative),
         "kernels": {kernel.key: kernel.symbol for kernel in kernels},
         "types": [cpp.cpp_type(a.type) for a in op.schema.arguments],
     }

@@ -29,36 +29,34 @@ Tensor add_cpu(const Tensor& a, const Tensor& b, const Scalar& alpha) {
 extern const Op kOps[];
 Tensor add_autograd(KeySet keys, const Tensor& a, const Tensor& b, const Scalar& alpha) {
   g_trace += "autograd ";
-  return Caller<BinarySig>::call(kOps[0], keys & KeySet::below(Functionality::Autograd), a, b, alpha);
+  return TypedOp<BinarySig>{kOps[0]}(keys & KeySet::below(Functionality::Autograd), a, b, alpha);
 }
 void bump_cpu(const Tensor& self, const Tensor& by) { *self.data<float>() += read(by); }
 Tensor twice(const Tensor& a, const Tensor&, const Scalar& alpha) {
   g_trace += "composite ";
-  return Caller<BinarySig>::call(kOps[0], dispatch_keys(a), a, a, alpha);
+  return TypedOp<BinarySig>{kOps[0]}(dispatch_keys(a), a, a, alpha);
 }
 
-const Param kBinaryParams[] = {{"self", ArgType::Tensor, false, false, false, false, 0, nullptr},
-                               {"other", ArgType::Tensor, false, false, false, false, 0, nullptr},
-                               {"alpha", ArgType::Scalar, false, true, true, false, 0, "1"}};
-const Param kInplaceParams[] = {{"self", ArgType::Tensor, false, false, false, true, 0, nullptr},
-                                {"by", ArgType::Tensor, false, false, false, false, 0, nullptr}};
+const Param kBinaryParams[] = {
+    {"self", ArgType::Tensor}, {"other", ArgType::Tensor}, {"alpha", ArgType::Scalar, "1", false, true}};
+const Param kInplaceParams[] = {{"self", ArgType::Tensor, nullptr, false, false, true}, {"by", ArgType::Tensor}};
 const StaticKernel kAddKernels[] = {{KernelKind::Dense, DeviceType::CPU, reinterpret_cast<void*>(add_cpu)},
                                     {KernelKind::Autograd, DeviceType::CPU, reinterpret_cast<void*>(add_autograd)}};
 const StaticKernel kBumpKernels[] = {{KernelKind::Dense, DeviceType::CPU, reinterpret_cast<void*>(bump_cpu)}};
 const StaticKernel kTwiceKernels[] = {{KernelKind::Composite, DeviceType::CPU, reinterpret_cast<void*>(twice)}};
 const OpInfo kInfos[] = {
     {"test::add", "Tensor", "test::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", kBinaryParams,
-     kAddKernels, &Boxing<BinarySig>::signature, "ops.py", 1, 3, 1, 2, 0, 0, 0},
+     kAddKernels, &TypedOp<BinarySig>::boxing, "ops.py", 1, 3, 1, 2, 0, 0, 0},
     {"test::bump_", "", "test::bump_(Tensor(a!) self, Tensor by) -> Tensor(a!)", kInplaceParams, kBumpKernels,
-     &Boxing<InplaceSig>::signature, "ops.py", 2, 2, 1, 1, 0, 1, kInplaceOp},
+     &TypedOp<InplaceSig>::boxing, "ops.py", 2, 2, 1, 1, 0, 1, kInplaceOp},
     {"test::twice", "", "test::twice(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", kBinaryParams,
-     kTwiceKernels, &Boxing<BinarySig>::signature, "ops.py", 3, 3, 1, 1, 0, 0, 0}};
+     kTwiceKernels, &TypedOp<BinarySig>::boxing, "ops.py", 3, 3, 1, 1, 0, 0, 0}};
 const Op kOps[] = {Op(kInfos[0]), Op(kInfos[1]), Op(kInfos[2])};
 OpFamily g_family{"test", kOps, 3, nullptr};
 const bool g_added = (add_family(&g_family), true);
 
 Tensor add(const Tensor& a, const Tensor& b, const Scalar& alpha = 1) {
-  return Caller<BinarySig>::call(kOps[0], dispatch_keys(a, b), a, b, alpha);
+  return TypedOp<BinarySig>{kOps[0]}(dispatch_keys(a, b), a, b, alpha);
 }
 
 struct Traced {
@@ -102,7 +100,7 @@ TEST(calls_go_down_the_layers) {
 TEST(composites_record_their_parts) {
   Traced traced;
   Tensor t = made(2);
-  CHECK(read(Caller<BinarySig>::call(kOps[2], dispatch_keys(t), t, t, 1)) == 4);
+  CHECK(read(TypedOp<BinarySig>{kOps[2]}(dispatch_keys(t), t, t, 1)) == 4);
   CHECK(traced.is("composite autograd cpu "));
 }
 
@@ -228,7 +226,7 @@ TEST(recorders_see_every_hop_and_only_then) {
   } recorder;
   Tensor t = made(2);
   set_recorder(&recorder);
-  Caller<BinarySig>::call(kOps[2], dispatch_keys(t), t, t, 1);
+  TypedOp<BinarySig>{kOps[2]}(dispatch_keys(t), t, t, 1);
   std::thread([&] { add(t, t); }).join();
   set_recorder(nullptr);
   add(t, t);
@@ -239,7 +237,7 @@ TEST(registering_while_others_call) {
   std::atomic<bool> stop{false};
   Tensor t = made(1);
   std::thread caller([&] {
-    while (!stop) CHECK(read(Caller<BinarySig>::call(kOps[0], dispatch_keys(t) - kAutogradKeys, t, t, 1)) > 0);
+    while (!stop) CHECK(read(TypedOp<BinarySig>{kOps[0]}(dispatch_keys(t) - kAutogradKeys, t, t, 1)) > 0);
   });
   for (int i = 0; i < 200; ++i) {
     Library library("test", Library::Kind::Impl, "");

@@ -35,6 +35,16 @@ def test_unchanged_files_are_not_touched(tmp_path: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
+def test_what_is_no_longer_made_is_deleted(tmp_path: Path) -> None:
+    own = tmp_path / "csrc" / "notes.txt"
+    everything = set(make(tmp_path))
+    own.write_text("not the generator's")
+    make(tmp_path, "--subset", "python")
+    assert set(tree(tmp_path)) == everything | {"csrc/notes.txt"}
+    fewer = make(tmp_path, "--no-autograd")
+    assert "csrc/backend/cpu/second_gradients.h" in everything - set(fewer) and own.exists()
+
+
 @pytest.mark.parametrize("lines, kept", [
     (["twice"], {"twice", "twice.out", "twice_"}),
     (["twice.out  # one schema"], {"twice.out"}),
@@ -56,7 +66,7 @@ def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
     assert "csrc/dispatch/left_out.cpp" in files["library.txt"]
     assert "Tensor turned(" in files["csrc/api/first.h"], "hand-written C++ may call it"
     assert "void stretch(" in files["csrc/shape/ops/first.h"], "hand-written C++ defines it"
-    assert "turned" not in files["csrc/dispatch/ops/first.cpp"] + files["csrc/python/ops/first.cpp"]
+    assert "turned" not in files["csrc/dispatch/ops/first.inc"] + files["csrc/python/ops/first.cpp"]
     assert files["taeda/generated/left_out.txt"].split() == [
         "counted", "cubed", "cubed_", "four_times", "mul", "smooth", "stretch", "turned", "weighed", "widen",
     ]  # fmt: skip
@@ -71,7 +81,7 @@ def test_force_schemas(tmp_path: Path) -> None:
     files = make(tmp_path / "out", "--select-ops", select(tmp_path, "twice"), "--force-schemas")
     table = json.loads(files["taeda/generated/ops.json"])
     assert table["turned"]["kernels"] == {} and table["twice"]["kernels"]["CPU"] == "cpu::twice"
-    assert '"aten::turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"' in files["csrc/dispatch/ops/first.cpp"]
+    assert '"aten::turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"' in files["csrc/dispatch/ops/first.inc"]
     assert 'left_out("turned")' in files["csrc/dispatch/left_out.cpp"]
     assert '"turned"' not in files["csrc/python/ops/first.cpp"]
 

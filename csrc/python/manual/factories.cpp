@@ -51,7 +51,7 @@ Scalar element(PyObject* object, bool as_float = false) {
     return element(number.get());
   }
   if (PyLong_Check(object)) return integer(object, as_float);
-  const Param param{"data", ArgType::Scalar, false, false, false, false, 0, nullptr};
+  const Param param{"data", ArgType::Scalar};
   Value value;
   if (read_value(object, param, value, nullptr, false)) return value.to_scalar();
   TAEDA_FAIL(Type, "a tensor cannot be made of a ", Py_TYPE(object)->tp_name);

@@ -257,7 +257,7 @@ bool is_integer(PyObject* object) { return PyLong_Check(object) && !PyBool_Check
 
 Scalar as_number(PyObject* object, DType dtype) {
   if (is_integer(object)) return as_integer(object, dtype);
-  const Param param{"value", ArgType::Scalar, false, false, false, false, 0, nullptr};
+  const Param param{"value", ArgType::Scalar};
   Value value;
   TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr, false), "a ", Py_TYPE(object)->tp_name,
                    " cannot be stored");

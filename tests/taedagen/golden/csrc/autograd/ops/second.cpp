@@ -5,21 +5,8 @@
 #include "autograd/numbers.h"
 #include "backend/cpu/second_gradients.h"
 #include "dispatch/ops/second.h"
-#include "dispatch/call.h"
 
 namespace taeda {
-extern template struct Boxing<Tensor(const Tensor&)>;
-extern template struct Caller<Tensor(const Tensor&)>;
-extern template struct Boxing<Tensor(const Tensor&, const Scalar&)>;
-extern template struct Caller<Tensor(const Tensor&, const Scalar&)>;
-extern template struct Boxing<Tensor(const Tensor&, const Tensor&)>;
-extern template struct Caller<Tensor(const Tensor&, const Tensor&)>;
-extern template struct Boxing<Tensor(const Tensor&, const Tensor&, const Scalar&)>;
-extern template struct Caller<Tensor(const Tensor&, const Tensor&, const Scalar&)>;
-extern template struct Boxing<Tensor(const Tensor&, std::string_view)>;
-extern template struct Caller<Tensor(const Tensor&, std::string_view)>;
-extern template struct Boxing<void(const Tensor&)>;
-extern template struct Caller<void(const Tensor&)>;
 namespace ops {
 TAEDA_API Tensor mul(const Tensor& self, const Tensor& other);
 TAEDA_API Tensor mul(const Tensor& self, const Scalar& other);
@@ -45,10 +32,6 @@ struct MulBackward0 final : Node {
     if (!fused && needed(1)) { grad_inputs[1] = ops::mul(grad, self_v); }
   }
 };
-}  // namespace
-
-namespace autograd {
-namespace {
 void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Tensor& other) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
@@ -65,31 +48,25 @@ void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Ten
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:6
-Tensor mul(KeySet keys, const Tensor& self, const Tensor& other) {
+Tensor autograd::mul(KeySet keys, const Tensor& self, const Tensor& other) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
-  const bool forward = has_tangents(self, other);
-  if (!recording(self, other)) [[likely]] {
-    if (!forward) [[likely]] return Caller<Tensor(const Tensor&, const Tensor&)>::call(table::second[table::mul_Tensor], keys, self, other);
-    auto made = [&] {
-      BelowAutograd guard;
-      return Caller<Tensor(const Tensor&, const Tensor&)>::call(table::second[table::mul_Tensor], keys, self, other);
-    }();
-    mul_tangent(made, self, other);
-    return made;
+  const bool records = recording(self, other), forward = has_tangents(self, other);
+  if (!records && !forward) [[likely]] return table::mul_Tensor(keys, self, other);
+  Ref<MulBackward0> node;
+  if (records) {
+    node = make_node<MulBackward0>();
+    collect(*node, self, other);
+    if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
+    if (node->should_compute(0)) node->other_ = SavedTensor(other, false);
   }
-  auto node = make_node<MulBackward0>();
-  collect(*node, self, other);
-  if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
-  if (node->should_compute(0)) node->other_ = SavedTensor(other, false);
   auto made = [&] {
     BelowAutograd guard;
-    return Caller<Tensor(const Tensor&, const Tensor&)>::call(table::second[table::mul_Tensor], keys, self, other);
+    return table::mul_Tensor(keys, self, other);
   }();
-  set_history(made, node);
-  if (forward) [[unlikely]] mul_tangent(made, self, other);
+  if (records) set_history(made, node);
+  if (forward) mul_tangent(made, self, other);
   return made;
 }
-}  // namespace autograd
 
 namespace {
 // tests/taedagen/tiny/second.py:6
@@ -103,10 +80,6 @@ struct MulBackward0_Scalar final : Node {
     if (needed(0)) { grad_inputs[0] = scaled(grad, other_); }
   }
 };
-}  // namespace
-
-namespace autograd {
-namespace {
 void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Scalar& other) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
@@ -119,30 +92,24 @@ void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Ten
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:6
-Tensor mul(KeySet keys, const Tensor& self, const Scalar& other) {
+Tensor autograd::mul(KeySet keys, const Tensor& self, const Scalar& other) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
-  const bool forward = has_tangents(self);
-  if (!recording(self)) [[likely]] {
-    if (!forward) [[likely]] return Caller<Tensor(const Tensor&, const Scalar&)>::call(table::second[table::mul_Scalar], keys, self, other);
-    auto made = [&] {
-      BelowAutograd guard;
-      return Caller<Tensor(const Tensor&, const Scalar&)>::call(table::second[table::mul_Scalar], keys, self, other);
-    }();
-    mul_tangent(made, self, other);
-    return made;
+  const bool records = recording(self), forward = has_tangents(self);
+  if (!records && !forward) [[likely]] return table::mul_Scalar(keys, self, other);
+  Ref<MulBackward0_Scalar> node;
+  if (records) {
+    node = make_node<MulBackward0_Scalar>();
+    collect(*node, self);
+    node->other_ = other;
   }
-  auto node = make_node<MulBackward0_Scalar>();
-  collect(*node, self);
-  node->other_ = other;
   auto made = [&] {
     BelowAutograd guard;
-    return Caller<Tensor(const Tensor&, const Scalar&)>::call(table::second[table::mul_Scalar], keys, self, other);
+    return table::mul_Scalar(keys, self, other);
   }();
-  set_history(made, node);
-  if (forward) [[unlikely]] mul_tangent(made, self, other);
+  if (records) set_history(made, node);
+  if (forward) mul_tangent(made, self, other);
   return made;
 }
-}  // namespace autograd
 
 namespace {
 // tests/taedagen/tiny/second.py:17
@@ -158,10 +125,6 @@ struct CubedBackward0 final : Node {
     if (needed(0) && !cpu::fused(cpu::k_cubed_gradient_self, {grad, self_v}, {&grad_inputs[0]})) { grad_inputs[0] = ops::mul(grad, ops::mul(ops::mul(self_v, self_v), Scalar(int64_t{3}))); }
   }
 };
-}  // namespace
-
-namespace autograd {
-namespace {
 void cubed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
@@ -174,32 +137,25 @@ void cubed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const T
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:17
-Tensor cubed(KeySet keys, const Tensor& self) {
+Tensor autograd::cubed(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
-  const bool forward = has_tangents(self);
-  if (!recording(self)) [[likely]] {
-    if (!forward) [[likely]] return Caller<Tensor(const Tensor&)>::call(table::second[table::cubed_plain], keys, self);
-    auto made = [&] {
-      BelowAutograd guard;
-      return Caller<Tensor(const Tensor&)>::call(table::second[table::cubed_plain], keys, self);
-    }();
-    cubed_tangent(made, self);
-    return made;
+  const bool records = recording(self), forward = has_tangents(self);
+  if (!records && !forward) [[likely]] return table::cubed_plain(keys, self);
+  Ref<CubedBackward0> node;
+  if (records) {
+    node = make_node<CubedBackward0>();
+    collect(*node, self);
+    node->self_ = SavedTensor(self, false);
   }
-  auto node = make_node<CubedBackward0>();
-  collect(*node, self);
-  node->self_ = SavedTensor(self, false);
   auto made = [&] {
     BelowAutograd guard;
-    return Caller<Tensor(const Tensor&)>::call(table::second[table::cubed_plain], keys, self);
+    return table::cubed_plain(keys, self);
   }();
-  set_history(made, node);
-  if (forward) [[unlikely]] cubed_tangent(made, self);
+  if (records) set_history(made, node);
+  if (forward) cubed_tangent(made, self);
   return made;
 }
-}  // namespace autograd
 
-namespace autograd {
 namespace {
 void cubed__tangent([[maybe_unused]] const Tensor& before, [[maybe_unused]] const Tensor& self) {
   for (EachLevel level; level.next();) {
@@ -213,44 +169,36 @@ void cubed__tangent([[maybe_unused]] const Tensor& before, [[maybe_unused]] cons
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:17
-void cubed_(KeySet keys, const Tensor& self) {
+void autograd::cubed_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
-  const bool forward = has_tangents(self);
+  const bool records = recording(self), forward = has_tangents(self);
+  if (!records && !forward) [[likely]] return table::cubed__plain(keys, self);
   Tensor before = forward ? clone_for_inplace(self) : Tensor();
-  if (!recording(self)) [[likely]] {
-    if (!forward) [[likely]] return Caller<void(const Tensor&)>::call(table::second[table::cubed__plain], keys, self);
-    {
-      Below guard(Functionality::Autograd);
-      Caller<void(const Tensor&)>::call(table::second[table::cubed__plain], keys, self);
-    }
-    cubed__tangent(before, self);
-    return;
+  Ref<CubedBackward0> node;
+  if (records) {
+    check_inplace(self, true);
+    Tensor original = clone_for_inplace(self);
+    node = make_node<CubedBackward0>();
+    collect(*node, self);
+    node->self_ = SavedTensor(original, false);
   }
-  check_inplace(self, true);
-  Tensor original = clone_for_inplace(self);
-  auto node = make_node<CubedBackward0>();
-  collect(*node, self);
-  node->self_ = SavedTensor(original, false);
   {
     Below guard(Functionality::Autograd);
-    Caller<void(const Tensor&)>::call(table::second[table::cubed__plain], keys, self);
+    table::cubed__plain(keys, self);
   }
-  rebase_history(self, node);
-  if (forward) [[unlikely]] cubed__tangent(before, self);
+  if (records) rebase_history(self, node);
+  if (forward) cubed__tangent(before, self);
 }
-}  // namespace autograd
 
-namespace inplace_or_view {
 // tests/taedagen/tiny/second.py:17
-void cubed_(KeySet keys, const Tensor& self) {
+void inplace_or_view::cubed_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   {
     Below guard(Functionality::ADInplaceOrView);
-    Caller<void(const Tensor&)>::call(table::second[table::cubed__plain], keys, self);
+    table::cubed__plain(keys, self);
   }
   bump(self, "cubed_");
 }
-}  // namespace inplace_or_view
 
 namespace {
 // tests/taedagen/tiny/second.py:28
@@ -271,10 +219,6 @@ struct WeighedBackward0 final : Node {
     if (!fused && needed(1) && !cpu::fused(cpu::k_weighed_gradient_other, {grad, self_v, other_v}, {&grad_inputs[1]}, {weight_})) { grad_inputs[1] = ops::mul(ops::mul(scaled(grad, weight_), other_v), self_v); }
   }
 };
-}  // namespace
-
-namespace autograd {
-namespace {
 void weighed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Tensor& other, [[maybe_unused]] const Scalar& weight) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
@@ -291,41 +235,33 @@ void weighed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:28
-Tensor weighed(KeySet keys, const Tensor& self, const Tensor& other, const Scalar& weight) {
+Tensor autograd::weighed(KeySet keys, const Tensor& self, const Tensor& other, const Scalar& weight) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
-  const bool forward = has_tangents(self, other);
-  if (!recording(self, other)) [[likely]] {
-    if (!forward) [[likely]] return Caller<Tensor(const Tensor&, const Tensor&, const Scalar&)>::call(table::second[table::weighed_plain], keys, self, other, weight);
-    auto made = [&] {
-      BelowAutograd guard;
-      return Caller<Tensor(const Tensor&, const Tensor&, const Scalar&)>::call(table::second[table::weighed_plain], keys, self, other, weight);
-    }();
-    weighed_tangent(made, self, other, weight);
-    return made;
+  const bool records = recording(self, other), forward = has_tangents(self, other);
+  if (!records && !forward) [[likely]] return table::weighed_plain(keys, self, other, weight);
+  Ref<WeighedBackward0> node;
+  if (records) {
+    node = make_node<WeighedBackward0>();
+    collect(*node, self, other);
+    if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
+    node->other_ = SavedTensor(other, false);
+    node->weight_ = weight;
   }
-  auto node = make_node<WeighedBackward0>();
-  collect(*node, self, other);
-  if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
-  node->other_ = SavedTensor(other, false);
-  node->weight_ = weight;
   auto made = [&] {
     BelowAutograd guard;
-    return Caller<Tensor(const Tensor&, const Tensor&, const Scalar&)>::call(table::second[table::weighed_plain], keys, self, other, weight);
+    return table::weighed_plain(keys, self, other, weight);
   }();
-  set_history(made, node);
-  if (forward) [[unlikely]] weighed_tangent(made, self, other, weight);
+  if (records) set_history(made, node);
+  if (forward) weighed_tangent(made, self, other, weight);
   return made;
 }
-}  // namespace autograd
 
-namespace autograd {
 // tests/taedagen/tiny/second.py:40
-Tensor widen(KeySet keys, const Tensor& self) {
+Tensor autograd::widen(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   BelowAutograd guard;
-  return Caller<Tensor(const Tensor&)>::call(table::second[table::widen_plain], keys, self);
+  return table::widen_plain(keys, self);
 }
-}  // namespace autograd
 
 namespace {
 // tests/taedagen/tiny/second.py:45
@@ -341,10 +277,6 @@ struct SmoothBackward0 final : Node {
     if (needed(0)) { grad_inputs[0] = ops::mul(ops::widen(ops::mul(grad, self_v)), self_v); }
   }
 };
-}  // namespace
-
-namespace autograd {
-namespace {
 void smooth_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] std::string_view how) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
@@ -357,30 +289,24 @@ void smooth_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const 
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:45
-Tensor smooth(KeySet keys, const Tensor& self, std::string_view how) {
+Tensor autograd::smooth(KeySet keys, const Tensor& self, std::string_view how) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
-  const bool forward = has_tangents(self);
-  if (!recording(self)) [[likely]] {
-    if (!forward) [[likely]] return Caller<Tensor(const Tensor&, std::string_view)>::call(table::second[table::smooth_plain], keys, self, how);
-    auto made = [&] {
-      BelowAutograd guard;
-      return Caller<Tensor(const Tensor&, std::string_view)>::call(table::second[table::smooth_plain], keys, self, how);
-    }();
-    smooth_tangent(made, self, how);
-    return made;
+  const bool records = recording(self), forward = has_tangents(self);
+  if (!records && !forward) [[likely]] return table::smooth_plain(keys, self, how);
+  Ref<SmoothBackward0> node;
+  if (records) {
+    node = make_node<SmoothBackward0>();
+    collect(*node, self);
+    node->self_ = SavedTensor(self, false);
   }
-  auto node = make_node<SmoothBackward0>();
-  collect(*node, self);
-  node->self_ = SavedTensor(self, false);
   auto made = [&] {
     BelowAutograd guard;
-    return Caller<Tensor(const Tensor&, std::string_view)>::call(table::second[table::smooth_plain], keys, self, how);
+    return table::smooth_plain(keys, self, how);
   }();
-  set_history(made, node);
-  if (forward) [[unlikely]] smooth_tangent(made, self, how);
+  if (records) set_history(made, node);
+  if (forward) smooth_tangent(made, self, how);
   return made;
 }
-}  // namespace autograd
 
 namespace {
 // tests/taedagen/tiny/second.py:56
@@ -396,10 +322,6 @@ struct CountedBackward0 final : Node {
     if (needed(0)) { grad_inputs[0] = ops::mul(ops::mul(grad, self_v), Scalar(int64_t{2})); }
   }
 };
-}  // namespace
-
-namespace autograd {
-namespace {
 void counted_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
@@ -412,29 +334,23 @@ void counted_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const
 }
 }  // namespace
 // tests/taedagen/tiny/second.py:56
-Tensor counted(KeySet keys, const Tensor& self) {
+Tensor autograd::counted(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
-  const bool forward = has_tangents(self);
-  if (!recording(self)) [[likely]] {
-    if (!forward) [[likely]] return Caller<Tensor(const Tensor&)>::call(table::second[table::counted_plain], keys, self);
-    auto made = [&] {
-      BelowAutograd guard;
-      return Caller<Tensor(const Tensor&)>::call(table::second[table::counted_plain], keys, self);
-    }();
-    counted_tangent(made, self);
-    return made;
+  const bool records = recording(self), forward = has_tangents(self);
+  if (!records && !forward) [[likely]] return table::counted_plain(keys, self);
+  Ref<CountedBackward0> node;
+  if (records) {
+    node = make_node<CountedBackward0>();
+    collect(*node, self);
+    node->self_ = SavedTensor(self, false);
   }
-  auto node = make_node<CountedBackward0>();
-  collect(*node, self);
-  node->self_ = SavedTensor(self, false);
   auto made = [&] {
     BelowAutograd guard;
-    return Caller<Tensor(const Tensor&)>::call(table::second[table::counted_plain], keys, self);
+    return table::counted_plain(keys, self);
   }();
-  set_history(made, node);
-  if (forward) [[unlikely]] counted_tangent(made, self);
+  if (records) set_history(made, node);
+  if (forward) counted_tangent(made, self);
   return made;
 }
-}  // namespace autograd
 
 }  // namespace taeda

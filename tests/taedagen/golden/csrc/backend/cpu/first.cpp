@@ -11,25 +11,10 @@ using namespace shape;
 using cpu::Pointwise;
 }  // namespace
 
-namespace cpu {
-namespace baseline { extern const Loop k_twice_loops[]; }
-#if defined(__x86_64__)
-namespace avx2 { extern const Loop k_twice_loops[]; }
-#endif
-#if defined(__x86_64__)
-namespace avx512 { extern const Loop k_twice_loops[]; }
-#endif
-}  // namespace cpu
+TAEDA_PER_ISA(extern const Loop k_twice_loops[];)
 
 namespace {
-constexpr Pointwise k_twice{
-    {Promotion::ResultType, 0, 1, {Element::Common}, 80, 0},
-#if defined(__x86_64__)
-    {cpu::baseline::k_twice_loops, cpu::avx2::k_twice_loops, cpu::avx512::k_twice_loops}
-#else
-    {cpu::baseline::k_twice_loops, cpu::baseline::k_twice_loops, cpu::baseline::k_twice_loops}
-#endif
-};
+constexpr Pointwise k_twice{{Promotion::ResultType, 0, 1, {Element::Common}, 80, 0}, TAEDA_ISA_TABLES(k_twice_loops)};
 }  // namespace
 
 // tests/taedagen/tiny/first.py:6

@@ -2,53 +2,17 @@
 #include "backend/cpu/second_gradients.h"
 
 namespace taeda {
-namespace cpu {
-namespace baseline { extern const Loop k_mul_Tensor_gradients_loops[], k_cubed_gradient_self_loops[], k_weighed_gradients_loops[], k_weighed_gradient_other_loops[]; }
-#if defined(__x86_64__)
-namespace avx2 { extern const Loop k_mul_Tensor_gradients_loops[], k_cubed_gradient_self_loops[], k_weighed_gradients_loops[], k_weighed_gradient_other_loops[]; }
-#endif
-#if defined(__x86_64__)
-namespace avx512 { extern const Loop k_mul_Tensor_gradients_loops[], k_cubed_gradient_self_loops[], k_weighed_gradients_loops[], k_weighed_gradient_other_loops[]; }
-#endif
-}  // namespace cpu
+TAEDA_PER_ISA(extern const Loop k_mul_Tensor_gradients_loops[], k_cubed_gradient_self_loops[], k_weighed_gradients_loops[], k_weighed_gradient_other_loops[];)
 
 namespace cpu {
 using namespace shape;
 // tests/taedagen/tiny/second.py:12
-const Pointwise k_mul_Tensor_gradients{
-    {Promotion::ResultType, 0, 2, {Element::Common, Element::Common}, 2272, 0},
-#if defined(__x86_64__)
-    {cpu::baseline::k_mul_Tensor_gradients_loops, cpu::avx2::k_mul_Tensor_gradients_loops, cpu::avx512::k_mul_Tensor_gradients_loops}
-#else
-    {cpu::baseline::k_mul_Tensor_gradients_loops, cpu::baseline::k_mul_Tensor_gradients_loops, cpu::baseline::k_mul_Tensor_gradients_loops}
-#endif
-};
+const Pointwise k_mul_Tensor_gradients{{Promotion::ResultType, 0, 2, {Element::Common, Element::Common}, 2272, 0}, TAEDA_ISA_TABLES(k_mul_Tensor_gradients_loops)};
 // tests/taedagen/tiny/second.py:23
-const Pointwise k_cubed_gradient_self{
-    {Promotion::ResultType, 0, 1, {Element::Common}, 192, 0},
-#if defined(__x86_64__)
-    {cpu::baseline::k_cubed_gradient_self_loops, cpu::avx2::k_cubed_gradient_self_loops, cpu::avx512::k_cubed_gradient_self_loops}
-#else
-    {cpu::baseline::k_cubed_gradient_self_loops, cpu::baseline::k_cubed_gradient_self_loops, cpu::baseline::k_cubed_gradient_self_loops}
-#endif
-};
+const Pointwise k_cubed_gradient_self{{Promotion::ResultType, 0, 1, {Element::Common}, 192, 0}, TAEDA_ISA_TABLES(k_cubed_gradient_self_loops)};
 // tests/taedagen/tiny/second.py:34
-const Pointwise k_weighed_gradients{
-    {Promotion::ResultType, 0, 2, {Element::Common, Element::Common}, 2272, 0},
-#if defined(__x86_64__)
-    {cpu::baseline::k_weighed_gradients_loops, cpu::avx2::k_weighed_gradients_loops, cpu::avx512::k_weighed_gradients_loops}
-#else
-    {cpu::baseline::k_weighed_gradients_loops, cpu::baseline::k_weighed_gradients_loops, cpu::baseline::k_weighed_gradients_loops}
-#endif
-};
+const Pointwise k_weighed_gradients{{Promotion::ResultType, 0, 2, {Element::Common, Element::Common}, 2272, 0}, TAEDA_ISA_TABLES(k_weighed_gradients_loops)};
 // tests/taedagen/tiny/second.py:34
-const Pointwise k_weighed_gradient_other{
-    {Promotion::ResultType, 0, 1, {Element::Common}, 2272, 0},
-#if defined(__x86_64__)
-    {cpu::baseline::k_weighed_gradient_other_loops, cpu::avx2::k_weighed_gradient_other_loops, cpu::avx512::k_weighed_gradient_other_loops}
-#else
-    {cpu::baseline::k_weighed_gradient_other_loops, cpu::baseline::k_weighed_gradient_other_loops, cpu::baseline::k_weighed_gradient_other_loops}
-#endif
-};
+const Pointwise k_weighed_gradient_other{{Promotion::ResultType, 0, 1, {Element::Common}, 2272, 0}, TAEDA_ISA_TABLES(k_weighed_gradient_other_loops)};
 }  // namespace cpu
 }  // namespace taeda
