@@ -1,4 +1,4 @@
-"""Python functions and methods: per family ``python/ops/<family>.cpp`` and ``.inc``; ``python/bound.h`` names them all."""
+"""Python functions and methods: ``python/ops/<family>.cpp`` and ``.inc``, and ``python/bound.h`` naming them all."""
 
 from __future__ import annotations
 

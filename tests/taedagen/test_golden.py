@@ -17,7 +17,8 @@ from generator import generate, tree
 GOLDEN = Path(__file__).parent / "golden"
 ARTEFACTS = [
     "csrc/api/first.h", "csrc/autograd/ops/first.cpp", "csrc/backend/cpu/first.cpp", "csrc/backend/cpu/first_loops.h",
-    "csrc/backend/meta/first.h", "csrc/dispatch/families.cpp", "csrc/dispatch/ops/first.cpp", "csrc/dispatch/ops/first.inc", "csrc/python/ops/first.inc",
+    "csrc/backend/meta/first.h", "csrc/dispatch/families.cpp", "csrc/dispatch/ops/first.cpp",
+    "csrc/dispatch/ops/first.inc", "csrc/python/ops/first.inc",
     "csrc/dispatch/ops/first.h",
     "csrc/dispatch/signatures_0.cpp", "csrc/python/bound.cpp", "csrc/python/ops/first.cpp", "csrc/shape/ops/first.cpp",
     "csrc/shape/ops/first.h", "docs/first.md", "library.txt", "taeda/_C/_functions.pyi", "taeda/_C/_methods.pyi",
