@@ -17,7 +17,7 @@ def dropout_(self, p, train):
     "native_dropout(Tensor input, float p, bool? train) -> (Tensor result, Tensor mask)",
     variants="function out",
     shape="native_dropout",
-    files="random_ops",
+    files="dropout",
     nondiff="mask",
 )
 def native_dropout(input, p, train):

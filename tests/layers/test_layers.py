@@ -84,6 +84,14 @@ def test_only_the_python_layer_includes_python() -> None:
     assert users == {"python"}
 
 
+def test_a_source_needs_the_loops_of_its_own_family_only() -> None:
+    """A build without that family has no such header and leaves the source out, whatever else it defines."""
+    families = {p.stem for p in (ROOT / "taedagen" / "ops").glob("*.py")}
+    for path in (p for p in SOURCES if p.suffix == ".cpp"):
+        generated = {i for i in includes(path) if i.startswith("backend/cpu/") and not (CSRC / i).exists()}
+        assert {Path(i).stem for i in generated} & families <= {path.stem}, path
+
+
 def imported(path: Path) -> set[str]:
     """The top-level packages that a Python file imports, inside functions too."""
     names = set()

@@ -3,11 +3,9 @@
 #include <numeric>
 
 #include "api/copy.h"
-#include "backend/cpu/dropout.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/random_kernels.h"
 #include "shape/elementwise.h"
-#include "shape/ops/dropout.h"
 #include "shape/ops/random.h"
 #include "shape/random_rules.h"
 #include "shape/view_rules.h"
@@ -241,6 +239,8 @@ void multinomial(const Tensor& self, int64_t num_samples, bool replacement, cons
                  const Tensor& out) {
   Tensor weights = ops::contiguous(self);
   int64_t categories = self.size(-1), rows = categories ? self.numel() / categories : 0;
+  TAEDA_CHECK(categories || out.numel() == 0, "there are no categories to draw from; got weights of shape ",
+              self.sizes());
   visit_floating(self.dtype(), [&]<class T>() {
     const T* data = weights.data<T>();
     for (int64_t row = 0; row < rows; ++row) {
@@ -307,15 +307,6 @@ void _rrelu(const Tensor& self, const Scalar& lower, const Scalar& upper, const 
     random::rrelu(chosen(generator), input.data<T>(), noise.data<T>(), out.data<T>(), out.numel(), lower.as_double(),
                   upper.as_double());
   });
-}
-
-void native_dropout(const Tensor& input, double p, std::optional<bool> train, const Tensor& out, const Tensor& mask) {
-  bool is_training = train.value_or(true);
-  if (is_training)
-    bernoulli_(mask, 1 - p, {});
-  else
-    ops::fill_(mask, Scalar(true));
-  native_dropout_backward_out(input, mask, !is_training ? 1 : p == 1 ? 0 : 1 / (1 - p), out);
 }
 
 }  // namespace taeda::cpu

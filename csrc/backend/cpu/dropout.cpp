@@ -1,0 +1,19 @@
+// Dropout in one pass: the mask by the generator, then the input by the mask.
+#include "backend/cpu/dropout.h"
+
+#include "api/copy.h"
+#include "shape/ops/dropout.h"
+#include "shape/ops/random.h"
+
+namespace taeda::cpu {
+
+void native_dropout(const Tensor& input, double p, std::optional<bool> train, const Tensor& out, const Tensor& mask) {
+  bool is_training = train.value_or(true);
+  if (is_training)
+    bernoulli_(mask, 1 - p, {});
+  else
+    ops::fill_(mask, Scalar(true));
+  native_dropout_backward_out(input, mask, !is_training ? 1 : p == 1 ? 0 : 1 / (1 - p), out);
+}
+
+}  // namespace taeda::cpu
