@@ -7,7 +7,7 @@ from pathlib import Path
 
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.plan import Plan
-from taedagen.emit.sources import CALL, Definition, scan_all
+from taedagen.emit.sources import CALL, Definition, scan
 from taedagen.emit.structured import emit_structured
 from taedagen.opdef.declaration import Op, Registry
 
@@ -34,26 +34,65 @@ def _names(op: Op) -> set[str]:
 
 
 def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool = True) -> Callable[[Op], bool]:
-    """Selects ``names`` and, until nothing is missing, the ops that their derivatives and bodies call.
+    """Selects ``names``, what the core and the bindings call themselves, and what derivatives and bodies of all these
+    call, until nothing is missing.
 
     Bodies are the generated code and, by their names, the functions below ``csrc/composite`` and ``csrc/backend``.
     """
-    written = scan_all(root, ("csrc/backend", "csrc/composite"))
+    by_hand = HandWritten(root)
     chosen = set(names)
 
     def selects(op: Op) -> bool:
         return op.schema.full_name in chosen
 
+    known = {op.cpp_name for declaration in registry.declarations for op in declaration.ops()}
+    calls = by_hand.calls_of_core() & known
     while True:
         plan = Plan(registry, selects, autograd)
-        calls = set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
+        calls |= set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
         for op in (op for family in plan.families for op in family.ops if plan.has_body(op)):
-            calls |= _calls_by_hand([kernel.symbol for kernel in plan.backend_kernels(op)], written)
+            calls |= by_hand.calls([kernel.symbol for kernel in plan.backend_kernels(op)])
         needed = {op.schema.full_name for name in calls for op in plan.ops_named(name)}
         if needed <= chosen:
             return selects
         chosen |= needed
 
 
-def _calls_by_hand(symbols: Iterable[str], written: dict[str, list[Definition]]) -> set[str]:
-    return {name for symbol in symbols for definition in written.get(symbol, []) for name in definition.calls}
+class HandWritten:
+    """Which ops the C++ functions that people wrote call, themselves or through others."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._by_symbol: dict[str, list[Definition]] = {}
+        self._by_name: dict[str, list[Definition]] = {}
+        for folder in ("composite", "backend", "shape"):
+            for path in sorted((root / "csrc" / folder).rglob("*.[ch]*")):
+                for definition in scan(path, str(path), with_local=True):
+                    self._by_symbol.setdefault(definition.symbol, []).append(definition)
+                    self._by_name.setdefault(definition.symbol.rpartition("::")[2], []).append(definition)
+
+    def calls_of_core(self) -> set[str]:
+        """Of what every build has."""
+        folders = (self._root / "csrc" / name for name in ("core", "dispatch", "autograd", "shape", "python"))
+        texts = (path.read_text() for folder in folders for path in folder.rglob("*.[ch]*"))
+        return {name for text in texts for name in CALL.findall(text)}
+
+    def calls(self, symbols: Iterable[str]) -> set[str]:
+        """Of the functions with these names. Those they use are told by their names alone, so a few too many count."""
+        found: set[str] = set()
+        seen: set[int] = set()
+        open_ = [definition for symbol in symbols for definition in self._by_symbol.get(symbol, [])]
+        while open_:
+            definition = open_.pop()
+            if id(definition) not in seen:
+                seen.add(id(definition))
+                found |= set(definition.calls)
+                open_ += [
+                    d for name in definition.uses for d in self._by_name.get(name, []) if self._reaches(definition, d)
+                ]
+        return found
+
+    def _reaches(self, user: Definition, used: Definition) -> bool:
+        """Functions of an anonymous namespace are their own file's."""
+        is_local = "::::" in used.symbol or used.symbol.startswith("::")
+        return user.file == used.file or not is_local

@@ -18,7 +18,8 @@ _START = re.compile(
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+\((?:[A-Z][A-Z0-9_]+, )?([a-z_]\w*)[,)]")
 _SWITCH = re.compile(r"\b(?:visit|visit_\w+|with_dtype)\(")
-CALL = re.compile(r"\bops::(\w+)\(")
+CALL = re.compile(r"\bops::(\w+)\b")
+_USE = re.compile(r"\b([A-Za-z_]\w*)[(<]")
 
 
 @dataclass
@@ -31,6 +32,7 @@ class Definition:
     line: int
     switch_line: int | None = None  # of the first choice by dtype in its body
     calls: list[str] = field(default_factory=list)  # ops, in the order of their first calls
+    uses: set[str] = field(default_factory=set)  # names that may be functions
     by_macro: bool = False  # TAEDA_UNARY(exp): its name is made of this one
 
     @property
@@ -51,8 +53,8 @@ def parameter_types(text: str) -> tuple[str, ...]:
     return tuple(re.sub(r"\s+\w+$", "", part) if "<" not in part.split()[-1] else part for part in cleaned if part)
 
 
-def scan(path: Path, shown: str) -> Iterator[Definition]:
-    """The definitions in one file, those by macros too, anonymous namespaces left out."""
+def scan(path: Path, shown: str, with_local: bool = False) -> Iterator[Definition]:
+    """The definitions in one file, those by macros too; anonymous namespaces only ``with_local``."""
     lines = path.read_text().splitlines()
     spaces: list[str] = []
     number = 0
@@ -68,10 +70,12 @@ def scan(path: Path, shown: str) -> Iterator[Definition]:
             continue
         macro = _MACRO.match(line)
         if macro and "" not in spaces:
-            yield Definition("::".join([*spaces, macro[1]]).removeprefix("taeda::"), (), shown, number, by_macro=True)
+            made = Definition("::".join([*spaces, macro[1]]).removeprefix("taeda::"), (), shown, number, by_macro=True)
+            _note(made, _macro_text(lines, line.partition("(")[0]))
+            yield made
             continue
         start = _START.match(line)
-        if not start or "" in spaces:
+        if not start or ("" in spaces and not with_local):
             continue
         found = _read(lines, number - 1, start, spaces, shown)
         if found is not None:
@@ -91,10 +95,24 @@ def _read(lines: list[str], at: int, start: re.Match[str], spaces: list[str], sh
     for i in range(at, len(lines)):
         if _SWITCH.search(lines[i]) and definition.switch_line is None:
             definition.switch_line = i + 1
-        definition.calls += [call for call in CALL.findall(lines[i]) if call not in definition.calls]
+        _note(definition, lines[i])
         if i >= last and (lines[i].startswith("}") or (i == last and lines[i].rstrip().endswith("}"))):
             break
     return definition
+
+
+def _note(definition: Definition, text: str) -> None:
+    definition.calls += [call for call in CALL.findall(text) if call not in definition.calls]
+    definition.uses |= set(_USE.findall(text))
+
+
+def _macro_text(lines: list[str], name: str) -> str:
+    """What the file's macro of that name stands for; empty if it is defined elsewhere."""
+    begin = next((i for i, line in enumerate(lines) if line.startswith(f"#define {name}(")), len(lines))
+    end = begin
+    while end < len(lines) and lines[end].endswith("\\"):
+        end += 1
+    return "\n".join(lines[begin : end + 1])
 
 
 def _closing(text: str, opening: int) -> int | None:
