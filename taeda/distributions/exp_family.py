@@ -1,0 +1,45 @@
+"""Distributions whose density is ``exp(<t(x), theta> - F(theta) + k(x))``."""
+
+from __future__ import annotations
+
+import taeda
+from taeda import Tensor
+from taeda.distributions.distribution import Distribution
+
+__all__ = ["ExponentialFamily"]
+
+
+class ExponentialFamily(Distribution):
+    """A distribution that knows its natural parameters ``theta`` and log-normaliser ``F``.
+
+    Entropies and divergences follow from these by the gradient of ``F``, the mean of ``t(x)``. A subclass whose mean
+    of the carrier ``k(x)`` depends on the parameters has no ``_mean_carrier_measure``, and an entropy of its own.
+    """
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        raise NotImplementedError(f"{type(self).__name__}._natural_params")
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__}._log_normalizer")
+
+    @property
+    def _mean_carrier_measure(self) -> float | Tensor:
+        raise NotImplementedError(f"{type(self).__name__}._mean_carrier_measure")
+
+    def _normalizer_and_gradients(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:
+        """``theta``, ``F(theta)`` and its gradients."""
+        with taeda.enable_grad():
+            theta = [
+                param if param.requires_grad else param.detach().requires_grad_() for param in self._natural_params
+            ]
+            normalizer = self._log_normalizer(*theta)
+            return theta, normalizer, taeda.autograd.grad(normalizer.sum(), theta, create_graph=True)
+
+    def entropy(self) -> Tensor:
+        theta, normalizer, means = self._normalizer_and_gradients()
+        events = len(self.event_shape)
+        result = normalizer - self._mean_carrier_measure
+        for param, mean in zip(theta, means):
+            result = result - (param * mean).flatten(start_dim=-events).sum(-1) if events else result - param * mean
+        return result
