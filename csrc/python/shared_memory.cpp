@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "python/storage.h"
 
@@ -112,14 +113,43 @@ std::string mapped_path(const StorageImpl& storage) {
   return mapping ? mapping->path : std::string();
 }
 
-void move_to_shared_memory(StorageImpl& storage) {
-  if (is_shared(storage)) return;
+namespace {
+void check_on_cpu(const StorageImpl& storage) {
   TAEDA_CHECK(storage.device().is_cpu(), "only memory of the CPU can be shared; this storage is on ", storage.device());
+}
+
+void move_into(std::unique_ptr<Mapping> mapping, StorageImpl& storage) {
   size_t nbytes = storage.nbytes();
-  std::unique_ptr<Mapping> mapping = new_memory_file(storage.reach());
   if (nbytes) std::memcpy(mapping->data, storage.data(), nbytes);
   if (!storage.resizable()) mapping->previous = storage.take_data();
   storage.replace(to_data(std::move(mapping)), nbytes);
+}
+
+// Maps a whole file of at least `nbytes` and keeps its name only: there may be more such files than descriptors.
+std::unique_ptr<Mapping> map_by_name(const char* path, size_t nbytes, bool create) {
+  auto mapping = std::make_unique<Mapping>();
+  mapping->nbytes = nbytes;
+  mapping->path = path;
+  mapping->descriptor = open(path, O_RDWR | O_CLOEXEC | (create ? O_CREAT | O_EXCL : 0), 0600);
+  if (mapping->descriptor < 0) fail_errno(str("cannot open '", path, "'"));
+  if (create) {
+    // Reserves the memory: where a file system is full, a write to its mapping would kill the process.
+    int failed = nbytes ? posix_fallocate(mapping->descriptor, 0, static_cast<off_t>(nbytes)) : 0;
+    if (failed) unlink(path);
+    TAEDA_CHECK(!failed, "cannot make '", path, "' of ", nbytes, " bytes: ", std::strerror(failed));
+  }
+  size_t held = file_size(mapping->descriptor);
+  TAEDA_CHECK(held >= nbytes, "'", path, "' holds ", held, " bytes; ", nbytes, " were asked for");
+  map(*mapping);
+  close(std::exchange(mapping->descriptor, -1));
+  return mapping;
+}
+}  // namespace
+
+void move_to_shared_memory(StorageImpl& storage) {
+  if (is_shared(storage)) return;
+  check_on_cpu(storage);
+  move_into(new_memory_file(storage.reach()), storage);
 }
 
 // --- methods
@@ -148,6 +178,8 @@ PyObject* share_fd(PyObject* self, PyObject*) {
   return guarded("UntypedStorage._share_fd_cpu_", [&] {
     StorageImpl& storage = *storage_of(self);
     move_to_shared_memory(storage);
+    TAEDA_CHECK(shared_descriptor(storage) >= 0, "the storage is shared by the file name ", mapped_path(storage),
+                " and has no descriptor");
     int copy = fcntl(shared_descriptor(storage), F_DUPFD_CLOEXEC, 0);
     if (copy < 0) fail_errno("cannot duplicate the memory file's descriptor");
     return Py_BuildValue("in", copy, static_cast<Py_ssize_t>(storage.nbytes()));
@@ -162,6 +194,35 @@ PyObject* new_shared_fd(PyObject* cls, PyObject* const* args, Py_ssize_t count, 
     int64_t nbytes = to_int(given[1], "size");
     TAEDA_CHECK_VALUE(nbytes >= 0, "'size' must not be negative; got ", nbytes);
     Storage storage = open_shared_storage(static_cast<int>(to_int(given[0], "fd")), static_cast<size_t>(nbytes));
+    return new_storage_object(reinterpret_cast<PyTypeObject*>(cls), std::move(storage));
+  });
+}
+
+PyObject* share_filename(PyObject* self, PyObject* given) {
+  return guarded("UntypedStorage._share_filename_cpu_", [&] {
+    StorageImpl& storage = *storage_of(self);
+    check_on_cpu(storage);
+    TAEDA_CHECK(!is_shared(storage), "the storage is in shared memory already");
+    PyObject* path;
+    if (!PyUnicode_FSConverter(given, &path)) throw PythonError();
+    Owned owned(path);
+    move_into(map_by_name(PyBytes_AS_STRING(path), storage.reach(), true), storage);
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* new_shared_filename(PyObject* cls, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  return guarded("UntypedStorage._new_shared_filename_cpu", [&] {
+    constexpr const char* kNames[] = {"path", "size"};
+    PyObject* given[2];
+    read_arguments(kNames, 2, args, count, names, given);
+    PyObject* path;
+    if (!PyUnicode_FSConverter(given[0], &path)) throw PythonError();
+    Owned owned(path);
+    int64_t nbytes = to_int(given[1], "size");
+    TAEDA_CHECK_VALUE(nbytes >= 0, "'size' must not be negative; got ", nbytes);
+    auto mapping = map_by_name(PyBytes_AS_STRING(path), static_cast<size_t>(nbytes), false);
+    Storage storage = make_ref<StorageImpl>(to_data(std::move(mapping)), static_cast<size_t>(nbytes), false);
     return new_storage_object(reinterpret_cast<PyTypeObject*>(cls), std::move(storage));
   });
 }
@@ -212,6 +273,9 @@ PyMethodDef shared_memory_methods[] = {
     {"_new_shared", as_method(new_shared), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, nullptr},
     {"_share_fd_cpu_", share_fd, METH_NOARGS, "Shares, and returns (a new descriptor, bytes)."},
     {"_new_shared_fd_cpu", as_method(new_shared_fd), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, nullptr},
+    {"_share_filename_cpu_", share_filename, METH_O,
+     "Moves the bytes to a new file of this path, mapped; returns self."},
+    {"_new_shared_filename_cpu", as_method(new_shared_filename), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, nullptr},
     {"_get_shared_fd", get_shared_fd, METH_NOARGS, nullptr},
     {"from_file", as_method(from_file), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
      "from_file(filename, shared=False, nbytes=0)\n--\n\nMaps a file; with ``shared`` writes reach it."},

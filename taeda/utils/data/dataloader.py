@@ -26,6 +26,14 @@ class _DatasetKind:
     Map = 0
     Iterable = 1
 
+    @staticmethod
+    def create_fetcher(
+        kind: int, dataset: Any, auto_collation: bool, collate_fn: Callable[[Any], Any], drop_last: bool
+    ) -> MapFetcher | IterableFetcher:
+        """What fetches the batches of a dataset of this kind."""
+        fetcher = MapFetcher if kind == _DatasetKind.Map else IterableFetcher
+        return fetcher(dataset, auto_collation, collate_fn, drop_last)
+
 
 class _InfiniteConstantSampler(Sampler[None]):
     """Yields None for ever: an iterable dataset is asked for samples without keys."""
@@ -156,8 +164,6 @@ class DataLoader(Generic[_T_co]):
 
     def check_worker_number_rationality(self) -> None:
         """Warns if there are more workers than processors this process may use."""
-        import os
-
         available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if available is not None and self.num_workers > available:
             warnings.warn(
@@ -310,8 +316,9 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader: DataLoader[Any]) -> None:
         super().__init__(loader)
-        kind = IterableFetcher if self._dataset_kind == _DatasetKind.Iterable else MapFetcher
-        self._dataset_fetcher = kind(self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
+        self._dataset_fetcher = _DatasetKind.create_fetcher(
+            self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last
+        )
 
     def _next_data(self) -> Any:
         return self._dataset_fetcher.fetch(self._next_index())

@@ -197,3 +197,10 @@ def test_collate_tensors_and_own_types():
     assert data.default_convert([np.array(["a"]), "b"])[1] == "b"
     table = {complex: lambda batch, *, collate_fn_map: sum(batch)}
     assert collate([[1j, 2j], [3j, 4j]], collate_fn_map=table) == [4j, 6j]
+
+
+def test_nothing_to_draw_from():
+    for lib, room in ((taeda, data), (torch, theirs)):
+        with pytest.raises(RuntimeError):
+            list(room.WeightedRandomSampler([], 2))
+        assert lib.multinomial(lib.ones(0, 2), 2, True).shape == (0, 2)

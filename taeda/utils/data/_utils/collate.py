@@ -60,7 +60,7 @@ def _rebuild_sequence(original: Any, items: list[Any]) -> Any:
 
 def default_convert(data: Any) -> Any:
     """``data`` with its numpy arrays and scalars turned into tensors, inside dicts, sequences and namedtuples too."""
-    if isinstance(data, Tensor):
+    if isinstance(data, Tensor) or _is_text(data):  # NumPy's text scalars are both
         return data
     kind = _numpy_kind(data)
     if kind is not None:
@@ -72,7 +72,7 @@ def default_convert(data: Any) -> Any:
         return type(data)(*(default_convert(item) for item in data))
     if isinstance(data, tuple):
         return [default_convert(item) for item in data]
-    if isinstance(data, collections.abc.Sequence) and not _is_text(data):
+    if isinstance(data, collections.abc.Sequence):
         return _rebuild_sequence(data, [default_convert(item) for item in data])
     return data
 

@@ -7,8 +7,10 @@ import os
 import signal
 import time
 import weakref
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import Any
+
+from taeda.multiprocessing.connection import Connection, Pipe
 
 from .transport import receive
 from .worker import Reply, Task, WorkerSpec, run_worker
@@ -32,7 +34,7 @@ class WorkerPool:
         self._finalizer = weakref.finalize(self, _end_workers, os.getpid(), self.processes, self.connections)
         forks = context.get_start_method() == "fork"
         for spec in specs:
-            ours, theirs = context.Pipe(duplex=True)
+            ours, theirs = Pipe()
             self.connections.append(ours)
             _open_ends.add(ours)
             foreign = list(_open_ends) if forks else []

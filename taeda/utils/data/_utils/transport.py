@@ -3,7 +3,8 @@
 An object is pickled with its arrays and tensors left out of the stream (pickle protocol 5). Small buffers follow
 through the pipe. Large ones are written to an anonymous memory file whose descriptor goes over, and the receiver maps
 it: the data is copied once, there is no name to leak if a process is killed, and the memory goes with the last tensor
-on it.
+on it. One file holds a whole batch and is closed once mapped, so that any number of batches can be kept. A tensor that
+is in shared memory already is not copied: the receiver gets the same memory.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ import io
 import mmap
 import os
 import pickle
-from multiprocessing import reduction
-from multiprocessing.connection import Connection
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, UntypedStorage
+from taeda.multiprocessing.connection import Connection, collecting, latest, unpacking
+from taeda.multiprocessing.reductions import reduce_storage, reduce_tensor
 
 _ALIGN = 64  # bytes; what vector kernels like best
 _INLINE = 1 << 20  # bytes up to which the pipe is no slower than a memory file (measured)
@@ -26,11 +27,13 @@ _HAS_MEMORY_FILES = hasattr(os, "memfd_create")
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves the elements of plain CPU tensors out of the stream."""
+    """Leaves the elements of plain CPU tensors out of the stream, and shared memory where it is."""
 
     def reducer_override(self, obj: Any) -> Any:
-        if type(obj) is Tensor and obj.layout is taeda.strided and obj.device.type == "cpu":
+        if type(obj) is Tensor and obj.layout is taeda.strided:
             return _reduce(obj)
+        if isinstance(obj, UntypedStorage) and obj.device.type == "cpu" and obj.is_shared():
+            return reduce_storage(obj)
         return NotImplemented
 
 
@@ -39,19 +42,38 @@ def _reduce(tensor: Tensor) -> Any:
         raise RuntimeError(
             "DataLoader: a worker cannot send a tensor that requires grad and is no leaf; detach() it in the dataset"
         )
-    if tensor.is_quantized:
+    if tensor.device.type != "cpu" or tensor.is_shared():
+        return reduce_tensor(tensor)
+    if tensor.is_quantized or tensor.__dict__:
         return NotImplemented
-    plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
+    plain = tensor.detach().resolve_conj().resolve_neg()
+    order = _order_in_memory(plain)
+    if order is not None:
+        plain = plain.permute(order)
+    plain = plain.contiguous()
     buffer: Any = None
     if plain.numel():
         buffer = pickle.PickleBuffer(plain.reshape(-1).view(taeda.uint8).numpy())
-    return _rebuild, (buffer, plain.dtype, tuple(plain.shape), tensor.requires_grad)
+    return _rebuild, (buffer, plain.dtype, tuple(plain.shape), order, tensor.requires_grad)
 
 
-def _rebuild(buffer: Any, dtype: Any, shape: tuple[int, ...], requires_grad: bool) -> Tensor:
+def _order_in_memory(tensor: Tensor) -> tuple[int, ...] | None:
+    """The dimensions as they lie in memory, where that is another order without gaps (``channels_last``, say)."""
+    if tensor.is_contiguous():
+        return None
+    strides = tensor.stride()
+    order = tuple(sorted(range(len(strides)), key=lambda dim: -strides[dim]))
+    return order if tensor.permute(order).is_contiguous() else None
+
+
+def _rebuild(
+    buffer: Any, dtype: Any, shape: tuple[int, ...], order: tuple[int, ...] | None, requires_grad: bool
+) -> Tensor:
     if buffer is None:
         return taeda.empty(shape, dtype=dtype, requires_grad=requires_grad)
     tensor = taeda.frombuffer(buffer, dtype=taeda.uint8).view(dtype).view(shape)
+    if order is not None:
+        tensor = tensor.permute([order.index(dim) for dim in range(len(order))])
     return tensor.requires_grad_() if requires_grad else tensor
 
 
@@ -64,26 +86,31 @@ def send(connection: Connection, obj: Any) -> None:
     """
     buffers: list[pickle.PickleBuffer] = []
     stream = io.BytesIO()
-    _Pickler(stream, 5, buffer_callback=buffers.append).dump(obj)
+    with collecting() as descriptors:
+        _Pickler(stream, 5, buffer_callback=buffers.append).dump(obj)
     parts = [buffer.raw() for buffer in buffers]
     sizes = [part.nbytes for part in parts]
     total = sum(_padded(size) for size in sizes)
-    as_file = _HAS_MEMORY_FILES and total > _INLINE
-    connection.send_bytes(pickle.dumps((stream.getbuffer().tobytes(), sizes, as_file)))
-    if not parts:
-        return
     pieces: list[Any] = []
     for part, size in zip(parts, sizes, strict=True):
         pieces += [part, bytes(_padded(size) - size)]
-    if not as_file:
-        connection.send_bytes(b"".join(pieces))
+    if not (_HAS_MEMORY_FILES and total > _INLINE):
+        _send_with(connection, descriptors, (stream.getvalue(), sizes, None))
+        if parts:
+            connection.send_bytes(b"".join(pieces))
         return
     file = os.memfd_create("taeda_batch")
     try:
         _write_all(file, pieces)
-        reduction.send_handle(connection, file, 0)
+        descriptors.append((file, None))
+        _send_with(connection, descriptors, (stream.getvalue(), sizes, len(descriptors) - 1))
     finally:
         os.close(file)
+
+
+def _send_with(connection: Connection, descriptors: list[Any], message: Any) -> None:
+    with collecting(descriptors):
+        connection.send_bytes(pickle.dumps(message))
 
 
 def receive(connection: Connection) -> Any:
@@ -92,22 +119,23 @@ def receive(connection: Connection) -> Any:
     Raises:
         EOFError, OSError: the other side is gone.
     """
-    payload, sizes, as_file = pickle.loads(connection.recv_bytes())
-    if not sizes:
-        return pickle.loads(payload)
-    if as_file:
-        file = reduction.recv_handle(connection)
+    payload, sizes, file_index = pickle.loads(connection.recv_bytes())
+    received = latest()
+    memory: Any = b""
+    if file_index is not None:
+        file = received.take(file_index)
         try:
-            memory: Any = mmap.mmap(file, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
+            memory = mmap.mmap(file, 0, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
         finally:
             os.close(file)
-    else:
+    elif sizes:
         memory = bytearray(connection.recv_bytes())
     view, buffers, offset = memoryview(memory), [], 0
     for size in sizes:
         buffers.append(view[offset : offset + size])
         offset += _padded(size)
-    return pickle.loads(payload, buffers=buffers)
+    with unpacking(received):
+        return pickle.loads(payload, buffers=buffers)
 
 
 def _padded(size: int) -> int:

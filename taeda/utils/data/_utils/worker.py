@@ -12,10 +12,10 @@ import signal
 import threading
 import traceback
 from collections.abc import Callable
-from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 import taeda
+from taeda.multiprocessing.connection import Connection
 
 from .fetch import IterableFetcher, MapFetcher
 from .info import WorkerInfo, set_worker_info

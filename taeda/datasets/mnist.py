@@ -1,0 +1,125 @@
+"""MNIST and its kin: IDX files, compressed or not."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import os
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import taeda
+from taeda import Tensor
+
+from .vision import VisionDataset, damaged, not_found, refuse_download
+
+__all__ = ["KMNIST", "MNIST", "FashionMNIST"]
+
+# The third byte of an IDX file: the type of its big-endian elements.
+_IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+
+
+def read_idx(path: str | os.PathLike[str]) -> Tensor:
+    """The tensor in an IDX file, which may be compressed with gzip.
+
+    Raises:
+        RuntimeError: the file is damaged, or no IDX file.
+    """
+    import numpy as np
+
+    content = Path(path).read_bytes()
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (OSError, EOFError, zlib.error) as error:
+            raise damaged(path, str(error)) from error
+    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES:
+        raise damaged(path, f"it starts with {content[:4]!r}, not as an IDX file does")
+    dtype, dims = np.dtype(_IDX_TYPES[content[2]]), content[3]
+    start = 4 + 4 * dims
+    if len(content) < start:
+        raise damaged(path, "it ends in its header")
+    shape = struct.unpack(f">{dims}I", content[4:start])
+    if len(content) - start != math.prod(shape) * dtype.itemsize:
+        raise damaged(path, f"it holds {len(content) - start} bytes of values; its shape is {shape} of {dtype}")
+    values = np.frombuffer(content, dtype, offset=start).reshape(shape)
+    return taeda.from_numpy(values.astype(dtype.newbyteorder("=")))
+
+
+class MNIST(VisionDataset):
+    """Handwritten digits: 28 x 28 grey images of ten classes.
+
+    Args:
+        root: the files are looked for in ``root/MNIST/raw``, ``root/MNIST`` and ``root``, with and without ``.gz``.
+        train: the 60,000 images for training; else the 10,000 for testing.
+        transform, target_transform: take an image, or a target, and return it changed.
+        download: refused, with the names of the files and their place.
+
+    Attributes:
+        data: the images, uint8, shape (N, 28, 28).
+        targets: the classes, int64, shape (N,).
+
+    Raises:
+        RuntimeError: a file is missing or damaged.
+    """
+
+    classes = ["0 - zero", "1 - one", "2 - two", "3 - three", "4 - four", "5 - five", "6 - six", "7 - seven",
+               "8 - eight", "9 - nine"]  # fmt: skip
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str],
+        train: bool = True,
+        transform: Callable[..., Any] | None = None,
+        target_transform: Callable[..., Any] | None = None,
+        download: bool = False,
+    ) -> None:
+        super().__init__(root, transform=transform, target_transform=target_transform)
+        self.train = train
+        stem = "train" if train else "t10k"
+        files = [f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte"]
+        images, labels = (self._find(name) for name in files)
+        if images is None or labels is None:
+            wanted = [f"{name} (or {name}.gz)" for name in files]
+            refuse_download(self, download, wanted, self.raw_folder)
+            raise not_found(self, wanted, self.raw_folder)
+        self.data, self.targets = read_idx(images), read_idx(labels).long()
+        if self.data.dtype != taeda.uint8 or self.data.dim() != 3:
+            raise damaged(images, f"images are uint8 and 3-D; got {self.data.dtype}, shape {tuple(self.data.shape)}")
+        if self.targets.shape != self.data.shape[:1]:
+            raise damaged(labels, f"it holds labels of shape {tuple(self.targets.shape)} for {len(self.data)} images")
+
+    @property
+    def raw_folder(self) -> Path:
+        """Where the files belong."""
+        return self.root / type(self).__name__ / "raw"
+
+    def _find(self, name: str) -> Path | None:
+        for folder in (self.raw_folder, self.raw_folder.parent, self.root):
+            for path in (folder / name, folder / f"{name}.gz"):
+                if path.is_file():
+                    return path
+        return None
+
+    def _image(self, index: int) -> Any:
+        return self.data[index].numpy()
+
+    def extra_repr(self) -> str:
+        """Which part it is."""
+        return f"Split: {'Train' if self.train else 'Test'}"
+
+
+class FashionMNIST(MNIST):
+    """Clothes in the format of :class:`MNIST`; the folder is ``FashionMNIST``."""
+
+    classes = ["T-shirt/top", "Trouser", "Pullover", "Dress", "Coat", "Sandal", "Shirt", "Sneaker", "Bag",
+               "Ankle boot"]  # fmt: skip
+
+
+class KMNIST(MNIST):
+    """Cursive Japanese characters in the format of :class:`MNIST`; the folder is ``KMNIST``."""
+
+    classes = ["o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo"]

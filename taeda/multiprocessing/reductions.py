@@ -1,0 +1,137 @@
+"""How tensors are pickled for another process: their memory is shared, and what is sent is the way to find it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from multiprocessing import reduction
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import taeda
+from taeda import Tensor, UntypedStorage
+from taeda._utils import rebuild_tensor
+
+from . import _files
+from .connection import carried
+
+__all__ = ["ForkingPickler", "init_reductions", "reduce_storage", "reduce_tensor"]
+
+# The storages of this process that others know, by device and number of their file: memory that comes a second time,
+# or comes back, is the storage that it was.
+shared_cache: weakref.WeakValueDictionary[tuple[int, int], UntypedStorage] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def fd_id(fd: int) -> tuple[int, int]:
+    """What is the same for all descriptors of one file."""
+    facts = os.fstat(fd)
+    return facts.st_dev, facts.st_ino
+
+
+def _by_descriptor(storage: UntypedStorage) -> Any:
+    storage.share_memory_()
+    descriptor = storage._get_shared_fd()
+    with _lock:
+        shared_cache.setdefault(fd_id(descriptor), storage)
+    return rebuild_storage_fd, (type(storage), carried(descriptor, storage), storage.nbytes())
+
+
+def rebuild_storage_fd(cls: type[UntypedStorage], df: Any, size: int) -> UntypedStorage:
+    """The storage in the memory file that ``df.detach()`` opens; the known one if it is known."""
+    descriptor = df.detach()
+    try:
+        key = fd_id(descriptor)
+        with _lock:
+            storage = shared_cache.get(key)
+            if storage is None or storage.nbytes() != size:
+                storage = shared_cache[key] = cls._new_shared_fd_cpu(descriptor, size)
+    finally:
+        os.close(descriptor)
+    return storage
+
+
+def _by_name(storage: UntypedStorage) -> Any:
+    if not storage.is_shared():
+        path = _files.new_path()
+        storage._share_filename_cpu_(path)
+        _files.own(storage, path)
+    path, tracker = _files.for_receiver(str(storage.filename))
+    facts = os.stat(path)
+    with _lock:
+        shared_cache.setdefault((facts.st_dev, facts.st_ino), storage)
+    return rebuild_storage_filename, (type(storage), path, storage.nbytes(), tracker)
+
+
+def rebuild_storage_filename(cls: type[UntypedStorage], path: str, size: int, tracker: int) -> UntypedStorage:
+    """The storage in the file ``path``, a name that was made for this call; the known one if it is known."""
+    facts = os.stat(path)
+    key = facts.st_dev, facts.st_ino
+    with _lock:
+        storage = shared_cache.get(key)
+        if storage is not None and storage.nbytes() == size:
+            _files.drop(path, tracker)
+            return storage
+        storage = shared_cache[key] = cls._new_shared_filename_cpu(path, size)
+    _files.own(storage, path, tracker)
+    return storage
+
+
+def rebuild_storage_empty(cls: type[UntypedStorage]) -> UntypedStorage:
+    """A storage without bytes."""
+    return cls(0)
+
+
+def reduce_storage(storage: UntypedStorage) -> Any:
+    """Shares the memory of ``storage``, and returns how to rebuild it.
+
+    Raises:
+        RuntimeError: the memory cannot be shared.
+    """
+    from . import get_sharing_strategy
+
+    if storage.nbytes() == 0:
+        return rebuild_storage_empty, (type(storage),)
+    if storage.is_shared():
+        named = _files.is_ours(storage.filename)
+    else:
+        named = get_sharing_strategy() == "file_system"
+    return _by_name(storage) if named else _by_descriptor(storage)
+
+
+def _rebuild_meta(dtype: Any, size: tuple[int, ...], stride: tuple[int, ...], requires_grad: bool) -> Tensor:
+    return taeda.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
+
+
+def reduce_tensor(tensor: Tensor) -> Any:
+    """Shares the memory of ``tensor``, and returns how to rebuild it.
+
+    Raises:
+        RuntimeError: it requires grad and is no leaf: the graph behind it cannot go to another process.
+    """
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError(
+            "taeda.multiprocessing: a tensor that requires grad and is no leaf cannot be sent to another process, for "
+            "its graph cannot; send tensor.detach()"
+        )
+    if tensor.device.type == "meta":
+        return _rebuild_meta, (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
+    if type(tensor) is not Tensor or tensor.__dict__:
+        return tensor.__reduce_ex__(2)
+    geometry = tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad
+    return rebuild_tensor, (tensor.untyped_storage(), tensor.dtype, *geometry)
+
+
+def init_reductions() -> None:
+    """Makes all pickling for other processes share the memory of tensors."""
+    reduction.register(UntypedStorage, reduce_storage)
+    reduction.register(Tensor, reduce_tensor)
