@@ -43,7 +43,7 @@ _LAZY = {
     "functional": (
         "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
         "cartesian_prod",
-        "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "tensordot", "unique",
+        "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "stft", "tensordot", "unique",
         "unique_consecutive",
     ),
     "_basics": (
@@ -78,15 +78,18 @@ _LAZY = {
     "utils.backend_registration": ("_register_device_module",),
     "_type_info": ("finfo", "iinfo"),
     "func": ("vmap",),
+    "_stand_in": ("install_as_torch",),
+    "compiler._eager": ("compile",),
 }  # fmt: skip
 _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset([
-    "__config__", "accelerator", "amp", "autograd", "backends", "compiler", "cpu", "cuda", "distributions", "fft",
-    "func", "functional", "futures", "hub", "jit", "library", "linalg", "mps", "multiprocessing", "nn", "ops", "_ops",
-    "optim", "overrides", "profiler", "random", "return_types", "serialization", "signal", "special", "storage",
-    "testing", "types", "utils", "version", "xpu",
+    "accelerator", "amp", "autograd", "backends", "compiler", "__config__", "cpu", "cuda", "datasets", "distributed",
+    "distributions", "_dynamo", "fft", "func", "functional", "futures", "hub", "jit", "_jit_internal", "library",
+    "linalg", "mps", "multiprocessing", "nn", "_ops", "ops", "optim", "overrides", "profiler", "random", "return_types",
+    "serialization", "signal", "special", "storage", "testing", "torch_version", "transforms", "types", "utils",
+    "version", "xpu",
 ])  # fmt: skip
 
 

@@ -1,4 +1,5 @@
-"""``python -m taeda explain NAME``: the hops from a Python name to its kernel."""
+"""``python -m taeda explain NAME``: the hops from a Python name to its kernel. ``python -m taeda run SCRIPT``: a
+PyTorch program as it stands, with Taeda as its torch."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import argparse
 import sys
 
 
-def _parse(arguments: list[str] | None) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m taeda", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     explain = commands.add_parser(
@@ -17,12 +18,26 @@ def _parse(arguments: list[str] | None) -> argparse.Namespace:
     explain.add_argument("--dtype", help="e.g. float32 or bfloat16")
     explain.add_argument("--layout", help="strided (the default), sparse_coo, sparse_csr, ...")
     explain.add_argument("--overload", help="e.g. Tensor, Scalar, out or default")
+    run = commands.add_parser("run", help="run a program; its `import torch` gives Taeda")
+    run.usage = "python -m taeda run (SCRIPT | -m MODULE | -c TEXT) [ARGUMENT ...]"
+    run.add_argument("script", help="a Python file, or a folder or archive with a __main__.py; all that follows is its")
     return parser.parse_args(arguments)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Runs a command; 0 if it succeeded, 1 if there is no such kernel, 2 for an unknown name."""
-    options = _parse(arguments)
+def _run(arguments: list[str]) -> int:
+    from taeda._stand_in_run import CannotRun, run
+
+    try:
+        run(arguments)
+    except CannotRun as mistake:
+        text, status = mistake.args
+        print(f"taeda run: {text}", file=sys.stderr)
+        return int(status)
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    """0 if it succeeded, 1 if there is no such kernel, 2 for an unknown name."""
     from taeda._explain import UnknownName, describe
 
     try:
@@ -36,6 +51,15 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     print("\n".join(lines))
     return 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs a command and gives the exit status."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # What follows the script's name is not ours to parse.
+    if arguments[:1] == ["run"] and arguments[1:2] not in ([], ["-h"], ["--help"]):
+        return _run(arguments[1:])
+    return _explain(_parse(arguments))
 
 
 if __name__ == "__main__":

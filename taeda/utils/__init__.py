@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-_PARTS = ("_pytree", "backend_registration", "benchmark", "checkpoint", "data", "dlpack", "hooks")
+_PARTS = (
+    "_pytree",
+    "backend_registration",
+    "benchmark",
+    "checkpoint",
+    "data",
+    "dlpack",
+    "hooks",
+    "model_zoo",
+    "tensorboard",
+)
 _FUNCTIONS = {
     "generate_methods_for_privateuse1_backend": "backend_registration",
     "rename_privateuse1_backend": "backend_registration",

@@ -1,0 +1,19 @@
+"""What programs say to the compiler under its inner name; see `taeda.compiler`, which says the same in public."""
+
+from taeda._dynamo import config as config
+from taeda._dynamo import eval_frame as eval_frame
+from taeda._dynamo import utils as utils
+from taeda.compiler import allow_in_graph as allow_in_graph
+from taeda.compiler import assume_constant_result as assume_constant_result
+from taeda.compiler import disable as disable
+from taeda.compiler import is_compiling as is_compiling
+from taeda.compiler import list_backends as list_backends
+from taeda.compiler import reset as reset
+from taeda.compiler import substitute_in_graph as substitute_in_graph
+from taeda.compiler._eager import OptimizedModule as OptimizedModule
+from taeda.compiler._eager import compile as _compile
+
+
+def optimize(backend: object = "inductor", *, nopython: bool = False, dynamic: bool | None = None) -> object:
+    """The old way to write ``taeda.compile`` as a decorator."""
+    return _compile(backend=backend, fullgraph=nopython, dynamic=dynamic)  # type: ignore[arg-type]

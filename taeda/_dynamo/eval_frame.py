@@ -1,0 +1,3 @@
+"""Where programs look for the class of compiled modules."""
+
+from taeda.compiler._eager import OptimizedModule as OptimizedModule

@@ -1,0 +1,99 @@
+"""TorchScript's names. Programs that use them run, eagerly; what needs compiled code raises ``RuntimeError``."""
+
+import os
+from collections.abc import Callable
+from typing import Any, Final
+
+from taeda._jit_internal import Attribute as Attribute
+from taeda._jit_internal import _drop as _drop
+from taeda._jit_internal import _overload as _overload
+from taeda._jit_internal import _overload_method as _overload_method
+from taeda._jit_internal import annotate as annotate
+from taeda._jit_internal import container_isinstance
+from taeda._jit_internal import export as export
+from taeda._jit_internal import ignore as ignore
+from taeda._jit_internal import is_scripting as is_scripting
+from taeda._jit_internal import unused as unused
+from taeda.futures import Future as Future
+from taeda.jit import annotations as annotations
+from taeda.jit._script import CompilationUnit as CompilationUnit
+from taeda.jit._script import Error as Error
+from taeda.jit._script import RecursiveScriptModule as RecursiveScriptModule
+from taeda.jit._script import ScriptFunction as ScriptFunction
+from taeda.jit._script import ScriptModule as ScriptModule
+from taeda.jit._script import ScriptWarning as ScriptWarning
+from taeda.jit._script import export_opnames as export_opnames
+from taeda.jit._script import freeze as freeze
+from taeda.jit._script import interface as interface
+from taeda.jit._script import last_executed_optimized_graph as last_executed_optimized_graph
+from taeda.jit._script import no_compiler
+from taeda.jit._script import optimize_for_inference as optimize_for_inference
+from taeda.jit._script import run_frozen_optimizations as run_frozen_optimizations
+from taeda.jit._script import script as script
+from taeda.jit._script import script_if_tracing as script_if_tracing
+from taeda.jit._script import script_method as script_method
+from taeda.jit._settings import enable_onednn_fusion as enable_onednn_fusion
+from taeda.jit._settings import fuser as fuser
+from taeda.jit._settings import onednn_fusion_enabled as onednn_fusion_enabled
+from taeda.jit._settings import optimized_execution as optimized_execution
+from taeda.jit._settings import set_fusion_strategy as set_fusion_strategy
+from taeda.jit._settings import strict_fusion as strict_fusion
+from taeda.jit._trace import TopLevelTracedModule as TopLevelTracedModule
+from taeda.jit._trace import TracedModule as TracedModule
+from taeda.jit._trace import TracerWarning as TracerWarning
+from taeda.jit._trace import TracingCheckError as TracingCheckError
+from taeda.jit._trace import is_tracing as is_tracing
+from taeda.jit._trace import trace as trace
+from taeda.jit._trace import trace_module as trace_module
+from taeda.utils import set_module as set_module
+
+_script_if_tracing = script_if_tracing
+isinstance = container_isinstance
+
+__all__ = [
+    "Attribute", "CompilationUnit", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "annotate",
+    "enable_onednn_fusion", "export", "export_opnames", "fork", "freeze", "ignore", "interface", "isinstance", "load",
+    "onednn_fusion_enabled", "optimize_for_inference", "save", "script", "script_if_tracing", "set_fusion_strategy",
+    "strict_fusion", "trace", "trace_module", "unused", "wait",
+]  # fmt: skip
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Future[Any]:
+    """Calls ``func`` now and gives its result as a future that is done; what it raises comes out here.
+
+    Raises:
+        TypeError: ``func`` is no function.
+    """
+    if not callable(func):
+        raise TypeError(f"taeda.jit.fork: wants a function; got {type(func).__name__}")
+    future: Future[Any] = Future()
+    future.set_result(func(*args, **kwargs))
+    return future
+
+
+def wait(future: Future[Any]) -> Any:
+    """The value of what `fork` returned.
+
+    Raises:
+        TypeError: ``future`` is none.
+    """
+    if type(future) is not Future:
+        raise TypeError(f"taeda.jit.wait: wants a Future; got {type(future).__name__}")
+    return future.wait()
+
+
+def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+    """Raises ``RuntimeError``: there is no compiled code to save. ``taeda.save(m.state_dict(), f)`` keeps the state."""
+    no_compiler("taeda.jit.save")
+
+
+def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None,
+         _restore_shapes: bool = False) -> Any:  # fmt: skip
+    """Raises ``RuntimeError``: the code in the file needs an interpreter.
+
+    Raises:
+        ValueError: there is no such file.
+    """
+    if type(f) is str and not os.path.exists(f):
+        raise ValueError(f"taeda.jit.load: there is no file {f}")
+    no_compiler("taeda.jit.load")

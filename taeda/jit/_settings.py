@@ -1,0 +1,60 @@
+"""Switches of TorchScript's optimiser. They are checked and kept; while nothing is compiled, nothing reads them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
+_onednn_fusion = False
+
+
+def set_fusion_strategy(strategy: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Sets how often code is specialised to static and to dynamic shapes; gives what it was.
+
+    Raises:
+        ValueError: a kind that is neither ``"STATIC"`` nor ``"DYNAMIC"``.
+    """
+    global _strategy
+    for kind, _ in strategy:
+        if kind not in ("STATIC", "DYNAMIC"):
+            raise ValueError(f"taeda.jit.set_fusion_strategy: the kinds are STATIC and DYNAMIC; got {kind}")
+    before, _strategy = _strategy, list(strategy)
+    return before
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Sets what `onednn_fusion_enabled` gives."""
+    global _onednn_fusion
+    _onednn_fusion = bool(enabled)
+
+
+def onednn_fusion_enabled() -> bool:
+    """What `enable_onednn_fusion` set."""
+    return _onednn_fusion
+
+
+@contextmanager
+def optimized_execution(should_optimize: bool) -> Iterator[None]:
+    """Within, whether to optimise compiled code."""
+    yield
+
+
+@contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """Within, which fuser to use: ``"fuser0"`` to ``"fuser3"``."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
+        raise Exception(f"taeda.jit.fuser: there is no fuser {name!r}; known are fuser0 to fuser3")
+    yield
+
+
+class strict_fusion:
+    """Within, compiled code that could not be fused would be an error."""
+
+    def __init__(self) -> None:
+        warnings.warn("taeda.jit.strict_fusion: it concerns scripted code only", UserWarning, stacklevel=2)
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, *error: object) -> None: ...

@@ -1,0 +1,122 @@
+"""``trace``: one call with the example inputs, and then what was called, as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from taeda import Tensor, nn
+from taeda.jit._script import ScriptFunction, ScriptModule, twin
+
+_depth = 0
+
+
+class TracerWarning(Warning):
+    """A warning about what a trace does not record."""
+
+
+class TracingCheckError(Exception):
+    """A traced function and the original do not agree."""
+
+    def __init__(self, graph_diff_error: Any, tensor_compare_error: Any, extra_msg: str | None = None) -> None:
+        parts = [part for part in (extra_msg, graph_diff_error, tensor_compare_error) if part is not None]
+        self.message = "\n".join(["the trace and the function do not agree", *map(str, parts)])
+        super().__init__(self.message)
+
+
+class TracedModule(ScriptModule):
+    """What ``trace`` makes of a module."""
+
+    original_name: str
+
+    def _get_name(self) -> str:
+        return self.original_name
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+
+class TopLevelTracedModule(TracedModule):
+    """What ``trace`` makes of the module that it is called with."""
+
+
+def is_tracing() -> bool:
+    """Whether ``trace`` is making its call."""
+    return _depth > 0
+
+
+@contextmanager
+def _tracing() -> Iterator[None]:
+    global _depth
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+
+
+def _check(value: Any) -> None:
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _check(item)
+    elif not isinstance(value, Tensor):
+        raise RuntimeError(
+            f"taeda.jit.trace: example inputs are tensors, in lists, tuples and dicts; got {type(value).__name__}"
+        )
+
+
+def _as_arguments(inputs: Any) -> tuple[Any, ...]:
+    arguments = (inputs,) if isinstance(inputs, (Tensor, dict)) else tuple(inputs)
+    _check(arguments)
+    return arguments
+
+
+def trace(
+    func: Any, example_inputs: Any = None, optimize: None = None, check_trace: bool = True, check_inputs: Any = None,
+    check_tolerance: float = 1e-5, strict: bool = True, _force_outplace: bool = False, _module_class: Any = None,
+    _compilation_unit: Any = None, example_kwarg_inputs: dict[str, Any] | None = None, _store_inputs: bool = True,
+) -> Any:  # fmt: skip
+    """Calls ``func`` once with the example inputs and gives what behaves as it does, with the same parameters.
+
+    No graph is recorded: a branch on values is taken anew in every call.
+
+    Raises:
+        RuntimeError: an example input that is not made of tensors.
+        TypeError: no example inputs at all.
+    """
+    if isinstance(func, (ScriptModule, ScriptFunction)):
+        return func
+    _check(example_kwarg_inputs or {})
+    arguments = () if example_kwarg_inputs is not None else _as_arguments(example_inputs)
+    with _tracing():
+        func(*arguments, **(example_kwarg_inputs or {}))
+    return twin(func, TopLevelTracedModule) if isinstance(func, nn.Module) else ScriptFunction(func)
+
+
+def trace_module(
+    mod: Any, inputs: dict[str, Any], optimize: None = None, check_trace: bool = True, check_inputs: Any = None,
+    check_tolerance: float = 1e-5, strict: bool = True, _force_outplace: bool = False, _module_class: Any = None,
+    _compilation_unit: Any = None, example_inputs_is_kwarg: bool = False, _store_inputs: bool = True,
+) -> Any:  # fmt: skip
+    """As `trace`, for a module and each of the methods that ``inputs`` has example inputs for.
+
+    Raises:
+        AttributeError: ``mod`` is no module, ``inputs`` no dict, or there is no such method.
+        RuntimeError: an example input that is not made of tensors.
+    """
+    if not isinstance(mod, nn.Module):
+        raise AttributeError(f"taeda.jit.trace_module: wants a module; got {type(mod).__name__}")
+    if not isinstance(inputs, dict):
+        raise AttributeError(f"taeda.jit.trace_module: inputs must be a dict; got {type(inputs).__name__}")
+    for name, examples in inputs.items():
+        method = mod if name == "forward" else getattr(mod, name)
+        with _tracing():
+            if example_inputs_is_kwarg:
+                _check(examples)
+                method(**examples)
+            else:
+                method(*_as_arguments(examples))
+    return mod if isinstance(mod, ScriptModule) else twin(mod, TopLevelTracedModule)

@@ -1,0 +1,3 @@
+"""Signal processing: windows, so far."""
+
+from taeda.signal import windows as windows
