@@ -1,13 +1,32 @@
 #include "python/operators.h"
 
+#include <cstring>
+
 #include "python/error.h"
 #include "python/parser.h"
 
 namespace taeda::python::operators {
 
+namespace {
+// An array as a tensor; null without an error where it has no such elements.
+PyObject* from_array(PyObject* array) {
+  Owned core(check(PyImport_ImportModule("taeda._C")));
+  PyObject* tensor = PyObject_CallMethod(core.get(), "as_tensor", "O", array);
+  if (!tensor && PyErr_ExceptionMatches(PyExc_TypeError)) PyErr_Clear();
+  return tensor;
+}
+}  // namespace
+
 PyObject* compare(PyObject* left, PyObject* right, int op) {
-  if (Compare function = comparisons[op]) return function(left, right);
-  Py_RETURN_NOTIMPLEMENTED;
+  Compare function = comparisons[op];
+  if (!function) Py_RETURN_NOTIMPLEMENTED;
+  PyObject* result = function(left, right);
+  // Python would compare the objects' identities next.
+  bool with_array = (op == Py_EQ || op == Py_NE) && strcmp(Py_TYPE(right)->tp_name, "numpy.ndarray") == 0;
+  if (result != Py_NotImplemented || !with_array) return result;
+  Owned tensor(from_array(right));
+  if (!tensor.get()) return PyErr_Occurred() ? nullptr : result;
+  return function(left, tensor.get());
 }
 
 PyObject* number_operand(PyObject* object) {

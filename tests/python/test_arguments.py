@@ -200,3 +200,12 @@ def test_bytes_of_bool_other_than_0_and_1_are_true() -> None:
     assert (odd < plain).sum() == 0 and taeda.maximum(odd, plain).view(taeda.uint8).tolist() == [0, 1, 1, 1]
     assert odd.sort().values.view(taeda.uint8).tolist() == [0, 1, 1, 1]
     assert odd.unique(return_counts=True)[1].tolist() == [1, 3]
+
+
+def test_tensor_equals_array() -> None:
+    x, a = taeda.tensor([1.0, 2.0]), np.array([1.0, 3.0])
+    for equal in (x == a, a == x):
+        assert isinstance(equal, taeda.Tensor) and equal.tolist() == [True, False]
+    assert (x != a).tolist() == [False, True] and (x == np.array(["1", "2"])) is False
+    with pytest.raises(RuntimeError, match="size"):
+        _ = x == np.ones(3)
