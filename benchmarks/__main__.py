@@ -15,6 +15,7 @@ GROUPS = {
     "gradients": kernels.gradients,
     "products": kernels.products,
     "layers": kernels.layers,
+    "transforms": kernels.transforms,
     "training": training.rows,
     "build": compilation.rows,
 }

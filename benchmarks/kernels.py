@@ -8,7 +8,14 @@ from typing import Any
 from benchmarks.timing import Budget, Case, Row, compare
 
 MEMORY, GRADIENTS, PRODUCTS, LAYERS = "memory-bound", "pointwise gradients", "products", "layers"
-BUDGETS = {MEMORY: Budget(0.7, 1.1), GRADIENTS: Budget(0.7, 1.1), PRODUCTS: Budget(1.0, 1.25), LAYERS: Budget(0.7, 1.1)}
+TRANSFORMS = "Fourier transforms"
+BUDGETS = {
+    MEMORY: Budget(0.7, 1.1),
+    GRADIENTS: Budget(0.7, 1.1),
+    PRODUCTS: Budget(1.0, 1.25),
+    LAYERS: Budget(0.7, 1.1),
+    TRANSFORMS: Budget(1.0, 2.5),
+}
 Make = Callable[[Any, Any], Callable[[], Any]]
 
 _ELEMENTWISE: dict[str, Make] = {
@@ -151,3 +158,23 @@ def layers(quick: bool) -> list[Row]:
     cases = [(name, _layer(build)) for name, build in (_LAYERS | _FORWARD_ONLY).items()]
     cases += [(f"{name}, backward", _layer(build, backward=True)) for name, build in _LAYERS.items()]
     return compare(LAYERS, cases, 1.1, rounds=5 if quick else 12)
+
+
+_TRANSFORMED = ((1024,), (1000,), (1009,), (1 << 20,), (1000, 64), (1000, 360), (256, 1024))
+_IMAGES = ((512, 512), (360, 360), (8, 3, 224, 224))
+
+
+def transforms(quick: bool) -> list[Row]:
+    """Lines of powers of two, composite and prime lengths, one and many; images."""
+    cases: list[tuple[str, Case]] = []
+    for shapes, names in ((_TRANSFORMED, ("fft", "rfft")), (_IMAGES, ("fft2", "rfft2"))):
+        for shape in shapes:
+            for name in names:
+
+                def make(T: Any, shape: Any = shape, name: str = name) -> Callable[[], Any]:
+                    T.manual_seed(0)
+                    x = T.randn(shape) if name.startswith("r") else T.randn(shape, dtype=T.complex64)
+                    return lambda: getattr(T.fft, name)(x)
+
+                cases.append((f"{name} {tuple(shape)}", make))
+    return compare(TRANSFORMS, cases, 2.5, rounds=5 if quick else 12)

@@ -104,9 +104,9 @@ def __getattr__(name: str) -> _Any:
                 raise
             raise AttributeError(f"taeda.{name} is not part of this release") from None
     else:
-        from taeda._ops import left_out
+        from taeda import _left_out
 
-        raise AttributeError(left_out(name) or f"module 'taeda' has no attribute '{name}'")
+        raise AttributeError(_left_out.hint(name) or f"module 'taeda' has no attribute '{name}'")
     globals()[name] = value
     return value
 

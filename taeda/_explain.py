@@ -156,9 +156,9 @@ def _qualified(name: str) -> str:
 def _suggest(name: str) -> str:
     import difflib
 
-    from taeda._ops import left_out
+    from taeda import _left_out
 
-    absent = left_out(name)
+    absent = _left_out.hint(name)
     if absent:
         return absent
     known = {full.partition("::")[2].partition(".")[0] for full in _C._all_op_names()}

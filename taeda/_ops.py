@@ -105,7 +105,9 @@ def _unknown(qualified_name: str, overload: str) -> str:
     there_are = [o or "default" for o in _C._overloads_of(qualified_name)]
     if there_are:
         return f"{shown} has no overload '{overload or 'default'}'; it has {', '.join(there_are)}"
-    hint = left_out(name) if namespace == "aten" else None
+    from taeda import _left_out
+
+    hint = _left_out.hint(name) if namespace == "aten" else None
     if hint:
         return f"{shown}: {hint}"
     import difflib
@@ -115,19 +117,6 @@ def _unknown(qualified_name: str, overload: str) -> str:
     }
     close = difflib.get_close_matches(name, known, 3)
     return f"there is no op {shown}" + (f"; did you mean {', '.join(close)}?" if close else "")
-
-
-def left_out(name: str) -> str | None:
-    """What to do about an op that exists but that this build was made without; None for any other name."""
-    from pathlib import Path
-
-    folder = Path(__file__).parent / "generated"
-    texts = (
-        path.read_text() for path in (folder / "left_out.txt", folder / "taeda/generated/left_out.txt") if path.exists()
-    )
-    if name not in next(texts, "").split():
-        return None
-    return f"this build leaves out '{name}'; add it to the file of --select-ops (CMake: TAEDA_SELECT_OPS)"
 
 
 class OpOverloadPacket:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from taeda import _C
+from taeda import _C, _left_out
 
 if TYPE_CHECKING:
     from taeda._C import dtype as _dtype
@@ -134,6 +134,25 @@ class Tensor(_C.TensorBase):
 
         return split(self, split_size, dim)
 
+    def stft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Tensor | None = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: bool | None = None,
+        return_complex: bool | None = None,
+        align_to_window: bool | None = None,
+    ) -> Tensor:
+        """The short-time Fourier transform; see ``taeda.stft``."""
+        from taeda.functional import stft
+
+        return stft(self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
+                    return_complex, align_to_window)  # fmt: skip
+
     def nonzero(self, *, as_tuple: bool = False) -> Any:
         """The positions of the elements that are not zero; see ``taeda.nonzero``."""
         from taeda.functional import nonzero
@@ -198,4 +217,5 @@ class Tensor(_C.TensorBase):
         return _C.from_numpy(array) if array.ndim else _C.tensor(array.item())
 
 
+_left_out.explain_on(Tensor)
 _C._set_tensor_type(Tensor)

@@ -204,3 +204,29 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
         return _native.nonzero_numpy(input)
     result = _native.argwhere(input)
     return result if out is None else out.resize_(result.shape).copy_(result)
+
+
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Tensor:
+    """The short-time Fourier transform of signals ``input``, (time,) or (batch, time): (..., frequency, stretch).
+
+    Stretches of ``n_fft`` samples, ``hop_length`` (``n_fft // 4``) apart, are weighted by ``window`` (``win_length``
+    numbers, in the middle; all ones) and transformed. With ``center`` the signals are padded at both ends first, so
+    that stretch t has its middle at sample ``t * hop_length``; without it ``align_to_window`` lets the first window,
+    not the first stretch, begin at sample 0. ``normalized`` divides by ``sqrt(n_fft)``; ``onesided`` gives the first
+    ``n_fft // 2 + 1`` frequencies (the default for real signals). ``return_complex`` must be given for real signals;
+    False gives pairs of real numbers. RuntimeError where lengths and shapes do not fit.
+    """
+    return _native.stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
+                        return_complex, align_to_window)  # fmt: skip

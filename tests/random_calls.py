@@ -315,14 +315,39 @@ def main(first: int, count: int, path: str) -> None:
         name, function, args, kwargs = make_call(number)
         shown = [text(a) for a in args] + [f"{k}={text(v)}" for k, v in kwargs.items()]
         os.pwrite(log, f"{number}: {name}({', '.join(shown)})".ljust(2000)[:2000].encode() + b"\n", 0)
-        signal.alarm(SECONDS)  # a call that hangs ends the process
-        try:
-            result = function(*args, **kwargs)
-            if isinstance(result, taeda.Tensor) and result.requires_grad and result.numel() == 1:
-                result.backward()
-        except Exception:  # any exception is an answer; what is tested is that there is one
+        if any(isinstance(a, taeda.Tensor) and is_endless(a) for a in (*args, *kwargs.values())):
+            call_aside(function, args, kwargs)
             continue
+        signal.alarm(SECONDS)  # a call that hangs ends the process
+        call(function, args, kwargs)
     signal.alarm(0)
+
+
+def call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
+    try:
+        result = function(*args, **kwargs)
+        if isinstance(result, taeda.Tensor) and result.requires_grad and result.numel() == 1:
+            result.backward()
+    except Exception:  # any exception is an answer; what is tested is that there is one
+        pass
+
+
+def is_endless(tensor: taeda.Tensor) -> bool:
+    """Whether going through all its elements takes minutes, as it may when one stands for many."""
+    with taeda._C.DisableTorchFunction():
+        return tensor.numel() > 2**32
+
+
+def call_aside(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
+    """Calls in a process of its own, which may take too long but not crash."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(2)
+        call(function, args, kwargs)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGALRM:
+        os.kill(os.getpid(), os.WTERMSIG(status))
 
 
 if __name__ == "__main__":

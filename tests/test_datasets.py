@@ -27,7 +27,7 @@ def write_idx(path, array, squeeze=False):
         + array.astype(array.dtype.newbyteorder(">")).tobytes()
     )
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(gzip.compress(content) if squeeze else content)
+    path.write_bytes(gzip.compress(content, mtime=0) if squeeze else content)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_idx_of_other_types(tmp_path):
 @pytest.mark.parametrize(
     "content",
     [b"", b"\0\0\x08", b"\0\0\x08\x03\0\0", b"PK\3\4", b"\x1f\x8bxx", b"\0\0\x08\x01\0\0\0\x05abc",
-     b"\0\0\x08\x01\xff\xff\xff\xffa", b"\0\0\x07\x01\0\0\0\x01a", gzip.compress(b"\0" * 99)[:-3],
+     b"\0\0\x08\x01\xff\xff\xff\xffa", b"\0\0\x07\x01\0\0\0\x01a", gzip.compress(b"\0" * 99, mtime=0)[:-3],
      b"\0\0\x08\xff" + b"\xff" * 1020, b"\0\0\x08\x01\0\0\0\x02ab"],
 )  # fmt: skip
 def test_damaged_idx(tmp_path, digits, content):
@@ -200,7 +200,7 @@ def test_pickles_that_are_no_batches_run_nothing(tmp_path, capsys, content):
 
 def test_damaged_archives(tmp_path):
     path = tmp_path / "cifar-10-python.tar.gz"
-    for content in (b"", b"x" * 100, gzip.compress(b"x" * 2000)):
+    for content in (b"", b"x" * 100, gzip.compress(b"x" * 2000, mtime=0)):
         path.write_bytes(content)
         with pytest.raises(RuntimeError, match="damaged"):
             datasets.CIFAR10(tmp_path)

@@ -76,6 +76,11 @@ def test_we_read_torchs(tmp_path, weights_only, mmap):
     check_zoo(serialization.load(tmp_path / "f.pt", weights_only=weights_only, mmap=mmap), taeda)
 
 
+def test_a_negation_that_torch_put_off(tmp_path):
+    torch.save(torch.tensor([1 + 2j, 3j]).conj().imag, tmp_path / "f.pt")
+    assert serialization.load(tmp_path / "f.pt").tolist() == [-2, -3]
+
+
 def test_pickles_equal_torchs(tmp_path):
     import pickletools
 

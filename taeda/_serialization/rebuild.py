@@ -92,7 +92,7 @@ def _with_bits(tensor: Tensor, bits: Any) -> Tensor:
         return tensor
     if bits.get("conj"):
         tensor = tensor.conj()
-    return taeda._neg_view(tensor) if bits.get("neg") else tensor
+    return tensor.neg() if bits.get("neg") else tensor  # negation is never put off here
 
 
 def meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:

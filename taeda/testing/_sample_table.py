@@ -25,6 +25,15 @@ DOMAINS: dict[str, dict[str, Any]] = {
 
 _LONG = {"dtype": Name("int64")}
 _SINGLE = {"dtype": Name("float32")}
+_Z = Fill((3, 5), "complex128")
+_FFT = [S(f(6)), S(f(2, 5), 7), S(f(5, 3), 4, 0, "ortho"), S(f(4, 3), None, -2, "forward"), S(f(3), 0),
+    S(f(3), norm="no"), S(f(3), dim=1), S(f())]  # fmt: skip
+_FFT2 = [S(f(3, 4)), S(f(2, 3, 4), [5, 2], [0, -1], "ortho"), S(f(2, 5), norm="forward"), S(f(5)), S(f(2, 3), [2])]
+_FFTN = [S(f(3, 4)), S(f(2, 3, 4), [2, 5]), S(f(2, 3, 4), None, [2, 0], "ortho"), S(f(2, 5), [-1, 4], norm="forward"),
+    S(f(2, 3), None, [0, 0]), S(f(2, 3), [2], [0, 1])]  # fmt: skip
+_STFT = {"return_complex": True}
+_spectra = lambda *shape: Fill(shape, "complex128")
+_fade = lambda n: f(n, low=0.5, high=1.5)
 _SQUARE = [S(f(3, 3, of="invertible")), S(f(2, 4, 4, of="invertible"))]
 _DEFINITE = [S(f(3, 3, of="positive definite")), S(f(2, 3, 3, of="positive definite"))]
 _TALL = [S(f(4, 3)), S(f(3, 4)), S(f(2, 3, 3))]
@@ -303,6 +312,31 @@ TABLE: dict[str, list[Sample]] = {
     **dict.fromkeys(("trapezoid.dx", "trapz.dx", "cumulative_trapezoid.dx"),
         [S(f(5)), S(f(2, 5), dx=0.5), S(f(3, 4), dim=0)]),
     "diff": [S(f(5)), S(f(3, 5), 2), S(f(3, 5), 1, 0), S(f(5), 1, -1, f(2), f(1))],
+    # Fourier transforms
+    "_fft_c2c": [S(_Z, d, k, w) for d, k, w in (([1], 0, True), ([0, 1], 1, False), ([0], 2, True), ([], 0, True))],
+    "_fft_r2c": [S(f(3, 6), d, k, o) for d, k, o in (([1], 0, True), ([0, 1], 1, False), ([1, 0], 2, True))],
+    "_fft_c2r": [S(_Z, d, k, n) for d, k, n in (([1], 0, 8), ([0, 1], 1, 9), ([1, 0], 2, 5))] + [S(_Z, [1], 0, 20)],
+    **dict.fromkeys(("fft_fft", "fft_ifft", "fft_irfft", "fft_hfft"),
+        [*_FFT, S(_Z), S(_Z, 7, 0), S(_Z, 3, -1, "ortho")]),
+    **dict.fromkeys(("fft_rfft", "fft_ihfft"), [*_FFT, S(_Z)]),
+    **dict.fromkeys(("fft_fft2", "fft_ifft2", "fft_irfft2", "fft_hfft2"), [*_FFT2, S(_Z), S(_Z, [2, 7], [1, 0])]),
+    **dict.fromkeys(("fft_rfft2", "fft_ihfft2"), [*_FFT2, S(_Z)]),
+    **dict.fromkeys(("fft_fftn", "fft_ifftn", "fft_irfftn", "fft_hfftn"), [*_FFTN, S(_Z), S(_Z, [2, 7], [1, 0])]),
+    **dict.fromkeys(("fft_rfftn", "fft_ihfftn"), [*_FFTN, S(_Z)]),
+    **dict.fromkeys(("fft_fftfreq", "fft_rfftfreq"), [S(5), S(6, 0.5), S(4, dtype=Name("float64")), S(4, **_LONG)]),
+    **dict.fromkeys(("fft_fftshift", "fft_ifftshift"),
+        [S(f(5, 4)), S(f(5, 4), [0]), S(f(5, 4), [-1, 0]), S(f(3), [1])]),
+    "stft": [S(f(20), 4, **_STFT), S(f(2, 20), 5, 2, 4, f(4), onesided=False, **_STFT), S(f(3), 4, **_STFT),
+        S(_Z, 4, window=f(4)), S(f(20), 4, 3, 2, f(2), True, align_to_window=True, **_STFT), S(f(20), 4)],
+    "stft.center": [S(f(20), 4, center=c, pad_mode="reflect", **_STFT) for c in (True, False)] + [
+        S(f(2, 12), 5, 2, 4, f(4), True, "constant", True, **_STFT), S(f(12), 4, pad_mode="no", **_STFT)],
+    "istft": [S(_spectra(3, 6), 4, window=_fade(4)), S(_spectra(2, 3, 6), 4, 2, 3, _fade(3), length=9),
+        S(_spectra(3, 6), 4, 1, 4, _fade(4), False, True), S(_spectra(4, 6), 4, window=_fade(4), return_complex=True),
+        S(_spectra(4, 6), 4, window=_fade(4)), S(_spectra(4, 6), 9), S(f(3, 6), 4)],
+    "segment_reduce": [S(f(6, 2), r, lengths=v([2, 0, 4])) for r in ("sum", "mean", "max", "min", "prod", "no")] + [
+        S(f(6), r, offsets=v([0, 1, 4]), initial=1.5) for r in ("sum", "mean", "max", "min", "prod")] + [
+        S(f(2, 5, 3), "mean", lengths=v([[1, 4], [2, 3]]), axis=1), S(f(6), "sum", lengths=v([2, 3])), S(f(6), "sum"),
+        S(f(6), "sum", lengths=v([2, 2]), unsafe=True), S(f(6, 2), "sum", lengths=v([6]), axis=1)],
     # products
     "mm": [S(f(2, 3), f(3, 4)), S(f(0, 3), f(3, 4)), S(f(2, 0), f(0, 4)), S(f(2, 3), f(4, 3)), S(f(40, 50), f(50, 33))],
     "bmm": [S(f(2, 3, 4), f(2, 4, 5)), S(f(0, 3, 4), f(0, 4, 5)), S(f(2, 3, 4), f(3, 4, 5))],

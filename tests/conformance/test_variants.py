@@ -55,7 +55,7 @@ def compare(op: Op, form: Any, sample: Sample) -> str:
 
 
 # The Python function takes its arguments in another form than the op.
-OTHER_FORM = {"block_diag", "cartesian_prod", "tensordot"}
+OTHER_FORM = {"block_diag", "cartesian_prod", "tensordot", "stft"}
 FUNCTIONS = [
     op
     for op in base_ops()
