@@ -48,7 +48,8 @@ def test_the_way_of_an_add() -> None:
     assert stages[:4] == ["python", "binding", "declaration", "dispatcher"]
     rows = {line.split()[-2]: (file, number) for line, file, number in places(lines)}
     file, number = rows["autograd::add"]
-    assert read(file)[number - 1].startswith("Tensor autograd::add(KeySet keys, const Tensor& self, const Tensor& other")
+    head = "Tensor autograd::add(KeySet keys, const Tensor& self, const Tensor& other"
+    assert read(file)[number - 1].startswith(head)
     assert "cpu::add" in rows and any("loops.h" in file for file, _ in rows.values())
 
 

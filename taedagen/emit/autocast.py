@@ -35,7 +35,7 @@ def _source(family: Family, ops: list[Op]) -> str:
         family.made,
         f'#include "autocast/ops/{family.name}.h"',
         "",
-        '#include "api/ops.h"',
+        f'#include "api/{family.name}.h"',
         '#include "autograd/casting.h"',
         "",
         "namespace taeda::autocast {",

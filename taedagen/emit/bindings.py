@@ -129,7 +129,9 @@ def _family(family: Family, names: list[Bound]) -> str:
     used = sorted({op.declaration.family for b in names for pair in b.overloads for op in pair if op})
     lines = [family.made]
     lines += [f'#include "api/{u}.h"\n#include "dispatch/ops/{u}.h"' for u in used]
-    lines += ['#include "python/bound.h"', "", "namespace taeda::python {", "namespace bound {", ""]
+    # Not bound.h, which any new op changes.
+    lines += ['#include "python/fast.h"', "", "namespace taeda::python {", "namespace bound {", ""]
+    lines += [f"extern const Name {bound.symbol}_name;" for bound in names]
     for bound in names:
         lines += [_overload_table(bound), _fast(bound), ""]
     lines += [

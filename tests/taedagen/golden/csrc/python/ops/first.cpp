@@ -1,11 +1,16 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 #include "api/first.h"
 #include "dispatch/ops/first.h"
-#include "python/bound.h"
+#include "python/fast.h"
 
 namespace taeda::python {
 namespace bound {
 
+extern const Name twice_name;
+extern const Name twice__name;
+extern const Name turned_name;
+extern const Name stretch_name;
+extern const Name four_times_name;
 // tests/taedagen/tiny/first.py:6
 static const Overload twice_overloads[] = {{&table::twice_plain.op, &table::twice_out.op}};
 constinit const Name twice_name{"twice", "twice", twice_overloads, 1, false, -1, nullptr};
