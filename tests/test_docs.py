@@ -87,3 +87,8 @@ def test_site_lists_every_page() -> None:
     from docs import GUIDES  # type: ignore[import-not-found]
 
     assert sorted(GUIDES) == sorted(page.stem for page in (ROOT / "docs").glob("*.md"))
+
+
+def test_coverage_page_is_up_to_date() -> None:
+    pytest.importorskip("torch")
+    run([sys.executable, str(ROOT / "tools" / "coverage.py"), "--check"], ROOT)

@@ -1,0 +1,124 @@
+"""Writes ``docs/coverage.md``: the public names of PyTorch that Taeda lacks, room by room, with the reason.
+
+Run it where both are installed: ``python tools/coverage.py``. ``--check`` only tells whether the page is up to date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "coverage.md"
+ROOMS = (
+    "", "Tensor", "amp", "autograd", "distributions", "fft", "func", "hub", "jit", "library", "linalg",
+    "multiprocessing", "nn", "nn.attention", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler",
+    "overrides", "random", "serialization", "signal.windows", "special", "testing", "utils.checkpoint", "utils.data",
+)  # fmt: skip
+_REASONS = {
+    "left over from older PyTorch, where it raises": (
+        "solve symeig eig lstsq matrix_rank volatile reinforce resize resize_as __div__ __idiv__ __rdiv__ __long__ "
+        "__nonzero__"
+    ),
+    "sparse tensors come later": (
+        ".*sparse.* .*Sparse.* coalesce is_coalesced .*_indices .*indices_copy indices values values_copy dense_dim "
+        "to_dense .*smm spmm saddmm sspaddmm"
+    ),
+    "quantised tensors come later": (
+        ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
+    ),
+    "nested tensors come later": ".*nested.* .*padded_tensor",
+    "small dtypes without arithmetic come later": "float[48]_.* bits.* bit complex32 chalf",
+    "of another library or device": (
+        ".*(cudnn|miopen|mkldnn|mps|xpu|ipu|mtia|hpu|xla|cuda|[sS]tream).* Event is_distributed .*Accelerator.*"
+    ),
+    "symbolic shapes come with the compiler": "[sS]ym.*",
+    "the compiler and its graphs come later": (
+        ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
+        "optimize_for.* register_vmap .*triton.*"
+    ),
+    "data pipes are frozen in PyTorch and not planned": (
+        ".*(DataPipe|datapipe|DataChunk|runtime_validation|argument_validation|determinis).*"
+    ),
+}
+
+
+def resolve(library: ModuleType, room: str) -> object | None:
+    """The module or class of that name below a library; None without one."""
+    found: object = library
+    for part in filter(None, room.split(".")):
+        try:
+            found = getattr(found, part, None) or importlib.import_module(f"{found.__name__}.{part}")  # type: ignore[attr-defined]
+        except ImportError:
+            return None
+    return found
+
+
+def public_names(room: object) -> list[str]:
+    """What ``__all__`` names; else what is defined there and has no leading underscore."""
+    listed = getattr(room, "__all__", None)
+    if listed:
+        return [n for n in listed if not n.startswith("_")]
+    names = [n for n in dir(room) if not n.startswith("_")]
+    if inspect.isclass(room):
+        return names
+    home = getattr(room, "__name__", "")
+    values = {n: getattr(room, n) for n in names}
+    return [
+        n
+        for n, v in values.items()
+        if callable(v) and str(getattr(v, "__module__", home)).startswith(("torch", "None"))
+    ]
+
+
+def reason(name: str, value: object) -> str:
+    for why, patterns in _REASONS.items():
+        if any(re.fullmatch(pattern, name) for pattern in patterns.split()):
+            return why
+    import torch
+
+    if inspect.isclass(value) and getattr(torch._C, name, None) is value:
+        return "inner classes of PyTorch's C++"
+    return "not done yet"
+
+
+def page() -> str:
+    import torch
+
+    import taeda
+
+    lines = [
+        "# Coverage", "",
+        f"Names of PyTorch {torch.__version__.partition('+')[0]} that Taeda lacks, found by comparing the two; made by "
+        "`python tools/coverage.py`.", "",
+        "| room | names | missing |", "| --- | ---: | ---: |",
+    ]  # fmt: skip
+    details = []
+    for room in ROOMS:
+        theirs, ours = resolve(torch, room), resolve(taeda, room)
+        names = sorted(set(public_names(theirs)))
+        missing = [n for n in names if not hasattr(ours, n)]
+        shown = f"torch.{room}" if room else "torch"
+        lines.append(f"| `{shown}` | {len(names)} | {len(missing)} |")
+        by_reason: dict[str, list[str]] = {}
+        for name in missing:
+            by_reason.setdefault(reason(name, getattr(theirs, name)), []).append(f"`{name}`")
+        if missing:
+            details += ["", f"## `{shown}`", ""]
+            details += [f"- {why}: {', '.join(found)}" for why, found in sorted(by_reason.items())]
+    return "\n".join([*lines, *details, ""])
+
+
+def main() -> int:
+    text = page()
+    if "--check" in sys.argv[1:]:
+        return int(not PAGE.exists() or PAGE.read_text() != text)
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
