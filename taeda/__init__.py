@@ -68,6 +68,7 @@ _LAZY = {
         "IntTensor", "LongTensor", "ShortTensor",
     ),
     "amp.autocast_mode": ("autocast",),
+    "amp.grad_scaler": ("GradScaler",),
     "amp._by_device": (
         "is_autocast_cpu_enabled", "set_autocast_cpu_enabled", "get_autocast_cpu_dtype", "set_autocast_cpu_dtype",
         "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",
