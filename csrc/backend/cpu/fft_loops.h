@@ -12,17 +12,19 @@ namespace {
 using fft::Direct;
 using fft::Pass;
 
-// --- a pass whose stride is at least a vector: one p after another
+// --- a pass whose stride is more than half a vector: one p after another
 
-template <class T, int R>
+template <class T, int R, bool kWhole>
 TAEDA_INLINE void wide_step(const T* w, int64_t apart, Split<const T> x, int64_t stride, Split<T> y) {
+  auto read = [&](const T* p) { return kWhole ? load<T>(p) : partial_load<T>(p, stride); };
+  auto write = [&](T* p, V<T> v) { kWhole ? store<T>(p, v) : partial_store<T>(p, v, stride); };
   V<T> re[R], im[R];
-  for (int j = 0; j < R; ++j) re[j] = load<T>(x.re + j * apart), im[j] = load<T>(x.im + j * apart);
+  for (int j = 0; j < R; ++j) re[j] = read(x.re + j * apart), im[j] = read(x.im + j * apart);
   butterfly<T, R>(re, im);
-  store<T>(y.re, re[0]), store<T>(y.im, im[0]);
+  write(y.re, re[0]), write(y.im, im[0]);
   for (int k = 1; k < R; ++k) {
     if (w) rotate<T>(re[k], im[k], splat(w[2 * k - 2]), splat(w[2 * k - 1]));
-    store<T>(y.re + k * stride, re[k]), store<T>(y.im + k * stride, im[k]);
+    write(y.re + k * stride, re[k]), write(y.im + k * stride, im[k]);
   }
 }
 
@@ -34,15 +36,19 @@ void wide_pass(const Pass& pass, const T* table, int64_t stride, Split<const T> 
     const Split<const T> from{x.re + p * stride, x.im + p * stride};
     const Split<T> to{y.re + p * R * stride, y.im + p * R * stride};
     auto step = [&](int64_t q) {
-      wide_step<T, R>(w, apart, {from.re + q, from.im + q}, stride, {to.re + q, to.im + q});
+      wide_step<T, R, true>(w, apart, {from.re + q, from.im + q}, stride, {to.re + q, to.im + q});
     };
+    if (stride < N<T>) {
+      wide_step<T, R, false>(w, apart, from, stride, to);
+      continue;
+    }
     int64_t q = 0;
     for (; q + N<T> <= stride; q += N<T>) step(q);
     if (q < stride) step(stride - N<T>);  // once more over some: nothing is written that is read
   }
 }
 
-// --- a pass of one line whose stride is less than a vector: several p at a time, each lane with a twiddle of its own
+// --- a pass of one line whose stride is at most half a vector: several p at a time, a twiddle for each lane
 
 // Vector k holds results k of as many p and q as it has lanes. Whole vectors of a stride that divides them:
 template <class T, int R, int kStride>
@@ -137,7 +143,7 @@ void odd_pass(const Pass& pass, const T* table, int64_t stride, Split<const T> x
 template <class T, int R>
 void run_pass(const Pass& pass, const T* table, int64_t lanes, Split<const T> x, Split<T> y) {
   const int64_t stride = pass.stride * lanes;
-  stride < N<T> ? narrow_pass<T, R>(pass, table, x, y) : wide_pass<T, R>(pass, table, stride, x, y);
+  2 * stride <= N<T> ? narrow_pass<T, R>(pass, table, x, y) : wide_pass<T, R>(pass, table, stride, x, y);
 }
 
 template <class T>

@@ -94,7 +94,7 @@ Direct<T> direct_of(int64_t n, const std::vector<int>& factors) {
     left /= radix;
     Pass pass{radix, left, n / left / radix, 0, 0, 0};
     add_twiddles(plan, pass, roots);
-    if (pass.stride < lanes && radix <= 8) add_wide(plan, pass, lanes, roots);
+    if (2 * pass.stride <= lanes && radix <= 8) add_wide(plan, pass, lanes, roots);
     if (radix > 8) {
       pass.roots = plan.table.size();
       for (int j = 0; j < radix; ++j) plan.table.push_back(static_cast<T>(roots[j * (n / radix)].re));
