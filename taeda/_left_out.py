@@ -6,13 +6,6 @@ import functools
 import os
 from typing import Any, NoReturn
 
-_OPERATORS = {
-    "add": "__add__", "sub": "__sub__", "rsub": "__rsub__", "mul": "__mul__", "div": "__truediv__",
-    "floor_divide": "__floordiv__", "remainder": "__mod__", "pow": "__pow__", "matmul": "__matmul__",
-    "neg": "__neg__", "abs": "__abs__", "bitwise_and": "__and__", "bitwise_or": "__or__", "bitwise_xor": "__xor__",
-    "bitwise_not": "__invert__", "bitwise_left_shift": "__lshift__", "bitwise_right_shift": "__rshift__",
-}  # fmt: skip
-
 
 @functools.cache
 def names() -> frozenset[str]:
@@ -35,7 +28,7 @@ def hint(name: str) -> str | None:
 
 
 def explain_on(tensor_class: type[Any]) -> None:
-    """Makes methods and operators that the build lacks raise AttributeError and NotImplementedError that say so."""
+    """Makes methods that the build lacks raise AttributeError that says so. Operators are dealt with in C++."""
     if not names():
         return
 
@@ -43,10 +36,3 @@ def explain_on(tensor_class: type[Any]) -> None:
         raise AttributeError(hint(name) or f"'{type(self).__name__}' object has no attribute '{name}'", name=name)
 
     tensor_class.__getattr__ = __getattr__
-    for name, method in _OPERATORS.items():
-        if name in names() and getattr(tensor_class, method, None) is None:
-            setattr(tensor_class, method, functools.partialmethod(_refuse, name))
-
-
-def _refuse(self: Any, name: str, other: Any = None) -> NoReturn:
-    raise NotImplementedError(f"taeda.{name}: {hint(name)}")

@@ -15,6 +15,9 @@ inline PyObject* parse_operator(const Name& name, PyObject* const* args, Py_ssiz
   return Py_NewRef(Py_NotImplemented);
 }
 
+// The straight path of an op that the build leaves out: the parser says so.
+inline PyObject* no_fast(PyObject* const*, Py_ssize_t) noexcept { return nullptr; }
+
 template <Fast fast, const Name& name>
 PyObject* unary(PyObject* self) {
   if (fast_path_blockers == 0) [[likely]] {

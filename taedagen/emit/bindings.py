@@ -95,7 +95,7 @@ def emit_bindings(plan: Plan) -> dict[str, str]:
     names = bound_names(plan)
     absent = _absent(plan, names)
     files = {"csrc/python/bound.h": _bound_header(names, absent), "csrc/python/bound.cpp": _tables(plan, absent),
-             "csrc/python/operators.cpp": _operators(names)}  # fmt: skip
+             "csrc/python/operators.cpp": _operators(names, absent)}  # fmt: skip
     for family in plan.families:
         own = [b for b in names if b.family == family.name]
         files[f"csrc/python/ops/{family.name}.cpp"] = _family(family, own)
@@ -325,19 +325,22 @@ OPERATORS = {
 }  # fmt: skip
 
 
-def _operators(names: list[Bound]) -> str:
-    known = {b.symbol for b in names}
+def _operators(names: list[Bound], absent: list[Bound]) -> str:
+    """The slots of the number protocol; those of ops that the build leaves out say so."""
+    pointers = {b.symbol: f"{b.symbol}, {b.symbol}_name" for b in names}
+    pointers |= {b.symbol: f"no_fast, {b.symbol}_name" for b in absent}
     lines = ["// Made by taedagen: Tensor's operators.", '#include "python/operators.h"', '#include "python/bound.h"',
              '#include "python/engine_room.h"', "", "namespace taeda::python {", "using namespace bound;",
              "using namespace operators;", ""]  # fmt: skip
-    rows = [f"compare_with<{n}, {n}_name>" if n in known else "nullptr" for n in ("lt", "le", "eq", "ne", "gt", "ge")]
+    compared = [f"compare_with<{pointers[n]}>" if n in pointers else "nullptr"
+                for n in ("lt", "le", "eq", "ne", "gt", "ge")]  # fmt: skip
     lines += [
-        f"const Compare operators::comparisons[6] = {{{', '.join(rows)}}};",
+        f"const Compare operators::comparisons[6] = {{{', '.join(compared)}}};",
         "",
         "void fill_operators(PyTypeObject& type) {",
     ]
     for slot, spec in OPERATORS.items():
         template, *used = spec.split()
-        if all(n in known for n in used):
-            lines.append(f"  tensor_number.{slot} = {template}<{', '.join(f'{n}, {n}_name' for n in used)}>;")
+        if all(n in pointers for n in used):
+            lines.append(f"  tensor_number.{slot} = {template}<{', '.join(pointers[n] for n in used)}>;")
     return "\n".join([*lines, "  type.tp_richcompare = compare;", "}", "", "}  // namespace taeda::python", ""])

@@ -32,8 +32,13 @@ class Definition:
     line: int
     switch_line: int | None = None  # of the first choice by dtype in its body
     calls: list[str] = field(default_factory=list)  # ops, in the order of their first calls
-    uses: set[str] = field(default_factory=set)  # names that may be functions
     by_macro: bool = False  # TAEDA_UNARY(exp): its name is made of this one
+    body: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def uses(self) -> set[str]:
+        """The names in its body that may be functions."""
+        return set(_USE.findall("\n".join(self.body)))
 
     @property
     def at(self) -> str:
@@ -103,7 +108,7 @@ def _read(lines: list[str], at: int, start: re.Match[str], spaces: list[str], sh
 
 def _note(definition: Definition, text: str) -> None:
     definition.calls += [call for call in CALL.findall(text) if call not in definition.calls]
-    definition.uses |= set(_USE.findall(text))
+    definition.body.append(text)
 
 
 def _macro_text(lines: list[str], name: str) -> str:
