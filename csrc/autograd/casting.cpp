@@ -46,7 +46,7 @@ Ref<RefCounted> exchange(Ref<RefCounted> wanted) {
   state() = static_cast<CapturedState*>(wanted.get())->state;
   return before;
 }
-[[maybe_unused]] const bool g_registered = (autograd::add_thread_state_part({capture, exchange}), true);
+[[maybe_unused]] const bool g_casting_registered = (autograd::add_thread_state_part({capture, exchange}), true);
 
 // A weight that is used several times in a block is cast once, and its gradients meet before they are cast back.
 struct CachedCast {

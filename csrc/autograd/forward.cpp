@@ -42,7 +42,7 @@ Ref<RefCounted> capture_levels() {
   now->visible = t_visible;
   return now;
 }
-[[maybe_unused]] const bool g_registered = (add_thread_state_part({capture_levels, exchange_levels}), true);
+[[maybe_unused]] const bool g_levels_registered = (add_thread_state_part({capture_levels, exchange_levels}), true);
 
 Tensor own_tangent(const Tensor& t, int level) {
   if (!t.defined()) return {};

@@ -31,7 +31,7 @@ Ref<RefCounted> exchange_stack(Ref<RefCounted> wanted) {
   t_has_hooks = !hook_stack().hooks.empty();
   return before;
 }
-[[maybe_unused]] const bool g_registered = (add_thread_state_part({capture_stack, exchange_stack}), true);
+[[maybe_unused]] const bool g_hooks_registered = (add_thread_state_part({capture_stack, exchange_stack}), true);
 
 // A result of `owner` as it was, over the saved data.
 Tensor as_result(const Tensor& data, Node* owner, uint32_t output_nr) {

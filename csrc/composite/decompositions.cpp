@@ -337,15 +337,10 @@ Tensor parity(const Tensor& pivots, DType dtype) {
   return ops::_to_copy(ops::rsub(ops::mul(ops::remainder(exchanges, Scalar(2)), Scalar(2)), Scalar(1)), dtype);
 }
 
-void check_square(const Tensor& A) {
-  TAEDA_CHECK(A.dim() >= 2 && A.size(-1) == A.size(-2), "needs square matrices in the last two dimensions; got shape ",
-              A.sizes());
-}
-
 }  // namespace
 
 Tensor linalg_det(const Tensor& A) {
-  check_square(A);
+  shape::check_square(A);
   auto [LU, pivots, info] = ops::linalg_lu_factor_ex(A, true, false);
   return ops::mul(ops::prod(diagonal(LU), -1), parity(pivots, A.dtype()));
 }
@@ -367,7 +362,7 @@ Tensor det_backward(const Tensor& grad, const Tensor& A, const Tensor& det) {
 }
 
 Pair linalg_slogdet(const Tensor& A) {
-  check_square(A);
+  shape::check_square(A);
   auto [LU, pivots, info] = ops::linalg_lu_factor_ex(A, true, false);
   Tensor d = diagonal(LU);
   Tensor sign = ops::mul(ops::prod(ops::sgn(d), -1), parity(pivots, A.dtype()));
@@ -469,14 +464,14 @@ Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
     Tensor S = ops::linalg_svdvals(self), largest = ops::select(S, -1, 0), smallest = ops::select(S, -1, -1);
     return order > 0 ? ops::div(largest, smallest) : ops::div(smallest, largest);
   }
-  check_square(self);
+  shape::check_square(self);
   auto [inverse, info] = ops::linalg_inv_ex(self, false);
   Tensor product = ops::mul(ops::linalg_matrix_norm(self, *p), ops::linalg_matrix_norm(inverse, *p));
   return ops::where(ops::eq(info, Scalar(0)), product, ops::full_like(product, Scalar(INFINITY)));
 }
 
 Tensor linalg_cond(const Tensor& self, std::string_view p) {
-  check_square(self);
+  shape::check_square(self);
   auto [inverse, info] = ops::linalg_inv_ex(self, false);
   Tensor product = ops::mul(ops::linalg_matrix_norm(self, p), ops::linalg_matrix_norm(inverse, p));
   return ops::where(ops::eq(info, Scalar(0)), product, ops::full_like(product, Scalar(INFINITY)));

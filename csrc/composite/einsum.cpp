@@ -204,11 +204,11 @@ void check_sizes(const std::vector<Operand>& operands) {
 }
 
 // --- the order
-using Pair = std::pair<size_t, size_t>;
+using Places = std::pair<size_t, size_t>;
 
 // The pair whose product has the fewest elements; equal ones go to the earliest.
-Pair cheapest(const std::vector<Operand>& operands, const auto& keep_of) {
-  Pair best{0, 1};
+Places cheapest(const std::vector<Operand>& operands, const auto& keep_of) {
+  Places best{0, 1};
   double least = INFINITY;
   for (size_t i = 0; i < operands.size(); ++i)
     for (size_t j = i + 1; j < operands.size(); ++j) {
@@ -222,7 +222,7 @@ Pair cheapest(const std::vector<Operand>& operands, const auto& keep_of) {
   return best;
 }
 
-Pair step_of(IntList path, size_t step, size_t count) {
+Places step_of(IntList path, size_t step, size_t count) {
   auto i = static_cast<size_t>(path[2 * step]), j = static_cast<size_t>(path[2 * step + 1]);
   TAEDA_CHECK(i < count && j < count && i != j, "step ", step, " of path must name two of the ", count,
               " operands left; got ", path[2 * step], " and ", path[2 * step + 1]);

@@ -20,8 +20,6 @@ namespace taeda::composite {
 
 namespace {
 
-const int64_t kFlat[] = {-1};
-
 // Zeros for the rows whose index is the padding's.
 Tensor without_padding(const Tensor& rows, const Tensor& indices, int64_t padding_idx) {
   if (padding_idx < 0) return rows;
@@ -36,7 +34,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, boo
   if (indices.dim() == 1) return ops::index_select(weight, 0, indices);
   std::vector<int64_t> sizes(indices.sizes().begin(), indices.sizes().end());
   sizes.push_back(weight.sizes()[1]);
-  return ops::view(ops::index_select(weight, 0, ops::reshape(indices, kFlat)), sizes);
+  return ops::view(ops::index_select(weight, 0, ops::reshape(indices, kValues<int64_t, -1>)), sizes);
 }
 
 Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
@@ -49,7 +47,7 @@ Tensor embedding_double_backward(const Tensor& grad, const Tensor& indices, int6
                                  bool scale_grad_by_freq) {
   Tensor rows = without_padding(ops::embedding(grad, indices), indices, padding_idx);
   if (!scale_grad_by_freq || indices.numel() == 0) return rows;
-  Tensor flat = ops::reshape(indices, kFlat);
+  Tensor flat = ops::reshape(indices, kValues<int64_t, -1>);
   Tensor count = ops::reshape(ops::index_select(ops::bincount(flat), 0, flat), indices.sizes());
   return ops::div(rows, ops::unsqueeze(count, -1));
 }

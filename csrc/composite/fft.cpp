@@ -12,6 +12,7 @@
 #include "api/ranges.h"
 #include "api/rearrange.h"
 #include "api/view.h"
+#include "composite/options.h"
 #include "shape/ops/fft.h"
 #include "shape/spec.h"
 
@@ -224,13 +225,6 @@ TAEDA_FFT(ihfft, from_real, false)
 // --- frequencies
 
 namespace {
-
-struct Options {
-  std::optional<DType> dtype;
-  std::optional<Layout> layout;
-  std::optional<Device> device;
-  std::optional<bool> pin_memory;
-};
 
 Tensor frequencies(int64_t from, int64_t to, const Options& o) {
   return ops::arange(Scalar(from), Scalar(to), Scalar(1), o.dtype, o.layout, o.device, o.pin_memory);

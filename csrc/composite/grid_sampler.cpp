@@ -26,7 +26,7 @@ namespace {
 
 using shape::Dims;
 
-enum Interpolation : int64_t { kLinear, kNearest, kCubic };
+enum Interpolation : int64_t { kGridLinear, kGridNearest, kGridCubic };
 enum Padding : int64_t { kZeros, kBorder, kReflection };
 
 // Pixels, as whole numbers of the grid's dtype, their weights and the slopes of these over the grid's coordinate.
@@ -68,9 +68,9 @@ struct Sampling {
   Along along(const Tensor& coordinate, int64_t size) const {
     const double half = static_cast<double>(align_corners ? size - 1 : size) / 2;
     Place p{shifted(coordinate, half, align_corners ? half : half - 0.5), ops::full_like(coordinate, Scalar(half))};
-    if (interpolation == kCubic) return cubics(p, size);
+    if (interpolation == kGridCubic) return cubics(p, size);
     p = padded(p, size);
-    if (interpolation == kNearest) {
+    if (interpolation == kGridNearest) {
       Tensor pixel = ops::detach(ops::round(p.at));
       return {{pixel}, {ops::ones_like(pixel)}, {ops::zeros_like(pixel)}};
     }
@@ -101,7 +101,7 @@ struct Sampling {
 };
 
 // The sums over all taps, of the flattened image (N, C, area) and points (N, P).
-struct Gradients {
+struct GridGradients {
   Tensor grad, image;
   std::vector<Along> axes;  // the last dimension first, as in the grid
   Dims sizes;               // of the image, likewise
@@ -161,7 +161,7 @@ Pair gradients(const Tensor& grad, const Tensor& input, const Tensor& grid, cons
   shape::check_grid(input, grid, rank);
   Pair both;
   if (may_record(grad, input, grid)) {
-    Gradients sums{ops::flatten(grad, 2), ops::flatten(input, 2), {}, {}, {}, {}};
+    GridGradients sums{ops::flatten(grad, 2), ops::flatten(input, 2), {}, {}, {}, {}};
     for (int64_t d = 0; d < rank; ++d) {
       sums.sizes.push_back(input.size(-1 - d));
       sums.axes.push_back(sampling.along(ops::flatten(ops::select(grid, -1, d), 1), input.size(-1 - d)));

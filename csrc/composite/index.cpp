@@ -12,21 +12,13 @@
 
 namespace taeda::composite {
 
-namespace {
-
-Tensor zeros_for(const Tensor& grad, IntList sizes) {
-  return ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
-}
-
-}  // namespace
-
 Tensor index_backward(const Tensor& grad, IntList sizes, TensorList indices) {
-  return ops::index_put(zeros_for(grad, sizes), indices, grad, true);
+  return ops::index_put(ops::new_zeros(grad, sizes), indices, grad, true);
 }
 
 Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accumulate) {
   if (accumulate) return grad;
-  return ops::index_put(grad, indices, zeros_for(grad, {}), false);
+  return ops::index_put(grad, indices, ops::new_zeros(grad, {}), false);
 }
 
 Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
@@ -41,7 +33,7 @@ void _index_put_impl_(const Tensor& self, TensorList indices, const Tensor& valu
 
 Tensor index_select_backward(const Tensor& grad, IntList self_sizes, int64_t dim, const Tensor& index) {
   if (self_sizes.empty()) return ops::reshape(grad, {});
-  return ops::index_add(zeros_for(grad, self_sizes), dim, index, grad);
+  return ops::index_add(ops::new_zeros(grad, self_sizes), dim, index, grad);
 }
 
 Tensor index_source_backward(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
@@ -103,12 +95,12 @@ std::tuple<Tensor, Tensor, Tensor> index_reduce_backward(const Tensor& grad, con
 }
 
 Tensor take_backward(const Tensor& grad, IntList sizes, const Tensor& index) {
-  return ops::put(zeros_for(grad, sizes), index, grad, true);
+  return ops::put(ops::new_zeros(grad, sizes), index, grad, true);
 }
 
 Tensor put_self_backward(const Tensor& grad, const Tensor& index, bool accumulate) {
   if (accumulate) return grad;
-  return ops::put(grad, index, zeros_for(grad, index.sizes()), false);
+  return ops::put(grad, index, ops::new_zeros(grad, index.sizes()), false);
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {

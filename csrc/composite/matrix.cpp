@@ -10,16 +10,12 @@
 #include "api/unary.h"
 #include "api/view.h"
 #include "core/warn.h"
+#include "shape/linalg_rules.h"
 #include "shape/ops/linalg.h"
 
 namespace taeda::composite {
 
 namespace {
-
-void check_square(const Tensor& t) {
-  TAEDA_CHECK(t.dim() >= 2 && t.size(-1) == t.size(-2), "needs square matrices in the last two dimensions; got shape ",
-              t.sizes());
-}
 
 // The dynamic program of Cormen et al., "Introduction to Algorithms", 15.2: where to split each chain i..j.
 std::vector<std::vector<size_t>> best_splits(const std::vector<int64_t>& sizes) {
@@ -78,7 +74,7 @@ Tensor chain_matmul(TensorList matrices) {
 }
 
 Tensor linalg_matrix_power(const Tensor& self, int64_t n) {
-  check_square(self);
+  shape::check_square(self);
   if (n == 0) {  // which records, so that it has a gradient: zeros
     Tensor result = ops::clone(self, MemoryFormat::Contiguous);
     ops::copy_(result, ops::eye(self.size(-1), self.dtype(), std::nullopt, self.device()));

@@ -12,13 +12,12 @@ namespace taeda::composite {
 
 namespace {
 template <class F>
-std::vector<Tensor> each(TensorList tensors, F&& function) {
+std::vector<Tensor> from_each(TensorList tensors, F&& function) {
   std::vector<Tensor> result;
   result.reserve(tensors.size());
   for (const Tensor& t : tensors) result.push_back(function(t));
   return result;
 }
-constexpr IntList kFlat = kValues<int64_t, -1>;
 }  // namespace
 
 Tensor reshape(const Tensor& self, IntList shape) {
@@ -30,7 +29,7 @@ Tensor reshape(const Tensor& self, IntList shape) {
 std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   std::vector<shape::Operand> operands(tensors.begin(), tensors.end());
   shape::Dims sizes = shape::broadcast_sizes(operands);
-  return each(tensors, [&](const Tensor& t) { return ops::expand(t, sizes); });
+  return from_each(tensors, [&](const Tensor& t) { return ops::expand(t, sizes); });
 }
 
 Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
@@ -58,7 +57,7 @@ Tensor unflatten(const Tensor& self, int64_t dim, IntList sizes) {
   return ops::view(self, all);
 }
 
-Tensor ravel(const Tensor& self) { return ops::reshape(ops::contiguous(self), kFlat); }
+Tensor ravel(const Tensor& self) { return ops::reshape(ops::contiguous(self), kValues<int64_t, -1>); }
 
 Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? ops::reshape(self, kList<int64_t, 1, 1>) : self; }
 Tensor atleast_2d(const Tensor& self) {
@@ -71,13 +70,13 @@ Tensor atleast_3d(const Tensor& self) {
   return ops::unsqueeze(self.dim() == 1 ? ops::unsqueeze(self, 0) : self, -1);
 }
 std::vector<Tensor> atleast_1d(TensorList tensors) {
-  return each(tensors, [](const Tensor& t) { return ops::atleast_1d(t); });
+  return from_each(tensors, [](const Tensor& t) { return ops::atleast_1d(t); });
 }
 std::vector<Tensor> atleast_2d(TensorList tensors) {
-  return each(tensors, [](const Tensor& t) { return ops::atleast_2d(t); });
+  return from_each(tensors, [](const Tensor& t) { return ops::atleast_2d(t); });
 }
 std::vector<Tensor> atleast_3d(TensorList tensors) {
-  return each(tensors, [](const Tensor& t) { return ops::atleast_3d(t); });
+  return from_each(tensors, [](const Tensor& t) { return ops::atleast_3d(t); });
 }
 
 // --- the order of dimensions

@@ -60,7 +60,7 @@ Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntLi
 
 namespace {
 
-struct Gradients {
+struct ScatterGradients {
   Tensor self, src;
 };
 
@@ -72,8 +72,8 @@ Tensor window_of(const Tensor& src, const Tensor& index) {
   return part;
 }
 
-Gradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
-                  bool include_self) {
+ScatterGradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
+                         bool include_self) {
   Tensor ones = ops::ones_like(part);
   Tensor count = include_self ? ops::ones_like(self) : ops::zeros_like(self);
   count = ops::clamp_min(ops::scatter_add(count, dim, index, ones), Scalar(1));
@@ -82,8 +82,8 @@ Gradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, const Ten
 }
 
 // The product of the others: by division where nothing is zero; where one factor is, it alone has a gradient.
-Gradients of_product(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
-                     bool include_self, const Tensor& result) {
+ScatterGradients of_product(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
+                            const Tensor& part, bool include_self, const Tensor& result) {
   Tensor zero = ops::eq(part, Scalar(0));
   Tensor zeros_here = ops::scatter_add(ops::zeros_like(self), dim, index, ops::_to_copy(zero, self.dtype()));
   Tensor self_zero = ops::eq(self, Scalar(0));
@@ -102,8 +102,8 @@ Gradients of_product(const Tensor& grad, const Tensor& self, int64_t dim, const 
           gradient(part, zero, at(result), at(without_zeros), at(zeros_here), at(grad))};
 }
 
-Gradients of_extreme(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& part,
-                     const Tensor& result) {
+ScatterGradients of_extreme(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
+                            const Tensor& part, const Tensor& result) {
   Tensor self_is = ops::_to_copy(ops::eq(self, result), grad.dtype());
   Tensor src_is = ops::_to_copy(ops::eq(part, ops::gather(result, dim, index)), grad.dtype());
   Tensor count = ops::scatter_add(self_is, dim, index, src_is);
@@ -118,7 +118,7 @@ std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, c
                                                            std::string_view reduce, bool include_self,
                                                            const Tensor& result) {
   Tensor part = window_of(src, index);
-  Gradients g;
+  ScatterGradients g;
   if (index.numel() == 0)
     g = {grad, ops::zeros_like(part)};
   else if (reduce == "sum" || reduce == "add")

@@ -26,8 +26,6 @@ Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const
 
 namespace {
 
-const int64_t kFlat[] = {-1};
-
 Tensor nan_like(const Tensor& self) {
   TAEDA_CHECK(is_floating(self.dtype()) || self.numel() > 0, "an empty tensor of ", self.dtype(), " has no median");
   return ops::full(IntList(), Scalar(NAN), self.dtype(), std::nullopt, self.device());
@@ -37,12 +35,12 @@ Tensor nan_like(const Tensor& self) {
 
 Tensor median(const Tensor& self) {
   if (self.numel() == 0) return nan_like(self);
-  return std::get<0>(ops::median(ops::reshape(self, kFlat), 0));
+  return std::get<0>(ops::median(ops::reshape(self, kValues<int64_t, -1>), 0));
 }
 
 Tensor nanmedian(const Tensor& self) {
   if (self.numel() == 0) return nan_like(self);
-  return std::get<0>(ops::nanmedian(ops::reshape(self, kFlat), 0));
+  return std::get<0>(ops::nanmedian(ops::reshape(self, kValues<int64_t, -1>), 0));
 }
 
 Tensor share_evenly(const Tensor& grad, const Tensor& self, const Tensor& result) {

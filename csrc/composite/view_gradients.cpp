@@ -34,34 +34,28 @@ Tensor permute_backward(const Tensor& grad_output, IntList dims) {
   return ops::permute(grad_output, inverse);
 }
 
-namespace {
-Tensor zeros_for(const Tensor& grad, IntList sizes) {
-  return ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
-}
-}  // namespace
-
 Tensor select_backward(const Tensor& grad_output, IntList input_sizes, int64_t dim, int64_t index) {
-  Tensor result = zeros_for(grad_output, input_sizes);
+  Tensor result = ops::new_zeros(grad_output, input_sizes);
   ops::copy_(ops::select(result, dim, index), grad_output);
   return result;
 }
 
 Tensor slice_backward(const Tensor& grad_output, IntList input_sizes, int64_t dim, std::optional<int64_t> start,
                       std::optional<int64_t> end, int64_t step) {
-  Tensor result = zeros_for(grad_output, input_sizes);
+  Tensor result = ops::new_zeros(grad_output, input_sizes);
   ops::copy_(ops::slice(result, dim, start, end, step), grad_output);
   return result;
 }
 
 Tensor diagonal_backward(const Tensor& grad_output, IntList input_sizes, int64_t offset, int64_t dim1, int64_t dim2) {
-  Tensor result = zeros_for(grad_output, input_sizes);
+  Tensor result = ops::new_zeros(grad_output, input_sizes);
   ops::copy_(ops::diagonal(result, offset, dim1, dim2), grad_output);
   return result;
 }
 
 // Windows that overlap are added in as few calls as there are elements in a window, or windows.
 Tensor unfold_backward(const Tensor& grad_output, IntList input_sizes, int64_t dim, int64_t size, int64_t step) {
-  Tensor result = zeros_for(grad_output, input_sizes);
+  Tensor result = ops::new_zeros(grad_output, input_sizes);
   if (input_sizes.empty()) return ops::add(result, ops::reshape(grad_output, {}));
   dim = wrap_dim(dim, static_cast<int64_t>(input_sizes.size()));
   int64_t windows = grad_output.sizes()[dim];
@@ -87,7 +81,7 @@ Tensor as_strided_backward(const Tensor& grad_output, IntList input_size, IntLis
   int64_t input_end = extent(input_size, input_stride, input_offset);
   int64_t length = std::max<int64_t>(std::max(input_end, extent(size, stride, offset)) - base, 0);
   std::vector<int64_t> flat{-1};
-  Tensor buffer = zeros_for(grad_output, std::vector<int64_t>{length});
+  Tensor buffer = ops::new_zeros(grad_output, std::vector<int64_t>{length});
   Tensor positions = ops::arange(Scalar(length), DType::Int64, std::nullopt, grad_output.device());
   Tensor shown = ops::reshape(ops::as_strided(positions, size, stride, offset - base), flat);
   buffer = ops::index_add(buffer, 0, shown, ops::reshape(grad_output, flat));

@@ -7,18 +7,12 @@
 #include "api/create.h"
 #include "api/ranges.h"
 #include "api/unary.h"
+#include "composite/options.h"
 #include "shape/ops/windows.h"
 
 namespace taeda::composite {
 
 namespace {
-
-struct Options {
-  std::optional<DType> dtype;
-  std::optional<Layout> layout;
-  std::optional<Device> device;
-  std::optional<bool> pin_memory;
-};
 
 // `formula` takes positions from 0 to 1; computed in float at least, as half types are too coarse for positions.
 template <class F>

@@ -57,6 +57,9 @@ void set_num_threads(int count) {
 }
 
 void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, const void* body) {
+  if (end <= begin) return;
+  grain = std::max<int64_t>(grain, 1);
+  if (end - begin <= grain) return piece(body, begin, end);
   int64_t pieces = (end - begin + grain - 1) / grain;
   int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
   if (threads == 1 || t_inside) {

@@ -19,13 +19,12 @@ TAEDA_API void run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece
 
 // Calls fn(from, to) over [begin, end) in pieces of `grain` (the last one may be shorter), in any order and on any
 // thread. The first error of a piece is thrown here once all are done. One piece or one thread: no pool is touched.
+// `fn` is compiled once, whichever way it is called.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& fn) {
-  if (end <= begin) return;
-  if (end - begin <= grain) return fn(begin, end);
   detail::run_pieces(
-      begin, end, std::max<int64_t>(grain, 1),
-      [](const void* body, int64_t from, int64_t to) { (*static_cast<const F*>(body))(from, to); }, &fn);
+      begin, end, grain, [](const void* body, int64_t from, int64_t to) { (*static_cast<const F*>(body))(from, to); },
+      &fn);
 }
 
 // Elements of simple arithmetic below which a second thread does not pay.

@@ -6,7 +6,7 @@
 
 namespace taeda {
 
-// How an argument of a C++ type is read from a Value; `Held` keeps alive what a span or reference points to.
+// How an argument of a C++ type is read from a Value: `Held` is what lives while the call lasts.
 template <class T>
 struct Unbox;
 
@@ -43,6 +43,11 @@ struct Unbox<std::optional<T>> {
   static Held read(const Value& v) { return v.is_none() ? Held() : Held(Unbox<T>::read(v)); }
 };
 
+template <class T>
+[[gnu::noinline]] void push(Stack& stack, const T& value) {
+  stack.emplace_back(value);
+}
+
 template <class R>
 struct Results {
   static void push(Stack& stack, R&& result) { stack.emplace_back(std::move(result)); }
@@ -68,41 +73,50 @@ struct Results<std::tuple<Ts...>> {
   }
 };
 
-// In-place and out ops return nothing in C++; boxed, their results are the mutable arguments. Signature::call_unboxed
-// leaves the arguments of a void function in `stack` for the caller (Op::call_boxed) to pick those from.
+// What a signature needs to cross between the two kinds of call. In-place and out ops return nothing in C++; boxed,
+// their results are the mutable arguments: Signature::call_unboxed leaves the arguments of a void function in `stack`
+// for the caller (Op::call_boxed) to pick those from.
 template <class Sig>
 struct Boxing;
 
 template <class R, class... Args>
 struct Boxing<R(Args...)> {
-  static R call_boxed(const BoxedFunction& kernel, const Op& op, KeySet keys, Args... args) {
+  using Plain = R (*)(Args...);
+  using Layer = R (*)(KeySet, Args...);
+  static const Signature signature;
+
+  [[gnu::always_inline]] static R call(void* function, bool is_layer, KeySet keys, Args... args) {
+    if (is_layer) return reinterpret_cast<Layer>(function)(keys, std::forward<Args>(args)...);
+    return reinterpret_cast<Plain>(function)(std::forward<Args>(args)...);
+  }
+
+  // What a slot that is unknown as yet, or boxed, comes to.
+  static R call_slow(const Op& op, KeySet keys, Args... args) {
+    uintptr_t slot = op.resolve(keys);
+    void* address = reinterpret_cast<void*>(slot & ~kSlotBits);
+    if (!(slot & kBoxedBit)) return call(address, slot & kLayerBit, keys, std::forward<Args>(args)...);
     Stack stack;
     stack.reserve(sizeof...(Args) + 2);
-    (stack.emplace_back(args), ...);
-    kernel(op, keys, stack);
+    (push(stack, args), ...);
+    static_cast<const Kernel*>(address)->boxed(op, keys, stack);
     if constexpr (!std::is_void_v<R>) return Results<R>::pop(stack);
   }
 
-  static void call_unboxed(void* kernel, bool is_layer, KeySet keys, Stack& stack) {
-    call_unboxed(kernel, is_layer, keys, stack, std::index_sequence_for<Args...>());
-  }
-  template <size_t... I>
-  static void call_unboxed(void* kernel, bool is_layer, KeySet keys, Stack& stack, std::index_sequence<I...>) {
-    constexpr size_t n = sizeof...(Args);
-    size_t base = stack.size() - n;
-    std::tuple<typename Unbox<Args>::Held...> held{Unbox<Args>::read(stack[base + I])...};
-    auto invoke = [&]() -> R {
-      if (is_layer) return reinterpret_cast<R (*)(KeySet, Args...)>(kernel)(keys, std::get<I>(held)...);
-      return reinterpret_cast<R (*)(Args...)>(kernel)(std::get<I>(held)...);
-    };
-    if constexpr (std::is_void_v<R>) {
-      invoke();
-    } else {
-      R result = invoke();
-      stack.resize(base);
-      Results<R>::push(stack, std::move(result));
-    }
+  static void call_unboxed(void* function, bool is_layer, KeySet keys, Stack& stack) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      size_t base = stack.size() - sizeof...(Args);
+      if constexpr (std::is_void_v<R>) {
+        call(function, is_layer, keys, Unbox<Args>::read(stack[base + I])...);
+      } else {
+        R result = call(function, is_layer, keys, Unbox<Args>::read(stack[base + I])...);
+        stack.resize(base);
+        Results<R>::push(stack, std::move(result));
+      }
+    }(std::index_sequence_for<Args...>());
   }
 };
+
+template <class R, class... Args>
+constexpr Signature Boxing<R(Args...)>::signature{&Boxing::call_unboxed};
 
 }  // namespace taeda

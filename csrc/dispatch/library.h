@@ -62,7 +62,7 @@ class TAEDA_API Library {
     auto kernel = std::make_shared<Kernel>();
     void* address = reinterpret_cast<void*>(function);
     kernel->unboxed = address;
-    kernel->signature = &TypedOp<typename Unboxed::Signature>::boxing;
+    kernel->signature = &Boxed::signature;
     kernel->takes_keys = Unboxed::kTakesKeys;
     kernel->boxed = [address](const Op& called, KeySet keys, Stack& stack) {
       Boxed::call_unboxed(address, Unboxed::kTakesKeys, keys, stack);

@@ -59,11 +59,18 @@ Value::Value(const Scalar& v) {
   }
 }
 
+Value::Value(const Tensor& v) : tag_(v.defined() ? Tag::Tensor : Tag::None) {
+  payload_.object = Tensor(v).detach_ref();
+}
 Value::Value(std::string_view v) : tag_(Tag::String) { payload_.object = boxed(std::string(v)); }
 Value::Value(std::vector<int64_t> v) : tag_(Tag::IntList) { payload_.object = boxed(std::move(v)); }
 Value::Value(std::vector<double> v) : tag_(Tag::FloatList) { payload_.object = boxed(std::move(v)); }
 Value::Value(std::vector<Tensor> v) : tag_(Tag::TensorList) { payload_.object = boxed(std::move(v)); }
 Value::Value(std::vector<Scalar> v) : tag_(Tag::ScalarList) { payload_.object = boxed(std::move(v)); }
+Value::Value(IntList v) : Value(std::vector<int64_t>(v.begin(), v.end())) {}
+Value::Value(std::span<const double> v) : Value(std::vector<double>(v.begin(), v.end())) {}
+Value::Value(TensorList v) : Value(std::vector<Tensor>(v.begin(), v.end())) {}
+Value::Value(std::span<const Scalar> v) : Value(std::vector<Scalar>(v.begin(), v.end())) {}
 
 Value Value::bool_list(std::vector<int64_t> v) {
   Value list(std::move(v));

@@ -48,17 +48,17 @@ class TAEDA_API Value {
   Value(Layout v) : tag_(Tag::Layout) { payload_.integer = static_cast<int>(v); }
   Value(MemoryFormat v) : tag_(Tag::MemoryFormat) { payload_.integer = static_cast<int>(v); }
   Value(const Scalar& v);
-  Value(Tensor v) : tag_(v.defined() ? Tag::Tensor : Tag::None) { payload_.object = v.detach_ref(); }
+  Value(const Tensor& v);
   Value(std::string_view v);
   Value(const char* v) : Value(std::string_view(v)) {}  // or it would become a bool
   Value(std::vector<int64_t> v);
   Value(std::vector<double> v);
   Value(std::vector<Tensor> v);
   Value(std::vector<Scalar> v);
-  Value(IntList v) : Value(std::vector<int64_t>(v.begin(), v.end())) {}
-  Value(std::span<const double> v) : Value(std::vector<double>(v.begin(), v.end())) {}
-  Value(TensorList v) : Value(std::vector<Tensor>(v.begin(), v.end())) {}
-  Value(std::span<const Scalar> v) : Value(std::vector<Scalar>(v.begin(), v.end())) {}
+  Value(IntList v);
+  Value(std::span<const double> v);
+  Value(TensorList v);
+  Value(std::span<const Scalar> v);
   static Value bool_list(std::vector<int64_t> v);
   Value(Ref<Generator> v);
   template <class T>

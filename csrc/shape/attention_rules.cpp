@@ -25,7 +25,7 @@ Spec like_query(const Tensor& query, int64_t value_width) {
 
 std::tuple<Spec, Spec> attention(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& bias, bool,
                                  double) {
-  if (!is_floating(query.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", query.dtype());
+  check_floating(query);
   TAEDA_CHECK(query.dim() == 4 && key.dim() == 4 && value.dim() == 4,
               "query, key and value must be (N, H, length, E); got shapes ", query.sizes(), ", ", key.sizes(), " and ",
               value.sizes());

@@ -17,9 +17,9 @@ void check_matrices(const Tensor& t) {
   check_field(t);
 }
 
-void check_square(const Tensor& t) {
-  check_matrices(t);
-  TAEDA_CHECK(t.size(-1) == t.size(-2), "needs square matrices in the last two dimensions; got shape ", t.sizes());
+void check_square_field(const Tensor& t) {
+  check_field(t);
+  check_square(t);
 }
 
 IntList batch_of(const Tensor& t) { return t.sizes().first(t.dim() - 2); }
@@ -47,6 +47,11 @@ Spec vectors(Dims batch, int64_t length, DType dtype) {
 
 }  // namespace
 
+void check_square(const Tensor& t) {
+  TAEDA_CHECK(t.dim() >= 2 && t.size(-1) == t.size(-2), "needs square matrices in the last two dimensions; got shape ",
+              t.sizes());
+}
+
 std::tuple<Spec, Spec, Spec> lu_factor(const Tensor& A, bool pivot, bool) {
   check_matrices(A);
   TAEDA_CHECK(pivot, "on the CPU rows are always exchanged; leave pivot=True");
@@ -63,7 +68,7 @@ Spec permutation(const Tensor& pivots, int64_t rows) {
 }
 
 std::tuple<Spec, Spec> inv(const Tensor& A, bool) {
-  check_square(A);
+  check_square_field(A);
   return {by_columns(batch_of(A), A.size(-1), A.size(-1), A.dtype()), Spec{batch_of(A), DType::Int32}};
 }
 
@@ -79,7 +84,7 @@ void check_system(const Tensor& A, const Tensor& B, int64_t rows) {
 }  // namespace
 
 std::tuple<Spec, Spec> solve(const Tensor& A, const Tensor& B, bool left, bool) {
-  check_square(A);
+  check_square_field(A);
   TAEDA_CHECK(B.dim() >= 1, "B must have 1 dimension or more; got shape ", B.sizes());
   if (is_vector_side(A, B)) {
     TAEDA_CHECK(left, "left=False needs matrices on both sides; got B of shape ", B.sizes());
@@ -95,7 +100,7 @@ std::tuple<Spec, Spec> solve(const Tensor& A, const Tensor& B, bool left, bool) 
 }
 
 Spec solve_triangular(const Tensor& self, const Tensor& B, bool, bool left, bool) {
-  check_square(self);
+  check_square_field(self);
   check_matrices(B);
   check_system(self, B, B.size(left ? -2 : -1));
   return by_columns(broadcast_sizes(batch_of(self), batch_of(B)), B.size(-2), B.size(-1), self.dtype());
@@ -124,7 +129,7 @@ std::tuple<Spec, Spec, Spec> svd(const Tensor& A, bool full_matrices, bool compu
 }
 
 std::tuple<Spec, Spec> eigh(const Tensor& A, std::string_view UPLO, bool compute_v) {
-  check_square(A);
+  check_square_field(A);
   TAEDA_CHECK(UPLO == "L" || UPLO == "U" || UPLO == "l" || UPLO == "u", "UPLO must be 'L' or 'U'; got '", UPLO, "'");
   int64_t n = A.size(-1);
   return {vectors(batch_of(A), n, to_real(A.dtype())),
@@ -132,7 +137,7 @@ std::tuple<Spec, Spec> eigh(const Tensor& A, std::string_view UPLO, bool compute
 }
 
 std::tuple<Spec, Spec> eig(const Tensor& self) {
-  check_square(self);
+  check_square_field(self);
   int64_t n = self.size(-1);
   DType dtype = to_complex(self.dtype());
   return {vectors(batch_of(self), n, dtype), by_columns(batch_of(self), n, n, dtype)};
@@ -157,14 +162,14 @@ std::tuple<Spec, Spec> geqrf(const Tensor& self) {
 }
 
 std::tuple<Spec, Spec, Spec> ldl_factor(const Tensor& self, bool, bool) {
-  check_square(self);
+  check_square_field(self);
   int64_t n = self.size(-1);
   return {by_columns(batch_of(self), n, n, self.dtype()), vectors(batch_of(self), n, DType::Int32),
           Spec{batch_of(self), DType::Int32}};
 }
 
 Spec ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool) {
-  check_square(LD);
+  check_square_field(LD);
   check_matrices(B);
   check_system(LD, B, B.size(-2));
   TAEDA_CHECK(pivots.dtype() == DType::Int32 && std::ranges::equal(pivots.sizes(), LD.sizes().first(LD.dim() - 1)),

@@ -8,7 +8,7 @@ namespace {
 
 void check_arguments(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
                      int64_t class_dim) {
-  if (!is_floating(self.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
+  check_floating(self);
   TAEDA_CHECK(target.dtype() == DType::Int64 || target.dtype() == DType::UInt8,
               "target must hold int64 class numbers; got ", target.dtype());
   TAEDA_CHECK(reduction >= 0 && reduction <= 2, "reduction must be 0 (none), 1 (mean) or 2 (sum); got ", reduction);

@@ -9,10 +9,6 @@ namespace taeda::shape {
 
 namespace {
 
-void check_floating(const Tensor& input) {
-  if (!is_floating(input.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", input.dtype());
-}
-
 // A half input may have parameters of its own dtype or of float.
 void check_parameter(const Tensor& t, const char* what, const Tensor& input, IntList wanted) {
   if (!t.defined()) return;

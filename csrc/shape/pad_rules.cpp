@@ -64,7 +64,7 @@ Spec resample(const Tensor& self, int64_t dim, int64_t size, int64_t mode, bool,
 
 Spec resample_backward(const Tensor& upper, int64_t dim, int64_t size, int64_t mode, bool align_corners,
                        std::optional<double> scale) {
-  if (!is_floating(upper.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", upper.dtype());
+  check_floating(upper);
   return resample(upper, dim, size, mode, align_corners, scale);
 }
 

@@ -69,10 +69,6 @@ Spec adaptive(const Tensor& self, int64_t rank, IntList output_size, DType dtype
   return pooled(self, rank, count, dtype, is_mean);
 }
 
-void check_floating(const Tensor& t) {
-  if (!is_floating(t.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", t.dtype());
-}
-
 }  // namespace
 
 PoolGeometry::PoolGeometry(IntList sizes, int64_t rank, IntList kernel_size, IntList strides, IntList paddings,

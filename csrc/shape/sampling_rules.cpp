@@ -6,10 +6,6 @@ namespace taeda::shape {
 
 namespace {
 
-void check_floating(const Tensor& t) {
-  if (!is_floating(t.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", t.dtype());
-}
-
 Spec sampled(const Tensor& input, const Tensor& grid, int64_t rank) {
   check_grid(input, grid, rank);
   check_floating(input);

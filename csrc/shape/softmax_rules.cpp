@@ -17,7 +17,7 @@ Spec softmax_backward(const Tensor& grad_output, const Tensor& output, int64_t d
   TAEDA_CHECK(std::ranges::equal(grad_output.sizes(), output.sizes()) && grad_output.dtype() == output.dtype(),
               "the gradient must be like the output, ", output.dtype(), " of shape ", output.sizes(), "; got ",
               grad_output.dtype(), " of shape ", grad_output.sizes());
-  if (!is_floating(output.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", output.dtype());
+  check_floating(output);
   bool narrows = output.dtype() == DType::Float32 && input_dtype == DType::Float16;  // half_to_float back
   return {Dims(output.sizes()), narrows ? input_dtype : output.dtype()};
 }

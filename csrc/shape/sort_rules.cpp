@@ -97,7 +97,7 @@ Spec searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_in
 }
 
 Spec histc(const Tensor& self, int64_t bins, const Scalar&, const Scalar&) {
-  if (!is_floating(self.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", self.dtype());
+  check_floating(self);
   TAEDA_CHECK(bins > 0, "bins must be positive; got ", bins);
   return {{bins}, self.dtype()};
 }

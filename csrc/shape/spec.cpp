@@ -63,6 +63,10 @@ void copy_to_out(const Tensor& result, const Tensor& out) {
   ops::copy_(out, result);
 }
 
+void check_floating(const Tensor& t) {
+  if (!is_floating(t.dtype())) TAEDA_FAIL(NotImplemented, "is for floating-point tensors; got ", t.dtype());
+}
+
 void check_inplace_result(const Tensor& self, IntList sizes, DType dtype) {
   TAEDA_CHECK(can_cast(dtype, self.dtype()), "the result has dtype ", dtype, ", which self (", self.dtype(),
               ") cannot hold");

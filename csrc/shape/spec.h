@@ -98,6 +98,7 @@ class Out {
   Tensor temporary_;
 };
 
+void check_floating(const Tensor& t);  // or NotImplementedError
 void copy_to_out(const Tensor& result, const Tensor& out);
 // RuntimeError unless a result of these sizes and dtype may be written into `self`.
 void check_inplace_result(const Tensor& self, IntList sizes, DType dtype);

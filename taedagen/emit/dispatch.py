@@ -46,6 +46,7 @@ def _api(plan: Plan, family: Family) -> str:
 
 
 def _prototype(plan: Plan, op: Op) -> str:
+    """With default arguments, which may be said only once in a unit."""
     arguments = op.schema.arguments
     first = cpp.optional_from(op, plan.ops_named(op.cpp_name))
     shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
@@ -55,7 +56,10 @@ def _prototype(plan: Plan, op: Op) -> str:
 def prototypes(plan: Plan, body: list[str]) -> list[str]:
     """Declares the ops that ``body`` calls, and no others: a new op then changes nobody else's unit."""
     called = set(re.findall(r"\bops::(\w+)", "\n".join(body)))
-    found = [_prototype(plan, op) for family in plan.declared for op in family.declared if op.cpp_name in called]
+    found = [
+        f"TAEDA_API {cpp.return_type(op)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});"
+        for family in plan.declared for op in family.declared if op.cpp_name in called
+    ]  # fmt: skip
     return ["namespace ops {", *found, "}  // namespace ops"] if found else []
 
 
@@ -64,7 +68,7 @@ def _table_header(family: Family) -> str:
     signatures = sorted({cpp.signature(op) for op in family.ops})
     return _lines(
         _HEADER.format(sources=family.source), "#pragma once", '#include "dispatch/call.h"', "", "namespace taeda {",
-        *(f"extern template struct TypedOp<{signature}>;" for signature in signatures), "", "namespace table {",
+        *(f"extern template struct Boxing<{signature}>;" for signature in signatures), "", "namespace table {",
         f"TAEDA_API extern const Op {family.name}[{len(family.ops)}];",
         *(f"constexpr TypedOp<{cpp.signature(op)}> {cpp.entry_name(op)}{{{family.name}[{i}]}};"
           for i, op in enumerate(family.ops)),
@@ -74,12 +78,12 @@ def _table_header(family: Family) -> str:
 
 def _table(plan: Plan, family: Family) -> str:
     """The constant data of the family's ops."""
-    lines = [_HEADER.format(sources=family.source), "namespace {", f'constexpr char kFile[] = "{family.source}";', ""]
+    lines = [_HEADER.format(sources=family.source), "namespace {"]
     for op in family.ops:
         lines += _constants(plan, op)
-    entries = ", ".join(f"Op(infos[{i}])" for i in range(len(family.ops)))
+    entries = ", ".join(f"Op({family.name}_infos[{i}])" for i in range(len(family.ops)))
     return _lines(
-        *lines, "const OpInfo infos[] = {", *(_info(plan, op) for op in family.ops), "};", "}  // namespace", "",
+        *lines, f"const OpInfo {family.name}_infos[] = {{", *(_info(plan, op) for op in family.ops), "};", "}  // namespace", "",
         f"const Op table::{family.name}[] = {{{entries}}};",
     )  # fmt: skip
 
@@ -136,7 +140,7 @@ def _info(plan: Plan, op: Op) -> str:
     fields = [
         f'"aten::{op.schema.name}"', f'"{op.schema.overload}"', cpp.string(f"aten::{op.schema}"),
         f"{entry}_params" if op.schema.arguments else "nullptr", f"{entry}_kernels" if kernels else "nullptr",
-        f"&table::{entry}.boxing", "kFile", str(declaration.where[1]),
+        f"&decltype(table::{entry})::Boxing::signature", cpp.string(declaration.where[0]), str(declaration.where[1]),
         str(len(op.schema.arguments)), str(len(op.schema.returns)), str(len(kernels)), str(len(op.outs)), mutable, tags,
     ]  # fmt: skip
     return f"    {{{', '.join(fields)}}},"
@@ -185,7 +189,7 @@ def _signatures(plan: Plan) -> dict[str, str]:
     return {
         f"csrc/dispatch/signatures_{i}.cpp": _lines(
             _HEADER.format(sources="all families"), '#include "dispatch/call.h"', "", "namespace taeda {",
-            *(f"template struct TypedOp<{signature}>;" for signature in sorted(chunk)), "}  // namespace taeda",
+            *(f"template struct Boxing<{signature}>;" for signature in sorted(chunk)), "}  // namespace taeda",
         )
         for i, chunk in enumerate(chunks)
     }  # fmt: skip

@@ -22,8 +22,10 @@ METADATA = {
     "storage_offset": "int",
 }
 _INFIX = cpp.INFIX | {"logical_and": "&&", "logical_or": "||"}
-_SWAPPED = {"add": "add", "mul": "mul", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne",
-            "maximum": "maximum", "minimum": "minimum"}  # fmt: skip
+# With a number and a tensor; and with the number first.
+_CLAMPS = {"maximum": "clamp_min", "minimum": "clamp_max"}
+_SWAPPED = {"add": "add", "mul": "mul", "sub": "rsub", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq",
+            "ne": "ne"} | _CLAMPS  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -94,16 +96,16 @@ class Lowering:
         if node.name == "conj":  # most tensors are real, for which it is nothing
             return Typed(f"conj_of({values[0].text})", "Tensor")
         if node.name == "where" and not values[0].is_tensor:
-            return _chosen(values)
+            return self._chosen(values, node)
         name = CALLS[node.name].op or node.name if node.name in CALLS else node.name
         if len(values) == 2 and not values[0].is_tensor and values[1].is_tensor and not named:
-            swapped = self._number_first(name, values[0], values[1])
+            swapped = self._number_first(name, values[0], values[1], node)
             if swapped:
                 return swapped
         if name == "mul" and len(values) == 2 and values[0].is_tensor and values[1].type == "Scalar":
             return Typed(f"scaled({values[0].text}, {values[1].text})", "Tensor")
-        if name in ("maximum", "minimum") and len(values) == 2 and not values[1].is_tensor:
-            name = "clamp_min" if name == "maximum" else "clamp_max"
+        if name in _CLAMPS and len(values) == 2 and not values[1].is_tensor:
+            name = _CLAMPS[name]
         return self._op(name, values, named, node)
 
     def _metadata(self, node: Expr) -> Typed:
@@ -148,17 +150,17 @@ class Lowering:
             return Typed(f"number::{node.name}({', '.join(texts)})", "Scalar" if is_scalar else "float")
         return self._op(node.name, values, {k: self.expression(v) for k, v in node.kwargs}, node)
 
-    def _number_first(self, name: str, number: Typed, tensor: Typed) -> Typed | None:
-        if name in _SWAPPED:
-            swapped = _SWAPPED[name]
-            if swapped in ("maximum", "minimum"):
-                swapped = "clamp_min" if swapped == "maximum" else "clamp_max"
-            return Typed(f"ops::{swapped}({tensor.text}, {_scalar(number)})", "Tensor")
-        if name == "sub":
-            return Typed(f"ops::rsub({tensor.text}, {_scalar(number)})", "Tensor")
+    def _number_first(self, name: str, number: Typed, tensor: Typed, node: Expr) -> Typed | None:
         if name == "div":
-            return Typed(f"ops::mul(ops::reciprocal({tensor.text}), {_scalar(number)})", "Tensor")
-        return None
+            return self._op("mul", [self._op("reciprocal", [tensor], {}, node), number], {}, node)
+        return self._op(_SWAPPED[name], [tensor, number], {}, node) if name in _SWAPPED else None
+
+    def _chosen(self, values: list[Typed], node: Expr) -> Typed:
+        """A choice by a number: made in C++, with a tensor either way."""
+        condition, *branches = values
+        like = next(b for b in branches if b.is_tensor)
+        texts = [b.text if b.is_tensor else self._op("full_like", [like, b], {}, node).text for b in branches]
+        return Typed(f"({condition.text} ? {texts[0]} : {texts[1]})", "Tensor")
 
     def _op(self, name: str, values: list[Typed], named: dict[str, Typed], node: Expr) -> Typed:
         candidates = [op.schema for d in REGISTRY.named(name.removesuffix("_")) + REGISTRY.named(name) for op in d.ops()
@@ -176,14 +178,6 @@ class Lowering:
         shown = ", ".join([v.type for v in values] + [f"{k}={v.type}" for k, v in named.items()])
         reason = "there is no such op" if not candidates else f"no overload of it takes ({shown})"
         raise self.declaration.fail(f"the derivative calls '{name}', but {reason}", self.declaration.derivative_where)
-
-
-def _chosen(values: list[Typed]) -> Typed:
-    """A choice by a number: made in C++, with a tensor either way."""
-    condition, *branches = values
-    like = next(b.text for b in branches if b.is_tensor)
-    texts = [b.text if b.is_tensor else f"ops::full_like({like}, {_scalar(b)})" for b in branches]
-    return Typed(f"({condition.text} ? {texts[0]} : {texts[1]})", "Tensor")
 
 
 def _constant(value: object) -> Typed:

@@ -193,7 +193,7 @@ def _through_functional(op: Op, space: str) -> list[str]:
     if op.variant == "inplace":
         first = cpp.identifier(op.schema.arguments[0].name)
         return [f"Tensor result = {call};", f"shape::check_inplace_result({first}, result.sizes(), result.dtype());",
-                f"ops::copy_({first}, result);"]  # fmt: skip
+                f"ops::copy_({first}, result, false);"]  # fmt: skip
     names = op.declaration.out_names
     if len(names) == 1:
         before, checks = _dtype_from(op, names[0]), _out_checks(op, names[0], "result.dtype()")
@@ -216,7 +216,7 @@ def _shaped(op: Op, space: str) -> list[str]:
     if op.variant == "inplace":
         return [
             *_shaped_temporary(op, space, rule),
-            f"ops::copy_({cpp.identifier(op.schema.arguments[0].name)}, result);",
+            f"ops::copy_({cpp.identifier(op.schema.arguments[0].name)}, result, false);",
         ]
     if _returns_list(op):
         call = [f"{space}::{declaration.name}({inputs}, outs);"] if fills else []

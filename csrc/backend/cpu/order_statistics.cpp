@@ -13,21 +13,21 @@ void select_one(const Tensor& self, int64_t dim, bool keepdim, const Tensor& val
                 Choose choose, int64_t k = 0) {
   dim = wrap_dim(dim, self.dim());
   if (values.numel() == 0) return;
-  visit_ordered(self.dtype(), [&]<class T>() {
-    with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
-        return [&, entries = std::vector<E>()](const Row& row) mutable {
-          load_entries<E, T>(row, false, entries);
-          int64_t first_nan = -1, nans = 0;
-          if constexpr (std::is_floating_point_v<T> || is_half<T>)
-            for (int64_t i = 0; i < row.n; ++i)
-              if (is_nan(row.at<T>(i)) && nans++ == 0) first_nan = i;
-          int64_t wanted = choose(row.n, nans, k);
-          if (wanted < 0) return row.give<T>(0, std::max<int64_t>(first_nan, 0));
-          std::nth_element(entries.begin(), entries.begin() + wanted, entries.end());
-          row.give<T>(0, entries[wanted].index);
-        };
-      });
+  bool has_nans = is_floating(self.dtype());
+  visit_entries(self.dtype(), row_length(self, dim), [&]<class E>(LoadEntries<E> load) {
+    each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
+      return [&, load, entries = std::vector<E>()](const Row& row) mutable {
+        using Key = decltype(E::key);
+        load(row, false, entries);
+        int64_t first_nan = -1, nans = 0;
+        if (has_nans)
+          for (int64_t i = 0; i < row.n; ++i)
+            if (entries[i].key == std::numeric_limits<Key>::max() && nans++ == 0) first_nan = i;
+        int64_t wanted = choose(row.n, nans, k);
+        if (wanted < 0) return row.give<Key>(0, std::max<int64_t>(first_nan, 0));
+        std::nth_element(entries.begin(), entries.begin() + wanted, entries.end());
+        row.give<Key>(0, entries[wanted].index);
+      };
     });
   });
 }
@@ -59,20 +59,18 @@ void nanmedian(const Tensor& self, int64_t dim, bool keepdim, const Tensor& valu
 void mode(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   if (values.numel() == 0) return;
-  visit_ordered(self.dtype(), [&]<class T>() {
-    with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
-        return [&, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
-          load_entries<E, T>(row, false, entries);
-          sort_entries(entries, scratch);
-          int64_t best = 0, length = 0;
-          for (int64_t begin = 0, end; begin < row.n; begin = end) {
-            for (end = begin + 1; end < row.n && entries[end].key == entries[begin].key;) ++end;
-            if (end - begin > length) best = end - 1, length = end - begin;
-          }
-          row.give<T>(0, entries[best].index);
-        };
-      });
+  visit_entries(self.dtype(), row_length(self, dim), [&]<class E>(LoadEntries<E> load) {
+    each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
+      return [&, load, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
+        load(row, false, entries);
+        sort_entries(entries, scratch);
+        int64_t best = 0, length = 0;
+        for (int64_t begin = 0, end; begin < row.n; begin = end) {
+          for (end = begin + 1; end < row.n && entries[end].key == entries[begin].key;) ++end;
+          if (end - begin > length) best = end - 1, length = end - begin;
+        }
+        row.give<decltype(E::key)>(0, entries[best].index);
+      };
     });
   });
 }

@@ -8,15 +8,13 @@ void sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending,
           const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   if (self.numel() == 0) return;
-  visit_ordered(self.dtype(), [&]<class T>() {
-    with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, true, values, indices, [&] {
-        return [&, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
-          load_entries<E, T>(row, descending, entries);
-          sort_entries(entries, scratch);
-          for (int64_t i = 0; i < row.n; ++i) row.give<T>(i, entries[i].index);
-        };
-      });
+  visit_entries(self.dtype(), row_length(self, dim), [&]<class E>(LoadEntries<E> load) {
+    each_row(self, dim, true, values, indices, [&] {
+      return [&, load, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
+        load(row, descending, entries);
+        sort_entries(entries, scratch);
+        for (int64_t i = 0; i < row.n; ++i) row.give<decltype(E::key)>(i, entries[i].index);
+      };
     });
   });
 }
@@ -44,23 +42,21 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const 
   dim = wrap_dim(dim, self.dim());
   if (self.numel() == 0 || k == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
-    with_entry<T>(row_length(self, dim), [&]<class E>() {
-      each_row(self, dim, true, values, indices, [&] {
-        return [&, kept = std::vector<E>()](const Row& row) mutable {
-          auto key = [flip = static_cast<KeyOf<T>>(largest ? -1 : 0)](const char* at) {
-            T value;
-            std::memcpy(&value, at, sizeof(T));
-            return static_cast<KeyOf<T>>(key_of(value) ^ flip);
-          };
-          auto wanted = static_cast<size_t>(k);
-          auto key_at = [key, &row](int64_t i) { return key(row.from + i * row.from_step); };
-          smallest(kept, wanted, row.n, key_at, [&row, largest](int64_t start, int64_t edge) {
-            auto at = [&row](int64_t i) { return row.from + i * static_cast<int64_t>(sizeof(T)); };
-            return row.from_step == sizeof(T) && none_before<T>(at(start), at(edge), largest);
-          });
-          for (int64_t j = 0; j < k; ++j) row.give<T>(j, kept[j].index);
+    each_row(self, dim, true, values, indices, [&] {
+      return [&, kept = std::vector<Entry<KeyOf<T>, int64_t>>()](const Row& row) mutable {
+        auto key = [flip = static_cast<KeyOf<T>>(largest ? -1 : 0)](const char* at) {
+          T value;
+          std::memcpy(&value, at, sizeof(T));
+          return static_cast<KeyOf<T>>(key_of(value) ^ flip);
         };
-      });
+        auto wanted = static_cast<size_t>(k);
+        auto key_at = [key, &row](int64_t i) { return key(row.from + i * row.from_step); };
+        smallest(kept, wanted, row.n, key_at, [&row, largest](int64_t start, int64_t edge) {
+          auto at = [&row](int64_t i) { return row.from + i * static_cast<int64_t>(sizeof(T)); };
+          return row.from_step == sizeof(T) && none_before<T>(at(start), at(edge), largest);
+        });
+        for (int64_t j = 0; j < k; ++j) row.give<KeyOf<T>>(j, kept[j].index);
+      };
     });
   });
 }

@@ -7,7 +7,7 @@
 #include "api/view.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/order.h"
-#include "backend/cpu/sort_keys.h"
+#include "backend/cpu/sort_rows.h"
 #include "backend/cpu/walk.h"
 #include "core/load.h"
 #include "shape/ops/search.h"
@@ -63,21 +63,37 @@ void check_ordered(const Tensor& self) {
 
 }  // namespace
 
+namespace {
+
+// All elements of a contiguous tensor.
+Row row_of(const Tensor& items) { return {items.data<char>(), items.itemsize(), items.numel(), {}, {}, {}, {}, {}}; }
+
+// Whether two rows are equal as elements are: NaN differs from all.
+template <class E>
+struct Same {
+  bool has_nans;
+  bool operator()(const E* a, const E* b, int64_t width) const {
+    constexpr auto nan = std::numeric_limits<decltype(E::key)>::max();
+    for (int64_t i = 0; i < width; ++i)
+      if (a[i].key != b[i].key || (has_nans && a[i].key == nan)) return false;
+    return true;
+  }
+};
+
+}  // namespace
+
 Results _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
   check_ordered(self);
   const int64_t flat[] = {-1};
   Tensor items = ops::reshape(ops::contiguous(self), flat);
   Runs runs(self.sizes(), return_inverse);
-  visit_ordered(self.dtype(), [&]<class T>() {
-    using E = Entry<KeyOf<T>, int64_t>;
-    const T* data = items.data<T>();
-    std::vector<E> entries(static_cast<size_t>(items.numel())), scratch;
-    for (int64_t i = 0; i < items.numel(); ++i) entries[i] = {key_of(load<T>(data + i)), i};
+  visit_entries(self.dtype(), items.numel(), [&]<class E>(LoadEntries<E> load) {
+    std::vector<E> entries, scratch;
+    load(row_of(items), false, entries);
     sort_entries(entries, scratch);
-    for (size_t i = 0; i < entries.size(); ++i) {
-      bool starts = i == 0 || entries[i].key != entries[i - 1].key || is_nan(data[entries[i].index]);
-      runs.take(entries[i].index, starts);
-    }
+    Same<E> same{is_floating(self.dtype())};
+    for (size_t i = 0; i < entries.size(); ++i)
+      runs.take(entries[i].index, i == 0 || !same(&entries[i], &entries[i - 1], 1));
   });
   return {runs.chosen(items), runs.inverse, runs.counts_tensor(return_counts)};
 }
@@ -99,14 +115,6 @@ Tensor back_along(const Tensor& rows, const Tensor& self, int64_t dim) {
   return ops::contiguous(ops::movedim(ops::view(rows, sizes), 0, dim));
 }
 
-// Equal as elements are: NaN differs from all.
-template <class T>
-bool same_row(const T* a, const T* b, int64_t width) {
-  for (int64_t i = 0; i < width; ++i)
-    if (key_of(load<T>(a + i)) != key_of(load<T>(b + i)) || is_nan(a[i])) return false;
-  return true;
-}
-
 void check_rows(const Tensor& self, int64_t dim) {
   check_ordered(self);
   for (int64_t d = 0; d < self.dim(); ++d)
@@ -125,18 +133,17 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
   Runs runs(inverse_sizes, true);
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
-  visit_ordered(self.dtype(), [&]<class T>() {
-    const T* data = rows.data<T>();
+  visit_entries(self.dtype(), rows.numel(), [&]<class E>(LoadEntries<E> load) {
+    std::vector<E> entries;
+    load(row_of(rows), false, entries);
+    auto row_at = [&](int64_t i) { return entries.data() + i * width; };
     if (sorts)
       std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-        for (int64_t i = 0; i < width; ++i) {
-          auto x = key_of(load<T>(data + a * width + i)), y = key_of(load<T>(data + b * width + i));
-          if (x != y) return x < y;
-        }
-        return false;
+        auto [x, y] = std::mismatch(row_at(a), row_at(a) + width, row_at(b), [](E p, E q) { return p.key == q.key; });
+        return x != row_at(a) + width && x->key < y->key;
       });
-    for (int64_t i = 0; i < n; ++i)
-      runs.take(order[i], i == 0 || !same_row(data + order[i] * width, data + order[i - 1] * width, width));
+    Same<E> same{is_floating(self.dtype())};
+    for (int64_t i = 0; i < n; ++i) runs.take(order[i], i == 0 || !same(row_at(order[i]), row_at(order[i - 1]), width));
   });
   return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse, runs.counts_tensor(true)};
 }
@@ -151,9 +158,11 @@ Results unique_consecutive(const Tensor& self, bool return_inverse, bool return_
   const int64_t flat[] = {-1};
   Tensor items = ops::reshape(ops::contiguous(self), flat);
   Runs runs(self.sizes(), return_inverse);
-  visit_ordered(self.dtype(), [&]<class T>() {
-    const T* data = items.data<T>();
-    for (int64_t i = 0; i < items.numel(); ++i) runs.take(i, i == 0 || !same_row(data + i, data + i - 1, 1));
+  visit_entries(self.dtype(), items.numel(), [&]<class E>(LoadEntries<E> load) {
+    std::vector<E> entries;
+    load(row_of(items), false, entries);
+    Same<E> same{is_floating(self.dtype())};
+    for (size_t i = 0; i < entries.size(); ++i) runs.take(i, i == 0 || !same(&entries[i], &entries[i - 1], 1));
   });
   return {runs.chosen(items), runs.inverse, runs.counts_tensor(return_counts)};
 }

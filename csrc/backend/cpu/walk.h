@@ -49,7 +49,9 @@ class Walk {
   // row(pointers, n) for every stretch of the innermost dimension, in pieces of `grain` elements.
   template <class F>
   void run(const Pointers& data, int64_t grain, const F& row) const {
-    parallel_for(0, count_, grain, [&](int64_t begin, int64_t end) { run_range(data, begin, end, row); });
+    run_rows(
+        data, grain, [](const void* body, const Pointers& at, int64_t n) { (*static_cast<const F*>(body))(at, n); },
+        &row);
   }
 
  private:
@@ -64,8 +66,13 @@ class Walk {
     return true;
   }
 
-  template <class F>
-  void run_range(Pointers at, int64_t begin, int64_t end, const F& row) const {
+  // Not a template of the body, so that it is compiled once for all of them.
+  using Row = void (*)(const void* body, const Pointers& at, int64_t n);
+  void run_rows(const Pointers& data, int64_t grain, Row row, const void* body) const {
+    parallel_for(0, count_, grain, [&](int64_t begin, int64_t end) { run_range(data, begin, end, row, body); });
+  }
+
+  void run_range(Pointers at, int64_t begin, int64_t end, Row row, const void* body) const {
     std::array<int64_t, kMaxDim> index;
     int64_t outer = begin / dims_[0].size, skip = begin % dims_[0].size;
     for (int d = 1; d < rank_; ++d) {
@@ -77,7 +84,7 @@ class Walk {
       int64_t n = std::min(left, dims_[0].size - skip);
       Pointers start = at;
       for (int i = 0; i < N; ++i) start[i] += skip * dims_[0].steps[i];
-      row(start, n);
+      row(body, start, n);
       left -= n;
       advance(index, at);
     }

@@ -4,11 +4,11 @@
 #include "dispatch/call.h"
 
 namespace taeda {
-extern template struct TypedOp<Tensor(const Tensor&)>;
-extern template struct TypedOp<Tensor(const Tensor&, double, std::optional<int64_t>)>;
-extern template struct TypedOp<Tensor(const Tensor&, int64_t, int64_t)>;
-extern template struct TypedOp<void(const Tensor&)>;
-extern template struct TypedOp<void(const Tensor&, const Tensor&)>;
+extern template struct Boxing<Tensor(const Tensor&)>;
+extern template struct Boxing<Tensor(const Tensor&, double, std::optional<int64_t>)>;
+extern template struct Boxing<Tensor(const Tensor&, int64_t, int64_t)>;
+extern template struct Boxing<void(const Tensor&)>;
+extern template struct Boxing<void(const Tensor&, const Tensor&)>;
 
 namespace table {
 TAEDA_API extern const Op first[6];
