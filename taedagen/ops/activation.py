@@ -254,7 +254,7 @@ def hardswish(self):
 
 @hardswish.backward
 def _(grad, self):
-    return {"self": where(self <= -3, 0, where(self < 3, grad * (self / 3 + 0.5), grad))}
+    return {"self": where(self <= -3, 0, where(self < 3, grad * (self * (1 / 3) + 0.5), grad))}
 
 
 @pointwise("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="function method out", dtypes=FLOATING)

@@ -39,7 +39,7 @@ void fill_block(char* to, const char* value, int64_t size, int64_t n) {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;   // elements; a block of each operand stays in the first-level cache
+constexpr int64_t kBlock = 512;   // elements; a block of each operand stays in the first-level cache
 constexpr int64_t kLongRow = 256;  // rows from this length on are walked one by one
 constexpr int64_t kMaxItem = 16;
 
@@ -185,12 +185,18 @@ class Walk {
         repeat(w, buffer(k), source, n);
       else
         w.convert(buffer(k), w.wanted_item, source, w.step, n);
+      if (w.step == w.item) fetch(source + n * w.item, n * w.item);
     }
     loop_(p.data(), n, scalars_);
     for (int k = 0; k < results_; ++k) {
       const Walker& w = walkers_[k];
       if (!w.direct) w.convert(row[k] + from * w.step, w.step, buffer(k), w.wanted_item, n);
     }
+  }
+
+  // The next block comes while this one is computed.
+  static void fetch(const char* from, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
   }
 
   static void repeat(Walker& w, char* to, const char* source, int64_t n) {
