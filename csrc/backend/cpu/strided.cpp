@@ -39,7 +39,7 @@ void fill_block(char* to, const char* value, int64_t size, int64_t n) {
 
 namespace {
 
-constexpr int64_t kBlock = 512;   // elements; a block of each operand stays in the first-level cache
+constexpr int64_t kBlock = 512;    // elements; a block of each operand stays in the first-level cache
 constexpr int64_t kLongRow = 256;  // rows from this length on are walked one by one
 constexpr int64_t kMaxItem = 16;
 
