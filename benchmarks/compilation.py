@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,9 +59,16 @@ def compile_seconds(log: Path) -> dict[str, float]:
     return seconds
 
 
-def family_of(output: str) -> str:
-    """``linalg`` for ``.../generated/csrc/python/ops/linalg.cpp.o``."""
-    return Path(output).name.split(".")[0]
+def family_bytes(output: str) -> dict[str, float]:
+    """Of an object, the bytes of each family of ops; of several that are compiled together, by their sources' sizes."""
+    joined = PLACE / "build" / output.removesuffix(".o")
+    if joined.is_file():
+        sources = [Path(name) for name in re.findall(r'#include "(.+)"', joined.read_text())]
+    else:
+        sources = [PLACE / "build" / output[output.index("generated") :].removesuffix(".o")] * ("generated" in output)
+    sizes = {source: source.stat().st_size for source in sources}
+    per_byte = (PLACE / "build" / output).stat().st_size / sum(sizes.values()) if sizes else 0
+    return {s.name.split(".")[0]: size * per_byte for s, size in sizes.items() if "generated" in s.parts}
 
 
 def installed_megabytes() -> float:
@@ -85,16 +93,25 @@ def torch_megabytes() -> float | None:
     return megabytes_in(Path(next(iter(spec.submodule_search_locations or ())))) if spec else None
 
 
+def unit_name(output: str) -> str:
+    """``cpu/sort.cpp``; of units that are compiled together, the first and how many more: ``autograd_ops_amp (+3)``."""
+    joined = re.fullmatch(r".*/unity_(.+)_cxx\.cxx\.o", output)
+    if not joined:
+        return "/".join(Path(output).parts[-2:])[:-2]
+    count = (PLACE / "build" / output.removesuffix(".o")).read_text().count("#include")
+    return f"{joined[1]} (+{count - 1})" if count > 1 else joined[1]
+
+
 def unit_rows(seconds: dict[str, float]) -> list[Row]:
     """The ten slowest units, and the ten largest families by the bytes of their objects."""
-    sizes: dict[str, int] = defaultdict(int)
+    sizes: dict[str, float] = defaultdict(float)
     for output in seconds:
-        if "generated" in output:
-            sizes[family_of(output)] += (PLACE / "build" / output).stat().st_size
+        for family, size in family_bytes(output).items():
+            sizes[family] += size
     slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:10]
     return [
-        Row(GROUP, f"compile {'/'.join(Path(o).parts[-3:])[:-2]}", s, None, "s", SECONDS_PER_UNIT, absolute=True)
+        Row(GROUP, f"compile {unit_name(o)}", s, None, "s", SECONDS_PER_UNIT, absolute=True)
         for o, s in slowest
     ] + [Row(GROUP, f"objects of family {family}", size / 1000, None, "KB") for family, size in largest]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +35,10 @@ class Tensor(_C.TensorBase):
 
     def __reversed__(self) -> Tensor:
         return self if self.dim() == 0 else self.flip(0)
+
+    def __rdiv__(self, other: Any) -> Tensor:
+        """``other / self``, by the name that the operator had in Python 2."""
+        return self.reciprocal() * other
 
     def __contains__(self, element: Any) -> bool:
         if isinstance(element, (Tensor, int, float, complex)):
@@ -71,8 +76,14 @@ class Tensor(_C.TensorBase):
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
         from taeda._utils import rebuild_tensor, rebuild_with_state
 
+        storage: Any = None if self.is_meta else self.untyped_storage()
+        if self.is_cpu and sys._getframe(1).f_globals.get("__name__") == "multiprocessing.reduction":
+            # A queue of the standard library, which learns from the first tensor that comes by how they are shared
+            from taeda.multiprocessing.reductions import Shared
+
+            storage = Shared(self)
         arguments = (
-            self.untyped_storage(),
+            storage,
             self.dtype,
             self.storage_offset(),
             tuple(self.size()),

@@ -17,8 +17,11 @@ OLD_STORAGES = {f"{old}Storage": dtype for dtype, old in OLD_NAMES.items() if no
 
 def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...],
                    requires_grad: bool) -> Any:  # fmt: skip
-    """A tensor over ``storage`` (an UntypedStorage) with the given geometry in elements."""
-    tensor = _C._functions.empty(0, dtype=dtype, device=storage.device).set_(storage, offset, size, stride)
+    """A tensor over ``storage`` (an UntypedStorage; None: on meta) with the given geometry in elements."""
+    if storage is None:
+        tensor = _C._functions.empty_strided(size, stride, dtype=dtype, device="meta")
+    else:
+        tensor = _C._functions.empty(0, dtype=dtype, device=storage.device).set_(storage, offset, size, stride)
     return tensor.requires_grad_() if requires_grad else tensor
 
 

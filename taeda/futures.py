@@ -86,7 +86,11 @@ class Future(Generic[T]):
         """A future of ``callback(self)``, which is called once this one is done.
 
         If that raises, waiting for the new future raises ``RuntimeError``.
+
+        Raises:
+            TypeError: ``callback`` is no function.
         """
+        _check_function("then", callback)
         result: Future[S] = Future(devices=self._devices)
 
         def run(future: Future[T]) -> None:
@@ -103,7 +107,12 @@ class Future(Generic[T]):
         return result
 
     def add_done_callback(self, callback: Callable[[Future[T]], None]) -> None:
-        """Calls ``callback(self)`` once it is done, at once if it is; its errors are printed, not raised."""
+        """Calls ``callback(self)`` once it is done, at once if it is; its errors are printed, not raised.
+
+        Raises:
+            TypeError: ``callback`` is no function.
+        """
+        _check_function("add_done_callback", callback)
 
         def run(future: Future[T]) -> None:
             try:
@@ -114,8 +123,20 @@ class Future(Generic[T]):
         self._when_done(run)
 
 
+def _check_function(where: str, callback: Any) -> None:
+    if not callable(callback):
+        raise TypeError(f"Future.{where}: wants a function; got {type(callback).__name__}")
+
+
 def collect_all(futures: list[Future[Any]]) -> Future[list[Future[Any]]]:
-    """A future of the list ``futures``, done when they are. The first error among them is its own."""
+    """A future of the list ``futures``, done when they are. The first error among them is its own.
+
+    Raises:
+        TypeError: one of them is no future.
+    """
+    for future in futures:
+        if not isinstance(future, Future):
+            raise TypeError(f"taeda.futures.collect_all: wants futures; got {type(future).__name__}")
     result: Future[list[Future[Any]]] = Future()
     left = len(futures)
     lock = threading.Lock()

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "api/binary.h"
+#include "api/complex_numbers.h"
 #include "api/copy.h"
 #include "api/create.h"
 #include "api/view.h"
@@ -27,7 +28,7 @@ void copy(const Tensor& to, const Tensor& from) { ops::copy_(to, from); }
 void fill_zero(const Tensor& t) { ops::zero_(t); }
 Tensor cast(const Tensor& t, DType dtype) { return ops::_to_copy(t, dtype); }
 Tensor move(const Tensor& t, Device device) { return ops::_to_copy(t, std::nullopt, std::nullopt, device); }
-Tensor real(const Tensor& t) { return ops::_to_copy(t, to_real(t.dtype())); }
+Tensor real(const Tensor& t) { return ops::contiguous(ops::real(t)); }
 Tensor sum_to(const Tensor& t, IntList sizes) { return ops::sum_to_size(t, sizes); }
 Tensor as_strided(const Tensor& t, IntList sizes, IntList strides, int64_t offset) {
   return ops::as_strided(t, sizes, strides, offset);

@@ -9,6 +9,7 @@
 #include "autograd/anomaly.h"
 #include "autograd/graph_task.h"
 #include "core/fork.h"
+#include "dispatch/profiler.h"
 
 namespace taeda::autograd {
 namespace {
@@ -52,6 +53,22 @@ class DeviceScope {
   void* token_ = nullptr;
 };
 
+// The node's event, while the thread is profiled.
+class ProfiledNode {
+ public:
+  explicit ProfiledNode(const Node& node)
+      : event_(is_profiled() ? begin_event(std::string(node.name()), ProfileKind::Backward,
+                                           static_cast<int64_t>(node.sequence_nr()))
+                             : 0) {}
+  ~ProfiledNode() {
+    if (event_) end_event(event_);
+  }
+  ProfiledNode(const ProfiledNode&) = delete;
+
+ private:
+  uint64_t event_;
+};
+
 }  // namespace
 
 void GraphTask::evaluate(uint32_t number) {
@@ -64,6 +81,7 @@ void GraphTask::evaluate(uint32_t number) {
     Current& outer;
     ~Restore() { t_current = outer; }
   } restore{outer};
+  ProfiledNode event(node);
   try {
     DeviceScope device(node);
     if (device.is_active()) note_stream(node);

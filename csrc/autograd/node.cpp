@@ -75,6 +75,11 @@ Node::Node() : sequence_nr_(t_sequence++) {
     detail::record_forward(*this);
 }
 
+int64_t next_sequence_nr() {
+  bool recording = t_state.grad_mode && !t_state.exclude.has(Functionality::Autograd);
+  return recording ? static_cast<int64_t>(t_sequence) : -1;
+}
+
 Node::~Node() = default;
 
 void Node::destroy() noexcept {

@@ -147,6 +147,9 @@ class TAEDA_API Node : public RefCounted {
   std::unique_ptr<Extras> extras_;
 };
 
+// The number that the next node recorded in this thread gets; -1 while nothing is recorded.
+TAEDA_API int64_t next_sequence_nr();
+
 template <class T, class... Args>
 Ref<T> make_node(Args&&... args) {
   return Ref<T>(new T(std::forward<Args>(args)...));

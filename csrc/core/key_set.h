@@ -28,6 +28,7 @@ enum class Functionality : uint8_t {
   Batched,
   TransformFront,
   PythonSnapshot,
+  Profiler,  // in a thread's include set while it is profiled (dispatch/profiler.h)
   Recorder,  // in a thread's include set while it records calls: its slot is never filled, so each call is resolved
   Count
 };

@@ -38,6 +38,7 @@ constexpr NamedFunctionality kOverall[] = {
     {"FuncTorchBatched", Functionality::Batched},
     {"FuncTorchDynamicLayerFrontMode", Functionality::TransformFront},
     {"PythonTLSSnapshot", Functionality::PythonSnapshot},
+    {"Profiler", Functionality::Profiler},
 };
 struct NamedAlias {
   std::string_view name;

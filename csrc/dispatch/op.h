@@ -182,7 +182,7 @@ TAEDA_API void remove_op(const Op* op);
 TAEDA_API void set_fallback(int slot_index, std::shared_ptr<Kernel> kernel);
 TAEDA_API std::shared_ptr<Kernel> fallback_at(int slot_index);
 
-// Called on every dispatch while a recorder is set (explain_calls, the profiler); null otherwise.
+// Called on every dispatch while a recorder is set (explain_calls); null otherwise.
 struct CallRecorder {
   virtual ~CallRecorder() = default;
   virtual void hop(const Op& op, KeySet keys, int slot_index) = 0;

@@ -42,5 +42,6 @@ int init_guards(PyObject* module);
 int init_dispatch_mode(PyObject* module);
 int init_device_backend(PyObject* module);
 int init_recorder(PyObject* module);
+int init_profiler(PyObject* module);
 
 }  // namespace taeda::python

@@ -40,7 +40,10 @@ _LAZY = {
     "no_grad": "grad_mode",
     "set_grad_enabled": "grad_mode",
 }
-_MODULES = frozenset(("anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "variable"))
+_MODULES = frozenset([
+    "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util",
+    "variable",
+])  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -39,11 +39,19 @@ def is_exporting() -> bool:
     return False
 
 
+def _check_function(where: str, function: Any) -> None:
+    if not callable(function):
+        raise AssertionError(f"taeda.compiler.{where}: wants a function; got {type(function).__name__}")
+
+
 def allow_in_graph(fn: Any) -> Any:
-    """Marks a function, or each of a list, as one for the compiler to call without a look inside."""
+    """Marks a function, or each of a list, as one for the compiler to call without a look inside.
+
+    Raises:
+        AssertionError: one of them is no function.
+    """
     for function in fn if isinstance(fn, (list, tuple)) else [fn]:
-        if not callable(function):
-            raise AssertionError(f"taeda.compiler.allow_in_graph: wants a function; got {type(function).__name__}")
+        _check_function("allow_in_graph", function)
     return list(fn) if isinstance(fn, (list, tuple)) else fn
 
 
@@ -53,8 +61,15 @@ def assume_constant_result(fn: Any) -> Any:
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Marks a function or module as one to leave alone; without ``fn``, a decorator."""
-    return (lambda function: function) if fn is None else fn
+    """Marks a function or module as one to leave alone; without ``fn``, a decorator.
+
+    Raises:
+        AssertionError: ``fn`` cannot be called.
+    """
+    if fn is None:
+        return disable
+    _check_function("disable", fn)
+    return fn
 
 
 def nested_compile_region(

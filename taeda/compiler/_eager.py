@@ -139,7 +139,7 @@ def compile(
 
     Raises:
         RuntimeError: an unknown ``mode`` or ``backend``, ``mode`` with ``options``, or a backend that is a function.
-        TypeError: ``model`` cannot be called.
+        AssertionError: ``model`` cannot be called.
     """
     if mode is not None and options:
         raise RuntimeError("taeda.compile: mode and options exclude each other")
@@ -153,7 +153,7 @@ def compile(
             compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
         )
     if not callable(model):
-        raise TypeError(f"taeda.compile: wants a function or a module; got {type(model).__name__}")
+        raise AssertionError(f"taeda.compile: wants a function or a module; got {type(model).__name__}")
     if disable or isinstance(model, OptimizedModule) or inspect.isclass(model):
         return model
     if backend not in EAGER_BACKENDS:

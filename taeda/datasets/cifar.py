@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .vision import VisionDataset, damaged, not_found, refuse_download
+from .vision import VisionDataset, damaged, not_found
 
 __all__ = ["CIFAR10", "CIFAR100"]
 
@@ -128,8 +128,7 @@ class CIFAR10(VisionDataset):
         files = self._read_folder() or self._read_archive()
         if files is None:
             wanted = [" or ".join([*self._archives, f"the folder {self.base_folder}"])]
-            refuse_download(self, download, wanted, self.root)
-            raise not_found(self, wanted, self.root)
+            raise not_found(self, wanted, self.root, download)
         self._decode(files)
 
     def _wanted(self, binary: bool) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 
-from .vision import VisionDataset, damaged, not_found, refuse_download
+from .vision import VisionDataset, damaged, not_found
 
 __all__ = ["Digits"]
 
@@ -52,8 +52,7 @@ class Digits(VisionDataset):
         self.train = train
         path = self.root / _FILE
         if not path.is_file():
-            refuse_download(self, download, [_FILE], self.root)
-            raise not_found(self, [f"{_FILE} (or install scikit-learn, which has it)"], self.root)
+            raise not_found(self, [f"{_FILE} (or install scikit-learn, which has it)"], self.root, download)
         rows = _read(path)
         middle = round(len(rows) * _TRAINING_SHARE)
         rows = rows if train is None else rows[:middle] if train else rows[middle:]

@@ -14,7 +14,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from .vision import VisionDataset, damaged, not_found, refuse_download
+from .vision import VisionDataset, damaged, not_found
 
 __all__ = ["KMNIST", "MNIST", "FashionMNIST"]
 
@@ -84,8 +84,7 @@ class MNIST(VisionDataset):
         images, labels = (self._find(name) for name in files)
         if images is None or labels is None:
             wanted = [f"{name} (or {name}.gz)" for name in files]
-            refuse_download(self, download, wanted, self.raw_folder)
-            raise not_found(self, wanted, self.raw_folder)
+            raise not_found(self, wanted, self.raw_folder, download)
         self.data, self.targets = read_idx(images), read_idx(labels).long()
         if self.data.dtype != taeda.uint8 or self.data.dim() != 3:
             raise damaged(images, f"images are uint8 and 3-D; got {self.data.dtype}, shape {tuple(self.data.shape)}")

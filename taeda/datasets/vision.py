@@ -85,19 +85,10 @@ def as_image(pixels: Any) -> Any:
     return Image.fromarray(pixels)
 
 
-def refuse_download(dataset: Any, download: bool, files: Iterable[str], folder: Path) -> None:
-    """Says which files to put where instead of downloading them."""
-    if download:
-        raise RuntimeError(f"{type(dataset).__name__}: nothing is downloaded here; {_wanted(files, folder)}")
-
-
-def not_found(dataset: Any, files: Iterable[str], folder: Path) -> RuntimeError:
-    """The error for files that are not there."""
-    return RuntimeError(f"{type(dataset).__name__}: the files were not found; {_wanted(files, folder)}")
-
-
-def _wanted(files: Iterable[str], folder: Path) -> str:
-    return f"put {', '.join(files)} into {folder}"
+def not_found(dataset: Any, files: Iterable[str], folder: Path, download: bool = False) -> RuntimeError:
+    """The error for files that are not there: it says which to put where."""
+    why = "nothing is downloaded here" if download else "the files were not found"
+    return RuntimeError(f"{type(dataset).__name__}: {why}; put {', '.join(files)} into {folder}")
 
 
 def damaged(path: Any, what: str) -> RuntimeError:

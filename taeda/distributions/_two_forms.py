@@ -49,6 +49,11 @@ class TwoForms(Distribution):
         setattr(self, name, value)
         self._param = value
 
+    def _enumerated(self, values: Tensor, expand: bool) -> Tensor:
+        """``values``, all that a draw can be, as ``enumerate_support`` gives them."""
+        values = values.view((-1,) + (1,) * len(self._batch_shape))
+        return values.expand((-1, *self._batch_shape)) if expand else values
+
     @lazy_property
     def probs(self) -> Tensor:
         """The probabilities."""

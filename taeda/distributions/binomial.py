@@ -78,6 +78,5 @@ class Binomial(TwoForms):
         return -(log_prob.exp() * log_prob).sum(0)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = taeda.arange(1 + self._common_count(), dtype=self._param.dtype, device=self._param.device)
-        values = values.view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        counts = taeda.arange(1 + self._common_count(), dtype=self._param.dtype, device=self._param.device)
+        return self._enumerated(counts, expand)

@@ -69,6 +69,4 @@ class Categorical(TwoForms):
         return -(finite * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
-        values = taeda.arange(self._num_events, dtype=taeda.long, device=self._param.device)
-        values = values.view((-1,) + (1,) * len(self._batch_shape))
-        return values.expand((-1, *self._batch_shape)) if expand else values
+        return self._enumerated(taeda.arange(self._num_events, device=self._param.device), expand)

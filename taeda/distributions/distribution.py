@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 import taeda
 from taeda import Size, Tensor
@@ -65,9 +65,12 @@ class Distribution:
                     f"but some values do not, in {self!r}:\n{value}"
                 )
 
+    def _lacks(self, what: str) -> NoReturn:
+        raise NotImplementedError(f"{type(self).__name__} has no {what}")
+
     def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Self:
         """The same distribution with the batch shape expanded to ``batch_shape``; no memory is taken for parameters."""
-        raise NotImplementedError(f"{type(self).__name__}.expand")
+        self._lacks("expand")
 
     def _expanded(self, cls: type, batch_shape: Sequence[int], instance: Any, *names: str) -> Any:
         """What ``cls.expand`` returns where the attributes ``names`` that are there begin with the batch shape."""
@@ -107,27 +110,27 @@ class Distribution:
     @property
     def arg_constraints(self) -> dict[str, Constraint]:
         """For each parameter's name what it must satisfy."""
-        raise NotImplementedError(f"{type(self).__name__}.arg_constraints")
+        self._lacks("arg_constraints")
 
     @property
     def support(self) -> Any:
         """The constraint that draws satisfy."""
-        raise NotImplementedError(f"{type(self).__name__}.support")
+        self._lacks("support")
 
     @property
     def mean(self) -> Tensor:
         """The mean, of the shape ``batch_shape + event_shape``."""
-        raise NotImplementedError(f"{type(self).__name__}.mean")
+        self._lacks("mean")
 
     @property
     def mode(self) -> Tensor:
         """The most probable event, of the shape ``batch_shape + event_shape``."""
-        raise NotImplementedError(f"{type(self).__name__}.mode")
+        self._lacks("mode")
 
     @property
     def variance(self) -> Tensor:
         """The variance, of the shape ``batch_shape + event_shape``."""
-        raise NotImplementedError(f"{type(self).__name__}.variance")
+        self._lacks("variance")
 
     @property
     def stddev(self) -> Tensor:
@@ -141,7 +144,7 @@ class Distribution:
 
     def rsample(self, sample_shape: Sequence[int] = SCALAR) -> Tensor:
         """Draws that are differentiable functions of the parameters."""
-        raise NotImplementedError(f"{type(self).__name__}.rsample: its draws are not differentiable")
+        self._lacks("rsample: its draws are not differentiable")
 
     def sample_n(self, n: int) -> Tensor:
         """Deprecated: ``sample((n,))``."""
@@ -150,24 +153,24 @@ class Distribution:
 
     def log_prob(self, value: Tensor) -> Tensor:
         """The logarithm of the density or probability of ``value``, one for each event."""
-        raise NotImplementedError(f"{type(self).__name__}.log_prob")
+        self._lacks("log_prob")
 
     def cdf(self, value: Tensor) -> Tensor:
         """The probability of a draw up to ``value``."""
-        raise NotImplementedError(f"{type(self).__name__}.cdf")
+        self._lacks("cdf")
 
     def icdf(self, value: Tensor) -> Tensor:
         """The inverse of ``cdf``: up to where the probability is ``value``."""
-        raise NotImplementedError(f"{type(self).__name__}.icdf")
+        self._lacks("icdf")
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         """All events of a discrete distribution along a new first dimension, before the batch shape; without
         ``expand`` the batch shape is ones."""
-        raise NotImplementedError(f"{type(self).__name__}.enumerate_support")
+        self._lacks("enumerate_support")
 
     def entropy(self) -> Tensor:
         """The entropy in nats, of the shape ``batch_shape``."""
-        raise NotImplementedError(f"{type(self).__name__}.entropy")
+        self._lacks("entropy")
 
     def perplexity(self) -> Tensor:
         """``exp(entropy)``."""

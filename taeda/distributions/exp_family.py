@@ -18,14 +18,14 @@ class ExponentialFamily(Distribution):
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
-        raise NotImplementedError(f"{type(self).__name__}._natural_params")
+        self._lacks("_natural_params")
 
     def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__}._log_normalizer")
+        self._lacks("_log_normalizer")
 
     @property
     def _mean_carrier_measure(self) -> float | Tensor:
-        raise NotImplementedError(f"{type(self).__name__}._mean_carrier_measure")
+        self._lacks("_mean_carrier_measure")
 
     def _normalizer_and_gradients(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:
         """``theta``, ``F(theta)`` and its gradients."""

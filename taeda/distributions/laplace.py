@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.distributions import constraints
-from taeda.distributions.distribution import Distribution
-from taeda.distributions.utils import SCALAR, broadcast_all
+from taeda.distributions._loc_scale import LocScale
+from taeda.distributions.utils import SCALAR
 
 __all__ = ["Laplace"]
 
 
-class Laplace(Distribution):
+class Laplace(LocScale):
     """Two exponential tails of mean length ``scale`` on both sides of ``loc``."""
-
-    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    def expand(self, batch_shape: Sequence[int], _instance: Any = None) -> Any:
-        return self._expanded(Laplace, batch_shape, _instance, "loc", "scale")
 
     @property
     def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
         return self.loc
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from numbers import Number
+from numbers import Real
 from typing import Any
 
 import taeda
@@ -27,14 +27,14 @@ SCALAR = taeda.Size()
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """The values as tensors of one shape. Numbers get dtype and device of the first tensor, if there is one, else the
-    default dtype; tensors keep theirs.
+    """The values as tensors of one shape. Numbers, which must be real, get dtype and device of the first tensor, if
+    there is one, else the default dtype; tensors keep theirs.
 
-    Raises ``ValueError`` for anything but numbers and tensors.
+    Raises ``ValueError`` for anything else.
     """
     for value in values:
-        if not (is_tensor_like(value) or isinstance(value, Number)):
-            raise ValueError(f"broadcast_all takes numbers and tensors, got {value!r} of type {type(value).__name__}")
+        if not (is_tensor_like(value) or isinstance(value, Real)):
+            raise ValueError(f"broadcast_all takes real numbers and tensors, got {value!r}, a {type(value).__name__}")
     tensors = [value for value in values if is_tensor_like(value)]
     if len(tensors) < len(values):
         pattern: dict[str, Any] = {"dtype": taeda.get_default_dtype()}

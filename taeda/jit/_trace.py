@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -69,6 +69,8 @@ def _check(value: Any) -> None:
 
 
 def _as_arguments(inputs: Any) -> tuple[Any, ...]:
+    if not isinstance(inputs, Iterable):
+        raise TypeError(f"taeda.jit.trace: wants example inputs, a tensor or a tuple; got {type(inputs).__name__}")
     arguments = (inputs,) if isinstance(inputs, (Tensor, dict)) else tuple(inputs)
     _check(arguments)
     return arguments

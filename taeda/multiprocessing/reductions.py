@@ -9,8 +9,8 @@ from multiprocessing import reduction
 from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
-import taeda
-from taeda import Tensor, UntypedStorage
+from taeda import Tensor
+from taeda._C import UntypedStorage
 from taeda._utils import rebuild_tensor
 
 from . import _files
@@ -46,7 +46,7 @@ def _by_descriptor(storage: UntypedStorage) -> Any:
     return rebuild_storage_fd, (type(storage), carried(descriptor, storage), storage.nbytes())
 
 
-def rebuild_storage_fd(cls: type[UntypedStorage], df: Any, size: int) -> UntypedStorage:
+def rebuild_storage_fd(cls: Any, df: Any, size: int) -> UntypedStorage:
     """The storage in the memory file that ``df.detach()`` opens; the known one if it is known."""
     descriptor = df.detach()
     try:
@@ -72,7 +72,7 @@ def _by_name(storage: UntypedStorage) -> Any:
     return rebuild_storage_filename, (type(storage), path, storage.nbytes(), tracker)
 
 
-def rebuild_storage_filename(cls: type[UntypedStorage], path: str, size: int, tracker: int) -> UntypedStorage:
+def rebuild_storage_filename(cls: Any, path: str, size: int, tracker: int) -> UntypedStorage:
     """The storage in the file ``path``, a name that was made for this call; the known one if it is known."""
     facts = os.stat(path)
     key = facts.st_dev, facts.st_ino
@@ -108,8 +108,23 @@ def reduce_storage(storage: UntypedStorage) -> Any:
     return _by_name(storage) if named else _by_descriptor(storage)
 
 
-def _rebuild_meta(dtype: Any, size: tuple[int, ...], stride: tuple[int, ...], requires_grad: bool) -> Tensor:
-    return taeda.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
+class Shared:
+    """Pickled as the storage of ``tensor``, shared, by a pickler that was made before `init_reductions`."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        _check_leaf(tensor)
+        self._storage = tensor.untyped_storage()
+
+    def __reduce__(self) -> Any:
+        return reduce_storage(self._storage)
+
+
+def _check_leaf(tensor: Tensor) -> None:
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError(
+            "taeda.multiprocessing: a tensor that requires grad and is no leaf cannot be sent to another process, for "
+            "its graph cannot; send tensor.detach()"
+        )
 
 
 def reduce_tensor(tensor: Tensor) -> Any:
@@ -118,14 +133,8 @@ def reduce_tensor(tensor: Tensor) -> Any:
     Raises:
         RuntimeError: it requires grad and is no leaf: the graph behind it cannot go to another process.
     """
-    if tensor.requires_grad and not tensor.is_leaf:
-        raise RuntimeError(
-            "taeda.multiprocessing: a tensor that requires grad and is no leaf cannot be sent to another process, for "
-            "its graph cannot; send tensor.detach()"
-        )
-    if tensor.device.type == "meta":
-        return _rebuild_meta, (tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad)
-    if type(tensor) is not Tensor or tensor.__dict__:
+    _check_leaf(tensor)
+    if type(tensor) is not Tensor or tensor.__dict__ or tensor.is_meta:
         return tensor.__reduce_ex__(2)
     geometry = tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad
     return rebuild_tensor, (tensor.untyped_storage(), tensor.dtype, *geometry)

@@ -23,15 +23,17 @@ __all__ = [
 
 def _window(
     name: str, M: Any, shape: Callable[[Tensor, float], Tensor], *, sym: bool = True, dtype: Any = None,
-    layout: Any = taeda.strided, device: Any = None, requires_grad: bool = False,
+    layout: Any = taeda.strided, device: Any = None, requires_grad: bool = False, **unknown: Any,
 ) -> Tensor:  # fmt: skip
     """``shape(n, period)`` at the places ``n`` = 0, 1, ... M - 1, for a window of that period.
 
     Raises:
-        TypeError: ``M`` is no integer.
+        TypeError: ``M`` is no integer, or there is no option of a name.
         ValueError: ``M`` is negative, ``dtype`` is neither float32 nor float64, or ``layout`` is not strided.
     """
     function = f"taeda.signal.windows.{name}"
+    if unknown:
+        raise TypeError(f"{function}: there is no option {next(iter(unknown))!r}")
     try:
         size = operator.index(M)
     except TypeError:

@@ -50,6 +50,11 @@ def _check(image: Any, where: str) -> None:
         raise TypeError(f"{where}: takes a tensor, a NumPy array or a Pillow image; got {type(image).__name__}")
 
 
+def _check_tensor(image: Any, where: str) -> None:
+    if not isinstance(image, Tensor):
+        raise TypeError(f"{where}: takes a tensor; got {type(image).__name__}")
+
+
 def get_dimensions(img: Any) -> list[int]:
     """``[channels, height, width]``."""
     _check(img, "get_dimensions")
@@ -155,8 +160,10 @@ def convert_image_dtype(image: Tensor, dtype: taeda.dtype = taeda.float32) -> Te
     """``image`` in another dtype, its values scaled: floats go from 0 to 1, integers from 0 to their largest.
 
     Raises:
+        TypeError: not a tensor.
         RuntimeError: floats to integers that have more digits than the floats.
     """
+    _check_tensor(image, "convert_image_dtype")
     if image.dtype == dtype:
         return image
     if image.dtype.is_floating_point:
@@ -230,6 +237,7 @@ def _slice(image: Any, top: int, bottom: int, left: int, right: int) -> Any:
 
 def center_crop(img: Any, output_size: int | Sequence[int]) -> Any:
     """The middle of the image; a smaller image gets a margin of 0."""
+    _check(img, "center_crop")
     height, width = _pair(output_size)
     _, rows, columns = get_dimensions(img)
     if width > columns or height > rows:
@@ -260,6 +268,12 @@ def margins(padding: int | Sequence[int]) -> tuple[int, int, int, int]:
     return (left, top, padding[2], padding[3]) if len(padding) == 4 else (left, top, left, top)
 
 
+def check_padding_mode(where: str, mode: str) -> None:
+    """Raises ValueError for another mode than `pad` has."""
+    if mode not in ("constant", "edge", "reflect", "symmetric"):
+        raise ValueError(f"{where}: padding_mode is constant, edge, reflect or symmetric; got {mode!r}")
+
+
 def pad(img: Any, padding: int | Sequence[int], fill: Any = 0, padding_mode: str = "constant") -> Any:
     """The image with a margin.
 
@@ -274,8 +288,7 @@ def pad(img: Any, padding: int | Sequence[int], fill: Any = 0, padding_mode: str
     """
     _check(img, "pad")
     left, top, right, bottom = margins(padding)
-    if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-        raise ValueError(f"pad: padding_mode is constant, edge, reflect or symmetric; got {padding_mode!r}")
+    check_padding_mode("pad", padding_mode)
     if padding_mode == "constant" and min(left, top, right, bottom) >= 0:
         if is_pil(img):
             from PIL import ImageOps
@@ -408,7 +421,12 @@ def resized_crop(
 
 
 def erase(img: Tensor, i: int, j: int, h: int, w: int, v: Tensor, inplace: bool = False) -> Tensor:
-    """The image with the values ``v`` in the rectangle of size (``h``, ``w``) at (``i``, ``j``)."""
+    """The image with the values ``v`` in the rectangle of size (``h``, ``w``) at (``i``, ``j``).
+
+    Raises:
+        TypeError: not a tensor.
+    """
+    _check_tensor(img, "erase")
     result = img if inplace else img.clone()
     result[..., i : i + h, j : j + w] = v
     return result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import taeda
@@ -153,8 +153,7 @@ class Pad(nn.Module):
     def __init__(self, padding: int | Sequence[int], fill: Any = 0, padding_mode: str = "constant") -> None:
         super().__init__()
         F.margins(padding)
-        if padding_mode not in ("constant", "edge", "reflect", "symmetric"):
-            raise ValueError(f"Pad: padding_mode is constant, edge, reflect or symmetric; got {padding_mode!r}")
+        F.check_padding_mode("Pad", padding_mode)
         self.padding, self.fill, self.padding_mode = padding, fill, padding_mode
 
     def forward(self, img: Any) -> Any:
@@ -225,8 +224,13 @@ def _below(end: int) -> int:
     return int(taeda.randint(0, end, size=(1,)).item())
 
 
-def _between(low: float, high: float) -> float:
-    return float(taeda.empty(1).uniform_(low, high).item())
+def _draw_sides(area: int, scale: Sequence[float], ratio: Sequence[float]) -> Iterator[tuple[int, int]]:
+    """The sides, the first by the second in ``ratio``, of rectangles that have a share of ``area`` in ``scale``."""
+    bounds = taeda.log(taeda.tensor(ratio)).tolist()
+    for _ in range(_TRIES):
+        share = area * float(taeda.empty(1).uniform_(*scale).item())
+        aspect = float(taeda.empty(1).uniform_(*bounds).exp_().item())
+        yield round(math.sqrt(share * aspect)), round(math.sqrt(share / aspect))
 
 
 class _WithProbability(nn.Module):
@@ -283,11 +287,7 @@ class RandomResizedCrop(nn.Module):
     def get_params(img: Any, scale: Sequence[float], ratio: Sequence[float]) -> tuple[int, int, int, int]:
         """Draws (top, left, height, width)."""
         _, rows, columns = F.get_dimensions(img)
-        bounds = taeda.log(taeda.tensor(ratio)).tolist()
-        for _ in range(_TRIES):
-            area = rows * columns * _between(*scale)
-            aspect = float(taeda.empty(1).uniform_(*bounds).exp_().item())
-            width, height = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+        for width, height in _draw_sides(rows * columns, scale, ratio):
             if 0 < width <= columns and 0 < height <= rows:
                 return _below(rows - height + 1), _below(columns - width + 1), height, width
         height, width = rows, columns
@@ -312,7 +312,7 @@ class RandomErasing(_WithProbability):
 
     Args:
         scale: the smallest and the largest share of the image's area.
-        ratio: the smallest and the largest width by height.
+        ratio: the smallest and the largest height by width.
         value: what to write: a number, one for each channel, or ``"random"`` for normal noise.
         inplace: changes the image itself.
     """
@@ -336,11 +336,7 @@ class RandomErasing(_WithProbability):
 
     def _draw(self, img: Tensor) -> tuple[int, int, int, int, Tensor] | None:
         channels, rows, columns = F.get_dimensions(img)
-        bounds = taeda.log(taeda.tensor(self.ratio)).tolist()
-        for _ in range(_TRIES):
-            area = rows * columns * _between(*self.scale)
-            aspect = float(taeda.empty(1).uniform_(*bounds).exp_().item())
-            height, width = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+        for height, width in _draw_sides(rows * columns, self.scale, self.ratio):
             if height < rows and width < columns:
                 value = self._value(channels, height, width)
                 return _below(rows - height + 1), _below(columns - width + 1), height, width, value

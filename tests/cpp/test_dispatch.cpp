@@ -46,11 +46,11 @@ const StaticKernel kBumpKernels[] = {{KernelKind::Dense, DeviceType::CPU, reinte
 const StaticKernel kTwiceKernels[] = {{KernelKind::Composite, DeviceType::CPU, reinterpret_cast<void*>(twice)}};
 const OpInfo kInfos[] = {
     {"test::add", "Tensor", "test::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", kBinaryParams,
-     kAddKernels, &TypedOp<BinarySig>::boxing, "ops.py", 1, 3, 1, 2, 0, 0, 0},
+     kAddKernels, &Boxing<BinarySig>::signature, "ops.py", 1, 3, 1, 2, 0, 0, 0},
     {"test::bump_", "", "test::bump_(Tensor(a!) self, Tensor by) -> Tensor(a!)", kInplaceParams, kBumpKernels,
-     &TypedOp<InplaceSig>::boxing, "ops.py", 2, 2, 1, 1, 0, 1, kInplaceOp},
+     &Boxing<InplaceSig>::signature, "ops.py", 2, 2, 1, 1, 0, 1, kInplaceOp},
     {"test::twice", "", "test::twice(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", kBinaryParams,
-     kTwiceKernels, &TypedOp<BinarySig>::boxing, "ops.py", 3, 3, 1, 1, 0, 0, 0}};
+     kTwiceKernels, &Boxing<BinarySig>::signature, "ops.py", 3, 3, 1, 1, 0, 0, 0}};
 const Op kOps[] = {Op(kInfos[0]), Op(kInfos[1]), Op(kInfos[2])};
 OpFamily g_family{"test", kOps, 3, nullptr};
 const bool g_added = (add_family(&g_family), true);

@@ -8,7 +8,8 @@ namespace taeda::cpu {
 
 namespace {
 
-constexpr KeySet kUnseen = KeySet(DeviceType::CPU) | Functionality::Dense | kAutogradKeys;
+// A profile is to show what runs without it, too.
+constexpr KeySet kUnseen = KeySet(DeviceType::CPU) | Functionality::Dense | kAutogradKeys | Functionality::Profiler;
 
 bool is_complex_number(const Scalar& number) { return number.kind() == Scalar::Kind::Complex; }
 

@@ -164,13 +164,7 @@ class DataLoader(Generic[_T_co]):
 
     def check_worker_number_rationality(self) -> None:
         """Warns if there are more workers than processors this process may use."""
-        available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        if available is not None and self.num_workers > available:
-            warnings.warn(
-                f"DataLoader: num_workers={self.num_workers} is more than the {available} processors available here",
-                UserWarning,
-                stacklevel=4,
-            )
+        _warn_of_many_workers(self.num_workers, stacklevel=5)
 
     def __iter__(self) -> _BaseDataLoaderIter:
         if not (self.persistent_workers and self.num_workers > 0):
@@ -191,16 +185,20 @@ class DataLoader(Generic[_T_co]):
         return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
 
 
-def _check_worker_options(workers: int, timeout: float, prefetch: int | None, persistent: bool) -> None:
-    if workers < 0:
-        raise ValueError(f"DataLoader: num_workers must be 0 or more; got {workers}")
+def _warn_of_many_workers(workers: int, stacklevel: int) -> None:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     if cores and workers > cores:
         warnings.warn(
-            f"DataLoader: {workers} workers for {cores} processor cores may be slower than fewer",
+            f"DataLoader: num_workers={workers} is more than the {cores} processors available here, and may be slower",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
+
+
+def _check_worker_options(workers: int, timeout: float, prefetch: int | None, persistent: bool) -> None:
+    if workers < 0:
+        raise ValueError(f"DataLoader: num_workers must be 0 or more; got {workers}")
+    _warn_of_many_workers(workers, stacklevel=4)
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout must be 0 or more seconds; got {timeout}")
     if workers == 0 and prefetch is not None:

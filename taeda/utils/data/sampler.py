@@ -49,7 +49,8 @@ class RandomSampler(Sampler[int]):
     iteration draws the seed of one from the default generator.
 
     Raises:
-        ValueError: ``replacement`` is not a bool, or there is nothing to draw.
+        TypeError: ``replacement`` is not a bool.
+        ValueError: ``num_samples`` is no positive integer, or there is nothing to draw.
     """
 
     def __init__(
@@ -64,8 +65,9 @@ class RandomSampler(Sampler[int]):
         self._num_samples = num_samples
         self.generator = generator
         if not isinstance(replacement, bool):
-            raise ValueError(f"RandomSampler: replacement must be a bool; got {replacement!r}")
-        _check_count("RandomSampler", "num_samples", self.num_samples)
+            raise TypeError(f"RandomSampler: replacement must be a bool; got {replacement!r}")
+        # True is an integer to PyTorch here, and nowhere else
+        _check_count("RandomSampler", "num_samples", 1 if num_samples is True else self.num_samples)
 
     @property
     def num_samples(self) -> int:

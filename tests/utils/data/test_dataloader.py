@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
+from calls import Calls
 
 import taeda
 from taeda.utils import data
@@ -55,20 +56,6 @@ class Counting(data.IterableDataset):
         if info is None or not self.share:
             return iter(range(self.n))
         return iter(range(info.id, self.n, info.num_workers))
-
-
-class Calls:
-    """Sample ``i`` is what ``function(i)`` returns."""
-
-    def __init__(self, function, n=10):
-        self.function = function
-        self.n = n
-
-    def __len__(self):
-        return self.n
-
-    def __getitem__(self, i):
-        return self.function(i)
 
 
 def flat(value):
@@ -401,6 +388,22 @@ def test_more_batches_than_promised_warn():
 def test_a_chain_of_streams_without_a_length():
     chained = data.ChainDataset([Counting(2), Counting(1)])
     assert [batch.tolist() for batch in data.DataLoader(chained, 2)] == [[0, 1], [0]]
+
+
+def test_pin_memory_looks_into_batches():
+    class Pinnable:
+        def pin_memory(self):
+            return "pinned"
+
+    class Pair(tuple):
+        pass
+
+    from taeda.utils.data._utils.pin_memory import pin_memory
+
+    batch = {"a": (Pinnable(), 1), "b": Pair([Pinnable()]), "c": [Pinnable()], "d": "text", "e": Pinnable()}
+    pinned = pin_memory(batch)
+    assert pinned == {"a": ("pinned", 1), "b": ("pinned",), "c": ["pinned"], "d": "text", "e": "pinned"}
+    assert type(pinned["b"]) is Pair
 
 
 def test_pin_memory_without_an_accelerator_warns_and_goes_on():

@@ -8,26 +8,13 @@ import threading
 
 import numpy as np
 import pytest
+from calls import Calls
 
 import taeda
 from taeda.utils import data
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*num_workers=.*:UserWarning")
 Pair = collections.namedtuple("Pair", "a b")
-
-
-class Calls:
-    """Sample ``i`` is what ``function(i)`` returns."""
-
-    def __init__(self, function, n=4):
-        self.function = function
-        self.n = n
-
-    def __len__(self):
-        return self.n
-
-    def __getitem__(self, i):
-        return self.function(i)
 
 
 class Mute(Exception):

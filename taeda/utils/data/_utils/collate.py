@@ -25,7 +25,8 @@ def _numpy_kind(value: Any) -> str | None:
     return "array" if isinstance(value, numpy.ndarray) else "scalar" if isinstance(value, numpy.generic) else None
 
 
-def _is_text(value: Any) -> bool:
+def is_text(value: Any) -> bool:
+    """Whether it is a sequence that nobody looks into."""
     return isinstance(value, (str, bytes))
 
 
@@ -58,23 +59,29 @@ def _rebuild_sequence(original: Any, items: list[Any]) -> Any:
         return items
 
 
+def map_parts(data: Any, function: Callable[[Any], Any], tuples_as_lists: bool = False) -> Any:
+    """``function`` of each part of a mapping or sequence, which keeps its type; NotImplemented for anything else."""
+    if isinstance(data, collections.abc.Mapping):
+        return _rebuild_mapping(data, {key: function(data[key]) for key in data})
+    if _is_namedtuple(data):
+        return type(data)(*map(function, data))
+    if tuples_as_lists and isinstance(data, tuple):
+        return list(map(function, data))
+    if isinstance(data, collections.abc.Sequence):
+        return _rebuild_sequence(data, list(map(function, data)))
+    return NotImplemented
+
+
 def default_convert(data: Any) -> Any:
     """``data`` with its numpy arrays and scalars turned into tensors, inside dicts, sequences and namedtuples too."""
-    if isinstance(data, Tensor) or _is_text(data):  # NumPy's text scalars are both
+    if isinstance(data, Tensor) or is_text(data):  # NumPy's text scalars are both
         return data
     kind = _numpy_kind(data)
     if kind is not None:
-        is_text = kind == "array" and np_str_obj_array_pattern.search(data.dtype.str)
-        return data if is_text else taeda.as_tensor(data)
-    if isinstance(data, collections.abc.Mapping):
-        return _rebuild_mapping(data, {key: default_convert(data[key]) for key in data})
-    if _is_namedtuple(data):
-        return type(data)(*(default_convert(item) for item in data))
-    if isinstance(data, tuple):
-        return [default_convert(item) for item in data]
-    if isinstance(data, collections.abc.Sequence):
-        return _rebuild_sequence(data, [default_convert(item) for item in data])
-    return data
+        holds_text = kind == "array" and np_str_obj_array_pattern.search(data.dtype.str)
+        return data if holds_text else taeda.as_tensor(data)
+    converted = map_parts(data, default_convert, tuples_as_lists=True)
+    return data if converted is NotImplemented else converted
 
 
 def collate(batch: Any, *, collate_fn_map: _CollateMap | None = None) -> Any:
