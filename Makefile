@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test bench lint docs build cpp-test sanitize clean
+.PHONY: demo test compat bench lint docs build cpp-test sanitize clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -20,6 +20,10 @@ demo: build $(VENV)/ready-demo
 
 test: build $(VENV)/ready-test
 	$(BIN)/python -m pytest -n $(JOBS)
+
+compat: build $(VENV)/ready-test $(VENV)/ready-bench
+	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m compat --jobs $(JOBS)
+	$(BIN)/python -m pytest tests/test_examples.py
 
 bench: build $(VENV)/ready-bench
 	$(BIN)/python -m benchmarks

@@ -54,6 +54,9 @@ def test_several():
         assert not everything.done()
         futures[k].set_result(k)
     assert everything.wait() == futures and wait_all(futures) == [0, 1, 2] and collect_all([]).wait() == []
+    for wrong in (lambda: collect_all([3]), lambda: futures[0].then(3), lambda: futures[0].add_done_callback(3)):
+        with pytest.raises(TypeError, match="int"):
+            wrong()
     bad: Future[int] = Future()
     bad.set_exception(ValueError("bad"))
     for wait in (lambda: wait_all([*futures, bad]), lambda: collect_all([bad, *futures]).wait()):

@@ -201,6 +201,26 @@ def test_the_standard_librarys_own_queues_share_too(strategy):
     assert tensor.tolist() == [2, 2, 2]
 
 
+def test_they_share_before_anything_imports_ours():
+    """The very first message, through a pickler that has not heard of tensors."""
+    code = (
+        "import multiprocessing, pickle, sys, taeda\n"
+        "whole = taeda.zeros(4)\n"
+        "pickle.loads(pickle.dumps(whole)).add_(1)\n"
+        "assert not whole.is_shared() and 'taeda.multiprocessing' not in sys.modules\n"
+        "sent = [whole, whole[1:3], taeda.nn.Parameter(taeda.zeros(1)), taeda.empty(2, device='meta')]\n"
+        "queue = multiprocessing.get_context('fork').SimpleQueue()\n"
+        "queue.put(sent); got = queue.get()\n"
+        "got[1].fill_(2); got[2].data.fill_(3)\n"
+        "print(whole.tolist(), got[0].tolist(), sent[2].item(), type(got[2]).__name__, got[3].device)\n"
+        "try: queue.put(taeda.ones(1, requires_grad=True) * 2)\n"
+        "except RuntimeError as error: print('detach' in str(error))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    shared = "[0.0, 2.0, 2.0, 0.0]"
+    assert done.stdout == f"{shared} {shared} 3.0 Parameter meta\nTrue\n", done.stderr
+
+
 def test_what_cannot_go():
     grown = taeda.ones(2, requires_grad=True) * 2
     for put in (mp.Queue().put, mp.SimpleQueue().put, mp.Pipe()[0].send):

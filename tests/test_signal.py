@@ -89,5 +89,5 @@ def test_options(name):
     ],
 )
 def test_mistakes(mistake, error):
-    with pytest.raises(error):
+    with pytest.raises(error, match=r"taeda\.signal\.windows\.\w+: "):
         mistake()

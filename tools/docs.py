@@ -11,7 +11,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "docs"
-GUIDES = ("tour", "add-an-op", "port-an-op", "add-a-backend", "glossary", "errors", "coverage", "design", "benchmarks")
+GUIDES = (
+    "tour",
+    "examples",
+    "add-an-op",
+    "port-an-op",
+    "add-a-backend",
+    "glossary",
+    "errors",
+    "profile",
+    "coverage",
+    "design",
+    "benchmarks",
+)
 
 
 def collect() -> list[str]:

@@ -184,7 +184,8 @@ Tensor points(IntList image, bool align_corners, const Tensor& like) {
     const int64_t n = image[d];
     Tensor line = n > 1 ? ops::linspace(Scalar(-1), Scalar(1), n, dtype, {}, like.device())
                         : ops::zeros(Dims{n}, dtype, {}, like.device());
-    if (!align_corners && n > 1) line = ops::mul(line, Scalar(static_cast<double>(n - 1) / static_cast<double>(n)));
+    // Not by their ratio: an identity's points lie on pixels, where a rounding more decides between two gradients.
+    if (!align_corners && n > 1) line = ops::div(ops::mul(line, Scalar(n - 1)), Scalar(n));
     Dims sizes;
     for (int64_t i = 0; i < rank; ++i) sizes.push_back(i == d ? n : 1);
     coordinates.push_back(ops::expand(ops::reshape(line, sizes), image));

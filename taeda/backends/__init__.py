@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_PARTS = ("cpu", "cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum")
+_PARTS = ("cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum")
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from taedagen.opdef import *
     nondiff="indices",
 )
 def sort_stable(self, stable, dim, descending):
-    """The elements in rising order along ``dim``, and where they were. Equal ones always keep their order."""
+    """The elements in rising order along ``dim``, and where they were. Equal ones keep their order if ``stable``."""
 
 
 @sort_stable.backward
@@ -48,8 +48,8 @@ def argsort(self, dim, descending):
     variants="function method out",
 )
 def argsort_stable(self, stable, dim, descending):
-    """The indices that sort ``self`` along ``dim``; equal elements keep their order."""
-    return op.sort(self, dim, descending)[1]
+    """The indices that sort ``self`` along ``dim``; equal elements keep their order if ``stable``."""
+    return op.sort(self, stable=stable, dim=dim, descending=descending)[1]
 
 
 @composite("msort(Tensor self) -> Tensor", variants="function method out")
@@ -150,7 +150,8 @@ def share_evenly(grad, self, result):
 
 @kernel(
     "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)",
-    variants="function method",
+    variants="function method out",
+    out_overload="values",
     shape="select_along",
     files="sort",
     nondiff="indices",

@@ -47,6 +47,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("name", RIGHT)
 @pytest.mark.parametrize("fast", [True, False])
 def test_right_gradients_pass(name, fast):

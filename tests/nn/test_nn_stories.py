@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections import OrderedDict
 from typing import Any
 
@@ -667,10 +668,43 @@ def sequences(p: Any, root: Any) -> Any:
     ]
 
 
+def dropped_padding(p: Any, root: Any) -> Any:
+    """An encoder in evaluation leaves padding at the end of sequences out, under conditions."""
+    log: list[Any] = []
+    end = root.tensor([[False, False, True], [False, True, True]])
+    x = root.randn(2, 3, 8)
+
+    def seen(padding: Any = end, grad: bool = False, train: bool = False, more: Any = None, mask: Any = None,
+             **options: Any) -> None:  # fmt: skip
+        layer = p.TransformerEncoderLayer(8, 2, 8, 0.0, **{"batch_first": True, **options})
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            encoder = p.TransformerEncoder(layer, 1, **{"norm": p.LayerNorm(8), **(more or {})})
+        encoder.train(train)
+        src = x if options.get("batch_first", True) else x.transpose(0, 1)
+        with root.set_grad_enabled(grad):
+            y = encoder(src, mask, padding)
+        log.extend([y, len([w for w in caught if "enable_nested_tensor" in str(w.message)]), encoder.use_nested_tensor])
+
+    seen()
+    seen(padding=root.zeros(2, 3).masked_fill(end, float("-inf")), more={"norm": None})
+    for case in (
+        {"grad": True}, {"train": True}, {"padding": end.flip(1)}, {"mask": root.zeros(3, 3)}, {"norm_first": True},
+        {"batch_first": False}, {"activation": "gelu"}, {"activation": root.tanh}, {"bias": False},
+        {"more": {"enable_nested_tensor": False}}, {"more": {"mask_check": False}},
+    ):  # fmt: skip
+        seen(**case)
+    root.backends.mha.set_fastpath_enabled(False)
+    seen()
+    log.append(root.backends.mha.get_fastpath_enabled())
+    root.backends.mha.set_fastpath_enabled(True)
+    return log
+
+
 PROGRAMS = [
     shared, setting, registering, before_init, looking_up, modes, gradients, casting, loading, assigning, extra_state,
     state_hooks, saving_hooks_see_prefixes, forward_hooks, global_hooks, backward_hooks, legacy_backward_hooks,
-    containers, parameter_containers, parameters, lazy, utilities, weight_norm, sequences,
+    containers, parameter_containers, parameters, lazy, utilities, weight_norm, sequences, dropped_padding,
 ]  # fmt: skip
 
 

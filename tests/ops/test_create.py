@@ -231,6 +231,30 @@ def test_gradients(function):
     assert gradgradcheck(function, (x,))
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32", "complex64"])
+@pytest.mark.parametrize("steps", [1, 8, 28, 1001])
+def test_evenly_spaced_numbers_are_the_same_bits(dtype, steps):
+    torch = pytest.importorskip("torch")
+    for start, end in ((-1, 1), (0, 10), (3, -7), (0.1, 9.97)):
+        for function in ("linspace", "logspace") if "float" in dtype else ("linspace",):
+            made = [getattr(T, function)(start, end, steps, dtype=getattr(T, dtype)).tolist() for T in (taeda, torch)]
+            assert made[0] == made[1], (function, start, end)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_points_of_an_identity_are_the_same_bits(align_corners):
+    """A spatial transformer begins with them: they lie on pixels, where the gradient jumps."""
+    torch = pytest.importorskip("torch")
+    for shape in ((1, 1, 8, 28), (1, 1, 3, 13, 5)):
+        made = [
+            T.nn.functional.affine_grid(T.eye(len(shape) - 2, len(shape) - 1)[None], shape, align_corners=align_corners)
+            for T in (taeda, torch)
+        ]
+        assert made[0].tolist() == made[1].tolist()
+
+
 def test_facts():
     assert taeda.arange(0, 10, 4).tolist() == [0, 4, 8]
     assert taeda.linspace(0, 1, 5).tolist() == [0, 0.25, 0.5, 0.75, 1]

@@ -16,11 +16,12 @@ def words(text: str) -> list[str]:
 
 
 def run(code: str, library: Any) -> Any:
-    """``code`` with x (2, 3, 4) shuffled, i (integers with ties), n (NaN, infinities, both zeros)."""
+    """``code`` with x (2, 3, 4) shuffled, i (integers with ties), m (300 of them), n (NaN, infinities, both zeros)."""
     t = library.tensor
     x = ((library.arange(24) * 7 + 3) % 24 - 11).float().reshape(2, 3, 4)
     special = t([3.0, float("nan"), 1.0, -0.0, 0.0, float("inf"), float("nan"), -float("inf")])
-    return eval(code, {"x": x, "i": t([3, 1, 2, 3, 1, 1, 0]), "n": special, "t": t, "lib": library})
+    many = library.arange(300) * 7919 % 13
+    return eval(code, {"x": x, "i": t([3, 1, 2, 3, 1, 1, 0]), "m": many, "n": special, "t": t, "lib": library})
 
 
 CASES = words("""
@@ -31,6 +32,9 @@ lib.arange(2000).flip(0).sort() (lib.arange(3000)*7919%3001-1500).float().sort()
 (lib.arange(3000)*7919%3001-1500).double().sort(descending=True) x.expand(2,2,3,4).sort(1,stable=True) x.argsort()
 lib.sort(x,out=(x,lib.empty(0,dtype=lib.int64))) lib.topk(x,4,out=(x,lib.empty(0,dtype=lib.int64)))
 x.argsort(0,True) lib.argsort(i,stable=True) lib.msort(x) lib.sort(x,out=(lib.empty(0),lib.empty(0,dtype=lib.int64)))
+m.sort() m.float().sort(descending=True) m.reshape(6,50).argsort() m.reshape(50,6).half().argsort(0,descending=True)
+m.argsort(stable=True) (m>6).sort() m.topk(3) m.topk(20,largest=False) m.reshape(4,75).bfloat16().topk(9) m[:15].topk(1)
+m.topk(20,sorted=False) m.topk(3,sorted=False) m.topk(300) m.mode() m.reshape(6,50).mode(1)
 x.topk(2) x.topk(2,1) x.topk(2,largest=False) x.topk(0) n.topk(4) n.topk(3,largest=False)[1].sort()[0] t(3.).topk(1)
 x.transpose(0,2).topk(1,0) lib.arange(5000).float().topk(40) x.kthvalue(2) x.kthvalue(1,0,keepdim=True) n.kthvalue(5)
 t(3.).kthvalue(1) x.median() x.median(1) x.median(0,keepdim=True) n.median() n.nanmedian() n.nanmedian(0)

@@ -63,7 +63,7 @@ void mode(const Tensor& self, int64_t dim, bool keepdim, const Tensor& values, c
     each_row(self, dim, keepdim || self.dim() == 0, values, indices, [&] {
       return [&, load, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
         load(row, false, entries);
-        sort_entries(entries, scratch);
+        sort_by_key(entries, scratch);
         int64_t best = 0, length = 0;
         for (int64_t begin = 0, end; begin < row.n; begin = end) {
           for (end = begin + 1; end < row.n && entries[end].key == entries[begin].key;) ++end;

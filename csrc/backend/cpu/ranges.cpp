@@ -32,14 +32,49 @@ void steps_from(const Scalar& start, const Scalar& step, const Tensor& out) {
   });
 }
 
-// Counted from the nearer end, so that both ends are exact.
-template <class A>
+// What a T is computed in, and a value of that as a T holds it.
+template <class T>
+using Computed =
+    std::conditional_t<std::is_integral_v<T>, double, std::conditional_t<std::is_floating_point_v<T>, T, float>>;
+template <class T, class A>
+A held(A value) {
+  if constexpr (std::is_integral_v<T> || std::is_floating_point_v<T>)
+    return value;
+  else
+    return convert<A>(convert<T>(value));
+}
+
+// a * b + c: rounded once, for float by way of double, which leaves vectors possible; in halves rounded twice.
+template <class T, class A>
+A multiply_add(A a, A b, A c) {
+  if constexpr (std::is_same_v<A, double>)
+    return std::fma(a, b, c);
+  else if constexpr (std::is_same_v<T, float>)
+    return static_cast<float>(static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c));
+  else
+    return held<T>(held<T>(a * b) + c);
+}
+
+// Counted from the nearer end, so that both ends are exact. Each step is rounded as PyTorch rounds it.
+template <class T, class A>
 auto spacing(A from, A to, int64_t steps) {
-  A by = steps > 1 ? (to - from) / static_cast<A>(steps - 1) : A(0);
+  A by = steps > 1 ? held<T>(held<T>(to - from) / held<T>(static_cast<A>(steps - 1))) : A(0);
   return [=](int64_t i) {
-    return i < std::max<int64_t>(steps / 2, 1) ? from + by * static_cast<A>(i)
-                                               : to - by * static_cast<A>(steps - 1 - i);
+    return i < std::max<int64_t>(steps / 2, 1) ? multiply_add<T>(by, held<T>(static_cast<A>(i)), from)
+                                               : multiply_add<T>(-by, held<T>(static_cast<A>(steps - 1 - i)), to);
   };
+}
+
+template <class T>
+auto spacing_of(const Scalar& start, const Scalar& end, int64_t steps) {
+  T from = start.to<T>(), to = end.to<T>();
+  if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
+    using Part = typename T::value_type;
+    return [re = spacing<Part>(from.real(), to.real(), steps),
+            im = spacing<Part>(from.imag(), to.imag(), steps)](int64_t i) { return T(re(i), im(i)); };
+  } else {  // integers between the truncated bounds
+    return spacing<T>(convert<Computed<T>>(from), convert<Computed<T>>(to), steps);
+  }
 }
 
 }  // namespace
@@ -56,23 +91,23 @@ void range(const Scalar& start, const Scalar&, const Scalar& step, std::optional
 
 void linspace(const Scalar& start, const Scalar& end, int64_t steps, std::optional<DType>, std::optional<Layout>,
               std::optional<Device>, std::optional<bool>, const Tensor& out) {
-  visit(out.dtype(), [&]<class T>() {
-    if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
-      generate<T>(out, spacing(start.to<complex128>(), end.to<complex128>(), steps));
-    else  // integers are spaced between the truncated bounds
-      generate<T>(out, spacing(convert<double>(start.to<T>()), convert<double>(end.to<T>()), steps));
-  });
+  visit(out.dtype(), [&]<class T>() { generate<T>(out, spacing_of<T>(start, end, steps)); });
 }
 
 void logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, std::optional<DType>,
               std::optional<Layout>, std::optional<Device>, std::optional<bool>, const Tensor& out) {
   visit(out.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
-      auto exponent = spacing(start.to<complex128>(), end.to<complex128>(), steps);
+      auto exponent = spacing_of<complex128>(start, end, steps);
       generate<T>(out, [&](int64_t i) { return std::pow(complex128(base), exponent(i)); });
-    } else {
-      auto exponent = spacing(convert<double>(start.to<T>()), convert<double>(end.to<T>()), steps);
-      generate<T>(out, [&](int64_t i) { return std::pow(base, exponent(i)); });
+    } else {  // the exponents in double, between bounds that are a T
+      using A = Computed<T>;
+      bool one = steps < 2;
+      A from = convert<A>(start.to<T>()), to = convert<A>(end.to<T>());
+      double first = one ? start.as_double() : from, by = one ? 0 : held<T>(to - from) / static_cast<double>(steps - 1);
+      generate<T>(out, [&](int64_t i) {
+        return std::pow(base, i < std::max<int64_t>(steps / 2, 1) ? first + by * i : to - by * (steps - 1 - i));
+      });
     }
   });
 }

@@ -4,7 +4,7 @@
 
 namespace taeda::cpu {
 
-void sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending, const Tensor& values,
+void sort(const Tensor& self, std::optional<bool> stable, int64_t dim, bool descending, const Tensor& values,
           const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   if (self.numel() == 0) return;
@@ -12,7 +12,7 @@ void sort(const Tensor& self, std::optional<bool>, int64_t dim, bool descending,
     each_row(self, dim, true, values, indices, [&] {
       return [&, load, entries = std::vector<E>(), scratch = std::vector<E>()](const Row& row) mutable {
         load(row, descending, entries);
-        sort_entries(entries, scratch);
+        stable.value_or(false) ? sort_entries(entries, scratch) : sort_by_key(entries, scratch);
         for (int64_t i = 0; i < row.n; ++i) row.give<decltype(E::key)>(i, entries[i].index);
       };
     });
@@ -38,12 +38,22 @@ bool none_before(const char* block, const char* edge, bool largest) {
 
 }  // namespace
 
-void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const Tensor& values, const Tensor& indices) {
+void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted, const Tensor& values,
+          const Tensor& indices) {
   dim = wrap_dim(dim, self.dim());
   if (self.numel() == 0 || k == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
     each_row(self, dim, true, values, indices, [&] {
-      return [&, kept = std::vector<Entry<KeyOf<T>, int64_t>>()](const Row& row) mutable {
+      using E = Entry<KeyOf<T>, int64_t>;
+      return [&, kept = std::vector<E>()](const Row& row) mutable {
+        auto give = [&] {
+          for (int64_t j = 0; j < k; ++j) row.give<KeyOf<T>>(j, kept[j].index);
+        };
+        if (row.n < kShort) {
+          load_entries<E, T>(row, largest, kept);
+          first_by_key(kept, k, sorted);
+          return give();
+        }
         auto key = [flip = static_cast<KeyOf<T>>(largest ? -1 : 0)](const char* at) {
           T value;
           std::memcpy(&value, at, sizeof(T));
@@ -55,7 +65,7 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool, const 
           auto at = [&row](int64_t i) { return row.from + i * static_cast<int64_t>(sizeof(T)); };
           return row.from_step == sizeof(T) && none_before<T>(at(start), at(edge), largest);
         });
-        for (int64_t j = 0; j < k; ++j) row.give<KeyOf<T>>(j, kept[j].index);
+        give();
       };
     });
   });

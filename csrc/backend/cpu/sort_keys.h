@@ -40,6 +40,34 @@ void sort_entries(std::vector<Entry<Key, Index>>& entries, std::vector<Entry<Key
   }
 }
 
+// Short rows with equal keys: programs see in which order they come, so the standard library's algorithms decide it
+// here as they do in PyTorch.
+constexpr int64_t kShort = kRadixFrom;
+
+template <class E>
+bool by_key(const E& a, const E& b) {
+  return a.key < b.key;
+}
+
+// By rising key; equal ones in no order that is promised.
+template <class E>
+void sort_by_key(std::vector<E>& entries, std::vector<E>& other) {
+  if (static_cast<int64_t>(entries.size()) < kShort)
+    std::sort(entries.begin(), entries.end(), by_key<E>);
+  else
+    sort_entries(entries, other);
+}
+
+// The k smallest entries first, of a short row; in rising order if `sorted` or if k is small beside the row.
+template <class E>
+void first_by_key(std::vector<E>& entries, int64_t k, bool sorted) {
+  auto begin = entries.begin();
+  if (k * 64 <= static_cast<int64_t>(entries.size()))
+    return std::partial_sort(begin, begin + k, entries.end(), by_key<E>);
+  std::nth_element(begin, begin + k - 1, entries.end(), by_key<E>);
+  if (sorted) std::sort(begin, begin + k - 1, by_key<E>);
+}
+
 constexpr int64_t kPassed = 16;  // elements that are passed by at once
 
 // The k smallest of the n entries whose keys key_at gives, in rising order. Of a long row most blocks hold none of

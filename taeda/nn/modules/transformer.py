@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda.backends import mha
 from taeda.nn import functional as F
 from taeda.nn import init
 from taeda.nn._functional.attention import as_float_mask
+from taeda.nn.modules.activation import GELU, ReLU
 from taeda.nn.modules.attention import MultiheadAttention
 from taeda.nn.modules.container import ModuleList
 from taeda.nn.modules.dropout import Dropout
@@ -205,10 +208,31 @@ def _length(x: Tensor, layer: Any) -> int:
     return x.size(1 if x.dim() == 3 and batch_first else 0)
 
 
+def _why_not_dropped(layer: Module) -> str:
+    """What keeps an encoder of such layers from dropping padding; empty if nothing does."""
+    if not isinstance(layer, TransformerEncoderLayer):
+        return "it is no TransformerEncoderLayer"
+    attention = layer.self_attn
+    known = layer.activation in (F.relu, F.gelu) or isinstance(layer.activation, (ReLU, GELU))
+    obstacles = {
+        "norm_first is True": layer.norm_first,
+        "batch_first is False": not attention.batch_first,
+        "its keys and values have sizes of their own": not attention._qkv_same_embed_dim,
+        "it has no bias": attention.in_proj_bias is None,
+        "its activation is neither relu nor gelu": not known,
+        "its norms differ in eps": layer.norm1.eps != layer.norm2.eps,
+        "its number of heads is odd": attention.num_heads % 2 == 1,
+    }
+    return next((words for words, holds in obstacles.items() if holds), "")
+
+
 class TransformerEncoder(Module):
     """``num_layers`` copies of a layer, and a norm at the end if given.
 
-    ``enable_nested_tensor`` and ``mask_check`` are accepted; padded positions are always computed.
+    In evaluation, where no gradient is asked for and ``src_key_padding_mask`` is the only mask, padding at the end of
+    the sequences is dropped: its positions are zero before the final norm. Not so with ``enable_nested_tensor=False``,
+    with other layers than standard ones, or after ``taeda.backends.mha.set_fastpath_enabled(False)``;
+    ``mask_check=False`` says that padding is always at the end.
     """
 
     def __init__(
@@ -225,6 +249,12 @@ class TransformerEncoder(Module):
         self.norm = norm
         self.enable_nested_tensor = enable_nested_tensor
         self.mask_check = mask_check
+        obstacle = _why_not_dropped(encoder_layer)
+        self.use_nested_tensor = enable_nested_tensor and not obstacle
+        if enable_nested_tensor and obstacle:
+            warnings.warn(
+                f"TransformerEncoder: enable_nested_tensor=True has no effect: encoder_layer: {obstacle}", stacklevel=2
+            )
 
     def forward(
         self,
@@ -240,7 +270,24 @@ class TransformerEncoder(Module):
         x = src
         for layer in self.layers:
             x = layer(x, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
+        if src_key_padding_mask is not None and mask is None and self._drops_padding(src, src_key_padding_mask):
+            x = x.masked_fill((src_key_padding_mask != 0).unsqueeze(-1), 0.0)
         return x if self.norm is None else self.norm(x)
+
+    def _drops_padding(self, src: Tensor, padding: Tensor) -> bool:
+        """Whether padded positions give zeros; ``padding`` is (N, L), zero where a position counts."""
+        layer = self.layers[0]
+        if not getattr(self, "use_nested_tensor", False) or layer.training or src.dim() != 3:
+            return False
+        if not mha.get_fastpath_enabled() or taeda.is_autocast_enabled():
+            return False
+        tensors = (src, *layer.parameters())
+        if taeda.overrides.has_torch_function(tensors):
+            return False
+        if taeda.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+            return False
+        dropped = padding != 0
+        return not self.mask_check or not bool((dropped[:, :-1] & ~dropped[:, 1:]).any())
 
 
 class TransformerDecoder(Module):
