@@ -228,7 +228,7 @@ def _outline(tensor: Any) -> Any:
 
 
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
-    """The coordinates, one tensor per dimension of ``shape``, of flat indices into an array of that shape.
+    """The coordinates, one int64 tensor per dimension of ``shape``, of flat indices into an array of that shape.
 
     Raises:
         TypeError: ``indices`` is no tensor of integers, or ``shape`` holds something else than integers.
@@ -241,11 +241,11 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
         raise TypeError(f"taeda.unravel_index: shape must hold integers; got {shape!r}")
     if any(size < 0 for size in sizes):
         raise ValueError(f"taeda.unravel_index: shape must not be negative; got {sizes}")
-    coordinates = []
+    coordinates, indices = [], indices.long()
     for size in reversed(sizes):
         coordinates.append(indices % size)
         indices = indices // size
-    return tuple(reversed(coordinates))
+    return _C._functions.stack(coordinates[::-1], -1).unbind(-1) if coordinates else ()
 
 
 def set_anomaly_enabled(mode: bool, check_nan: bool = True) -> None:

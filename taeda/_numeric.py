@@ -65,12 +65,12 @@ def _moved(tensor: Tensor, dtype: Any, device: Any, copy: bool | None) -> Tensor
     return tensor.to(device=place, dtype=kind)
 
 
-def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
+def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The derivative of samples along each of ``dim`` (all by default), by differences of second order.
 
-    ``spacing`` is the distance of neighbours: a number, one per dimension, or a vector of places per dimension. At
-    the ends the differences are one-sided, of order ``edge_order`` (1 or 2). RuntimeError for dimensions of fewer
-    than ``edge_order + 1`` samples.
+    ``spacing`` is the distance of neighbours: a number (1 by default), one per dimension, or a vector of places per
+    dimension. At the ends the differences are one-sided, of order ``edge_order`` (1 or 2). RuntimeError for dimensions
+    of fewer than ``edge_order + 1`` samples.
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"taeda.gradient: edge_order must be 1 or 2; got {edge_order}")
@@ -81,7 +81,7 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     if len(set(at)) < len(at):
         raise RuntimeError(f"taeda.gradient: dim {dims} names a dimension twice")
     several = isinstance(spacing, (list, tuple))
-    steps = list(spacing) if several else [spacing] * len(at)
+    steps = list(spacing) if several else [1 if spacing is None else spacing] * len(at)
     if len(steps) != len(at):
         raise RuntimeError(f"taeda.gradient: spacing must have one entry per dimension, {len(at)}; got {len(steps)}")
     return tuple(_derivative(input, d, step, edge_order) for d, step in zip(at, steps))
@@ -102,7 +102,7 @@ def _derivative(input: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
         gaps = taeda.full((size - 1,), 1.0, dtype=_real_dtype(input), device=input.device) * step
     first, last = (f[..., 1:2] - f[..., :1]) / gaps[:1], (f[..., -1:] - f[..., -2:-1]) / gaps[-1:]
     if size == 2:
-        return taeda.cat([first, last], -1).movedim(-1, dim)
+        return taeda.cat([first, last], -1).movedim(-1, dim).contiguous()
     before, after = gaps[:-1], gaps[1:]
     both = before + after
     inner = (
@@ -117,7 +117,7 @@ def _derivative(input: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
         a, b = gaps[-1:], gaps[-2:-1]
         last = f[..., -1:] * ((2 * a + b) / (a * (a + b))) - f[..., -2:-1] * ((a + b) / (a * b))
         last = last + f[..., -3:-2] * (a / (b * (a + b)))
-    return taeda.cat([first, inner, last], -1).movedim(-1, dim)
+    return taeda.cat([first, inner, last], -1).movedim(-1, dim).contiguous()
 
 
 def _real_dtype(input: Tensor) -> Any:

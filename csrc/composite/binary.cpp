@@ -5,6 +5,7 @@
 #include "api/copy.h"
 #include "api/mask.h"
 #include "api/unary.h"
+#include "autograd/overwritten.h"
 #include "shape/elementwise.h"
 #include "shape/ops/compare.h"
 
@@ -71,8 +72,21 @@ Tensor composite::nextafter(const Tensor& self, const Tensor& other) {
   return digits ? ops::_nextafter_half(self, other, digits) : ops::_nextafter(self, other);
 }
 
+namespace {
+template <class Exponent>
+void raise_in_place(const Tensor& self, const Exponent& exponent) {
+  Tensor result = ops::float_power(autograd::before_writing(self), exponent);
+  TAEDA_CHECK(result.dtype() == self.dtype(), "the result has dtype ", result.dtype(), ", but self ", self.dtype());
+  shape::check_inplace_result(self, result.sizes(), result.dtype());
+  ops::copy_(self, result);
+}
+}  // namespace
+
+void composite::float_power_(const Tensor& self, const Tensor& exponent) { raise_in_place(self, exponent); }
+void composite::float_power_(const Tensor& self, const Scalar& exponent) { raise_in_place(self, exponent); }
+
 void composite::polygamma_(const Tensor& self, int64_t n) {
-  Tensor result = ops::polygamma(n, self);
+  Tensor result = ops::polygamma(n, autograd::before_writing(self));
   shape::check_inplace_result(self, result.sizes(), result.dtype());
   ops::copy_(self, result);
 }

@@ -5,6 +5,7 @@
 #include "api/create.h"
 #include "api/view.h"
 #include "api/view_gradients.h"
+#include "shape/view_rules.h"
 
 namespace taeda::composite {
 
@@ -71,7 +72,7 @@ Tensor converted(const Tensor& self, std::optional<DType> dtype, std::optional<D
                  bool copy, std::optional<MemoryFormat> memory_format, std::optional<Layout> layout = {}) {
   MemoryFormat format = memory_format.value_or(MemoryFormat::Preserve);
   bool stays = (!dtype || *dtype == self.dtype()) && (!device || is_on(self, *device)) &&
-               (format == MemoryFormat::Preserve || self.is_contiguous(format)) &&
+               (format == MemoryFormat::Preserve || shape::suggested_format(self) == format) &&
                (!layout || *layout == self->layout());
   if (stays && !copy) return self;
   return ops::_to_copy(self, dtype, layout, device, std::nullopt, non_blocking, memory_format);

@@ -141,7 +141,8 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
   // X A = B is A^H X^H = B^H.
   if (!left) return H(ops::linalg_lu_solve(LU, pivots, H(B), true, !adjoint));
   if (!adjoint) return left_solve(LU, left_solve(LU, mul(H(P), B), false, true), true);
-  return mul(P, left_solve(H(LU), left_solve(H(LU), B, false), true, true));
+  Tensor solution = left_solve(H(LU), left_solve(H(LU), B, false), true, true);
+  return ops::mT(mul(ops::mT(solution), ops::mT(P)));  // P @ solution, column after column as LAPACK leaves it
 }
 
 // --- inverse and solutions

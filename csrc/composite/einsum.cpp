@@ -299,8 +299,8 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntList dims_self, Int
     TAEDA_CHECK(x == y || x == 1 || y == 1, "dimension ", dims_self[i], " of self and ", dims_other[i],
                 " of other must have one size, or one of them size 1; got shapes ", self.sizes(), " and ",
                 other.sizes());
-    if (x == 1 && y != 1) b = ops::sum(b, IntList({inner_b[i]}), true);
-    if (y == 1 && x != 1) a = ops::sum(a, IntList({inner_a[i]}), true);
+    if (x == 1 && y != 1) b = ops::sum(b, IntList({inner_b[i]}), true, b.dtype());
+    if (y == 1 && x != 1) a = ops::sum(a, IntList({inner_a[i]}), true, a.dtype());
   }
   std::vector<int64_t> sizes, outer_a, outer_b;
   int64_t rows = 1, depth = 1, columns = 1;

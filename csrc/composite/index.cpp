@@ -1,12 +1,15 @@
 // Writing at positions into copies, and the gradients of reading and writing there.
 #include "shape/ops/index.h"
 #include "api/binary.h"
+#include "api/compare.h"
 #include "api/copy.h"
 #include "api/create.h"
 #include "api/index.h"
+#include "api/mask.h"
 #include "api/reduce.h"
 #include "api/reshape.h"
 #include "api/scatter.h"
+#include "api/search.h"
 #include "api/view.h"
 #include "composite/fresh.h"
 
@@ -19,6 +22,29 @@ Tensor index_backward(const Tensor& grad, IntList sizes, TensorList indices) {
 Tensor index_put_self_backward(const Tensor& grad, TensorList indices, bool accumulate) {
   if (accumulate) return grad;
   return ops::index_put(grad, indices, ops::new_zeros(grad, {}), false);
+}
+
+namespace {
+// Indices brought into range: what they point to is not used where that changes them.
+std::vector<Tensor> within(const Tensor& self, TensorList indices) {
+  std::vector<Tensor> result(indices.begin(), indices.end());
+  for (size_t d = 0; d < result.size(); ++d) {
+    if (!result[d].defined()) continue;
+    int64_t size = self.size(static_cast<int64_t>(d));
+    result[d] = ops::clamp(result[d], Scalar(-size), Scalar(size - 1));
+  }
+  return result;
+}
+}  // namespace
+
+Tensor _unsafe_masked_index(const Tensor& self, const Tensor& mask, TensorList indices, const Scalar& fill) {
+  return ops::masked_fill(ops::index(self, within(self, indices)), ops::logical_not(mask), fill);
+}
+
+Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mask, TensorList indices,
+                                           const Tensor& values) {
+  Tensor kept = ops::masked_fill(values, ops::logical_not(mask), Scalar(0));
+  return ops::index_put(self, within(self, indices), kept, true);
 }
 
 Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
@@ -54,7 +80,8 @@ Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Te
 
 Tensor index_fill_value_backward(const Tensor& grad, int64_t dim, const Tensor& index) {
   Tensor positions = ops::remainder(index, Scalar(grad.dim() ? grad.size(dim) : int64_t{1}));
-  return ops::sum(ops::index_select(grad, dim, positions));
+  Tensor once = std::get<0>(ops::_unique(positions));
+  return ops::sum(ops::index_select(grad, dim, once));
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {

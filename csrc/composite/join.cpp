@@ -86,4 +86,28 @@ Tensor block_diag(TensorList tensors) {
   return unwritten(result);
 }
 
+Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
+  TAEDA_CHECK(!tensors.empty() && num_chunks >= 1, "needs a tensor and a chunk; got ", tensors.size(), " tensors and ",
+              num_chunks, " chunks");
+  const Tensor& first = tensors[0];
+  for (const Tensor& t : tensors) {
+    TAEDA_CHECK(t.dtype() == first.dtype(), "the tensors must have one dtype; got ", first.dtype(), " and ", t.dtype());
+    TAEDA_CHECK(t.numel() > 0, "the tensors must not be empty; got shape ", t.sizes());
+    TAEDA_CHECK(dim >= 0 || t.dim() == first.dim(), "dim must not be negative for tensors of several ranks; got ", dim);
+  }
+  dim = wrap_dim(dim, first.dim());
+  std::vector<Tensor> parts;
+  for (const Tensor& t : tensors) {
+    TAEDA_CHECK(t.dim() > dim && std::ranges::equal(t.sizes().first(dim), first.sizes().first(dim)),
+                "the sizes before dimension ", dim, " must agree; got shapes ", first.sizes(), " and ", t.sizes());
+    shape::Dims missing(t.sizes()), sizes(t.sizes().first(dim));
+    missing[dim] = (num_chunks - t.size(dim) % num_chunks) % num_chunks;
+    sizes.push_back(num_chunks);
+    sizes.push_back(-1);
+    Tensor whole = missing[dim] ? ops::cat(std::array{t, ops::new_zeros(t, missing)}, dim) : t;
+    parts.push_back(ops::reshape(whole, sizes));
+  }
+  return ops::cat(parts, dim + 1);
+}
+
 }  // namespace taeda::composite

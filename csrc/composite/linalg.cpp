@@ -1,8 +1,10 @@
 // Products that are made of others.
 #include "shape/ops/linalg.h"
 #include "api/binary.h"
+#include "api/compare.h"
 #include "api/complex_numbers.h"
 #include "api/copy.h"
+#include "api/create.h"
 #include "api/join.h"
 #include "api/linalg.h"
 #include "api/reduce.h"
@@ -142,6 +144,12 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
   Dims common = shape::broadcast_sizes(self.sizes(), product.sizes());
   TAEDA_CHECK(std::ranges::equal(common, product.sizes()), "self of shape ", self.sizes(),
               " does not expand to the product's shape ", product.sizes());
+  if (self.dtype() == DType::Bool && product.dtype() == DType::Bool) {  // factors count as true or false
+    TAEDA_CHECK(alpha.category() <= Category::Integral && beta.category() <= Category::Integral,
+                "alpha and beta must not be fractions for bool vectors; got alpha=", alpha, " and beta=", beta);
+    if (alpha.equals(0)) product = ops::zeros_like(product);
+    return beta.equals(0) ? product : ops::logical_or(self, product);
+  }
   if (!alpha.equals(1)) product = ops::mul(product, alpha);
   if (beta.equals(0))
     return promote(self.dtype(), product.dtype()) == product.dtype()
@@ -194,7 +202,9 @@ Tensor addbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, co
   // The sum over the batch is one more dimension to contract.
   int64_t rows = batch1.sizes()[1], columns = batch2.sizes()[2], depth = batch1.sizes()[0] * batch1.sizes()[2];
   Tensor left = ops::reshape(ops::transpose(batch1, 0, 1), IntList({rows, depth}));
-  return ops::addmm(self, left, ops::reshape(batch2, IntList({depth, columns})), beta, alpha);
+  bool whole = is_integral(self.dtype());  // as for baddbmm
+  return ops::addmm(self, left, ops::reshape(batch2, IntList({depth, columns})), whole ? Scalar(beta.as_int()) : beta,
+                    whole ? Scalar(alpha.as_int()) : alpha);
 }
 
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {

@@ -71,9 +71,10 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar& p, const Scalar& margin,
                          const Tensor& weight, int64_t reduction) {
   TAEDA_CHECK(p.equals(1) || p.equals(2), "p must be 1 or 2; got ", p);
-  TAEDA_CHECK(self.dim() >= 1 && self.dim() <= 2 && self.size(-1) > 0,
-              "input must be (N, C) or (C) with classes; got shape ", self.sizes());
-  Tensor scores = self.dim() == 2 ? self : ops::unsqueeze(self, 0), numbers = ops::reshape(target, Dims{-1});
+  TAEDA_CHECK(self.dim() <= 2 && (self.dim() == 0 || self.size(-1) > 0),
+              "input must be (N, C) or (C) with classes, or a number; got shape ", self.sizes());
+  Tensor scores = self.dim() == 2 ? self : ops::reshape(self, Dims{1, self.numel()}),
+         numbers = ops::reshape(target, Dims{-1});
   TAEDA_CHECK(numbers.size(0) == scores.size(0), "target must have one class number per sample, ", scores.size(0),
               "; got shape ", target.sizes());
   int64_t classes = scores.size(1);
@@ -85,7 +86,7 @@ Tensor multi_margin_loss(const Tensor& self, const Tensor& target, const Scalar&
   if (weight.defined()) terms = ops::mul(terms, ops::unsqueeze(ops::index_select(weight, 0, numbers), 1));
   terms = ops::scatter(terms, 1, index, Scalar(0));  // the class itself does not count
   Tensor loss = ops::div(ops::sum(terms, Dims{1}), Scalar(static_cast<double>(classes)));
-  return reduced(self.dim() == 1 ? ops::reshape(loss, kValues<int64_t>) : loss, reduction);
+  return reduced(self.dim() < 2 ? ops::reshape(loss, kValues<int64_t>) : loss, reduction);
 }
 
 Tensor multilabel_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {

@@ -127,13 +127,19 @@ void check_matrix_dims(const Tensor& self, IntList dim) {
   TAEDA_CHECK(is_differentiable(self.dtype()), "is for floating-point and complex tensors; got ", self.dtype());
 }
 
+// The largest or smallest along a dimension; the largest of nothing is 0, as sizes are.
+Tensor extreme(const Tensor& sizes, int64_t dim, bool largest, bool keepdim) {
+  if (largest && sizes.size(dim) == 0) return ops::sum(sizes, IntList({dim}), keepdim);
+  return largest ? ops::amax(sizes, IntList({dim}), keepdim) : ops::amin(sizes, IntList({dim}), keepdim);
+}
+
 // The largest or smallest sum of sizes along the dimension `summed`.
 Tensor extreme_sum(const Tensor& self, int64_t summed, int64_t other, bool largest, bool keepdim) {
   int64_t rank = self.dim();
   summed = wrap_dim(summed, rank), other = wrap_dim(other, rank);
   Tensor sums = ops::sum(ops::abs(self), IntList({summed}), keepdim);
   if (!keepdim && other > summed) --other;
-  return largest ? ops::amax(sums, IntList({other}), keepdim) : ops::amin(sums, IntList({other}), keepdim);
+  return extreme(sums, other, largest, keepdim);
 }
 
 }  // namespace
@@ -152,8 +158,7 @@ Tensor linalg_matrix_norm(const Tensor& given, const Scalar& ord, IntList dim, b
   if (size == 1) return extreme_sum(self, dim[0], dim[1], order > 0, keepdim);
   if (std::isinf(size)) return extreme_sum(self, dim[1], dim[0], order > 0, keepdim);
   Tensor values = singular_values(self, dim);
-  return kept(order > 0 ? ops::amax(values, kValues<int64_t, -1>) : ops::amin(values, kValues<int64_t, -1>), self.dim(),
-              dim, keepdim);
+  return kept(extreme(values, -1, order > 0, false), self.dim(), dim, keepdim);
 }
 
 Tensor linalg_matrix_norm(const Tensor& given, std::string_view ord, IntList dim, bool keepdim, OptDType dtype) {

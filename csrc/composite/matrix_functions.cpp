@@ -77,7 +77,7 @@ Tensor linalg_matrix_exp(const Tensor& self) {
 Tensor linalg_vander(const Tensor& x, std::optional<int64_t> N) {
   TAEDA_CHECK(x.dtype() != DType::Bool && compute_type(x.dtype()) == x.dtype(),
               "is for integers, float32, float64 and complex numbers; got ", x.dtype());
-  TAEDA_CHECK(x.dim() >= 1, "needs one dimension or more; got a 0-d tensor");
+  if (x.dim() == 0) return ops::linalg_vander(ops::unsqueeze(x, 0), N);
   int64_t n = N.value_or(x.size(-1));
   TAEDA_CHECK(n > 1, "there must be two columns or more; got N=", n);
   shape::Dims sizes(x.sizes());

@@ -80,6 +80,26 @@ Three native_batch_norm(const Tensor& input, const Tensor& weight, const Tensor&
   return with_statistics_like(results, input, {&weight, &bias, &running_mean, &running_var});
 }
 
+Three _native_batch_norm_legit(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                               const Tensor& running_mean, const Tensor& running_var, bool training, double momentum,
+                               double eps) {
+  return ops::native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps);
+}
+
+Three _native_batch_norm_legit(const Tensor& input, const Tensor& weight, const Tensor& bias, bool training,
+                               double momentum, double eps) {
+  return ops::native_batch_norm(input, weight, bias, Tensor(), Tensor(), training, momentum, eps);
+}
+
+std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update(const Tensor& input, const Tensor& weight,
+                                                                   const Tensor& bias, const Tensor& running_mean,
+                                                                   const Tensor& running_var, double momentum,
+                                                                   double eps) {
+  auto [result, mean, rstd] =
+      ops::native_batch_norm(input, weight, bias, running_mean, running_var, true, momentum, eps);
+  return {result, mean, rstd, ops::new_empty(input, kValues<int64_t, 0>, DType::UInt8)};
+}
+
 // Samples become channels of one sample, each with its copy of the running statistics.
 Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                      const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool) {

@@ -12,8 +12,11 @@ using shape::Dims;
 namespace {
 
 // Images whose channels come last stay so.
-Tensor laid_out_like(const Tensor& self, const Tensor& result) {
-  return ops::contiguous(result, shape::suggested_format(self));
+// `moved` in its final shape: new memory in the layout of `self`, also where nothing moved.
+Tensor laid_out_like(const Tensor& self, const Tensor& moved, IntList sizes) {
+  Tensor result = ops::reshape(moved, sizes);
+  MemoryFormat format = shape::suggested_format(self);
+  return result->storage() == self->storage() ? ops::clone(result, format) : ops::contiguous(result, format);
 }
 
 }  // namespace
@@ -30,7 +33,7 @@ Tensor pixel_shuffle(const Tensor& self, int64_t upscale_factor) {
   for (int64_t n : {c, h * r, w * r}) joined.push_back(n);
   for (int64_t d = 0; d < lead; ++d) order.push_back(d);
   for (int64_t d : {0, 3, 1, 4, 2}) order.push_back(lead + d);
-  return laid_out_like(self, ops::reshape(ops::permute(ops::reshape(self, split), order), joined));
+  return laid_out_like(self, ops::permute(ops::reshape(self, split), order), joined);
 }
 
 Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
@@ -44,7 +47,7 @@ Tensor pixel_unshuffle(const Tensor& self, int64_t downscale_factor) {
   for (int64_t n : {c * r * r, h, w}) joined.push_back(n);
   for (int64_t d = 0; d < lead; ++d) order.push_back(d);
   for (int64_t d : {0, 2, 4, 1, 3}) order.push_back(lead + d);
-  return laid_out_like(self, ops::reshape(ops::permute(ops::reshape(self, split), order), joined));
+  return laid_out_like(self, ops::permute(ops::reshape(self, split), order), joined);
 }
 
 Tensor channel_shuffle(const Tensor& self, int64_t groups) {

@@ -9,6 +9,7 @@
 #include "api/reduce.h"
 #include "api/unary.h"
 #include "api/view.h"
+#include "autograd/meta.h"
 
 namespace taeda {
 
@@ -39,10 +40,19 @@ Tensor composite::aminmax_backward(const Tensor& grad_min, const Tensor& grad_ma
 }
 
 namespace {
+// How many elements are not zero; its gradient is zero.
+Tensor count_nonzero(const Tensor& input, IntList dims, bool keepdim) {
+  Tensor is_counted = ops::ne(input, Scalar(0));
+  Tensor ones = t_state.grad_mode && autograd::requires_grad(input)
+                    ? ops::masked_fill(ops::abs(input), is_counted, Scalar(1))
+                    : ops::to(is_counted, to_real(input.dtype()));
+  return ops::sum(ones, dims, keepdim);
+}
+
 // These norms of nothing would be infinite, or the largest of no elements.
 void check_not_empty(const Tensor& self, IntList dims, const Scalar& ord) {
   bool empty = dims.empty() && self.numel() == 0;
-  for (int64_t d : dims) empty |= self.size(d) == 0;
+  for (int64_t d : dims) empty |= self.dim() && self.size(d) == 0;
   TAEDA_CHECK(!empty, "the norm of order ", ord, " has no value for no elements; got shape ", self.sizes());
 }
 }  // namespace
@@ -58,7 +68,7 @@ Tensor composite::linalg_vector_norm(const Tensor& self, const Scalar& ord, std:
   bool is_extreme = std::isinf(p);
   if (!is_extreme && p != 0) return ops::_norm_p(self, ord, dims, keepdim, dtype);
   Tensor input = dtype ? ops::to(self, *dtype) : self;
-  if (p == 0) return ops::sum(ops::to(ops::ne(input, Scalar(0)), to_real(input.dtype())), dims, keepdim);
+  if (p == 0) return count_nonzero(input, dims, keepdim);
   Tensor size = ops::abs(input);
   return p > 0 ? ops::amax(size, dims, keepdim) : ops::amin(size, dims, keepdim);
 }

@@ -98,8 +98,8 @@ Tensor diff(const Tensor& self, int64_t n, int64_t dim, const Tensor& prepend, c
                   part->sizes());
       parts.push_back(*part);
     }
+  if (n == 0) return ops::clone(self);  // nothing is joined either
   Tensor result = parts.size() > 1 ? ops::cat(parts, dim) : self;
-  if (n == 0) return parts.size() > 1 ? result : ops::clone(result);
   n = std::min(n, result.size(dim));
   for (int64_t i = 0; i < n; ++i) {
     int64_t length = result.size(dim);

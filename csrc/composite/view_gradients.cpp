@@ -23,8 +23,8 @@ Tensor sum_to_size(const Tensor& self, IntList size) {
                 self.sizes());
     if (i < extra || (target == 1 && self.sizes()[i] != 1)) dims.push_back(i);
   }
-  if (dims.empty()) return self;
-  return ops::reshape(ops::sum(self, dims, true), size);
+  if (size.empty()) return ops::sum(self);
+  return dims.empty() ? self : ops::reshape(ops::sum(self, dims, true), size);
 }
 
 Tensor permute_backward(const Tensor& grad_output, IntList dims) {

@@ -44,7 +44,8 @@ bool shares_elements(const Tensor& a, const Tensor& b) {
 
 Tensor apart(const Tensor& in, std::initializer_list<const Tensor*> outs, bool refuse) {
   for (const Tensor* out : outs) {
-    if (!in.defined() || !(in->storage() == (*out)->storage()) || in.numel() == 0 || out->numel() == 0) continue;
+    if (!in.defined() || !(in->storage() == (*out)->storage())) continue;
+    if (!in.is(*out) && (in.numel() == 0 || out->numel() == 0)) continue;  // else `in` may be resized with `out`
     TAEDA_CHECK(!refuse || !shares_elements(in, *out),
                 "out shares memory with a tensor that is read; clone one of them first");
     return ops::clone(in);

@@ -22,8 +22,8 @@ void check_matrices(const Tensor& a, const Tensor& b, std::string_view first, st
   check_dtypes(a, b, first, second);
 }
 
-// What is added must expand to the product, and the factors must fit an integer result.
-Spec sum_of(const Tensor& self, Spec product, const Scalar& beta, const Scalar& alpha) {
+// What is added must expand to the product.
+Spec sum_of(const Tensor& self, Spec product) {
   TAEDA_CHECK(self.dtype() == product.dtype, "self and the matrices must have one dtype; got ", self.dtype(), " and ",
               product.dtype);
   int64_t extra = static_cast<int64_t>(product.sizes.size()) - self.dim();
@@ -31,10 +31,6 @@ Spec sum_of(const Tensor& self, Spec product, const Scalar& beta, const Scalar& 
   for (int64_t i = 0; fits && i < self.dim(); ++i)
     fits = self.sizes()[i] == 1 || self.sizes()[i] == product.sizes[i + extra];
   TAEDA_CHECK(fits, "self of shape ", self.sizes(), " does not expand to the product's shape ", IntList(product.sizes));
-  bool integral = category(product.dtype) <= Category::Integral;
-  TAEDA_CHECK(!integral || (beta.category() <= Category::Integral && alpha.category() <= Category::Integral),
-              "alpha and beta must be integers for ", product.dtype, " matrices; got alpha=", alpha,
-              " and beta=", beta);
   return product;
 }
 
@@ -52,12 +48,16 @@ Spec bmm(const Tensor& self, const Tensor& mat2) {
 
 Spec addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
   check_matrices(mat1, mat2, "mat1", "mat2", 2);
-  return sum_of(self, {{mat1.sizes()[0], mat2.sizes()[1]}, mat1.dtype()}, beta, alpha);
+  bool integral = category(mat1.dtype()) <= Category::Integral;
+  TAEDA_CHECK(!integral || (beta.category() <= Category::Integral && alpha.category() <= Category::Integral),
+              "alpha and beta must be integers for ", mat1.dtype(), " matrices; got alpha=", alpha, " and beta=", beta);
+  return sum_of(self, {{mat1.sizes()[0], mat2.sizes()[1]}, mat1.dtype()});
 }
 
-Spec baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha) {
+// Fractions of integer matrices: here and in addmv, alpha and beta lose their digits after the point.
+Spec baddbmm(const Tensor& self, const Tensor& batch1, const Tensor& batch2, const Scalar&, const Scalar&) {
   check_matrices(batch1, batch2, "batch1", "batch2", 3);
-  return sum_of(self, {{batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]}, batch1.dtype()}, beta, alpha);
+  return sum_of(self, {{batch1.sizes()[0], batch1.sizes()[1], batch2.sizes()[2]}, batch1.dtype()});
 }
 
 Spec dot(const Tensor& self, const Tensor& tensor) {
@@ -74,8 +74,8 @@ Spec mv(const Tensor& self, const Tensor& vec) {
   return {{self.sizes()[0]}, self.dtype()};
 }
 
-Spec addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha) {
-  return sum_of(self, mv(mat, vec), beta, alpha);
+Spec addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar&, const Scalar&) {
+  return sum_of(self, mv(mat, vec));
 }
 
 Spec linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
@@ -87,7 +87,7 @@ Spec linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
   check_dtypes(input, weight, "input", "weight");
   Spec result{input.sizes().first(input.dim() - 1), input.dtype()};
   if (weight.dim() == 2) result.sizes.push_back(weight.sizes()[0]);
-  return bias.defined() ? sum_of(bias, std::move(result), Scalar(1), Scalar(1)) : result;
+  return bias.defined() ? sum_of(bias, std::move(result)) : result;
 }
 
 }  // namespace taeda::shape

@@ -43,6 +43,10 @@ void check_limits(Operands in, const Scalar& min_val, const Scalar& max_val) {
               "the limits of uint8 numbers must not be negative; got ", min_val, " and ", max_val);
 }
 
+void check_step(Operands, const Scalar& lambd) {
+  TAEDA_CHECK(lambd.as_double() >= 0, "lambd must not be negative; got ", lambd);
+}
+
 void check_order(Operands, int64_t n) { TAEDA_CHECK(n >= 0, "the order n must not be negative; got ", n); }
 
 }  // namespace taeda::shape

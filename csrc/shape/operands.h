@@ -17,6 +17,8 @@ void check_power(Operands in);
 void check_quotient(Operands in, const Scalar& value);
 // RuntimeError for a negative limit of unsigned numbers.
 void check_limits(Operands in, const Scalar& min_val, const Scalar& max_val);
+// RuntimeError for a step that is negative or NaN.
+void check_step(Operands in, const Scalar& lambd);
 // RuntimeError for a negative order of a derivative.
 void check_order(Operands in, int64_t n);
 

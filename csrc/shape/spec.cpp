@@ -4,6 +4,7 @@
 
 #include "api/copy.h"
 #include "core/warn.h"
+#include "shape/elementwise.h"
 
 namespace taeda::shape {
 
@@ -45,6 +46,7 @@ void resize_out(const Tensor& out, IntList sizes) {
 Out::Out(const Tensor& out, const Spec& spec) : out_(out) {
   TAEDA_CHECK(can_cast(spec.dtype, out.dtype()), "the result has dtype ", spec.dtype, ", which out (", out.dtype(),
               ") cannot hold");
+  check_no_internal_overlap(out);
   resize_out(out, spec.sizes);
   bool same_strides =
       spec.strides.empty() ? out.is_contiguous() : std::ranges::equal(out.strides(), IntList(spec.strides));

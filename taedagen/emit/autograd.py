@@ -462,6 +462,8 @@ def _plain(plan: Plan, op: Op) -> list[str]:
     """An op whose results never have a gradient."""
     floor, guard = _skip(plan, op)
     lines = [cpp.place_comment(op.declaration), _signature(op), f"  keys = keys & KeySet::below({floor});"]
+    if op.variant == "out" and not any(a.type.is_tensor for a in op.inputs):
+        lines.append(f'  check_out("{op.schema.name}", {", ".join(cpp.identifier(a.name) for a in op.outs)});')
     if op.variant != "inplace":
         return [*lines, f"  {guard}", f"  return {cpp.call(op, 'keys')};", "}"]
     first = cpp.identifier(op.schema.arguments[0].name)

@@ -83,8 +83,8 @@ def _table(plan: Plan, family: Family) -> str:
         lines += _constants(plan, op)
     entries = ", ".join(f"Op({family.name}_infos[{i}])" for i in range(len(family.ops)))
     return _lines(
-        *lines, f"const OpInfo {family.name}_infos[] = {{", *(_info(plan, op) for op in family.ops), "};", "}  // namespace", "",
-        f"const Op table::{family.name}[] = {{{entries}}};",
+        *lines, f"const OpInfo {family.name}_infos[] = {{", *(_info(plan, op) for op in family.ops), "};",
+        "}  // namespace", "", f"const Op table::{family.name}[] = {{{entries}}};",
     )  # fmt: skip
 
 
@@ -140,7 +140,8 @@ def _info(plan: Plan, op: Op) -> str:
     fields = [
         f'"aten::{op.schema.name}"', f'"{op.schema.overload}"', cpp.string(f"aten::{op.schema}"),
         f"{entry}_params" if op.schema.arguments else "nullptr", f"{entry}_kernels" if kernels else "nullptr",
-        f"&decltype(table::{entry})::Boxing::signature", cpp.string(declaration.where[0]), str(declaration.where[1]),
+        f"&decltype(table::{entry})::Boxing::signature",
+        cpp.string(declaration.where[0]), str(declaration.where[1]),
         str(len(op.schema.arguments)), str(len(op.schema.returns)), str(len(kernels)), str(len(op.outs)), mutable, tags,
     ]  # fmt: skip
     return f"    {{{', '.join(fields)}}},"

@@ -91,7 +91,8 @@ def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
     for op in ops:
         body += _definitions(plan, op)
     lines = [family.made, '#include "api/values.h"',
-             '#include "autograd/numbers.h"', '#include "shape/arguments.h"', f'#include "shape/ops/{family.name}.h"',
+             '#include "autograd/numbers.h"', '#include "autograd/overwritten.h"', '#include "shape/arguments.h"',
+             f'#include "shape/ops/{family.name}.h"',
              '#include "shape/rules.h"', '#include "shape/spec.h"', "",
              "namespace taeda {", *prototypes(plan, body), "using namespace taeda::autograd;", ""]  # fmt: skip
     return "\n".join([*lines, *body, "}  // namespace taeda", ""])
@@ -192,7 +193,13 @@ def _through_functional(op: Op, space: str) -> list[str]:
     call = f"{space}::{functional}({cpp.names(op.inputs)})"
     if op.variant == "inplace":
         first = cpp.identifier(op.schema.arguments[0].name)
-        return [f"Tensor result = {call};", f"shape::check_inplace_result({first}, result.sizes(), result.dtype());",
+        start = [f"Tensor result = {call};"]
+        if space == "composite" and not op.declaration.derivative:  # it records through its parts
+            read = ", ".join(cpp.identifier(a.name) for a in op.inputs if a.type.is_tensor and not a.type.is_list)
+            inputs = ", ".join("before" if a is op.inputs[0] else cpp.identifier(a.name) for a in op.inputs)
+            start = [f"const Tensor before = before_writing({read});",
+                     f"Tensor result = {space}::{functional}({inputs});"]  # fmt: skip
+        return [*start, f"shape::check_inplace_result({first}, result.sizes(), result.dtype());",
                 f"ops::copy_({first}, result, false);"]  # fmt: skip
     names = op.declaration.out_names
     if len(names) == 1:

@@ -268,7 +268,8 @@ def _(grad, self, lambd):
     return {"self": where((self >= -lambd) & (self <= lambd), 0, grad)}
 
 
-@pointwise("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="function out", module="nn", dtypes=FLOATING)
+@pointwise("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="function out", module="nn", dtypes=FLOATING,
+           check="step")  # fmt: skip
 def softshrink(self, lambd):
     """``self`` moved towards 0 by ``lambd``, 0 where it would pass it."""
     return where(self > lambd, self - lambd, where(self < -lambd, self + lambd, self * 0))

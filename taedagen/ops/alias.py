@@ -50,7 +50,8 @@ _alias(
 )
 _alias("arctan2", _PLAIN_BINARY, "atan2")
 _alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
-_alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp", "function method inplace")
+_alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp",
+       out_overload="Tensor_out")  # fmt: skip
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),

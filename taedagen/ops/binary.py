@@ -188,7 +188,7 @@ def _(grad, grad_output, self, exponent):
     slope = exponent * self ** (exponent - 1)
     outer = conj(grad) * grad_output
     return {
-        "grad_output": where(exponent == 0, 0, grad * conj(slope)),
+        "grad_output": where(exponent == 0, 0, grad * slope),
         "self": where(
             (exponent == 0) | (exponent == 1), 0, outer * conj(exponent * (exponent - 1) * self ** (exponent - 2))
         ),
@@ -207,16 +207,22 @@ def pow_backward_exponent(grad_output, self, exponent, result):
 def _(grad, grad_output, self, exponent, result):
     outer = conj(grad) * grad_output
     return {
-        "grad_output": where((self == 0) & (result == 0), 0, grad * conj(result * log(self))),
+        "grad_output": where((self == 0) & (result == 0), 0, grad * (result * log(self))),
         "self": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
         "exponent": where(self == 0, 0, outer * conj(result * log(self) * log(self))),
     }
 
 
-@composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method inplace out",
+@composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method out",
            scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary")  # fmt: skip
 def float_power(self, exponent):
     """A power computed in double precision, whatever the inputs."""
+
+
+@composite("float_power_.Tensor(Tensor(a!) self, Tensor exponent) -> Tensor(a!)", variants="method",
+           scalar={"Scalar": "exponent"}, files="binary")  # fmt: skip
+def float_power_(self, exponent):
+    """The same in place, for a tensor in double precision."""
 
 
 @pointwise("atan2(Tensor self, Tensor other) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
@@ -270,10 +276,20 @@ def _nextafter(self, other):
     return nextafter(self, other)
 
 
+@_nextafter.backward
+def _(grad, self, other):
+    return {"self": where(self == other, 0, grad), "other": 0 * grad}
+
+
 @pointwise("_nextafter_half(Tensor self, Tensor other, int digits) -> Tensor", dtypes=HALF, unbound=True)
 def _nextafter_half(self, other, digits):
     """``nextafter`` among numbers of ``digits`` binary digits: 11 of float16, 8 of bfloat16."""
     return next_half(self, other, digits)
+
+
+@_nextafter_half.backward
+def _(grad, self, other):
+    return {"self": where(self == other, 0, grad), "other": 0 * grad}
 
 
 @pointwise("maximum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
@@ -498,7 +514,8 @@ def _(grad, weight):
 
 @pointwise(
     "lerp.Tensor(Tensor self, Tensor end, Tensor weight) -> Tensor",
-    variants="function method inplace",
+    variants=EVERY,
+    out_overload="Tensor_out",
     dtypes=FLOATING_AND_COMPLEX,
     promote="same",
 )

@@ -251,7 +251,8 @@ def _(grad, self, min, max):
 
 @pointwise(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    variants="function method inplace",
+    variants=EVERY,
+    out_overload="Tensor_out",
     dtypes=REAL,
 )
 def clamp(self, min, max):
@@ -302,7 +303,8 @@ def _(grad, self, max):
     return {"self": where(self <= max, grad, 0)}
 
 
-@pointwise("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", variants="function method inplace", dtypes=ORDERED)
+@pointwise("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", variants=EVERY, dtypes=ORDERED,
+           out_overload="Tensor_out")  # fmt: skip
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -313,7 +315,8 @@ def _(grad, self, min):
     return {"self": where(self >= min, grad, 0), "min": where(self < min, grad, 0)}
 
 
-@pointwise("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", variants="function method inplace", dtypes=ORDERED)
+@pointwise("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", variants=EVERY, dtypes=ORDERED,
+           out_overload="Tensor_out")  # fmt: skip
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)

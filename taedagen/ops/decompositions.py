@@ -94,7 +94,8 @@ def lu_solve(self, LU_data, LU_pivots):
 
 @kernel(
     "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)",
-    variants="function",
+    variants="function out",
+    out_overload="inverse",
     module="linalg",
     shape="inv",
     files="lapack",
@@ -199,7 +200,8 @@ def solve_triangular_backward(grad, A, X, upper, left, unitriangular):
 @composite(
     "triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) -> "
     "(Tensor solution, Tensor cloned_coefficient)",
-    variants="function method",
+    variants="function method out",
+    out_overload="X",
     files="decompositions",
     autocast="fp32",
 )
@@ -212,7 +214,8 @@ def triangular_solve(self, A, upper, transpose, unitriangular):
 
 @kernel(
     "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)",
-    variants="function",
+    variants="function out",
+    out_overload="L",
     module="linalg",
     shape="cholesky",
     files="lapack",
@@ -309,7 +312,8 @@ def qr_backward(grad_q, grad_r, Q, R, mode):
 
 @composite(
     "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)",
-    variants="function method",
+    variants="function method out",
+    out_overload="Q",
     files="decompositions",
     autocast="fp32",
 )
@@ -375,7 +379,8 @@ def linalg_svdvals(A, driver):
 
 @composite(
     "svd(Tensor self, bool some=True, bool compute_uv=True) -> (Tensor U, Tensor S, Tensor V)",
-    variants="function method",
+    variants="function method out",
+    out_overload="U",
     files="decompositions",
     autocast="fp32",
 )
@@ -413,7 +418,8 @@ def eigh_backward(grad_values, grad_vectors, values, vectors):
 
 @composite(
     "linalg_eigh(Tensor self, str UPLO='L') -> (Tensor eigenvalues, Tensor eigenvectors)",
-    variants="function",
+    variants="function out",
+    out_overload="eigvals",
     module="linalg",
     autocast="fp32",
 )
@@ -501,7 +507,7 @@ def det(self):
 
 @composite(
     "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)",
-    variants="function",
+    variants="function out",
     module="linalg",
     files="decompositions",
 )
@@ -509,7 +515,7 @@ def linalg_slogdet(A):
     """The signs of the determinants and the logarithms of their sizes."""
 
 
-@composite("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", variants="function method")
+@composite("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", variants="function method out")
 def slogdet(self):
     """The signs of the determinants and the logarithms of their sizes."""
     s = op.linalg_slogdet(self)
@@ -677,7 +683,7 @@ def lstsq_backward(grad_solution, grad_residuals, A, B, solution):
     "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
     "residuals, Tensor rank, "
     "Tensor singular_values)",
-    variants="function",
+    variants="function out",
     module="linalg",
     files="decompositions",
     autocast="fp32",

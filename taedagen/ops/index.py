@@ -321,3 +321,19 @@ def put(self, index, source, accumulate):
 )
 def take_along_dim(self, indices, dim):
     """``gather`` along ``dim`` with ``self`` and ``indices`` broadcast; without ``dim`` from the flat tensor."""
+
+
+# --- where a mask allows
+
+
+@composite("_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor", files="index")
+def _unsafe_masked_index(self, mask, indices, fill):
+    """``self[indices]`` where ``mask`` holds, else ``fill``; indices may be out of range where it does not."""
+
+
+@composite(
+    "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
+    files="index",
+)
+def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
+    """``self`` with ``values`` added at ``indices`` where ``mask`` holds."""

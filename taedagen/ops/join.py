@@ -126,3 +126,10 @@ def diagflat(self, offset):
 @composite("vander(Tensor x, int? N=None, bool increasing=False) -> Tensor", files="grid")
 def vander(x, N, increasing):
     """The Vandermonde matrix of a vector: column j holds the powers x^(N - 1 - j), or x^j when ``increasing``."""
+
+
+@composite("_chunk_cat(Tensor[] tensors, int dim, int num_chunks) -> Tensor", variants="function out", files="join",
+           out="type error")  # fmt: skip
+def _chunk_cat(tensors, dim, num_chunks):
+    """Each tensor cut into ``num_chunks`` along ``dim`` (zeros fill the last ones up), and what belongs to one chunk
+    joined, flat: (*sizes before ``dim``, num_chunks, elements of a chunk)."""

@@ -224,7 +224,7 @@ def addr(self, vec1, vec2, beta, alpha):
     """``beta * self + alpha * outer(vec1, vec2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
 
 
-@composite("inner(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg", out="same")
+@composite("inner(Tensor self, Tensor other) -> Tensor", variants="function method out", files="linalg")
 def inner(self, other):
     """The products summed over the last dimension of both: (*self.shape[:-1], *other.shape[:-1])."""
 
@@ -333,7 +333,6 @@ def matrix_power(self, n):
     variants="function out",
     module="linalg",
     files="matrix",
-    out="same",
 )
 def linalg_matrix_power(self, n):
     """Square matrices multiplied ``n`` times by themselves; a negative ``n`` takes the inverse."""

@@ -172,10 +172,42 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 @composite(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
     "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    variants="function out",
     files="norm",
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``batch_norm`` with the mean and reciprocal standard deviation, (C), of the batch; empty unless ``training``."""
+
+
+@composite(
+    "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
+    "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    variants="function out",
+    files="norm",
+)
+def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
+    """``native_batch_norm`` whose running statistics are arguments that it writes."""
+
+
+@composite(
+    "_native_batch_norm_legit.no_stats(Tensor input, Tensor? weight, Tensor? bias, bool training, float momentum, "
+    "float eps) -> (Tensor, Tensor, Tensor)",
+    variants="function out",
+    files="norm",
+)
+def _native_batch_norm_legit(input, weight, bias, training, momentum, eps):
+    """``native_batch_norm`` without running statistics."""
+
+
+@composite(
+    "_batch_norm_with_update(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
+    "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor)",
+    variants="function out",
+    files="norm",
+    unbound=True,
+)
+def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
+    """``native_batch_norm`` in training, and bytes that some devices reserve: none here."""
 
 
 @kernel(

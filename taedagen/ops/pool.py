@@ -51,6 +51,16 @@ def _(grad, self, indices):
 
 
 @composite(
+    "max_pool2d_with_indices_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] "
+    "padding, int[2] dilation, bool ceil_mode, Tensor indices) -> Tensor",
+    unbound=True,
+)
+def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
+    """The gradient of ``max_pool2d_with_indices``."""
+    return op.max_pool_backward(grad_output, indices, self.sizes(), 2)
+
+
+@composite(
     "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
     "ceil_mode=False) -> Tensor",
     autocast="fp32",

@@ -89,8 +89,8 @@ def _(grad, self, dim, keepdim):
     return {"self": op.unreduce(grad * (grad.numel() / self.numel()), self.sizes(), dim, keepdim)}
 
 
-@reduction("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="float",
-           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim")  # fmt: skip
+@reduction("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method out", result="float",
+           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim", out_overload="dtype_out")  # fmt: skip
 class mean:
     """The mean of all elements; NaN of none."""
 
@@ -126,9 +126,11 @@ class prod:
 @prod.backward
 def _(grad, self, dim, keepdim):
     zero = self == 0
-    others = op.prod(where(zero, 1, self), dim, True)
-    zeros = op.sum(zero, dim, True)
-    slope = where(zeros == 0, others / self, where(zero & (zeros == 1), others, 0))
+    rest = where(zero, 1, self)
+    others, zeros = op.prod(rest, dim, True), op.sum(zero, dim, True)
+    nought = op.sum(where(zero, self, 0), dim, True)  # 0, with the gradient of the factors that are
+    single = where(zero, others, nought * others / rest)
+    slope = where(zeros == 0, others / rest, where(zeros == 1, single, where(zero, (nought - self) * others, 0)))
     return {"self": op.unreduce(grad, self.sizes(), [dim], keepdim) * conj(slope)}
 
 
@@ -146,8 +148,12 @@ class prod:
 @prod.backward
 def _(grad, self):
     zero = self == 0
-    others, zeros = op.prod(where(zero, 1, self)), op.sum(zero)
-    return {"self": grad * conj(where(zeros == 0, others / self, where(zero & (zeros == 1), others, 0)))}
+    rest = where(zero, 1, self)
+    others, zeros = op.prod(rest), op.sum(zero)
+    nought = op.sum(where(zero, self, 0))  # 0, with the gradient of the factors that are
+    single = where(zero, others, nought * others / rest)
+    slope = where(zeros == 0, others / rest, where(zeros == 1, single, where(zero, (nought - self) * others, 0)))
+    return {"self": grad * conj(slope)}
 
 
 # --- extrema
@@ -189,7 +195,8 @@ def _(grad, self, dim, keepdim, result):
     return {"self": where(chosen, op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True), 0)}
 
 
-@reduction("max(Tensor self) -> Tensor", variants="function method", dtypes=ORDERED, nonempty=True, same_as="amax")
+@reduction("max(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amax",
+           out_overload="unary_out")  # fmt: skip
 class max:
     """The largest element, NaN if there is one; equal ones share the gradient."""
 
@@ -200,7 +207,8 @@ def _(grad, self, result):
     return {"self": where(chosen, grad / op.sum(chosen), 0)}
 
 
-@reduction("min(Tensor self) -> Tensor", variants="function method", dtypes=ORDERED, nonempty=True, same_as="amin")
+@reduction("min(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amin",
+           out_overload="unary_out")  # fmt: skip
 class min:
     """The smallest element, NaN if there is one; equal ones share the gradient."""
 

@@ -12,6 +12,13 @@ def softmax(self, dim, dtype):
     """``exp(self)`` divided by its sum along ``dim``, of the same shape; computed in ``dtype`` if given."""
 
 
+@composite("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
+def _safe_softmax(self, dim, dtype):
+    """``softmax``, with 0 instead of NaN where all along ``dim`` is -inf."""
+    nothing = op.all(op.isneginf(self), dim, True)
+    return op.masked_fill(op.softmax(op.masked_fill(self, nothing, 0), dim, dtype), nothing, 0)
+
+
 @composite(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",

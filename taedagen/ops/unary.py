@@ -226,7 +226,7 @@ def tanh_backward(grad_output, output):
 
 @tanh_backward.backward
 def _(grad, grad_output, output):
-    return {"grad_output": op.tanh_backward(grad, output), "output": grad * conj(grad_output * -2 * output)}
+    return {"grad_output": grad * (1 - output * output), "output": conj(grad) * grad_output * conj(-2 * output)}
 
 
 @pointwise("asinh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
@@ -281,7 +281,10 @@ def sigmoid_backward(grad_output, output):
 
 @sigmoid_backward.backward
 def _(grad, grad_output, output):
-    return {"grad_output": op.sigmoid_backward(grad, output), "output": grad * conj(grad_output * (1 - 2 * output))}
+    return {
+        "grad_output": grad * ((1 - output) * output),
+        "output": conj(grad) * grad_output * conj(1 - 2 * output),
+    }
 
 
 @composite("square(Tensor self) -> Tensor", variants=EVERY)
@@ -364,7 +367,7 @@ def sinc(self):
 
 @sinc.backward
 def _(grad, self, result):
-    return {"self": grad * where(self == 0, 0, (cos(self * 3.141592653589793) - result) / self)}
+    return {"self": grad * conj(where(self == 0, 0, (cos(self * 3.141592653589793) - result) / self))}
 
 
 @pointwise("deg2rad(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
@@ -641,7 +644,7 @@ def special_i1(self):
 
 @special_i1.backward
 def _(grad, self, result):
-    return {"self": grad * where(self == 0, 0.5, i0(self) - result / self)}
+    return {"self": grad * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))}
 
 
 @pointwise("special_i1e(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
@@ -653,7 +656,8 @@ def special_i1e(self):
 
 @special_i1e.backward
 def _(grad, self, result):
-    return {"self": grad * where(self == 0, 0.5, op.special_i0e(self) - result * (sgn(self) + 1 / self))}
+    slope = op.special_i0e(self) - result * (sgn(self) + 1 / where(self == 0, 1, self))
+    return {"self": grad * where(self == 0, 0.5, slope)}
 
 
 @pointwise("special_ndtri(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,

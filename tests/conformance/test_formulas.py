@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from declared import PUBLIC, Op, array_differs, call, cases, find, numpy_of, report, samples_of, seed_for
+from comparison import array_differs, numpy_of
+from declared import PUBLIC, Op, call, cases, find, report, samples_of, seed_for
 from numpy_formula import evaluate
 
 import taeda

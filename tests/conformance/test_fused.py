@@ -6,7 +6,8 @@ from itertools import combinations
 from typing import Any
 
 import pytest
-from declared import Op, base_ops, call, differ, find, flat, report, samples_of, seed_for
+from comparison import differ, flat
+from declared import Op, base_ops, call, find, report, samples_of, seed_for
 from test_gradients import CONSTANT
 
 import taeda

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from declared import Op, base_ops, call, cases, describe, find, report, samples_of, seed_for, significant_strides
+from comparison import describe, significant_strides
+from declared import Op, base_ops, call, cases, find, report, samples_of, seed_for
 
 import taeda
 

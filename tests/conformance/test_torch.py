@@ -6,21 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from declared import (
-    UNDEFINED,
-    UP_TO_SIGN,
-    Op,
-    Outcome,
-    base_ops,
-    call,
-    cases,
-    differ,
-    error_agrees,
-    find,
-    report,
-    samples_of,
-    seed_for,
-)
+from comparison import UNDEFINED, UP_TO_SIGN, differ, error_agrees
+from declared import Op, Outcome, base_ops, call, cases, find, report, samples_of, seed_for
 
 import taeda
 from taeda.testing._samples import Sample

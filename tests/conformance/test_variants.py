@@ -6,22 +6,8 @@ import warnings
 from typing import Any
 
 import pytest
-from declared import (
-    PUBLIC,
-    UNDEFINED,
-    Op,
-    Outcome,
-    base_ops,
-    call,
-    cases,
-    describe,
-    differ,
-    find,
-    flat,
-    report,
-    samples_of,
-    seed_for,
-)
+from comparison import UNDEFINED, describe, differ, flat
+from declared import PUBLIC, Op, Outcome, base_ops, call, cases, find, report, samples_of, seed_for
 
 import taeda
 from taeda.testing._samples import Name, Sample

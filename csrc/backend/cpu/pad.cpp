@@ -1,6 +1,7 @@
 // Padding a tensor by its own elements: each dimension has a table that says which element stands where.
 #include "shape/ops/pad.h"
 #include "api/copy.h"
+#include "api/view.h"
 #include "backend/cpu/pool.h"
 #include "backend/cpu/walk.h"
 
@@ -64,11 +65,12 @@ void pad_by_itself(const Tensor& self, IntList padding, int64_t rank, int64_t mo
 }
 
 void pad_by_itself_backward(const Tensor& upper, IntList sizes, IntList padding, int64_t rank, int64_t mode,
-                            const Tensor& out) {
-  if (out.numel() == 0) return;
-  const Planes planes(out, rank);
-  const int64_t inner = planes.inner;
-  Tensor g = ops::contiguous(upper, planes.format);
+                            const Tensor& result) {
+  if (result.numel() == 0) return;
+  const Planes planes(result, rank);
+  Tensor g = ops::contiguous(upper, planes.format), out = result;
+  const int64_t inner = planes.inner * (is_complex(result.dtype()) ? 2 : 1);  // sums of complex numbers go by parts
+  if (is_complex(result.dtype())) g = ops::view_as_real(g), out = ops::view_as_real(out);
   Sources s(sizes, padding, rank, mode == 0);
   const int64_t area = s.area() * inner, padded = s.padded_area() * inner, width = static_cast<int64_t>(s.at[2].size());
   visit_compute(out.dtype(), [&]<class T>() {

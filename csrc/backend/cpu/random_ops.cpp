@@ -127,10 +127,7 @@ void uniform_(const Tensor& self, double from, double to, const Ref<Generator>& 
 
 void normal_(const Tensor& self, double mean, double std, const Ref<Generator>& generator) {
   TAEDA_CHECK(std >= 0, "std must not be negative; got ", std);
-  if (is_complex(self.dtype())) {
-    TAEDA_CHECK_KIND(NotImplemented, mean == 0, "a complex normal distribution needs mean 0; got ", mean);
-    return normal_(real_parts(self), 0, std * std::sqrt(0.5), generator);
-  }
+  if (is_complex(self.dtype())) return normal_(real_parts(self), mean, std * std::sqrt(0.5), generator);
   bool blocks = self.is_contiguous();
   fill_floating(self, [&](auto* out, int64_t n) {
     if (blocks)

@@ -112,7 +112,7 @@ Tensor back_along(const Tensor& rows, const Tensor& self, int64_t dim) {
   std::vector<int64_t> sizes(self.sizes().begin(), self.sizes().end());
   sizes.erase(sizes.begin() + dim);
   sizes.insert(sizes.begin(), rows.sizes()[0]);
-  return ops::contiguous(ops::movedim(ops::view(rows, sizes), 0, dim));
+  return ops::movedim(ops::view(rows, sizes), 0, dim);
 }
 
 void check_rows(const Tensor& self, int64_t dim) {

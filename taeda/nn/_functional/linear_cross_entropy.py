@@ -74,7 +74,7 @@ def linear_cross_entropy(
         raise RuntimeError(f"{_NAME}: ignore_index goes with class numbers, not with class probabilities")
     index = _NO_CLASS if ignore_index is None else ignore_index
     settings: dict[str, Any] = {"weight": weight, "ignore_index": index, "label_smoothing": label_smoothing}
-    if options is None or input.dim() == 1:
+    if options is None or input.dim() == 1 or target.requires_grad:  # pieces have no gradient for the target
         return cross_entropy(logits_of(input, linear_weight, linear_bias), target, reduction=reduction, **settings)
     from taeda.nn._functional._pieces import LossByPieces  # brings autograd's Python along
 

@@ -1,6 +1,7 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 #include "api/values.h"
 #include "autograd/numbers.h"
+#include "autograd/overwritten.h"
 #include "shape/arguments.h"
 #include "shape/ops/first.h"
 #include "shape/rules.h"
