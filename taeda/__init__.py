@@ -26,6 +26,7 @@ _take(_C._functions)
 _sys.modules.update({room.__name__: room for room in vars(_C).values() if isinstance(room, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
 
+_segment_reduce = _C._functions.segment_reduce  # the name that programs found first
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 # The short and the old names of dtypes. They hide the Python types of the same name in this module only.
 half, float, double = _C.float16, _C.float32, _C.float64
@@ -87,10 +88,10 @@ for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset([
     "accelerator", "amp", "autograd", "backends", "compiler", "__config__", "cpu", "cuda", "datasets", "distributed",
-    "distributions", "_dynamo", "fft", "func", "functional", "futures", "hub", "jit", "_jit_internal", "library",
-    "linalg", "mps", "multiprocessing", "nn", "_ops", "ops", "optim", "overrides", "profiler", "random", "return_types",
-    "serialization", "signal", "special", "storage", "testing", "torch_version", "transforms", "types", "utils",
-    "version", "xpu",
+    "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "hub", "jit", "_jit_internal", "library",
+    "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "_ops", "ops", "optim", "overrides", "profiler",
+    "random", "return_types", "serialization", "signal", "special", "storage", "testing", "torch_version", "transforms",
+    "types", "utils", "version", "xpu",
 ])  # fmt: skip
 
 

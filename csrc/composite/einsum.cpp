@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "api/binary.h"
+#include "api/copy.h"
 #include "api/linalg.h"
 #include "api/reduce.h"
 #include "api/reshape.h"
@@ -284,7 +285,10 @@ Tensor einsum(std::string_view text, TensorList tensors, std::optional<IntList> 
     TAEDA_CHECK(known && std::ranges::count(result, l) == 1,
                 "each letter of the result must stand in an operand, and once in the result; got '", text, "'");
   }
-  return arranged(contract_all(std::move(operands), result, path), result);
+  Tensor made = arranged(contract_all(std::move(operands), result, path), result);
+  // A sum over dimensions of size 1 is new memory like any other.
+  bool sums = std::ranges::any_of(terms[0], [&](int l) { return !has(result, l); });
+  return sums && made->storage() == tensors[0]->storage() ? ops::clone(made) : made;
 }
 
 Tensor tensordot(const Tensor& self, const Tensor& other, IntList dims_self, IntList dims_other) {

@@ -61,6 +61,7 @@ Three native_group_norm(const Tensor& input, const Tensor& weight, const Tensor&
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                   const Tensor& running_var, bool training, double momentum, double eps, bool) {
+  if (input.dim() == 1 && input.numel() == 0) return ops::clone(input);  // no samples, of however many channels
   Tensor result =
       std::get<0>(ops::_native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps));
   if (training)

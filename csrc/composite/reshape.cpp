@@ -161,6 +161,8 @@ Tensor narrow(const Tensor& self, int64_t dim, const Tensor& start, int64_t leng
 }
 
 Tensor narrow_copy(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  TAEDA_CHECK(dim < self.dim(), "dimension ", dim, " is out of range for a tensor of ", self.dim(),
+              " dimensions");  // PyTorch's type of error, as nowhere else
   return ops::clone(ops::narrow(self, dim, start, length), MemoryFormat::Contiguous);
 }
 

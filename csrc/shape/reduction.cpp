@@ -61,11 +61,9 @@ Reduce into(const ReductionRule& rule, const Reduce& call, const Tensor& out) {
 }
 
 void check_reduction_out(const ReductionRule& rule, int result, DType made, const Tensor& out) {
-  ReducedType type = rule.result[result];
-  bool converts = type == ReducedType::Float || type == ReducedType::Real;
-  bool is_truth = type == ReducedType::Bool && out.dtype() == DType::UInt8;
-  TAEDA_CHECK(made == out.dtype() || is_truth || (converts && can_cast(made, out.dtype())), "the result has dtype ",
-              made, ", which out of dtype ", out.dtype(), " does not take");
+  bool is_truth = rule.result[result] == ReducedType::Bool && out.dtype() == DType::UInt8;
+  TAEDA_CHECK(made == out.dtype() || is_truth || (rule.out_widens && can_cast(made, out.dtype())),
+              "the result has dtype ", made, ", which out of dtype ", out.dtype(), " does not take");
 }
 
 void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dims) {

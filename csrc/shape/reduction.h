@@ -23,6 +23,7 @@ struct ReductionRule {
   ReducedType result[2];
   bool through_bool;  // elements are read as truth values
   bool has_identity;  // an empty reduction has a value
+  bool out_widens;    // out= may have a wider dtype than the result
   uint16_t dtypes;    // bit per DType: which inputs (after dtype=) there are loops for
 };
 
@@ -42,7 +43,7 @@ DType reduction_input(const ReductionRule& rule, const Reduce& call);
 DType reduction_result(const ReductionRule& rule, int result, DType input);
 // What an out= call computes: sums and products take their dtype from `out`, which must be the one asked for.
 Reduce into(const ReductionRule& rule, const Reduce& call, const Tensor& out);
-// RuntimeError unless `out` may hold a result of dtype `made`: means and their kind are converted, others are not.
+// RuntimeError unless `out` may hold a result of dtype `made`.
 void check_reduction_out(const ReductionRule& rule, int result, DType made, const Tensor& out);
 // Checks an empty reduction without an identity, argument by argument.
 void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dims);

@@ -173,10 +173,11 @@ class Kernel:
         rule = self.declaration
         results = ", ".join(f"ReducedType::{_RESULT[r]}" for r in self.results)
         has_identity = self.kind != "index" and not rule.options.get("nonempty")
+        out_widens = any(r in ("float", "real") for r in self.results) or bool(rule.options.get("out_widens"))
         dtypes = bits([d in supported(rule) for d in DTYPES])
         spec = (
             f"{{StateKind::{_KINDS[self.kind]}, {len(self.results)}, {{{results}}}, "
-            f"{str(self.through_bool).lower()}, {str(has_identity).lower()}, {dtypes}}}"
+            f"{str(self.through_bool).lower()}, {str(has_identity).lower()}, {str(out_widens).lower()}, {dtypes}}}"
         )
         return f"constexpr Reduction k_{self.name}{{{spec}, TAEDA_ISA_TABLES({self.table})}};"
 

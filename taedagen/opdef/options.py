@@ -29,6 +29,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "via": (("reduction",), "the dtype that elements are read as"),
     "absent": (("reduction",), "values that stand for optional arguments which are not given"),
     "nonempty": (("reduction",), "nothing to combine is an error, though it has an identity"),
+    "out_widens": (("reduction",), "out may have a wider dtype than the result, as always where that is a float"),
     "shape": (("view", "kernel"), "the shape rule, a function of csrc/shape; 'dynamic' where only the data tell"),
     "files": (("kernel", "composite"), "where it is written by hand: csrc/{backend/*,composite}/<files>.cpp"),
     "everywhere": (("kernel",), "one function serves all backends"),

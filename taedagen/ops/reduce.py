@@ -196,7 +196,7 @@ def _(grad, self, dim, keepdim, result):
 
 
 @reduction("max(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amax",
-           out_overload="unary_out")  # fmt: skip
+           out_overload="unary_out", out_widens=True)  # fmt: skip
 class max:
     """The largest element, NaN if there is one; equal ones share the gradient."""
 
@@ -208,7 +208,7 @@ def _(grad, self, result):
 
 
 @reduction("min(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amin",
-           out_overload="unary_out")  # fmt: skip
+           out_overload="unary_out", out_widens=True)  # fmt: skip
 class min:
     """The smallest element, NaN if there is one; equal ones share the gradient."""
 

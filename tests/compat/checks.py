@@ -146,9 +146,9 @@ def is_nearer(case: Case, got: list[Any], wanted: list[Any], exact: Callable[[Ca
     for ours, theirs, truth in zip(got, wanted, exact_results):
         if not isinstance(truth, torch.Tensor):
             continue
-        finite = [np.nan_to_num(np.atleast_1d(numpy_of(t)), nan=7.0, posinf=7e5, neginf=-7e5)
-                  for t in (ours, theirs, truth.to(theirs.dtype))]  # fmt: skip
-        arrays = [a.astype(numpy_of(truth).dtype) for a in finite]
+        wide_arrays = [np.atleast_1d(numpy_of(t)).astype(numpy_of(truth).dtype)
+                       for t in (ours, theirs, truth.to(theirs.dtype))]  # fmt: skip
+        arrays = [np.nan_to_num(a, nan=7.0, posinf=7e5, neginf=-7e5) for a in wide_arrays]
         errors = [np.abs(a - arrays[2]) for a in arrays[:2]]
         near = LEEWAY * errors[1].max(initial=0.0) + NEAR_RTOL.get(case.dtype, 1e-6) * np.abs(arrays[2])
         if not (errors[0] <= near).all():

@@ -6,30 +6,23 @@ _CONJUGATE = "conjugates are computed at once here, never left for later as a vi
 _PIECES = "in pieces, PyTorch has no second gradient, as it documents; nor have we, but not in the same cases"
 _LISTS = "lists of tensors as `out` are not taken yet"
 _VECTORS = "a batch of solutions for vectors is a new tensor here, a transposed one in PyTorch"
-_WIDER = "`out` must have the result's dtype, as for amax and amin; PyTorch takes a wider one"
 _PRODUCT = "the second gradient where one factor is zero lacks that of the other factors"
 
 KNOWN: dict[str, str] = {
     "conj": _CONJUGATE,
     "H": _CONJUGATE,
     "mH": _CONJUGATE,
-    "max.reduction_no_dim": _WIDER,
-    "min.reduction_no_dim": _WIDER,
     "masked.logaddexp": "where both masks leave an element out, PyTorch's second gradient is NaN, here 0",
-    "narrow_copy": "a dimension out of range is a RuntimeError in PyTorch, but IndexError in narrow; here IndexError",
     "as_strided_scatter": "PyTorch's gradient for self is that of the elements written over (its gradcheck fails)",
     "nn.functional.linear_cross_entropy.chunked": _PIECES,
     "nn.functional.linear_cross_entropy.chunked_none": _PIECES,
-    "nn.functional.batch_norm": "PyTorch takes an empty input of one dimension",
     "unbind_copy": _LISTS,
     "split_with_sizes_copy": _LISTS,
     "linalg.solve": _VECTORS,
     "linalg.solve_ex": _VECTORS,
     "index_reduce.prod": _PRODUCT,
     "scatter_reduce.prod": _PRODUCT,
-    "einsum": "a sum over one element is a view of the operand here",
     "hash_tensor": "not done yet",
-    "matrix_exp": "PyTorch's exponentials of half-precision matrices overflow to NaN; here they are made in float32",
     "linalg.norm": "the second gradient at 0: PyTorch has NaN for some orders and 0 for others, as here for other ones",
     "linalg.norm.subgradients_at_zero": "likewise",
     "masked.norm": "likewise",
