@@ -111,8 +111,7 @@ def unit_rows(seconds: dict[str, float]) -> list[Row]:
     slowest = sorted(seconds.items(), key=lambda item: -item[1])[:10]
     largest = sorted(sizes.items(), key=lambda item: -item[1])[:10]
     return [
-        Row(GROUP, f"compile {unit_name(o)}", s, None, "s", SECONDS_PER_UNIT, absolute=True)
-        for o, s in slowest
+        Row(GROUP, f"compile {unit_name(o)}", s, None, "s", SECONDS_PER_UNIT, absolute=True) for o, s in slowest
     ] + [Row(GROUP, f"objects of family {family}", size / 1000, None, "KB") for family, size in largest]
 
 

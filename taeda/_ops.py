@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import taeda
 from taeda import _C
 
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ class OpOverloadPacket:
                 reasons.append(overload._schema_text)
                 continue
             return overload(*args, **kwargs)
+        relevant = [item for a in (*args, *kwargs.values()) for item in (a if isinstance(a, (list, tuple)) else (a,))]
+        if taeda.overrides.has_torch_function(relevant):  # by a type that is no tensor
+            return taeda.overrides.handle_torch_function(self, relevant, *args, **kwargs)
         given = ", ".join([*(type(a).__name__ for a in args), *(f"{k}={type(v).__name__}" for k, v in kwargs.items())])
         raise TypeError(f"taeda.ops.{self}: no overload takes ({given})\n  " + "\n  ".join(reasons))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -203,7 +204,13 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     if as_tuple:
         return _native.nonzero_numpy(input)
     result = _native.argwhere(input)
-    return result if out is None else out.resize_(result.shape).copy_(result)
+    if out is None:
+        return result
+    if out.numel() and out.shape != result.shape:
+        warnings.warn(
+            f"taeda.nonzero: out of shape {tuple(out.shape)} is resized to {tuple(result.shape)}", stacklevel=2
+        )
+    return out.resize_(result.shape).copy_(result)
 
 
 def stft(

@@ -53,17 +53,40 @@ def set_dir(d: str | os.PathLike[str]) -> None:
     _hub_dir = os.path.expanduser(d)
 
 
-def _progress_bar(total: int | None, wanted: bool) -> Any:
-    """Something with ``update(bytes)`` and ``close()`` that draws, if drawing is wanted and tqdm is there."""
+class _NoBar:
+    """Stands in for tqdm's bar where that is not installed: draws nothing."""
+
+    def __init__(self, iterable: Any = (), **options: Any) -> None:
+        self._items = iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __enter__(self) -> _NoBar:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def update(self, n: float = 1) -> None:
+        pass
+
+    close = set_description = set_postfix = lambda self, *args, **options: None
+
+
+def __getattr__(name: str) -> Any:
+    if name != "tqdm":  # other libraries take it from here
+        raise AttributeError(f"module 'taeda.hub' has no attribute '{name}'")
     try:
         from tqdm import tqdm
     except ImportError:
-        from contextlib import nullcontext
+        return _NoBar
+    return tqdm
 
-        silent: Any = nullcontext()
-        silent.update = silent.close = lambda *_: None
-        return silent
-    return tqdm(total=total, disable=not wanted, unit="B", unit_scale=True, unit_divisor=1024)
+
+def _progress_bar(total: int | None, wanted: bool) -> Any:
+    """A bar that draws if drawing is wanted and tqdm is there."""
+    return __getattr__("tqdm")(total=total, disable=not wanted, unit="B", unit_scale=True, unit_divisor=1024)
 
 
 def _copy_checked(source: Any, target: Any, bar: Any, hash_prefix: str | None, url: str) -> None:

@@ -232,3 +232,15 @@ def test_the_old_name(weights):
     from taeda.utils import model_zoo
 
     assert model_zoo.load_url(weights.as_uri(), progress=False)["a"].tolist() == [0, 1, 2]
+
+
+def test_the_bar_that_others_take_from_here(monkeypatch):
+    for installed in (True, False):
+        if not installed:
+            monkeypatch.setitem(sys.modules, "tqdm", None)
+        for place in (hub, taeda.utils.model_zoo):
+            assert list(place.tqdm([1, 2], disable=True)) == [1, 2]
+            with place.tqdm(total=3, disable=True) as bar:
+                bar.update(1)
+                bar.set_description("text")
+                bar.close()

@@ -20,6 +20,7 @@ GUIDES = (
     "glossary",
     "errors",
     "profile",
+    "graphs",
     "coverage",
     "design",
     "benchmarks",

@@ -1,20 +1,12 @@
-"""Training with several processes: this release is without it, which is what ``is_available()`` tells programs."""
+"""Groups of processes and what they do together. In this release a group has one process: this one."""
 
 from __future__ import annotations
 
-import os
-
-
-def is_available() -> bool:
-    """False: there are no process groups in this release."""
-    return False
-
-
-def is_initialized() -> bool:
-    """False: there is no process group."""
-    return False
-
-
-def is_torchelastic_launched() -> bool:
-    """Whether a launcher that restarts failed workers started this process."""
-    return "TORCHELASTIC_RUN_ID" in os.environ
+from taeda.distributed.distributed_c10d import *  # noqa: F403
+from taeda.distributed.distributed_c10d import GradBucket as GradBucket
+from taeda.distributed.distributed_c10d import GroupMember as GroupMember
+from taeda.distributed.distributed_c10d import ProcessGroup as ProcessGroup
+from taeda.distributed.distributed_c10d import Work as Work
+from taeda.distributed.distributed_c10d import _all_gather_base as _all_gather_base
+from taeda.distributed.distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
+from taeda.distributed.distributed_c10d import group as group

@@ -81,7 +81,9 @@ def _with_hooks(step: _F) -> _F:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if type(self).step is not hooked:  # reached by super().step(): the outermost step runs the hooks
+        # Reached by super().step(): the outermost step runs the hooks. A wrapper of another optimiser that never ran
+        # __init__ has none.
+        if type(self).step is not hooked or "_optimizer_step_pre_hooks" not in vars(self):
             return step(self, *args, **kwargs)
         self._opt_called = True
         pre, post = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks

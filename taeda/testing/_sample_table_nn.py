@@ -141,6 +141,8 @@ TABLE: dict[str, list[Sample]] = {
     "batch_norm": [S(f(4, 3, 5), f(3), f(3), f(3), f(3, low=0.5), t, 0.1, 1e-5, False) for t in (True, False)]
                   + [S(f(4, 3), None, None, None, None, True, 0.1, 1e-5, False)],
     "native_batch_norm": [S(f(4, 3, 5), f(3), f(3), f(3), f(3, low=0.5), t, 0.1, 1e-5) for t in (True, False)],
+    "_native_batch_norm_legit": [S(f(4, 3, 5), f(3), f(3), f(3), f(3, low=0.5), t, 0.1, 1e-5) for t in (True, False)],
+    "_native_batch_norm_legit.no_stats": [S(f(4, 3, 5), f(3), f(3), True, 0.1, 1e-5)],
     "instance_norm": [S(f(4, 3, 5), f(3), f(3), None, None, True, 0.1, 1e-5, False)],
     "layer_norm": [S(f(2, 5), [5]), S(f(2, 3, 5), [3, 5], f(3, 5), f(3, 5)), S(f(2, 5), [5], f(5)), S(f(2, 5), [4])],
     "native_layer_norm": [S(f(2, 5), [5], f(5), f(5), 1e-5)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import taeda
@@ -162,10 +163,12 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Normalises each channel of (N, C, ...) over the batch, in one process as `BatchNorm1d` and its like do.
+    """Normalises each channel of (N, C, ...) over the batch, without a process group as `BatchNorm1d` and its like do.
 
     Args:
         process_group: the processes whose batches count as one.
+
+    In a process group, training with tensors on the CPU raises ``ValueError``.
     """
 
     def __init__(
@@ -189,6 +192,9 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(f"taeda.nn.SyncBatchNorm: expected at least 2 dimensions; got {tuple(input.shape)}")
         if input.size(1) == 0:
             raise ValueError(f"taeda.nn.SyncBatchNorm: expected at least one channel; got {tuple(input.shape)}")
+        world = sys.modules.get("taeda.distributed")  # unless somebody imported it there is no group
+        if self.training and input.device.type == "cpu" and world is not None and world.is_initialized():
+            raise ValueError("taeda.nn.SyncBatchNorm: in a process group it trains on GPUs only; got a CPU tensor")
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

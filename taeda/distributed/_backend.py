@@ -1,0 +1,119 @@
+"""Which backends there are, and which one serves which kind of device."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import taeda
+
+__all__ = [
+    "Backend", "BackendConfig", "get_default_backend_for_device", "is_backend_available", "is_gloo_available",
+    "is_mpi_available", "is_nccl_available", "is_ucc_available", "is_xccl_available",
+]  # fmt: skip
+
+
+class Backend(str):
+    """The name of a backend, in lower case: ``Backend("GLOO") == Backend.GLOO == "gloo"``.
+
+    Raises:
+        ValueError: the name is no string.
+    """
+
+    UNDEFINED = "undefined"
+    GLOO = "gloo"
+    NCCL = "nccl"
+    UCC = "ucc"
+    MPI = "mpi"
+    XCCL = "xccl"
+
+    backend_list: ClassVar[list[str]] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
+    default_device_backend_map: ClassVar[dict[str, str]] = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
+    backend_capability: ClassVar[dict[str, list[str]]] = {
+        GLOO: ["cpu", "cuda"], NCCL: ["cuda"], XCCL: ["xpu"], UCC: ["cpu", "cuda"], MPI: ["cpu", "cuda"],
+    }  # fmt: skip
+
+    def __new__(cls, name: str) -> str:  # type: ignore[misc]
+        if not isinstance(name, str):
+            raise ValueError(f"taeda.distributed.Backend: a name is wanted; got {type(name).__name__}")
+        return name.lower()
+
+
+class BackendConfig:
+    """The backend of each kind of device, from one name for all of them or from ``"cpu:gloo,cuda:nccl"``.
+
+    Raises:
+        ValueError: an entry is not of the form device:backend.
+    """
+
+    def __init__(self, backend: str) -> None:
+        if backend == Backend.UNDEFINED:
+            self.device_backend_map = {"cpu": Backend.GLOO}  # of the devices that groups can serve
+        elif ":" in backend:
+            self.device_backend_map = dict(_entry(part) for part in backend.lower().split(","))
+        else:
+            self.device_backend_map = dict.fromkeys(Backend.backend_capability.get(backend, ["cpu"]), backend)
+
+    def get_device_backend_map(self) -> dict[str, str]:
+        """From a kind of device to the backend's name."""
+        return self.device_backend_map
+
+    def __repr__(self) -> str:
+        return ",".join(f"{device}:{backend}" for device, backend in self.device_backend_map.items())
+
+
+def _entry(text: str) -> tuple[str, str]:
+    device, _, backend = text.strip().partition(":")
+    if not device or not backend:
+        raise ValueError(f"taeda.distributed: wanted device:backend,device:backend,...; got {text!r}")
+    return device, backend
+
+
+def check_backends(config: BackendConfig) -> None:
+    """Raises for a backend that is not there."""
+    for backend in config.device_backend_map.values():
+        if backend in (Backend.NCCL, Backend.MPI):
+            raise RuntimeError(f"taeda.distributed: there is no {backend} in this release; 'gloo' serves CPU tensors")
+        if backend != Backend.GLOO:
+            raise AssertionError(f"taeda.distributed: unknown backend {backend!r}; 'gloo' serves CPU tensors")
+
+
+def is_gloo_available() -> bool:
+    """True: a group can ask for ``"gloo"``, the backend of CPU tensors. Taeda serves it by code of its own."""
+    return True
+
+
+def is_nccl_available() -> bool:
+    """False: there is no NCCL in this release."""
+    return False
+
+
+def is_mpi_available() -> bool:
+    """False: there is no MPI in this release."""
+    return False
+
+
+def is_ucc_available() -> bool:
+    """False: there is no UCC."""
+    return False
+
+
+def is_xccl_available() -> bool:
+    """False: there is no XCCL."""
+    return False
+
+
+def is_backend_available(backend: str) -> bool:
+    """Whether a group can ask for that backend."""
+    return backend.lower() == Backend.GLOO
+
+
+def get_default_backend_for_device(device: Any) -> str:
+    """The backend that a group takes for tensors of a device unless told.
+
+    Raises:
+        ValueError: there is none.
+    """
+    kind = taeda.device(device).type
+    if kind not in Backend.default_device_backend_map:
+        raise ValueError(f"taeda.distributed.get_default_backend_for_device: there is none for {kind!r}")
+    return Backend.default_device_backend_map[kind]

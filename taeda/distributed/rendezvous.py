@@ -1,0 +1,105 @@
+"""How a process learns its rank, the number of processes and where they meet, from an address."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from taeda.distributed._store import HashStore, Store
+from taeda.distributed.constants import default_pg_timeout
+
+__all__ = ["register_rendezvous_handler", "rendezvous"]
+
+Meeting = Iterator[tuple[Store, int, int]]
+_handlers: dict[str, Callable[..., Meeting]] = {}
+
+
+def register_rendezvous_handler(scheme: str, handler: Callable[..., Meeting]) -> None:
+    """Has ``handler(url, timeout=...)``, an iterator of (store, rank, world size), answer for ``scheme://``.
+
+    Raises:
+        RuntimeError: somebody does already.
+    """
+    if scheme in _handlers:
+        raise RuntimeError(f"taeda.distributed.register_rendezvous_handler: {scheme}:// has one already")
+    _handlers[scheme] = handler
+
+
+def rendezvous(
+    url: str, rank: int = -1, world_size: int = -1, *, timeout: timedelta = default_pg_timeout, **kwargs: Any
+) -> Meeting:
+    """An iterator of one (store, rank, world size), from ``env://``, ``tcp://host:port`` or ``file://path``.
+
+    Rank and world size may stand in the address (``?rank=0&world_size=1``); ``env://`` reads RANK, WORLD_SIZE,
+    MASTER_ADDR and MASTER_PORT. The arguments come first.
+
+    Raises:
+        RuntimeError: no handler for such an address, or more than one process.
+        ValueError: something is missing in it.
+    """
+    if not isinstance(url, str):
+        raise RuntimeError(f"taeda.distributed.rendezvous: url is wanted as a string; got {url!r}")
+    parts = urlsplit(url)
+    if parts.scheme in _handlers:
+        given = {"rank": rank, "world_size": world_size}
+        query = "&".join([*filter(None, [parts.query]), *(f"{k}={v}" for k, v in given.items() if v != -1)])
+        return _handlers[parts.scheme](parts._replace(query=query).geturl(), timeout=timeout, **kwargs)
+    raise RuntimeError(f"taeda.distributed.rendezvous: no handler for {parts.scheme}://; there are {sorted(_handlers)}")
+
+
+def only_one(world_size: int) -> None:
+    """Raises for a group of several processes."""
+    if world_size > 1:
+        raise RuntimeError(
+            f"taeda.distributed: world_size is {world_size}, but groups of several processes are not there yet; "
+            "docs/coverage.md keeps track of what is"
+        )
+
+
+def _number(parts: SplitResult, name: str, variable: bool) -> int:
+    """``rank`` or ``world_size`` from the address or, if that may be, from the environment."""
+    query = parse_qs(parts.query)
+    if name in query:
+        return int(query[name][-1])
+    return int(_variable(name.upper()) if variable else _missing(parts.scheme, f"the {name}"))
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name) or _missing("env", f"the environment variable {name}")
+
+
+def _missing(scheme: str, what: str) -> Any:
+    raise ValueError(f"taeda.distributed: {what} is missing for {scheme}://")
+
+
+def _meeting(parts: SplitResult, variable: bool = False) -> Meeting:
+    rank, world_size = _number(parts, "rank", variable), _number(parts, "world_size", variable)
+    if variable:
+        _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
+    only_one(world_size)
+    yield HashStore(), rank, world_size  # one process needs to meet nobody
+
+
+def _env(url: str, **_: Any) -> Meeting:
+    return _meeting(urlsplit(url), variable=True)
+
+
+def _tcp(url: str, **_: Any) -> Meeting:
+    parts = urlsplit(url)
+    if parts.port is None:
+        _missing("tcp", "the port number")
+    return _meeting(parts)
+
+
+def _file(url: str, **_: Any) -> Meeting:
+    parts = urlsplit(url)
+    if not parts.path:
+        _missing("file", "the path")
+    return _meeting(parts)
+
+
+for _scheme, _handler in (("env", _env), ("tcp", _tcp), ("file", _file)):
+    register_rendezvous_handler(_scheme, _handler)

@@ -1,0 +1,158 @@
+"""What is different while a program is traced: module calls, fetched parameters and chosen functions are recorded.
+
+All of it is put in place by `Patches` and taken away when the trace ends.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from types import FunctionType, TracebackType
+from typing import Any
+
+import taeda
+from taeda import nn
+from taeda.fx.node import map_aggregate
+from taeda.fx.proxy import Proxy
+from taeda.nn.modules._tables import TABLES
+
+_MISSING: Any = object()
+
+
+class Patches:
+    """A context whose changes to dictionaries and classes end with it."""
+
+    def __init__(self) -> None:
+        self._undo: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
+        self._searched: set[int] = set()
+
+    def set_item(self, table: dict[str, Any], name: str, value: Any) -> None:
+        """``table[name] = value`` until the end."""
+        if name in table:
+            self._undo.append((table.__setitem__, (name, table[name])))
+        else:
+            self._undo.append((table.pop, (name, None)))
+        table[name] = value
+
+    def set_attribute(self, owner: type, name: str, value: Any) -> None:
+        """``owner.name = value`` until the end."""
+        if name in vars(owner):
+            self._undo.append((setattr, (owner, name, vars(owner)[name])))
+        else:
+            self._undo.append((delattr, (owner, name)))
+        setattr(owner, name, value)
+
+    def replace_in(self, table: dict[str, Any], replacements: dict[int, Callable[..., Any]]) -> None:
+        """Swaps the functions in ``table`` whose ids ``replacements`` knows; a table is searched once."""
+        if id(table) in self._searched:
+            return
+        self._searched.add(id(table))
+        for name, value in list(table.items()):
+            if id(value) in replacements:
+                self.set_item(table, name, replacements[id(value)])
+
+    def __enter__(self) -> Patches:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        while self._undo:
+            function, args = self._undo.pop()
+            function(*args)
+
+
+def find_proxy(*arguments: Any) -> Proxy | None:
+    """The first proxy in nested arguments."""
+    found: list[Proxy] = []
+
+    def visit(leaf: Any) -> Any:
+        if isinstance(leaf, Proxy):
+            found.append(leaf)
+        return leaf
+
+    map_aggregate(arguments, visit)
+    return found[0] if found else None
+
+
+def is_recorded(function: Any) -> bool:
+    """Whether a trace that is going on has put this function in place."""
+    return getattr(function, "_recorded", False)
+
+
+def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, but a call with a traced value among its arguments is one step of the graph."""
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        proxy = find_proxy(args, kwargs)
+        if proxy is None:
+            return function(*args, **kwargs)
+        return proxy.tracer.create_proxy("call_function", function, args, kwargs)
+
+    wrapper.__dict__["_recorded"] = True
+    return wrapper
+
+
+def recorded_in_full(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`recorded`, with all parameters written out: those without a default by position, the others by name."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        proxy = find_proxy(args, kwargs)
+        if proxy is None:
+            return function(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        required = [name for name, p in signature.parameters.items() if p.default is p.empty]
+        given = dict(bound.arguments)
+        positional = tuple(given.pop(name) for name in required)
+        return proxy.tracer.create_proxy("call_function", function, positional, given)
+
+    wrapper.__dict__["_recorded"] = True
+    return wrapper
+
+
+@functools.cache
+def overridable_here() -> dict[int, Callable[..., Any]]:
+    """Taeda's functions that are written in Python and ask nobody's ``__torch_function__``: id to the recording form.
+
+    They look at shapes and values, which a proxy does not have.
+    """
+    functions = [vars(nn.functional)[name] for name in nn.functional.__all__]
+    # Through the main module, which keeps what it has loaded: it must not load the recording form later.
+    functions += [getattr(taeda, name) for name in taeda._LAZY["functional"]]
+    found: dict[int, Callable[..., Any]] = {id(taeda._assert): recorded(taeda._assert)}
+    for function in functions:
+        if isinstance(function, FunctionType):
+            kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+            variadic = kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+            found[id(function)] = recorded(function) if variadic else recorded_in_full(function)
+    return found
+
+
+def patch_modules(patches: Patches, call: Callable[..., Any], fetch: Callable[[nn.Module, str, Any], Any]) -> None:
+    """Sends calls of modules to ``call(module, forward, args, kwargs)``, and what is fetched from their tables to
+    ``fetch(module, name, value)``."""
+    ordinary_call = nn.Module.__call__
+    ordinary_get = object.__getattribute__
+    kinds = (taeda.Tensor, nn.Module)
+
+    def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
+        def forward(*args: Any, **kwargs: Any) -> Any:
+            return ordinary_call(self, *args, **kwargs)
+
+        return call(self, forward, args, kwargs)
+
+    def __getattribute__(self: nn.Module, name: str) -> Any:
+        value = ordinary_get(self, name)
+        if isinstance(value, kinds):
+            own = ordinary_get(self, "__dict__")
+            if any(name in own.get(table, ()) for table in TABLES):
+                return fetch(self, name, value)
+        return value
+
+    patches.set_attribute(nn.Module, "__call__", __call__)
+    patches.set_attribute(nn.Module, "__getattribute__", __getattribute__)

@@ -1,0 +1,217 @@
+"""``DistributedDataParallel``: the same module on several processes, whose gradients are averaged."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import taeda
+import taeda.distributed as dist
+from taeda import Tensor
+from taeda.distributed._reducer import FIRST_BUCKET_BYTES, Reducer
+from taeda.distributed._world import _get_default_group
+from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
+from taeda.futures import Future
+from taeda.nn.modules.batchnorm import SyncBatchNorm
+from taeda.nn.modules.module import Module
+from taeda.nn.parameter import is_lazy
+
+__all__ = ["DistributedDataParallel"]
+
+_NAME = "taeda.nn.parallel.DistributedDataParallel"
+
+
+class DistributedDataParallel(Module, Joinable):
+    """Runs ``module`` on this process's batch; the gradients of a backward pass become their mean over the processes.
+
+    Args:
+        device_ids, output_device: None, or an empty list, for a module on the CPU.
+        dim: kept as an attribute.
+        broadcast_buffers, forward_sync_buffers: before each forward pass the buffers become those of rank 0.
+        init_sync: parameters and buffers become those of rank 0 now.
+        process_group: whose processes; all by default.
+        bucket_cap_mb: how many MiB of gradients are reduced at a time; 25 by default.
+        find_unused_parameters: do not wait for gradients of parameters that a forward pass did without.
+        gradient_as_bucket_view: kept as an attribute; gradients are tensors of their own here.
+        static_graph: the same parameters are used in every iteration.
+
+    Raises:
+        ValueError: no process group; devices given for a module on the CPU, or parameters of several kinds of device;
+            a `SyncBatchNorm` on the CPU.
+        RuntimeError: no parameter requires a gradient, or one is uninitialised.
+    """
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+        broadcast_buffers: bool | None = None,
+        init_sync: bool = True,
+        process_group: Any = None,
+        bucket_cap_mb: float | None = None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+        forward_sync_buffers: bool | None = None,
+    ) -> None:
+        super().__init__()
+        Joinable.__init__(self)
+        self.process_group = _get_default_group() if process_group is None else process_group
+        self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        self.device_type = _device_type(module, self.parameters_to_ignore)
+        _check_devices(device_ids, self.device_type)
+        if self.device_type == "cpu" and any(isinstance(child, SyncBatchNorm) for child in module.modules()):
+            raise ValueError(f"{_NAME}: SyncBatchNorm needs a module on a GPU")
+        self.device_ids = None
+        self.output_device = None
+        self.module = module
+        self.dim = dim
+        self.device = next(parameter for parameter in module.parameters() if parameter.requires_grad).device
+        self.broadcast_buffers = broadcast_buffers is None or broadcast_buffers
+        self.forward_sync_buffers = self.broadcast_buffers if forward_sync_buffers is None else forward_sync_buffers
+        self.find_unused_parameters = find_unused_parameters
+        self.require_backward_grad_sync = True
+        self.require_forward_param_sync = True
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.static_graph = static_graph
+        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
+        self.bucket_bytes_cap_default = bucket_cap_mb is None
+        self._comm_hook: tuple[Any, Callable[..., Any]] | None = None
+        self._make_reducer()
+
+    def _make_reducer(self) -> None:
+        limits = [FIRST_BUCKET_BYTES] if self.bucket_bytes_cap_default else []
+        given = self.module.named_parameters()
+        watched = [p for name, p in given if p.requires_grad and name not in self.parameters_to_ignore]
+        self.reducer = Reducer(
+            watched, [*limits, self.bucket_bytes_cap], self.find_unused_parameters, self.static_graph
+        )
+        if self._comm_hook is not None:
+            self._use_hook(*self._comm_hook)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in ("process_group", "reducer")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.process_group = _get_default_group()
+        super().__setstate__(state)
+        self._make_reducer()
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """The module's own result."""
+        waits = taeda.is_grad_enabled() and self.require_backward_grad_sync
+        if waits:
+            Join.notify_join_context(self)
+        output = self.module(*inputs, **kwargs)
+        if waits:
+            self.reducer.prepare(tensors_in(output) if self.find_unused_parameters else ())
+        self.require_forward_param_sync = waits
+        return output
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Backward passes of forward passes in here only add up gradients on this process."""
+        before = self.require_backward_grad_sync
+        self.require_backward_grad_sync = False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def register_comm_hook(self, state: object, hook: Callable[..., Any]) -> None:
+        """Has ``hook(state, bucket)`` reduce each `GradBucket`, in place of the mean over the processes.
+
+        It returns a future of the tensor that replaces the bucket's buffer.
+
+        Raises:
+            TypeError: ``hook`` is no function.
+            ValueError: its annotations are others.
+            RuntimeError: there is a hook already.
+        """
+        _check_hook(hook)
+        if self._comm_hook is not None:
+            raise RuntimeError(f"{_NAME}.register_comm_hook: there is one already")
+        self._comm_hook = state, hook
+        self._use_hook(state, hook)
+
+    def _use_hook(self, state: object, hook: Callable[..., Any]) -> None:
+        self.reducer.hook = lambda bucket: hook(state, bucket)
+
+    def _set_static_graph(self) -> None:
+        """``static_graph=True``, said later."""
+        self.static_graph = self.reducer.static = True
+
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(module: Module, params_and_buffers_to_ignore: Any) -> None:
+        """Names of what the wrapper of ``module`` is to leave alone."""
+        module._ddp_params_and_buffers_to_ignore = params_and_buffers_to_ignore
+
+    def join(
+        self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
+    ) -> Join:
+        """A context for processes with different numbers of batches."""
+        given = {"divide_by_initial_world_size": divide_by_initial_world_size}
+        return Join([self], enable, throw_on_early_termination, **given)
+
+    def join_hook(self, **kwargs: Any) -> JoinHook:
+        """Does nothing: a group of one waits for nobody."""
+        return JoinHook()
+
+    @property
+    def join_device(self) -> Any:
+        return self.device
+
+    @property
+    def join_process_group(self) -> Any:
+        return self.process_group
+
+
+def _device_type(module: Module, ignored: set[str]) -> str:
+    """The one kind of device that the parameters are on."""
+    parameters = [parameter for name, parameter in module.named_parameters() if name not in ignored]
+    if not any(parameter.requires_grad for parameter in parameters):
+        raise RuntimeError(f"{_NAME}: no parameter of the module requires a gradient")
+    if any(is_lazy(parameter) for parameter in parameters):
+        raise RuntimeError(f"{_NAME}: a parameter is not initialised; run the module once first")
+    kinds = {parameter.device.type for parameter in parameters}
+    if len(kinds) > 1:
+        raise ValueError(f"{_NAME}: parameters are wanted on one kind of device; got {sorted(kinds)}")
+    return kinds.pop()
+
+
+def _check_devices(device_ids: Any, device_type: str) -> None:
+    if not device_ids:
+        return
+    if len(device_ids) > 1:
+        raise ValueError(f"{_NAME}: device_ids is wanted as None or one device; got {device_ids}")
+    if device_type == "cpu":
+        raise ValueError(f"{_NAME}: a module on the CPU has no device_ids; got {device_ids}")
+
+
+def _check_hook(hook: Any) -> None:
+    if not callable(hook):
+        raise TypeError(f"{_NAME}.register_comm_hook: a function is wanted; got {type(hook).__name__}")
+    signature = inspect.signature(hook)
+    signature.bind(None, None)  # a TypeError, unless it takes a state and a bucket
+    bucket = [parameter.annotation for parameter in signature.parameters.values()][1:2] or [inspect._empty]
+    if bucket[0] not in (inspect._empty, dist.GradBucket) and not isinstance(bucket[0], str):
+        raise ValueError(f"{_NAME}.register_comm_hook: the bucket is a GradBucket; its annotation is {bucket[0]}")
+    result = signature.return_annotation
+    if result not in (inspect._empty, Future[Tensor]) and not isinstance(result, str):
+        raise ValueError(f"{_NAME}.register_comm_hook: the result is a Future[Tensor]; its annotation is {result}")
+
+
+def tensors_in(value: Any) -> list[Tensor]:
+    """The tensors in nested tuples, lists, dictionaries and dataclasses."""
+    if isinstance(value, Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    elif hasattr(value, "__dataclass_fields__"):
+        value = list(vars(value).values())
+    return [tensor for part in value for tensor in tensors_in(part)] if isinstance(value, (list, tuple)) else []
