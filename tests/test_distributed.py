@@ -29,10 +29,12 @@ VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 @pytest.fixture(autouse=True)
 def no_launcher(monkeypatch):
-    """No environment of a launcher before a test, and no group after it."""
+    """No environment of a launcher before a test or from it, and no group after it."""
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     yield
+    for name in VARIABLES:
+        os.environ.pop(name, None)
     if dist.is_initialized():
         dist.destroy_process_group()
 

@@ -29,7 +29,7 @@ class _Source:
 
 def _compile(code: PythonCode) -> Any:
     """The function ``forward`` that the text defines."""
-    name = f"<eval_with_key>.{next(_number)}"
+    name = f"<taeda.fx>.{next(_number)}"
     names = {**code.globals, "__name__": name, "__loader__": _Source(code.src)}
     exec(compile(code.src, name, "exec"), names)
     return names["forward"]
