@@ -64,8 +64,10 @@ def family_bytes(output: str) -> dict[str, float]:
     joined = PLACE / "build" / output.removesuffix(".o")
     if joined.is_file():
         sources = [Path(name) for name in re.findall(r'#include "(.+)"', joined.read_text())]
+    elif "generated" in output:
+        sources = [PLACE / "build" / output[output.index("generated") :].removesuffix(".o")]
     else:
-        sources = [PLACE / "build" / output[output.index("generated") :].removesuffix(".o")] * ("generated" in output)
+        sources = []
     sizes = {source: source.stat().st_size for source in sources}
     per_byte = (PLACE / "build" / output).stat().st_size / sum(sizes.values()) if sizes else 0
     return {s.name.split(".")[0]: size * per_byte for s, size in sizes.items() if "generated" in s.parts}
