@@ -1,4 +1,4 @@
-# Small units are compiled together, neighbours of a folder up to so many bytes: half of what most cost alone is reading
+# Small units are compiled together, neighbours of a folder up to so many bytes: much of what each costs alone is reading
 # the same headers and instantiating the same templates. Anonymous names of such a folder must differ.
 set(TAEDA_JOINED_BYTES 65536 CACHE STRING "Sources up to this size are compiled together; 0 compiles each alone")
 

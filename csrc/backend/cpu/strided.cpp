@@ -121,7 +121,8 @@ class Walk {
       if (direct)
         run_direct(row, from, n);
       else
-        for (int64_t i = 0; i < n; i += kBlock) run_block(row, from + i, std::min(kBlock, n - i));
+        for (int64_t i = 0; i < n; i += kBlock)
+          run_block(row, from + i, std::min(kBlock, n - i), std::min(kBlock, n - i - kBlock));
       left -= n;
       if (left > 0) next_row(index, row);
     }
@@ -174,7 +175,8 @@ class Walk {
     loop_(p.data(), n, scalars_);
   }
 
-  void run_block(const std::array<char*, kMaxOperands>& row, int64_t from, int64_t n) {
+  // Elements [from, from + n) of a row, while the `next` ones behind them are fetched.
+  void run_block(const std::array<char*, kMaxOperands>& row, int64_t from, int64_t n, int64_t next) {
     std::array<char*, kMaxOperands> p;
     for (int k = 0; k < count_; ++k) {
       Walker& w = walkers_[k];
@@ -185,7 +187,7 @@ class Walk {
         repeat(w, buffer(k), source, n);
       else
         w.convert(buffer(k), w.wanted_item, source, w.step, n);
-      if (w.step == w.item) fetch(source + n * w.item, n * w.item);
+      if (w.step == w.item) fetch(source + n * w.item, next * w.item);
     }
     loop_(p.data(), n, scalars_);
     for (int k = 0; k < results_; ++k) {
@@ -194,7 +196,6 @@ class Walk {
     }
   }
 
-  // The next block comes while this one is computed.
   static void fetch(const char* from, int64_t bytes) {
     for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
   }
