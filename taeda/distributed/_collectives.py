@@ -212,7 +212,8 @@ def gather(
     if _rank_not_in_group(group):
         return None
     _same_dtype("gather", [tensor, *(gather_list or ())])
-    outputs = _on_root("gather", "gather_list", gather_list, dst, group_dst, group)
+    outputs = on_root("gather", "gather_list", gather_list, dst, group_dst, group)
+    one_per_process("gather", "gather_list", outputs, group)
     _copy("gather", outputs[0], tensor)
     return _done([outputs], async_op)
 
@@ -232,19 +233,19 @@ def scatter(
     if _rank_not_in_group(group):
         return None
     _same_dtype("scatter", [tensor, *(scatter_list or ())])
-    inputs = _on_root("scatter", "scatter_list", scatter_list, src, group_src, group)
+    inputs = on_root("scatter", "scatter_list", scatter_list, src, group_src, group)
+    one_per_process("scatter", "scatter_list", inputs, group)
     _copy("scatter", tensor, inputs[0])
     return _done([tensor], async_op)
 
 
-def _on_root(name: str, what: str, given: Any, root: int | None, root_in_group: int | None, group: Group) -> Any:
+def on_root(name: str, what: str, given: Any, root: int | None, root_in_group: int | None, group: Group) -> Any:
     """The list that the one process ``root`` has to give, and no other may."""
     if given and (root or root_in_group):
         raise ValueError(f"taeda.distributed.{name}: {what} is for rank {root or root_in_group} alone to give")
     group_rank(name, root, root_in_group, group, default=0)
     if not given:
         raise ValueError(f"taeda.distributed.{name}: this process has to give {what}")
-    one_per_process(name, what, given, group)
     return given
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
-from taeda.distributed._collectives import Group, _on_root, group_rank
+from taeda.distributed._collectives import Group, group_rank, on_root, one_per_process
 from taeda.distributed._world import _made, _rank_not_in_group, get_rank
 
 __all__ = ["all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list"]
@@ -38,12 +38,8 @@ def gather_object(
     """
     if _rank_not_in_group(group):
         return
-    if object_gather_list and (dst or group_dst):
-        raise ValueError(f"taeda.distributed.gather_object: the list is for rank {dst or group_dst} alone to give")
-    group_rank("gather_object", dst, group_dst, group, default=0)
-    if not object_gather_list:
-        raise ValueError("taeda.distributed.gather_object: this process has to give object_gather_list")
-    object_gather_list[0] = _sent(obj)
+    gathered = on_root("gather_object", "object_gather_list", object_gather_list, dst, group_dst, group)
+    gathered[0] = _sent(obj)
 
 
 def broadcast_object_list(
@@ -80,5 +76,6 @@ def scatter_object_list(
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise ValueError("taeda.distributed.scatter_object_list: the output list needs room for one object")
     group_rank("scatter_object_list", src, group_src, group, default=0)
-    given = _on_root("scatter_object_list", "the input list", scatter_object_input_list, None, None, group)
+    given = on_root("scatter_object_list", "the input list", scatter_object_input_list, None, None, group)
+    one_per_process("scatter_object_list", "the input list", given, group)
     scatter_object_output_list[0] = _sent(given[0])

@@ -11,7 +11,6 @@ from __future__ import annotations
 from taeda.autograd.profiler import kineto_available, record_function
 from taeda.autograd.profiler_util import DeviceType
 from taeda.profiler.profiler import (
-    ExecutionTraceObserver,
     ProfilerAction,
     ProfilerActivity,
     profile,
@@ -22,7 +21,6 @@ from taeda.profiler.profiler import (
 
 __all__ = [
     "DeviceType",
-    "ExecutionTraceObserver",
     "ProfilerAction",
     "ProfilerActivity",
     "kineto_available",

@@ -9,12 +9,12 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from enum import Enum, IntEnum
-from typing import Any, NoReturn
+from typing import Any
 
 from taeda.autograd import profiler as autograd_profiler
 from taeda.autograd.profiler_util import EventList
 
-__all__ = ["ExecutionTraceObserver", "ProfilerAction", "ProfilerActivity", "profile", "schedule",
+__all__ = ["ProfilerAction", "ProfilerActivity", "profile", "schedule",
            "supported_activities", "tensorboard_trace_handler"]  # fmt: skip
 
 
@@ -123,13 +123,6 @@ def tensorboard_trace_handler(
         prof.export_chrome_trace(os.path.join(dir_name, name))
 
     return handle
-
-
-class ExecutionTraceObserver:
-    """PyTorch's recorder of graphs to replay, which is not part of Taeda: making one raises NotImplementedError."""
-
-    def __init__(self) -> None:
-        raise NotImplementedError("taeda.profiler.ExecutionTraceObserver: execution traces are not recorded")
 
 
 def _chosen(activities: Iterable[Any] | None) -> set[ProfilerActivity]:
@@ -330,15 +323,3 @@ class profile:
     def get_trace_id(self) -> str | None:
         """The identification of what was recorded last; None before."""
         return self.profiler.trace_id or None
-
-    def export_memory_timeline(self, path: str, device: str | None = None) -> NoReturn:
-        """Not part of Taeda: raises NotImplementedError. ``profile_memory`` gives the bytes of each call."""
-        raise NotImplementedError(
-            "taeda.profiler.profile.export_memory_timeline: not part of Taeda; profile_memory=True gives bytes by call"
-        )
-
-    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> NoReturn:
-        """Not part of Taeda: raises NotImplementedError. A schedule chooses what to record."""
-        raise NotImplementedError(
-            "taeda.profiler.profile.toggle_collection_dynamic: not part of Taeda; a schedule chooses what to record"
-        )
