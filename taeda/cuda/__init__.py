@@ -234,9 +234,22 @@ class device:
         pass
 
 
-def stream(stream: Any) -> Any:
-    """A context in which calls go to a stream; with None, as they go anyway."""
-    return contextlib.nullcontext() if stream is None else _fail("stream")
+class StreamContext(contextlib.nullcontext[None]):
+    """A context in which calls go to a stream; with None, as they go anyway.
+
+    Raises:
+        RuntimeError: the stream is not None.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        if stream is not None:
+            _fail("StreamContext")
+        super().__init__()
+
+
+def stream(stream: Any) -> StreamContext:
+    """`StreamContext` of a stream."""
+    return StreamContext(stream)
 
 
 def __getattr__(name: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import cmath
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -160,7 +162,9 @@ class _Writer:
         return self.constant(a)
 
     def constant(self, a: Any) -> str:
-        if a is None or a is Ellipsis or type(a) in (bool, int, str, complex, bytes, range):
+        if a is None or a is Ellipsis or type(a) in (bool, int, str, bytes, range):
+            return repr(a)
+        if type(a) is complex and cmath.isfinite(a):
             return repr(a)
         if type(a) is float:
             self.globals.update({name: _GLOBALS[name] for name in ("inf", "nan")} if not math.isfinite(a) else {})
@@ -237,7 +241,7 @@ class _Writer:
 def _access(base: str, path: str) -> str:
     """The expression for an attribute at a dotted path, whose parts may be numbers."""
     for part in path.split("."):
-        base = f"{base}.{part}" if part.isidentifier() else f'getattr({base}, "{part}")'
+        base = f"{base}.{part}" if part.isidentifier() else f"getattr({base}, {json.dumps(part)})"
     return base
 
 

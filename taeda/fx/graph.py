@@ -9,7 +9,7 @@ from typing import Any
 
 from taeda.fx._naming import Namespace, name_of_target
 from taeda.fx._python_code import CodeGen, PythonCode, TransformBody, write
-from taeda.fx.node import OPS, Argument, Node, NodeList, Target, map_arg, nodes_in
+from taeda.fx.node import OPS, Argument, Node, NodeList, Target, map_aggregate, map_arg, nodes_in
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -357,8 +357,6 @@ class _Ref:
 
 
 def _from_steps(steps: list[Any], tracer_cls: type[Any] | None, codegen: CodeGen) -> Graph:
-    from taeda.fx.node import map_aggregate
-
     graph = Graph(tracer_cls=tracer_cls)
     nodes: list[Node] = []
 

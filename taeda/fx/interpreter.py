@@ -145,11 +145,14 @@ def _path(target: Target) -> str:
 class Transformer(Interpreter):
     """Makes a new module from a module's graph. A subclass overrides what becomes of a step::
 
-    class Negated(fx.Transformer):
-        def call_function(self, target, args, kwargs):
-            return super().call_function(torch.neg if target is torch.relu else target, args, kwargs)
+        class Negated(fx.Transformer):
+            def call_function(self, target, args, kwargs):
+                return super().call_function(torch.neg if target is torch.relu else target, args, kwargs)
 
-    new = Negated(module).transform()
+        new = Negated(module).transform()
+
+    Args:
+        module: the module, which stays as it is.
     """
 
     def __init__(self, module: GraphModule) -> None:

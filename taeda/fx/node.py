@@ -189,8 +189,8 @@ class Node:
 
     def append(self, x: Node) -> None:
         """Moves ``x``, a node of the same graph, to the place after this one."""
-        if x is not self:
-            self._next.prepend(x) if self._next is not x else None
+        if x is not self and x is not self._next:
+            self._next.prepend(x)
 
     def _unlink(self) -> None:
         # Its own links stay, so that a loop that stands here finds the way on.

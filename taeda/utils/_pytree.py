@@ -141,6 +141,14 @@ def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
     return list(d.values()), list(d)
 
 
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[Any, Any]], Context]:
+    return [(MappingKey(key), value) for key, value in d.items()], list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    return dict(zip(context, values, strict=True))
+
+
 def _default_dict_unflatten(values: Iterable[Any], context: Context) -> defaultdict[Any, Any]:
     return defaultdict(context[0], zip(context[1], values, strict=True))
 
@@ -148,10 +156,8 @@ def _default_dict_unflatten(values: Iterable[Any], context: Context) -> defaultd
 SUPPORTED_NODES: dict[type, NodeDef] = {
     list: NodeDef(lambda x: (list(x), None), lambda values, _: list(values), _indices),
     tuple: NodeDef(lambda x: (list(x), None), lambda values, _: tuple(values), _indices),
-    dict: NodeDef(_dict_flatten, lambda values, keys: dict(zip(keys, values, strict=True)), _mapping_keys),
-    OrderedDict: NodeDef(
-        _dict_flatten, lambda values, keys: OrderedDict(zip(keys, values, strict=True)), _mapping_keys
-    ),
+    dict: NodeDef(_dict_flatten, _dict_unflatten, _mapping_keys),
+    OrderedDict: NodeDef(_dict_flatten, lambda *both: OrderedDict(_dict_unflatten(*both)), _mapping_keys),
     defaultdict: NodeDef(
         lambda d: (list(d.values()), [d.default_factory, list(d)]),
         _default_dict_unflatten,
