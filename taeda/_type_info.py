@@ -7,12 +7,17 @@ from typing import Any
 import taeda
 from taeda import dtype
 
-# By name: bits in all, bits of the stored fraction, smallest normal exponent, largest exponent, decimal digits.
+# By name: bits, the gap after 1, the smallest normal number, the largest number, decimal digits.
 _FORMATS = {
-    "float16": (16, 10, -14, 15, 3),
-    "bfloat16": (16, 7, -126, 127, 2),
-    "float32": (32, 23, -126, 127, 6),
-    "float64": (64, 52, -1022, 1023, 15),
+    "float16": (16, 2.0**-10, 2.0**-14, 65504.0, 3),
+    "bfloat16": (16, 2.0**-7, 2.0**-126, (2 - 2.0**-7) * 2.0**127, 2),
+    "float32": (32, 2.0**-23, 2.0**-126, (2 - 2.0**-23) * 2.0**127, 6),
+    "float64": (64, 2.0**-52, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023, 15),
+    "float8_e4m3fn": (8, 2.0**-3, 2.0**-6, 448.0, 0),
+    "float8_e4m3fnuz": (8, 2.0**-3, 2.0**-7, 240.0, 0),
+    "float8_e5m2": (8, 2.0**-2, 2.0**-14, 57344.0, 0),
+    "float8_e5m2fnuz": (8, 2.0**-3, 2.0**-15, 57344.0, 0),  # the gap is 1/4, but programs know PyTorch's 1/8
+    "float8_e8m0fnu": (8, 1.0, 2.0**-127, 2.0**127, 0),
 }
 
 
@@ -54,11 +59,9 @@ class finfo(_Info):
         if not isinstance(given, dtype) or not (given.is_floating_point or given.is_complex):
             raise TypeError(f"taeda.finfo: takes a floating-point dtype (taeda.iinfo is for integers); got {given!r}")
         self.dtype = str(given.to_real()).rpartition(".")[2]
-        self.bits, fraction, low, high, digits = _FORMATS[self.dtype]
-        self.eps = 2.0**-fraction
-        self.max = (2.0 - self.eps) * 2.0**high
-        self.min = -self.max
-        self.smallest_normal = self.tiny = 2.0**low
+        self.bits, self.eps, self.smallest_normal, self.max, digits = _FORMATS[self.dtype]
+        self.tiny = self.smallest_normal
+        self.min = -self.max if given.is_signed else self.tiny
         self.resolution = float(f"1e-{digits}")
 
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from taeda import _C
@@ -10,9 +11,11 @@ OLD_NAMES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte", "int8": "Char",
     "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "float8_e4m3fn": "Float8_e4m3fn", "float8_e4m3fnuz": "Float8_e4m3fnuz", "float8_e5m2": "Float8_e5m2",
+    "float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e8m0fnu": "Float8_e8m0fnu",
 }  # fmt: skip
 # The classes of storages, which there are for the dtypes that are as old.
-OLD_STORAGES = {f"{old}Storage": dtype for dtype, old in OLD_NAMES.items() if not old.startswith("UInt")}
+OLD_STORAGES = {f"{old}Storage": dtype for dtype, old in OLD_NAMES.items() if not old.startswith(("UInt", "Float8"))}
 
 
 def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...],
@@ -50,3 +53,18 @@ def dtype_of_type_name(name: Any) -> Any:
     if isinstance(name, type) and hasattr(name, "dtype"):  # FloatTensor
         return name.dtype
     return {float: _C.float32, int: _C.int64, bool: _C.bool}.get(name, name)
+
+
+def _element_size(dtype: Any) -> int:
+    """How many bytes an element takes."""
+    size: int = dtype.itemsize
+    return size
+
+
+def __getattr__(name: str) -> Any:
+    """What rebuilds the tensors of a file, by the names that stand there."""
+    if name.startswith("_rebuild_"):
+        found = importlib.import_module("taeda._serialization.names").REBUILDERS.get(("torch._utils", name))
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'taeda._utils' has no attribute '{name}'")

@@ -7,6 +7,7 @@ import stat
 import zipfile
 from collections import Counter, OrderedDict, defaultdict
 
+import numpy
 import pytest
 
 import taeda
@@ -15,7 +16,8 @@ from taeda._serialization import archive
 
 DTYPES = [
     "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
-    "complex128", "uint16", "uint32", "uint64",
+    "complex128", "uint16", "uint32", "uint64", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "float8_e8m0fnu",
 ]  # fmt: skip
 
 
@@ -181,6 +183,18 @@ def test_whole_module():
         roundtrip(layer)
 
 
+def test_numpy_arrays_load_safely_once_their_dtype_is_admitted():
+    made = [numpy._core.multiarray._reconstruct, numpy.ndarray, numpy.dtype]
+    file = io.BytesIO()
+    taeda.save(numpy.arange(3, dtype=numpy.uint32), file)
+    file.seek(0)
+    with serialization.safe_globals([*made, numpy.dtypes.UInt32DType]):
+        assert taeda.load(file).tolist() == [0, 1, 2]
+    file.seek(0)
+    with serialization.safe_globals(made), pytest.raises(pickle.UnpicklingError, match="UInt32DType"):
+        taeda.load(file)
+
+
 def test_safe_globals():
     point = Point([1, taeda.ones(2)])
     with pytest.raises(pickle.UnpicklingError, match="Point"):
@@ -340,3 +354,45 @@ def test_options():
         assert roundtrip(taeda.ones(3, 2)).shape == (3, 2)
     with pytest.raises(ValueError, match="zip"):
         serialization.save(1, io.BytesIO(), _use_new_zipfile_serialization=False)
+
+
+def test_records_one_by_one(tmp_path):
+    path = str(tmp_path / "file.pt")
+    taeda.save({"a": taeda.arange(4.0)}, path)
+    for source in (path, tmp_path / "file.pt", io.BytesIO((tmp_path / "file.pt").read_bytes())):
+        reader = taeda.PyTorchFileReader(source)
+        assert {"data.pkl", "data/0", "version", "byteorder"} <= set(reader.get_all_records())
+        assert (
+            reader.has_record("data/0") and not reader.has_record("data/1") and reader.get_record_size("data/0") == 16
+        )
+        offset = reader.get_record_offset("data/0")
+        assert (tmp_path / "file.pt").read_bytes()[offset : offset + 16] == reader.get_record("data/0")
+        tensor = reader.get_storage_from_record("data/0", 4, taeda.float32)
+        assert tensor.numel() == 0 and tensor.storage().tolist() == [0, 1, 2, 3]
+        raw = reader.get_storage_from_record("data/0", 16, taeda.UntypedStorage)
+        assert bytes(raw.untyped_storage().tolist()) == reader.get_record("data/0")
+    assert taeda._C.PyTorchFileReader is taeda.PyTorchFileReader
+    with pytest.raises(RuntimeError, match="'nothing' is missing"):
+        reader.get_record("nothing")
+    with pytest.raises(RuntimeError, match="16 bytes, not 3 elements"):
+        reader.get_storage_from_record("data/0", 3, taeda.float32)
+    with pytest.raises(RuntimeError, match="PyTorchFileReader"):
+        taeda.PyTorchFileReader(str(tmp_path / "no such file"))
+
+
+def test_rebuilders_that_programs_call():
+    from taeda import _utils
+
+    storage = taeda.arange(6.0).storage()
+    tensor = _utils._rebuild_tensor_v2(storage, 1, (2, 2), (2, 1), True, OrderedDict())
+    assert tensor.tolist() == [[1, 2], [3, 4]] and tensor.requires_grad and tensor.untyped_storage().nbytes() == 24
+    parameter = _utils._rebuild_parameter(tensor.detach(), False, OrderedDict())
+    assert type(parameter) is taeda.nn.Parameter and not parameter.requires_grad
+    empty = taeda.storage.TypedStorage(dtype=taeda.float64, device="meta")
+    tensor = _utils._rebuild_tensor_v2(empty, 0, (2, 3), (3, 1), False, OrderedDict())
+    assert tensor.is_meta and tensor.shape == (2, 3) and tensor.dtype == taeda.float64
+    assert _utils._element_size(taeda.bfloat16) == 2
+    with pytest.raises(RuntimeError, match="7 elements"):
+        _utils._rebuild_tensor_v2(storage, 1, (2, 3), (3, 1), False, OrderedDict())
+    with pytest.raises(AttributeError, match="_rebuild_nothing"):
+        _ = _utils._rebuild_nothing

@@ -5,10 +5,12 @@
 
 namespace taeda {
 
+template <class T>
+constexpr bool kSigned = !std::is_unsigned_v<T> && !std::is_same_v<T, Float8E8M0FNU>;
+
 const DTypeInfo kDTypeInfo[kDTypes + 1] = {
-#define X(name, type, text, category) \
-  {text, sizeof(type), alignof(type), Category::category, !std::is_unsigned_v<type>},
-    TAEDA_FORALL_DTYPES(X)
+#define X(name, type, text, category) {text, sizeof(type), alignof(type), Category::category, kSigned<type>},
+    TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X)
 #undef X
         {"undefined", 0, 1, Category::Bool, false}};
 
@@ -40,6 +42,8 @@ DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::Undefined) return b;
   if (b == DType::Undefined) return a;
+  TAEDA_CHECK(!is_stored_only(a) && !is_stored_only(b), "nothing is computed with ", is_stored_only(a) ? a : b,
+              ", here together with ", is_stored_only(a) ? b : a, "; convert it first");
   Category ca = category(a), cb = category(b);
   if (ca == Category::Complex || cb == Category::Complex) {
     bool wide = a == DType::Complex128 || b == DType::Complex128 || a == DType::Float64 || b == DType::Float64;
@@ -61,12 +65,16 @@ DType to_real(DType dtype) {
   return dtype == DType::Complex128 ? DType::Float64 : dtype;
 }
 
-DType compute_type(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16 ? DType::Float32 : dtype; }
+DType compute_type(DType dtype) {
+  bool small = dtype == DType::Float16 || dtype == DType::BFloat16 || is_stored_only(dtype);
+  return small ? DType::Float32 : dtype;
+}
 
 DType default_dtype() { return g_default.load(std::memory_order_relaxed); }
 
 void set_default_dtype(DType dtype) {
-  TAEDA_CHECK_TYPE(is_floating(dtype), "only a floating-point dtype can be the default; got ", dtype);
+  TAEDA_CHECK_TYPE(is_floating(dtype), "only a floating-point dtype that ops compute with can be the default; got ",
+                   dtype);
   g_default.store(dtype, std::memory_order_relaxed);
 }
 

@@ -3,8 +3,10 @@
 #include <complex>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "core/error.h"
+#include "core/float8.h"
 #include "core/half.h"
 
 namespace taeda {
@@ -12,7 +14,7 @@ namespace taeda {
 using complex64 = std::complex<float>;
 using complex128 = std::complex<double>;
 
-// name in Python, C++ type, category, name in saved files' storages
+// enumerator, C++ type, name in Python, category
 #define TAEDA_FORALL_DTYPES(X)                              \
   X(UInt8, uint8_t, "uint8", Integral)                      \
   X(Int8, int8_t, "int8", Integral)                         \
@@ -30,13 +32,24 @@ using complex128 = std::complex<double>;
   X(UInt32, uint32_t, "uint32", Integral)                   \
   X(UInt64, uint64_t, "uint64", Integral)
 
+// What is stored, moved and converted, but not computed with: kernels do not take these.
+#define TAEDA_FORALL_STORED_DTYPES(X)                                     \
+  X(Float8E4M3FN, ::taeda::Float8E4M3FN, "float8_e4m3fn", Floating)       \
+  X(Float8E4M3FNUZ, ::taeda::Float8E4M3FNUZ, "float8_e4m3fnuz", Floating) \
+  X(Float8E5M2, ::taeda::Float8E5M2, "float8_e5m2", Floating)             \
+  X(Float8E5M2FNUZ, ::taeda::Float8E5M2FNUZ, "float8_e5m2fnuz", Floating) \
+  X(Float8E8M0FNU, ::taeda::Float8E8M0FNU, "float8_e8m0fnu", Floating)
+
 enum class DType : uint8_t {
 #define X(name, type, text, category) name,
-  TAEDA_FORALL_DTYPES(X)
+  TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X)
 #undef X
       Undefined
 };
 constexpr int kDTypes = static_cast<int>(DType::Undefined);
+#define X(name, type, text, category) +1
+constexpr int kComputedDTypes = TAEDA_FORALL_DTYPES(X);
+#undef X
 
 // In rising order: promotion across categories takes the higher one.
 enum class Category : uint8_t { Bool, Integral, Floating, Complex };
@@ -54,20 +67,23 @@ inline const DTypeInfo& info(DType dtype) { return kDTypeInfo[static_cast<int>(d
 inline int64_t itemsize(DType dtype) { return info(dtype).size; }
 inline std::string_view name(DType dtype) { return info(dtype).name; }
 inline Category category(DType dtype) { return info(dtype).category; }
-inline bool is_floating(DType dtype) { return category(dtype) == Category::Floating; }
+constexpr bool is_stored_only(DType dtype) { return static_cast<int>(dtype) >= kComputedDTypes; }
+// That ops compute with.
+inline bool is_floating(DType dtype) { return category(dtype) == Category::Floating && !is_stored_only(dtype); }
 inline bool is_complex(DType dtype) { return category(dtype) == Category::Complex; }
 inline bool is_integral(DType dtype) { return category(dtype) == Category::Integral; }  // without bool
 inline bool is_differentiable(DType dtype) { return category(dtype) >= Category::Floating; }
 inline void append(std::string& out, DType dtype) { out += name(dtype); }
 
 // The type both convert to; a table made from the rules in dtype.cpp. Mixing uint16/32/64 with another integer type
-// other than themselves is an error, as no wider type is sure to hold both.
+// other than themselves is an error, as no wider type is sure to hold both. Nor is there one for a dtype that is only
+// stored and any other.
 TAEDA_API DType promote(DType a, DType b);
 // Whether a result of type `from` may be written into `to` (in-place and out=): never down a category.
 TAEDA_API bool can_cast(DType from, DType to);
 TAEDA_API DType to_complex(DType dtype);    // float32 -> complex64; complex stays
 TAEDA_API DType to_real(DType dtype);       // complex64 -> float32; real stays
-TAEDA_API DType compute_type(DType dtype);  // half types -> float32; others stay
+TAEDA_API DType compute_type(DType dtype);  // small floats -> float32; others stay
 
 TAEDA_API DType default_dtype();
 TAEDA_API void set_default_dtype(DType dtype);
@@ -80,6 +96,7 @@ struct DTypeOf;
     static constexpr DType value = DType::name; \
   };
 TAEDA_FORALL_DTYPES(X)
+TAEDA_FORALL_STORED_DTYPES(X)
 #undef X
 template <class T>
 constexpr DType dtype_of = DTypeOf<T>::value;
@@ -94,9 +111,28 @@ decltype(auto) visit(DType dtype, F&& body) {
     TAEDA_FORALL_DTYPES(X)
 #undef X
     default:
-      TAEDA_FAIL(Runtime, "a tensor without a dtype");
+      TAEDA_FAIL(NotImplemented, "it is not for ", dtype, " tensors; convert to another dtype first");
   }
 }
+
+// As visit, over the dtypes that are only stored too.
+template <class F>
+decltype(auto) visit_stored(DType dtype, F&& body) {
+  switch (dtype) {
+#define X(name, type, text, category) \
+  case DType::name:                   \
+    return body.template operator()<type>();
+    TAEDA_FORALL_STORED_DTYPES(X)
+#undef X
+    default:
+      return visit(dtype, std::forward<F>(body));
+  }
+}
+
+// The floating types that are less than a float.
+template <class T>
+constexpr bool is_small_float =
+    dtype_of<T> == DType::Float16 || dtype_of<T> == DType::BFloat16 || is_stored_only(dtype_of<T>);
 
 // visit_floating<...>: as visit over f32, f64 and the half types, an error for the rest.
 template <class F>
@@ -115,12 +151,13 @@ decltype(auto) visit_floating(DType dtype, F&& body) {
   }
 }
 
-// Converts between any two element types the way a C cast does, halves through float, complex through its real part.
+// Converts between any two element types the way a C cast does, small ones through float, complex through its real
+// part.
 template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
-  } else if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>) {
+  } else if constexpr (is_small_float<From>) {
     return convert<To>(static_cast<float>(value));
   } else if constexpr (std::is_same_v<From, complex64> || std::is_same_v<From, complex128>) {
     if constexpr (std::is_same_v<To, complex64> || std::is_same_v<To, complex128>)
@@ -129,7 +166,7 @@ To convert(From value) {
       return value.real() != 0 || value.imag() != 0;
     else
       return convert<To>(value.real());
-  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+  } else if constexpr (is_small_float<To>) {
     return To(static_cast<float>(value));
   } else if constexpr (std::is_same_v<To, complex64> || std::is_same_v<To, complex128>) {
     return To(static_cast<typename To::value_type>(value));

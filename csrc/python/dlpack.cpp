@@ -58,11 +58,14 @@ constexpr const char* kUsedName<Versioned> = "used_dltensor_versioned";
 
 // --- the standard's numbers
 enum : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kComplex = 5, kBool = 6 };
+constexpr uint8_t kStored[] = {10, 11, 12, 13, 14};  // of the dtypes that are only stored
+static_assert(std::size(kStored) == kDTypes - kComputedDTypes);
 enum : int32_t { kCPU = 1, kCUDA = 2, kCUDAHost = 3 };
 
 DLDataType to_dl(DType dtype) {
   auto bits = static_cast<uint8_t>(8 * info(dtype).size);
   if (dtype == DType::BFloat16) return {kBFloat, bits, 1};
+  if (is_stored_only(dtype)) return {kStored[static_cast<int>(dtype) - kComputedDTypes], bits, 1};
   switch (category(dtype)) {
     case Category::Bool:
       return {kBool, bits, 1};

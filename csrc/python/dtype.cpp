@@ -31,7 +31,9 @@ PyObject* to_complex_method(PyObject* self, PyObject*) {
 }
 PyObject* to_real_method(PyObject* self, PyObject*) { return wrap(to_real(dtype_of_object(self))); }
 
-PyObject* get_is_floating(PyObject* self, void*) { return PyBool_FromLong(is_floating(dtype_of_object(self))); }
+PyObject* get_is_floating(PyObject* self, void*) {
+  return PyBool_FromLong(category(dtype_of_object(self)) == Category::Floating);
+}
 PyObject* get_is_complex(PyObject* self, void*) { return PyBool_FromLong(is_complex(dtype_of_object(self))); }
 PyObject* get_is_signed(PyObject* self, void*) { return PyBool_FromLong(info(dtype_of_object(self)).is_signed); }
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromLong(info(dtype_of_object(self)).size); }

@@ -45,7 +45,7 @@ char kind_of(DType dtype) {
     case Category::Integral:
       return info(dtype).is_signed ? 'i' : 'u';
     case Category::Floating:
-      return dtype == DType::BFloat16 ? '\0' : 'f';
+      return dtype == DType::BFloat16 || is_stored_only(dtype) ? '\0' : 'f';
     default:
       return 'c';
   }

@@ -83,7 +83,7 @@ PyObject* wrap(const Value& value) {
 HeldObject::~HeldObject() { python_hooks.decref(object); }
 
 PyObject* number_at(DType dtype, const void* element) {
-  return visit(dtype, [&]<class T>() -> PyObject* {
+  return visit_stored(dtype, [&]<class T>() -> PyObject* {
     const T value = load<T>(element);
     if constexpr (std::is_same_v<T, bool>)
       return to_number(value);

@@ -161,6 +161,10 @@ class ArchiveReader:
                 return folder
         raise Damaged("it has no data.pkl; is it a checkpoint?")
 
+    def names(self) -> list[str]:
+        """The records in the order of the file."""
+        return [name.removeprefix(f"{self.folder}/") for name in self._records]
+
     def has(self, name: str) -> bool:
         return f"{self.folder}/{name}" in self._records
 

@@ -19,16 +19,15 @@ FILE_ROOT = "torch"
 DTYPES = [
     "float64", "double", "float32", "float", "float16", "half", "bfloat16", "int64", "long", "int32", "int",
     "int16", "short", "int8", "uint8", "uint16", "uint32", "uint64", "bool", "complex128", "cdouble", "complex64",
-    "cfloat",
+    "cfloat", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
 ]  # fmt: skip
 # Dtypes that files may hold and this package does not have.
 _ABSENT_DTYPES = frozenset([
-    "complex32", "chalf", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
-    "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16", "bits1x8", "bits2x4",
-    "bits4x2",
+    "complex32", "chalf", "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16",
+    "bits1x8", "bits2x4", "bits4x2",
 ])  # fmt: skip
 
-_REBUILDERS = {
+REBUILDERS = {
     ("torch._utils", "_rebuild_tensor"): rebuild.tensor_v1,
     ("torch._utils", "_rebuild_tensor_v2"): rebuild.tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): rebuild.tensor_v3,
@@ -48,7 +47,7 @@ def module_here(module: str) -> str:
 @functools.cache
 def known() -> dict[str, Any]:
     """What every checkpoint may name: rebuilders, storages, dtypes and a few plain containers."""
-    table: dict[str, Any] = {f"{module}.{name}": value for (module, name), value in _REBUILDERS.items()}
+    table: dict[str, Any] = {f"{module}.{name}": value for (module, name), value in REBUILDERS.items()}
     table.update({f"torch.{name}": getattr(storage_types, name) for name in OLD_STORAGES})
     table["torch.storage.UntypedStorage"] = table["torch.UntypedStorage"] = storage_types.UntypedStorage
     table.update({f"torch.{name}": getattr(taeda, name) for name in DTYPES})

@@ -48,12 +48,16 @@ def _check_geometry(size: Any, stride: Any, offset: Any) -> int:
 def _over(untyped: taeda.UntypedStorage, dtype: Any, offset: Any, size: Any, stride: Any) -> Tensor:
     _require(isinstance(dtype, taeda.dtype), "a tensor's dtype is not a dtype")
     needed = _check_geometry(size, stride, offset)
+    if untyped.device.type == "meta":
+        return taeda.empty_strided(size, stride, dtype=dtype, device="meta")
     held = untyped.nbytes() // dtype.itemsize
     _require(needed <= held, f"a tensor reaches {needed} elements into a storage of {held}")
     return taeda.empty(0, dtype=dtype, device=untyped.device).set_(untyped, offset, size, stride)
 
 
 def _typed(storage: Any) -> TypedView:
+    if isinstance(storage, taeda.TypedStorage):  # from programs; files give views
+        return TypedView(storage._untyped_storage, storage.dtype)
     _require(isinstance(storage, TypedView), "a tensor is built over something that is not a storage")
     return storage
 

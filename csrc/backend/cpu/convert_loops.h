@@ -80,12 +80,12 @@ void convert_loop(char* to, int64_t to_step, const char* from, int64_t from_step
 template <class From>
 struct Row {
 #define X(name, type, text, category) convert_loop<type, From>,
-  static constexpr Convert to[kDTypes] = {TAEDA_FORALL_DTYPES(X)};
+  static constexpr Convert to[kComputedDTypes] = {TAEDA_FORALL_DTYPES(X)};
 #undef X
 };
-extern const Convert* const kConverters[kDTypes];
+extern const Convert* const kConverters[kComputedDTypes];
 #define X(name, type, text, category) Row<type>::to,
-const Convert* const kConverters[kDTypes] = {TAEDA_FORALL_DTYPES(X)};
+const Convert* const kConverters[kComputedDTypes] = {TAEDA_FORALL_DTYPES(X)};
 #undef X
 
 }  // namespace taeda::cpu::TAEDA_ISA

@@ -256,7 +256,7 @@ bool holds(const Scalar& number) {
 }  // namespace
 
 void store_number(DType dtype, const Scalar& number, void* to) {
-  visit(dtype, [&]<class T>() {
+  visit_stored(dtype, [&]<class T>() {
     TAEDA_CHECK(holds<T>(number), "the number ", number, " does not fit an element of dtype ", dtype);
     T element = number.to<T>();
     std::memcpy(to, &element, sizeof element);

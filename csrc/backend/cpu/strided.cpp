@@ -8,18 +8,19 @@
 namespace taeda::cpu {
 
 namespace baseline {
-extern const Convert* const kConverters[kDTypes];
+extern const Convert* const kConverters[kComputedDTypes];
 }
 #if defined(__x86_64__)
 namespace avx2 {
-extern const Convert* const kConverters[kDTypes];
+extern const Convert* const kConverters[kComputedDTypes];
 }
 namespace avx512 {
-extern const Convert* const kConverters[kDTypes];
+extern const Convert* const kConverters[kComputedDTypes];
 }
 #endif
 
 Convert converter(DType from, DType to) {
+  if (is_stored_only(from) || is_stored_only(to)) return stored_converter(from, to);
 #if defined(__x86_64__)
   static const Convert* const* const kTables[kIsas] = {baseline::kConverters, avx2::kConverters, avx512::kConverters};
 #else
