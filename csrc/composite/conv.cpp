@@ -118,7 +118,7 @@ Tensor same(const Tensor& input, const Tensor& weight, const Tensor& bias, IntLi
   for (int64_t s : stride) TAEDA_CHECK(s == 1, "padding='same' is for stride 1; got stride ", stride);
   Dims both;
   for (int64_t i = 0; i < rank; ++i)
-    both.push_back((dilation[dilation.size() == 1 ? 0 : i] * (weight.sizes()[i + 2] - 1) + 1) / 2);
+    both.push_back(shape::reach(weight.sizes()[i + 2], dilation[dilation.size() == 1 ? 0 : i]) / 2);
   Tensor result = plain(input, weight, bias, stride, both, dilation, groups, rank);
   MemoryFormat format = result.is_contiguous() ? MemoryFormat::Contiguous
                         : rank == 3            ? MemoryFormat::ChannelsLast3d

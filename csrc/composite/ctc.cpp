@@ -12,6 +12,7 @@
 #include "api/mask.h"
 #include "api/reduce.h"
 #include "api/view.h"
+#include "core/elements.h"
 #include "shape/spec.h"
 
 namespace taeda::composite {
@@ -22,7 +23,7 @@ namespace {
 
 std::vector<int64_t> numbers(const Tensor& lengths) {
   Tensor all = ops::contiguous(ops::_to_copy(lengths, DType::Int64, {}, Device{}));
-  return {all.data<int64_t>(), all.data<int64_t>() + all.numel()};
+  return {elements<int64_t>(all), elements<int64_t>(all) + all.numel()};
 }
 
 }  // namespace

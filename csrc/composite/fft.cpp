@@ -255,7 +255,7 @@ Tensor shifted(const Tensor& self, OptionalList dim, int64_t rounding) {
 Tensor fft_fftfreq(int64_t n, double d, TAEDA_OPTIONS) {
   TAEDA_CHECK(n >= 0, "n must not be negative; got ", n);
   const Options o = with_dtype({dtype, layout, device, pin_memory});
-  const Tensor parts[] = {frequencies(0, (n + 1) / 2, o), frequencies(-(n / 2), 0, o)};
+  const Tensor parts[] = {frequencies(0, n - n / 2, o), frequencies(-(n / 2), 0, o)};
   return ops::mul(ops::cat(parts, 0), Scalar(1.0 / (static_cast<double>(n) * d)));
 }
 

@@ -104,7 +104,11 @@ Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
     missing[dim] = (num_chunks - t.size(dim) % num_chunks) % num_chunks;
     sizes.push_back(num_chunks);
     sizes.push_back(-1);
-    Tensor whole = missing[dim] ? ops::cat(std::array{t, ops::new_zeros(t, missing)}, dim) : t;
+    Tensor whole = t;
+    if (missing[dim]) {
+      Tensor zeros = ops::new_zeros(t, missing);
+      whole = ops::cat(std::array{t, zeros}, dim);
+    }
     parts.push_back(ops::reshape(whole, sizes));
   }
   return ops::cat(parts, dim + 1);

@@ -15,6 +15,7 @@
 #include "api/unary.h"
 #include "api/view.h"
 #include "composite/records.h"
+#include "core/elements.h"
 #include "shape/ops/loss.h"
 #include "shape/spec.h"
 
@@ -152,7 +153,7 @@ Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tens
   if (self.device().type != DeviceType::Meta && self.numel() > 0) {
     Scoped grad_off(t_state.grad_mode, false);
     auto [low, high] = ops::aminmax(self);
-    auto number = [](const Tensor& t) { return *ops::to(t, Device(), DType::Float64).data<double>(); };
+    auto number = [](const Tensor& t) { return *elements<double>(ops::to(t, Device(), DType::Float64)); };
     double least = number(low), most = number(high);
     TAEDA_CHECK(!(least < 0) && !(most > 1), "probabilities must be from 0 to 1; got values from ", least, " to ",
                 most);

@@ -13,6 +13,7 @@
 #include "api/scan.h"
 #include "api/unary.h"
 #include "api/view.h"
+#include "core/elements.h"
 #include "shape/ops/decompositions.h"
 #include "shape/spec.h"
 
@@ -24,7 +25,7 @@ double largest_column_sum(const Tensor& A) {
   if (A.numel() == 0 || A.device().type == DeviceType::Meta) return 0;
   Tensor sums = ops::sum(ops::abs(ops::detach(A)), kValues<int64_t, -2>);
   Tensor number = ops::_to_copy(ops::max(sums), DType::Float64, std::nullopt, Device{DeviceType::CPU});
-  return *number.data<double>();
+  return *elements<double>(number);
 }
 
 IntList first_sizes(const Tensor& t, int64_t count) { return t.sizes().first(static_cast<size_t>(count)); }

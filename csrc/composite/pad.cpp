@@ -15,9 +15,13 @@ namespace {
 
 using shape::Dims;
 
+// Beyond which sums of paddings and sizes might not fit.
+constexpr int64_t kMost = INT64_MAX / 4;
+
 void check_pairs(const Tensor& self, IntList pad) {
   TAEDA_CHECK(pad.size() % 2 == 0 && static_cast<int64_t>(pad.size()) <= 2 * self.dim(),
               "pad must list (before, after) for at most ", self.dim(), " dimensions; got ", pad);
+  for (int64_t n : pad) TAEDA_CHECK(-kMost <= n && n <= kMost, "the padding ", n, " is too large");
 }
 
 // The part of `t` that lies `before` and `after` inside along the dimensions of `pad`; negative numbers reach outside.
@@ -48,6 +52,7 @@ Tensor constant_pad_nd(const Tensor& self, IntList pad, const Scalar& value) {
 }
 
 Tensor constant_unpad_nd(const Tensor& self, IntList pad) {
+  check_pairs(self, pad);
   Dims opposite;
   for (int64_t n : pad) opposite.push_back(-n);
   return ops::constant_pad_nd(self, opposite, Scalar(0));

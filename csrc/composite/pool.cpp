@@ -92,6 +92,7 @@ std::tuple<Tensor, Tensor> adaptive_max_pool1d(const Tensor& self, IntList outpu
 }
 
 Tensor take_pooled(const Tensor& self, const Tensor& indices, int64_t rank) {
+  TAEDA_CHECK(rank >= 1 && rank <= 3, "a window has 1 to 3 dimensions; got ", rank);
   Tensor taken = ops::gather(ops::flatten(self, -rank), -1, ops::flatten(indices, -rank));
   return ops::reshape(taken, indices.sizes());
 }

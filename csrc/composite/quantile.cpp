@@ -12,6 +12,7 @@
 #include "api/sort.h"
 #include "api/unary.h"
 #include "api/view.h"
+#include "core/elements.h"
 #include "shape/ops/sort.h"
 
 namespace taeda::composite {
@@ -36,7 +37,7 @@ void check(const Tensor& self, const Tensor& q) {
   if (!q.is_cpu()) return;
   Tensor values = ops::_to_copy(ops::contiguous(q), DType::Float64);
   for (int64_t i = 0; i < values.numel(); ++i) {
-    double value = values.data<double>()[i];
+    double value = elements<double>(values)[i];
     TAEDA_CHECK(value >= 0 && value <= 1, "q must be from 0 to 1; got ", value);
   }
 }

@@ -5,6 +5,7 @@
 #include "api/ranges.h"
 #include "api/view.h"
 #include "composite/fresh.h"
+#include "core/elements.h"
 
 namespace taeda::composite {
 
@@ -23,7 +24,7 @@ Scalar number_in(const Tensor& t) {
   TAEDA_CHECK(t.dim() == 0, "start and end must be numbers or 0-d tensors; got shape ", t.sizes());
   Tensor local = ops::_to_copy(t, is_complex(t.dtype()) ? DType::Complex128 : DType::Float64, std::nullopt,
                                Device{DeviceType::CPU});
-  return is_complex(t.dtype()) ? Scalar(*local.data<complex128>()) : Scalar(*local.data<double>());
+  return is_complex(t.dtype()) ? Scalar(*elements<complex128>(local)) : Scalar(*elements<double>(local));
 }
 }  // namespace
 

@@ -14,6 +14,7 @@
 #include "api/search.h"
 #include "api/sort.h"
 #include "api/view.h"
+#include "core/elements.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
 
@@ -95,7 +96,7 @@ std::tuple<Tensor, Tensor> histogram(const Tensor& self, int64_t bins, std::opti
     low = (*range)[0], high = (*range)[1];
   } else if (self.numel() > 0) {
     auto end_of = [](const Tensor& t) {
-      return ops::_to_copy(t, DType::Float64, std::nullopt, Device()).data<double>()[0];
+      return *elements<double>(ops::_to_copy(t, DType::Float64, std::nullopt, Device()));
     };
     low = end_of(ops::amin(self)), high = end_of(ops::amax(self));
   }

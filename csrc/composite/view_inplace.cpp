@@ -66,7 +66,9 @@ Tensor diag_embed(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2
   dim2 = wrap_dim(dim2, rank);
   TAEDA_CHECK(dim1 != dim2, "the two dimensions of a diagonal must differ; got ", dim1, " twice");
   TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions has none to put on a diagonal");
-  int64_t side = self.sizes().back() + std::abs(offset);
+  int64_t side;
+  TAEDA_CHECK(offset != INT64_MIN && !__builtin_add_overflow(self.sizes().back(), std::abs(offset), &side), "offset ",
+              offset, " is too large");
   shape::Dims sizes(self.sizes().first(self.dim() - 1));
   sizes.insert(std::min(dim1, dim2), side);
   sizes.insert(std::max(dim1, dim2), side);

@@ -65,10 +65,11 @@ int64_t scaled(int64_t factor, int64_t value, int64_t more) {
   return result;
 }
 
-int64_t reach(int64_t kernel, int64_t dilation) { return scaled(dilation, kernel - 1, 1); }
 int64_t padded(int64_t size, int64_t padding) { return scaled(2, padding, size); }
 
 }  // namespace
+
+int64_t reach(int64_t kernel, int64_t dilation) { return scaled(dilation, kernel - 1, 1); }
 
 ConvGeometry conv_geometry(const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation,
                            bool transposed, IntList output_padding, int64_t groups) {

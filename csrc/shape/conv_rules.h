@@ -13,6 +13,9 @@ struct ConvGeometry {
 ConvGeometry conv_geometry(const Tensor& input, const Tensor& weight, IntList stride, IntList padding, IntList dilation,
                            bool transposed, IntList output_padding, int64_t groups);
 
+// How many elements a kernel spans; RuntimeError if that does not fit.
+int64_t reach(int64_t kernel, int64_t dilation);
+
 Spec convolution(const Tensor& input, const Tensor& weight, const Tensor& bias, IntList stride, IntList padding,
                  IntList dilation, bool transposed, IntList output_padding, int64_t groups);
 Spec convolution_weight_grad(const Tensor& grad, const Tensor& input, IntList kernel_size, IntList stride,

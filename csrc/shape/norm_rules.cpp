@@ -100,6 +100,8 @@ void check_groups(const Tensor& input, int64_t group) {
   TAEDA_CHECK(input.dim() >= 2, "input must have a batch and a channel dimension; got shape ", input.sizes());
   TAEDA_CHECK(group > 0 && input.sizes()[1] % group == 0, "the number of channels (", input.sizes()[1],
               ") must be a multiple of the number of groups (", group, ")");
+  int64_t rows;  // of no channels there may be any number of groups
+  TAEDA_CHECK(!__builtin_mul_overflow(input.sizes()[0], group, &rows), "there are too many groups: ", group);
 }
 
 Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, int64_t n, int64_t c, int64_t area,
@@ -107,8 +109,11 @@ Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& b
   check_floating(input);
   TAEDA_CHECK(group > 0 && c % group == 0, "the number of channels (", c,
               ") must be a multiple of the number of groups (", group, ")");
-  TAEDA_CHECK(n >= 0 && c >= 0 && area >= 0 && input.numel() == n * c * area,
-              "N * C * HxW must be the number of elements, ", input.numel(), "; got ", n, ", ", c, ", ", area);
+  int64_t plane, count, rows;
+  bool fits = n >= 0 && c >= 0 && area >= 0 && !__builtin_mul_overflow(c, area, &plane) &&
+              !__builtin_mul_overflow(n, plane, &count) && !__builtin_mul_overflow(n, group, &rows);
+  TAEDA_CHECK(fits && input.numel() == count, "N * C * HxW must be the number of elements, ", input.numel(), "; got ",
+              n, ", ", c, ", ", area);
   const int64_t channels[] = {c};
   check_parameter(weight, "weight", input, channels);
   check_parameter(bias, "bias", input, channels);

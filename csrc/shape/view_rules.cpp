@@ -5,6 +5,7 @@
 
 #include "api/copy.h"
 #include "shape/elementwise.h"
+#include "core/elements.h"
 
 namespace taeda::shape {
 
@@ -379,7 +380,7 @@ MemoryFormat suggested_format(const Tensor& t) {
 
 std::vector<int64_t> integers_of(const Tensor& t) {
   Tensor local = ops::contiguous(ops::_to_copy(t, DType::Int64, std::nullopt, Device{DeviceType::CPU}));
-  return {local.data<int64_t>(), local.data<int64_t>() + local.numel()};
+  return {elements<int64_t>(local), elements<int64_t>(local) + local.numel()};
 }
 
 Dims strides_for(const Tensor& like, MemoryFormat format) {

@@ -88,3 +88,19 @@ def test_ordinary_tensors_are_written_to_in_inference_mode():
     with taeda.inference_mode():
         x.add_(1).view(-1).add_(1)
     assert x.add_(1).tolist() == [4.0] * 3 and not (x + 1).is_inference()
+
+
+@pytest.mark.parametrize("name", ["mps", "xpu", "mps:0", "xpu:1"])
+def test_devices_that_are_names_alone(name):
+    device = taeda.device(name)
+    assert str(device) == name and device.type == name[:3]
+    with pytest.raises((RuntimeError, AssertionError, NotImplementedError)):
+        taeda.ones(2, device=device)
+
+
+def test_parts_beside_each_other_do_not_overlap():
+    image = taeda.zeros(1, 1, 5, 4)
+    part = image[:, :, 1:, :]
+    part += taeda.ones(1, 1, 4, 4)
+    image[:, :, 1:, :] += part
+    assert image.sum() == 32

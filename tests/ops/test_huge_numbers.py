@@ -33,6 +33,11 @@ CASES = [
     lambda T: T.nn.functional.max_pool2d(T.ones(1, 3, 6, 5), 2, dilation=(1, 2**62)),
     lambda T: T.nn.functional.fractional_max_pool2d(T.ones(1, 3, 6, 5), (2**62, 2), (3, 3)),
     lambda T: T.nn.functional.fractional_max_pool2d(T.ones(1, 3, 6, 5), 2, (MOST, 3)),
+    lambda T: T.diagflat(T.ones(3), -MOST - 1),
+    lambda T: T.diag_embed(T.ones(3), MOST),
+    lambda T: T.constant_pad_nd(T.ones(2, 3), (MOST, MOST)),
+    lambda T: T.nn.functional.conv2d(T.ones(1, 3, 6, 5), T.ones(2, 3, 3, 2), padding="same", dilation=(MOST, 1)),
+    lambda T: -T.tensor([-MOST - 1]) - T.tensor([MOST]) * 3,
 ]
 
 

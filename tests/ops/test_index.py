@@ -54,6 +54,8 @@ x.permute(2,0,1)[t([[0,1],[1,0]]).t(),:,t([[0],[1]])] x[:1].expand(2,3,4)[:,t([0
 x.reshape(1,2,3,4).to(memory_format=lib.channels_last)[t([0,0])]
 x.reshape(1,2,3,4).to(memory_format=lib.channels_last)[:,:,t([0,2])]
 x.reshape(1,2,3,4).to(memory_format=lib.channels_last)[:,:,t([[0,2]]).t(),t([1])]
+x[m[:,:,0],t([0]*4)] x[m[:,:,0],t(1)] x[m[:,:,0],1] x[None,m[:,:,0],t([0])] x[...,m[0],t([0]).new_empty(0)]
+x.reshape(2,3,2,2)[m[:,:,0],:,t([0])] x.reshape(2,3,2,2)[m[:,:,0],None,t([0]),1] x[t([1]),m[0]]
 """)
 
 REFUSED = words("""

@@ -50,7 +50,7 @@ void pivots_to_permutation(const Tensor& given, int64_t rows, const Tensor& out)
     int64_t* order = out.data<int64_t>() + b * rows;
     for (int64_t i = 0; i < rows; ++i) order[i] = i;
     for (int64_t i = 0; i < count; ++i) {
-      int64_t other = pivots.data<int>()[b * count + i] - 1;
+      int64_t other = int64_t{pivots.data<int>()[b * count + i]} - 1;
       TAEDA_CHECK(other >= 0 && other < rows, "a pivot must be from 1 to ", rows, "; got ", other + 1);
       std::swap(order[i], order[other]);
     }
