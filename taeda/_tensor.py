@@ -58,13 +58,16 @@ class Tensor(_C.TensorBase):
             return memo[id(self)]
         from copy import deepcopy
 
-        storage = self.untyped_storage()
-        key = ("storage", storage.data_ptr(), storage.nbytes())  # views of one memory stay views of one copy
-        if key not in memo:
-            memo[key] = storage.clone()
-        copy = self.new_empty(0).set_(memo[key], self.storage_offset(), self.size(), self.stride())
-        if type(self) is not Tensor:
-            copy = copy.as_subclass(type(self))
+        if self._python_dispatch:  # its class knows what it is made of
+            copy = self.detach().clone()
+        else:
+            storage = self.untyped_storage()
+            key = ("storage", storage.data_ptr(), storage.nbytes())  # views of one memory stay views of one copy
+            if key not in memo:
+                memo[key] = storage.clone()
+            copy = self.new_empty(0).set_(memo[key], self.storage_offset(), self.size(), self.stride())
+            if type(self) is not Tensor:
+                copy = copy.as_subclass(type(self))
         copy.requires_grad = self.requires_grad
         memo[id(self)] = copy
         if self.grad is not None:

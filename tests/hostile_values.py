@@ -139,6 +139,19 @@ class SubRaises(taeda.Tensor):
         raise KeyError("hostile")
 
 
+class Unanswered(taeda.Tensor):
+    """Hands its ops on without a tensor that has elements."""
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with taeda._C._DisableTorchDispatch():
+            return func(*args, **(kwargs or {}))
+
+
+def memoryless() -> taeda.Tensor:
+    return taeda.Tensor._make_wrapper_subclass(Unanswered, (2, 3))
+
+
 def itself(nested: bool = False) -> list[Any]:
     found: list[Any] = [1]
     found.append([found] if nested else found)
@@ -202,7 +215,8 @@ MAKERS: tuple[Callable[[], Any], ...] = (
     lambda: taeda.ones(2, 3).as_subclass(SubRaises), lambda: taeda.Tensor.__new__(Sub), itself, lambda: itself(True),
     lambda: deep(70), lambda: deep(5000), lambda: clearing(Clears, False), lambda: clearing(Clears, True),
     lambda: clearing(ClearsByOverride, False), lambda: clearing(ClearsByOverride, True), released, generator, readonly,
-    freed, overlapping, grown_leaf, lazy_parameter,
+    freed, overlapping, grown_leaf, lazy_parameter, memoryless,
+    lambda: taeda.ones(2, 3, dtype=taeda.float8_e5m2),
     lambda: np.float32(2.5), lambda: np.int64(-3), lambda: np.bool_(True), lambda: np.uint8(200),
     lambda: np.complex64(1j),
     lambda: np.array([None, "x", 3], dtype=object), lambda: np.zeros(2, dtype=[("a", "i4"), ("b", "f8")]),
@@ -226,6 +240,7 @@ MAKERS: tuple[Callable[[], Any], ...] = (
 )  # fmt: skip
 MORE_DTYPES = (
     taeda.float16, taeda.int8, taeda.int16, taeda.uint16, taeda.uint32, taeda.uint64, taeda.complex128, taeda.bool,
+    taeda.float8_e4m3fn,
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from hostile_values import memoryless
 
 import taeda
 from taeda import Tensor
@@ -240,3 +241,38 @@ def test_switches_of_torch_function() -> None:
         with switch():
             assert not isinstance(taeda.add(x, 1), str) and not taeda._C._is_torch_function_enabled()
     assert taeda.add(x, 1) == "mine" and aten.add.Tensor(x, x) == "mine"
+
+
+def test_without_memory_nothing_is_computed():
+    plain = memoryless()
+    assert plain.shape == (2, 3)
+    for call in (
+        lambda: plain + 1, lambda: plain + taeda.ones(2, 3), lambda: taeda.ones(2, 3) @ plain.t(), plain.sum,
+        lambda: plain[0, 0].item(), plain.tolist, plain.numpy, lambda: plain.fill_(1), plain.clone,
+        lambda: taeda.ones(2, 3).copy_(plain), lambda: taeda.cat([plain, plain]), lambda: plain.view(3, 2).exp(),
+        lambda: bool(plain[0, 0]), lambda: repr(plain),
+        lambda: plain.__dlpack__(), lambda: plain.to(taeda.float64), lambda: plain.requires_grad_().mul(2),
+    ):  # fmt: skip
+        with pytest.raises((RuntimeError, TypeError, BufferError)):
+            call()
+
+
+def test_autograd_through_wrappers():
+    for function in (taeda.exp, lambda x: x.softmax(0) * 3, lambda x: x * x, lambda x: x.sigmoid() + x):
+        inner = taeda.tensor([1.0, 2.0, 3.0])
+        leaf, plain = Wrapper(inner, requires_grad=True), inner.clone().requires_grad_()
+        (first,) = taeda.autograd.grad(function(leaf).sum(), leaf, create_graph=True)
+        (wanted,) = taeda.autograd.grad(function(plain).sum(), plain, create_graph=True)
+        assert isinstance(first, Wrapper) and first.inner.tolist() == wanted.tolist()
+        if wanted.requires_grad:
+            (second,) = taeda.autograd.grad(first.sum(), leaf)
+            assert second.inner.tolist() == taeda.autograd.grad(wanted.sum(), plain)[0].tolist()
+    leaf.sum().backward()
+    assert isinstance(leaf.grad, Wrapper) and isinstance(leaf.data, Wrapper)
+
+
+def test_numbers_of_wrappers():
+    number = Wrapper(taeda.tensor(2.5))
+    assert (number.item(), float(number), bool(number), int(Wrapper(taeda.tensor(3)))) == (2.5, 2.5, True, 3)
+    assert taeda.equal(number, Wrapper(taeda.tensor(2.5))) and not taeda.allclose(number, number + 1)
+    assert taeda.ops.aten._local_scalar_dense.default in Wrapper.log

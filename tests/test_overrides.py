@@ -160,3 +160,19 @@ def test_methods_and_properties():
     assert overrides.is_tensor_method_or_property(taeda.Tensor.add)
     assert overrides.is_tensor_method_or_property(taeda.Tensor.shape.__get__)
     assert not overrides.is_tensor_method_or_property(taeda.add)
+
+
+def test_what_operators_and_renamed_functions_are_called():
+    class Named(taeda.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            called.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    called: list = []
+    x = taeda.ones(2).as_subclass(Named)
+    assert (1 - x).tolist() == [0, 0]
+    assert taeda.nn.functional.logsigmoid(x).shape == (2,)
+    assert x.new_tensor([1.0, 2.0]).shape == (2,)
+    assert called[0].__name__ == "__rsub__" and taeda.nn.functional.logsigmoid in called
+    assert taeda.Tensor.new_tensor in called

@@ -8,6 +8,7 @@
 #include "api/create.h"
 #include "api/view.h"
 #include "api/view_gradients.h"
+#include "core/elements.h"
 
 namespace taeda::autograd::arithmetic {
 
@@ -17,12 +18,17 @@ Tensor zeros(IntList sizes, DType dtype, Device device) { return ops::zeros(size
 Tensor zeros_like(const Tensor& t) { return ops::zeros_like(t); }
 
 TAEDA_API Tensor ones_like(const Tensor& t) {
+  if (t.keys().has(Functionality::Python)) return ops::ones_like(t);
   Tensor ones = new_tensor(t.sizes(), t.dtype(), t.device());
   ops::fill_(ones, 1);
   return ones;
 }
 
 Tensor clone(const Tensor& t) { return ops::clone(t); }
+Tensor detach(const Tensor& t) {
+  BelowAutograd guard;
+  return ops::detach(t);
+}
 Tensor clone_contiguous(const Tensor& t) { return ops::clone(t, MemoryFormat::Contiguous); }
 void copy(const Tensor& to, const Tensor& from) { ops::copy_(to, from); }
 void fill_zero(const Tensor& t) { ops::zero_(t); }
@@ -51,7 +57,7 @@ bool any_nan(const T* values, int64_t count) {
 bool has_nan(const Tensor& t) {
   Scoped off(t_state.grad_mode, false);
   Tensor here = ops::contiguous(t.is_cpu() ? t : move(t, {}));
-  return visit(here.dtype(), [&]<class T>() { return any_nan(here.data<T>(), here.numel()); });
+  return visit(here.dtype(), [&]<class T>() { return any_nan(elements<T>(here), here.numel()); });
 }
 
 }  // namespace taeda::autograd::arithmetic

@@ -9,7 +9,8 @@ void add_in_place(const Tensor& a, const Tensor& b);
 Tensor zeros(IntList sizes, DType dtype, Device device);
 Tensor zeros_like(const Tensor& t);
 Tensor ones_like(const Tensor& t);
-Tensor clone(const Tensor& t);  // keeps dense strides
+Tensor clone(const Tensor& t);   // keeps dense strides
+Tensor detach(const Tensor& t);  // through the dispatcher, for a class that answers it
 Tensor clone_contiguous(const Tensor& t);
 void copy(const Tensor& to, const Tensor& from);
 void fill_zero(const Tensor& t);

@@ -13,6 +13,7 @@
 #include "api/view_gradients.h"
 #include "autograd/engine.h"
 #include "autograd/view.h"
+#include "core/elements.h"
 #include "core/fork.h"
 
 namespace taeda::autograd {
@@ -297,7 +298,7 @@ Tensor stand_in(const Tensor& made) {
 bool is_zero(const Tensor& t) {
   if (t.numel() == 0 || t.device().type == DeviceType::Meta) return true;
   Tensor some = ops::any(t.device().is_cpu() ? t : ops::_to_copy(t, std::nullopt, std::nullopt, Device()));
-  return !*some.data<bool>();
+  return !*elements<bool>(some);
 }
 }  // namespace
 

@@ -195,6 +195,7 @@ void add_accumulate_hook(const Tensor& leaf, Ref<AccumulateHook> hook) {
 }
 
 Tensor detach(const Tensor& t) {
+  if (t.keys().has(Functionality::Python)) return arithmetic::detach(t);
   Tensor twin(t->shallow_copy());
   if (!t->is_inference()) twin->share_versions_of(*t.impl());
   return twin;
@@ -212,7 +213,9 @@ void detach_in_place(const Tensor& t) {
     for (Tensor& tangent : meta->rare->tangents) tangent.reset();
 }
 
-Tensor variable_data(const Tensor& t) { return Tensor(t->shallow_copy()); }
+Tensor variable_data(const Tensor& t) {
+  return t.keys().has(Functionality::Python) ? arithmetic::detach(t) : Tensor(t->shallow_copy());
+}
 
 void set_data(const Tensor& t, const Tensor& other) {
   TAEDA_CHECK(!requires_grad(t) || is_differentiable(other.dtype()),

@@ -40,7 +40,7 @@ Tensor as_result(const Tensor& data, Node* owner, uint32_t output_nr) {
     if (t_state.forward_grad) copy_tangents(data, result);
     return result;
   }
-  Tensor result(data->shallow_copy());
+  Tensor result = variable_data(data);
   result->share_versions_of(*data.impl());
   set_gradient_edge(result, Edge(Ref<Node>(owner), output_nr));
   if (t_state.forward_grad) copy_tangents(data, result);

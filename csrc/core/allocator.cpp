@@ -411,7 +411,8 @@ class MetaAllocator final : public Allocator {
 
 CpuAllocator g_cpu;
 MetaAllocator g_meta;
-constinit std::atomic<Allocator*> g_allocators[kDeviceTypes] = {&g_cpu, nullptr, &g_meta, nullptr, nullptr, nullptr};
+constinit std::atomic<Allocator*> g_allocators[kDeviceTypes] = {&g_cpu,  nullptr, nullptr, nullptr,
+                                                                &g_meta, nullptr, nullptr, nullptr};
 
 }  // namespace
 

@@ -10,8 +10,8 @@ namespace taeda {
 namespace {
 Mutex g_mutex;
 std::array<std::string, kDeviceTypes>& names() {
-  static std::array<std::string, kDeviceTypes> table{"cpu",           "cuda",          "meta",
-                                                     "privateuseone", "privateusetwo", "privateusethree"};
+  static std::array<std::string, kDeviceTypes> table{"cpu",  "cuda",          "xpu",           "mps",
+                                                     "meta", "privateuseone", "privateusetwo", "privateusethree"};
   return table;
 }
 thread_local Device t_default{};
@@ -25,9 +25,10 @@ std::string device_type_name(DeviceType type) {
 void rename_privateuse(int which, std::string name) {
   TAEDA_CHECK(which >= 1 && which <= 3, "a backend of one's own takes slot 1, 2 or 3; got ", which);
   Lock lock(g_mutex);
+  int own = static_cast<int>(privateuse(which));
   for (int i = 0; i < kDeviceTypes; ++i)
-    TAEDA_CHECK(names()[i] != name || i == which + 2, "the device name '", name, "' is taken");
-  names()[which + 2] = std::move(name);
+    TAEDA_CHECK(names()[i] != name || i == own, "the device name '", name, "' is taken");
+  names()[own] = std::move(name);
 }
 
 Device parse_device(std::string_view text) {

@@ -7,8 +7,12 @@
 
 namespace taeda {
 
-enum class DeviceType : uint8_t { CPU, CUDA, Meta, PrivateUse1, PrivateUse2, PrivateUse3 };
-constexpr int kDeviceTypes = 6;
+// For XPU and MPS there is the name alone, so that programs may speak of them.
+enum class DeviceType : uint8_t { CPU, CUDA, XPU, MPS, Meta, PrivateUse1, PrivateUse2, PrivateUse3 };
+constexpr int kDeviceTypes = 8;
+constexpr DeviceType privateuse(int which) {  // 1 to 3
+  return static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + which - 1);
+}
 
 struct Device {
   DeviceType type = DeviceType::CPU;
@@ -17,7 +21,7 @@ struct Device {
   bool is_cpu() const { return type == DeviceType::CPU; }
 };
 
-// "cpu", "cuda", "meta", or the name that a PrivateUse backend was given.
+// "cpu", "cuda", "xpu", "mps", "meta", or the name that a PrivateUse backend was given.
 TAEDA_API std::string device_type_name(DeviceType type);
 TAEDA_API void rename_privateuse(int which, std::string name);  // which: 1 to 3
 TAEDA_API Device parse_device(std::string_view text);           // "cuda:1"; RuntimeError if malformed

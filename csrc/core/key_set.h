@@ -14,7 +14,8 @@ enum class Functionality : uint8_t {
   Quantized,
   Sparse,
   SparseCsr,
-  Nested,  // ... to here
+  Nested,
+  Memoryless,  // ... to here. Of a class whose __torch_dispatch__ answers: kernels must not look for elements
   BackendSelect,
   Python,
   TransformBack,
@@ -36,7 +37,7 @@ constexpr int kFunctionalities = static_cast<int>(Functionality::Count);
 constexpr int kBackendBits = 8;
 
 constexpr bool is_per_backend(Functionality f) {
-  return f <= Functionality::Nested || f == Functionality::Autograd || f == Functionality::Autocast;
+  return f <= Functionality::Memoryless || f == Functionality::Autograd || f == Functionality::Autocast;
 }
 // Layers stand between the caller and the backend; their kernels are told the key set, so that they can go on below.
 constexpr bool is_layer(Functionality f) { return f >= Functionality::TransformBack; }

@@ -18,13 +18,10 @@ struct NamedFunctionality {
 };
 // Per backend: the name is followed by the backend's.
 constexpr NamedFunctionality kPerBackend[] = {
-    {"Autograd", Functionality::Autograd},
-    {"Autocast", Functionality::Autocast},
-    {"Quantized", Functionality::Quantized},
-    {"SparseCsr", Functionality::SparseCsr},
-    {"Sparse", Functionality::Sparse},
-    {"NestedTensor", Functionality::Nested},
-    {"", Functionality::Dense},
+    {"Autograd", Functionality::Autograd},     {"Autocast", Functionality::Autocast},
+    {"Quantized", Functionality::Quantized},   {"SparseCsr", Functionality::SparseCsr},
+    {"Sparse", Functionality::Sparse},         {"NestedTensor", Functionality::Nested},
+    {"Memoryless", Functionality::Memoryless}, {"", Functionality::Dense},
 };
 constexpr NamedFunctionality kOverall[] = {
     {"BackendSelect", Functionality::BackendSelect},
@@ -50,8 +47,8 @@ constexpr NamedAlias kAliases[] = {
     {"CompositeImplicitAutograd", kCompositeImplicitSlot},
     {"Autograd", kAutogradSlot},
 };
-constexpr std::string_view kBackends[kDeviceTypes] = {"CPU",         "CUDA",        "Meta",
-                                                      "PrivateUse1", "PrivateUse2", "PrivateUse3"};
+constexpr std::string_view kBackends[kDeviceTypes] = {"CPU",  "CUDA",        "XPU",         "MPS",
+                                                      "Meta", "PrivateUse1", "PrivateUse2", "PrivateUse3"};
 
 std::string upper(std::string text) {
   for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
@@ -100,7 +97,7 @@ int parse_dispatch_key(std::string_view name) {
     if (backend >= 0) return slot_of(prefix.functionality, static_cast<DeviceType>(backend));
   }
   TAEDA_FAIL(Runtime, "'", name,
-             "' is no dispatch key; expected a backend (CPU, CUDA, Meta, PrivateUse1 to 3), one "
+             "' is no dispatch key; expected a backend (CPU, CUDA, XPU, MPS, Meta, PrivateUse1 to 3), one "
              "with Autograd, Autocast, Sparse, SparseCsr, Quantized or NestedTensor before it, Autograd, "
              "CompositeImplicitAutograd, CompositeExplicitAutograd, ADInplaceOrView, BackendSelect or Python");
 }

@@ -24,7 +24,7 @@ constexpr std::array<SlotPlace, kSlots> make_places() {
 }
 constexpr std::array<SlotPlace, kSlots> kPlaces = make_places();
 
-bool holds_data(Functionality f) { return f <= Functionality::Nested; }
+bool holds_data(Functionality f) { return f <= Functionality::Memoryless; }
 
 using Registered = std::array<std::shared_ptr<Kernel>, kRegistrationSlots>;
 
@@ -244,6 +244,9 @@ void Op::no_kernel(KeySet keys) const {
       there += place_name(kPlaces[i]);
     }
   }
+  TAEDA_CHECK_KIND(NotImplemented, keys.top() != Functionality::Memoryless, qualified_name(),
+                   " got a tensor without memory of its own; its class must answer in __torch_dispatch__, with the "
+                   "tensors that it wraps");
   TAEDA_FAIL(NotImplemented, qualified_name(), " has no kernel for ", place_name({keys.top(), keys.backend()}),
              " tensors; it has one for: ", there.empty() ? std::string("nothing") : there);
 }

@@ -88,8 +88,7 @@ PyObject* privateuse_name(PyObject*, PyObject* args) {
   if (!PyArg_ParseTuple(args, "|i", &slot)) return nullptr;
   return guarded("_get_privateuse_backend_name", [&] {
     TAEDA_CHECK(slot >= 1 && slot <= 3, "a backend of one's own has slot 1, 2 or 3; got ", slot);
-    return PyUnicode_FromString(
-        device_type_name(static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + slot - 1)).c_str());
+    return PyUnicode_FromString(device_type_name(privateuse(slot)).c_str());
   });
 }
 

@@ -93,7 +93,7 @@ PyObject* foretell(PyObject*, PyObject* args) {
       Owned hop(describe(op, slot_of(rest), slot));
       check(PyList_Append(list.get(), hop.get()));
       std::string_view kind = PyUnicode_AsUTF8(PyTuple_GET_ITEM(hop.get(), 2));
-      if (rest.top() <= Functionality::Nested || kind == "Composite") return list.release();
+      if (rest.top() <= Functionality::Memoryless || kind == "Composite") return list.release();
       rest = rest & KeySet::below(rest.top());
     }
   });

@@ -107,7 +107,7 @@ PyObject* has_key(const Tensor& t) {
 // Devices and formats of other systems, which programs ask for before they use them.
 PyObject* never(const Tensor&) { return Py_NewRef(Py_False); }
 
-PyObject* is_floating_point(PyObject* self) { return to_python(is_floating(unwrap(self).dtype())); }
+PyObject* is_floating_point(PyObject* self) { return to_python(category(unwrap(self).dtype()) == Category::Floating); }
 PyObject* is_complex_method(PyObject* self) { return to_python(is_complex(unwrap(self).dtype())); }
 PyObject* is_signed(PyObject* self) { return to_python(info(unwrap(self).dtype()).is_signed); }
 PyObject* is_conj(PyObject* self) { return to_python(unwrap(self)->is_conj()); }
@@ -178,9 +178,9 @@ PyGetSetDef member_getset[] = {property<shape, "shape">("The sizes of the dimens
                                property<has_key<Functionality::Python>, "_python_dispatch">(nullptr),
                                property<never, "is_mkldnn">(nullptr),
                                property<never, "is_ipu">(nullptr),
-                               property<never, "is_xpu">(nullptr),
+                               property<is_on<DeviceType::XPU>, "is_xpu">(nullptr),
                                property<never, "is_hpu">(nullptr),
-                               property<never, "is_mps">(nullptr),
+                               property<is_on<DeviceType::MPS>, "is_mps">(nullptr),
                                property<never, "is_maia">(nullptr),
                                property<never, "is_mtia">(nullptr),
                                property<never, "is_xla">(nullptr),

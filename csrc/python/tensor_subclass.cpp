@@ -86,7 +86,8 @@ struct WrapperOptions {
 
 // A tensor with a geometry but no memory: its class's __torch_dispatch__ answers every op.
 Tensor memoryless(const WrapperOptions& o) {
-  KeySet keys = new_tensor_keys(o.device.type) | kPythonKeys;
+  KeySet dense = new_tensor_keys(o.device.type);
+  KeySet keys = (dense - KeySet(Functionality::Dense)) | Functionality::Memoryless | kPythonKeys;
   Tensor tensor(make_ref<TensorImpl>(Storage(), o.dtype, o.device, keys));
   tensor->set_geometry(o.sizes, o.strides, o.offset);
   return tensor;

@@ -1,4 +1,5 @@
 // A tensor's elements as Python numbers.
+#include "api/copy.h"
 #include "autograd/meta.h"
 #include "core/warn.h"
 #include "python/member.h"
@@ -12,23 +13,24 @@ Tensor readable(const Tensor& tensor) {
                      result.device(), " has no elements that could be read");
     result = hooks.to_device(result, Device{});
   }
+  TAEDA_CHECK(!result.keys().has(Functionality::Memoryless),
+              "the tensor has no memory of its own whose elements could be read");
   if (result->is_conj() || result->is_neg()) result = hooks.resolve(result);
   return result;
 }
 
 namespace {
-// The one element's place; `holder` keeps it alive.
-const void* only_element(const Tensor& t, Tensor& holder) {
-  holder = readable(t);
-  return holder.data();
+// The one element; a class with __torch_dispatch__ is asked for it.
+PyObject* only_number(const Tensor& t) {
+  if (t.keys().has(Functionality::Python)) return check(wrap(ops::_local_scalar_dense(t)));
+  Tensor here = readable(t);
+  return check(number_at(here.dtype(), here.data()));
 }
 
 PyObject* item(PyObject* self) {
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(t.numel() == 1, "needs a tensor of one element; this one has ", t.numel(), ", its shape is ", t.sizes());
-  Tensor holder;
-  const void* element = only_element(t, holder);
-  return number_at(t.dtype(), element);
+  return only_number(t);
 }
 
 // --- tolist
@@ -70,9 +72,7 @@ PyObject* tolist(PyObject* self) {
 PyObject* one_number(PyObject* self) {
   const Tensor& t = unwrap(self);
   TAEDA_CHECK_VALUE(t.numel() == 1, "only a tensor of one element becomes a Python number; this one has ", t.numel());
-  Tensor holder;
-  const void* element = only_element(t, holder);
-  return check(number_at(t.dtype(), element));
+  return only_number(t);
 }
 
 // Drops an imaginary part of zero.
@@ -112,9 +112,9 @@ PyObject* to_bool_object(PyObject* self) {
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(t.numel() == 1, "the truth of a tensor of ", t.numel(),
               " elements is ambiguous; use any(), all() or numel()");
-  Tensor holder;
-  const void* element = only_element(t, holder);
-  bool value = visit(t.dtype(), [&]<class T>() { return convert<bool>(*static_cast<const T*>(element)); });
+  if (t.keys().has(Functionality::Python)) return PyBool_FromLong(ops::_local_scalar_dense(t).to<bool>());
+  Tensor here = readable(t);
+  bool value = visit_stored(t.dtype(), [&]<class T>() { return convert<bool>(*here.data<T>()); });
   return PyBool_FromLong(value);
 }
 

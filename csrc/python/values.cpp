@@ -164,7 +164,7 @@ bool read_number(PyObject* object, Scalar& scalar) {
   }
   if (is_tensor(object)) {
     const Tensor& t = unwrap(object);
-    if (t.dim() != 0 || t->needs_autograd() || t->has_grad_flag()) return false;
+    if (t.dim() != 0 || autograd::requires_grad(t)) return false;
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return read_scalar(number.get(), scalar);
   }
@@ -397,7 +397,13 @@ PyObject* wrap_plain_results(std::span<Value> results) {
 }
 
 PyObject* find_public_callable(const char* name, const char* where, bool is_method) {
-  if (is_method) return check(PyObject_GetAttrString(reinterpret_cast<PyObject*>(tensor_type), name));
+  if (is_method) {
+    // What only an operator reaches, as rsub, has the operator's name there.
+    PyObject* type = reinterpret_cast<PyObject*>(tensor_type);
+    if (PyObject* found = PyObject_GetAttrString(type, name)) return found;
+    PyErr_Clear();
+    return check(PyObject_GetAttrString(type, str("__", name, "__").c_str()));
+  }
   Owned module(check(PyImport_ImportModule("taeda")));
   std::string_view path = where;
   while (true) {
@@ -406,7 +412,9 @@ PyObject* find_public_callable(const char* name, const char* where, bool is_meth
     PyObject* next = PyObject_GetAttrString(module.get(), part.c_str());
     if (!next && dot == std::string_view::npos) {
       PyErr_Clear();
-      Owned core(check(PyImport_ImportModule("taeda._C")));
+      Owned core(check(PyImport_ImportModule("taeda._C"))), nn(check(PyObject_GetAttrString(core.get(), "_nn")));
+      if (PyObject* found = PyObject_GetAttrString(nn.get(), name)) return found;
+      PyErr_Clear();
       return check(PyObject_GetAttrString(core.get(), name));
     }
     module = Owned(check(next));

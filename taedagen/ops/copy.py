@@ -78,6 +78,12 @@ def _(grad, self):
     return {"self": op.to_copy_backward(grad, self.dtype())}
 
 
+@kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", everywhere=True, files="copy",
+        not_differentiable=True)  # fmt: skip
+def _local_scalar_dense(self):
+    """The one element as a number; RuntimeError for a tensor of several."""
+
+
 @composite(
     "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
     variants="method",

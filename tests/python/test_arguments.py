@@ -39,6 +39,17 @@ def test_lists_that_change_while_they_are_read(call: Any) -> None:
             call(sizes)
 
 
+def test_tensors_as_numbers() -> None:
+    row = taeda.tensor([2.0, 3.0])
+    leaf = row.clone().requires_grad_()
+    for number in (taeda.tensor(3.0), row[1], leaf.detach()[1], row.unbind()[1]):
+        assert taeda.full((2,), number).tolist() == [3, 3]
+        assert taeda.add(row, row, alpha=number).tolist() == [8, 12]
+    for refused in (row[1:], leaf[1], leaf.sum()):
+        with pytest.raises(TypeError):
+            taeda.full((2,), refused)
+
+
 def test_numbers_in_the_first_tensors_place() -> None:
     x = taeda.tensor([1.0, 2.0])
     assert taeda.add(2, x).tolist() == [3, 4] and taeda.sub(2, x, alpha=2).tolist() == [0, -2]

@@ -4,6 +4,8 @@
 #include "api/copy.h"
 #include "backend/cpu/moves.h"
 #include "backend/everywhere/transfer.h"
+#include "core/elements.h"
+#include "core/load.h"
 #include "core/warn.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
@@ -48,6 +50,22 @@ Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<La
   BelowAutograd guard;  // and uncounted: nobody has seen the copy yet
   ops::copy_(result, self, non_blocking);
   return result;
+}
+
+Scalar _local_scalar_dense(const Tensor& self) {
+  TAEDA_CHECK(self.numel() == 1, "expected a tensor of one element; got shape ", self.sizes());
+  Tensor here = self.is_cpu() ? self : ops::_to_copy(self, {}, {}, Device{});
+  return visit_stored(here.dtype(), [&]<class T>() -> Scalar {
+    T value = load<T>(elements<T>(here));
+    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint64_t>)
+      return value;
+    else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
+      return convert<complex128>(value);
+    else if constexpr (std::is_integral_v<T>)
+      return convert<int64_t>(value);
+    else
+      return convert<double>(value);
+  });
 }
 
 }  // namespace taeda::everywhere

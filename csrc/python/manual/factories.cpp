@@ -6,8 +6,8 @@
 #include "api/view.h"
 #include "core/warn.h"
 #include "python/engine_room.h"
+#include "python/member.h"
 #include "python/parser.h"
-#include "python/torch_function.h"
 #include "python/types.h"
 #include "python/values.h"
 
@@ -154,7 +154,7 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
   DType type = dtype.value_or(layout.dtype == DType::Undefined ? default_dtype() : layout.dtype);
   Tensor result = new_tensor(layout.sizes, type);
   if (result.numel() == 0) return result;
-  visit(type, [&]<class T>() {
+  visit_stored(type, [&]<class T>() {
     T* out = result.data<T>();
     fill<T>(data, layout.sizes, 0, out);
   });
@@ -305,9 +305,9 @@ PyMethodDef factory_functions[] = {
     {},
 };
 PyMethodDef factory_methods[] = {
-    {"new_tensor", as_method(&new_tensor_method), METH_FASTCALL | METH_KEYWORDS,
-     "new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA copy of ``data`` with this tensor's dtype "
-     "and device."},
+    method<&new_tensor_method, "new_tensor">("new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA "
+                                             "copy of ``data`` with this tensor's dtype "
+                                             "and device."),
     {},
 };
 

@@ -93,8 +93,10 @@ int64_t dims_taken(std::span<PyObject* const> items, const std::vector<Tensor>& 
 }
 
 void put_index(Selection& selection, int64_t dim, Tensor index) {
-  selection.indices.resize(static_cast<size_t>(dim) + 1);
-  selection.indices[static_cast<size_t>(dim)] = std::move(index);
+  int64_t covered = 0;  // a mask before it is one index of several dimensions
+  for (const Tensor& t : selection.indices) covered += t.defined() && is_mask(t) ? t.dim() : 1;
+  selection.indices.resize(selection.indices.size() + static_cast<size_t>(dim - covered));
+  selection.indices.push_back(std::move(index));
 }
 
 // A truth value takes a new dimension of size 1, or none of it.

@@ -1,0 +1,14 @@
+// Reading elements outside of kernels.
+#pragma once
+#include "core/tensor.h"
+
+namespace taeda {
+
+// The elements of `t`, a tensor on the CPU; RuntimeError if it has no memory of its own.
+template <class T>
+const T* elements(const Tensor& t) {
+  TAEDA_CHECK(t->storage() || t.numel() == 0, "the tensor has no memory of its own whose elements could be read");
+  return t.data<T>();
+}
+
+}  // namespace taeda
