@@ -17,3 +17,22 @@ from taeda.compiler._eager import compile as _compile
 def optimize(backend: object = "inductor", *, nopython: bool = False, dynamic: bool | None = None) -> object:
     """The old way to write ``taeda.compile`` as a decorator."""
     return _compile(backend=backend, fullgraph=nopython, dynamic=dynamic)  # type: ignore[arg-type]
+
+
+# What programs tell the compiler about the sizes and places of a tensor. While nothing is compiled, nobody asks.
+
+
+def mark_static_address(t: object, guard: bool = False) -> None:
+    """Promises that ``t`` stays where it is in memory."""
+
+
+def mark_static(t: object, index: object = None) -> None:
+    """Promises that the sizes of ``t``, or one of them, will always be the same."""
+
+
+def mark_dynamic(t: object, index: object, **bounds: object) -> None:
+    """Says that a size of ``t`` will change."""
+
+
+def maybe_mark_dynamic(t: object, index: object) -> None:
+    """Says that a size of ``t`` may change."""

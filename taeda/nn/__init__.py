@@ -8,7 +8,7 @@ from taeda.nn import functional, init, modules, parameter, utils
 from taeda.nn.modules import *  # noqa: F403
 from taeda.nn.parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
 
-_LOADED_ON_FIRST_USE = ("DataParallel", "attention", "common_types", "grad", "parallel")
+_LOADED_ON_FIRST_USE = ("DataParallel", "attention", "common_types", "grad", "intrinsic", "parallel", "quantized")
 __all__ = [
     *modules.__all__,
     *_LOADED_ON_FIRST_USE,

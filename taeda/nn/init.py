@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import taeda
 from taeda import Tensor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "calculate_gain",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda._C import _disabled_torch_function_impl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 __all__ = [
     "Parameter",

@@ -1,13 +1,13 @@
 """Nested containers as a list of leaves and a description of the nesting.
 
 A tree is a leaf, or a container of trees: list, tuple, dict, ``OrderedDict``, ``defaultdict``, ``deque``, a named
-tuple, or a class that ``register_pytree_node`` told about. None is a leaf.
+tuple, a function's named results, or a class that ``register_pytree_node`` told about. None is a leaf.
 """
 
 from __future__ import annotations
 
 import functools
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import UnionType
@@ -153,7 +153,8 @@ def _default_dict_unflatten(values: Iterable[Any], context: Context) -> defaultd
     return defaultdict(context[0], zip(context[1], values, strict=True))
 
 
-SUPPORTED_NODES: dict[type, NodeDef] = {
+# By class; all classes of named tuples are found under ``namedtuple``.
+SUPPORTED_NODES: dict[Any, NodeDef] = {
     list: NodeDef(lambda x: (list(x), None), lambda values, _: list(values), _indices),
     tuple: NodeDef(lambda x: (list(x), None), lambda values, _: tuple(values), _indices),
     dict: NodeDef(_dict_flatten, _dict_unflatten, _mapping_keys),
@@ -164,8 +165,8 @@ SUPPORTED_NODES: dict[type, NodeDef] = {
         lambda context, count: _mapping_keys(context[1], count),
     ),
     deque: NodeDef(lambda d: (list(d), d.maxlen), lambda values, maxlen: deque(values, maxlen), _indices),
+    namedtuple: NodeDef(lambda x: (list(x), type(x)), lambda values, kind: kind(*values), _names),
 }
-_NAMED_TUPLE = NodeDef(lambda x: (list(x), type(x)), lambda values, kind: kind(*values), _names)
 
 
 def register_pytree_node(
@@ -221,9 +222,18 @@ def is_namedtuple(obj: object | type) -> bool:
     return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
 
 
+def _get_node_type(tree: PyTree) -> Any:
+    """What `SUPPORTED_NODES` has the kind of ``tree`` under, if it is a container: its class, or ``namedtuple``."""
+    kind = type(tree)
+    if kind in SUPPORTED_NODES:
+        return kind
+    if kind.__module__ == "torch.return_types":  # made on first use, by the function that returns them
+        SUPPORTED_NODES[kind] = NodeDef(lambda x: (list(x), None), lambda values, _: kind(values), _indices)
+    return namedtuple if is_namedtuple_class(kind) else kind
+
+
 def _node(tree: PyTree) -> NodeDef | None:
-    found = SUPPORTED_NODES.get(type(tree))
-    return found or (_NAMED_TUPLE if is_namedtuple_instance(tree) else None)
+    return SUPPORTED_NODES.get(_get_node_type(tree))
 
 
 def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
@@ -237,7 +247,7 @@ def tree_is_leaf(tree: PyTree, is_leaf: IsLeaf = None) -> bool:
 class TreeSpec:
     """The nesting of a tree without its leaves: the container's type, what else says what it is, and its children.
 
-    ``type`` is None for a leaf.
+    ``type`` is None for a leaf and ``namedtuple`` for a named tuple, whose class is the context.
     """
 
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
@@ -278,7 +288,7 @@ class TreeSpec:
                 raise ValueError(f"taeda.utils._pytree: the keys {list(tree)} do not match {list(keys)}")
             return [tree[key] for key in keys]
         node = _node(tree)
-        if node is None or type(tree) is not self.type:
+        if node is None or _get_node_type(tree) is not self.type:
             raise ValueError(f"taeda.utils._pytree: expected a {self.type.__name__}; got {tree!r}")
         children, context = node.flatten_fn(tree)
         if len(children) != self.num_children or context != self.context:
@@ -299,8 +309,9 @@ class TreeSpec:
     def _build(self, leaves: Iterator[Any]) -> PyTree:
         if self.is_leaf():
             return next(leaves)
-        node = _NAMED_TUPLE if is_namedtuple_class(self.type) else SUPPORTED_NODES[self.type]
-        return node.unflatten_fn([child._build(leaves) for child in self.children_specs], self.context)
+        return SUPPORTED_NODES[self.type].unflatten_fn(
+            [child._build(leaves) for child in self.children_specs], self.context
+        )
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -345,7 +356,7 @@ def _collect(tree: PyTree, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
         leaves.append(tree)
         return _LEAF
     children, context = node.flatten_fn(tree)
-    return TreeSpec(type(tree), context, [_collect(child, leaves, is_leaf) for child in children])
+    return TreeSpec(_get_node_type(tree), context, [_collect(child, leaves, is_leaf) for child in children])
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> PyTree:

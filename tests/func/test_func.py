@@ -116,6 +116,7 @@ CASES: dict[str, Any] = {
         t(T, X), t(T, X[::-1])
     ),
     "vmap chunks": lambda T, F: F.vmap(lambda x: x.sum(), chunk_size=1)(t(T, M)),
+    "vmap named results": lambda T, F: F.vmap(lambda x: x.max(0))(t(T, M)),
     "vmap shared out": lambda T, F: F.vmap(lambda x, y: (x, y * 2), in_dims=(0, None), out_dims=(0, None))(
         t(T, M), t(T, X)
     ),

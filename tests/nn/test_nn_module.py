@@ -6,6 +6,7 @@ import copy
 import gc
 import io
 import pickle
+import typing
 import weakref
 from typing import Any
 
@@ -180,3 +181,21 @@ def test_state_dict_goes_through_a_file() -> None:
     state = pickle.load(file)
     assert state._metadata == module.state_dict()._metadata
     assert repr(module.load_state_dict(state)) == "<All keys matched successfully>"
+
+
+def test_annotations_can_be_evaluated() -> None:
+    for name in dir(nn):
+        kind = getattr(nn, name)
+        if isinstance(kind, type):
+            typing.get_type_hints(kind)  # as libraries do with their own subclasses
+
+
+def test_what_the_arguments_of_to_ask_for():
+    parse, cpu, half = taeda._C._nn._parse_to, taeda.device("cpu"), taeda.float16
+    assert parse() == (None, None, False, None) and parse("cpu") == (cpu, None, False, None)
+    assert parse(half) == (None, half, False, None) and parse(taeda.ones(1, dtype=half)) == (cpu, half, False, None)
+    assert parse("cpu", half, True) == parse(device=cpu, dtype=half, non_blocking=True) == (cpu, half, True, None)
+    assert parse(memory_format=taeda.channels_last)[3] is taeda.channels_last
+    for args, kwargs in (((3, "x"), {}), (("cpu",), {"copy": True}), (([],), {})):
+        with pytest.raises(TypeError):
+            parse(*args, **kwargs)

@@ -4,6 +4,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 
+import taeda
 from taeda.utils import _pytree as pytree
 from taeda.utils._pytree import GetAttrKey, LeafSpec, MappingKey, SequenceKey, TreeSpec
 
@@ -78,6 +79,22 @@ def test_questions():
     assert pytree.tree_all_only(int, lambda x: x > 0, [1, "a"]) and pytree.tree_any_only(str, len, [0, "a"])
     assert pytree.is_namedtuple(Point) and pytree.is_namedtuple(Point(1, 2)) and not pytree.is_namedtuple((1, 2))
     assert pytree.is_namedtuple_class(Point) and not pytree.is_namedtuple_instance(Point)
+
+
+def test_kinds_of_containers():
+    """By them programs take trees apart themselves."""
+    for tree, kind in ((Point(1, 2), namedtuple), ([1], list), (defaultdict(int), defaultdict), (3, int)):
+        assert pytree._get_node_type(tree) is kind and (kind in pytree.SUPPORTED_NODES) == (kind is not int)
+    children, context = pytree.SUPPORTED_NODES[namedtuple].flatten_fn(Point(1, 2))
+    spec = TreeSpec(namedtuple, context, [LeafSpec(), LeafSpec()])
+    assert children == [1, 2] and spec == pytree.tree_structure(Point(1, 2)) and spec.unflatten([3, 4]) == Point(3, 4)
+
+
+def test_named_results():
+    result = taeda.tensor([[1.0, 4.0], [3.0, 2.0]]).max(0)
+    (values, indices), spec = pytree.tree_flatten(result)
+    assert values is result.values and indices is result.indices and spec.type is type(result)
+    assert pytree.tree_map(lambda x: x + 1, result).indices.tolist() == [2, 1]
 
 
 def test_classes_of_ones_own():

@@ -190,7 +190,8 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(f"{name}: theta must be floating; got {theta.dtype}")
     wanted = {4: (2, 3), 5: (3, 4)}.get(len(size))
     if wanted is None:
-        raise NotImplementedError(f"{name}: size must have 4 or 5 entries; got {tuple(size)}")
+        raise NotImplementedError(f"{name}: size must have 4 or 5 entries; got {len(size)}")
+    size = [size[i] for i in range(len(size))]  # an object that lies about its length ends here
     if theta.dim() != 3 or tuple(theta.shape[1:]) != wanted:
         raise ValueError(f"{name}: theta must be (N, {wanted[0]}, {wanted[1]}); got {tuple(theta.shape)}")
     if min(size) <= 0:

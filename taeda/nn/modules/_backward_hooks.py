@@ -7,14 +7,12 @@ the first those of the inputs.
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda.autograd import Function
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
 
 
 class _Tap(Function):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def _can_take_data(old: Any, new: Any) -> bool:
@@ -17,8 +15,18 @@ def _can_take_data(old: Any, new: Any) -> bool:
     return type(new) in (Tensor, type(old)) and old.layout == new.layout and old.is_meta == new.is_meta
 
 
-def _parse_to(args: tuple[Any, ...], device: Any, dtype: Any, non_blocking: bool, tensor: Any) -> tuple[Any, Any, bool]:
-    """Reads the positional forms of `Module.to`: (device, dtype), (dtype) and (tensor), each with non_blocking."""
+def _parse_to(
+    *args: Any,
+    device: Any = None,
+    dtype: Any = None,
+    non_blocking: bool = False,
+    tensor: Any = None,
+    memory_format: Any = None,
+) -> tuple[Any, Any, bool, Any]:
+    """The device, dtype, non_blocking and memory format that the arguments of `Module.to` ask for; None: as before.
+
+    The positional forms are (device, dtype), (dtype) and (tensor), each with non_blocking.
+    """
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):
         tensor = rest.pop(0)
@@ -41,7 +49,7 @@ def _parse_to(args: tuple[Any, ...], device: Any, dtype: Any, non_blocking: bool
         if not isinstance(device, (str, int)):
             raise TypeError(f"Module.to: cannot read a device, a dtype or a tensor from a {type(device).__name__}")
         device = taeda.device(device)
-    return device, dtype, non_blocking
+    return device, dtype, non_blocking, memory_format
 
 
 class ConvertMixin:
@@ -100,7 +108,9 @@ class ConvertMixin:
         Raises:
             TypeError: ``dtype`` is neither floating nor complex, or an argument is none of these.
         """
-        device, dtype, non_blocking = _parse_to(args, device, dtype, non_blocking, tensor)
+        device, dtype, non_blocking, memory_format = _parse_to(
+            *args, device=device, dtype=dtype, non_blocking=non_blocking, tensor=tensor, memory_format=memory_format
+        )
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"Module.to: a module is cast to floating or complex dtypes only; got {dtype}")
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from taeda.utils.hooks import RemovableHandle
 
 # The tables a call looks at. They are made when first asked for; whoever asks may add a hook, so asking for one

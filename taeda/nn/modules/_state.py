@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import taeda
@@ -14,8 +14,6 @@ from taeda.nn.modules._hooks import add_hook
 from taeda.nn.parameter import Parameter, is_lazy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from taeda.utils.hooks import RemovableHandle
 
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"

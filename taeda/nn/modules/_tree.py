@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import taeda
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from taeda import Tensor
     from taeda.nn.modules.module import Module
     from taeda.nn.parameter import Parameter
