@@ -19,7 +19,7 @@ import pytest
 import taeda
 import taeda.distributed as dist
 from taeda import nn
-from taeda.distributed.algorithms.ddp_comm_hooks import default_hooks
+from taeda.distributed.algorithms.ddp_comm_hooks import default_hooks, post_localSGD_hook
 from taeda.nn.parallel import DistributedDataParallel
 from taeda.utils.checkpoint import checkpoint
 
@@ -593,6 +593,23 @@ def test_checkpoints_inside(group):
         for _ in range(3):
             ddp(taeda.ones(1, 2)).sum().backward()
         assert net.first.bias.grad.ne(0).any()
+
+
+def test_means_over_some_processes_later(group):
+    for options in ({}, {"post_local_gradient_allreduce": False}):
+        state = post_localSGD_hook.PostLocalSGDState(None, dist.group.WORLD, 2, **options)
+        ddp = DistributedDataParallel(nn.Sequential(nn.Linear(2, 1), nn.Linear(1, 1)))
+        ddp.register_comm_hook(state, post_localSGD_hook.post_localSGD_hook)
+        for _ in range(4):
+            ddp(taeda.ones(1, 2)).sum().backward()
+        assert state.iter == 2 and ddp.module[1].bias.grad == 4
+
+
+def test_what_a_wrapper_tells(group):
+    data = DistributedDataParallel(nn.Linear(2, 3), find_unused_parameters=True)._get_ddp_logging_data()
+    told = {"module_name": "Linear", "world_size": 1, "rank": 0, "dtypes": "float32", "num_parameter_tensors": 2,
+            "total_parameter_size_bytes": 36, "find_unused_parameters": True, "static_graph": False}  # fmt: skip
+    assert data.items() >= told.items()
 
 
 def test_hooks_that_are_wrong(group):

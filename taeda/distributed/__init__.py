@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from taeda.distributed.device_mesh import DeviceMesh as DeviceMesh
+from taeda.distributed.device_mesh import init_device_mesh as init_device_mesh
 from taeda.distributed.distributed_c10d import *  # noqa: F403
 from taeda.distributed.distributed_c10d import GradBucket as GradBucket
 from taeda.distributed.distributed_c10d import GroupMember as GroupMember

@@ -26,8 +26,8 @@ __all__ = [
 def is_available() -> bool:
     """Whether there is a process group, or a launcher asks for one by WORLD_SIZE in the environment.
 
-    Without either it is False, since libraries take it for a promise of what needs several processes (``DTensor``,
-    fully sharded modules, distributed checkpoints). `init_process_group` works all the same.
+    Without either it is False, since libraries take it for a promise of what needs several processes (fully sharded
+    modules, distributed checkpoints). `init_process_group` and ``DTensor`` work all the same.
     """
     return is_initialized() or "WORLD_SIZE" in os.environ
 

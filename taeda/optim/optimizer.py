@@ -81,11 +81,11 @@ def _with_hooks(step: _F) -> _F:
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        # Reached by super().step(): the outermost step runs the hooks. A wrapper of another optimiser that never ran
-        # __init__ has none.
-        if type(self).step is not hooked or "_optimizer_step_pre_hooks" not in vars(self):
+        if type(self).step is not hooked:  # reached by super().step(): the outermost step runs the hooks
             return step(self, *args, **kwargs)
         self._opt_called = True
+        if "_optimizer_step_pre_hooks" not in vars(self):  # a wrapper of another optimiser that never ran __init__
+            return step(self, *args, **kwargs)
         pre, post = self._optimizer_step_pre_hooks, self._optimizer_step_post_hooks
         if not (pre or post or _global_optimizer_pre_hooks or _global_optimizer_post_hooks):
             return step(self, *args, **kwargs)

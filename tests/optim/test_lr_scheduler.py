@@ -234,6 +234,22 @@ def test_order_of_the_two_steps_is_watched():
         s.get_lr()
 
 
+def test_order_of_the_two_steps_in_a_wrapper():
+    class Wrapper(taeda.optim.Optimizer):
+        def __init__(self, inner):
+            self.inner, self.param_groups = inner, inner.param_groups
+
+        def step(self):
+            self.inner.step()
+
+    o = Wrapper(make_optimizer())
+    s = lr_scheduler.StepLR(o, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        o.step()
+        s.step()
+
+
 def test_own_schedules():
     class Halving(lr_scheduler._LRScheduler):
         def get_lr(self):
