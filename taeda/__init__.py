@@ -78,8 +78,11 @@ _LAZY = {
     "_numeric": ("asarray", "gradient", "histogramdd"),
     "_lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
     "utils.backend_registration": ("_register_device_module",),
+    "_serialization.file_reader": ("PyTorchFileReader",),
     "_type_info": ("finfo", "iinfo"),
     "func": ("vmap",),
+    "_higher_order_ops": ("cond",),
+    "jit._script": ("ScriptFunction", "ScriptModule"),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
 }  # fmt: skip
@@ -87,12 +90,36 @@ _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset([
-    "accelerator", "amp", "autograd", "backends", "compiler", "__config__", "cpu", "cuda", "datasets", "distributed",
-    "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "hub", "jit", "_jit_internal", "library",
-    "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "_ops", "ops", "optim", "overrides", "profiler",
-    "random", "return_types", "serialization", "signal", "special", "storage", "testing", "torch_version", "transforms",
-    "types", "utils", "version", "xpu",
+    "accelerator", "amp", "ao", "autograd", "backends", "compiler", "__config__", "cpu", "cuda", "datasets",
+    "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
+    "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx",
+    "_ops", "ops", "optim", "overrides", "profiler", "quantization", "random", "return_types", "serialization",
+    "signal", "special", "storage", "testing", "torch_version", "transforms", "types", "utils", "version", "xpu",
 ])  # fmt: skip
+
+
+def _written_in_python(native: _Any, rooms: dict[str, str]) -> None:
+    """Gives a native module names that are written in Python and load on first use: name to room."""
+
+    def __getattr__(name: str) -> _Any:
+        if name not in rooms:
+            raise AttributeError(f"module '{native.__name__}' has no attribute '{name}'")
+        value = getattr(_importlib.import_module(f"taeda.{rooms[name]}"), name)
+        setattr(native, name, value)
+        return value
+
+    native.__getattr__ = __getattr__
+
+
+_written_in_python(
+    _C,
+    {
+        "DispatchKey": "_library.dispatch_key",
+        "PyTorchFileReader": "_serialization.file_reader",
+        "_get_tracing_state": "jit._trace",
+    },
+)
+_written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
 
 
 def __getattr__(name: str) -> _Any:

@@ -77,7 +77,10 @@ class Library:
             RuntimeError: the schema is malformed, or the op is defined already (the message names both places).
         """
         file, line = caller()
-        return self.m.define(schema, file, line).partition("::")[2]
+        name = self.m.define(schema, file, line)
+        for register in _waiting.pop(name, ()):
+            register()
+        return name.partition("::")[2]
 
     def impl(self, op_name: str | OpOverload, fn: Function, dispatch_key: str = "", *, with_keyset: bool = False,
              allow_override: bool = False) -> None:  # fmt: skip
@@ -129,6 +132,7 @@ def _kernel(fn: Function) -> tuple[Function | None, str]:
     return fn, place_of(fn)
 
 
+_waiting: dict[str, list[Callable[[], None]]] = {}  # shape rules that came before their ops, by the op's name
 _kept: dict[str, Library] = {}  # what module-level functions register lasts as long as the process
 
 
@@ -191,14 +195,21 @@ def register_kernel(op: Any, device_types: str | Sequence[str] | None, func: Fun
 
 def register_fake(op: Any, func: Function | None = None, /, *, lib: Library | None = None, _stacklevel: int = 1,
                   allow_override: bool = False) -> Any:  # fmt: skip
-    """Registers what an op gives for tensors without memory (device ``meta``): empty results of the right shape."""
+    """Registers what an op gives for tensors without memory (device ``meta``): empty results of the right shape.
+
+    It may come before the op: it waits until one of that name is defined.
+    """
     custom = find_custom_op(_name(op))
     if custom is not None:
         return custom.register_fake if func is None else custom.register_fake(func)
 
     def register(function: Function) -> Function:
-        library, name = _library_of(_name(op), lib)
-        library.impl(name, as_meta_kernel(function), "Meta", allow_override=allow_override)
+        qualified = _name(op)
+        library, name = _library_of(qualified, lib)
+        if _C._overloads_of(qualified.partition(".")[0]):
+            library.impl(name, as_meta_kernel(function), "Meta", allow_override=allow_override)
+        else:
+            _waiting.setdefault(qualified, []).append(lambda: library.impl(name, as_meta_kernel(function), "Meta"))
         return function
 
     return register if func is None else register(func)

@@ -288,3 +288,9 @@ def test_fork():
 
 def test_every_name_is_there():
     assert all(hasattr(jit, name) for name in jit.__all__)
+
+
+def test_tracing_state():
+    seen = []
+    taeda.jit.trace(lambda x: seen.append(bool(taeda._C._get_tracing_state())) or x, taeda.ones(1))
+    assert seen and all(seen) and taeda._C._get_tracing_state() is None

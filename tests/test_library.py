@@ -358,6 +358,23 @@ def test_key_sets() -> None:
     assert "CPU" in repr(keys) and keys == taeda._C._dispatch_keys(taeda.zeros(3))
 
 
+def test_keys_as_an_enumeration() -> None:
+    Key, KeySet = taeda._C.DispatchKey, taeda._C.DispatchKeySet
+    assert Key is taeda._C.DispatchKey and str(Key.AutocastCPU) == "DispatchKey.AutocastCPU" and Key.CPU == "CPU"
+    keys = taeda._C._dispatch_keys(taeda.ones(1))
+    assert (
+        keys.has(Key.AutogradCPU) and not keys.has(Key.Meta) and not keys.remove(Key.AutogradCPU).has(Key.AutogradCPU)
+    )
+    assert KeySet(Key.AutocastCPU) | KeySet(Key.CPU) == KeySet("AutocastCPU") | KeySet("CPU")
+    with taeda.autocast("cpu"), taeda._C._ExcludeDispatchKeyGuard(KeySet(Key.AutocastCPU)):
+        assert (taeda.ones(1, 1) @ taeda.ones(1, 1)).dtype == taeda.float32
+    for name in ("Nonsense", "StartOfDenseBackends"):
+        with pytest.raises(AttributeError):
+            getattr(Key, name)
+    with pytest.raises(AttributeError, match="no attribute 'Nonsense'"):
+        _ = taeda._C.Nonsense
+
+
 # --- custom_op
 
 
@@ -525,6 +542,16 @@ def test_module_level_functions() -> None:
     x = taeda.ones(2, requires_grad=True)
     ops.loose.plus(x, x).sum().backward()
     assert x.grad.tolist() == [2, 2] and ops.loose.plus(x.to("meta"), x.to("meta")).shape == (2,)
+
+
+def test_a_shape_rule_may_come_before_its_op() -> None:
+    @taeda.library.register_fake("early::twice")
+    def _(x):
+        return x.new_empty(x.shape[0] * 2)
+
+    assert not hasattr(ops.early, "twice")
+    taeda.library.define("early::twice", "(Tensor x) -> Tensor")
+    assert ops.early.twice(taeda.ones(3, device="meta")).shape == (6,)
 
 
 # --- devices and C++

@@ -46,6 +46,11 @@ def is_tracing() -> bool:
     return _depth > 0
 
 
+def _get_tracing_state() -> int | None:
+    """How many calls of ``trace`` are at work one within another; None outside."""
+    return _depth or None
+
+
 @contextmanager
 def _tracing() -> Iterator[None]:
     global _depth

@@ -11,8 +11,10 @@ _PARTS = (
     "checkpoint",
     "data",
     "dlpack",
+    "flop_counter",
     "hooks",
     "model_zoo",
+    "module_tracker",
     "tensorboard",
 )
 _FUNCTIONS = {

@@ -146,6 +146,24 @@ class DistributedDataParallel(Module, Joinable):
         """``static_graph=True``, said later."""
         self.static_graph = self.reducer.static = True
 
+    def _get_ddp_logging_data(self) -> dict[str, Any]:
+        """What this was made with, and for."""
+        watched = [p for p in self.module.parameters() if p.requires_grad]
+        return {
+            "module_name": type(self.module).__name__,
+            "backend_name": dist.get_backend(self.process_group),
+            "world_size": dist.get_world_size(self.process_group),
+            "rank": dist.get_rank(self.process_group),
+            "dtypes": ", ".join(sorted({str(p.dtype).removeprefix("torch.") for p in watched})),
+            "num_parameter_tensors": len(watched),
+            "total_parameter_size_bytes": sum(p.numel() * p.element_size() for p in watched),
+            "bucket_cap_bytes": self.bucket_bytes_cap,
+            "broadcast_buffers": self.broadcast_buffers,
+            "find_unused_parameters": self.find_unused_parameters,
+            "gradient_as_bucket_view": self.gradient_as_bucket_view,
+            "static_graph": self.static_graph,
+        }
+
     @staticmethod
     def _set_params_and_buffers_to_ignore_for_model(module: Module, params_and_buffers_to_ignore: Any) -> None:
         """Names of what the wrapper of ``module`` is to leave alone."""

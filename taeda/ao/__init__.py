@@ -1,0 +1,14 @@
+"""Where PyTorch keeps what makes models smaller. Here: what float models use to be ready for quantisation."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["nn", "quantization"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

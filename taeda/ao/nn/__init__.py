@@ -1,0 +1,14 @@
+"""Modules for models that are to be quantised."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__all__ = ["intrinsic", "quantized"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

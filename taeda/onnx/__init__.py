@@ -1,0 +1,78 @@
+"""What describes ONNX models: enumerations, and the symbolic functions that programs register for their own ops.
+
+There is no exporter yet, hence no ``export``.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Callable
+from typing import Any
+
+from taeda.onnx import errors as errors
+from taeda.onnx import operators as operators
+from taeda.onnx import symbolic_helper as symbolic_helper
+from taeda.onnx import symbolic_opset11 as symbolic_opset11
+from taeda.onnx.errors import OnnxExporterError as OnnxExporterError
+
+__all__ = [
+    "OnnxExporterError",
+    "OperatorExportTypes",
+    "TensorProtoDataType",
+    "TrainingMode",
+    "is_in_onnx_export",
+    "register_custom_op_symbolic",
+    "unregister_custom_op_symbolic",
+]
+
+TrainingMode = enum.IntEnum("TrainingMode", ["EVAL", "PRESERVE", "TRAINING"], start=0)
+OperatorExportTypes = enum.IntEnum(
+    "OperatorExportTypes", ["ONNX", "ONNX_ATEN", "ONNX_ATEN_FALLBACK", "ONNX_FALLTHROUGH"], start=0
+)
+TensorProtoDataType = enum.IntEnum(
+    "TensorProtoDataType",
+    [
+        "UNDEFINED", "FLOAT", "UINT8", "INT8", "UINT16", "INT16", "INT32", "INT64", "STRING", "BOOL", "FLOAT16",
+        "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ",
+        "FLOAT8E5M2", "FLOAT8E5M2FNUZ",
+    ],
+    start=0,
+)  # fmt: skip
+
+_symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
+
+
+def is_in_onnx_export() -> bool:
+    """Whether a model is being exported. There is no exporter, so none ever is."""
+    return False
+
+
+def _check_name(function: str, symbolic_name: str) -> None:
+    if not re.fullmatch(r"[A-Za-z][\w-]*::[A-Za-z_][\w.]*", symbolic_name):
+        raise OnnxExporterError(f"taeda.onnx.{function}: an op is named 'namespace::name'; got '{symbolic_name}'")
+
+
+def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
+    """Remembers how an op is written in ONNX, from a version of ONNX's operator set on.
+
+    Args:
+        symbolic_name: the op, e.g. ``"mylib::scale"``.
+        symbolic_fn: ``symbolic_fn(g, *args)`` adds nodes to the graph ``g`` with ``g.op(...)`` and returns the result.
+        opset_version: the first version that it is good for.
+
+    Raises:
+        OnnxExporterError: the name has no namespace.
+    """
+    _check_name("register_custom_op_symbolic", symbolic_name)
+    _symbolics[symbolic_name, opset_version] = symbolic_fn
+
+
+def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
+    """Takes back what `register_custom_op_symbolic` remembered for that version, if anything.
+
+    Raises:
+        OnnxExporterError: the name has no namespace.
+    """
+    _check_name("unregister_custom_op_symbolic", symbolic_name)
+    _symbolics.pop((symbolic_name, opset_version), None)

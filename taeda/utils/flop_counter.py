@@ -1,0 +1,234 @@
+"""How many floating-point operations a program spends in its matrix products, convolutions and attention."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections import defaultdict
+from collections.abc import Callable
+from math import prod
+from typing import Any, TypeAlias
+
+import taeda
+from taeda import Tensor
+from taeda.utils._python_dispatch import TorchDispatchMode
+from taeda.utils._pytree import tree_map
+from taeda.utils.module_tracker import ModuleTracker
+
+__all__ = ["FlopCounterMode", "register_flop_formula"]
+
+Formula = Callable[..., int]
+Shape: TypeAlias = taeda.Size
+
+aten = taeda.ops.aten
+flop_registry: dict[Any, Formula] = {}
+
+
+def _shape_of(value: Any) -> Any:
+    return value.shape if isinstance(value, Tensor) else value
+
+
+def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
+    """Decorates the formula for what an op costs: ``formula(*args, out_shape=..., **kwargs)``.
+
+    Args:
+        targets: an op like ``ops.aten.mm``, or a list of them.
+        get_raw: the formula gets tensors, and the result as ``out_val``; by default it gets their shapes.
+    """
+
+    def register(formula: Formula) -> Formula:
+        counted = formula if get_raw else _of_shapes(formula)
+        for target in targets if isinstance(targets, (list, tuple)) else [targets]:
+            flop_registry[target] = counted
+        return formula
+
+    return register
+
+
+def _of_shapes(formula: Formula) -> Formula:
+    @functools.wraps(formula)
+    def counted(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
+        args, kwargs, out_shape = tree_map(_shape_of, (args, kwargs, out_val))
+        return formula(*args, out_shape=out_shape, **kwargs)
+
+    return counted
+
+
+@register_flop_formula(aten.mm)
+def mm_flop(a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
+    """A product of matrices: one multiplication and one addition for each row, column and inner index."""
+    return 2 * prod(a_shape) * b_shape[-1]
+
+
+@register_flop_formula(aten.bmm)
+def bmm_flop(a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
+    """As many products of matrices as the batch has."""
+    return 2 * prod(a_shape) * b_shape[-1]
+
+
+@register_flop_formula([aten.addmm, aten.baddbmm])
+def addmm_flop(self_shape: Shape, a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kw: Any) -> int:
+    """The product alone; what is added to it is not counted."""
+    return 2 * prod(a_shape) * b_shape[-1]
+
+
+@register_flop_formula(aten.linear)
+def linear_flop(input_shape: Shape, weight_shape: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
+    """The product of the input's rows with the weight; the bias is not counted."""
+    return 2 * prod(input_shape) * weight_shape[0]
+
+
+@register_flop_formula(aten.convolution)
+def conv_flop(
+    x_shape: Shape,
+    w_shape: Shape,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    *args: Any,
+    out_shape: Any,
+    **kwargs: Any,
+) -> int:
+    """Each place of the kernel once for each place of the output, for a transposed one of the input."""
+    return 2 * prod(w_shape) * x_shape[0] * prod((x_shape if transposed else out_shape)[2:])
+
+
+@register_flop_formula(aten.convolution_weight_grad)
+def conv_weight_grad_flop(features_shape: Shape, x_shape: Shape, *args: Any, out_shape: Any, **kwargs: Any) -> int:
+    """As many as the convolution whose weight's gradient it is."""
+    return 2 * prod(out_shape) * features_shape[0] * prod(features_shape[2:])
+
+
+@register_flop_formula(aten.attention_rows)
+def attention_flop(q_shape: Shape, k_shape: Shape, v_shape: Shape, *args: Any, out_shape: Any, **kwargs: Any) -> int:
+    """Two products: of queries and keys, and of the weights and values. What a mask leaves out is counted."""
+    return 2 * prod(q_shape[:-1]) * k_shape[-2] * (q_shape[-1] + v_shape[-1])
+
+
+@register_flop_formula(aten.attention_grads)
+def attention_grads_flop(
+    grad_shape: Shape, q_shape: Shape, k_shape: Shape, v_shape: Shape, *args: Any, out_shape: Any, **kwargs: Any
+) -> int:
+    """Five products: the weights once more, and two for each of the two of the forward pass."""
+    return 2 * prod(q_shape[:-1]) * k_shape[-2] * (3 * q_shape[-1] + 2 * v_shape[-1])
+
+
+_SUFFIXES = ("", "K", "M", "B", "T")
+
+
+def _suffix_index(number: int) -> int:
+    return max(0, min(len(_SUFFIXES) - 1, (len(str(number)) - 2) // 3))
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{part / whole:.2%}" if whole else "0%"
+
+
+class FlopCounterMode:
+    """Counts floating-point operations inside ``with counter:``, by module and by op.
+
+    Matrix products, linear layers, convolutions and attention are counted, their backward passes too, and what
+    `register_flop_formula` tells about. A multiplication and an addition are two operations.
+
+    Args:
+        mods: not needed; modules are found as they are called.
+        depth: how deep below the outermost modules the table goes; None for all the way.
+        display: print the table at the end.
+        custom_mapping: formulas for ops, before the registered ones.
+    """
+
+    def __init__(
+        self,
+        mods: Any = None,
+        depth: int | None = 2,
+        display: bool = True,
+        custom_mapping: dict[Any, Any] | None = None,
+    ) -> None:
+        self.flop_counts: dict[str, dict[Any, int]] = {}
+        self.depth, self.display = depth, display
+        own = {
+            op: formula if getattr(formula, "_get_raw", False) else _of_shapes(formula)
+            for op, formula in (custom_mapping or {}).items()
+        }
+        self.flop_registry: dict[Any, Formula] = {**flop_registry, **own}
+        self.mod_tracker = ModuleTracker()
+        self._mode = _Counting(self)
+
+    def __enter__(self) -> FlopCounterMode:
+        self.flop_counts = defaultdict(lambda: defaultdict(int))
+        self.mod_tracker.__enter__()
+        self._mode.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._mode.__exit__(*error)
+        self.mod_tracker.__exit__()
+        if self.display:
+            print(self.get_table(self.depth))
+
+    def _count(self, op: Any, result: Any, args: Any, kwargs: dict[str, Any]) -> None:
+        formula = self.flop_registry.get(op.overloadpacket)
+        if formula is None:
+            return
+        flops = formula(*args, **kwargs, out_val=result)
+        for module in self.mod_tracker.parents:
+            self.flop_counts[module][op.overloadpacket] += flops
+
+    def get_total_flops(self) -> int:
+        """The number of operations."""
+        return sum(self.flop_counts.get("Global", {}).values())
+
+    def get_flop_counts(self) -> dict[str, dict[Any, int]]:
+        """The number of operations by the name of the module, then by op; ``"Global"`` is everything."""
+        return {module: dict(counts) for module, counts in self.flop_counts.items()}
+
+    def get_table(self, depth: int | None = None) -> str:
+        """The counts as a table for reading."""
+        depth = self.depth if depth is None else depth
+        depth = sys.maxsize if depth is None else depth
+        whole = self.get_total_flops()
+        modules = sorted(name for name in self.flop_counts if name != "Global" and name.count(".") + 1 <= depth)
+        # Everything gets a line of its own unless one module did it all.
+        alone = any(sum(self.flop_counts[name].values()) == whole for name in modules)
+        lines = [] if alone else _lines("Global", 0, self.flop_counts.get("Global", {}))
+        for name in modules:
+            lines += _lines(name, name.count(".") + (not alone), self.flop_counts[name])
+        scale = _suffix_index(whole)
+        rows = [[text, _scaled(count, scale), _percent(count, whole)] for text, count in lines]
+        return _layout([["Module", "FLOP", "% Total"], *rows])
+
+
+def _lines(module: str, level: int, counts: dict[Any, int]) -> list[tuple[str, int]]:
+    """A module's total and its ops', each with what the table shows for it."""
+    ops = [(f"{' ' * level} - {op}", count) for op, count in counts.items()]
+    return [(" " * level + module, sum(counts.values())), *ops]
+
+
+def _scaled(count: int, scale: int) -> str:
+    return f"{count / 1000**scale:.3f}{_SUFFIXES[scale]}" if scale else str(count)
+
+
+def _layout(rows: list[list[str]]) -> str:
+    """Columns of equal width; the first one's text stands left, numbers right."""
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+
+    def line(row: list[str]) -> str:
+        return "  ".join([row[0].ljust(widths[0]), row[1].rjust(widths[1]), row[2].rjust(widths[2])])
+
+    return "\n".join([line(rows[0]), "  ".join("-" * width for width in widths), *map(line, rows[1:])])
+
+
+class _Counting(TorchDispatchMode):
+    """Shows the counter every op and its result."""
+
+    def __init__(self, counter: FlopCounterMode) -> None:
+        super().__init__()
+        self._counter = counter
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        kwargs = kwargs or {}
+        result = func(*args, **kwargs)
+        self._counter._count(func, result, args, kwargs)
+        return result
