@@ -11,6 +11,7 @@ function(taeda_join target pattern)
   foreach(source IN LISTS sources)
     get_filename_component(folder ${source} DIRECTORY)
     file(SIZE ${source} size)
+    math(EXPR size "(${size} + 4095) / 4096 * 4096")  # so that an edit seldom moves a file to another group
     math(EXPR bytes "${bytes} + ${size}")
     if(bytes GREATER TAEDA_JOINED_BYTES OR NOT folder STREQUAL last_folder)
       set(bytes ${size})
