@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "api/copy.h"
-#include "shape/elementwise.h"
 #include "core/elements.h"
+#include "shape/elementwise.h"
 
 namespace taeda::shape {
 
