@@ -250,7 +250,7 @@ def test_without_memory_nothing_is_computed():
         lambda: plain + 1, lambda: plain + taeda.ones(2, 3), lambda: taeda.ones(2, 3) @ plain.t(), plain.sum,
         lambda: plain[0, 0].item(), plain.tolist, plain.numpy, lambda: plain.fill_(1), plain.clone,
         lambda: taeda.ones(2, 3).copy_(plain), lambda: taeda.cat([plain, plain]), lambda: plain.view(3, 2).exp(),
-        lambda: bool(plain[0, 0]), lambda: repr(plain),
+        lambda: bool(plain[0, 0]), lambda: repr(plain), lambda: taeda.kron(taeda.ones(3), taeda.ones(3), out=plain),
         lambda: plain.__dlpack__(), lambda: plain.to(taeda.float64), lambda: plain.requires_grad_().mul(2),
     ):  # fmt: skip
         with pytest.raises((RuntimeError, TypeError, BufferError)):

@@ -298,6 +298,7 @@ Tensor from_storage(Storage storage, DType dtype, IntList sizes, IntList strides
 void resize_in_place(const Tensor& tensor, IntList sizes) {
   if (std::ranges::equal(sizes, tensor.sizes())) return;
   check_rank(sizes.size());
+  TAEDA_CHECK(tensor->storage(), "a tensor without memory of its own cannot be resized to ", sizes);
   int64_t count = numel_of(sizes);
   TAEDA_CHECK(!__builtin_add_overflow(count, count ? tensor.storage_offset() : 0, &count), "sizes ", sizes,
               " make more elements than 64 bits can count");

@@ -118,9 +118,9 @@ class Entry:
 
     @cached_property
     def dtypes(self) -> list[str]:
-        """The dtypes that it takes on the CPU and that Taeda has, the main ones first."""
+        """The dtypes that it takes on the CPU and that Taeda computes with, the main ones first."""
         names = [str(d).removeprefix("torch.") for d in self.info.supported_dtypes("cpu")]
-        return sorted((n for n in names if hasattr(taeda, n)), key=lambda n: (n not in MAIN, n))
+        return sorted(filter(_computes_with, names), key=lambda n: (n not in MAIN, n))
 
     @cached_property
     def backward_dtypes(self) -> set[str]:
@@ -195,12 +195,16 @@ class Entry:
         return float(max(found))
 
 
+def _computes_with(dtype: str) -> bool:
+    return hasattr(taeda, dtype) and not dtype.startswith("float8")  # which are only stored, as in most of PyTorch
+
+
 def foreign(results: Any) -> str:
     """What among PyTorch's results Taeda has no tensor for; empty where it has."""
     tensors = [r for r in flat(results) if isinstance(r, torch.Tensor)]
     if any(t.layout != torch.strided for t in tensors):
         return "sparse tensors"
-    if any(not hasattr(taeda, str(t.dtype).removeprefix("torch.")) for t in tensors):
+    if not all(_computes_with(str(t.dtype).removeprefix("torch.")) for t in tensors):
         return "dtypes that come later"
     return ""
 

@@ -18,6 +18,10 @@ KNOWN: dict[str, str] = {
         f"dtype {name}": "PyTorch makes complex32 of float16, a dtype that is not among ours: here a clear error"
         for name in ("complex", "view_as_complex", "view_as_complex_copy")
     },
+    **dict.fromkeys(
+        ("torch _local_scalar_dense", "dtype _local_scalar_dense"),
+        "PyTorch gives the first element of several; here several are an error, as for item, its caller",
+    ),
     "torch _standard_gamma_grad": "PyTorch resizes an output made like the smaller operand, so that the strides of its "
     "result depend on which operand is broadcast",
     "torch _weight_norm_interface": "PyTorch's kernel reads any layout as if it were contiguous; _weight_norm, its "
