@@ -78,6 +78,10 @@ def test_what_moves_elements(name):
         moved = function(x)
         assert moved.dtype == x.dtype
         assert taeda.equal(moved.float(), function(wide))
+    assert x[:0].float().shape == (0, 3) and x[:0].double().to(x.dtype).numel() == 0
+    leaf = wide.clone().requires_grad_()
+    (leaf.to(x.dtype).float() * wide).sum().backward()
+    assert taeda.equal(leaf.grad, wide)
     x[0, 0] = 64
     assert x[0, 0].item() == 64
     assert x.tolist() == [[64, 2, 4], [8, 16, 32]]

@@ -105,7 +105,7 @@ Tensor _chunk_cat(TensorList tensors, int64_t dim, int64_t num_chunks) {
     sizes.push_back(num_chunks);
     sizes.push_back(-1);
     Tensor whole = t;
-    if (missing[dim]) {
+    if (missing[dim]) {  // no ?:, within which GCC 12 cleans up a wrong place if the second item throws
       Tensor zeros = ops::new_zeros(t, missing);
       whole = ops::cat(std::array{t, zeros}, dim);
     }

@@ -78,7 +78,10 @@ Tensor flipud(const Tensor& self) {
 
 Tensor roll_backward(const Tensor& grad_output, IntList shifts, IntList dims) {
   shape::Dims back;
-  for (int64_t shift : shifts) back.push_back(static_cast<int64_t>(-static_cast<uint64_t>(shift)));
+  for (int64_t shift : shifts) {
+    TAEDA_CHECK(shift != INT64_MIN, "there is no shift back from ", shift);
+    back.push_back(-shift);
+  }
   return ops::roll(grad_output, back, dims);
 }
 

@@ -19,14 +19,13 @@ struct Float8 {
     uint32_t raw = std::bit_cast<uint32_t>(value), sign = raw >> 24 & 0x80u, magnitude = raw & 0x7fffffffu;
     uint32_t rounded = magnitude > 0x7f800000u ? kNaN : round(magnitude);
     if (rounded > kLargest && magnitude <= 0x7f800000u) rounded = kOverflow;
-    if (kKind == Float8Kind::FiniteOneZero && (rounded == 0 || rounded == kNaN)) sign = 0;
+    if (kOneZero && (rounded == 0 || rounded == kNaN)) sign = 0;
     bits = static_cast<uint8_t>(sign | rounded);
   }
   explicit operator float() const {
     uint32_t sign = (bits & 0x80u) << 24, magnitude = bits & 0x7fu;
-    if (kKind == Float8Kind::FiniteOneZero ? bits == kNaN : magnitude > kInfinity)
-      return std::bit_cast<float>(sign | 0x7fc00000u);
-    if (kKind == Float8Kind::IEEE && magnitude == kInfinity) return std::bit_cast<float>(sign | 0x7f800000u);
+    if (kOneZero ? bits == kNaN : magnitude > kTop) return std::bit_cast<float>(sign | 0x7fc00000u);
+    if (kKind == Float8Kind::IEEE && magnitude == kTop) return std::bit_cast<float>(sign | 0x7f800000u);
     if (magnitude >> kMantissa == 0)
       return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(static_cast<float>(magnitude) * kStep));
     return std::bit_cast<float>(sign | ((magnitude << kDropped) + kRebias));
@@ -36,14 +35,12 @@ struct Float8 {
   static constexpr int kDropped = 23 - kMantissa;  // bits of a float's mantissa that there is no room for
   static constexpr uint32_t kRebias = (127u - kBias) << 23;
   static constexpr float kStep = std::bit_cast<float>((128u - kBias - kMantissa) << 23);  // between subnormals
-  static constexpr uint32_t kInfinity = kKind == Float8Kind::IEEE ? 0x80u - (1u << kMantissa) : 0x7eu;
-  static constexpr uint32_t kLargest = kKind == Float8Kind::IEEE     ? kInfinity - 1
-                                       : kKind == Float8Kind::Finite ? 0x7eu
-                                                                     : 0x7fu;
-  static constexpr uint32_t kNaN = kKind == Float8Kind::FiniteOneZero ? 0x80u : 0x7fu;
-  static constexpr uint32_t kOverflow = kKind == Float8Kind::IEEE     ? kInfinity
-                                        : kKind == Float8Kind::Finite ? kLargest
-                                                                      : kNaN;
+  static constexpr bool kOneZero = kKind == Float8Kind::FiniteOneZero;
+  static constexpr uint32_t kNaN = kOneZero ? 0x80u : 0x7fu;
+  // Infinity, or the largest number where there is none.
+  static constexpr uint32_t kTop = kKind == Float8Kind::IEEE ? 0x80u - (1u << kMantissa) : kOneZero ? 0x7fu : 0x7eu;
+  static constexpr uint32_t kLargest = kKind == Float8Kind::IEEE ? kTop - 1 : kTop;
+  static constexpr uint32_t kOverflow = kOneZero ? kNaN : kTop;
 
   // The bits of a non-negative float, rounded to nearest even; the largest number may be exceeded.
   static uint32_t round(uint32_t magnitude) {

@@ -1,6 +1,7 @@
 // A tensor's elements as Python numbers.
 #include "api/copy.h"
 #include "autograd/meta.h"
+#include "core/elements.h"
 #include "core/warn.h"
 #include "python/member.h"
 
@@ -13,8 +14,7 @@ Tensor readable(const Tensor& tensor) {
                      result.device(), " has no elements that could be read");
     result = hooks.to_device(result, Device{});
   }
-  TAEDA_CHECK(!result.keys().has(Functionality::Memoryless),
-              "the tensor has no memory of its own whose elements could be read");
+  elements<char>(result);  // raises if there are none
   if (result->is_conj() || result->is_neg()) result = hooks.resolve(result);
   return result;
 }

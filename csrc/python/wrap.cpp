@@ -1,5 +1,5 @@
 // Values of the core as Python objects, and the types' start-up.
-#include "core/load.h"
+#include "core/elements.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -12,25 +12,22 @@ PyObject* wrap_list(const List& list, Wrap&& wrap_item) {
     PyList_SET_ITEM(result.get(), static_cast<Py_ssize_t>(i), check(wrap_item(list[i])));
   return result.release();
 }
-
-PyObject* to_number(bool value) { return PyBool_FromLong(value); }
-PyObject* to_number(int64_t value) { return PyLong_FromLongLong(value); }
-PyObject* to_number(double value) { return PyFloat_FromDouble(value); }
-PyObject* to_number(complex128 value) { return PyComplex_FromDoubles(value.real(), value.imag()); }
 }  // namespace
 
 PyObject* wrap(const Scalar& scalar) {
   switch (scalar.kind()) {
     case Scalar::Kind::Bool:
-      return to_number(scalar.to<bool>());
+      return PyBool_FromLong(scalar.to<bool>());
     case Scalar::Kind::Int:
-      return to_number(scalar.as_int());
+      return PyLong_FromLongLong(scalar.as_int());
     case Scalar::Kind::UInt:
       return PyLong_FromUnsignedLongLong(scalar.to<uint64_t>());
     case Scalar::Kind::Float:
-      return to_number(scalar.as_double());
-    default:
-      return to_number(scalar.to<complex128>());
+      return PyFloat_FromDouble(scalar.as_double());
+    default: {
+      complex128 value = scalar.to<complex128>();
+      return PyComplex_FromDoubles(value.real(), value.imag());
+    }
   }
 }
 
@@ -40,7 +37,7 @@ PyObject* wrap(const Value& value) {
     case Tag::None:
       return Py_NewRef(Py_None);
     case Tag::Bool:
-      return to_number(value.to_bool());
+      return PyBool_FromLong(value.to_bool());
     case Tag::Int:
     case Tag::UInt:
     case Tag::Float:
@@ -82,21 +79,7 @@ PyObject* wrap(const Value& value) {
 
 HeldObject::~HeldObject() { python_hooks.decref(object); }
 
-PyObject* number_at(DType dtype, const void* element) {
-  return visit_stored(dtype, [&]<class T>() -> PyObject* {
-    const T value = load<T>(element);
-    if constexpr (std::is_same_v<T, bool>)
-      return to_number(value);
-    else if constexpr (std::is_same_v<T, uint64_t>)
-      return PyLong_FromUnsignedLongLong(value);
-    else if constexpr (std::is_integral_v<T>)
-      return to_number(static_cast<int64_t>(value));
-    else if constexpr (dtype_of<T> == DType::Complex64 || dtype_of<T> == DType::Complex128)
-      return to_number(convert<complex128>(value));
-    else
-      return to_number(convert<double>(value));
-  });
-}
+PyObject* number_at(DType dtype, const void* element) { return wrap(read_number(dtype, element)); }
 
 int init_objects(PyObject* module) {
   add_tensor_getset(member_getset);

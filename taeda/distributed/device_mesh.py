@@ -5,6 +5,7 @@ As of now a group is one process, so every dimension of a mesh is of size 1 and 
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -229,10 +230,9 @@ def init_device_mesh(
     Raises:
         RuntimeError, ValueError: as in `DeviceMesh`.
     """
-    count = 1
-    for size in mesh_shape:
-        count *= size
-    return DeviceMesh(device_type, taeda.arange(count).reshape(mesh_shape), mesh_dim_names=mesh_dim_names)
+    return DeviceMesh(
+        device_type, taeda.arange(math.prod(mesh_shape)).reshape(mesh_shape), mesh_dim_names=mesh_dim_names
+    )
 
 
 def current_mesh(function: str) -> DeviceMesh:

@@ -5,7 +5,6 @@
 #include "backend/cpu/moves.h"
 #include "backend/everywhere/transfer.h"
 #include "core/elements.h"
-#include "core/load.h"
 #include "core/warn.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
@@ -55,17 +54,7 @@ Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<La
 Scalar _local_scalar_dense(const Tensor& self) {
   TAEDA_CHECK(self.numel() == 1, "expected a tensor of one element; got shape ", self.sizes());
   Tensor here = self.is_cpu() ? self : ops::_to_copy(self, {}, {}, Device{});
-  return visit_stored(here.dtype(), [&]<class T>() -> Scalar {
-    T value = load<T>(elements<T>(here));
-    if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, uint64_t>)
-      return value;
-    else if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
-      return convert<complex128>(value);
-    else if constexpr (std::is_integral_v<T>)
-      return convert<int64_t>(value);
-    else
-      return convert<double>(value);
-  });
+  return read_number(here.dtype(), elements<char>(here));
 }
 
 }  // namespace taeda::everywhere

@@ -7,38 +7,31 @@ from typing import Any
 from taeda import Tensor, nn
 
 
-class QuantStub(nn.Module):
+class _Stub(nn.Module):
+    def __init__(self, qconfig: Any = None) -> None:
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x: Tensor) -> Tensor:
+        """``x``."""
+        return x
+
+
+class QuantStub(_Stub):
     """Where quantisation begins. In a float model it is the identity.
 
     Args:
         qconfig: how to quantise here; without it, as around it.
     """
 
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
 
-    def forward(self, x: Tensor) -> Tensor:
-        """``x``."""
-        return x
-
-
-class DeQuantStub(nn.Module):
+class DeQuantStub(_Stub):
     """Where quantisation ends. In a float model it is the identity.
 
     Args:
         qconfig: how to quantise here; without it, as around it.
     """
-
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x: Tensor) -> Tensor:
-        """``x``."""
-        return x
 
 
 class QuantWrapper(nn.Module):

@@ -8,6 +8,7 @@ gives.
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -15,24 +16,19 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._explain_places import ops_table
 from taeda.func import vmap
 from taeda.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
 GRID = 4  # dimensions of a grid: batch, head, query, key
 
-_POINTWISE = frozenset(
+# Functions of elements that are not declared as pointwise ops: they are made of such, or have another name.
+_MADE_OF_POINTWISE = frozenset(
     """
-    abs absolute acos acosh add addcdiv addcmul arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh atan
-    atan2 atanh bfloat16 bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bool
-    byte ceil celu char clamp clamp_max clamp_min clip clone contiguous copysign cos cosh cpu cuda deg2rad detach
-    digamma div divide double elu empty_like eq erf erfc erfinv exp exp2 expm1 fix float float_power floor
-    floor_divide fmax fmin fmod frac full_like gcd ge gelu greater greater_equal gt half hardshrink hardsigmoid
-    hardswish hardtanh heaviside hypot int isclose isfinite isinf isnan isneginf isposinf lcm ldexp le leaky_relu
-    lerp less less_equal lgamma log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or
-    logical_xor logit logsigmoid long lt masked_fill maximum minimum mish mul multiply nan_to_num ne neg negative
-    not_equal ones_like positive pow rad2deg reciprocal relu relu6 remainder round rsqrt rsub selu sgn short sigmoid
-    sign signbit silu sin sinc sinh softplus softshrink softsign sqrt square sub subtract tan tanh tanhshrink
-    threshold to true_divide trunc type type_as where xlogy zeros_like
+    absolute arccos arccosh arcsin arcsinh arctan arctan2 arctanh bfloat16 bool byte char clip clone contiguous cpu cuda
+    detach divide double empty_like fix float float_power full_like greater greater_equal half int isclose ldexp less
+    less_equal logsigmoid long masked_fill multiply nan_to_num negative not_equal ones_like positive short softsign
+    square subtract tanhshrink to true_divide type type_as zeros_like
     """.split()  # noqa: SIM905
 )
 _REDUCTIONS = frozenset(("all", "amax", "amin", "any", "mean", "prod", "sum"))
@@ -91,6 +87,12 @@ def _reflect(op: Callable[[Any, Any], Any]) -> Callable[[OnGrid, Any], Any]:
 
 for _op in ("sub", "truediv", "floordiv", "mod", "pow", "lshift", "rshift"):
     setattr(OnGrid, f"__r{_op}__", _reflect(getattr(operator, _op)))
+
+
+@functools.cache
+def _pointwise_names() -> frozenset[str]:
+    declared = (name for name, facts in ops_table().items() if facts["kind"] == "pointwise")
+    return _MADE_OF_POINTWISE.union(name.partition(".")[0] for name in declared)
 
 
 def grid_indices(sizes: Sequence[int], device: Any) -> list[Tensor]:
@@ -153,7 +155,7 @@ def _call(func: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
         return _index(*args)
     if name == "masked_fill" and not kwargs:
         return _masked_fill(*args)
-    if name in _POINTWISE or name in ("max", "min"):
+    if name in _pointwise_names() or name in ("max", "min"):
         return _pointwise(func, args, kwargs) if _is_pointwise(name, args, kwargs) else _by_point(func, args, kwargs)
     if name in _REDUCTIONS:
         return _reduce(func, args, kwargs)
@@ -222,7 +224,7 @@ def _masked_fill(x: Tensor, mask: Tensor, value: Any) -> Any:
 def _in_place(name: str, args: Any, kwargs: dict[str, Any]) -> Any:
     """``x.op_(...)``: new values for ``x``, which must depend on all that the others depend on."""
     target, op = args[0], getattr(Tensor, name[:-1], None)
-    if not isinstance(target, OnGrid) or name[:-1] not in _POINTWISE or op is None:
+    if not isinstance(target, OnGrid) or name[:-1] not in _pointwise_names() or op is None:
         raise _refused(name)
     result = op(*args, **kwargs)
     old, new = target.values, result.values
