@@ -90,8 +90,17 @@ struct Boxing<R(Args...)> {
     return reinterpret_cast<Plain>(function)(std::forward<Args>(args)...);
   }
 
+  // The hot path: one function for all ops of the signature, of which each ends in a jump.
+  [[gnu::noinline]] static R dispatch(const Op& op, KeySet keys, Args... args) {
+    keys = keys - op.skipped();
+    uintptr_t slot = op.slot(slot_of(keys));
+    if (static_cast<intptr_t>(slot) <= 0) [[unlikely]]
+      return call_slow(op, keys, std::forward<Args>(args)...);
+    return call(reinterpret_cast<void*>(slot & ~kSlotBits), slot & kLayerBit, keys, std::forward<Args>(args)...);
+  }
+
   // What a slot that is unknown as yet, or boxed, comes to.
-  static R call_slow(const Op& op, KeySet keys, Args... args) {
+  [[gnu::noinline]] static R call_slow(const Op& op, KeySet keys, Args... args) {
     uintptr_t slot = op.resolve(keys);
     void* address = reinterpret_cast<void*>(slot & ~kSlotBits);
     if (!(slot & kBoxedBit)) return call(address, slot & kLayerBit, keys, std::forward<Args>(args)...);

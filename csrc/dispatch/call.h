@@ -15,14 +15,7 @@ struct TypedOp<R(Args...)> {
   const Op& op;
 
   // `keys` is effective already.
-  [[gnu::always_inline]] R operator()(KeySet keys, Args... args) const {
-    keys = keys - op.skipped();
-    uintptr_t slot = op.slot(slot_of(keys));
-    if (static_cast<intptr_t>(slot) <= 0) [[unlikely]]  // unknown or boxed
-      return Boxing::call_slow(op, keys, std::forward<Args>(args)...);
-    void* address = reinterpret_cast<void*>(slot & ~kSlotBits);
-    return Boxing::call(address, slot & kLayerBit, keys, std::forward<Args>(args)...);
-  }
+  R operator()(KeySet keys, Args... args) const { return Boxing::dispatch(op, keys, std::forward<Args>(args)...); }
 };
 
 // Entries of a table of kernels; the op's type chooses among the functions of that name.
