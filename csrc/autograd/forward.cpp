@@ -207,7 +207,7 @@ void give_tangent(const Tensor& made, Tensor value, int level) {
   set_tangent(made, fitted(made, std::move(value)), level);
 }
 
-void give_tangent(const std::vector<Tensor>& made, std::vector<Tensor> values, int level) {
+void give_tangent(TensorList made, std::vector<Tensor> values, int level) {
   for (size_t i = 0; i < made.size(); ++i) give_tangent(made[i], std::move(values[i]), level);
 }
 

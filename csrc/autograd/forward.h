@@ -86,7 +86,7 @@ bool has_tangents(const Args&... args) {
 // --- the ends of generated functions
 // Of a result: `value` is brought to its shape and dtype. Of several, one by one.
 TAEDA_API void give_tangent(const Tensor& made, Tensor value, int level);
-TAEDA_API void give_tangent(const std::vector<Tensor>& made, std::vector<Tensor> values, int level);
+TAEDA_API void give_tangent(TensorList made, std::vector<Tensor> values, int level);
 // Of a tensor that was written to: seen in views of it, and in its base if it is one. Undefined means zero.
 TAEDA_API void write_tangent(const Tensor& written, Tensor value, int level);
 TAEDA_API void write_tangent(TensorList written, std::vector<Tensor> values, int level);

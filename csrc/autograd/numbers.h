@@ -59,24 +59,23 @@ inline Scalar minimum(const Scalar& x, const Scalar& y) { return std::min(x.as_d
 namespace autograd {
 
 // What a node keeps of an argument that only lends its memory, and that memory lent on.
+TAEDA_API void keep(std::vector<int64_t>& kept, IntList list);
+TAEDA_API void keep(std::vector<double>& kept, std::span<const double> list);
+TAEDA_API void keep(std::vector<Scalar>& kept, std::span<const Scalar> list);
+TAEDA_API void keep(std::string& kept, std::string_view text);
+template <class Kept, class T>
+void keep(std::optional<Kept>& kept, const std::optional<T>& lent) {
+  if (lent) keep(kept.emplace(), *lent);
+}
+// The same for a closure.
 inline std::vector<int64_t> own(IntList list) { return {list.begin(), list.end()}; }
-inline std::vector<double> own(std::span<const double> list) { return {list.begin(), list.end()}; }
-inline std::vector<Scalar> own(std::span<const Scalar> list) { return {list.begin(), list.end()}; }
-inline std::vector<Tensor> own(TensorList list) { return {list.begin(), list.end()}; }
 inline std::string own(std::string_view text) { return std::string(text); }
 template <class T>
 auto own(const std::optional<T>& value) {
   return value ? std::make_optional(own(*value)) : std::nullopt;
 }
 // The sizes of every tensor of a list, each preceded by how many they are: `tensors.sizes()` in a derivative.
-inline std::vector<int64_t> pack_sizes(TensorList list) {
-  std::vector<int64_t> packed;
-  for (const Tensor& t : list) {
-    packed.push_back(t.dim());
-    packed.insert(packed.end(), t.sizes().begin(), t.sizes().end());
-  }
-  return packed;
-}
+TAEDA_API std::vector<int64_t> pack_sizes(TensorList list);
 inline IntList view_of(const std::vector<int64_t>& list) { return list; }
 inline std::span<const double> view_of(const std::vector<double>& list) { return list; }
 inline std::span<const Scalar> view_of(const std::vector<Scalar>& list) { return list; }
@@ -100,10 +99,7 @@ Value box(const std::optional<T>& value) {
   return value ? box(*value) : Value();
 }
 
-inline void fill_undefined(std::span<Tensor> grads, std::span<const InputMetadata> metadata) {
-  for (size_t i = 0; i < grads.size(); ++i)
-    if (!grads[i].defined() && metadata[i].is_defined()) grads[i] = metadata[i].zeros();
-}
+TAEDA_API void fill_undefined(std::span<Tensor> grads, std::span<const InputMetadata> metadata);
 
 // A derivative's list of gradients into the node's results.
 inline void place_list(std::vector<Tensor> list, std::span<Tensor> target) {

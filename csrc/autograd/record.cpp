@@ -8,15 +8,15 @@ void collect_one(Node& node, TensorList list) {
   for (const Tensor& t : list) collect_one(node, t);
 }
 
-void set_history(const Tensor& result, const Ref<Node>& node) {
+void set_history(const Tensor& result, Node& node) {
   if (!result.defined() || !is_differentiable(result.dtype())) {
-    node->add_undefined_metadata();
+    node.add_undefined_metadata();
     return;
   }
-  set_gradient_edge(result, Edge(node, node->add_metadata(result)));
+  set_gradient_edge(result, Edge(Ref<Node>(&node), node.add_metadata(result)));
 }
 
-void set_history(std::span<const Tensor> results, const Ref<Node>& node) {
+void set_history(std::span<const Tensor> results, Node& node) {
   for (const Tensor& result : results) set_history(result, node);
 }
 
@@ -36,19 +36,19 @@ void check_inplace_recorded(const Tensor& self) {
               "a tensor made in inference mode cannot be written to in place where the call is recorded: clone() it");
 }
 
-void rebase_history(const Tensor& self, const Ref<Node>& node) {
+void rebase_history(const Tensor& self, Node& node) {
   if (!self.defined() || !is_differentiable(self.dtype())) {
-    node->add_undefined_metadata();
+    node.add_undefined_metadata();
     return;
   }
   AutogradMeta* meta = meta_of(self);
   if (meta && meta->view)
-    rebase_view(self, node);
+    rebase_view(self, Ref<Node>(&node));
   else
-    set_gradient_edge(self, Edge(node, node->add_metadata(self)));
+    set_gradient_edge(self, Edge(Ref<Node>(&node), node.add_metadata(self)));
 }
 
-void rebase_history(TensorList list, const Ref<Node>& node) {
+void rebase_history(TensorList list, Node& node) {
   for (const Tensor& t : list) {
     TAEDA_CHECK(
         !t.defined() || !meta_of(t) || !meta_of(t)->view,

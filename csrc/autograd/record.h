@@ -24,17 +24,17 @@
 //     if (records) {
 //       node = make_node<MulBackward0>();
 //       collect(*node, self, other);                    // edge i = tensor argument i, lists expanded
-//       if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
-//       if (node->should_compute(0)) node->other_ = SavedTensor(other, false);
+//       if (node->should_compute(1)) node->self_.save(self);
+//       if (node->should_compute(0)) node->other_.save(other);
 //     }
 //     auto made = [&] { BelowAutograd guard; return <below Autograd>; }();
-//     if (records) set_history(made, node);             // then: node->result_ = SavedTensor(made, true);
+//     if (records) set_history(made, *node);             // then: node->result_.save(made, true);
 //     if (forward) mul_tangent(made, self, other);
 //     return made;
 //   }
 //
 // In place:   check_inplace(self, true) first; the node saves a clone of self where the derivative reads it;
-//             then rebase_history(self, node) and SavedTensor(self, true) where it reads the result.
+//             then rebase_history(self, *node) and save(self, true) where it reads the result.
 // out=:       check_out("add", out) in front of collecting nothing: out= calls are not differentiable.
 // Views:      the Autograd function as above (redispatching with only Autograd skipped); the ADInplaceOrView function
 //               return as_view(self, <below>, [&] { return make_replay([dim](const Tensor& base) {…}); });
@@ -72,11 +72,11 @@ void collect(Node& node, const Args&... args) {
 
 // --- results. Each call announces one more result; skip_output keeps the count for one without a gradient. Integer
 // and undefined results have none by themselves.
-TAEDA_API void set_history(const Tensor& result, const Ref<Node>& node);
-TAEDA_API void set_history(std::span<const Tensor> results, const Ref<Node>& node);
-inline void skip_output(const Ref<Node>& node) { node->add_undefined_metadata(); }
+TAEDA_API void set_history(const Tensor& result, Node& node);
+TAEDA_API void set_history(std::span<const Tensor> results, Node& node);
+inline void skip_output(Node& node) { node.add_undefined_metadata(); }
 template <class... Ts>
-void set_history(const std::tuple<Ts...>& results, const Ref<Node>& node) {
+void set_history(const std::tuple<Ts...>& results, Node& node) {
   std::apply([&](const Ts&... parts) { (set_history(parts, node), ...); }, results);
 }
 
@@ -90,8 +90,8 @@ inline void check_inplace(TensorList list, bool recorded) {
   if (recorded)
     for (const Tensor& t : list) check_inplace_recorded(t);
 }
-TAEDA_API void rebase_history(const Tensor& self, const Ref<Node>& node);
-TAEDA_API void rebase_history(TensorList list, const Ref<Node>& node);
+TAEDA_API void rebase_history(const Tensor& self, Node& node);
+TAEDA_API void rebase_history(TensorList list, Node& node);
 // Counts a write; `op` (a string that lives forever) is named if a saved tensor turns out to be stale.
 TAEDA_API void bump(const Tensor& t, const char* op);
 TAEDA_API void bump(TensorList list, const char* op);

@@ -55,7 +55,7 @@ struct Packed final : RefCounted {
 
 }  // namespace
 
-SavedTensor::SavedTensor(const Tensor& tensor, bool is_output) {
+void SavedTensor::save(const Tensor& tensor, bool is_output) {
   if (!tensor.defined()) return;
   TAEDA_CHECK(!tensor->is_inference(),
               "a tensor made in inference mode cannot be saved for backward: clone() it outside of inference mode");
@@ -134,11 +134,9 @@ Tensor SavedTensor::unpack_packed(Node* owner) const {
   return input;
 }
 
-std::vector<SavedTensor> save_list(TensorList tensors, bool is_output) {
-  std::vector<SavedTensor> saved;
+void save_list(std::vector<SavedTensor>& saved, TensorList tensors, bool is_output) {
   saved.reserve(tensors.size());
-  for (const Tensor& t : tensors) saved.emplace_back(t, is_output);
-  return saved;
+  for (const Tensor& t : tensors) saved.emplace_back().save(t, is_output);
 }
 
 std::vector<Tensor> unpack_list(std::span<const SavedTensor> saved, Node* owner) {

@@ -16,10 +16,7 @@ struct SavedTensorHooks : RefCounted {
 // own result is saved without the reference from result to node, which would keep both alive for good.
 class TAEDA_API SavedTensor {
  public:
-  SavedTensor() = default;
-  SavedTensor(const Tensor& tensor, bool is_output);  // an undefined tensor unpacks as undefined
-  SavedTensor(SavedTensor&&) noexcept = default;
-  SavedTensor& operator=(SavedTensor&&) noexcept = default;
+  void save(const Tensor& tensor, bool is_output = false);  // once; an undefined tensor unpacks as undefined
 
   // `owner` is the node that saved it. RuntimeError when written to since, or when released. A saved result gets its
   // history back only `with_history`, as nothing reads it otherwise.
@@ -42,7 +39,7 @@ class TAEDA_API SavedTensor {
   bool released_ = false;
 };
 
-TAEDA_API std::vector<SavedTensor> save_list(TensorList tensors, bool is_output);
+TAEDA_API void save_list(std::vector<SavedTensor>& saved, TensorList tensors, bool is_output = false);
 TAEDA_API std::vector<Tensor> unpack_list(std::span<const SavedTensor> saved, Node* owner);
 inline void reset_list(std::span<SavedTensor> saved) {
   for (SavedTensor& s : saved) s.reset();

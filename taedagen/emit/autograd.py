@@ -30,10 +30,20 @@ class Member:
 
     name: str
     cpp_type: str
-    save: str  # the statement's right-hand side
+    value: str  # what is kept
     source: str  # the argument it is of
     after: bool = False  # of the results: saved once they exist
     used_by: set[int] = field(default_factory=set)  # indices of the gradients whose formula reads it
+
+    @property
+    def save(self) -> str:
+        """The statement that keeps it."""
+        if self.cpp_type == "SavedTensor":
+            return f"node->{self.name}.save({self.value});"
+        if self.cpp_type == "std::vector<SavedTensor>":
+            return f"save_list(node->{self.name}, {self.value});"
+        lends = any(owned in self.cpp_type for owned in _OWNED.values())
+        return f"keep(node->{self.name}, {self.value});" if lends else f"node->{self.name} = {self.value};"
 
 
 @dataclass
@@ -140,32 +150,26 @@ def _argument_members(op: Op, argument: Argument, how: dict[str, set[int]]) -> l
     if argument.type.is_tensor and argument.type.is_list and set(how) == {"sizes"}:
         return [Member(f"{name}_sizes_", "std::vector<int64_t>", f"pack_sizes({spelled})", name, used_by=everyone)]
     if argument.type.is_tensor and argument.type.is_list:
-        return [Member(f"{name}_", "std::vector<SavedTensor>", f"save_list({spelled}, false)", name, used_by=everyone)]
+        return [Member(f"{name}_", "std::vector<SavedTensor>", spelled, name, used_by=everyone)]
     if argument.type.is_tensor and "value" in how:
         is_target = op.variant == "inplace" and name == op.schema.arguments[0].name
-        value = f"SavedTensor({'original' if is_target else spelled}, false)"
-        return [Member(f"{name}_", "SavedTensor", value, name, used_by=everyone)]
+        return [Member(f"{name}_", "SavedTensor", "before" if is_target else spelled, name, used_by=everyone)]
     if argument.type.is_tensor:
         return _geometry_members(name, spelled, set(how), everyone, after=False)
     kind = argument_kind(argument.type)
     owned = _OWNED.get(kind, cpp.cpp_type(argument.type).removeprefix("const ").removesuffix("&"))
     if kind in _OWNED and argument.type.optional:
         owned = f"std::optional<{owned}>"
-        return [Member(f"{name}_", owned, f"own({spelled})", name, used_by=everyone)]
-    value = f"own({spelled})" if kind in _OWNED else spelled
-    return [Member(f"{name}_", owned, value, name, used_by=everyone)]
+    return [Member(f"{name}_", owned, spelled, name, used_by=everyone)]
 
 
 def _geometry_members(name: str, spelled: str, how: set[str], everyone: set[int], after: bool) -> list[Member]:
     members = []
     if how & {"sizes", "size", "dim", "numel"}:
-        members.append(
-            Member(f"{name}_sizes_", "std::vector<int64_t>", f"own({spelled}.sizes())", name, after, everyone)
-        )
+        members.append(Member(f"{name}_sizes_", "std::vector<int64_t>", f"{spelled}.sizes()", name, after, everyone))
     for question, cpp_type in (("strides", "std::vector<int64_t>"), ("dtype", "DType"), ("storage_offset", "int64_t")):
         if question in how:
-            value = f"own({spelled}.strides())" if question == "strides" else f"{spelled}.{question}()"
-            members.append(Member(f"{name}_{question}_", cpp_type, value, name, after, everyone))
+            members.append(Member(f"{name}_{question}_", cpp_type, f"{spelled}.{question}()", name, after, everyone))
     return members
 
 
@@ -175,9 +179,9 @@ def _result_members(op: Op, name: str, index: int, how: dict[str, set[int]]) -> 
     text = op.schema.arguments[0].name if op.variant == "inplace" else f"std::get<{index}>(made)" if many else "made"
     returned = op.declaration.schema.returns[index].type
     if returned.is_list:
-        return [Member(f"{name}_", "std::vector<SavedTensor>", f"save_list({text}, true)", name, True, everyone)]
+        return [Member(f"{name}_", "std::vector<SavedTensor>", f"{text}, true", name, True, everyone)]
     if "value" in how:
-        return [Member(f"{name}_", "SavedTensor", f"SavedTensor({text}, true)", name, True, everyone)]
+        return [Member(f"{name}_", "SavedTensor", f"{text}, true", name, True, everyone)]
     return _geometry_members(name, text, set(how), everyone, after=True)
 
 
@@ -249,7 +253,10 @@ def _layers(plan: Plan, op: Op, derivative: Derivative | None, done: set[str]) -
             done.add(derivative.struct)
             local += _node(derivative)
         if derivative and op.variant != "out":
-            local += tangent_function(op, derivative.gradients, _result_names(op.declaration))
+            tangent = tangent_function(op, derivative.gradients, _result_names(op.declaration))
+            if tangent[0] not in done:  # in-place forms share theirs
+                done.add(tangent[0])
+                local += tangent
         functions += [*_function(plan, op, derivative), ""]
     elif plan.has_autograd_layer(op):
         functions += [*_plain(plan, op), ""]
@@ -482,15 +489,27 @@ def _function(plan: Plan, op: Op, derivative: Derivative | None) -> list[str]:
         f"  const bool records = recording({tensors}), forward = has_tangents({tensors});",
         f"  if (!records && !forward) [[likely]] return {cpp.call(op, 'keys')};",
     ]
-    if derivative and reads_overwritten(op, derivative.gradients):
-        lines.append(f"  Tensor before = forward ? clone_for_inplace({first}) : Tensor();")
+    if derivative:
+        lines += _before(op, derivative)
     lines += _node_of(op, derivative)
     lines += _done_below(op, guard) if inplace else _made_below(op, guard)
-    lines += [f"  if (records) rebase_history({first}, node);"] if inplace else _set_history(op)
+    lines += [f"  if (records) rebase_history({first}, *node);"] if inplace else _set_history(op)
     lines.append(f"  if (forward) {_tangent_call(op, derivative)}")
     late = [_save(derivative, m) for m in derivative.members if m.after] if derivative else []
     lines += _when_recording(late)
     return [*lines, *([] if inplace else ["  return made;"]), "}"]
+
+
+def _before(op: Op, derivative: Derivative) -> list[str]:
+    """What an in-place op overwrites, if a derivative reads it."""
+    recorded = any(m.value == "before" for m in derivative.members)
+    forward = reads_overwritten(op, derivative.gradients)
+    if not recorded and not forward:
+        return []
+    clone = f"clone_for_inplace({cpp.identifier(op.schema.arguments[0].name)})"
+    if recorded and forward:
+        return [f"  Tensor before = {clone};"]
+    return [f"  Tensor before = {'records' if recorded else 'forward'} ? {clone} : Tensor();"]
 
 
 def _tangent_call(op: Op, derivative: Derivative | None) -> str:
@@ -514,8 +533,6 @@ def _node_of(op: Op, derivative: Derivative | None) -> list[str]:
     if derivative is None:
         lines += [f'node = Ref<Node>(new NotDifferentiable("{op.schema.name}"));', collect]
         return ["  Ref<Node> node;", *_when_recording(lines)]
-    if op.variant == "inplace" and any("original" in m.save for m in derivative.members):
-        lines.append(f"Tensor original = clone_for_inplace({first});")
     lines += [f"node = make_node<{derivative.struct}>();", collect]
     if any(a.type.is_list for a in derivative.differentiable):
         lines += [f"node->{a.name}_count_ = count_of({cpp.identifier(a.name)});" for a in derivative.differentiable]
@@ -524,25 +541,24 @@ def _node_of(op: Op, derivative: Derivative | None) -> list[str]:
 
 
 def _save(derivative: Derivative, member: Member) -> str:
-    statement = f"node->{member.name} = {member.save};"
     everyone = set(range(len(derivative.differentiable)))
     if (
         "SavedTensor" not in member.cpp_type
         or member.used_by >= everyone
         or any(a.type.is_list for a in derivative.differentiable)
     ):
-        return statement
+        return member.save
     wanted = " || ".join(f"node->should_compute({i})" for i in sorted(member.used_by))
-    return f"if ({wanted}) {statement}"
+    return f"if ({wanted}) {member.save}"
 
 
 def _set_history(op: Op) -> list[str]:
     """Results that the declaration calls non-differentiable are skipped."""
     skipped = str(op.declaration.options.get("nondiff", "")).split()
     if not skipped:
-        return ["  if (records) set_history(made, node);"]
+        return ["  if (records) set_history(made, *node);"]
     return _when_recording([
-        "skip_output(node);" if result.name in skipped else f"set_history(std::get<{i}>(made), node);"
+        "skip_output(*node);" if result.name in skipped else f"set_history(std::get<{i}>(made), *node);"
         for i, result in enumerate(op.schema.returns)
     ])  # fmt: skip
 

@@ -19,32 +19,47 @@ from taedagen.opdef.schema import Argument
 _TANGENT = "_tangent"  # a rule's parameter ``self_tangent`` is the tangent of ``self``
 
 
+def tangent_name(op: Op) -> str:
+    """An in-place op shares the function of the op that it is a form of."""
+    return f"{(_form(op, 'functional') or op).cpp_name}_tangent"
+
+
 def tangent_function(op: Op, gradients: dict[str, Expr], result_names: list[str]) -> list[str]:
-    """``mul_tangent(made, self, other)``; of an in-place op ``mul__tangent(before, self, other)``, where ``before`` is
-    what ``self`` was and None if nothing reads it."""
-    parameters = [f"[[maybe_unused]] {p}" for p in cpp.parameters(op.schema.arguments).split(", ")]
-    first = "const Tensor& before" if op.variant == "inplace" else f"const {cpp.return_type(op)}& made"
-    lines = [f"void {op.cpp_name}_tangent([[maybe_unused]] {first}, {', '.join(parameters)}) {{"]
+    """``mul_tangent(made, self, other)``. For an in-place op ``made`` is ``self`` as written to and ``self`` is what it
+    was before, or the same tensor if nothing reads that."""
+    first = f"const {cpp.return_type(op)}&"
+    if op.variant == "inplace":
+        first = cpp.cpp_type(op.schema.arguments[0].type)
+    elif first == "const std::vector<Tensor>&":
+        first = "TensorList"
+    parameters = [f"{first} made", *cpp.parameters(op.schema.arguments).split(", ")]
+    lines = [f"void {tangent_name(op)}({', '.join(f'[[maybe_unused]] {p}' for p in parameters)}) {{"]
     lines.append("  for (EachLevel level; level.next();) {")
     lines += [f"    {line}" for line in _body(op, gradients, result_names)]
     return [*lines, "  }", "}"]
 
 
 def call_tangent(op: Op, gradients: dict[str, Expr]) -> str:
-    values = cpp.names(op.schema.arguments)
+    values = [cpp.identifier(a.name) for a in op.schema.arguments]
+    made = "made"
     if op.variant == "inplace":
-        return f"{op.cpp_name}_tangent({'before' if reads_overwritten(op, gradients) else '{}'}, {values});"
-    return f"{op.cpp_name}_tangent(made, {values});"
+        made = values[0]
+        values[0] = "before" if reads_overwritten(op, gradients) else made
+    return f"{tangent_name(op)}({', '.join([made, *values])});"
+
+
+def _form(op: Op, variant: str) -> Op | None:
+    return next((o for o in op.declaration.ops() if o.variant == variant and o.numbers == op.numbers), None)
 
 
 def reads_overwritten(op: Op, gradients: dict[str, Expr]) -> bool:
-    """Whether an in-place op's tangent needs what ``self`` was before."""
+    """Whether an in-place op's tangent reads the elements that ``self`` had before."""
     if op.variant != "inplace":
         return False
     first = op.schema.arguments[0].name
     if op.declaration.tangent is not None:
         return bool({first, first + _TANGENT} & set(inspect.signature(op.declaration.tangent).parameters))
-    return first in used_arguments(list(gradients.values()))
+    return "value" in used_arguments(list(gradients.values())).get(first, ())
 
 
 def rule_roots(op: Op) -> list[Expr]:
@@ -58,35 +73,29 @@ def rule_roots(op: Op) -> list[Expr]:
 
 def _body(op: Op, gradients: dict[str, Expr], result_names: list[str]) -> list[str]:
     wanted = [a for a in op.schema.arguments if a.type.is_tensor and a.name in gradients]
-    written = op.variant == "inplace"
-    target = cpp.identifier(op.schema.arguments[0].name) if written else "made"
-    end = f"{'write' if written else 'give'}_tangent({target}, "
+    end = f"{'write' if _form(op, 'inplace') else 'give'}_tangent(made, "
     if not wanted:
-        return [f"{end}{{}}, level);"] if written else ["(void)level;"]
+        return [f"{end}{{}}, level);"]
     if op.declaration.tangent is not None:
         return _declared(op, _known(op, gradients, result_names), end, wanted)
     if is_view(op):
         return _same_view(op, end)
     if op.declaration.kind == "pointwise" and len(op.declaration.schema.returns) == 1:
-        return _diagonal(op, gradients, _known(op, gradients, result_names), target, end)
-    return _transposed(op, gradients, _known(op, gradients, result_names), target, wanted, end)
+        return _diagonal(op, gradients, _known(op, gradients, result_names), end)
+    return _transposed(op, gradients, _known(op, gradients, result_names), wanted, end)
 
 
 def _known(op: Op, gradients: dict[str, Expr], result_names: list[str]) -> dict[str, Typed]:
     """What the formulas may read: results, then arguments, as what a derivative saves."""
-    written = op.variant == "inplace"
     known: dict[str, Typed] = {}
     for i, (name, returned) in enumerate(zip(result_names, op.declaration.schema.returns, strict=True)):
-        text = cpp.identifier(op.schema.arguments[0].name) if written else "made"
-        text = f"std::get<{i}>(made)" if len(result_names) > 1 else text
+        text = f"std::get<{i}>(made)" if len(result_names) > 1 else "made"
         known[name] = Typed(text, argument_kind(returned.type))
     used = used_arguments(list(gradients.values()))
     for a in op.schema.arguments:
         known[a.name] = Typed(cpp.identifier(a.name), argument_kind(a.type))
         if a.type.is_tensor and a.type.is_list and "sizes" in used.get(a.name, ()):
             known[f"{a.name}.sizes"] = Typed(f"IntList({a.name}_sizes)", "IntList")
-    if reads_overwritten(op, gradients):
-        known[op.schema.arguments[0].name] = Typed("before", "Tensor")
     return known
 
 
@@ -102,8 +111,8 @@ def _same_view(op: Op, end: str) -> list[str]:
     ]
 
 
-def _diagonal(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], target: str, end: str) -> list[str]:
-    lines = [f"Diagonal jacobian({target}, level);"]
+def _diagonal(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], end: str) -> list[str]:
+    lines = ["Diagonal jacobian(made, level);"]
     for name, root in gradients.items():
         lowering = Lowering(op.declaration, known | {"grad": Typed("grad", "Tensor")})
         (value,) = lowering.lower([root])
@@ -117,11 +126,13 @@ def _diagonal(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], targe
     return [*lines, f"{end}jacobian.sum(), level);"]
 
 
-def _transposed(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], target: str,
+def _transposed(op: Op, gradients: dict[str, Expr], known: dict[str, Typed],
                 wanted: list[Argument], end: str) -> list[str]:  # fmt: skip
     used = used_arguments(list(gradients.values()))
-    lines = [f"if (!({' || '.join(_has(a) for a in wanted)})) continue;" if op.variant != "inplace" else ""]
-    lines += [f'Transposed jacobian("{op.schema.name}", {target}, level{_skipped(op)});']
+    inplace = _form(op, "inplace")
+    none = f"{{ {end}{{}}, level); continue; }}" if inplace else "continue;"
+    lines = [f"if (!({' || '.join(_has(a) for a in wanted)})) {none}"]
+    lines += [f'Transposed jacobian("{op.schema.name}", made, level{_skipped(op)});']
     if "grad" in used or "grads" not in used:
         lines += ["const Tensor& grad = jacobian.grads()[0];", "if (!grad.defined()) continue;"]
         known = known | {"grad": Typed("grad", "Tensor")}
@@ -138,9 +149,9 @@ def _transposed(op: Op, gradients: dict[str, Expr], known: dict[str, Typed], tar
         if name.endswith(".sizes")
     ]
     lines += _additions(op, gradients, known, wanted)
-    if op.variant == "inplace":
+    if inplace:
         many = op.schema.arguments[0].type.is_list
-        return [*filter(None, lines), f"{end}{'jacobian.finish()' if many else 'jacobian.finish()[0]'}, level);"]
+        return [*lines, f"{end}{'jacobian.finish()' if many else 'jacobian.finish()[0]'}, level);"]
     return [*lines, "jacobian.give();"]
 
 

@@ -195,7 +195,7 @@ struct Call {
     if (autograd::AutogradMeta* meta = autograd::meta_of(made); meta && meta->view && node)
       meta->view->creation = autograd::Creation::CustomFunction;
     if (differentiable)
-      autograd::set_history(made, node);
+      autograd::set_history(made, *node);
     else if (node)
       node->add_metadata(made);
     return result;
@@ -209,7 +209,7 @@ struct Call {
     }
     autograd::check_inplace(t, true);
     TAEDA_CHECK(is_only || !t->is_view(), "a Function that writes to a view must return it alone: write to a clone");
-    autograd::rebase_history(t, node);
+    autograd::rebase_history(t, *node);
     return Owned::borrow(output);
   }
 
@@ -229,7 +229,7 @@ struct Call {
                        Py_TYPE(object)->tp_name, ": keep other things as attributes of ctx");
       Tensor t = object == Py_None ? Tensor() : unwrap(object);
       bool own = t.defined() && t->has_grad_flag() && autograd::grad_fn(t).get() == node.get();
-      node->saved.emplace_back(t, own || (t.defined() && contains(ctx().dirty_tensors, object)));
+      node->saved.emplace_back().save(t, own || (t.defined() && contains(ctx().dirty_tensors, object)));
     }
     Py_CLEAR(ctx().to_save);
   }
@@ -426,7 +426,7 @@ PyObject* not_differentiable_again(PyObject*, PyObject* tuple) {
         continue;
       }
       Tensor result = autograd::detach(unwrap(object));
-      autograd::set_history(result, node);
+      autograd::set_history(result, *node);
       PyTuple_SET_ITEM(results.get(), i, check(wrap(std::move(result))));
     }
     return PyTuple_Check(tuple) ? results.release() : Py_NewRef(PyTuple_GET_ITEM(results.get(), 0));

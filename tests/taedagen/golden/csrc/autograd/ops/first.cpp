@@ -29,7 +29,7 @@ void twice_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const T
       jacobian.add(self, [&]([[maybe_unused]] const Tensor& grad) -> Tensor {
         return ops::twice(grad);
       });
-    give_tangent(made, jacobian.sum(), level);
+    write_tangent(made, jacobian.sum(), level);
   }
 }
 }  // namespace
@@ -47,23 +47,11 @@ Tensor autograd::twice(KeySet keys, const Tensor& self) {
     BelowAutograd guard;
     return table::twice_plain(keys, self);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) twice_tangent(made, self);
   return made;
 }
 
-namespace {
-void twice__tangent([[maybe_unused]] const Tensor& before, [[maybe_unused]] const Tensor& self) {
-  for (EachLevel level; level.next();) {
-    Diagonal jacobian(self, level);
-    if (has_tangent(self, level))
-      jacobian.add(self, [&]([[maybe_unused]] const Tensor& grad) -> Tensor {
-        return ops::twice(grad);
-      });
-    write_tangent(self, jacobian.sum(), level);
-  }
-}
-}  // namespace
 // tests/taedagen/tiny/first.py:6
 void autograd::twice_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
@@ -79,8 +67,8 @@ void autograd::twice_(KeySet keys, const Tensor& self) {
     Below guard(Functionality::Autograd);
     table::twice__plain(keys, self);
   }
-  if (records) rebase_history(self, node);
-  if (forward) twice__tangent({}, self);
+  if (records) rebase_history(self, *node);
+  if (forward) twice_tangent(self, self);
 }
 
 // tests/taedagen/tiny/first.py:6
@@ -147,7 +135,7 @@ Tensor autograd::turned(KeySet keys, const Tensor& self, int64_t dim0, int64_t d
     Below guard(Functionality::Autograd);
     return table::turned_plain(keys, self, dim0, dim1);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) turned_tangent(made, self, dim0, dim1);
   return made;
 }

@@ -56,14 +56,14 @@ Tensor autograd::mul(KeySet keys, const Tensor& self, const Tensor& other) {
   if (records) {
     node = make_node<MulBackward0>();
     collect(*node, self, other);
-    if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
-    if (node->should_compute(0)) node->other_ = SavedTensor(other, false);
+    if (node->should_compute(1)) node->self_.save(self);
+    if (node->should_compute(0)) node->other_.save(other);
   }
   auto made = [&] {
     BelowAutograd guard;
     return table::mul_Tensor(keys, self, other);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) mul_tangent(made, self, other);
   return made;
 }
@@ -106,7 +106,7 @@ Tensor autograd::mul(KeySet keys, const Tensor& self, const Scalar& other) {
     BelowAutograd guard;
     return table::mul_Scalar(keys, self, other);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) mul_tangent(made, self, other);
   return made;
 }
@@ -132,7 +132,7 @@ void cubed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const T
       jacobian.add(self, [&]([[maybe_unused]] const Tensor& grad) -> Tensor {
         return ops::mul(grad, ops::mul(ops::mul(self, self), Scalar(int64_t{3})));
       });
-    give_tangent(made, jacobian.sum(), level);
+    write_tangent(made, jacobian.sum(), level);
   }
 }
 }  // namespace
@@ -145,49 +145,36 @@ Tensor autograd::cubed(KeySet keys, const Tensor& self) {
   if (records) {
     node = make_node<CubedBackward0>();
     collect(*node, self);
-    node->self_ = SavedTensor(self, false);
+    node->self_.save(self);
   }
   auto made = [&] {
     BelowAutograd guard;
     return table::cubed_plain(keys, self);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) cubed_tangent(made, self);
   return made;
 }
 
-namespace {
-void cubed__tangent([[maybe_unused]] const Tensor& before, [[maybe_unused]] const Tensor& self) {
-  for (EachLevel level; level.next();) {
-    Diagonal jacobian(self, level);
-    if (has_tangent(self, level))
-      jacobian.add(self, [&]([[maybe_unused]] const Tensor& grad) -> Tensor {
-        return ops::mul(grad, ops::mul(ops::mul(before, before), Scalar(int64_t{3})));
-      });
-    write_tangent(self, jacobian.sum(), level);
-  }
-}
-}  // namespace
 // tests/taedagen/tiny/second.py:17
 void autograd::cubed_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
   const bool records = recording(self), forward = has_tangents(self);
   if (!records && !forward) [[likely]] return table::cubed__plain(keys, self);
-  Tensor before = forward ? clone_for_inplace(self) : Tensor();
+  Tensor before = clone_for_inplace(self);
   Ref<CubedBackward0> node;
   if (records) {
     check_inplace(self, true);
-    Tensor original = clone_for_inplace(self);
     node = make_node<CubedBackward0>();
     collect(*node, self);
-    node->self_ = SavedTensor(original, false);
+    node->self_.save(before);
   }
   {
     Below guard(Functionality::Autograd);
     table::cubed__plain(keys, self);
   }
-  if (records) rebase_history(self, node);
-  if (forward) cubed__tangent(before, self);
+  if (records) rebase_history(self, *node);
+  if (forward) cubed_tangent(self, before);
 }
 
 // tests/taedagen/tiny/second.py:17
@@ -243,15 +230,15 @@ Tensor autograd::weighed(KeySet keys, const Tensor& self, const Tensor& other, c
   if (records) {
     node = make_node<WeighedBackward0>();
     collect(*node, self, other);
-    if (node->should_compute(1)) node->self_ = SavedTensor(self, false);
-    node->other_ = SavedTensor(other, false);
+    if (node->should_compute(1)) node->self_.save(self);
+    node->other_.save(other);
     node->weight_ = weight;
   }
   auto made = [&] {
     BelowAutograd guard;
     return table::weighed_plain(keys, self, other, weight);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) weighed_tangent(made, self, other, weight);
   return made;
 }
@@ -297,13 +284,13 @@ Tensor autograd::smooth(KeySet keys, const Tensor& self, std::string_view how) {
   if (records) {
     node = make_node<SmoothBackward0>();
     collect(*node, self);
-    node->self_ = SavedTensor(self, false);
+    node->self_.save(self);
   }
   auto made = [&] {
     BelowAutograd guard;
     return table::smooth_plain(keys, self, how);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) smooth_tangent(made, self, how);
   return made;
 }
@@ -342,13 +329,13 @@ Tensor autograd::counted(KeySet keys, const Tensor& self) {
   if (records) {
     node = make_node<CountedBackward0>();
     collect(*node, self);
-    node->self_ = SavedTensor(self, false);
+    node->self_.save(self);
   }
   auto made = [&] {
     BelowAutograd guard;
     return table::counted_plain(keys, self);
   }();
-  if (records) set_history(made, node);
+  if (records) set_history(made, *node);
   if (forward) counted_tangent(made, self);
   return made;
 }
