@@ -41,8 +41,10 @@ PyObject* guarded(const char* function, Body&& body) noexcept {
 // Without the GIL for the scope.
 class NoGil {
  public:
-  NoGil() : state_(PyEval_SaveThread()) {}
-  ~NoGil() { PyEval_RestoreThread(state_); }
+  explicit NoGil(bool unlocks = true) : state_(unlocks ? PyEval_SaveThread() : nullptr) {}
+  ~NoGil() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
   NoGil(const NoGil&) = delete;
 
  private:

@@ -66,41 +66,16 @@ struct FloatArg {
   double get() const { return value; }
 };
 
+constexpr size_t kMaxInts = 8;
+bool read_ints(PyObject* const* items, Py_ssize_t n, int64_t* values, size_t& count);
+bool read_int_list(PyObject* from, int lone, int64_t* values, size_t& count);
 // A tuple or list of ints; with `lone` also one int, `lone` times.
 template <int lone>
 struct IntListArg {
-  int64_t values[8];
+  int64_t values[kMaxInts];
   size_t count;
-  bool read(PyObject* from) {
-    if (lone > 0 && PyLong_CheckExact(from)) {
-      IntArg one;
-      if (!one.read(from)) return false;
-      count = lone;
-      for (size_t i = 0; i < count; ++i) values[i] = one.value;
-      return true;
-    }
-    PyObject** items;
-    if (PyTuple_CheckExact(from) || Py_TYPE(from) == size_type) {
-      items = &PyTuple_GET_ITEM(from, 0);
-      count = static_cast<size_t>(PyTuple_GET_SIZE(from));
-    } else if (PyList_CheckExact(from)) {
-      items = reinterpret_cast<PyListObject*>(from)->ob_item;
-      count = static_cast<size_t>(PyList_GET_SIZE(from));
-    } else {
-      return false;
-    }
-    return count <= 8 && read_items(items, static_cast<Py_ssize_t>(count));
-  }
-  bool read_items(PyObject* const* items, Py_ssize_t n) {
-    count = static_cast<size_t>(n);
-    if (count > 8) return false;
-    for (size_t i = 0; i < count; ++i) {
-      IntArg item;
-      if (!item.read(items[i])) return false;
-      values[i] = item.value;
-    }
-    return true;
-  }
+  bool read(PyObject* from) { return read_int_list(from, lone, values, count); }
+  bool read_items(PyObject* const* items, Py_ssize_t n) { return read_ints(items, n, values, count); }
   IntList get() const { return {values, count}; }
 };
 
@@ -141,14 +116,11 @@ PyObject* wrap_result(const Name& name, const Op& op, std::tuple<Ts...>&& result
 template <class Call>
 [[gnu::always_inline]] inline PyObject* run(const Name& name, const Op& op, int64_t work, Call&& call) noexcept {
   try {
-    if (work > kReleaseGilAbove) [[unlikely]] {
-      auto result = [&] {
-        NoGil unlocked;
-        return call();
-      }();
-      return wrap_result(name, op, std::move(result));
-    }
-    return wrap_result(name, op, call());
+    auto result = [&] {
+      NoGil unlocked(work > kReleaseGilAbove);
+      return call();
+    }();
+    return wrap_result(name, op, std::move(result));
   } catch (...) {
     translate_exception(name.where);
     return nullptr;
@@ -160,12 +132,8 @@ template <class Call>
 [[gnu::always_inline]] inline PyObject* run_inplace(const Name& name, int64_t work, PyObject* self,
                                                     Call&& call) noexcept {
   try {
-    if (work > kReleaseGilAbove) [[unlikely]] {
-      NoGil unlocked;
-      call();
-    } else {
-      call();
-    }
+    NoGil unlocked(work > kReleaseGilAbove);
+    call();
   } catch (...) {
     translate_exception(name.where);
     return nullptr;
@@ -189,20 +157,14 @@ PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* nam
 template <Fast fast, const Name& name>
 PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) noexcept {
   constexpr Py_ssize_t kRoom = 12;
-  Py_ssize_t keywords = names ? PyTuple_GET_SIZE(names) : 0;
-  if (n + keywords < kRoom) [[likely]] {
+  if (!names && n < kRoom && fast_path_blockers == 0) [[likely]] {
     PyObject* all[kRoom];
     all[0] = self;
-    for (Py_ssize_t i = 0; i < n + keywords; ++i) all[i + 1] = args[i];
-    if (!names && fast_path_blockers == 0) [[likely]] {
-      PyObject* result = fast(all, n + 1);
-      if (result || PyErr_Occurred()) return result;
-    }
-    return parse_and_call(name, all, n + 1, names, true);
+    for (Py_ssize_t i = 0; i < n; ++i) all[i + 1] = args[i];
+    PyObject* result = fast(all, n + 1);
+    if (result || PyErr_Occurred()) return result;
   }
-  std::vector<PyObject*> all{self};
-  all.insert(all.end(), args, args + n + keywords);
-  return parse_and_call(name, all.data(), n + 1, names, true);
+  return parse_method(name, self, args, n, names);
 }
 
 }  // namespace taeda::python

@@ -267,10 +267,8 @@ PyObject* finish(const Name& name, const Op& op, Stack& stack, PyObject* self_or
   int64_t work = 0;
   for (const Value& value : stack)
     if (TensorImpl* impl = value.tensor_impl()) work = std::max(work, impl->numel());
-  if (work > kReleaseGilAbove) {
-    NoGil unlocked;
-    op.call_boxed(stack);
-  } else {
+  {
+    NoGil unlocked(work > kReleaseGilAbove);
     op.call_boxed(stack);
   }
   if (self_or_out) return op.info().tags & kOutOp ? give_back_outs(name, op, self_or_out) : Py_NewRef(self_or_out);
@@ -349,6 +347,38 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
 
 PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
   return guarded(name.where, [&] { return parse_and_run(name, args, n, names, is_method); });
+}
+
+PyObject* parse_method(const Name& name, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  std::vector<PyObject*> all{self};
+  all.insert(all.end(), args, args + n + (names ? PyTuple_GET_SIZE(names) : 0));
+  return parse_and_call(name, all.data(), n + 1, names, true);
+}
+
+bool read_ints(PyObject* const* items, Py_ssize_t n, int64_t* values, size_t& count) {
+  count = static_cast<size_t>(n);
+  if (count > kMaxInts) return false;
+  for (size_t i = 0; i < count; ++i) {
+    IntArg item;
+    if (!item.read(items[i])) return false;
+    values[i] = item.value;
+  }
+  return true;
+}
+
+bool read_int_list(PyObject* from, int lone, int64_t* values, size_t& count) {
+  if (lone > 0 && PyLong_CheckExact(from)) {
+    IntArg one;
+    if (!one.read(from)) return false;
+    count = static_cast<size_t>(lone);
+    std::fill_n(values, count, one.value);
+    return true;
+  }
+  if (PyTuple_CheckExact(from) || Py_TYPE(from) == size_type)
+    return read_ints(&PyTuple_GET_ITEM(from, 0), PyTuple_GET_SIZE(from), values, count);
+  if (PyList_CheckExact(from))
+    return read_ints(reinterpret_cast<PyListObject*>(from)->ob_item, PyList_GET_SIZE(from), values, count);
+  return false;
 }
 
 namespace {

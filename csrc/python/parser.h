@@ -34,6 +34,8 @@ struct Name {
 
 // All arguments stand in `args`, a method's self first; `names` are the last ones' keywords.
 PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method);
+// The same with `self` before the arguments.
+PyObject* parse_method(const Name& name, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names);
 
 // Converts one object for a parameter; false (and `why`) when it does not fit.
 bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, bool positional_first);

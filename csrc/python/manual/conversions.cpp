@@ -68,11 +68,7 @@ PyObject* set(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
     read_arguments(kNames, 0, args, count, names, out);
     if (out[0]) storage = storage_argument(out[0]);
   }
-  if (!storage) {  // from a tensor, or from nothing
-    std::vector<PyObject*> all{self};
-    all.insert(all.end(), args, args + count + (names ? PyTuple_GET_SIZE(names) : 0));
-    return parse_and_call(bound::set__name, all.data(), count + 1, names, true);
-  }
+  if (!storage) return parse_method(bound::set__name, self, args, count, names);  // from a tensor, or from nothing
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(storage->device() == t.device(), "the storage is on ", storage->device(), ", but the tensor is on ",
               t.device());
