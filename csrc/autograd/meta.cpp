@@ -55,6 +55,10 @@ void move_retain_hook(AutogradMeta& meta, const Ref<Node>& from) {
 
 }  // namespace
 
+RareMeta& AutogradMeta::make_rare() {
+  if (!rare) rare = std::make_unique<RareMeta>();
+  return *rare;
+}
 AutogradMeta::AutogradMeta() = default;
 AutogradMeta::~AutogradMeta() {
   if (!rare) return;

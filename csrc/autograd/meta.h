@@ -33,10 +33,7 @@ struct TAEDA_API AutogradMeta final : AutogradMetaBase {
 
   AutogradMeta();
   ~AutogradMeta() override;
-  RareMeta& make_rare() {
-    if (!rare) rare = std::make_unique<RareMeta>();
-    return *rare;
-  }
+  RareMeta& make_rare();
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { pool_free(block, bytes); }
 };

@@ -70,6 +70,29 @@ bool InputMetadata::matches(const Tensor& gradient) const {
 
 TAEDA_API Tensor InputMetadata::zeros() const { return arithmetic::zeros(shape(), dtype, device); }
 
+struct Node::Extras {
+  std::unique_ptr<Hooks> hooks;
+  Ref<RefCounted> anomaly;
+  Ref<RefCounted> attachment;
+  void* python_object = nullptr;
+  void* stream = nullptr;
+  Node* outer = nullptr;
+};
+Node::Extras& Node::extras() {
+  if (!extras_) extras_ = std::make_unique<Extras>();
+  return *extras_;
+}
+Node::Hooks* Node::hooks_of_extras() const { return extras_->hooks.get(); }
+void* Node::stream() const { return extras_ ? extras_->stream : nullptr; }
+void* Node::python_object() const { return extras_ ? extras_->python_object : nullptr; }
+void Node::set_python_object(void* object) { extras().python_object = object; }
+void Node::set_anomaly_record(Ref<RefCounted> record) { extras().anomaly = std::move(record); }
+Ref<RefCounted> Node::attachment() const { return extras_ ? extras_->attachment : nullptr; }
+void Node::set_attachment(Ref<RefCounted> attachment) { extras().attachment = std::move(attachment); }
+Node* Node::outer() const { return extras_ ? extras_->outer : nullptr; }
+void Node::set_outer(Node* outer) { extras().outer = outer; }
+
+Node::Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
 Node::Node() : sequence_nr_(t_sequence++) {
   if (detail::anomaly_enabled.load(std::memory_order_relaxed)) [[unlikely]]
     detail::record_forward(*this);
@@ -96,6 +119,10 @@ void Node::destroy() noexcept {
   }
   t_destroying = false;
 }
+
+void Node::add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
+void Node::set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
+void Node::set_metadata(size_t i, const Tensor& result) { metadata_[i] = InputMetadata(result); }
 
 uint32_t Node::add_metadata(const Tensor& result) {
   uint32_t nr = static_cast<uint32_t>(metadata_.size());

@@ -52,7 +52,7 @@ struct SavedVisitor {
 class TAEDA_API Node : public RefCounted {
  public:
   Node();
-  explicit Node(uint64_t sequence_nr) : sequence_nr_(sequence_nr) {}
+  explicit Node(uint64_t sequence_nr);
   ~Node() override;
 
   // grads[i] is the gradient of the i-th result, undefined if nothing flowed there; it may be moved from. Writes the
@@ -74,16 +74,16 @@ class TAEDA_API Node : public RefCounted {
   size_t num_outputs() const { return next_edges_.size(); }  // gradients that go out: tensor arguments
   std::span<const Edge> next_edges() const { return next_edges_; }
   const Edge& next_edge(size_t i) const { return next_edges_[i]; }
-  void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
-  void set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
+  void add_next_edge(Edge edge);
+  void set_next_edge(size_t i, Edge edge);
   std::span<const InputMetadata> metadata() const { return metadata_; }
   const InputMetadata& metadata(size_t i) const { return metadata_[i]; }
   // Announces one more result of the forward call; gives its output_nr.
   uint32_t add_metadata(const Tensor& result);
   uint32_t add_undefined_metadata();
-  void set_metadata(size_t i, const Tensor& result) { metadata_[i] = InputMetadata(result); }
+  void set_metadata(size_t i, const Tensor& result);
   Device device() const { return metadata_.empty() ? Device() : metadata_[0].device; }
-  void* stream() const { return extras_ ? extras_->stream : nullptr; }
+  void* stream() const;
 
   // Whether input i (counted over all tensor arguments, lists expanded) wants a gradient: while recording.
   bool should_compute(size_t i) const { return next_edges_[i].is_valid(); }
@@ -99,22 +99,22 @@ class TAEDA_API Node : public RefCounted {
     std::vector<Ref<PreHook>> pre;
     std::vector<Ref<PostHook>> post;
   };
-  Hooks* hooks() const { return extras_ ? extras_->hooks.get() : nullptr; }
+  Hooks* hooks() const { return extras_ ? hooks_of_extras() : nullptr; }
   Hooks& make_hooks();
 
   // --- for the layers above
   // Borrowed: the Python object that stands for this node, which clears it when it dies. Guarded by the GIL.
-  void* python_object() const { return extras_ ? extras_->python_object : nullptr; }
-  void set_python_object(void* object) { extras().python_object = object; }
+  void* python_object() const;
+  void set_python_object(void* object);
   const Ref<RefCounted>& anomaly_record() const;
-  void set_anomaly_record(Ref<RefCounted> record) { extras().anomaly = std::move(record); }
+  void set_anomaly_record(Ref<RefCounted> record);
   // What the host language keeps with the node for as long as it lives.
-  Ref<RefCounted> attachment() const { return extras_ ? extras_->attachment : nullptr; }
-  void set_attachment(Ref<RefCounted> attachment) { extras().attachment = std::move(attachment); }
+  Ref<RefCounted> attachment() const;
+  void set_attachment(Ref<RefCounted> attachment);
   SpinLock& lock() { return lock_; }
   // The node that runs this one inside itself (an in-place call on a view); null for the rest.
-  Node* outer() const { return extras_ ? extras_->outer : nullptr; }
-  void set_outer(Node* outer) { extras().outer = outer; }
+  Node* outer() const;
+  void set_outer(Node* outer);
 
   static void* operator new(size_t bytes) { return pool_allocate(bytes); }
   static void operator delete(void* block, size_t bytes) { pool_free(block, bytes); }
@@ -124,18 +124,9 @@ class TAEDA_API Node : public RefCounted {
   void destroy() noexcept override;
 
  private:
-  struct Extras {
-    std::unique_ptr<Hooks> hooks;
-    Ref<RefCounted> anomaly;
-    Ref<RefCounted> attachment;
-    void* python_object = nullptr;
-    void* stream = nullptr;
-    Node* outer = nullptr;
-  };
-  Extras& extras() {
-    if (!extras_) extras_ = std::make_unique<Extras>();
-    return *extras_;
-  }
+  struct Extras;  // what few nodes need, in node.cpp
+  Extras& extras();
+  Hooks* hooks_of_extras() const;
 
   SpinLock lock_;
   union {
