@@ -6,6 +6,7 @@
 #include "api/copy.h"
 #include "api/fft.h"
 #include "backend/cpu/fft_run.h"
+#include "core/insertion_sort.h"
 #include "core/parallel.h"
 #include "shape/ops/fft.h"
 
@@ -26,7 +27,7 @@ class Lines {
         dims_.push_back({in.sizes()[d], in.strides()[d] * parts(in), out.strides()[d] * parts(out)});
         count *= in.sizes()[d];
       }
-    std::ranges::stable_sort(dims_, [](const Dim& a, const Dim& b) { return a.in < b.in; });
+    insertion_sort(dims_.begin(), dims_.end(), [](const Dim& a, const Dim& b) { return a.in < b.in; });
   }
 
   // Of the lines from `first` on.

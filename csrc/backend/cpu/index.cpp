@@ -12,6 +12,7 @@
 #include "api/view.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/positions.h"
+#include "core/insertion_sort.h"
 #include "shape/ops/index.h"
 
 namespace taeda::cpu {
@@ -114,7 +115,8 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
   }
   size_t first = indexed.at, count = indexed.positions.size();
   std::vector<int64_t> order = in_order(count);
-  std::ranges::stable_sort(order, std::greater(), [&](int64_t d) { return out.strides()[first + d]; });
+  insertion_sort(order.begin(), order.end(),
+                 [own = out.strides().subspan(first)](int64_t a, int64_t b) { return own[a] > own[b]; });
   std::optional<int64_t> step = one_step(out, first, order);
   if (!step) {  // the places lie between other dimensions
     Tensor plain = new_tensor(out.sizes(), out.dtype());

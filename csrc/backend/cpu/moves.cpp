@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "backend/cpu/convert.h"
+#include "core/insertion_sort.h"
 #include "core/parallel.h"
 
 namespace taeda::cpu {
@@ -33,7 +34,7 @@ struct Route {
   Route(IntList sizes, const Side& to, const Side& from) {
     for (size_t d = sizes.size(); d-- > 0;)
       if (sizes[d] != 1) dim[dims++] = {sizes[d], to.strides[d], from.strides[d]};
-    std::stable_sort(dim.begin(), dim.begin() + dims, [](const Dim& a, const Dim& b) {
+    insertion_sort(dim.begin(), dim.begin() + dims, [](const Dim& a, const Dim& b) {
       return a.to != b.to ? a.to < b.to : std::abs(a.from) < std::abs(b.from);
     });
     int joined = 0;

@@ -5,6 +5,7 @@
 #include "api/copy.h"
 #include "backend/cpu/moves.h"
 #include "backend/cpu/random_kernels.h"
+#include "core/insertion_sort.h"
 #include "shape/elementwise.h"
 #include "shape/ops/random.h"
 #include "shape/random_rules.h"
@@ -36,7 +37,7 @@ void visit_real(DType dtype, int allowed, const F& body) {
 Tensor in_memory_order(const Tensor& t, const Tensor& like) {
   std::vector<size_t> order(static_cast<size_t>(t.dim()));
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return like.strides()[a] > like.strides()[b]; });
+  insertion_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return like.strides()[a] > like.strides()[b]; });
   shape::Dims sizes, strides;
   for (size_t d : order) {
     sizes.push_back(t.sizes()[d]);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/convert.h"
+#include "core/insertion_sort.h"
 
 namespace taeda::cpu {
 
@@ -36,8 +37,8 @@ class Axes {
       list_[count_++] = {size, stride};
   }
   void sort() {
-    std::stable_sort(list_.begin(), list_.begin() + count_,
-                     [](Axis a, Axis b) { return std::abs(a.stride) < std::abs(b.stride); });
+    insertion_sort(list_.begin(), list_.begin() + count_,
+                   [](Axis a, Axis b) { return std::abs(a.stride) < std::abs(b.stride); });
   }
   int64_t total() const {
     int64_t product = 1;
