@@ -1,6 +1,6 @@
 # Small units are compiled together, neighbours of a folder up to so many bytes: much of what each costs alone is reading
 # the same headers and instantiating the same templates. Anonymous names of such a folder must differ.
-set(TAEDA_JOINED_BYTES 65536 CACHE STRING "Sources up to this size are compiled together; 0 compiles each alone")
+set(TAEDA_JOINED_BYTES 98304 CACHE STRING "Sources up to this size are compiled together; 0 compiles each alone")
 
 function(taeda_join target pattern)
   get_target_property(sources ${target} SOURCES)
