@@ -14,48 +14,20 @@ struct Entry {
   bool operator<(const Entry& other) const { return key != other.key ? key < other.key : index < other.index; }
 };
 
-constexpr int64_t kRadixFrom = 384;  // shorter rows are sorted by comparing
-
-// By rising key; equal ones keep their order (their indices must rise). Radix sort by bytes, the lowest first; bytes
-// that are the same everywhere are skipped. `other` is scratch of the same length.
-template <class Key, class Index>
-void sort_entries(std::vector<Entry<Key, Index>>& entries, std::vector<Entry<Key, Index>>& other) {
-  size_t n = entries.size();
-  if (static_cast<int64_t>(n) < kRadixFrom) {
-    std::sort(entries.begin(), entries.end());
-    return;
-  }
-  constexpr int kBytes = sizeof(Key);
-  std::vector<Index> counts(kBytes * 256, 0);
-  for (const auto& entry : entries)
-    for (int b = 0; b < kBytes; ++b) ++counts[b * 256 + (entry.key >> (8 * b) & 255)];
-  other.resize(n);
-  for (int b = 0; b < kBytes; ++b) {
-    Index* count = &counts[b * 256];
-    if (static_cast<size_t>(count[entries[0].key >> (8 * b) & 255]) == n) continue;
-    Index start = 0;
-    for (int v = 0; v < 256; ++v) start += std::exchange(count[v], start);
-    for (const auto& entry : entries) other[count[entry.key >> (8 * b) & 255]++] = entry;
-    entries.swap(other);
-  }
-}
+// By rising key; equal ones keep their order (their indices must rise). `other` is scratch.
+template <class E>
+void sort_entries(std::vector<E>& entries, std::vector<E>& other);
+// The same with equal ones in no order that is promised.
+template <class E>
+void sort_by_key(std::vector<E>& entries, std::vector<E>& other);
 
 // Short rows with equal keys: programs see in which order they come, so the standard library's algorithms decide it
 // here as they do in PyTorch.
-constexpr int64_t kShort = kRadixFrom;
+constexpr int64_t kShort = 384;
 
 template <class E>
 bool by_key(const E& a, const E& b) {
   return a.key < b.key;
-}
-
-// By rising key; equal ones in no order that is promised.
-template <class E>
-void sort_by_key(std::vector<E>& entries, std::vector<E>& other) {
-  if (static_cast<int64_t>(entries.size()) < kShort)
-    std::sort(entries.begin(), entries.end(), by_key<E>);
-  else
-    sort_entries(entries, other);
 }
 
 // The k smallest entries first, of a short row; in rising order if `sorted` or if k is small beside the row.
