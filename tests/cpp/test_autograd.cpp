@@ -52,10 +52,10 @@ Tensor mul(const Tensor& a, const Tensor& b) {
   if (!recording(a, b)) return multiplied(a, b);
   auto node = make_node<MulNode>();
   collect(*node, a, b);
-  node->a_ = SavedTensor(a, false);
-  node->b_ = SavedTensor(b, false);
+  node->a_.save(a);
+  node->b_.save(b);
   Tensor result = multiplied(a, b);
-  set_history(result, node);
+  set_history(result, *node);
   return result;
 }
 
@@ -76,8 +76,8 @@ Tensor exp(const Tensor& a) {
   collect(*node, a);
   Tensor result = multiplied(a, filled({1}, 1));
   exp_values(result);
-  set_history(result, node);
-  node->result_ = SavedTensor(result, true);
+  set_history(result, *node);
+  node->result_.save(result, true);
   return result;
 }
 void exp_in_place(const Tensor& self) {
@@ -91,8 +91,8 @@ void exp_in_place(const Tensor& self) {
   exp_values(self);
   bump(self, "exp_");
   if (!recorded) return;
-  rebase_history(self, node);
-  node->result_ = SavedTensor(self, true);
+  rebase_history(self, *node);
+  node->result_.save(self, true);
 }
 
 // Multiplies contiguous memory by b in place.
@@ -103,12 +103,12 @@ void mul_in_place(const Tensor& self, const Tensor& b) {
   if (recorded) {
     node = make_node<MulNode>();
     collect(*node, self, b);
-    node->a_ = SavedTensor(multiplied(self, filled({1}, 1)), false);
-    node->b_ = SavedTensor(b, false);
+    node->a_.save(multiplied(self, filled({1}, 1)));
+    node->b_.save(b);
   }
   for (int64_t i = 0; i < self.numel(); ++i) self.data<float>()[i] *= b.data<float>()[i % b.numel()];
   bump(self, "mul_");
-  if (recorded) rebase_history(self, node);
+  if (recorded) rebase_history(self, *node);
 }
 
 // t[begin:end] of a vector.
@@ -128,7 +128,7 @@ Tensor slice(const Tensor& t, int64_t begin, int64_t end) {
     auto node = make_node<SliceNode>();
     node->begin = begin, node->length = t.numel(), node->end = end;
     collect(*node, t);
-    set_history(view, node);
+    set_history(view, *node);
   }
   return view;
 }
@@ -148,7 +148,7 @@ Tensor with_call(const Tensor& t, std::function<void()> call) {
   node->call = std::move(call);
   collect(*node, t);
   Tensor result = detach(t);
-  set_history(result, node);
+  set_history(result, *node);
   return result;
 }
 
@@ -431,7 +431,7 @@ TEST(devices_may_have_their_own_thread) {
   collect(*node, near);
   Tensor far = detach(near);
   far->set_device({DeviceType::PrivateUse1, 0});
-  set_history(far, node);
+  set_history(far, *node);
   Edge root = gradient_edge(far);
   casting::set_enabled(DeviceType::PrivateUse1, true);
   run_backward({&root, 1}, {&one, 1}, {.keep_graph = true});
