@@ -12,13 +12,8 @@ function(taeda_join target pattern)
     get_filename_component(folder ${source} DIRECTORY)
     file(SIZE ${source} size)
     math(EXPR size "(${size} + 4095) / 4096 * 4096")  # so that an edit seldom moves a file to another group
-    if(NOT source MATCHES "/generated/")  # denser, and kernels are compiled for many types
-      string(REGEX MATCH "/backend/cpu/" is_kernel ${source})
-      if(is_kernel)
-        math(EXPR size "${size} * 4")
-      else()
-        math(EXPR size "${size} * 2")
-      endif()
+    if(NOT source MATCHES "/generated/")
+      math(EXPR size "${size} * 2")  # denser, so that it takes longer
     endif()
     math(EXPR bytes "${bytes} + ${size}")
     if(bytes GREATER TAEDA_JOINED_BYTES OR NOT folder STREQUAL last_folder)

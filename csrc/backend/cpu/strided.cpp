@@ -89,9 +89,9 @@ Merged merge(IntList sizes, std::span<const Strided> operands) {
   return m;
 }
 
-class StridedWalk {
+class Walk {
  public:
-  StridedWalk(Loop loop, const void* scalars, const Merged& merged, std::span<const Strided> operands, int results)
+  Walk(Loop loop, const void* scalars, const Merged& merged, std::span<const Strided> operands, int results)
       : loop_(loop), scalars_(scalars), m_(merged), results_(results), count_(static_cast<int>(operands.size())) {
     for (int k = 0; k < count_; ++k) {
       const Strided& o = operands[k];
@@ -273,14 +273,13 @@ void run_strided(Loop loop, const void* scalars, IntList sizes, std::span<const 
   for (int d = 0; d < merged.dims; ++d) total *= merged.sizes[d];
   if (total == 0) return;
   if (merged.dims == 1 || merged.sizes[0] >= kLongRow) {
-    parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {
-      StridedWalk(loop, scalars, merged, operands, results).rows(begin, end);
-    });
+    parallel_for(0, total, kGrain,
+                 [&](int64_t begin, int64_t end) { Walk(loop, scalars, merged, operands, results).rows(begin, end); });
     return;
   }
-  int64_t block = StridedWalk(loop, scalars, merged, operands, results).choose_block();
+  int64_t block = Walk(loop, scalars, merged, operands, results).choose_block();
   parallel_for(0, total, kGrain / block * block, [&](int64_t begin, int64_t end) {
-    StridedWalk walk(loop, scalars, merged, operands, results);
+    Walk walk(loop, scalars, merged, operands, results);
     walk.blocks(begin, end, walk.choose_block());
   });
 }
