@@ -350,9 +350,18 @@ PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, 
 }
 
 PyObject* parse_method(const Name& name, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  std::vector<PyObject*> all{self};
-  all.insert(all.end(), args, args + n + (names ? PyTuple_GET_SIZE(names) : 0));
-  return parse_and_call(name, all.data(), n + 1, names, true);
+  constexpr Py_ssize_t kRoom = 12;
+  Py_ssize_t count = n + (names ? PyTuple_GET_SIZE(names) : 0);
+  auto call = [&](PyObject** all) {
+    all[0] = self;
+    std::copy_n(args, count, all + 1);
+    return parse_and_call(name, all, n + 1, names, true);
+  };
+  if (count < kRoom) {
+    PyObject* all[kRoom];
+    return call(all);
+  }
+  return call(std::vector<PyObject*>(static_cast<size_t>(count) + 1).data());
 }
 
 bool read_ints(PyObject* const* items, Py_ssize_t n, int64_t* values, size_t& count) {
