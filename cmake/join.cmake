@@ -1,6 +1,8 @@
 # Small units are compiled together, neighbours of a folder up to so many bytes: much of what each costs alone is reading
 # the same headers and instantiating the same templates. Anonymous names of such a folder must differ.
-set(TAEDA_JOINED_BYTES 98304 CACHE STRING "Sources up to this size are compiled together; 0 compiles each alone")
+if(NOT DEFINED TAEDA_JOINED_BYTES)  # not cached: a folder that was configured before follows a change
+  set(TAEDA_JOINED_BYTES 98304)     # 0 compiles each alone
+endif()
 
 function(taeda_join target pattern)
   get_target_property(sources ${target} SOURCES)

@@ -146,7 +146,7 @@ class OpOverloadPacket:
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.overloads()})
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         overloads = [getattr(self, name) for name in self.overloads()]
         if len(overloads) == 1:
             return overloads[0](*args, **kwargs)

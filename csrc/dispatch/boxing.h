@@ -90,7 +90,7 @@ struct Boxing<R(Args...)> {
     return reinterpret_cast<Plain>(function)(std::forward<Args>(args)...);
   }
 
-  // The hot path: one function for all ops of the signature, of which each ends in a jump.
+  // The hot path: one function for all ops of the signature, which ends in a jump to the kernel.
   [[gnu::noinline]] static R dispatch(const Op& op, KeySet keys, Args... args) {
     keys = keys - op.skipped();
     uintptr_t slot = op.slot(slot_of(keys));

@@ -156,9 +156,8 @@ PyObject* function(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* nam
 
 template <Fast fast, const Name& name>
 PyObject* method(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) noexcept {
-  constexpr Py_ssize_t kRoom = 12;
-  if (!names && n < kRoom && fast_path_blockers == 0) [[likely]] {
-    PyObject* all[kRoom];
+  if (!names && n < kMethodRoom && fast_path_blockers == 0) [[likely]] {
+    PyObject* all[kMethodRoom];
     all[0] = self;
     for (Py_ssize_t i = 0; i < n; ++i) all[i + 1] = args[i];
     PyObject* result = fast(all, n + 1);

@@ -15,8 +15,8 @@ namespace taeda::python {
 // What parsing needs beyond the schema's constants, made at the first call that is not a plain one.
 struct ParsedParam {
   const Param* param;
-  PyObject* name;
-  Value fallback;  // the default
+  std::vector<PyObject*> names;  // interned: its own, then the other ones
+  Value fallback;                // the default
 };
 struct ParsedOverload {
   const Op* op;
@@ -31,16 +31,32 @@ struct ParsedName {
 
 namespace {
 
-ParsedParam parse_param(const Param& param) {
-  return {&param, check(PyUnicode_InternFromString(param.name)), param.has_default() ? default_value(param) : Value()};
+PyObject* intern(const char* text) { return check(PyUnicode_InternFromString(text)); }
+
+// A parameter's name and NumPy's and older ones for it, but for those that are another parameter's own.
+std::vector<PyObject*> names_of(const Param& param, const OpInfo& info) {
+  static constexpr std::pair<std::string_view, const char*> kOthers[] = {
+      {"self", "input"}, {"self", "x"},           {"self", "a"},  {"self", "x1"},
+      {"dim", "axis"},   {"keepdim", "keepdims"}, {"other", "x2"}};
+  std::vector<PyObject*> names{intern(param.name)};
+  for (auto [name, other] : kOthers)
+    if (name == param.name && std::none_of(info.params, info.params + info.param_count,
+                                           [&](const Param& p) { return std::string_view(p.name) == other; }))
+      names.push_back(intern(other));
+  return names;
+}
+
+ParsedParam parse_param(const Param& param, const OpInfo& info) {
+  return {&param, names_of(param, info), param.has_default() ? default_value(param) : Value()};
 }
 
 ParsedOverload parse_overload(const Op* op, const Op* out) {
   ParsedOverload parsed{op, out, {}, {}, {}};
   int count = op->info().param_count;
-  for (int i = 0; i < count; ++i) parsed.params.push_back(parse_param(op->info().params[i]));
+  for (int i = 0; i < count; ++i) parsed.params.push_back(parse_param(op->info().params[i], op->info()));
   if (!out) return parsed;
-  for (int i = count; i < out->info().param_count; ++i) parsed.out_params.push_back(parse_param(out->info().params[i]));
+  for (int i = count; i < out->info().param_count; ++i)
+    parsed.out_params.push_back(parse_param(out->info().params[i], out->info()));
   for (int i = 0; i < count; ++i) {
     const Param &usual = op->info().params[i], &with_out = out->info().params[i];
     if (usual.has_default() && std::string_view(usual.default_text) != with_out.default_text)
@@ -59,20 +75,13 @@ const ParsedName& parsed_name(const Name& name) {
   return *expected;
 }
 
-// NumPy's and older names that Python callers use for the same parameters. A parameter's own name goes before them.
-bool is_called(const ParsedParam& param, PyObject* keyword, const std::vector<ParsedParam>& all) {
-  auto is_own = [&](const ParsedParam& p) {
-    return p.name == keyword || PyUnicode_CompareWithASCIIString(keyword, p.param->name) == 0;
-  };
-  if (is_own(param)) return true;
-  std::string_view name = param.param->name;
-  auto is = [&](const char* text) {
-    return PyUnicode_CompareWithASCIIString(keyword, text) == 0 && std::ranges::none_of(all, is_own);
-  };
-  if (name == "self") return is("input") || is("x") || is("a") || is("x1");
-  if (name == "dim") return is("axis");
-  if (name == "keepdim") return is("keepdims");
-  return name == "other" && is("x2");
+// Keywords are interned but for those of dictionaries that a program has put together.
+bool is_same(PyObject* keyword, PyObject* interned) {
+  return keyword == interned || (!PyUnicode_CHECK_INTERNED(keyword) && PyUnicode_Compare(keyword, interned) == 0);
+}
+
+bool is_called(const ParsedParam& param, PyObject* keyword) {
+  return std::ranges::any_of(param.names, [&](PyObject* name) { return is_same(keyword, name); });
 }
 
 // The arguments of one call, and what is learnt while trying to fit them.
@@ -85,9 +94,9 @@ struct Attempt {
   Py_ssize_t bad_position = -1;
 
   PyObject* keyword_value(Py_ssize_t i) const { return args[n + i]; }
-  Py_ssize_t find_keyword(const ParsedParam& param, const std::vector<ParsedParam>& all) const {
+  Py_ssize_t find_keyword(const ParsedParam& param) const {
     for (Py_ssize_t i = 0; i < keyword_count; ++i)
-      if (is_called(param, PyTuple_GET_ITEM(names, i), all)) return i;
+      if (is_called(param, PyTuple_GET_ITEM(names, i))) return i;
     return -1;
   }
 };
@@ -105,16 +114,20 @@ bool takes_rest(const Param& param, size_t index, const Attempt& attempt, Py_ssi
   return true;
 }
 
-bool read_rest(const Param& param, Attempt& attempt, Py_ssize_t position, Value& value) {
-  Owned tuple(check(PyTuple_New(attempt.n - position)));
-  for (Py_ssize_t i = position; i < attempt.n; ++i)
-    PyTuple_SET_ITEM(tuple.get(), i - position, Py_NewRef(attempt.args[i]));
-  return read_value(tuple.get(), param, value, &attempt.why, false);
-}
-
 bool fail_with(Attempt& attempt, std::string why) {
   attempt.why = std::move(why);
   return false;
+}
+
+bool read_rest(const Param& param, Attempt& attempt, Py_ssize_t position, Value& value) {
+  std::vector<int64_t> values(static_cast<size_t>(attempt.n - position));
+  for (size_t i = 0; i < values.size(); ++i) {
+    PyObject* item = attempt.args[position + static_cast<Py_ssize_t>(i)];
+    if (!read_int_item(item, i == 0, values[i]))
+      return fail_with(attempt, str("'", param.name, "' must be ints, got ", Py_TYPE(item)->tp_name));
+  }
+  value = Value(std::move(values));
+  return true;
 }
 
 std::string_view text_of(PyObject* unicode) {
@@ -138,9 +151,8 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
         if (!read_value(attempt.args[position], param, value, &attempt.why, i == 0)) return false;
         ++position;
       }
-      if (attempt.find_keyword(parsed, params) >= 0)
-        return fail_with(attempt, str("'", param.name, "' is given twice"));
-    } else if (Py_ssize_t k = attempt.find_keyword(parsed, params); k >= 0) {
+      if (attempt.find_keyword(parsed) >= 0) return fail_with(attempt, str("'", param.name, "' is given twice"));
+    } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
       if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
       ++used_keywords;
     } else if (param.has_default()) {
@@ -161,9 +173,10 @@ struct OutArgument {
 // out=None counts as not given; several outs come as a tuple or by their names.
 bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_ssize_t& used_keywords, bool& has_out,
              PyObject*& out_object) {
+  static PyObject* const out_name = intern("out");
   has_out = false;
   for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(attempt.names, k), "out") != 0) continue;
+    if (!is_same(PyTuple_GET_ITEM(attempt.names, k), out_name)) continue;
     ++used_keywords;
     PyObject* object = attempt.keyword_value(k);
     if (object == Py_None) continue;
@@ -181,15 +194,16 @@ bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_
       stack.push_back(std::move(value));
     }
     for (const auto& [i, value] : overload.out_defaults)
-      if (attempt.find_keyword(overload.params[i], overload.params) < 0) stack[i] = value;
+      if (attempt.find_keyword(overload.params[i]) < 0) stack[i] = value;
   }
   return true;
 }
 
 // Factories' requires_grad=, which the schemas do not have.
 bool try_requires_grad(Attempt& attempt, Py_ssize_t& used_keywords, bool& requires_grad) {
+  static PyObject* const own_name = intern("requires_grad");
   for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
-    if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(attempt.names, k), "requires_grad") != 0) continue;
+    if (!is_same(PyTuple_GET_ITEM(attempt.names, k), own_name)) continue;
     PyObject* object = attempt.keyword_value(k);
     if (!PyBool_Check(object)) return fail_with(attempt, "'requires_grad' must be a bool");
     requires_grad = object == Py_True;
@@ -202,7 +216,7 @@ std::string unknown_keyword(const ParsedOverload& overload, const Attempt& attem
   for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
     PyObject* keyword = PyTuple_GET_ITEM(attempt.names, k);
     bool known = false;
-    for (const ParsedParam& param : overload.params) known |= is_called(param, keyword, overload.params);
+    for (const ParsedParam& param : overload.params) known |= is_called(param, keyword);
     if (!known) return str("there is no parameter '", text_of(keyword), "'");
   }
   return "too many arguments";
@@ -350,15 +364,14 @@ PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, 
 }
 
 PyObject* parse_method(const Name& name, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  constexpr Py_ssize_t kRoom = 12;
   Py_ssize_t count = n + (names ? PyTuple_GET_SIZE(names) : 0);
   auto call = [&](PyObject** all) {
     all[0] = self;
     std::copy_n(args, count, all + 1);
     return parse_and_call(name, all, n + 1, names, true);
   };
-  if (count < kRoom) {
-    PyObject* all[kRoom];
+  if (count < kMethodRoom) {
+    PyObject* all[kMethodRoom];
     return call(all);
   }
   return call(std::vector<PyObject*>(static_cast<size_t>(count) + 1).data());

@@ -32,6 +32,9 @@ struct Name {
   mutable PyTypeObject* result_type = nullptr;  // of several named results
 };
 
+// A method's arguments, fewer than these, are put behind `self` without memory of their own.
+constexpr Py_ssize_t kMethodRoom = 12;
+
 // All arguments stand in `args`, a method's self first; `names` are the last ones' keywords.
 PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method);
 // The same with `self` before the arguments.
@@ -52,6 +55,8 @@ PyTypeObject* result_type_of(const Name& name, const Op& op);
 // taeda.return_types.<name>, made from the op's schema at first; null if its results have no names.
 PyTypeObject* result_type_named(const std::string& name, const Op& op);
 
+// One int of a list; x.view(n, flag): only the first tells what the list is.
+bool read_int_item(PyObject* item, bool is_first, int64_t& value);
 bool read_scalar(PyObject* object, Scalar& scalar);  // exact Python numbers only
 // Also what converts to one without loss of meaning: NumPy's, subclasses, tensors of one element.
 bool read_number(PyObject* object, Scalar& scalar);

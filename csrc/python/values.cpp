@@ -187,20 +187,36 @@ bool read_number(PyObject* object, Scalar& scalar) {
 
 namespace {
 
+int64_t to_int64(PyObject* number) {
+  int overflow;
+  int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  if (!overflow) return value;
+  PyErr_SetString(PyExc_OverflowError, "an int argument does not fit in 64 bits");
+  throw PythonError();
+}
+
 bool read_int(PyObject* object, int64_t& value) {
+  if (PyLong_CheckExact(object)) {
+    value = to_int64(object);
+    return true;
+  }
   if (PyFloat_Check(object) || PyBool_Check(object)) return false;
   if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral))
     return false;
   if (!PyIndex_Check(object)) return false;
-  Owned index(check(PyNumber_Index(object)));
-  int overflow;
-  value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
-  if (overflow) {
-    PyErr_SetString(PyExc_OverflowError, "an int argument does not fit in 64 bits");
-    throw PythonError();
-  }
+  value = to_int64(Owned(check(PyNumber_Index(object))).get());
   return true;
 }
+
+}  // namespace
+
+bool read_int_item(PyObject* item, bool is_first, int64_t& value) {
+  if (is_first || !PyBool_Check(item)) return read_int(item, value);
+  value = item == Py_True;
+  return true;
+}
+
+namespace {
 
 bool read_float(PyObject* object, double& value) {
   Scalar scalar;
@@ -228,11 +244,8 @@ bool read_int_list(PyObject* object, const Param& param, Value& value) {
   if (!PyTuple_Check(object) && !PyList_Check(object)) {
     if (param.list_size == 0 || !read_int(object, lone)) return false;
     values.assign(static_cast<size_t>(param.list_size), lone);
-  } else if (!read_list(object, values, [&](PyObject* item, int64_t& v) {
-               if (values.empty() || !PyBool_Check(item)) return read_int(item, v);
-               v = item == Py_True;  // x.view(n, flag): only the first item tells what the list is
-               return true;
-             })) {
+  } else if (!read_list(object, values,
+                        [&](PyObject* item, int64_t& v) { return read_int_item(item, values.empty(), v); })) {
     return false;
   }
   value = Value(std::move(values));

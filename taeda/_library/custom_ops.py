@@ -201,7 +201,7 @@ class CustomOpDef:
         finally:
             self._disabled = before
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._opoverload(*args, **kwargs)
 
     def __repr__(self) -> str:

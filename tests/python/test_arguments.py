@@ -75,6 +75,16 @@ def test_what_is_no_int_or_list(call: Any) -> None:
         call(taeda.ones(4))
 
 
+@pytest.mark.parametrize("count", [2, 8, 9, 10, 11, 12, 20])
+def test_methods_of_many_arguments(count: int) -> None:
+    x = taeda.ones(2, *[1] * (count - 2), 3)
+    dims = tuple(reversed(range(count)))
+    for turned in (x.permute(*dims), x.permute(dims), x.permute(list(dims)), x.permute(dims=dims)):
+        assert turned.shape == (3, *[1] * (count - 2), 2)
+    with pytest.raises(TypeError):
+        x.permute(*dims, dims=dims)
+
+
 def test_a_list_of_ints_may_hold_bools_after_the_first() -> None:
     assert taeda.ones(3).view(3, True).shape == (3, 1) and taeda.zeros((2, True)).shape == (2, 1)
 
@@ -220,3 +230,26 @@ def test_tensor_equals_array() -> None:
     assert (x != a).tolist() == [False, True] and (x == np.array(["1", "2"])) is False
     with pytest.raises(RuntimeError, match="size"):
         _ = x == np.ones(3)
+
+
+@pytest.mark.parametrize("keyword", ["dim", "axis"])
+def test_keywords_and_their_other_names(keyword: str) -> None:
+    x = taeda.arange(6.0).view(2, 3)
+    made_up = "".join(list(keyword))  # a string of its own, not the interned one
+    assert taeda.sum(x, **{made_up: 0}).tolist() == taeda.sum(input=x, **{keyword: 0}).tolist() == [3.0, 5.0, 7.0]
+    with pytest.raises(TypeError, match="twice"):
+        x.sum(0, **{made_up: 0})
+    with pytest.raises(TypeError, match="no parameter 'axes'"):
+        x.sum(axes=0)
+
+
+def test_a_name_that_another_parameter_has_is_not_an_other_name() -> None:
+    library = taeda.library.Library("argument_names", "DEF")
+    library.define("less(Tensor self, Tensor x) -> Tensor")
+    library.impl("less", lambda self, x: self - x, "CPU")
+    assert taeda.ops.argument_names.less(x=taeda.ones(1), self=taeda.zeros(1)).item() == -1.0
+
+
+def test_what_is_no_int_among_ints_is_named() -> None:
+    with pytest.raises(TypeError, match="got Tensor"):
+        taeda.ones(4).view(2, taeda.ones(2))

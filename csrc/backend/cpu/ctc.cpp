@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "api/copy.h"
+#include "backend/cpu/rows.h"
 #include "core/parallel.h"
 #include "shape/ops/ctc.h"
 
@@ -98,18 +99,13 @@ void to_scores(const Problem& problem, int64_t n, int64_t t, const T* alpha, con
   for (int64_t c = 0; c < problem.labels; ++c) out[c] = (std::exp(row[c]) - std::exp(out[c] + loss - row[c])) * grad;
 }
 
-template <class F>
-void visit_wide(DType dtype, const F& body) {
-  dtype == DType::Float64 ? body.template operator()<double>() : body.template operator()<float>();
-}
-
 }  // namespace
 
 void _ctc_loss(const Tensor& log_probs, const Tensor& targets, IntList input_lengths, IntList target_lengths,
                int64_t blank, bool, const Tensor& out0, const Tensor& log_alpha) {
   const Problem problem(log_probs, targets, target_lengths, blank);
   const int64_t stride = log_alpha.sizes()[2];
-  visit_wide(log_probs.dtype(), [&]<class T>() {
+  visit_compute(log_probs.dtype(), [&]<class T>() {
     std::fill_n(log_alpha.data<T>(), log_alpha.numel(), kNever<T>);
     parallel_for(0, problem.batch, std::max<int64_t>(1, kGrain / (16 * problem.time * stride)),
                  [&](int64_t begin, int64_t end) {
@@ -134,7 +130,7 @@ void _ctc_loss_backward(const Tensor& grad, const Tensor& log_probs, const Tenso
   Tensor grads = ops::contiguous(grad), losses = ops::contiguous(neg_log_likelihood),
          alphas = ops::contiguous(log_alpha);
   ops::zero_(out);
-  visit_wide(log_probs.dtype(), [&]<class T>() {
+  visit_compute(log_probs.dtype(), [&]<class T>() {
     parallel_for(0, problem.batch, std::max<int64_t>(1, kGrain / (32 * problem.time * stride)),
                  [&](int64_t begin, int64_t end) {
                    std::vector<T> rows(2 * stride);

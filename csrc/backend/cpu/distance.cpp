@@ -4,6 +4,7 @@
 
 #include "api/copy.h"
 #include "api/view.h"
+#include "backend/cpu/rows.h"
 #include "core/multiversion.h"
 #include "core/parallel.h"
 #include "shape/ops/distance.h"
@@ -114,11 +115,6 @@ Loops<T> loops_for(double p) {
   }
 }
 
-template <class F>
-void visit_wide(DType dtype, const F& body) {
-  dtype == DType::Float64 ? body.template operator()<double>() : body.template operator()<float>();
-}
-
 int64_t rows_per_piece(int64_t others, int64_t width) {
   return std::max<int64_t>(1, kGrain / std::max<int64_t>(1, others * width));
 }
@@ -140,7 +136,7 @@ void _cdist_forward(const Tensor& x1, const Tensor& x2, double p, std::optional<
   Tensor a = batched(x1, out.sizes()), b = batched(x2, out.sizes());
   const int64_t rows = x1.size(-2), others = x2.size(-2), width = x1.size(-1);
   if (out.numel() == 0) return;
-  visit_wide(x1.dtype(), [&]<class T>() {
+  visit_compute(x1.dtype(), [&]<class T>() {
     const Loops<T> loops = loops_for<T>(p);
     parallel_for(0, out.numel() / others, rows_per_piece(others, width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
@@ -157,7 +153,7 @@ void cdist_gradient(const Tensor& grad, const Tensor& x1, const Tensor& x2, doub
   Tensor a = batched(x1, grad.sizes()), b = batched(x2, grad.sizes()), g = ops::contiguous(grad),
          distance = ops::contiguous(cdist);
   const int64_t rows = x1.size(-2), others = x2.size(-2), width = x1.size(-1);
-  visit_wide(x1.dtype(), [&]<class T>() {
+  visit_compute(x1.dtype(), [&]<class T>() {
     const Loops<T> loops = loops_for<T>(p);
     parallel_for(0, out.numel() / width, rows_per_piece(others, width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
@@ -170,7 +166,7 @@ void cdist_gradient(const Tensor& grad, const Tensor& x1, const Tensor& x2, doub
 void _pdist_forward(const Tensor& self, double p, const Tensor& out) {
   Tensor x = ops::contiguous(self);
   const int64_t n = x.sizes()[0], width = x.sizes()[1];
-  visit_wide(x.dtype(), [&]<class T>() {
+  visit_compute(x.dtype(), [&]<class T>() {
     const Loops<T> loops = loops_for<T>(p);
     parallel_for(0, n - 1, rows_per_piece(n, width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
@@ -185,7 +181,7 @@ void pdist_gradient(const Tensor& grad, const Tensor& self, double p, const Tens
   ops::zero_(out);
   Tensor x = ops::contiguous(self), g = ops::contiguous(grad), distance = ops::contiguous(pdist);
   const int64_t n = x.sizes()[0], width = x.sizes()[1];
-  visit_wide(x.dtype(), [&]<class T>() {
+  visit_compute(x.dtype(), [&]<class T>() {
     const Loops<T> loops = loops_for<T>(p);
     parallel_for(0, n, rows_per_piece(n, width), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {

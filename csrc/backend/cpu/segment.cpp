@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/copy.h"
+#include "backend/cpu/rows.h"
 #include "core/parallel.h"
 #include "shape/ops/segment.h"
 
@@ -137,11 +138,6 @@ void product_slopes(int64_t n, int64_t step, T upper, T start, const T* grad, co
     out[j * step] = upper * (before[j].first * product.second + before[j].second * product.first);
 }
 
-template <class F>
-void visit_wide(DType dtype, const F& body) {
-  dtype == DType::Float64 ? body.template operator()<double>() : body.template operator()<float>();
-}
-
 // Half types are computed in float.
 Tensor wide(const Tensor& t) { return ops::contiguous(ops::_to_copy(t, compute_type(t.dtype()))); }
 
@@ -152,7 +148,7 @@ void segment_reduce(const Tensor& data, std::string_view reduction, const Tensor
                     const Tensor& out) {
   const Segments s(data, lengths, offsets, axis, !unsafe);
   const Tensor from = wide(data), to = new_tensor(out.sizes(), from.dtype());
-  visit_wide(from.dtype(), [&]<class T>() {
+  visit_compute(from.dtype(), [&]<class T>() {
     reduce<T>(shape::segment_reduction(reduction), s, initial, from.data<T>(), to.data<T>());
   });
   ops::copy_(out, to);
@@ -164,7 +160,7 @@ void segment_reduce_backward(const Tensor& upper, const Tensor& output, const Te
   const Segments s(data, lengths, offsets, axis, false);
   const SegmentReduction kind = shape::segment_reduction(reduction);
   const Tensor x = wide(data), slope = wide(upper), result = wide(output), to = new_tensor(out.sizes(), x.dtype());
-  visit_wide(x.dtype(), [&]<class T>() {
+  visit_compute(x.dtype(), [&]<class T>() {
     std::fill_n(to.data<T>(), to.numel(), T(0));  // what is in no stretch
     const T start = identity<T>(kind, initial);
     each_segment(s, [&](int64_t segment) {
@@ -183,7 +179,7 @@ void segment_slopes_backward(const Tensor& grad, const Tensor& upper, const Tens
   const Segments s(data, lengths, offsets, axis, false);
   const SegmentReduction kind = shape::segment_reduction(reduction);
   const Tensor x = wide(data), slope = wide(upper), along = wide(grad), to = new_tensor(out.sizes(), x.dtype());
-  visit_wide(x.dtype(), [&]<class T>() {
+  visit_compute(x.dtype(), [&]<class T>() {
     std::fill_n(to.data<T>(), to.numel(), T(0));
     if (kind != SegmentReduction::Prod) return;
     const T start = identity<T>(kind, initial);
