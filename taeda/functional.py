@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import taeda
 from taeda import _C
 
 if TYPE_CHECKING:
@@ -87,7 +88,10 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     """
     if not isinstance(equation, str):
         return _einsum_sublists((equation, *operands))
-    return _native.einsum(equation, _tensors(operands))
+    tensors = _tensors(operands)
+    if _C._has_torch_function(tensors):  # who takes calls over sees the operands themselves, not a list of them
+        return taeda.overrides.handle_torch_function(einsum, tensors, equation, *tensors)
+    return _native.einsum(equation, tensors)
 
 
 def _einsum_sublists(arguments: tuple[Any, ...]) -> Tensor:

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from taeda._serialization.locations import default_restore_location, location_tag, register_package
+from taeda.types import Device, FileLike, Storage
 
 __all__ = [
     "LoadEndianness",
@@ -32,6 +33,8 @@ __all__ = [
     "skip_data",
 ]
 
+FILE_LIKE: TypeAlias = FileLike
+MAP_LOCATION: TypeAlias = Callable[[Storage, str], Storage] | Device | dict[str, str]
 DEFAULT_PROTOCOL = 2
 MAP_SHARED, MAP_PRIVATE = 1, 2  # POSIX values
 
@@ -53,7 +56,7 @@ class _Settings:
 
 def save(
     obj: Any,
-    f: str | os.PathLike[str] | IO[bytes],
+    f: FileLike,
     pickle_module: Any = None,
     pickle_protocol: int = DEFAULT_PROTOCOL,
     _use_new_zipfile_serialization: bool = True,
@@ -137,8 +140,8 @@ def _write_archive(obj: Any, file: IO[bytes], folder: str, pickle_module: Any, p
 
 
 def load(
-    f: str | os.PathLike[str] | IO[bytes],
-    map_location: Any = None,
+    f: FileLike,
+    map_location: MAP_LOCATION = None,
     pickle_module: Any = None,
     *,
     weights_only: bool | None = None,

@@ -53,6 +53,10 @@ def _open_unit_interval(y: Tensor) -> Tensor:
     return y.clamp(min=info.tiny, max=1.0 - info.eps)
 
 
+def _clipped_sigmoid(x: Tensor) -> Tensor:
+    return _open_unit_interval(x.sigmoid())
+
+
 class SigmoidTransform(_Rising):
     """``1 / (1 + exp(-x))``, never quite 0 or 1."""
 
@@ -60,7 +64,7 @@ class SigmoidTransform(_Rising):
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
-        return _open_unit_interval(x.sigmoid())
+        return _clipped_sigmoid(x)
 
     def _inverse(self, y: Tensor) -> Tensor:
         inner = _open_unit_interval(y)

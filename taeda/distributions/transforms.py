@@ -12,6 +12,9 @@ from taeda.distributions._elementwise_transforms import (
     SoftplusTransform,
     TanhTransform,
 )
+from taeda.distributions._elementwise_transforms import (
+    _clipped_sigmoid as _clipped_sigmoid,
+)
 from taeda.distributions._transform import (
     CatTransform,
     ComposeTransform,

@@ -81,14 +81,19 @@ def is_recorded(function: Any) -> bool:
     return getattr(function, "_recorded", False)
 
 
-def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function``, but a call with a traced value among its arguments is one step of the graph."""
+def recorded(function: Callable[..., Any], spread: bool = False) -> Callable[..., Any]:
+    """``function``, but a call with a traced value among its arguments is one step of the graph.
+
+    With ``spread``, ``f(first, [x, y])`` is recorded as ``f(first, x, y)``, which passes over graphs expect.
+    """
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         proxy = find_proxy(args, kwargs)
         if proxy is None:
             return function(*args, **kwargs)
+        if spread and len(args) == 2 and isinstance(args[1], (list, tuple)):
+            args = (args[0], *args[1])
         return proxy.tracer.create_proxy("call_function", function, args, kwargs)
 
     wrapper.__dict__["_recorded"] = True
@@ -130,6 +135,7 @@ def overridable_here() -> dict[int, Callable[..., Any]]:
             kinds = {p.kind for p in inspect.signature(function).parameters.values()}
             variadic = kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
             found[id(function)] = recorded(function) if variadic else recorded_in_full(function)
+    found[id(taeda.einsum)] = recorded(taeda.einsum, spread=True)
     return found
 
 
