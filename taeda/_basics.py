@@ -227,6 +227,7 @@ def _outline(tensor: Any) -> Any:
     return _C._functions.empty([0] if tensor.dim() else [], dtype=tensor.dtype, device="meta")
 
 
+@_C._overridable
 def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
     """The coordinates, one int64 tensor per dimension of ``shape``, of flat indices into an array of that shape.
 
@@ -282,6 +283,7 @@ def sym_ite(b: bool, t: Any, f: Any) -> Any:
     return t if b else f
 
 
+@_C._overridable
 def _assert(condition: Any, message: str) -> None:
     """An ``assert`` that is called.
 

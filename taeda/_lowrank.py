@@ -6,11 +6,13 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 import taeda
+from taeda import _C
 
 if TYPE_CHECKING:
     from taeda import Tensor
 
 
+@_C._overridable
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
     """``linalg.lu_factor_ex`` under its old name: LU, the pivots and, with ``get_infos``, where a pivot was zero."""
     warnings.warn("taeda.lu is deprecated; use taeda.linalg.lu_factor or lu_factor_ex", UserWarning, stacklevel=2)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import taeda
+from taeda import _C
 
 if TYPE_CHECKING:
     from taeda import Tensor
@@ -65,6 +66,7 @@ def _moved(tensor: Tensor, dtype: Any, device: Any, copy: bool | None) -> Tensor
     return tensor.to(device=place, dtype=kind)
 
 
+@_C._overridable
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The derivative of samples along each of ``dim`` (all by default), by differences of second order.
 
@@ -131,6 +133,7 @@ class Histogram(NamedTuple):
     bin_edges: tuple[Tensor, ...]
 
 
+@_C._overridable
 def histogramdd(input: Tensor, bins: Any, *, range: Sequence[float] | None = None, weight: Tensor | None = None,
                 density: bool = False) -> Histogram:  # fmt: skip
     """How many points (or how much ``weight``) of ``input`` (..., N) lie in each cell of an N-dimensional grid.

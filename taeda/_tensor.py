@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from taeda import _C, _left_out
@@ -231,5 +232,8 @@ class Tensor(_C.TensorBase):
         return _C.from_numpy(array) if array.ndim else _C.tensor(array.item())
 
 
+for _name, _function in list(vars(Tensor).items()):
+    if isinstance(_function, FunctionType) and _name not in ("__hash__", "__iter__"):
+        setattr(Tensor, _name, _C._overridable(_function))
 _left_out.explain_on(Tensor)
 _C._set_tensor_type(Tensor)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import taeda
@@ -241,3 +242,9 @@ def stft(
     """
     return _native.stft(input, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided,
                         return_complex, align_to_window)  # fmt: skip
+
+
+_NOT_OVERRIDABLE = ("einsum", "broadcast_shapes")  # the one asks by itself, the other takes no tensors
+for _name, _function in tuple(globals().items()):
+    if isinstance(_function, FunctionType) and _name[0] != "_" and _name not in _NOT_OVERRIDABLE:
+        globals()[_name] = _C._overridable(_function)

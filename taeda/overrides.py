@@ -7,6 +7,7 @@ ask and delegate in the same way, and programs that want to know what can be ove
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -112,6 +113,31 @@ def handle_torch_function(
         f"{resolve_name(public_api) or public_api}: no argument's __torch_function__ takes this call; asked: "
         f"{', '.join(cls.__qualname__ for cls in types) or 'nobody'}"
     )
+
+
+_signature = functools.cache(inspect.signature)
+
+
+def _take_over(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Hand over a call of a function written in Python, with all its parameters: those with a default by name."""
+    bound = _signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for name, parameter in bound.signature.parameters.items():
+        value = bound.arguments[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named |= value
+        elif parameter.default is parameter.empty and parameter.kind is not parameter.KEYWORD_ONLY:
+            positional.append(value)
+        else:
+            named[name] = value
+    relevant: list[Any] = []
+    for arg in (*args, *kwargs.values()):
+        relevant += arg if isinstance(arg, (list, tuple)) else (arg,)
+    return handle_torch_function(function, relevant, *positional, **named)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:

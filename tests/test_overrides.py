@@ -1,5 +1,10 @@
 """__torch_function__ for Python functions, modes, and what the module says can be overridden."""
 
+import copy
+import inspect
+import pickle
+import weakref
+
 import pytest
 
 import taeda
@@ -176,3 +181,59 @@ def test_what_operators_and_renamed_functions_are_called():
     assert x.new_tensor([1.0, 2.0]).shape == (2,)
     assert called[0].__name__ == "__rsub__" and taeda.nn.functional.logsigmoid in called
     assert taeda.Tensor.new_tensor in called
+
+
+F = taeda.nn.functional
+
+
+@pytest.mark.parametrize(
+    ("function", "call", "args", "names"),
+    [
+        (F.relu, lambda t: F.relu(t), 1, {"inplace"}),
+        (F.softmin, lambda t: F.softmin(t, 0), 1, {"dim", "_stacklevel", "dtype"}),
+        (F.group_norm, lambda t: F.group_norm(taeda.ones(1, 2), 1, t), 2, {"weight", "bias", "eps"}),
+        (taeda.tensordot, lambda t: taeda.tensordot(taeda.ones(2), t), 2, {"dims", "out"}),
+        (taeda.block_diag, lambda t: taeda.block_diag(taeda.ones(1), t), 2, set()),
+        (taeda.meshgrid, lambda t: taeda.meshgrid([t, t]), 1, {"indexing"}),
+        (taeda.einsum, lambda t: taeda.einsum("i,i->", [taeda.ones(1), t]), 3, set()),
+        (taeda.Tensor.split, lambda t: taeda.ones(2).split(t), 2, {"dim"}),
+    ],
+)
+def test_functions_written_in_python_are_taken_over_whole(function, call, args, names):
+    who, seen, types, positional, named = call(Named())
+    assert (who, seen, types, len(positional), set(named)) == ("Named", function, ["Named"], args, names)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: F.cross_entropy(x, taeda.tensor([0, 1]), label_smoothing=0.1),
+        lambda x: F.interpolate(x[None], scale_factor=2),
+        lambda x: taeda.tensordot(x, x, 2),
+        lambda x: taeda.cdist(x, x, compute_mode="donot_use_mm_for_euclid_dist"),
+        lambda x: taeda.cartesian_prod(x[0], x[1]),
+        lambda x: taeda.norm(x, dim=0),
+        lambda x: x.unique(return_counts=True)[0],
+        lambda x: f"{x.sum():.3f}",
+    ],
+)
+def test_a_mode_that_calls_what_it_sees_changes_nothing(call):
+    x = taeda.arange(6.0).view(2, 3)
+    with Log() as log:
+        seen = call(x)
+    assert log.log and (seen == call(x) if isinstance(seen, str) else taeda.equal(seen, call(x)))
+
+
+def test_an_overridable_function_looks_like_a_function():
+    assert inspect.isfunction(F.relu) and F.relu.__module__ == "taeda.nn.functional" and F.relu.__name__ == "relu"
+    assert inspect.getsource(F.relu).startswith("def relu(") and "input" in inspect.signature(F.relu).parameters
+    assert pickle.loads(pickle.dumps(F.relu)) is copy.deepcopy(F.relu) is weakref.ref(F.relu)() is F.relu
+    assert F.relu.__doc__ == F.relu.__wrapped__.__doc__ and "function relu" in repr(F.relu)
+    F.relu.note = 1
+    assert F.relu.__dict__.pop("note") == 1
+    with pytest.raises(AttributeError):
+        F.relu.note  # noqa: B018
+    with pytest.raises(TypeError, match="relu"):
+        F.relu(taeda.ones(1), nothing=1)
+    with pytest.raises(TypeError):
+        taeda._C._overridable(len)

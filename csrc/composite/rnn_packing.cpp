@@ -8,6 +8,7 @@
 #include "api/reshape.h"
 #include "api/view.h"
 #include "shape/ops/rnn.h"
+#include "shape/rnn_rules.h"
 #include "shape/view_rules.h"
 
 namespace taeda::composite {
@@ -31,16 +32,19 @@ Tensor rows_of(const std::vector<int64_t>& batch_sizes, int64_t step_stride, int
   return device.is_cpu() ? index : ops::_to_copy(index, {}, {}, device);
 }
 
+std::vector<int64_t> integers_of(const Tensor& t, const char* name) {
+  TAEDA_CHECK(t.is_cpu() && t.dtype() == DType::Int64 && t.dim() == 1, name,
+              " must be int64 of one dimension on the CPU; got ", t.dtype(), " ", t.sizes(), " on ", t.device());
+  return shape::integers_of(t);
+}
+
 }  // namespace
 
 std::tuple<Tensor, Tensor> _pack_padded_sequence(const Tensor& input, const Tensor& lengths, bool batch_first) {
   TAEDA_CHECK(input.dim() >= 2 && input.numel() > 0, "the input needs steps, a batch and elements; got shape ",
               input.sizes());
-  TAEDA_CHECK(lengths.is_cpu() && lengths.dtype() == DType::Int64 && lengths.dim() == 1,
-              "lengths must be int64 of one dimension on the CPU; got ", lengths.dtype(), " ", lengths.sizes(), " on ",
-              lengths.device());
   int64_t steps = input.size(batch_first ? 1 : 0), batch = input.size(batch_first ? 0 : 1);
-  std::vector<int64_t> each = shape::integers_of(lengths);
+  std::vector<int64_t> each = integers_of(lengths, "lengths");
   TAEDA_CHECK(static_cast<int64_t>(each.size()) == batch, "there must be one length for each of the ", batch,
               " sequences; got ", each.size());
   TAEDA_CHECK(std::ranges::is_sorted(each, std::greater<>()),
@@ -56,8 +60,9 @@ std::tuple<Tensor, Tensor> _pack_padded_sequence(const Tensor& input, const Tens
 
 std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor& batch_sizes, bool batch_first,
                                                 const Scalar& padding_value, int64_t total_length) {
-  std::vector<int64_t> sizes = shape::integers_of(batch_sizes);
-  TAEDA_CHECK(!sizes.empty(), "a packed sequence needs at least one step");
+  TAEDA_CHECK(data.dim() > 0, "a packed sequence needs a dimension for its rows; got a scalar");
+  std::vector<int64_t> sizes = integers_of(batch_sizes, "batch_sizes");
+  shape::check_batch_sizes(sizes, data.size(0));
   int64_t batch = sizes[0], steps = static_cast<int64_t>(sizes.size());
   if (total_length > 0) {
     TAEDA_CHECK(total_length >= steps, "total_length (", total_length, ") is less than the longest sequence (", steps,
@@ -67,7 +72,7 @@ std::tuple<Tensor, Tensor> _pad_packed_sequence(const Tensor& data, const Tensor
   std::vector<int64_t> lengths(static_cast<size_t>(batch), 0);
   for (int64_t size : sizes)
     for (int64_t n = 0; n < size; ++n) ++lengths[static_cast<size_t>(n)];
-  std::vector<int64_t> rows{steps * batch}, shape{steps, batch};
+  std::vector<int64_t> shape{steps, batch}, rows{numel_of(shape)};
   for (int64_t d = 1; d < data.dim(); ++d) {
     rows.push_back(data.size(d));
     shape.push_back(data.size(d));

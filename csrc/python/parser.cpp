@@ -222,18 +222,6 @@ std::string unknown_keyword(const ParsedOverload& overload, const Attempt& attem
   return "too many arguments";
 }
 
-void note_overloaded(PyObject* object, Overloaded& overloaded) {
-  overloaded.note(object);
-  if (PyTuple_Check(object) || PyList_Check(object)) {
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      Owned item = item_at(object, i);
-      if (PyLong_CheckExact(item.get())) break;
-      overloaded.note(item.get());
-    }
-  }
-}
-
 PyObject* public_callable(const Name& name, bool is_method) {
   PyObject*& slot = is_method ? name.method : name.callable;
   if (!slot) slot = find_public_callable(name.name, name.where, is_method);
@@ -323,8 +311,7 @@ PyObject* retry_old_order(const Name& name, PyObject* const* args, Py_ssize_t n,
 PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
   Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
   Overloaded overloaded;
-  for (Py_ssize_t i = 0; i < n + attempt.keyword_count; ++i)
-    if (!is_quick(args[i])) note_overloaded(args[i], overloaded);
+  overloaded.note_all(args, n + attempt.keyword_count);
   if (overloaded.must_dispatch())
     return call_torch_function(public_callable(name, is_method), overloaded, args, n, names);
 

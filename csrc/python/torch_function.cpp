@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "python/error.h"
+#include "python/items.h"
 
 namespace taeda::python {
 
@@ -52,6 +53,19 @@ void Overloaded::note(PyObject* object) {
   auto base = std::ranges::find_if(
       custom, [&](const Owned& other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other.get())); });
   custom.insert(base, Owned::borrow(object));
+}
+
+void Overloaded::note_all(PyObject* const* args, Py_ssize_t n) {
+  for (Py_ssize_t i = 0; i < n; ++i) {
+    if (is_quick(args[i])) continue;
+    note(args[i]);
+    if (!PyTuple_Check(args[i]) && !PyList_Check(args[i])) continue;
+    for (Py_ssize_t k = 0; k < PySequence_Fast_GET_SIZE(args[i]); ++k) {
+      Owned item = item_at(args[i], k);
+      if (PyLong_CheckExact(item.get())) break;
+      note(item.get());
+    }
+  }
 }
 
 bool Overloaded::must_dispatch() const { return !custom.empty() || modes_active(); }

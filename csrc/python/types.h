@@ -39,6 +39,7 @@ int init_storage(PyObject* module);
 int init_errors(PyObject* module);
 int init_numpy(PyObject* module);
 int init_dlpack(PyObject* module);
+int init_overridable(PyObject* module);
 
 PyObject* as_subclass(const Tensor& tensor, PyObject* cls);
 PyTypeObject* check_tensor_class(PyObject* cls);  // TypeError unless it derives from TensorBase

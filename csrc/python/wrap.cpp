@@ -89,8 +89,8 @@ int init_objects(PyObject* module) {
   add_tensor_methods(numpy_methods);
   add_tensor_methods(dlpack_methods);
   using Init = int (*)(PyObject*);
-  constexpr Init kAll[] = {init_errors,      init_dtype,     init_device,  init_layout, init_size,
-                           init_tensor_type, init_generator, init_storage, init_numpy,  init_dlpack};
+  constexpr Init kAll[] = {init_errors,    init_dtype,   init_device, init_layout, init_size,       init_tensor_type,
+                           init_generator, init_storage, init_numpy,  init_dlpack, init_overridable};
   for (Init init : kAll)
     if (init(module) < 0) return -1;
   return 0;

@@ -1,7 +1,6 @@
 #include "shape/rnn_rules.h"
 
 #include <algorithm>
-#include <numeric>
 
 namespace taeda::shape {
 
@@ -23,6 +22,14 @@ void check(const Tensor& t, IntList sizes, const Tensor& input, const char* name
 
 }  // namespace
 
+void check_batch_sizes(IntList sizes, int64_t rows) {
+  int64_t left = rows;  // a sum of any sizes might overflow
+  for (int64_t size : sizes) left = size > 0 && size <= left ? left - size : -1;
+  TAEDA_CHECK(!sizes.empty() && left == 0 && std::ranges::is_sorted(sizes, std::greater<>()),
+              "the batch sizes must fall, stay above 0 and add up to the rows of the packed sequence (", rows,
+              "); got ", sizes);
+}
+
 std::array<Spec, 5> rnn_layer(const Tensor& input, const Tensor& hx, const Tensor& cx, const Tensor& w_ih,
                               const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh, IntList batch_sizes, bool,
                               std::string_view mode) {
@@ -31,11 +38,10 @@ std::array<Spec, 5> rnn_layer(const Tensor& input, const Tensor& hx, const Tenso
               hx.sizes());
   DType dtype = input.dtype();
   TAEDA_CHECK(dtype == DType::Float32 || dtype == DType::Float64, "is for float32 and float64; got ", dtype);
-  int64_t rows = std::reduce(batch_sizes.begin(), batch_sizes.end(), int64_t{0}), hidden = hx.size(1);
-  TAEDA_CHECK(!batch_sizes.empty() && std::ranges::is_sorted(batch_sizes, std::greater<>()) && batch_sizes.back() > 0 &&
-                  batch_sizes[0] == hx.size(0) && rows == input.size(0),
-              "the batch sizes must fall from the batch of the state (", hx.size(0),
-              ") and add up to the rows of the input (", input.size(0), "); got ", batch_sizes);
+  const int64_t rows = input.size(0), hidden = hx.size(1);
+  check_batch_sizes(batch_sizes, rows);
+  TAEDA_CHECK(batch_sizes[0] == hx.size(0), "the first batch size (", batch_sizes[0],
+              ") must be the batch of the state (", hx.size(0), ")");
   check(w_ih, Dims{gates * hidden, input.size(1)}, input, "the input's weight");
   check(w_hh, Dims{gates * hidden, hidden}, input, "the state's weight");
   check(hx, hx.sizes(), input, "the state");

@@ -6,9 +6,8 @@ All of it is put in place by `Patches` and taken away when the trace ends.
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
-from types import FunctionType, TracebackType
+from types import TracebackType
 from typing import Any
 
 import taeda
@@ -81,62 +80,18 @@ def is_recorded(function: Any) -> bool:
     return getattr(function, "_recorded", False)
 
 
-def recorded(function: Callable[..., Any], spread: bool = False) -> Callable[..., Any]:
-    """``function``, but a call with a traced value among its arguments is one step of the graph.
-
-    With ``spread``, ``f(first, [x, y])`` is recorded as ``f(first, x, y)``, which passes over graphs expect.
-    """
+def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """``function``, but a call with a traced value among its arguments is one step of the graph."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         proxy = find_proxy(args, kwargs)
         if proxy is None:
             return function(*args, **kwargs)
-        if spread and len(args) == 2 and isinstance(args[1], (list, tuple)):
-            args = (args[0], *args[1])
         return proxy.tracer.create_proxy("call_function", function, args, kwargs)
 
     wrapper.__dict__["_recorded"] = True
     return wrapper
-
-
-def recorded_in_full(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`recorded`, with all parameters written out: those without a default by position, the others by name."""
-    signature = inspect.signature(function)
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **kwargs: Any) -> Any:
-        proxy = find_proxy(args, kwargs)
-        if proxy is None:
-            return function(*args, **kwargs)
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        required = [name for name, p in signature.parameters.items() if p.default is p.empty]
-        given = dict(bound.arguments)
-        positional = tuple(given.pop(name) for name in required)
-        return proxy.tracer.create_proxy("call_function", function, positional, given)
-
-    wrapper.__dict__["_recorded"] = True
-    return wrapper
-
-
-@functools.cache
-def overridable_here() -> dict[int, Callable[..., Any]]:
-    """Taeda's functions that are written in Python and ask nobody's ``__torch_function__``: id to the recording form.
-
-    They look at shapes and values, which a proxy does not have.
-    """
-    functions = [vars(nn.functional)[name] for name in nn.functional.__all__]
-    # Through the main module, which keeps what it has loaded: it must not load the recording form later.
-    functions += [getattr(taeda, name) for name in taeda._LAZY["functional"]]
-    found: dict[int, Callable[..., Any]] = {id(taeda._assert): recorded(taeda._assert)}
-    for function in functions:
-        if isinstance(function, FunctionType):
-            kinds = {p.kind for p in inspect.signature(function).parameters.values()}
-            variadic = kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-            found[id(function)] = recorded(function) if variadic else recorded_in_full(function)
-    found[id(taeda.einsum)] = recorded(taeda.einsum, spread=True)
-    return found
 
 
 def patch_modules(patches: Patches, call: Callable[..., Any], fetch: Callable[[nn.Module, str, Any], Any]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
-from taeda.fx._patches import Patches, is_recorded, overridable_here, patch_modules, recorded
+from taeda.fx._patches import Patches, is_recorded, patch_modules, recorded
 from taeda.fx._python_code import ContainerCodeGen
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
@@ -304,7 +304,7 @@ class Tracer(TracerBase):
         ]
         wrapped = [(table, name, value) for table, name, value in wrapped if callable(value) and not is_recorded(value)]
         chosen = self._autowrap | {id(value): value for _, _, value in wrapped}
-        replacements = overridable_here() | {key: recorded(value) for key, value in chosen.items()}
+        replacements = {key: recorded(value) for key, value in chosen.items()}
         fetched: dict[str, Any] = {}
 
         def call(module: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import FunctionType
 
+from taeda import _C
 from taeda.nn import _reduction as _Reduction
 from taeda.nn._functional.activation import (
     celu,
@@ -297,11 +298,12 @@ __all__ = [
 ]
 
 
-def _take_home(functions: dict[str, Any]) -> None:
-    """Lets every function written here name this module as its home: printed, pickled and documented as public."""
-    for function in functions.values():
-        if str(getattr(function, "__module__", "")).startswith("taeda.nn._functional"):
+def _publish(names: list[str]) -> None:
+    """Every function written here names this module as its home, and ``__torch_function__`` can take it over."""
+    for name in names:
+        if isinstance(function := globals()[name], FunctionType):
             function.__module__ = __name__
+            globals()[name] = _C._overridable(function)
 
 
-_take_home({name: globals()[name] for name in __all__})
+_publish(__all__)

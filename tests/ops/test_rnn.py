@@ -166,6 +166,12 @@ def test_packing(batch_first, total_length):
         lambda: taeda._pack_padded_sequence(taeda.ones(3, 2, 1), taeda.tensor([4, 1]), False),
         lambda: taeda._pack_padded_sequence(taeda.ones(3, 2, 1), taeda.tensor([2]), False),
         lambda: taeda._pad_packed_sequence(taeda.ones(3, 1), taeda.tensor([2, 1]), False, 0, 1),
+        lambda: taeda._pad_packed_sequence(taeda.ones(3, 1), taeda.tensor([2, 1]), False, 0, 2**62),
+        *(
+            lambda sizes=sizes: taeda._pad_packed_sequence(taeda.ones(3, 1), taeda.tensor(sizes).long(), False, 0, 0)
+            for sizes in ([1, 2], [2, 2], [2], [4, -1], [2**62, 2**62, 2**62, 2**62], [], 3, [[2, 1]])
+        ),
+        lambda: taeda._pad_packed_sequence(taeda.tensor(1.0), taeda.tensor([1]), False, 0, 0),
         lambda: taeda.lstm(taeda.ones(2, 1, 3), [taeda.ones(1, 1, 4)], [], True, 1, 0.0, False, False, False),
         lambda: taeda.gru(taeda.ones(2, 1, 3), taeda.ones(1, 2, 4), [], True, 1, 0.0, False, False, False),
         lambda: taeda.gru_cell(taeda.ones(2, 3), taeda.ones(2, 4), taeda.ones(12, 2), taeda.ones(12, 4)),

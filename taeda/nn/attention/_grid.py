@@ -74,6 +74,8 @@ class OnGrid(Tensor):
     def __repr__(self) -> str:  # type: ignore[override]
         return f"OnGrid({self.values!r})"
 
+    __format__ = object.__format__  # type: ignore[assignment]
+
 
 def _reflect(op: Callable[[Any, Any], Any]) -> Callable[[OnGrid, Any], Any]:
     """``other op self``, where ``other`` keeps being a number, which decides no dtype."""
