@@ -77,6 +77,7 @@ _LAZY = {
     "_explain": ("explain", "explain_calls"),
     "_numeric": ("asarray", "gradient", "histogramdd"),
     "_lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
+    "_stream": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),
     "_serialization.file_reader": ("PyTorchFileReader",),
     "_type_info": ("finfo", "iinfo"),

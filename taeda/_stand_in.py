@@ -25,8 +25,8 @@ def _is(name: str, package: str) -> bool:
 
 
 def _torchs(name: str) -> str:
-    """torch's name of a module of Taeda."""
-    return f"torch{name.removeprefix('taeda')}"
+    """torch's name of a module, which may be told by Taeda's."""
+    return f"torch{name.removeprefix('taeda')}" if _is(name, "taeda") else name
 
 
 def _enter(name: str) -> None:
@@ -106,6 +106,14 @@ def _is_import_statement(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_NAME"]
 
 
+def _refuse_name(fullname: str) -> None:
+    """ImportError in ``from torch import name``, which asks for a module of that name when there is no attribute."""
+    asked, frame = _importers()
+    if "_handle_fromlist" in asked and _is_import_statement(frame):
+        package, _, name = fullname.rpartition(".")
+        raise ImportError(f"cannot import name '{name}' from '{_torchs(package)}': {_HINT}", name=package)
+
+
 class Finder:
     """Answers for ``torch`` and all below it, and sees the modules of Taeda go by."""
 
@@ -134,6 +142,7 @@ class Finder:
             return ModuleSpec(fullname, loader, origin=spec.origin, is_package=package)
         # To a mere question (importlib.util.find_spec) the answer is None. An import gets an error that says more than
         # Python's own.
+        _refuse_name(fullname)
         if "_find_and_load_unlocked" in _importers()[0]:
             raise ModuleNotFoundError(f"No module named '{fullname}': {_HINT}", name=fullname)
         return None
@@ -141,11 +150,7 @@ class Finder:
     def _find_and_enter(self, fullname: str, path: Any, target: ModuleType | None) -> ModuleSpec | None:
         spec = self._find_elsewhere(fullname, path, target)
         if spec is None:
-            # ``from torch import name`` asks for a module of that name once there is no such attribute.
-            asked, frame = _importers()
-            if "_handle_fromlist" in asked and _is_import_statement(frame):
-                package, _, name = fullname.rpartition(".")
-                raise ImportError(f"cannot import name '{name}' from '{_torchs(package)}': {_HINT}", name=package)
+            _refuse_name(fullname)
         return _then(spec, _enter)
 
     def _find_elsewhere(self, fullname: str, path: Any, target: ModuleType | None) -> ModuleSpec | None:
@@ -229,5 +234,6 @@ def install_as_torch() -> None:
     if "multiprocessing.spawn" in sys.modules:
         _tell_workers()
     taeda.__version__ = version.__version__ = torch_version.__version__
+    taeda.__name__ = "torch"
     taeda.torch = taeda  # type: ignore[attr-defined]  # programs that write torch.torch.Tensor
     taeda._C._log_api_usage_once = _log_api_usage_once  # type: ignore[attr-defined]

@@ -56,7 +56,7 @@ def test_modules_are_taedas_own(tmp_path):
         for name in [name for name in sys.modules if name.split(".")[0] in ("taeda", "torch")]:
             mine, theirs = (root + name[5:] for root in ("taeda", "torch"))
             assert sys.modules[mine] is sys.modules[theirs], name
-        assert torch.nn.__name__ == "taeda.nn" and torch.nn.__spec__.name == "taeda.nn"
+        assert torch.__name__ == "torch" and torch.nn.__name__ == "taeda.nn" and torch.nn.__spec__.name == "taeda.nn"
         del sys.modules["torch"], sys.modules["torch.nn"]
         import torch.nn
         assert sys.modules["torch"] is taeda and torch.nn is taeda.nn
@@ -232,7 +232,7 @@ WORKERS = """
 
         def __getitem__(self, index):
             import torch.nn.functional
-            assert sys.modules["torch"].__name__ == "taeda"
+            assert sys.modules["torch"].__spec__.name == "taeda"
             return torch.tensor(float(index)) ** 2, os.getpid()
 
     def work(queue, model):
@@ -275,7 +275,7 @@ def test_worker_processes_of_a_package(tmp_path):
         import torch
 
         def double(x):
-            return 2 * x, torch.__name__
+            return 2 * x, torch.__spec__.name
 
         def main():
             with multiprocessing.get_context("spawn").Pool(1) as pool:

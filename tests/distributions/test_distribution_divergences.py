@@ -203,6 +203,5 @@ def test_which_function_is_called() -> None:
     finally:
         for pair in ((A, A), (A, B), (B, A), (B, B)):
             D.kl._KL_REGISTRY.pop(pair, None)
-    for wrong in (3, int):
-        with pytest.raises(TypeError, match="Distribution"):
-            D.register_kl(wrong, D.Normal)
+    with pytest.raises(TypeError, match="classes"):
+        D.register_kl(3, D.Normal)

@@ -120,6 +120,30 @@ def test_user_getattr_is_the_last_resort() -> None:
     assert len(wrapper.inner._forward_pre_hooks) == 0
 
 
+def test_a_getattr_of_its_own_is_asked_for_what_a_module_holds() -> None:
+    class Asked(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.asked: list[str] = []
+            self.child, self.weight = nn.ReLU(), nn.Parameter(taeda.ones(1))
+            self.register_buffer("bias", taeda.zeros(1))
+
+        def __getattr__(self, name: str) -> Any:
+            found = super().__getattr__(name)
+            self.__dict__["asked"].append(name)
+            return found
+
+        def forward(self, x: Any) -> Any:
+            return self.child(x) * self.weight + self.bias
+
+    module = copy.deepcopy(Asked())
+    for _ in range(2):
+        assert module(taeda.ones(1)).item() == 1
+    assert module.asked == 2 * ["child", "weight", "bias"] and "weight" not in vars(module)
+    del module.weight
+    assert not hasattr(module, "weight") and list(module.state_dict()) == ["bias"]
+
+
 def test_instance_forward_and_call_super_init() -> None:
     module = nn.ReLU()
     module.forward = lambda x: "replaced"

@@ -1,7 +1,8 @@
 """The three tables of a module, mirrored into its instance dictionary.
 
 ``module.weight`` must cost no more than any attribute, and programs edit ``module._parameters`` directly. So each table
-writes every change through to its owner's ``__dict__``, where Python's ordinary lookup finds it.
+writes every change through to its owner's ``__dict__``, where Python's ordinary lookup finds it. Only a class with a
+``__getattr__`` of its own is asked each time for what stands in the tables.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ class Table(dict[str, Any]):
 
     def __init__(self, owner: Any, items: Any = ()) -> None:
         super().__init__(items)
-        self._owner = weakref.ref(owner)
-        owner.__dict__.update(self)
+        kind = type(owner)
+        is_asked = kind.__getattr__ is not kind._find_in_tables
+        self._owner = (lambda: None) if is_asked else weakref.ref(owner)
+        if not is_asked:
+            owner.__dict__.update(self)
 
     def __setitem__(self, name: str, value: Any) -> None:
         super().__setitem__(name, value)

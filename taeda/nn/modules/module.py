@@ -226,12 +226,14 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         if name in HOOK_TABLES:
             return self._make_hook_table(name)
         attributes = self.__dict__
-        # Only after a __setstate__ or a __dict__ of the program's own can a table hold what the dictionary lacks.
+        # The dictionary lacks it in a class with a __getattr__ of its own, or after a program's own __setstate__.
         for table in TABLES:
             items = attributes.get(table)
             if items is not None and name in items:
                 return items[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    _find_in_tables = __getattr__
 
     def __delattr__(self, name: str) -> None:
         attributes = self.__dict__
