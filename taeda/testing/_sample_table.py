@@ -376,6 +376,9 @@ TABLE: dict[str, list[Sample]] = {
     "conv_transpose3d.input": _conv(3, True)[:2],
     **{f"conv{n}d.padding": [S(f(2, 3, *(6,) * n), f(4, 3, *(3,) * n), None, [1] * n, p) for p in ("same", "valid",
         "no")] for n in (1, 2, 3)},
+    "_convolution": [
+        S(f(2, 3, 5, 5), f(4, 3, 3, 3), f(4), [2, 1], [1, 1], [1, 1], False, [0, 0], 1, *[False] * 4)
+    ],
     "convolution": [S(f(2, 3, 6, 6), f(4, 3, 3, 3), f(4), [1, 1], [1, 1], [1, 1], False, [0, 0], 1),
         S(f(1, 2, 4, 3), f(2, 1, 2, 2), f(2), [2, 1], [0, 1], [1, 1], False, [0, 0], 2),
         S(f(1, 2, 3, 2), f(2, 2, 2, 2), f(2), [2, 1], [0, 1], [1, 1], True, [1, 0], 1)],

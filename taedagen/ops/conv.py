@@ -26,6 +26,17 @@ def _(grad, input, weight, stride, padding, dilation, transposed, output_padding
 
 
 @composite(
+    "_convolution(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, "
+    "bool transposed, SymInt[] output_padding, SymInt groups, bool benchmark, bool deterministic, bool cudnn_enabled, "
+    "bool allow_tf32) -> Tensor",
+)
+def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, benchmark,
+                 deterministic, cudnn_enabled, allow_tf32):  # fmt: skip
+    """``convolution``; how a GPU is to do it is for the CPU nothing to ask."""
+    return op.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+@composite(
     "convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, SymInt[] stride, "
     "SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, "
     "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
