@@ -49,9 +49,8 @@ struct BFloat16 {
   BFloat16() = default;
   explicit BFloat16(float value) {
     uint32_t raw = std::bit_cast<uint32_t>(value);
-    // Round to nearest even; a NaN keeps its sign and stays a NaN.
-    bits = (raw & 0x7fffffffu) > 0x7f800000u ? static_cast<uint16_t>(raw >> 16 | 0x40)
-                                             : static_cast<uint16_t>((raw + 0x7fffu + (raw >> 16 & 1)) >> 16);
+    // To the nearest, of two the even one; one NaN stands for all, which loops take in fewer steps.
+    bits = value != value ? uint16_t{0x7fc0} : static_cast<uint16_t>((raw + 0x7fffu + (raw >> 16 & 1)) >> 16);
   }
   explicit operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
   static BFloat16 from_bits(uint16_t bits) {

@@ -40,7 +40,7 @@ void fill_block(char* to, const char* value, int64_t size, int64_t n) {
 
 namespace {
 
-constexpr int64_t kBlock = 512;    // elements; a block of each operand stays in the first-level cache
+constexpr int64_t kBlock = 256;    // elements; a block of each operand stays in the first-level cache
 constexpr int64_t kLongRow = 256;  // rows from this length on are walked one by one
 constexpr int64_t kMaxItem = 16;
 
@@ -176,19 +176,24 @@ class Walk {
     loop_(p.data(), n, scalars_);
   }
 
-  // Elements [from, from + n) of a row, while the `next` ones behind them are fetched.
+  // Elements [from, from + n) of a row, while the operands' `next` ones behind them are fetched, and the places of the
+  // results before the loop that needs its time.
   void run_block(const std::array<char*, kMaxOperands>& row, int64_t from, int64_t n, int64_t next) {
     std::array<char*, kMaxOperands> p;
     for (int k = 0; k < count_; ++k) {
       Walker& w = walkers_[k];
       char* source = row[k] + from * w.step;
       p[k] = w.direct ? source : buffer(k);
-      if (w.direct || k < results_) continue;
+      if (w.direct) continue;
+      if (k < results_) {
+        if (w.step == w.item) fetch<true>(source, n * w.item);
+        continue;
+      }
       if (w.constant)
         repeat(w, buffer(k), source, n);
       else
         w.convert(buffer(k), w.wanted_item, source, w.step, n);
-      if (w.step == w.item) fetch(source + n * w.item, next * w.item);
+      if (w.step == w.item) fetch<false>(source + n * w.item, next * w.item);
     }
     loop_(p.data(), n, scalars_);
     for (int k = 0; k < results_; ++k) {
@@ -197,8 +202,9 @@ class Walk {
     }
   }
 
+  template <bool writes>
   static void fetch(const char* from, int64_t bytes) {
-    for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i);
+    for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, writes);
   }
 
   static void repeat(Walker& w, char* to, const char* source, int64_t n) {
