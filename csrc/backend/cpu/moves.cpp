@@ -171,11 +171,13 @@ class Mover {
     const Dim &a = route_.dim[0], &b = route_.dim[nearest];
     for_tiles(0, nearest, kTile, kTile, [&](char* to, const char* from, int64_t length, int64_t count) {
       Bytes square[kTile][kTile + 1];  // the odd stride keeps columns out of one another's cache lines
+      const int64_t step = b.from;     // what is written might be `b`, for all that the compiler knows
       for (int64_t i = 0; i < length; ++i) {
         const char* line = from + i * a.from;
         // Lines far apart: the processor does not see the next one coming.
-        for (int64_t at = 0; at < count * b.from; at += 64) __builtin_prefetch(line + kAhead * a.from + at);
-        for (int64_t j = 0; j < count; ++j) std::memcpy(&square[j][i], line + j * b.from, sizeof(Bytes));
+        for (int64_t at = 0; at < count * step; at += 64) __builtin_prefetch(line + kAhead * a.from + at);
+#pragma GCC unroll 4
+        for (int64_t j = 0; j < count; ++j, line += step) std::memcpy(&square[j][i], line, sizeof(Bytes));
       }
       for (int64_t j = 0; j < count; ++j)
         convert_(to + j * b.to, a.to, reinterpret_cast<const char*>(square[j]), sizeof(Bytes), length);
