@@ -147,6 +147,11 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)  # type: ignore[arg-type]
 
+    profile_hook_step = staticmethod(_with_hooks)
+
+    def _patch_step_function(self) -> None:
+        """For wrappers that do not call ``__init__``: a class's ``step`` runs the hooks from its definition on."""
+
     def _make_hook_tables(self) -> None:
         self._optimizer_step_pre_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()
         self._optimizer_step_post_hooks: OrderedDict[int, Callable[..., Any]] = OrderedDict()

@@ -260,3 +260,16 @@ def test_torch_state_loads_and_back():
     theirs.step()
     assert p.tolist() == pytest.approx(q.tolist(), rel=1e-6)
     assert ours.state_dict()["param_groups"] == theirs.state_dict()["param_groups"]
+
+
+def test_a_decorated_step_runs_its_hooks_once():
+    class Plain(optim.Optimizer):
+        @optim.Optimizer.profile_hook_step
+        def step(self, closure=None):
+            return "stepped"
+
+    optimizer = Plain([taeda.ones(1)], {})
+    seen = []
+    optimizer.register_step_post_hook(lambda *_: seen.append(1))
+    optimizer._patch_step_function()
+    assert optimizer.step() == "stepped" and seen == [1]
