@@ -62,9 +62,11 @@ def _element_size(dtype: Any) -> int:
 
 
 def __getattr__(name: str) -> Any:
-    """What rebuilds the tensors of a file, by the names that stand there."""
+    """What rebuilds the tensors of a file, by the names that stand there, and what is seldom needed."""
     if name.startswith("_rebuild_"):
         found = importlib.import_module("taeda._serialization.names").REBUILDERS.get(("torch._utils", name))
         if found is not None:
             return found
+    if name in ("_flatten_dense_tensors", "_reorder_tensors_as", "_take_tensors", "_unflatten_dense_tensors"):
+        return getattr(importlib.import_module("taeda._flat_tensors"), name)
     raise AttributeError(f"module 'taeda._utils' has no attribute '{name}'")

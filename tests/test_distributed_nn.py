@@ -8,7 +8,7 @@ import pytest
 
 import taeda
 import taeda.distributed as dist
-from taeda import nn
+from taeda import _utils, nn
 from taeda.autograd import gradcheck, gradgradcheck
 from taeda.distributed.nn import functional as F
 from taeda.distributed.optim import ZeroRedundancyOptimizer
@@ -87,3 +87,13 @@ def test_tensors_in_groups() -> None:
     assert groups[a.device, taeda.float64][1] == [1]
     with pytest.raises(RuntimeError, match="None"):
         _foreach_utils._group_tensors_by_device_and_dtype([[None]])
+
+
+def test_lists_of_tensors_that_travel_together() -> None:
+    parts = [taeda.arange(4.0).view(2, 2).t(), taeda.ones(3), taeda.ones(())]
+    flat = _utils._flatten_dense_tensors(parts)
+    assert flat.tolist() == [0, 2, 1, 3, 1, 1, 1, 1]
+    assert all(map(taeda.equal, _utils._unflatten_dense_tensors(flat, parts), parts))
+    a, b, c, d = taeda.ones(3), taeda.ones(2).long(), taeda.ones(5), taeda.ones(1).long()
+    assert [[len(t) for t in taken] for taken in _utils._take_tensors([a, b, c, d], 20)] == [[3], [2], [5], [1]]
+    assert [id(t) for t in _utils._reorder_tensors_as([a, c, b, d], [a, b, c, d])] == [id(t) for t in (a, b, c, d)]

@@ -29,7 +29,7 @@ struct Overloaded {
   PyTypeObject* subclass = nullptr;  // type for results when nobody has a custom method
   void note(PyObject* object);
   void note_all(PyObject* const* args, Py_ssize_t n);  // also what lists and tuples hold
-  bool must_dispatch() const;  // a custom argument, or an active function mode
+  bool must_dispatch() const;                          // a custom argument, or an active function mode
 };
 
 // Asks the modes and the custom arguments in turn. `function` is the public callable.

@@ -24,8 +24,6 @@ logsigmoid = native("log_sigmoid", "_nn")
 hardshrink = native("hardshrink")
 softshrink = native("softshrink", "_nn")
 softplus = native("softplus", "_nn")
-tanh = native("tanh")
-sigmoid = native("sigmoid")
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -82,6 +80,16 @@ def rrelu(
 ) -> Tensor:
     """Leaky ReLU with a slope drawn from ``lower`` .. ``upper`` in training, their mean otherwise."""
     return (rrelu_ if inplace else taeda.rrelu)(input, lower, upper, training)
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent of ``input``."""
+    return input.tanh()
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """``1 / (1 + exp(-input))``."""
+    return input.sigmoid()
 
 
 def tanhshrink(input: Tensor) -> Tensor:

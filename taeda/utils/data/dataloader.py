@@ -94,7 +94,7 @@ class DataLoader(Generic[_T_co]):
         _check_worker_options(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset = dataset
         self.num_workers = num_workers
-        self._length_asked = False
+        self._IterableDataset_len_called: int | None = None
         self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
@@ -178,8 +178,7 @@ class DataLoader(Generic[_T_co]):
     def __len__(self) -> int:
         if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
-        samples = len(self.dataset)
-        self._length_asked = True
+        samples = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return samples
         return samples // self.batch_size if self.drop_last else -(-samples // self.batch_size)
@@ -299,7 +298,7 @@ class _BaseDataLoaderIter:
 
 def _known_length(loader: DataLoader[Any]) -> int | None:
     """The number of batches of an iterable dataset, where somebody has asked for it: it may have no length."""
-    return len(loader) if loader._length_asked else None
+    return None if loader._IterableDataset_len_called is None else len(loader)
 
 
 def _can_pin() -> bool:
