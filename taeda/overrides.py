@@ -120,7 +120,10 @@ _signature = functools.cache(inspect.signature)
 
 def _take_over(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """Hand over a call of a function written in Python, with all its parameters: those with a default by name."""
-    bound = _signature(function).bind(*args, **kwargs)
+    try:
+        bound = _signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return function.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]  # whose error names the function
     bound.apply_defaults()
     positional: list[Any] = []
     named: dict[str, Any] = {}

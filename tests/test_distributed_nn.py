@@ -43,6 +43,14 @@ def test_gradients_pass_through(group: None, call: Any) -> None:
     assert gradcheck(call, x) and gradgradcheck(call, x)
 
 
+def test_outputs_are_written(group: None) -> None:
+    x, y = taeda.ones(2), [taeda.zeros(2) for _ in range(3)]
+    F.reduce_scatter(y[0], [x])
+    F.all_to_all([y[1]], [x])
+    F.all_to_all_single(y[2], x)
+    assert all(taeda.equal(x, result) for result in y)
+
+
 def trained(make: Any) -> list[Any]:
     taeda.manual_seed(0)
     net = nn.Linear(3, 2)

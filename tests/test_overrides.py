@@ -196,6 +196,7 @@ F = taeda.nn.functional
         (taeda.block_diag, lambda t: taeda.block_diag(taeda.ones(1), t), 2, set()),
         (taeda.meshgrid, lambda t: taeda.meshgrid([t, t]), 1, {"indexing"}),
         (taeda.einsum, lambda t: taeda.einsum("i,i->", [taeda.ones(1), t]), 3, set()),
+        (taeda.norm, lambda t: taeda.norm(input=t, p=1), 1, {"p", "dim", "keepdim", "out", "dtype"}),
         (taeda.Tensor.split, lambda t: taeda.ones(2).split(t), 2, {"dim"}),
     ],
 )
@@ -222,6 +223,13 @@ def test_a_mode_that_calls_what_it_sees_changes_nothing(call):
     with Log() as log:
         seen = call(x)
     assert log.log and (seen == call(x) if isinstance(seen, str) else taeda.equal(seen, call(x)))
+
+
+def test_wrong_arguments_under_a_mode_name_the_function():
+    x = taeda.ones(1)
+    with Log() as log, pytest.raises(TypeError, match="tensordot"):
+        taeda.tensordot(x)
+    assert not log.log
 
 
 def test_an_overridable_function_looks_like_a_function():

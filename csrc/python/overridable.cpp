@@ -25,12 +25,13 @@ PyObject* take_over(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObjec
 }
 
 PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
-  const Py_ssize_t n = PyVectorcall_NARGS(flags);
-  Overloaded overloaded;
-  overloaded.note_all(args, n + (names ? PyTuple_GET_SIZE(names) : 0));
-  if (!overloaded.must_dispatch()) [[likely]]
+  return guarded("__torch_function__", [&] {
+    const Py_ssize_t n = PyVectorcall_NARGS(flags);
+    Overloaded overloaded;
+    overloaded.note_all(args, n + (names ? PyTuple_GET_SIZE(names) : 0));
+    if (overloaded.must_dispatch()) return take_over(self, args, n, names);
     return PyObject_Vectorcall(function_of(self), args, flags, names);
-  return guarded("__torch_function__", [&] { return take_over(self, args, n, names); });
+  });
 }
 
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {

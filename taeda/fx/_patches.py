@@ -98,7 +98,7 @@ def patch_modules(patches: Patches, call: Callable[..., Any], fetch: Callable[[n
     """Sends calls of modules to ``call(module, forward, args, kwargs)``, and what is fetched from their tables to
     ``fetch(module, name, value)``."""
     ordinary_call = nn.Module.__call__
-    ordinary_get = object.__getattribute__
+    ordinary_get, ordinary_find = object.__getattribute__, nn.Module._find_in_tables
     kinds = (taeda.Tensor, nn.Module)
 
     def __call__(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
@@ -115,5 +115,12 @@ def patch_modules(patches: Patches, call: Callable[..., Any], fetch: Callable[[n
                 return fetch(self, name, value)
         return value
 
+    def __getattr__(self: nn.Module, name: str) -> Any:
+        value = ordinary_find(self, name)
+        return fetch(self, name, value) if isinstance(value, kinds) else value
+
     patches.set_attribute(nn.Module, "__call__", __call__)
     patches.set_attribute(nn.Module, "__getattribute__", __getattribute__)
+    # A class with a __getattr__ of its own asks this one.
+    patches.set_attribute(nn.Module, "__getattr__", __getattr__)
+    patches.set_attribute(nn.Module, "_find_in_tables", __getattr__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import operator
 from typing import Any
 
 import pytest
@@ -247,3 +248,22 @@ def test_annotations() -> None:
     assert "def forward(self, x : torch.Tensor, n : int = 2) -> torch.Tensor:" in traced.code
     assert "%n : int [num_users=1]" in str(traced.graph)
     assert traced(3) == 6
+
+
+def test_a_module_that_has_a_getattr_of_its_own() -> None:
+    class Asked(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.weight = nn.Linear(2, 2), nn.Parameter(taeda.ones(1))
+            self.register_buffer("shift", taeda.ones(1))
+
+        def __getattr__(self, name):
+            return super().__getattr__(name)
+
+        def forward(self, x):
+            return self.inner(x) * self.weight + self.weight * self.shift
+
+    graph = fx.symbolic_trace(Asked()).graph
+    assert [n.target for n in graph.find_nodes(op="get_attr")] == ["weight", "shift"]
+    assert [n.target for n in graph.find_nodes(op="call_module")] == ["inner"]
+    assert len(graph.find_nodes(op="call_function", target=operator.mul)) == 2

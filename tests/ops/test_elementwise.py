@@ -332,3 +332,15 @@ def test_square_roots_are_rounded_as_ieee_754_says():
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(taeda.from_numpy(x).sqrt().numpy(), np.sqrt(x))
     assert taeda.tensor([-0.0]).sqrt().signbit()
+
+
+@pytest.mark.parametrize("width", [1, 2, 65, 129, 200, 255, 256, 257, 1000])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "int32"])
+def test_converted_operands_repeat_in_rows_and_along_them(dtype: str, width: int) -> None:
+    kind = getattr(taeda, dtype)
+    x = (taeda.arange(5 * width) % 100).reshape(5, width).to(kind)
+    row, column = x[1].clone(), x[:, :1].clone() + 1
+    for a, b in ((x, row), (x, column), (x.t().contiguous().t(), column), (row, column), (x, x[2, 0])):
+        got = taeda.true_divide(taeda.add(a, b), 3)
+        wanted = taeda.true_divide(taeda.add(a.float(), b.float()).to(kind).float(), 3).to(got.dtype)
+        assert taeda.equal(got, wanted)

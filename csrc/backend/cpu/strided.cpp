@@ -40,7 +40,8 @@ void fill_block(char* to, const char* value, int64_t size, int64_t n) {
 
 namespace {
 
-constexpr int64_t kBlock = 256;    // elements; a block of each operand stays in the first-level cache
+constexpr int64_t kBlock = 512;    // elements; a block of each operand stays in the first-level cache
+constexpr int64_t kPiece = 256;    // of a long row: so much is fetched at once
 constexpr int64_t kLongRow = 256;  // rows from this length on are walked one by one
 constexpr int64_t kMaxItem = 16;
 
@@ -53,6 +54,7 @@ struct Walker {
   Convert convert;
   bool direct;                        // rows can be handed to the loop as they are
   bool constant;                      // a row repeats one element
+  bool flat = true;                   // all rows are one to it
   int64_t period = 0;                 // in flat mode: the block repeats after so many elements
   const char* filled_from = nullptr;  // what a repeating block holds
   int64_t filled = 0;
@@ -99,6 +101,7 @@ class Walk {
       w = {o.data, m_.strides[k][0], o.dtype, o.wanted, itemsize(o.dtype), itemsize(o.wanted), nullptr, false, false};
       w.direct = o.dtype == o.wanted && (w.step == w.item || m_.sizes[0] == 1);
       w.constant = k >= results && w.step == 0 && m_.sizes[0] > 1;
+      for (int d = 1; d < m_.dims; ++d) w.flat &= m_.strides[k][d] == m_.strides[k][d - 1] * m_.sizes[d - 1];
       if (!w.direct) w.convert = k < results ? converter(o.wanted, o.dtype) : converter(o.dtype, o.wanted);
     }
   }
@@ -122,8 +125,8 @@ class Walk {
       if (direct)
         run_direct(row, from, n);
       else
-        for (int64_t i = 0; i < n; i += kBlock)
-          run_block(row, from + i, std::min(kBlock, n - i), std::min(kBlock, n - i - kBlock));
+        for (int64_t i = 0; i < n; i += kPiece)
+          run_block(row, from + i, std::min(kPiece, n - i), std::min(kPiece, n - i - kPiece));
       left -= n;
       if (left > 0) next_row(index, row);
     }
@@ -209,25 +212,33 @@ class Walk {
 
   static void repeat(Walker& w, char* to, const char* source, int64_t n) {
     if (w.filled_from == source && w.filled >= n) return;
+    spread(w, to, source, n);
+    w.filled_from = source;
+    w.filled = n;
+  }
+
+  static void spread(const Walker& w, char* to, const char* source, int64_t n) {
     char element[kMaxItem];
     w.convert(element, w.wanted_item, source, 0, 1);
     fill_block(to, element, w.wanted_item, n);
-    w.filled_from = source;
-    w.filled = n;
   }
 
   void flat_block(int64_t begin, int64_t n) {
     std::array<char*, kMaxOperands> p;
     for (int k = 0; k < count_; ++k) {
       Walker& w = walkers_[k];
-      p[k] = buffer(k);
-      if (k < results_ || (w.period && w.filled >= n)) continue;
+      p[k] = is_plain(w) ? w.data + begin * w.item : buffer(k);
+      if (is_plain(w) || k < results_ || (w.period && w.filled >= n)) continue;
       move(k, begin, n);
       w.filled = n;
     }
     loop_(p.data(), n, scalars_);
-    for (int k = 0; k < results_; ++k) move(k, begin, n);
+    for (int k = 0; k < results_; ++k)
+      if (!is_plain(walkers_[k])) move(k, begin, n);
   }
+
+  // Whether the loop can be handed any stretch of it, over the ends of rows.
+  static bool is_plain(const Walker& w) { return w.flat && w.direct && w.step == w.item; }
 
   // Elements [begin, begin + n) of an operand to its buffer, or of a result from it, piece of row by piece of row.
   void move(int k, int64_t begin, int64_t n) {
@@ -244,11 +255,14 @@ class Walk {
     }
     char* block = buffer(k);
     while (n > 0) {
-      int64_t piece = std::min(n, m_.sizes[0] - index[0]);
-      if (k < results_)
+      int64_t piece = w.flat ? n : std::min(n, m_.sizes[0] - index[0]);
+      if (k < results_) {
         convert(at, w.step, block, w.wanted_item, piece);
-      else
+      } else if (w.constant) {
+        spread(w, block, at, piece);
+      } else {
         convert(block, w.wanted_item, at, w.step, piece);
+      }
       block += piece * w.wanted_item;
       n -= piece;
       at += piece * strides[0];

@@ -1,4 +1,4 @@
-"""The collectives as functions that gradients pass through: results are new tensors, and gradients go the other way.
+"""The collectives as functions that gradients pass through, which go the other way.
 
 Each is a forward and a backward side by side; the backward is itself such a function, so that it may be differentiated.
 """
@@ -99,48 +99,45 @@ class _AllGather(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        return None, _ReduceScatter.apply(ReduceOp.SUM, ctx.group, *grads)
+        return None, _ReduceScatter.apply(ReduceOp.SUM, ctx.group, taeda.empty_like(grads[0]), *grads)
 
 
 class _ReduceScatter(Function):
     @staticmethod
-    def forward(ctx: Any, op: Any, group: Group, *tensors: Tensor) -> Tensor:
+    def forward(ctx: Any, op: Any, group: Group, output: Tensor, *tensors: Tensor) -> Tensor:
         ctx.group = group
-        result = taeda.empty_like(tensors[0])
-        dist.reduce_scatter(result, [tensor.contiguous() for tensor in tensors], op, group)
-        return result
+        dist.reduce_scatter(output, [tensor.contiguous() for tensor in tensors], op, group)
+        return output
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return None, None, *_AllGather.apply(ctx.group, grad)
+        return None, None, None, *_AllGather.apply(ctx.group, grad)
 
 
 class _AllToAll(Function):
-    """``shapes`` are those of the results, which come from each process in turn."""
-
     @staticmethod
-    def forward(ctx: Any, group: Group, shapes: Sequence[Any], *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, group: Group, outputs: list[Tensor], *tensors: Tensor) -> tuple[Tensor, ...]:
         ctx.group, ctx.shapes = group, [tensor.shape for tensor in tensors]
-        results = [tensors[0].new_empty(shape) for shape in shapes]
-        dist.all_to_all(results, [tensor.contiguous() for tensor in tensors], group)
-        return tuple(results)
+        dist.all_to_all(outputs, [tensor.contiguous() for tensor in tensors], group)
+        return tuple(outputs)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        return None, None, *_AllToAll.apply(ctx.group, ctx.shapes, *grads)
+        outputs = [grads[0].new_empty(shape) for shape in ctx.shapes]
+        return None, None, *_AllToAll.apply(ctx.group, outputs, *grads)
 
 
 class _AllToAllSingle(Function):
     @staticmethod
-    def forward(ctx: Any, group: Group, shape: Any, taken: Any, given: Any, tensor: Tensor) -> Tensor:
+    def forward(ctx: Any, group: Group, output: Tensor, taken: Any, given: Any, tensor: Tensor) -> Tensor:
         ctx.group, ctx.shape, ctx.taken, ctx.given = group, tensor.shape, taken, given
-        result = tensor.new_empty(shape)
-        dist.all_to_all_single(result, tensor.contiguous(), taken, given, group)
-        return result
+        dist.all_to_all_single(output, tensor.contiguous(), taken, given, group)
+        return output
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
-        return None, None, None, None, _AllToAllSingle.apply(ctx.group, ctx.shape, ctx.given, ctx.taken, grad)
+        output = grad.new_empty(ctx.shape)
+        return None, None, None, None, _AllToAllSingle.apply(ctx.group, output, ctx.given, ctx.taken, grad)
 
 
 def broadcast(tensor: Tensor, src: int, group: Group = None) -> Tensor:
@@ -164,8 +161,8 @@ def reduce(tensor: Tensor, dst: int, op: Any = ReduceOp.SUM, group: Group = None
 
 
 def reduce_scatter(output: Tensor, input_list: Sequence[Tensor], op: Any = ReduceOp.SUM, group: Group = None) -> Tensor:
-    """The reduction of this process's entries in all lists; ``output`` only tells its shape."""
-    return _ReduceScatter.apply(op, group, *input_list)
+    """The reduction of this process's entries in all lists, which ``output`` takes."""
+    return _ReduceScatter.apply(op, group, output, *input_list)
 
 
 def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
@@ -174,17 +171,17 @@ def all_gather(tensor: Tensor, group: Group = None) -> tuple[Tensor, ...]:
 
 
 def all_to_all(
-    output_tensor_list: Sequence[Tensor], input_tensor_list: Sequence[Tensor], group: Group = None
+    output_tensor_list: list[Tensor], input_tensor_list: Sequence[Tensor], group: Group = None
 ) -> tuple[Tensor, ...]:
-    """This process's entry in each process's list; ``output_tensor_list`` only tells their shapes."""
-    return _AllToAll.apply(group, [tensor.shape for tensor in output_tensor_list], *input_tensor_list)
+    """This process's entry in each process's list, which the outputs take."""
+    return _AllToAll.apply(group, output_tensor_list, *input_tensor_list)
 
 
 def all_to_all_single(
     output: Tensor, input: Tensor, output_split_sizes: Any = None, input_split_sizes: Any = None, group: Group = None
 ) -> Tensor:
-    """`all_to_all` of the parts of one tensor, joined; ``output`` only tells the shape."""
-    return _AllToAllSingle.apply(group, output.shape, output_split_sizes, input_split_sizes, input)
+    """`all_to_all` of the parts of one tensor, joined in ``output``."""
+    return _AllToAllSingle.apply(group, output, output_split_sizes, input_split_sizes, input)
 
 
 def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Group = None) -> Tensor:

@@ -53,7 +53,7 @@ class ZeroRedundancyOptimizer(Optimizer):
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters with options of their own."""
-        if "optim" in self.__dict__ and self.param_groups is self.optim.param_groups:
+        if self.param_groups is self.optim.param_groups:
             self.optim.add_param_group(param_group)
         else:
             super().add_param_group(param_group)
