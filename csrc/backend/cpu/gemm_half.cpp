@@ -64,16 +64,46 @@ std::shared_ptr<Operation> matmul_operation(const Shape& s) {
   return cached(key, [&] {
     std::array<int64_t, 2> a{s.m, s.k}, b{s.k, s.n}, c{s.m, s.n};
     MemoryDesc a_desc(s.dtype, a, IntList({s.a_row, s.a_col})), b_desc(s.dtype, b, IntList({s.b_row, s.b_col}));
-    MemoryDesc c_desc(s.result, c, IntList({s.c_row, 1}));
+    MemoryDesc c_desc(s.result, c, IntList({s.c_row, 1})), b_free = MemoryDesc::any(s.dtype, b);
     dnnl_primitive_desc_t desc = nullptr;
-    check(dnnl().matmul_primitive_desc_create(&desc, engine(), a_desc.get(), b_desc.get(), nullptr, c_desc.get(),
-                                              Attributes().get()));
+    check(dnnl().matmul_primitive_desc_create(&desc, engine(), a_desc.get(), s.m == kRows ? b_free.get() : b_desc.get(),
+                                              nullptr, c_desc.get(), Attributes().get()));
     std::vector<Operation::Operand> operands;
     operands.push_back({DNNL_ARG_SRC, std::move(a_desc), false});
     operands.push_back({DNNL_ARG_WEIGHTS, std::move(b_desc), false});
     operands.push_back({DNNL_ARG_DST, std::move(c_desc), true});
     return std::make_shared<Operation>(Primitive(desc), std::move(operands));
   });
+}
+
+// --- the right side of a large product, packed once for all pieces
+constexpr int64_t kPanel = 64;
+
+TAEDA_VERSIONED void pack_panel_any(uint16_t* to, const uint16_t* from, int64_t step, int64_t pairs) {
+  for (int64_t p = 0; p < pairs; ++p, to += 2 * kPanel, from += 2 * step)
+#pragma omp simd
+    for (int64_t j = 0; j < kPanel; ++j) {
+      to[2 * j] = from[j];
+      to[2 * j + 1] = from[step + j];
+    }
+}
+TAEDA_MULTIVERSION(void pack_panel(uint16_t* to, const uint16_t* from, int64_t step, int64_t pairs),
+                   pack_panel_any(to, from, step, pairs))
+
+// As `operation` wants it. What AMX multiplies, pairs of rows in panels of 64 columns, oneDNN packs in twice the time.
+Tensor packed_right(const Gemm& g, const Operation& operation) {
+  bool fits = g.b_col == 1 && g.n % kPanel == 0 && g.k % 32 == 0;
+  if (!fits || !operation.wants(1, MemoryDesc::tagged(g.dtype, IntList({g.k, g.n}), dnnl_BA16a64b2a))) {
+    Threads own(num_threads());
+    return operation.settle(1, const_cast<void*>(g.b));
+  }
+  Tensor result = new_tensor(IntList({g.k * g.n}), g.dtype);
+  auto to = static_cast<uint16_t*>(result.data());
+  parallel_for(0, g.n / kPanel, std::max<int64_t>(kGrain / (g.k * kPanel), 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i)
+      pack_panel(to + i * g.k * kPanel, static_cast<const uint16_t*>(g.b) + i * kPanel, g.b_row, g.k / 2);
+  });
+  return result;
 }
 
 // --- a matrix and a vector: bound by reading the matrix once
@@ -143,16 +173,21 @@ void half_gemm(const Gemm& g) {
   DType result = plain ? g.dtype : DType::Float32;
   int64_t c_row = plain ? g.c_row : g.n, c_batch = plain ? g.c_batch : g.m * g.n;
   char* c = static_cast<char*>(plain ? g.c : product.data());
-  int64_t pieces = (g.m + kRows - 1) / kRows;
+  int64_t pieces = (g.m + kRows - 1) / kRows, size = itemsize(g.dtype);
+  auto operation = [&](int64_t rows) {
+    return matmul_operation({g.dtype, result, rows, g.n, g.k, g.a_row, g.a_col, g.b_row, g.b_col, c_row});
+  };
+  Tensor packed = g.batch == 1 && g.m >= kRows ? packed_right(g, *operation(kRows)) : Tensor();
   parallel_for(0, g.batch * pieces, 1, [&](int64_t begin, int64_t end) {
     Threads one(1);
     for (int64_t index = begin; index < end; ++index) {
-      int64_t batch = index / pieces, i = index % pieces * kRows, rows = std::min(kRows, g.m - i),
-              size = itemsize(g.dtype);
+      int64_t batch = index / pieces, i = index % pieces * kRows, rows = std::min(kRows, g.m - i);
+      bool is_packed = packed.defined() && rows == kRows;
       auto a = static_cast<const char*>(g.a) + (batch * g.a_batch + i * g.a_row) * size;
-      auto b = static_cast<const char*>(g.b) + batch * g.b_batch * size;
+      auto b = is_packed ? static_cast<const char*>(packed.data())
+                         : static_cast<const char*>(g.b) + batch * g.b_batch * size;
       void* data[] = {const_cast<char*>(a), const_cast<char*>(b), c + (batch * c_batch + i * c_row) * itemsize(result)};
-      matmul_operation({g.dtype, result, rows, g.n, g.k, g.a_row, g.a_col, g.b_row, g.b_col, c_row})->run(data);
+      operation(rows)->run(data, is_packed ? 1 : -1);
     }
   });
   if (!plain) finish(g, product);

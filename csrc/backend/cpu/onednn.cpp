@@ -69,10 +69,10 @@ MemoryDesc::MemoryDesc(DType dtype, IntList sizes, IntList strides) {
   check(dnnl().memory_desc_create_with_strides(&desc_, static_cast<int>(sizes.size()), sizes.data(), data_type(dtype),
                                                strides.data()));
 }
-MemoryDesc MemoryDesc::any(DType dtype, IntList sizes) {
+MemoryDesc MemoryDesc::tagged(DType dtype, IntList sizes, dnnl_format_tag_t tag) {
   MemoryDesc made;
   check(dnnl().memory_desc_create_with_tag(&made.desc_, static_cast<int>(sizes.size()), sizes.data(), data_type(dtype),
-                                           dnnl_format_tag_any));
+                                           tag));
   return made;
 }
 MemoryDesc MemoryDesc::copy_of(const_dnnl_memory_desc_t desc) {
@@ -93,17 +93,7 @@ Attributes::~Attributes() { dnnl().primitive_attr_destroy(attr_); }
 // --- primitives
 namespace {
 
-// Bytes for the length of a call.
-class Scratch {
- public:
-  explicit Scratch(size_t bytes) {
-    if (bytes) tensor_ = new_tensor(IntList({static_cast<int64_t>(bytes)}), DType::UInt8);
-  }
-  void* data() const { return tensor_.defined() ? tensor_.data() : nullptr; }
-
- private:
-  Tensor tensor_;
-};
+Tensor bytes_of(size_t count) { return new_tensor(IntList({static_cast<int64_t>(count)}), DType::UInt8); }
 
 // The memory objects of one execution; they own nothing but themselves.
 class Bindings {
@@ -147,8 +137,11 @@ MemoryDesc Primitive::argument(int name) const {
 void Primitive::run(std::span<const MemoryArgument> arguments) const {
   Bindings bindings;
   for (const MemoryArgument& a : arguments) bindings.add(a.name, *a.desc, a.data);
-  Scratch scratch(scratch_.bytes());
-  if (scratch.data()) bindings.add(DNNL_ARG_SCRATCHPAD, scratch_, scratch.data());
+  Tensor scratch;
+  if (size_t count = scratch_.bytes()) {
+    scratch = bytes_of(count);
+    bindings.add(DNNL_ARG_SCRATCHPAD, scratch_, scratch.data());
+  }
   bindings.execute(primitive_);
 }
 
@@ -169,18 +162,25 @@ Operation::Operation(Primitive primitive, std::vector<Operand> operands) : primi
   }
 }
 
-void Operation::run(std::span<void* const> data) const {
-  std::vector<Scratch> copies;
-  copies.reserve(slots_.size());
+Tensor Operation::settle(size_t operand, void* data) const {
+  const Slot& slot = slots_[operand];
+  if (!slot.reorder) return {};
+  Tensor copy = bytes_of(slot.wanted.bytes());
+  slot.reorder->run(std::array{MemoryArgument{DNNL_ARG_FROM, data, &slot.given},
+                               MemoryArgument{DNNL_ARG_TO, copy.data(), &slot.wanted}});
+  return copy;
+}
+
+void Operation::run(std::span<void* const> data, int settled) const {
+  std::vector<Tensor> copies(slots_.size());
   std::vector<MemoryArgument> arguments;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
-    copies.emplace_back(slot.reorder ? slot.wanted.bytes() : 0);
-    void* used = slot.reorder ? copies[i].data() : data[i];
-    arguments.push_back({slot.name, used, &slot.wanted});
-    if (slot.reorder && !slot.is_result)
-      slot.reorder->run(std::array{MemoryArgument{DNNL_ARG_FROM, data[i], &slot.given},
-                                   MemoryArgument{DNNL_ARG_TO, used, &slot.wanted}});
+    if (slot.is_result && slot.reorder)
+      copies[i] = bytes_of(slot.wanted.bytes());
+    else if (static_cast<int>(i) != settled)
+      copies[i] = settle(i, data[i]);
+    arguments.push_back({slot.name, copies[i].defined() ? copies[i].data() : data[i], &slot.wanted});
   }
   primitive_.run(arguments);
   for (size_t i = 0; i < slots_.size(); ++i)

@@ -31,7 +31,10 @@ class MemoryDesc {
  public:
   MemoryDesc() = default;
   MemoryDesc(DType dtype, IntList sizes, IntList strides);
-  static MemoryDesc any(DType dtype, IntList sizes);  // the primitive chooses the layout
+  static MemoryDesc any(DType dtype, IntList sizes) {  // the primitive chooses the layout
+    return tagged(dtype, sizes, dnnl_format_tag_any);
+  }
+  static MemoryDesc tagged(DType dtype, IntList sizes, dnnl_format_tag_t tag);
   static MemoryDesc copy_of(const_dnnl_memory_desc_t desc);
   MemoryDesc(MemoryDesc&& other) noexcept : desc_(std::exchange(other.desc_, nullptr)) {}
   MemoryDesc& operator=(MemoryDesc&& other) noexcept {
@@ -81,8 +84,11 @@ class Operation {
     bool is_result;
   };
   Operation(Primitive primitive, std::vector<Operand> operands);
-  // `data` in the order of the operands.
-  void run(std::span<void* const> data) const;
+  bool wants(size_t operand, const MemoryDesc& layout) const { return slots_[operand].wanted == layout; }
+  // An input in the primitive's own layout, for calls that share it; undefined where it is in that layout already.
+  Tensor settle(size_t operand, void* data) const;
+  // `data` in the order of the operands, of which one may be settled.
+  void run(std::span<void* const> data, int settled = -1) const;
 
  private:
   struct Slot {
