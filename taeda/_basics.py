@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from taeda import _C
@@ -113,8 +114,14 @@ def set_default_tensor_type(t: Any) -> None:
 
 
 def set_num_interop_threads(threads: int) -> None:
-    """Accepted: calls run in the thread that makes them."""
-    _interop["threads"] = int(threads)
+    """Accepted: calls run in the thread that makes them.
+
+    Raises:
+        RuntimeError: ``threads`` is no positive integer.
+    """
+    if not isinstance(threads, int) or threads < 1:
+        raise RuntimeError(f"taeda.set_num_interop_threads: threads must be a positive integer; got {threads!r}")
+    _interop["threads"] = threads
 
 
 def get_num_interop_threads() -> int:
@@ -133,13 +140,18 @@ def sym_float(a: Any) -> float:
 
 
 def sym_max(a: Any, b: Any) -> Any:
-    """The larger of two sizes."""
-    return max(a, b)
+    """The larger of two sizes; a float where either is one."""
+    return _like_both(max, a, b)
 
 
 def sym_min(a: Any, b: Any) -> Any:
-    """The smaller of two sizes."""
-    return min(a, b)
+    """The smaller of two sizes; a float where either is one."""
+    return _like_both(min, a, b)
+
+
+def _like_both(choose: Callable[..., Any], a: Any, b: Any) -> Any:
+    chosen = choose(a, b)
+    return float(chosen) if isinstance(a, float) or isinstance(b, float) else chosen
 
 
 def sym_not(a: Any) -> bool:

@@ -14,49 +14,49 @@ namespace taeda::composite {
 
 namespace {
 
-// `formula` takes positions from 0 to 1; computed in float at least, as half types are too coarse for positions.
+// `formula` takes the places n and the last of them, whose window value is the first's again; computed in float at least,
+// as half types are too coarse for places. The order of operations is PyTorch's, for the same bits.
 template <class F>
 Tensor window(int64_t length, bool periodic, const Options& o, const F& formula) {
   DType dtype = o.dtype.value_or(default_dtype());
   TAEDA_CHECK(length >= 0, "window_length must not be negative; got ", length);
   TAEDA_CHECK(is_floating(dtype), "windows are of a floating dtype; got ", dtype);
   if (length <= 1) return ops::ones(IntList(&length, 1), dtype, o.layout, o.device, o.pin_memory);
-  double last = static_cast<double>(periodic ? length : length - 1);
   Tensor n = ops::arange(Scalar(0), Scalar(length), Scalar(1), compute_type(dtype), o.layout, o.device, o.pin_memory);
-  Tensor result = formula(ops::div(n, Scalar(last)));
+  Tensor result = formula(n, static_cast<double>(periodic ? length : length - 1));
   return result.dtype() == dtype ? result : ops::_to_copy(result, dtype);
 }
 
-// a - b cos(2 pi x)
-Tensor cosine(const Tensor& x, double a, double b) {
-  return ops::rsub(ops::mul(ops::cos(ops::mul(x, Scalar(2 * std::numbers::pi))), Scalar(b)), Scalar(a));
-}
-
-// |2 x - 1|: 1 at both ends, 0 in the middle
-Tensor distance(const Tensor& x) { return ops::abs(ops::sub(ops::mul(x, Scalar(2.0)), Scalar(1.0))); }
-
-Tensor hann(int64_t length, bool periodic, const Options& o) {
-  return window(length, periodic, o, [](const Tensor& x) { return cosine(x, 0.5, 0.5); });
+// weight cos(2 pi n / last)
+Tensor cosine(const Tensor& n, double last, double weight) {
+  return ops::mul(ops::cos(ops::mul(n, Scalar(2 * std::numbers::pi / last))), Scalar(weight));
 }
 
 Tensor hamming(int64_t length, bool periodic, double alpha, double beta, const Options& o) {
-  return window(length, periodic, o, [=](const Tensor& x) { return cosine(x, alpha, beta); });
+  return window(length, periodic, o,
+                [=](const Tensor& n, double last) { return ops::add(cosine(n, last, -beta), Scalar(alpha)); });
 }
 
+Tensor hann(int64_t length, bool periodic, const Options& o) { return hamming(length, periodic, 0.5, 0.5, o); }
+
 Tensor blackman(int64_t length, bool periodic, const Options& o) {
-  return window(length, periodic, o, [](const Tensor& x) {
-    Tensor harmonic = ops::cos(ops::mul(x, Scalar(4 * std::numbers::pi)));
-    return ops::add(cosine(x, 0.42, 0.5), ops::mul(harmonic, Scalar(0.08)));
+  return window(length, periodic, o, [](const Tensor& n, double last) {
+    return ops::add(ops::add(cosine(n, last / 2, 0.08), cosine(n, last, -0.5)), Scalar(0.42));
   });
 }
 
+// 1 in the middle, 0 at both ends
 Tensor bartlett(int64_t length, bool periodic, const Options& o) {
-  return window(length, periodic, o, [](const Tensor& x) { return ops::rsub(distance(x), Scalar(1.0)); });
+  return window(length, periodic, o, [](const Tensor& n, double last) {
+    Tensor rising = ops::mul(n, Scalar(2 / last));
+    return ops::minimum(rising, ops::rsub(rising, Scalar(2.0)));
+  });
 }
 
 Tensor kaiser(int64_t length, bool periodic, double beta, const Options& o) {
-  return window(length, periodic, o, [=](const Tensor& x) {
-    Tensor root = ops::sqrt(ops::clamp_min(ops::rsub(ops::square(distance(x)), Scalar(1.0)), Scalar(0.0)));
+  return window(length, periodic, o, [=](const Tensor& n, double last) {
+    Tensor side = ops::sub(ops::mul(n, Scalar(2 / last)), Scalar(1.0));  // -1 to 1
+    Tensor root = ops::sqrt(ops::clamp_min(ops::rsub(ops::square(side), Scalar(1.0)), Scalar(0.0)));
     return ops::mul(ops::i0(ops::mul(root, Scalar(beta))), Scalar(1 / std::cyl_bessel_i(0.0, std::abs(beta))));
   });
 }

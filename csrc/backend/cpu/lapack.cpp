@@ -57,23 +57,6 @@ void pivots_to_permutation(const Tensor& given, int64_t rows, const Tensor& out)
   }
 }
 
-void linalg_inv_ex(const Tensor& A, bool check_errors, const Tensor& inverse, const Tensor& info) {
-  ops::copy_(inverse, A);
-  visit_field(A.dtype(), [&]<class T>() {
-    using Getri = void(const int* n, T* a, const int* lda, const int* pivots, T* work, const int* lwork, int* info);
-    static const auto getri = routine<T, Getri>("getri");
-    Matrices<T> a(inverse);
-    each_matrix(batch_count(inverse), a.rows, a.cols, [&](int64_t i) {
-      std::vector<int> pivots(a.rows);
-      int* status = info.data<int>() + i;
-      factor(a, i, pivots.data(), status);
-      if (*status != 0 || a.rows == 0) return;
-      with_work<T>([&](T* work, int length) { getri(&a.rows, a[i], &a.rows, pivots.data(), work, &length, status); });
-    });
-  });
-  if (check_errors) check_info(info, "the matrix is singular: a pivot is zero");
-}
-
 void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_errors, const Tensor& result,
                      const Tensor& info) {
   bool vectors = shape::is_vector_side(A, B);
@@ -101,6 +84,12 @@ void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_err
     });
   });
   if (check_errors) check_info(info, "A is singular: a pivot is zero");
+}
+
+void linalg_inv_ex(const Tensor& A, bool check_errors, const Tensor& inverse, const Tensor& info) {
+  Tensor identity = ops::eye(A.sizes().back(), A.dtype());
+  linalg_solve_ex(A, ops::expand(identity, A.sizes()), true, false, inverse, info);
+  if (check_errors) check_info(info, "the matrix is singular: a pivot is zero");
 }
 
 void linalg_solve_triangular(const Tensor& self, const Tensor& B, bool upper, bool left, bool unitriangular,
