@@ -1,4 +1,5 @@
-"""The documentation as a site in ``build/site``: the pages of ``docs/`` and a reference page for each family of ops."""
+"""The documentation as a site in ``build/site``: the pages of ``docs/``, a page of reference for each namespace, and
+one on how the ops are made for each family."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import reference
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "docs"
@@ -27,8 +30,8 @@ GUIDES = (
 )
 
 
-def collect() -> list[str]:
-    """Copies the guides and makes the reference; gives the names of the families."""
+def collect() -> tuple[list[str], list[str]]:
+    """Copies the guides and makes the rest; gives the names of the namespaces' and of the families' pages."""
     shutil.rmtree(PAGES, ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES)
     front = (ROOT / "README.md").read_text()
@@ -36,13 +39,24 @@ def collect() -> list[str]:
     shutil.copy(ROOT / "CONTRIBUTING.md", PAGES)
     made = ROOT / "build" / "reference"
     subprocess.run([sys.executable, "-m", "taedagen", "--subset", "python", "--out", made], cwd=ROOT, check=True)
-    shutil.copytree(made / "docs", PAGES / "reference")
-    return sorted(page.stem for page in (made / "docs").glob("*.md"))
+    shutil.copytree(made / "docs", PAGES / "families")
+    shutil.rmtree(PAGES / "reference")  # the examples, which the pages quote
+    (PAGES / "reference").mkdir()
+    namespaces = reference.pages(made)
+    for name, text in namespaces.items():
+        (PAGES / "reference" / name).write_text(text)
+    return list(namespaces), sorted(page.name for page in (made / "docs").glob("*.md"))
 
 
 def main() -> None:
-    reference = [{family: f"reference/{family}.md"} for family in collect()]
-    nav = [{"Taeda": "index.md"}, *(f"{name}.md" for name in GUIDES), "CONTRIBUTING.md", {"Reference": reference}]
+    namespaces, families = collect()
+    nav = [
+        {"Taeda": "index.md"},
+        *(f"{name}.md" for name in GUIDES),
+        "CONTRIBUTING.md",
+        {"Reference": [{name.removesuffix(".md"): f"reference/{name}"} for name in namespaces]},
+        {"How ops are made": [{name.removesuffix(".md"): f"families/{name}"} for name in families]},
+    ]
     settings = {"site_name": "Taeda", "docs_dir": "docs", "site_dir": "site", "use_directory_urls": False, "nav": nav}
     config = ROOT / "build" / "mkdocs.yml"
     config.write_text(json.dumps(settings | {"theme": "readthedocs"}))  # YAML holds JSON

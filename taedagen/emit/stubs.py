@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
 
 from taedagen.emit.bindings import MODULES, Bound, bound_names, is_factory
@@ -180,7 +181,16 @@ def _parameters(op: Op, out: Op | None, is_method: bool) -> str:
 
 def _parameter(argument: Argument) -> str:
     name = argument.name + "_" if keyword.iskeyword(argument.name) else argument.name
-    return f"{name}: {_type(argument.type)}" + ("" if argument.default is None else " = ...")
+    return f"{name}: {_type(argument.type)}" + ("" if argument.default is None else f" = {_default(argument.default)}")
+
+
+def _default(text: str) -> str:
+    """The schema's default where Python writes it likewise."""
+    try:
+        ast.literal_eval(text)
+    except ValueError:
+        return "..."  # of C++: long, contiguous_format
+    return text.replace('"', "'") if text.startswith('"') else text
 
 
 def _type(type_: Type) -> str:
