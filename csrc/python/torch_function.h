@@ -1,4 +1,4 @@
-// The __torch_function__ protocol: which arguments want to handle a call themselves.
+// The __torch_function__ protocol: which arguments want to take a call over.
 #pragma once
 #include <vector>
 

@@ -23,6 +23,8 @@ constexpr int64_t kMaxItem = 16;
 
 struct Axis {
   int64_t size, stride;  // bytes
+  // Which axis is to be walked innermost: one that repeats its elements has none of its own to bring near.
+  int64_t reach() const { return stride ? std::abs(stride) : INT64_MAX; }
 };
 
 // Merged dimensions, innermost first.
@@ -37,8 +39,7 @@ class Axes {
       list_[count_++] = {size, stride};
   }
   void sort() {
-    insertion_sort(list_.begin(), list_.begin() + count_,
-                   [](Axis a, Axis b) { return std::abs(a.stride) < std::abs(b.stride); });
+    insertion_sort(list_.begin(), list_.begin() + count_, [](Axis a, Axis b) { return a.reach() < b.reach(); });
   }
   int64_t total() const {
     int64_t product = 1;
@@ -322,7 +323,7 @@ void settle(Plan& plan, const Tensor& self, uint64_t dims) {
   bool dense_row = plan.reduced.count() == 0 || (plan.reduced.count() == 1 && plan.reduced[0].stride == item);
   bool has_columns = plan.kept.count() > 0 && plan.count > 1;
   bool column_layout =
-      has_columns && (plan.reduced.count() == 0 || std::abs(plan.kept[0].stride) < std::abs(plan.reduced[0].stride));
+      has_columns && (plan.reduced.count() == 0 || plan.kept[0].reach() < plan.reduced[0].reach());
   bool short_rows = has_columns && plan.count <= kShortRow && plan.kept[0].size >= 8;
   plan.columns = column_layout || short_rows;
   bool direct = native && (plan.columns ? column_layout && plan.kept[0].stride == item : dense_row);
