@@ -89,6 +89,8 @@ class Variants:
                 inputs.append(name)
                 constant = chosen.get(name) if name in self.constants else None
                 symbols[name] = arg(name, mask=as_masks or name in self.masks) if constant is None else constant
+            elif chosen.get(name) is not None:
+                symbols[name] = chosen[name]
             else:
                 scalars.append(name)
                 symbols[name] = arg(name)
@@ -112,7 +114,8 @@ class Variants:
             if argument.name in self.constants:
                 lines.append(f"variant *= {len(values)};")
                 tests = [f"if ({name}.equals({v})) variant += {i};" for i, v in enumerate(values) if v is not None]
-                lines += [" else ".join(tests)] if argument.name in op.numbers else []
+                is_number = argument.name in op.numbers or not is_operand(self.declaration, argument)
+                lines += [" else ".join(tests)] if is_number else []
                 continue
             if argument.type.base != "str":
                 asked = (

@@ -8,7 +8,7 @@ FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
 
 @pointwise(
     "add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other", check="alpha",
-    number="self", old_factor="alpha",
+    number="self", old_factor="alpha", constants={"alpha": (1,)},
 )  # fmt: skip
 def add(self, other, alpha):
     """``self + alpha * other``, element by element; for bool tensors the logical or."""
@@ -26,7 +26,8 @@ def _(grad, alpha):
 
 
 @pointwise("sub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", variants=EVERY, scalar="other",
-           dtypes=NUMERIC, check="subtraction", number="self", old_factor="alpha")  # fmt: skip
+           dtypes=NUMERIC, check="subtraction", number="self", old_factor="alpha",
+           constants={"alpha": (1,)})  # fmt: skip
 def sub(self, other, alpha):
     """``self - alpha * other``, element by element. Not for bool tensors: ``^`` and ``logical_xor`` say what is
     meant."""

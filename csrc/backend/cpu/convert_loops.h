@@ -56,7 +56,7 @@ template <class To, class From>
 void convert_loop(char* to, int64_t to_step, const char* from, int64_t from_step, int64_t n) {
   if (to_step == sizeof(To) && from_step == sizeof(From)) {
     if constexpr (std::is_same_v<To, From>) {
-      std::memmove(to, from, n * sizeof(To));
+      if (n > 0) std::memmove(to, from, n * sizeof(To));
       return;
     }
 #if defined(__F16C__)
@@ -71,6 +71,9 @@ void convert_loop(char* to, int64_t to_step, const char* from, int64_t from_step
 #endif
     return convert_range<To, From>(to, sizeof(To), from, sizeof(From), n);
   }
+  if constexpr (std::is_same_v<To, From>)
+    if (to_step == sizeof(To) && from_step == -static_cast<int64_t>(sizeof(To)))
+      return convert_range<To, From>(to, sizeof(To), from, -static_cast<int64_t>(sizeof(To)), n);  // flipped
   convert_range<To, From>(to, to_step, from, from_step, n);
 }
 

@@ -43,6 +43,7 @@ namespace {
 constexpr int64_t kBlock = 512;    // elements; a block of each operand stays in the first-level cache
 constexpr int64_t kPiece = 256;    // of a long row: so much is fetched at once
 constexpr int64_t kLongRow = 256;  // rows from this length on are walked one by one
+constexpr int64_t kShortRow = 32;  // and up to this one, filling each takes longer than what it holds
 constexpr int64_t kMaxItem = 16;
 
 // One operand with its dimensions merged; `row` is the position within the current row or block.
@@ -244,30 +245,72 @@ class Walk {
   void move(int k, int64_t begin, int64_t n) {
     Walker& w = walkers_[k];
     Convert convert = w.convert ? w.convert : converter(w.dtype, w.wanted);
+    if (w.constant && m_.dims > 1 && m_.sizes[0] <= kShortRow) return spread_rows(k, convert, begin, n);
+    char* block = buffer(k);
+    pieces(k, 0, begin, n, [&](char* at, int64_t done, int64_t piece) {
+      char* here = block + done * w.wanted_item;
+      if (k < results_)
+        convert(at, w.step, here, w.wanted_item, piece);
+      else if (w.constant)
+        spread(w, here, at, piece);
+      else
+        convert(here, w.wanted_item, at, w.step, piece);
+    });
+  }
+
+  // The same for elements each of which fills a short row: converted together, then spread.
+  void spread_rows(int k, Convert convert, int64_t begin, int64_t n) {
+    alignas(64) char values[kBlock * kMaxItem + kMaxItem];
+    int64_t item = walkers_[k].wanted_item, row = m_.sizes[0], rows = (begin % row + n + row - 1) / row;
+    pieces(k, 1, begin / row, rows, [&](char* at, int64_t done, int64_t piece) {
+      convert(values + done * item, item, at, m_.strides[k][1], piece);
+    });
+    switch (item) {
+      case 1:
+        return spread_items<uint8_t>(buffer(k), values, begin % row, n);
+      case 2:
+        return spread_items<uint16_t>(buffer(k), values, begin % row, n);
+      case 4:
+        return spread_items<uint32_t>(buffer(k), values, begin % row, n);
+      case 8:
+        return spread_items<uint64_t>(buffer(k), values, begin % row, n);
+      default:
+        return spread_items<std::array<uint64_t, 2>>(buffer(k), values, begin % row, n);
+    }
+  }
+
+  template <class Item>
+  void spread_items(char* to, const char* values, int64_t skip, int64_t n) const {
+    auto out = reinterpret_cast<Item*>(to);
+    for (auto value = reinterpret_cast<const Item*>(values); n > 0; ++value, skip = 0) {
+      int64_t count = std::min(m_.sizes[0] - skip, n);
+      for (int64_t j = 0; j < count; ++j) out[j] = *value;
+      out += count;
+      n -= count;
+    }
+  }
+
+  // Calls f(address, elements before, elements) for the stretches of [begin, begin + n) that lie in one row of
+  // dimension `inner`, those within it left out.
+  template <class F>
+  void pieces(int k, int inner, int64_t begin, int64_t n, const F& f) const {
+    const Walker& w = walkers_[k];
     const auto& strides = m_.strides[k];
     std::array<int64_t, kMaxDim> index;
     int64_t rest = begin;
     char* at = w.data;
-    for (int d = 0; d < m_.dims; ++d) {
+    for (int d = inner; d < m_.dims; ++d) {
       index[d] = rest % m_.sizes[d];
       rest /= m_.sizes[d];
       at += index[d] * strides[d];
     }
-    char* block = buffer(k);
-    while (n > 0) {
-      int64_t piece = w.flat ? n : std::min(n, m_.sizes[0] - index[0]);
-      if (k < results_) {
-        convert(at, w.step, block, w.wanted_item, piece);
-      } else if (w.constant) {
-        spread(w, block, at, piece);
-      } else {
-        convert(block, w.wanted_item, at, w.step, piece);
-      }
-      block += piece * w.wanted_item;
-      n -= piece;
-      at += piece * strides[0];
-      index[0] += piece;
-      for (int d = 0; d + 1 < m_.dims && index[d] == m_.sizes[d]; ++d) {
+    for (int64_t done = 0; done < n;) {
+      int64_t piece = w.flat ? n : std::min(n - done, m_.sizes[inner] - index[inner]);
+      f(at, done, piece);
+      done += piece;
+      at += piece * strides[inner];
+      index[inner] += piece;
+      for (int d = inner; d + 1 < m_.dims && index[d] == m_.sizes[d]; ++d) {
         at += strides[d + 1] - strides[d] * m_.sizes[d];
         index[d] = 0;
         ++index[d + 1];

@@ -8,14 +8,11 @@ namespace taeda::cpu::TAEDA_ISA {
 constexpr uint16_t kAllLanes = 0xffff;
 constexpr int kCurrentRounding = 4;
 
-TAEDA_INLINE V<float> multiply_add(V<float> a, V<float> b, V<float> c) {
-  return __builtin_ia32_vfmaddps512_mask(a, b, c, kAllLanes, kCurrentRounding);
-}
 // c[0] + c[1] x + ... + c[n - 1] x^(n - 1)
 template <int n>
 TAEDA_INLINE V<float> polynomial(const float (&c)[n], V<float> x) {
   V<float> sum = splat(c[n - 1]);
-  for (int i = n - 2; i >= 0; --i) sum = multiply_add(sum, x, splat(c[i]));
+  for (int i = n - 2; i >= 0; --i) sum = fma<float>(sum, x, splat(c[i]));
   return sum;
 }
 TAEDA_INLINE V<float> at_most(float bound, V<float> x) {  // NaN passes
@@ -32,9 +29,9 @@ struct PowerOfE {
 TAEDA_INLINE PowerOfE power_of_e(V<float> x) {
   constexpr float kRounder = 0x1.8p23f, kLog2E = 0x1.715476p0f, kLn2High = 0x1.62e4p-1f, kLn2Low = 0x1.7f7d1cp-20f;
   constexpr float q[] = {0x1.fffffcp-2f, 0x1.55549p-3f, 0x1.5558f4p-5f, 0x1.123a6cp-7f, 0x1.6a234ep-10f};
-  V<float> n = multiply_add(x, splat(kLog2E), splat(kRounder)) - kRounder;
-  V<float> r = multiply_add(n, splat(-kLn2Low), multiply_add(n, splat(-kLn2High), x));
-  return {n, multiply_add(r * r, polynomial(q, r), r)};
+  V<float> n = fma<float>(x, splat(kLog2E), splat(kRounder)) - kRounder;
+  V<float> r = fma<float>(n, splat(-kLn2Low), fma<float>(n, splat(-kLn2High), x));
+  return {n, fma<float>(r * r, polynomial(q, r), r)};
 }
 TAEDA_INLINE V<float> times_power_of_two(V<float> x, V<float> n) {
   return __builtin_ia32_scalefps512_mask(x, n, x, kAllLanes, kCurrentRounding);
@@ -54,7 +51,7 @@ TAEDA_INLINE V<float> short_erf(V<float> x) {
   V<float> size = at_most(4, abs<float>(x));
   PowerOfE e = power_of_e(size * polynomial(c, size));
   V<float> scale = times_power_of_two(splat(1.0f), e.n);
-  return copysign<float>(multiply_add(scale, e.p, scale - 1.0f), x);
+  return copysign<float>(fma<float>(scale, e.p, scale - 1.0f), x);
 }
 
 // From an estimate of 1 / sqrt(x), by one step of Goldschmidt's and one of Markstein's: the very bits of the
@@ -69,10 +66,10 @@ TAEDA_INLINE V<float> short_sqrt(V<float> x) {
     return __builtin_ia32_sqrtps512_mask(x, x, kAllLanes, kCurrentRounding);
   V<float> inverse = __builtin_ia32_rsqrt14ps512_mask(x, x, kAllLanes);
   V<float> root = x * inverse, half = inverse * 0.5f;
-  V<float> error = multiply_add(-root, half, splat(0.5f));
-  root = multiply_add(root, error, root);
-  half = multiply_add(half, error, half);
-  return multiply_add(multiply_add(-root, root, x), half, root);
+  V<float> error = fma<float>(-root, half, splat(0.5f));
+  root = fma<float>(root, error, root);
+  half = fma<float>(half, error, half);
+  return fma<float>(fma<float>(-root, root, x), half, root);
 }
 
 template <>

@@ -91,12 +91,26 @@ TAEDA_ROUND(round, nearbyint)  // halves to even
 TAEDA_LANES1(sqrt, sizeof(T) == 4 ? __builtin_sqrtf(a) : __builtin_sqrt(a));
 // clang-format on
 
+// a * b + c, rounded once where the machine has an instruction for it
 template <class T>
 TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
+#if defined(__AVX512F__)
+  constexpr int kCurrentRounding = 4;
+  if constexpr (sizeof(T) == 4)
+    return __builtin_ia32_vfmaddps512_mask(a, b, c, 0xffff, kCurrentRounding);
+  else
+    return __builtin_ia32_vfmaddpd512_mask(a, b, c, 0xff, kCurrentRounding);
+#elif defined(__FMA__)
+  if constexpr (sizeof(T) == 4)
+    return __builtin_ia32_vfmaddps256(a, b, c);
+  else
+    return __builtin_ia32_vfmaddpd256(a, b, c);
+#else
   V<T> r;
   for (int i = 0; i < N<T>; ++i)
     r[i] = sizeof(T) == 4 ? __builtin_fmaf(a[i], b[i], c[i]) : __builtin_fma(a[i], b[i], c[i]);
   return r;
+#endif
 }
 template <class T>
 TAEDA_INLINE V<T> abs(V<T> x) {
@@ -181,9 +195,28 @@ TAEDA_INLINE V<T> truncdiv(V<T> a, V<T> b) {
     return lanes<T>(a, b, [](T x, T y) -> T { return y == T(-1) && T(-1) < T(0) ? T(0 - uint64_t(x)) : T(x / y); });
   }
 }
+#if defined(__FMA__)
+// The whole part of a quotient is too large by 1 at most, when the division was rounded up, and a - q b is exact then
+// as without; where q has more digits than T holds, or b is infinite, libm's.
+template <class T>
+TAEDA_INLINE V<T> fmod_by_quotient(V<T> a, V<T> b, bool& good) {
+  constexpr T kMost = sizeof(T) == 4 ? T(1 << 23) : T(int64_t{1} << 52);
+  V<T> q = trunc<T>(a / b), r = fma<T>(-q, b, a), zero = splat(T(0));
+  M<T> fits = (abs<T>(q) < kMost) & (r == r);
+  for (int i = 0; i < N<T>; ++i) good &= fits[i] != 0;
+  r = ((r != zero) & ((r < zero) ^ (a < zero))) ? r + copysign<T>(b, a) : r;
+  return copysign<T>(r, a);
+}
+#endif
 template <class T>
 TAEDA_INLINE V<T> fmod(V<T> a, V<T> b) {
   if constexpr (is_fp<T>) {
+#if defined(__FMA__)
+    bool good = true;
+    V<T> r = fmod_by_quotient<T>(a, b, good);
+    if (good) [[likely]]
+      return r;
+#endif
     return lanes<T>(a, b, [](T x, T y) -> T { return sizeof(T) == 4 ? __builtin_fmodf(x, y) : __builtin_fmod(x, y); });
   } else {
     check_divisor<T>(b);
@@ -332,3 +365,4 @@ TAEDA_INLINE V<T> next_half(V<T> x, V<T> y, V<T> digits) {
 }  // namespace taeda::cpu::TAEDA_ISA
 
 #include "backend/cpu/vec_exp.h"
+#include "backend/cpu/vec_special.h"
