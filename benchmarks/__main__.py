@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, compilation, kernels, report, startup, tiny, training
+from benchmarks import calls, compilation, families, kernels, report, startup, tiny, training
 
 GROUPS = {
     "startup": startup.rows,
@@ -16,10 +16,11 @@ GROUPS = {
     "products": kernels.products,
     "layers": kernels.layers,
     "transforms": kernels.transforms,
+    "families": families.rows,
     "training": training.rows,
     "build": compilation.rows,
 }
-BUDGETS = {**calls.BUDGETS, **tiny.BUDGETS, **kernels.BUDGETS, **training.BUDGETS}
+BUDGETS = {**calls.BUDGETS, **tiny.BUDGETS, **kernels.BUDGETS, **families.BUDGETS, **training.BUDGETS}
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ def number(value: float) -> str:
 
 def cells(row: Row) -> list[str]:
     budget = "" if row.budget is None else f"{row.budget:g} {row.unit}" if row.absolute else f"{row.budget:g}"
-    verdict = {True: "kept", False: "OVER", None: ""}[row.kept]
+    verdict = {True: "kept", False: f"OVER: {row.why}" if row.why else "OVER", None: ""}[row.kept]
     theirs = "" if row.theirs is None else f"{number(row.theirs)} {row.unit}"
     ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
     return [row.name, f"{number(row.ours)} {row.unit}", theirs, ratio, budget, verdict]
@@ -37,7 +37,8 @@ def summary(rows: list[Row], budget: Budget | None) -> str:
     if not ratios or budget is None:
         return ""
     mean, worst = geometric_mean(ratios), max(ratios)
-    verdict = "kept" if mean <= budget.mean and worst <= budget.worst else "OVER"
+    told = all(row.why for row in rows if row.ratio is not None and row.ratio > budget.worst)
+    verdict = "kept" if mean <= budget.mean and (worst <= budget.worst or told) else "OVER"
     return f"geometric mean {mean:.2f} (budget {budget.mean:g}), worst {worst:.2f} (budget {budget.worst:g}): {verdict}"
 
 

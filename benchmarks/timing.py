@@ -23,6 +23,7 @@ class Row:
     unit: str
     budget: float | None = None
     absolute: bool = False  # the budget is in the unit, not a ratio
+    why: str = ""  # it may be over
 
     @property
     def ratio(self) -> float | None:

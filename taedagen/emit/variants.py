@@ -89,7 +89,7 @@ class Variants:
                 inputs.append(name)
                 constant = chosen.get(name) if name in self.constants else None
                 symbols[name] = arg(name, mask=as_masks or name in self.masks) if constant is None else constant
-            elif chosen.get(name) is not None:
+            elif name in self.constants and chosen[name] is not None:
                 symbols[name] = chosen[name]
             else:
                 scalars.append(name)

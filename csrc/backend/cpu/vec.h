@@ -98,10 +98,19 @@ TAEDA_INLINE uint64_t first_bytes(int64_t n) {
 }  // n < N<T>
 #endif
 template <class T>
+struct [[gnu::packed, gnu::may_alias]] Parts {  // of a complex number at any address, as loops over many can read them
+  decltype(T::re) re, im;
+};
+template <class T>
 TAEDA_INLINE V<T> load(const void* p) {
-  V<T> r;
-  std::memcpy(&r, p, sizeof r);
-  return r;
+  if constexpr (is_cx<T>) {
+    auto parts = static_cast<const Parts<T>*>(p);
+    return {parts->re, parts->im};
+  } else {
+    V<T> r;
+    std::memcpy(&r, p, sizeof r);
+    return r;
+  }
 }
 template <class T>
 TAEDA_INLINE V<T> load(const void* p, int64_t n) {
@@ -115,7 +124,13 @@ TAEDA_INLINE V<T> load(const void* p, int64_t n) {
 }
 template <class T>
 TAEDA_INLINE void store(void* p, V<T> v) {
-  std::memcpy(p, &v, sizeof v);
+  if constexpr (is_cx<T>) {
+    auto parts = static_cast<Parts<T>*>(p);
+    parts->re = v.re;
+    parts->im = v.im;
+  } else {
+    std::memcpy(p, &v, sizeof v);
+  }
 }
 template <class T>
 TAEDA_INLINE void store(void* p, V<T> v, int64_t n) {

@@ -82,7 +82,8 @@ TAEDA_INLINE V<double> stirling_log_gamma(V<double> x) {
   for (int k = 0; k < 8; ++k, shifted += 1.0) product *= shifted;
   product = x < 8.0 ? product : splat(1.0);
   V<double> z = x < 8.0 ? shifted : x, inverse = 1.0 / z, series = horner<double>(c, inverse * inverse) * inverse;
-  return (z - 0.5) * log<double>(z) - z + 0.9189385332046727418 + series - log<double>(product);
+  V<double> value = (z - 0.5) * log<double>(z) - z + 0.9189385332046727418 + series - log<double>(product);
+  return (x == 1.0) | (x == 2.0) ? splat(0.0) : value;
 }
 TAEDA_INLINE V<float> short_lgamma(V<float> x) {
   bool usual = true;
