@@ -14,8 +14,8 @@ namespace taeda::composite {
 
 namespace {
 
-// `formula` takes the places n and the last of them, whose window value is the first's again; computed in float at least,
-// as half types are too coarse for places. The order of operations is PyTorch's, for the same bits.
+// `formula` takes the places n and the last of them, whose window value is the first's again; computed in float at
+// least, as half types are too coarse for places. The order of operations is PyTorch's, for the same bits.
 template <class F>
 Tensor window(int64_t length, bool periodic, const Options& o, const F& formula) {
   DType dtype = o.dtype.value_or(default_dtype());

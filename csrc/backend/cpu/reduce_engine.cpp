@@ -322,8 +322,7 @@ void settle(Plan& plan, const Tensor& self, uint64_t dims) {
   bool native = plan.from == plan.to && plan.through != DType::Bool;
   bool dense_row = plan.reduced.count() == 0 || (plan.reduced.count() == 1 && plan.reduced[0].stride == item);
   bool has_columns = plan.kept.count() > 0 && plan.count > 1;
-  bool column_layout =
-      has_columns && (plan.reduced.count() == 0 || plan.kept[0].reach() < plan.reduced[0].reach());
+  bool column_layout = has_columns && (plan.reduced.count() == 0 || plan.kept[0].reach() < plan.reduced[0].reach());
   bool short_rows = has_columns && plan.count <= kShortRow && plan.kept[0].size >= 8;
   plan.columns = column_layout || short_rows;
   bool direct = native && (plan.columns ? column_layout && plan.kept[0].stride == item : dense_row);
