@@ -6,16 +6,6 @@
 namespace taeda::cpu::TAEDA_ISA {
 namespace {
 
-// a * b + c; in one rounding where the machine has it.
-template <class T>
-TAEDA_INLINE V<T> multiply_add(V<T> a, V<T> b, V<T> c) {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  return fma<T>(a, b, c);
-#else
-  return a * b + c;
-#endif
-}
-
 // re + i im times c + i s.
 template <class T>
 TAEDA_INLINE void rotate(V<T>& re, V<T>& im, V<T> c, V<T> s) {

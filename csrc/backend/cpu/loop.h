@@ -71,7 +71,7 @@ void loop(char* const* operands, int64_t n, const void* scalars) {
   V<T> s[F::kScalars + 1];
   for (int i = 0; i < F::kScalars; ++i) s[i] = splat(static_cast<const T*>(scalars)[i]);
   int64_t i = 0;
-#pragma GCC ivdep  // an operand is no other's neighbour, so that complex numbers may be taken several at a time
+#pragma GCC ivdep  // partly overlapping operands were refused; so complex numbers may be taken several at a time
   for (; i + N<T> <= n; i += N<T>) step<F, T, false>(p, i, N<T>, s, kIn, kOut);
   if (i < n) step<F, T, true>(p, i, n - i, s, kIn, kOut);
 }

@@ -8,13 +8,6 @@ namespace taeda::cpu::TAEDA_ISA {
 constexpr uint16_t kAllLanes = 0xffff;
 constexpr int kCurrentRounding = 4;
 
-// c[0] + c[1] x + ... + c[n - 1] x^(n - 1)
-template <int n>
-TAEDA_INLINE V<float> polynomial(const float (&c)[n], V<float> x) {
-  V<float> sum = splat(c[n - 1]);
-  for (int i = n - 2; i >= 0; --i) sum = fma<float>(sum, x, splat(c[i]));
-  return sum;
-}
 TAEDA_INLINE V<float> at_most(float bound, V<float> x) {  // NaN passes
   return __builtin_ia32_minps512_mask(splat(bound), x, x, kAllLanes, kCurrentRounding);
 }
@@ -31,7 +24,7 @@ TAEDA_INLINE PowerOfE power_of_e(V<float> x) {
   constexpr float q[] = {0x1.fffffcp-2f, 0x1.55549p-3f, 0x1.5558f4p-5f, 0x1.123a6cp-7f, 0x1.6a234ep-10f};
   V<float> n = fma<float>(x, splat(kLog2E), splat(kRounder)) - kRounder;
   V<float> r = fma<float>(n, splat(-kLn2Low), fma<float>(n, splat(-kLn2High), x));
-  return {n, fma<float>(r * r, polynomial(q, r), r)};
+  return {n, fma<float>(r * r, polynomial<float>(q, r), r)};
 }
 TAEDA_INLINE V<float> times_power_of_two(V<float> x, V<float> n) {
   return __builtin_ia32_scalefps512_mask(x, n, x, kAllLanes, kCurrentRounding);
@@ -49,7 +42,7 @@ TAEDA_INLINE V<float> short_erf(V<float> x) {
                          0.01915244273895061f,   0.00016145386182974455f,  -0.0016680189129824946f,
                          0.0006333510764272204f, -0.00011777895139471682f, 9.271050642561892e-06f};
   V<float> size = at_most(4, abs<float>(x));
-  PowerOfE e = power_of_e(size * polynomial(c, size));
+  PowerOfE e = power_of_e(size * polynomial<float>(c, size));
   V<float> scale = times_power_of_two(splat(1.0f), e.n);
   return copysign<float>(fma<float>(scale, e.p, scale - 1.0f), x);
 }

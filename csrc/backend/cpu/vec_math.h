@@ -91,7 +91,7 @@ TAEDA_ROUND(round, nearbyint)  // halves to even
 TAEDA_LANES1(sqrt, sizeof(T) == 4 ? __builtin_sqrtf(a) : __builtin_sqrt(a));
 // clang-format on
 
-// a * b + c, rounded once where the machine has an instruction for it
+// a * b + c, rounded once
 template <class T>
 TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
 #if defined(__AVX512F__)
@@ -111,6 +111,22 @@ TAEDA_INLINE V<T> fma(V<T> a, V<T> b, V<T> c) {
     r[i] = sizeof(T) == 4 ? __builtin_fmaf(a[i], b[i], c[i]) : __builtin_fma(a[i], b[i], c[i]);
   return r;
 #endif
+}
+// The same where the machine has an instruction for it, else rounded twice.
+template <class T>
+TAEDA_INLINE V<T> multiply_add(V<T> a, V<T> b, V<T> c) {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  return fma<T>(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+// c[0] + c[1] x + ... + c[n - 1] x^(n - 1)
+template <class T, int n>
+TAEDA_INLINE V<T> polynomial(const T (&c)[n], V<T> x) {
+  V<T> sum = splat(c[n - 1]);
+  for (int i = n - 2; i >= 0; --i) sum = multiply_add<T>(sum, x, splat(c[i]));
+  return sum;
 }
 template <class T>
 TAEDA_INLINE V<T> abs(V<T> x) {
@@ -196,8 +212,8 @@ TAEDA_INLINE V<T> truncdiv(V<T> a, V<T> b) {
   }
 }
 #if defined(__FMA__)
-// The whole part of a quotient is too large by 1 at most, when the division was rounded up, and a - q b is exact then
-// as without; where q has more digits than T holds, or b is infinite, libm's.
+// With q the whole part of a / b, a - q b is exact. Where the division was rounded up to it, q is too large by 1 and
+// the remainder has the wrong sign. Not `good` where T does not hold all digits of q, or b is infinite.
 template <class T>
 TAEDA_INLINE V<T> fmod_by_quotient(V<T> a, V<T> b, bool& good) {
   constexpr T kMost = sizeof(T) == 4 ? T(1 << 23) : T(int64_t{1} << 52);

@@ -4,20 +4,6 @@
 
 namespace taeda::cpu::TAEDA_ISA {
 
-// c[0] + c[1] x + ... + c[n - 1] x^(n - 1)
-template <class T, int n>
-TAEDA_INLINE V<T> horner(const T (&c)[n], V<T> x) {
-  V<T> sum = splat(c[n - 1]);
-  for (int i = n - 2; i >= 0; --i) {
-#if defined(__FMA__)
-    sum = fma<T>(sum, x, splat(c[i]));
-#else
-    sum = sum * x + c[i];
-#endif
-  }
-  return sum;
-}
-
 // f of the numbers as double, which leaves float right to the last bit or nearly so
 template <class F>
 TAEDA_INLINE V<float> in_double(V<float> x, const F& f) {
@@ -48,8 +34,8 @@ TAEDA_INLINE V<double> bessel_i(V<double> x) {
                                   -0.08511602189028376, 0.18738473404579659, -1.6155783484325528}};
   V<double> size = abs<double>(x), half = x * 0.5, power = exp<double>(scaled ? -size : size), one = splat(1.0);
   M<double> far = size > 9.0;
-  V<double> near_value = horner<double>(series.c, half * half) * (order ? half : one);
-  V<double> far_value = horner<double>(tail[order], one / size) / sqrt<double>(size);
+  V<double> near_value = polynomial<double>(series.c, half * half) * (order ? half : one);
+  V<double> far_value = polynomial<double>(tail[order], one / size) / sqrt<double>(size);
   if (order) far_value = copysign<double>(far_value, x);
   if (scaled) return far ? far_value : near_value * power;
   return far ? far_value * power : near_value;
@@ -68,7 +54,7 @@ TAEDA_INLINE V<float> short_erfinv(V<float> x) {
                            0.00012132587820895621f};
   V<float> one = splat(1.0f), size = abs<float>(x), inside = size < one ? x : splat(0.0f);  // log is slow beyond
   V<float> w = -log<float>((one - inside) * (one + inside));
-  V<float> factor = w > 5.0f ? horner<float>(far, sqrt<float>(w) - 3.0f) : horner<float>(near, w - 2.5f);
+  V<float> factor = w > 5.0f ? polynomial<float>(far, sqrt<float>(w) - 3.0f) : polynomial<float>(near, w - 2.5f);
   factor = size < one ? factor : size == one ? splat(__builtin_inff()) : splat(__builtin_nanf(""));
   return x * factor;
 }
@@ -81,7 +67,7 @@ TAEDA_INLINE V<double> stirling_log_gamma(V<double> x) {
   V<double> product = splat(1.0), shifted = x;
   for (int k = 0; k < 8; ++k, shifted += 1.0) product *= shifted;
   product = x < 8.0 ? product : splat(1.0);
-  V<double> z = x < 8.0 ? shifted : x, inverse = 1.0 / z, series = horner<double>(c, inverse * inverse) * inverse;
+  V<double> z = x < 8.0 ? shifted : x, inverse = 1.0 / z, series = polynomial<double>(c, inverse * inverse) * inverse;
   V<double> value = (z - 0.5) * log<double>(z) - z + 0.9189385332046727418 + series - log<double>(product);
   return (x == 1.0) | (x == 2.0) ? splat(0.0) : value;
 }
