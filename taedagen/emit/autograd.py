@@ -327,7 +327,8 @@ def _visit(members: list[Member]) -> list[str]:
 
 
 def _apply(derivative: Derivative) -> list[str]:
-    lines = ["  void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override {"]
+    results = "std::span<Tensor> grad_inputs" if derivative.gradients else "std::span<Tensor>"
+    lines = [f"  void apply(std::span<Tensor> grads, {results}) override {{"]
     used = used_arguments(list(derivative.gradients.values()))
     known: dict[str, Typed] = {}
     if "grad" in used or "grads" not in used:

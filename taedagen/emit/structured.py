@@ -106,8 +106,16 @@ def _definitions(plan: Plan, op: Op) -> list[str]:
         body = _body(plan, op, space)
         if body is not None:
             body = [*(_device_checks(op) if space == "meta" else ()), *body]
+            body = [*_unused(op, body), *body]
             lines += [comment, f"{_declare(op, f'{space}::')} {{", *(f"  {line}" for line in body), "}", ""]
     return lines
+
+
+def _unused(op: Op, body: list[str]) -> list[str]:
+    """Statements that name the arguments which the function ignores, as a compiler warns of them."""
+    used = set(re.findall(r"\w+", "\n".join(body)))
+    names = (cpp.identifier(a.name) for a in op.schema.arguments)
+    return [f"(void){name};" for name in names if name not in used]
 
 
 def _body(plan: Plan, op: Op, space: str) -> list[str] | None:
@@ -124,7 +132,7 @@ def _body(plan: Plan, op: Op, space: str) -> list[str] | None:
             f"return shape::alias({base}, shape::{declaration.options['shape']}({cpp.names(op.schema.arguments)}));"
         ]
     if declared_inplace or not declaration.schema.returns:
-        return [_meta_inplace(op)] if space == "meta" else None
+        return [] if space == "meta" else None
     if space == "everywhere":
         return None if op.variant == "functional" else _through_functional(op, "everywhere")
     if is_shaped(declaration):
@@ -170,11 +178,6 @@ def _dtype_from(op: Op, target: str) -> list[str]:
         return []
     return [f"if (!dtype) dtype = {target}.dtype();",
             f"shape::check_out_dtype({target}, *dtype, true, ErrorKind::Runtime);"]  # fmt: skip
-
-
-def _meta_inplace(op: Op) -> str:
-    unused = "".join(f"(void){cpp.identifier(a.name)}; " for a in op.schema.arguments)
-    return unused.strip()
 
 
 def _traced(op: Op) -> list[str]:
