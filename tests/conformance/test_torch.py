@@ -26,6 +26,7 @@ DEGENERATE = (
     "argsort",
     "msort",
     "linalg_",
+    "geqrf",
     "qr",
     "svd",
     "pinverse",

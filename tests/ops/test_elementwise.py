@@ -344,3 +344,42 @@ def test_converted_operands_repeat_in_rows_and_along_them(dtype: str, width: int
         got = taeda.true_divide(taeda.add(a, b), 3)
         wanted = taeda.true_divide(taeda.add(a.float(), b.float()).to(kind).float(), 3).to(got.dtype)
         assert taeda.equal(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_remainders_are_exact(dtype):
+    size = {np.float32: 30, np.float64: 250}[dtype]
+    x = np.concatenate([np.geomspace(10.0**-size, 10.0**size, 301), -np.geomspace(1e-3, 1e9, 301),
+                        [0.0, -0.0, np.inf, np.nan, 5.0, 7.0, -7.0, 1e-45]]).astype(dtype)  # fmt: skip
+    a, b = (side.ravel() for side in np.meshgrid(x, x[::7]))
+    with np.errstate(all="ignore"):
+        wanted = np.fmod(a, b)
+    got = taeda.fmod(taeda.from_numpy(a), taeda.from_numpy(b)).numpy()
+    np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(np.signbit(got)[wanted == 0], np.signbit(a)[wanted == 0])
+    up = (wanted != 0) & ((wanted < 0) != (b < 0))
+    np.testing.assert_array_equal(
+        taeda.remainder(taeda.from_numpy(a), taeda.from_numpy(b)).numpy(), np.where(up, wanted + b, wanted)
+    )
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("width", [2, 3, 5, 32, 33, 100])
+def test_elements_fill_short_rows(dtype: str, width: int) -> None:
+    x = (np.arange(60 * width) % 7).astype(dtype).reshape(6, 10, width)
+    for other in (x[:, :, :1], x[:, :1, :1], x[:1, :, :1], x[:, :1], x[:, :, 1:2][:, ::-1].copy()):
+        got = taeda.mul(taeda.from_numpy(x), taeda.from_numpy(other)).numpy()
+        np.testing.assert_array_equal(got, x * other)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "uint8", "float32", "complex64"])
+@pytest.mark.parametrize("alpha", [1, 0, 3])
+def test_factors_of_sums(dtype: str, alpha: int) -> None:
+    a, b = (np.arange(100) % n for n in (5, 3))
+    a, b = a.astype(dtype), b.astype(dtype)
+    x, y = taeda.from_numpy(a), taeda.from_numpy(b)
+    wanted = a | (b & bool(alpha)) if dtype == "bool" else (a + alpha * b).astype(dtype)
+    np.testing.assert_array_equal(taeda.add(x, y, alpha=alpha).numpy(), wanted)
+    np.testing.assert_array_equal(x.clone().add_(y, alpha=alpha).numpy(), wanted)
+    if dtype != "bool":
+        np.testing.assert_array_equal(taeda.sub(x, 1, alpha=alpha).numpy(), (a - alpha).astype(dtype))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from test_elementwise import sample
 from twin import check
@@ -186,3 +188,15 @@ def test_bits_do_not_depend_on_threads(dim):
 def test_too_large_a_correction_warns(name):
     with pytest.warns(UserWarning, match="degrees of freedom"):
         getattr(taeda, name)(taeda.ones(3), correction=3)
+
+
+@pytest.mark.parametrize("name", ["sum", "amax", "argmax", "prod", "var", "any"])
+@pytest.mark.parametrize("dims", [(0,), (1,), (2,), (0, 2), (1, 2), (0, 1)])
+@pytest.mark.parametrize("repeated", [0, 1, 2])
+def test_of_repeated_elements(name: str, dims: Any, repeated: int) -> None:
+    if name in ("argmax", "prod"):
+        dims = dims[0]
+    sizes = [1 if d == repeated else n for d, n in enumerate((9, 70, 90))]
+    x = taeda.linspace(0.9, 1.1, 70 * 90 * 9 // (9, 70, 90)[repeated]).view(sizes).expand(9, 70, 90)
+    got, wanted = (getattr(y, name)(dims) for y in (x, x.contiguous()))
+    assert got.shape == wanted.shape and taeda.allclose(got.double(), wanted.double(), rtol=1e-4)

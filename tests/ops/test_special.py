@@ -134,3 +134,31 @@ def test_frexp_gradient():
     assert taeda.autograd.gradcheck(lambda t: taeda.frexp(t)[0], x)
     mantissa.sum().backward()
     assert x.grad.tolist() == [0.5, 0.25, 4.0]
+
+
+SPREAD = np.concatenate([np.linspace(-100, 100, 4001), np.linspace(-12, 12, 4001), np.geomspace(1e-44, 3e38, 999),
+                         [0.0, -0.0, np.inf, -np.inf, np.nan, 88.7, 90.0]])  # fmt: skip
+INSIDE = np.concatenate([np.linspace(-1, 1, 4001), 1 - np.geomspace(6e-8, 1, 999), np.geomspace(1e-44, 1, 999),
+                         [-0.0, 1.5, -2.0, np.nan, np.inf]])  # fmt: skip
+POSITIVE = np.concatenate([np.linspace(0, 12, 4001), 1 + np.linspace(-1e-4, 1e-4, 99), 2 + np.linspace(-1e-4, 1e-4, 99),
+                           np.geomspace(1e-44, 3e38, 999)])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("function", "exact", "x", "ulps"),
+    [
+        *((getattr(special, n), getattr(wanted, n), SPREAD, 0.6) for n in ("i0", "i1", "i0e", "i1e")),
+        (taeda.erfinv, wanted.erfinv, INSIDE, 4),
+        (taeda.lgamma, wanted.gammaln, POSITIVE, 2),
+        (taeda.lgamma, wanted.gammaln, SPREAD[SPREAD != -np.inf], 2),
+    ],
+)
+def test_float_within_a_few_units_of_the_last_place(function, exact, x, ulps):
+    x = x.astype(np.float32)
+    got = function(taeda.from_numpy(x)).numpy()
+    with np.errstate(all="ignore"):
+        value = exact(x.astype(np.float64))
+        rounded = value.astype(np.float32)
+        off = np.abs(got - value) / np.spacing(np.abs(rounded))
+    np.testing.assert_array_equal(got[~np.isfinite(rounded)], rounded[~np.isfinite(rounded)])
+    assert off[np.isfinite(rounded)].max() < ulps

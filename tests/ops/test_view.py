@@ -336,3 +336,11 @@ def test_resize_keeps_elements_and_refuses_gradients():
 def test_sections_without_elements_are_limited(name):
     with pytest.raises(RuntimeError, match="would be empty"):
         getattr(taeda, name)(taeda.ones(0), 2**31)
+
+
+@pytest.mark.parametrize("dtype", [taeda.bool, taeda.int16, taeda.float32, taeda.int64, taeda.complex128])
+@pytest.mark.parametrize("n", [1, 7, 64, 1001])
+def test_flipped_rows(dtype, n):
+    x = (taeda.arange(3 * n) % 97).to(dtype).view(3, n)
+    backwards = taeda.arange(n - 1, -1, -1)
+    assert taeda.equal(x.flip(1), x[:, backwards]) and taeda.equal(x.flip(0, 1), x[[2, 1, 0]][:, backwards])

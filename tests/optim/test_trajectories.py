@@ -82,7 +82,7 @@ def check(name, options, dtype="float32", tolerance=1e-5):
 
 @pytest.mark.parametrize(("name", "options"), CASES)
 def test_default(name, options):
-    check(name, options)
+    check(name, options, dtype="float64" if name == "LBFGS" else "float32")  # whose steps make small differences large
 
 
 @pytest.mark.parametrize("foreach", [True, False])
