@@ -14,6 +14,7 @@ from taedagen.emit.formula import Formula, formula_for, supported
 from taedagen.emit.plan import Family, Plan
 from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants, is_operand
 from taedagen.opdef.declaration import Declaration, Op
+from taedagen.opdef.expr import walk
 
 ISAS = {"default": "baseline", "avx2": "avx2", "avx512": "avx512"}
 _PROMOTION = {
@@ -29,6 +30,14 @@ DTYPES = (
     "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128", "bool",
     "bfloat16", "uint16", "uint32", "uint64",
 )  # fmt: skip
+
+
+# Formulas of so many of these take less time than converting their operands.
+_FEW = 4
+_CHEAP = {"add", "sub", "mul", "div"}
+# These give one of their operands, but for its sign, or a truth value.
+_PICKS = {"neg", "abs", "maximum", "minimum", "where", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "logical_and",
+          "logical_or", "logical_not"}  # fmt: skip
 
 
 def emit_pointwise(plan: Plan) -> dict[str, str]:
@@ -82,7 +91,8 @@ class Kernel:
         self.table = f"k_{self.name}_loops"
         self._names: dict[str, str] = {}
         for chosen in self.variants.combinations:
-            self.rows.append(", ".join(self._loop(chosen, compute) for compute in COMPUTES))
+            loops = [self._loop(chosen, compute) for compute in COMPUTES]
+            self.rows.append(", ".join([*loops, self._bfloat16_loop(chosen, loops[0])]))
 
     @property
     def elements(self) -> list[str]:
@@ -101,6 +111,19 @@ class Kernel:
         if len(self.structs) < len(self._names):
             self.structs.append(f"struct {name} {{\n{body}\n}};")
         return f"loop<{name}, {COMPUTES[compute][1]}>"
+
+    def _bfloat16_loop(self, chosen: dict[str, object], float_loop: str) -> str:
+        """The formula for float over elements of bfloat16, where converting them apart would take most of the time."""
+        form = self.variants.form(chosen, "F32")
+        if form is None or "bfloat16" not in supported(self.declaration):
+            return "nullptr"
+        nodes = walk(form.results)
+        calls = [node.name for node in nodes if node.kind == "call"]
+        if len(calls) > _FEW or not (_PICKS | _CHEAP).issuperset(calls):
+            return "nullptr"
+        constants = {node.value for node in nodes if node.kind == "const"}
+        exact = _PICKS.issuperset(calls) and constants <= {0, 1} and not form.scalars
+        return float_loop.replace(", float>", f", float, {'Exact' * exact}BFloat16>")
 
     def _struct_body(self, form: Form, compute: str) -> str:
         as_masks = [e == "bool" or compute == "Bool" for e in self.elements]

@@ -383,3 +383,46 @@ def test_factors_of_sums(dtype: str, alpha: int) -> None:
     np.testing.assert_array_equal(x.clone().add_(y, alpha=alpha).numpy(), wanted)
     if dtype != "bool":
         np.testing.assert_array_equal(taeda.sub(x, 1, alpha=alpha).numpy(), (a - alpha).astype(dtype))
+
+
+SHORT = {
+    "add": lambda x, y, m: x + y,
+    "with a product": lambda x, y, m: taeda.addcmul(x, x, y),
+    "quotient": lambda x, y, m: x / y,
+    "in place": lambda x, y, m: x.clone().add_(y),
+    "of a number": lambda x, y, m: x * 2.001,
+    "with alpha": lambda x, y, m: taeda.sub(x, y, alpha=0.3),
+    "larger": lambda x, y, m: taeda.maximum(x, y),
+    "relu": lambda x, y, m: x.relu(),
+    "negative": lambda x, y, m: -x,
+    "chosen": lambda x, y, m: taeda.where(m, x, y),
+    "compared": lambda x, y, m: x > y,
+    "mixed": lambda x, y, m: x * taeda.tensor(0.3001, dtype=taeda.float64),
+}
+
+
+@pytest.mark.parametrize("name", SHORT)
+@pytest.mark.parametrize("layout", ["plain", "transposed", "stepped", "rows", "short rows", "wide"])
+@pytest.mark.parametrize("size", [1, 15, 33, 600])
+def test_bfloat16_is_float_rounded_once(name, layout, size):
+    taeda.manual_seed(size)
+    x, y = taeda.randn(5, size).bfloat16(), taeda.randn(5, size).bfloat16()
+    x[0, 0], y[1, -1], x[2, 0], x[3, 0] = float("nan"), float("inf"), -0.0, 3.39e38
+    if layout == "transposed":
+        x = x.t().contiguous().t()
+    elif layout == "stepped":
+        x, y = x.repeat(1, 2)[:, ::2], y.flip(0)
+    elif layout == "rows":
+        y = y[0]
+    elif layout == "short rows":
+        x, y = x.t()[:, :, None].expand(-1, -1, 3), y.t()[:, :, None]
+    mask = (y > 0).expand(x.shape)
+    got = SHORT[name](x, y, mask)
+    wanted = SHORT[name](x.float(), y.float(), mask).to(got.dtype)
+    taeda.testing.assert_close(got, wanted, rtol=0, atol=0, equal_nan=True)
+    if got.is_floating_point():
+        assert taeda.equal(got.signbit() | got.isnan(), wanted.signbit() | wanted.isnan())
+        if layout == "wide":  # into the dtype that it was computed in
+            into = taeda.empty(got.shape)
+            taeda.add(x, y, out=into)
+            assert taeda.equal(into.nan_to_num(), (x + y).float().nan_to_num())

@@ -19,8 +19,8 @@ constexpr int kNumberBlock = 1024;  // numbers are spread over blocks of so many
 constexpr Compute kComputeOf[kDTypes] = {Compute::U8,   Compute::I32, Compute::I32, Compute::I32, Compute::I64,
                                          Compute::F32,  Compute::F32, Compute::F64, Compute::C64, Compute::C128,
                                          Compute::Bool, Compute::F32, Compute::I32, Compute::I64, Compute::I64};
-constexpr DType kDTypeOf[kComputes] = {DType::Float32, DType::Float64,   DType::Int32,      DType::Int64,
-                                       DType::UInt8,   DType::Complex64, DType::Complex128, DType::Bool};
+constexpr DType kDTypeOf[kComputes] = {DType::Float32,   DType::Float64,    DType::Int32, DType::Int64,   DType::UInt8,
+                                       DType::Complex64, DType::Complex128, DType::Bool,  DType::BFloat16};
 
 }  // namespace
 
@@ -47,7 +47,10 @@ struct Call {
 
   Call(const Pointwise& op, Operands in, DType common, std::span<const Scalar> values, int variant)
       : op(op), in(in), common(common), compute(compute_of(common)) {
-    loop = op.loops[static_cast<int>(kIsa)][variant * kComputes + static_cast<int>(compute)];
+    const Loop* loops = op.loops[static_cast<int>(kIsa)] + variant * kComputes;
+    if (common == DType::BFloat16 && loops[static_cast<int>(Compute::BF16)] && all_of_common_dtype())
+      compute = Compute::BF16;
+    loop = loops[static_cast<int>(compute)];
     TAEDA_CHECK(loop, "this combination of arguments means nothing: give at least one of the optional ones");
     DType type = scalar_type();
     for (size_t i = 0; i < values.size(); ++i) number_to(type, values[i], scalars + i * itemsize(type));
@@ -55,7 +58,15 @@ struct Call {
 
   DType compute_dtype() const { return dtype_of_compute(compute); }
   // Formulas of truth values compute in bytes.
-  DType scalar_type() const { return compute == Compute::Bool ? DType::UInt8 : compute_dtype(); }
+  DType scalar_type() const {
+    return compute == Compute::Bool ? DType::UInt8 : compute == Compute::BF16 ? DType::Float32 : compute_dtype();
+  }
+  // Others, and numbers, are not rounded to it.
+  bool all_of_common_dtype() const {
+    for (size_t i = 0; i < in.size(); ++i)
+      if (!in[i].tensor() || (!is_mask(i) && in[i].tensor()->dtype() != common)) return false;
+    return true;
+  }
   bool is_mask(size_t input) const { return op.rule.mask_inputs >> input & 1; }
   DType input_type(size_t input) const { return is_mask(input) ? DType::Bool : compute_dtype(); }
   DType result_type(int result) const { return shape::element_dtype(op.rule.result[result], compute_dtype()); }

@@ -268,6 +268,8 @@ class Walk {
     switch (item) {
       case 1:
         return spread_items<uint8_t>(buffer(k), values, begin % row, n);
+      case 2:
+        return spread_items<uint16_t>(buffer(k), values, begin % row, n);
       case 4:
         return spread_items<uint32_t>(buffer(k), values, begin % row, n);
       case 8:

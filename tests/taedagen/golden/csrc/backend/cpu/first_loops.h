@@ -18,6 +18,6 @@ struct twice_0 {
 
 extern const Loop k_twice_loops[];
 const Loop k_twice_loops[] = {
-    loop<twice_0, float>, nullptr, nullptr, loop<twice_0, int64_t>, nullptr, nullptr, nullptr, nullptr,};
+    loop<twice_0, float>, nullptr, nullptr, loop<twice_0, int64_t>, nullptr, nullptr, nullptr, nullptr, nullptr,};
 
 }  // namespace taeda::cpu::TAEDA_ISA
