@@ -60,20 +60,28 @@ def calls_in(function: Callable[[], Any], seconds: float) -> int:
 
 
 def in_turn(
-    case: Case, libraries: tuple[ModuleType, ModuleType], rounds: int, slice_seconds: float = 0.005
+    case: Case, libraries: tuple[ModuleType, ModuleType], rounds: int, slice_seconds: float = 0.005, places: int = 1
 ) -> tuple[float, float]:
-    """The least seconds per call of each library, measured alternately so that both meet the same disturbances."""
-    functions = [case(library) for library in libraries]
-    counts = [calls_in(f, slice_seconds) for f in functions]
+    """The least seconds per call of each library, measured alternately so that both meet the same disturbances; with
+    operands made anew ``places`` times, as where they lie in memory makes a difference."""
     best = [math.inf, math.inf]
-    for _ in range(rounds):
-        for k in (0, 1):
-            best[k] = min(best[k], loop(functions[k], counts[k]))
+    for _ in range(places):
+        functions = [case(library) for library in libraries]
+        counts = [calls_in(f, slice_seconds) for f in functions]
+        for _ in range(rounds):
+            for k in (0, 1):
+                best[k] = min(best[k], loop(functions[k], counts[k]))
     return best[0], best[1]
 
 
 def compare(
-    group: str, cases: Iterable[tuple[str, Case]], budget: float | None, *, rounds: int, unit: str = "us"
+    group: str,
+    cases: Iterable[tuple[str, Case]],
+    budget: float | None,
+    *,
+    rounds: int,
+    unit: str = "us",
+    places: int = 1,
 ) -> list[Row]:
     """A row per case, both libraries with one thread."""
     import torch
@@ -85,7 +93,7 @@ def compare(
     taeda.set_num_threads(1)
     rows = []
     for name, case in cases:
-        ours, theirs = in_turn(case, (taeda, torch), rounds)
+        ours, theirs = in_turn(case, (taeda, torch), rounds, places=places)
         rows.append(Row(group, name, ours * scale, theirs * scale, unit, budget))
     return rows
 
