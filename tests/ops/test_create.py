@@ -49,6 +49,10 @@ CREATED = [
 
 RANGES = [
     lambda T: T.arange(5),
+    lambda T: T.arange(70001) * 1,
+    lambda T: T.arange(70001, -3, -2, dtype=T.float64),
+    lambda T: T.arange(0, 7, 1e-4),
+    lambda T: T.arange(-120, 120, dtype=T.int8),
     lambda T: T.arange(2.5),
     lambda T: T.arange(1, 5),
     lambda T: T.arange(5, 0, -2),
@@ -74,6 +78,10 @@ RANGES = [
     lambda T: T.range(5, 0, -1, dtype=T.int32),
     lambda T: T.linspace(0, 1, 11),
     lambda T: T.linspace(-3, 7, 1000, dtype=T.float64),
+    lambda T: T.linspace(-3, 7, 70001),
+    lambda T: T.linspace(-3, 7, 70001, dtype=T.float64),
+    lambda T: T.linspace(-3, 700, 70001, dtype=T.int16),
+    lambda T: T.linspace(-3, 7, 1001, dtype=T.half),
     lambda T: T.linspace(0, 1, 0),
     lambda T: T.linspace(3, 1, 1),
     lambda T: T.linspace(0, 1, -1),

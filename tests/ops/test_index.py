@@ -101,7 +101,10 @@ def test_write(code: str) -> None:
 
 OPS = words("""
 x.index_select(1,t([2,0])) x.index_select(-1,t(1)) t(3.).index_select(0,t([0]))
-x.transpose(0,2).index_select(1,t([0,0,2])) lib.index_add(x,1,t([0,0]),lib.ones(2,2,4))
+x.transpose(0,2).index_select(1,t([0,0,2])) x.double().index_select(2,t([3,0]*9)) x.half().index_select(2,t([3,0]*9))
+(x>0).index_select(2,t([3,0]*9)) (x*1j).cdouble().index_select(2,t([3,0]*9)) x.index_select(2,t([3,0]*9).int())
+x[...,::2].index_select(2,t([1,0]*9)[::3]) x.index_select(2,t([],dtype=lib.int64)) x[:0].index_select(2,t([1,0]))
+x.transpose(0,2).index_select(0,t([3,0]*9)) lib.index_add(x,1,t([0,0]),lib.ones(2,2,4))
 lib.index_add(x,1,t([0,0]),lib.ones(2,2,4),alpha=2) x.long().index_add(0,t([1]),x[:1].long(),alpha=3)
 x.index_copy(0,t([1]),x[:1]*2) x.index_fill(1,t([0,-1]),7) x.index_fill(2,t([0]),t(7.))
 (x>3).index_fill(0,t([0]),True) x.index_reduce(0,t([0,0]),x+1,'prod')

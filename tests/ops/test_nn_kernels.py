@@ -74,12 +74,30 @@ CASES = {
     "max_pool2d, too much padding": lambda T: T.max_pool2d(single(T, 1, 4, 4), 2, 2, 2),
     "max_pool2d, too large": lambda T: T.max_pool2d(single(T, 1, 4, 4), 5),
     "max_pool1d": lambda T: T.max_pool1d(single(T, 3, 9), 2),
+    "max_pool1d, steps of 3": lambda T: T.max_pool1d(single(T, 3, 130), 3),
+    "max_pool1d, steps of 5": lambda T: T.max_pool1d_with_indices(single(T, 3, 99), 4, 5),
+    "max_pool2d, steps of 3": lambda T: nn(T).max_pool2d_with_indices(single(T, 2, 9, 70).round(), [3, 3], [3, 3]),
+    "max_pool2d, steps of 3 and NaN": lambda T: nn(T).max_pool2d_with_indices(single(T, 9, 9, 70).sqrt(), [2, 3]),
+    "max_pool2d, nothing inside": lambda T: nn(T).max_pool2d_with_indices(
+        single(T, 1, 1, 5), [2, 1], 1, [1, 0], [2, 1]
+    ),
     "max_pool3d": lambda T: nn(T).max_pool3d_with_indices(single(T, 2, 4, 5, 6), [2, 2, 2]),
     "avg_pool2d": lambda T: nn(T).avg_pool2d(single(T, 2, 3, 9, 8), [3, 2], [2, 2], [1, 1], True, False),
     "avg_pool2d, channels last": lambda T: nn(T).avg_pool2d(image(T, 2, 3, 9, 8), [3, 2], [2, 2], [1, 1], True),
     "avg_pool3d": lambda T: nn(T).avg_pool3d(single(T, 2, 4, 5, 6), [2, 2, 2], [1, 2, 2], [1, 0, 1], False, True, 3),
     "adaptive_avg_pool2d": lambda T: nn(T).adaptive_avg_pool2d(single(T, 2, 3, 9, 8), [4, 3]),
     "adaptive_max_pool2d": lambda T: nn(T).adaptive_max_pool2d(image(T, 2, 3, 9, 8), [4, 3]),
+    "adaptive_avg_pool2d, long windows": lambda T: nn(T).adaptive_avg_pool2d(
+        single(T, 2, 5, 70).transpose(1, 2), [3, 2]
+    ),
+    "adaptive_avg_pool2d, one column": lambda T: nn(T).adaptive_avg_pool2d(single(T, 1, 2, 50, 1), [4, 1]),
+    "adaptive_avg_pool2d, more than there are": lambda T: nn(T).adaptive_avg_pool2d(single(T, 2, 3, 4), [5, 7]),
+    "adaptive_avg_pool3d": lambda T: nn(T).adaptive_avg_pool3d(single(T, 2, 5, 6, 20), [2, 4, 1]),
+    "adaptive_max_pool2d of ties": lambda T: nn(T).adaptive_max_pool2d(single(T, 2, 9, 20).round(), [4, 3]),
+    "adaptive_max_pool2d of NaN": lambda T: nn(T).adaptive_max_pool2d(single(T, 2, 9, 8).sqrt(), [4, 3]),
+    "adaptive_max_pool2d of -inf": lambda T: nn(T).adaptive_max_pool2d(T.full((1, 5, 4), -float("inf")), [2, 3]),
+    "adaptive_max_pool2d of halves": lambda T: nn(T).adaptive_max_pool2d(single(T, 2, 9, 8).to(T.bfloat16), [2, 5]),
+    "adaptive_max_pool3d": lambda T: nn(T).adaptive_max_pool3d(single(T, 2, 4, 5, 6), [3, 2, 4]),
     "max_unpool2d": lambda T: nn(T).max_unpool2d(single(T, 1, 1, 2), T.tensor([[[0, 5]]]), [2, 3]),
     "attention": lambda T: (
         nn(T)
@@ -132,6 +150,7 @@ GRADIENTS = {
     "max_pool2d": (lambda x: taeda.max_pool2d(x, 2, 1), (1, 4, 4)),
     "avg_pool2d": (lambda x: taeda._C._nn.avg_pool2d(x, [2, 2], [1, 1], [1, 1]), (1, 3, 4)),
     "adaptive_avg_pool2d": (lambda x: taeda._C._nn.adaptive_avg_pool2d(x, [2, 3]), (1, 3, 5)),
+    "adaptive_avg_pool3d": (lambda x: taeda._C._nn.adaptive_avg_pool3d(x, [3, 2, 1]), (1, 2, 3, 4)),
     "attention": (
         lambda q, k, v: taeda._C._nn.scaled_dot_product_attention(q, k, v, is_causal=True),
         (2, 3, 2),

@@ -36,6 +36,25 @@ def test_stretches_are_reduced(name: str, dtype: str) -> None:
     taeda.testing.assert_close(got, taeda.from_numpy(wanted).to(data.dtype), equal_nan=True)
 
 
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_long_stretches_of_numbers(name: str) -> None:
+    data = taeda.from_numpy(np.random.default_rng(1).standard_normal(600))
+    got = taeda.segment_reduce(data, name, lengths=taeda.tensor([17, 0, 583]), initial=0.5)
+    parts = [np.append(part, 0.5) for part in np.split(data.numpy(), [17, 17])]
+    wanted = np.array([REDUCTIONS["sum" if name == "mean" else name](part) for part in parts])
+    if name == "mean":
+        wanted /= np.array([17, 1, 583])
+    taeda.testing.assert_close(got.nan_to_num(), taeda.from_numpy(wanted).nan_to_num())
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_sums_of_special_numbers(step: int) -> None:
+    data = taeda.ones(120)
+    data[3], data[50], data[90] = np.inf, np.nan, -np.inf
+    got = taeda.segment_reduce(data[::step], "sum", lengths=taeda.tensor([20, 20, 20, 60] if step == 1 else [10, 50]))
+    assert str(got.tolist()) == ("[inf, 20.0, nan, -inf]" if step == 1 else "[10.0, nan]")
+
+
 def test_equal_extrema_share_the_gradient() -> None:
     x = taeda.tensor([1.0, 2.0, 2.0, 5.0], requires_grad=True)
     taeda.segment_reduce(x, "max", lengths=taeda.tensor([3, 1])).sum().backward()

@@ -21,6 +21,15 @@ void take_max(const T* from, int64_t step, T* best, int32_t* index, int64_t n, i
 }
 
 template <class T>
+void begin_max(const T* from, int64_t step, T* best, int32_t* index, int64_t n, int32_t first, int32_t index_step) {
+  if constexpr (std::is_floating_point_v<T>) {
+    row_kernels<T>().begin_max(from, step, best, index, n, first, index_step);
+  } else {
+    for (int64_t i = 0; i < n; ++i) best[i] = from[i * step], index[i] = first + static_cast<int32_t>(i) * index_step;
+  }
+}
+
+template <class T>
 constexpr T kLowest =
     std::is_floating_point_v<T> ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
 
@@ -43,20 +52,29 @@ void each_element(const Windows& w, int64_t z, int64_t y, const F& body) {
     }
 }
 
+// `best` holds the places of the best elements of a row of windows.
 template <class T>
-void pool_plane(const Windows& w, const T* image, T* out, int64_t* out_index, std::vector<int32_t>& best) {
+void pool_plane(const Windows& w, const T* image, T* out, int64_t* out_index, int32_t* best) {
   const int64_t n = w.count[2];
   for (int64_t z = 0; z < w.count[0]; ++z)
     for (int64_t y = 0; y < w.count[1]; ++y, out += n, out_index += n) {
       const int64_t row = (first_inside(w, 0, z) * w.image[1] + first_inside(w, 1, y)) * w.image[2];
-      for (int64_t x = 0; x < n; ++x) out[x] = kLowest<T>, best[x] = static_cast<int32_t>(row + first_inside(w, 2, x));
+      auto begin = [&] {
+        for (int64_t x = 0; x < n; ++x)
+          out[x] = kLowest<T>, best[x] = static_cast<int32_t>(row + first_inside(w, 2, x));
+      };
+      bool begun = w.padding[2] > 0;  // else every window's first element is inside
+      if (begun) begin();
       each_element(w, z, y, [&](int64_t image_row, int64_t offset) {
         Visible x(offset, w.image[2], n, w.stride[2]);
         int64_t start = image_row + offset + x.from * w.stride[2];
-        take_max(image + start, w.stride[2], out + x.from, best.data() + x.from, x.count(), static_cast<int32_t>(start),
-                 static_cast<int32_t>(w.stride[2]));
+        (begun ? take_max<T> : begin_max<T>)(image + start, w.stride[2], out + x.from, best + x.from, x.count(),
+                                             static_cast<int32_t>(start), static_cast<int32_t>(w.stride[2]));
+        begun = true;
       });
-      std::copy_n(best.begin(), n, out_index);
+      if (!begun) begin();
+#pragma omp simd
+      for (int64_t x = 0; x < n; ++x) out_index[x] = best[x];
     }
 }
 
@@ -119,7 +137,7 @@ void max_pool(const Tensor& self, const shape::PoolGeometry& g, const Tensor& ou
         const int64_t place = p * windows * inner;
         int64_t* index = indices.data<int64_t>() + place;
         inner > 1 ? pool_channels<T>(w, from, inner, to.at(place), index)
-                  : pool_plane<T>(w, from, to.at(place), index, best);
+                  : pool_plane<T>(w, from, to.at(place), index, best.data());
         to.done(place, windows * inner);
       }
     });

@@ -1,5 +1,7 @@
 #include "backend/cpu/positions.h"
 
+#include <cstring>
+
 #include "api/copy.h"
 #include "api/view.h"
 
@@ -102,6 +104,22 @@ Places places_flat(const Tensor& self, const Tensor& index) {
   return places;
 }
 
+namespace {
+
+// to[i] = from[offset i]: nothing is asked of offsets, which were positions that are inside.
+template <class Bytes>
+void pick_all(char* to, int64_t to_step, const char* from, const int64_t* offsets, int64_t n) {
+  auto pick = [&](int64_t i, int64_t step) { std::memcpy(to + i * step, from + offsets[i], sizeof(Bytes)); };
+  if (to_step != sizeof(Bytes)) {
+    for (int64_t i = 0; i < n; ++i) pick(i, to_step);
+    return;
+  }
+#pragma GCC unroll 8
+  for (int64_t i = 0; i < n; ++i) pick(i, sizeof(Bytes));
+}
+
+}  // namespace
+
 void read_places(char* to, const Tensor& from, const Places& places, const Rest& rest) {
   int64_t item = from.itemsize();
   Walk<3> walk;  // result, source, offsets
@@ -111,12 +129,16 @@ void read_places(char* to, const Tensor& from, const Places& places, const Rest&
     walk.add(from.sizes()[d], {rest.kept_steps[i], from.strides()[d] * item, 0});
   }
   walk.prepare();
-  Pick pick = pick_of(item);
+  auto pick = by_size(item, []<class Bytes>() { return pick_all<Bytes>; });
+  Pick pick_row = pick_of(item);
   auto [to_step, from_step, index_step] = walk.steps();
   char* offsets = reinterpret_cast<char*>(const_cast<int64_t*>(places.offsets));
   walk.run({to, from.data<char>(), offsets}, kPick,
            [&, to_step = to_step, from_step = from_step, index_step = index_step](const auto& at, int64_t n) {
-             pick(at[0], to_step, at[1], from_step, at[2], index_step, INT64_MAX, 1, n);
+             if (index_step)  // the walk goes from place to place
+               pick(at[0], to_step, at[1], reinterpret_cast<const int64_t*>(at[2]), n);
+             else
+               pick_row(at[0], to_step, at[1], from_step, at[2], 0, INT64_MAX, 1, n);
            });
 }
 

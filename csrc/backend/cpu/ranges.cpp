@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backend/cpu/moves.h"
+#include "core/multiversion.h"
 #include "core/parallel.h"
 #include "shape/create_rules.h"
 #include "shape/ops/complex_numbers.h"
@@ -12,24 +13,13 @@ namespace taeda::cpu {
 
 namespace {
 
-template <class T, class F>
-void generate(const Tensor& out, const F& value) {
-  T* data = out.data<T>();
-  parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) data[i] = convert<T>(value(i));
-  });
-}
+constexpr int32_t kBlock = 512;  // doubles on the way to another type
 
-void steps_from(const Scalar& start, const Scalar& step, const Tensor& out) {
-  visit(out.dtype(), [&]<class T>() {
-    if constexpr (std::is_integral_v<T>) {
-      uint64_t from = start.to<int64_t>(), by = step.to<int64_t>();  // unsigned: the last step may wrap
-      generate<T>(out, [&](int64_t i) { return static_cast<int64_t>(from + by * static_cast<uint64_t>(i)); });
-    } else {
-      double from = start.as_double(), by = step.as_double();
-      generate<T>(out, [&](int64_t i) { return from + by * static_cast<double>(i); });
-    }
-  });
+// to[i] = value(first + i); `value` is a copy, which nothing that is written changes.
+template <class T, class F>
+void write(T* to, double first, int32_t n, const F value) {
+#pragma omp simd
+  for (int32_t i = 0; i < n; ++i) to[i] = convert<T>(value(first + i));
 }
 
 // What a T is computed in, and a value of that as a T holds it.
@@ -55,26 +45,89 @@ A multiply_add(A a, A b, A c) {
     return held<T>(held<T>(a * b) + c);
 }
 
-// Counted from the nearer end, so that both ends are exact. Each step is rounded as PyTorch rounds it.
+// from + by * (first + step * i), each step rounded as PyTorch rounds it.
+template <class T, class A>
+struct Line {
+  A from, by;
+  double first, step;
+  A operator()(double i) const { return multiply_add<T>(by, held<T>(static_cast<A>(first + step * i)), from); }
+};
+
+TAEDA_VERSIONED void fuse(double from, double by, double first, double step, int32_t n, double* to) {
+#pragma omp simd
+  for (int32_t i = 0; i < n; ++i) to[i] = std::fma(by, first + step * i, from);
+}
+TAEDA_MULTIVERSION(void fused(double from, double by, double first, double step, int32_t n, double* to),
+                   fuse(from, by, first, step, n, to))
+
+// Fused products are calls but where they are compiled for machines that have them.
+template <class T>
+void write(T* to, double begin, int32_t n, const Line<T, double> line) {
+  double values[kBlock];
+  for (int32_t i = 0; i < n; i += kBlock) {
+    const int32_t count = std::min(kBlock, n - i);
+    fused(line.from, line.by, line.first + line.step * (begin + i), line.step, count, values);
+#pragma omp simd
+    for (int32_t k = 0; k < count; ++k) to[i + k] = convert<T>(values[k]);
+  }
+}
+
+// Two lines, counted from the nearer end, so that both ends are exact.
 template <class T, class A>
 auto spacing(A from, A to, int64_t steps) {
   A by = steps > 1 ? held<T>(held<T>(to - from) / held<T>(static_cast<A>(steps - 1))) : A(0);
-  return [=](int64_t i) {
-    return i < std::max<int64_t>(steps / 2, 1) ? multiply_add<T>(by, held<T>(static_cast<A>(i)), from)
-                                               : multiply_add<T>(-by, held<T>(static_cast<A>(steps - 1 - i)), to);
-  };
+  return std::pair(Line<T, A>{from, by, 0, 1}, Line<T, A>{to, -by, static_cast<double>(steps - 1), -1});
 }
+int64_t lower_half(int64_t steps) { return std::max<int64_t>(steps / 2, 1); }
 
 template <class T>
 auto spacing_of(const Scalar& start, const Scalar& end, int64_t steps) {
   T from = start.to<T>(), to = end.to<T>();
   if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
     using Part = typename T::value_type;
-    return [re = spacing<Part>(from.real(), to.real(), steps),
-            im = spacing<Part>(from.imag(), to.imag(), steps)](int64_t i) { return T(re(i), im(i)); };
+    auto re = spacing<Part>(from.real(), to.real(), steps), im = spacing<Part>(from.imag(), to.imag(), steps);
+    auto joined = [](auto a, auto b) { return [=](double i) { return T(a(i), b(i)); }; };
+    return std::pair(joined(re.first, im.first), joined(re.second, im.second));
   } else {  // integers between the truncated bounds
     return spacing<T>(convert<Computed<T>>(from), convert<Computed<T>>(to), steps);
   }
+}
+
+// Elements below `half` are low(i), the others high(i), of an i that is a double: a piece of a range fits 32 bits,
+// which become doubles as vectors where 64 bits do not.
+template <class T, class Low, class High>
+void generate(const Tensor& out, int64_t half, const Low& low, const High& high) {
+  auto fill = [&](int64_t begin, int64_t end, const auto& value) {
+    for (int64_t i = begin; i < end; i += kGrain)
+      write(out.data<T>() + i, static_cast<double>(i), static_cast<int32_t>(std::min(kGrain, end - i)), value);
+  };
+  parallel_for(0, out.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    const int64_t middle = std::clamp(half, begin, end);
+    fill(begin, middle, low);
+    fill(middle, end, high);
+  });
+}
+
+void steps_from(const Scalar& start, const Scalar& step, const Tensor& out) {
+  visit(out.dtype(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const uint64_t from = start.to<int64_t>(), by = step.to<int64_t>();  // unsigned: the last step may wrap
+      T* data = out.data<T>();
+      parallel_for(0, out.numel(), kGrain, [=](int64_t begin, int64_t end) {
+        T* to = data + begin;
+        const uint64_t step = by;
+        uint64_t value = from + by * static_cast<uint64_t>(begin);
+#pragma omp simd linear(value : step)
+        for (int64_t i = 0; i < end - begin; ++i) {
+          to[i] = convert<T>(static_cast<int64_t>(value));
+          value += step;
+        }
+      });
+    } else {
+      auto value = [from = start.as_double(), by = step.as_double()](double i) { return from + by * i; };
+      generate<T>(out, out.numel(), value, value);
+    }
+  });
 }
 
 }  // namespace
@@ -91,23 +144,27 @@ void range(const Scalar& start, const Scalar&, const Scalar& step, std::optional
 
 void linspace(const Scalar& start, const Scalar& end, int64_t steps, std::optional<DType>, std::optional<Layout>,
               std::optional<Device>, std::optional<bool>, const Tensor& out) {
-  visit(out.dtype(), [&]<class T>() { generate<T>(out, spacing_of<T>(start, end, steps)); });
+  visit(out.dtype(), [&]<class T>() {
+    auto [low, high] = spacing_of<T>(start, end, steps);
+    generate<T>(out, lower_half(steps), low, high);
+  });
 }
 
 void logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, std::optional<DType>,
               std::optional<Layout>, std::optional<Device>, std::optional<bool>, const Tensor& out) {
   visit(out.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
-      auto exponent = spacing_of<complex128>(start, end, steps);
-      generate<T>(out, [&](int64_t i) { return std::pow(complex128(base), exponent(i)); });
+      auto power = [base](auto exponent) { return [=](double i) { return std::pow(complex128(base), exponent(i)); }; };
+      auto [low, high] = spacing_of<complex128>(start, end, steps);
+      generate<T>(out, lower_half(steps), power(low), power(high));
     } else {  // the exponents in double, between bounds that are a T
       using A = Computed<T>;
       bool one = steps < 2;
       A from = convert<A>(start.to<T>()), to = convert<A>(end.to<T>());
       double first = one ? start.as_double() : from, by = one ? 0 : held<T>(to - from) / static_cast<double>(steps - 1);
-      generate<T>(out, [&](int64_t i) {
-        return std::pow(base, i < std::max<int64_t>(steps / 2, 1) ? first + by * i : to - by * (steps - 1 - i));
-      });
+      auto low = [=](double i) { return std::pow(base, first + by * i); };
+      auto high = [=, last = static_cast<double>(steps - 1)](double i) { return std::pow(base, to - by * (last - i)); };
+      generate<T>(out, lower_half(steps), low, high);
     }
   });
 }

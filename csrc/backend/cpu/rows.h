@@ -50,7 +50,8 @@ struct RowKernels {
   void (*normalise_backward)(const T* g, const T* x, const T* w, T* dx, T* dw, T* db, int64_t n, T mean, T rstd,
                              bool centred);
 
-  // --- windows: element i of a row of results sees from[i * step]
+  // --- windows: element i of a row of results sees from[i * step], whose place is first + i * index_step
+  void (*begin_max)(const T* from, int64_t step, T* best, int32_t* index, int64_t n, int32_t first, int32_t index_step);
   void (*take_max)(const T* from, int64_t step, T* best, int32_t* index, int64_t n, int32_t first, int32_t index_step);
   void (*take_sum)(const T* from, int64_t step, T* sum, int64_t n);
   void (*give_sum)(const T* from, T* to, int64_t step, int64_t n);  // to[i * step] += from[i]

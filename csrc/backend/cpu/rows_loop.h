@@ -326,23 +326,25 @@ TAEDA_ROW void row_normalise_backward(const T* g, const T* x, const T* w, T* dx,
 
 // --- windows: plain loops, which the compiler turns into vectors once it knows the step
 
-template <class T, int64_t kStep>
+template <class T, int64_t kStep, bool kBegins>
 TAEDA_INLINE void max_loop(const T* from, int64_t any_step, T* best, int32_t* index, int64_t n, int32_t first,
                            int32_t index_step) {
   const int64_t step = kStep ? kStep : any_step;
-  for (int64_t i = 0; i < n; ++i) {
+  auto place = static_cast<uint32_t>(first);
+  for (int64_t i = 0; i < n; ++i, place += static_cast<uint32_t>(index_step)) {
     T value = from[i * step];
-    bool take = (value > best[i]) | (value != value);
+    bool take = kBegins || (value > best[i]) | (value != value);
     best[i] = take ? value : best[i];
-    index[i] = take ? first + static_cast<int32_t>(i) * index_step : index[i];
+    index[i] = take ? static_cast<int32_t>(place) : index[i];
   }
 }
-template <class T>
-TAEDA_ROW void row_take_max(const T* __restrict from, int64_t step, T* __restrict best, int32_t* __restrict index,
-                            int64_t n, int32_t first, int32_t index_step) {
-  if (step == 1) return max_loop<T, 1>(from, step, best, index, n, first, index_step);
-  if (step == 2) return max_loop<T, 2>(from, step, best, index, n, first, index_step);
-  max_loop<T, 0>(from, step, best, index, n, first, index_step);
+template <class T, bool kBegins>
+TAEDA_ROW void row_max(const T* __restrict from, int64_t step, T* __restrict best, int32_t* __restrict index, int64_t n,
+                       int32_t first, int32_t index_step) {
+  if (step == 1) return max_loop<T, 1, kBegins>(from, step, best, index, n, first, index_step);
+  if (step == 2) return max_loop<T, 2, kBegins>(from, step, best, index, n, first, index_step);
+  if (step == 3) return max_loop<T, 3, kBegins>(from, step, best, index, n, first, index_step);
+  max_loop<T, 0, kBegins>(from, step, best, index, n, first, index_step);
 }
 
 template <class T>
@@ -442,7 +444,8 @@ constexpr RowKernels<T> kTable{
     row_accumulate_dots<T>,
     row_normalise<T>,
     row_normalise_backward<T>,
-    row_take_max<T>,
+    row_max<T, true>,
+    row_max<T, false>,
     row_take_sum<T>,
     row_give_sum<T>,
     row_max_of<T>,

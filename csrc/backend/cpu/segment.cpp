@@ -18,6 +18,8 @@ namespace {
 
 using shape::SegmentReduction;
 
+constexpr int64_t kShort = 16;  // numbers that are summed before a call for them would have begun
+
 // data as (outer, size, inner), and where the stretches of each outer position begin and end.
 struct Segments {
   int64_t outer, size, inner, count;
@@ -32,8 +34,8 @@ struct Segments {
     const int64_t* from = numbers.data<int64_t>();
     for (int64_t o = 0; o < outer; ++o, from += count + given) given ? take(from) : add(from, whole);
   }
-  int64_t begin(int64_t segment) const { return bounds[segment / count * (count + 1) + segment % count]; }
-  int64_t end(int64_t segment) const { return bounds[segment / count * (count + 1) + segment % count + 1]; }
+  int64_t begin(int64_t segment) const { return bounds[segment + segment / count]; }
+  int64_t end(int64_t segment) const { return bounds[segment + segment / count + 1]; }
   // Where a stretch's first element lies.
   int64_t first(int64_t segment) const { return (segment / count * size + begin(segment)) * inner; }
 
@@ -75,32 +77,52 @@ T identity(SegmentReduction kind, const std::optional<Scalar>& initial) {
   return kind == SegmentReduction::Prod ? T(1) : T(0);
 }
 
-template <class T>
-T combined(SegmentReduction kind, T a, T b) {
+// body(join) with what joins two numbers.
+template <class T, class F>
+void with_join(SegmentReduction kind, const F& body) {
   switch (kind) {
     case SegmentReduction::Max:
-      return a != a || a > b ? a : b;
+      return body([](T a, T b) { return a != a || a > b ? a : b; });
     case SegmentReduction::Min:
-      return a != a || a < b ? a : b;
+      return body([](T a, T b) { return a != a || a < b ? a : b; });
     case SegmentReduction::Prod:
-      return a * b;
+      return body([](T a, T b) { return a * b; });
     default:
-      return a + b;
+      return body([](T a, T b) { return a + b; });
   }
+}
+
+// Of a stretch of n rows of `inner` numbers, which `to` begins as the result of.
+template <class T, class Join>
+void join_rows(const T* from, int64_t n, int64_t inner, const Join& join, T* to) {
+  if (inner == 1) {
+    T result = *to;
+    for (int64_t j = 0; j < n; ++j) result = join(result, from[j]);
+    *to = result;
+    return;
+  }
+  for (int64_t j = 0; j < n; ++j, from += inner)
+#pragma omp simd
+    for (int64_t i = 0; i < inner; ++i) to[i] = join(to[i], from[i]);
 }
 
 template <class T>
 void reduce(SegmentReduction kind, const Segments& s, const std::optional<Scalar>& initial, const T* data, T* out) {
   const T start = identity<T>(kind, initial);
-  each_segment(s, [&](int64_t segment) {
-    const T* from = data + (segment / s.count * s.size) * s.inner;
-    T* to = out + segment * s.inner;
-    std::fill_n(to, s.inner, start);
-    const int64_t begin = s.begin(segment), end = s.end(segment);
-    for (int64_t j = begin; j < end; ++j)
-      for (int64_t i = 0; i < s.inner; ++i) to[i] = combined(kind, to[i], from[j * s.inner + i]);
-    if (kind == SegmentReduction::Mean && (end > begin || !initial))
-      for (int64_t i = 0; i < s.inner; ++i) to[i] /= static_cast<T>(end - begin);
+  const bool adds = kind == SegmentReduction::Sum || kind == SegmentReduction::Mean;
+  with_join<T>(kind, [&](auto join) {
+    each_segment(s, [&](int64_t segment) {
+      const int64_t n = s.end(segment) - s.begin(segment);
+      const T* from = data + s.first(segment);
+      T* to = out + segment * s.inner;
+      std::fill_n(to, s.inner, start);
+      if (adds && s.inner == 1 && n > kShort)
+        *to += row_kernels<T>().sum(from, n);
+      else
+        join_rows(from, n, s.inner, join, to);
+      if (kind == SegmentReduction::Mean && (n > 0 || !initial))
+        for (int64_t i = 0; i < s.inner; ++i) to[i] /= static_cast<T>(n);
+    });
   });
 }
 
@@ -139,7 +161,7 @@ void product_slopes(int64_t n, int64_t step, T upper, T start, const T* grad, co
 }
 
 // Half types are computed in float.
-Tensor wide(const Tensor& t) { return ops::contiguous(ops::_to_copy(t, compute_type(t.dtype()))); }
+Tensor wide(const Tensor& t) { return ops::contiguous(ops::to(t, compute_type(t.dtype()))); }
 
 }  // namespace
 

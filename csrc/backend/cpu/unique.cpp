@@ -25,34 +25,42 @@ Tensor empty_indices() {
 
 // Runs of equal items, walked in order: gathers where each begins, how long it is and what belongs to it.
 struct Runs {
-  std::vector<int64_t> firsts, counts;
+  int64_t items, count = 0;
+  std::vector<int64_t> firsts, begins;  // of each run: its first item, and the place of that in the order
   Tensor inverse;
 
-  Runs(IntList inverse_sizes, bool with_inverse) {
-    inverse = with_inverse ? new_tensor(inverse_sizes, DType::Int64) : empty_indices();
-  }
+  Runs(int64_t all, IntList inverse_sizes, bool with_inverse)
+      : items(all),
+        firsts(static_cast<size_t>(all) + 1),
+        begins(firsts.size()),
+        inverse(with_inverse ? new_tensor(inverse_sizes, DType::Int64) : empty_indices()) {}
 
-  // `item` is at place `place` of the order; `starts` tells whether it differs from the one before.
-  void take(int64_t item, bool starts) {
-    if (starts) {
-      firsts.push_back(item);
-      counts.push_back(0);
+  // item(i) is at place i of the order; starts(i) tells whether it differs from the one before.
+  template <class Item, class Starts>
+  void walk(const Item& item, const Starts& starts) {
+    int64_t run = 0, *first = firsts.data(), *begin = begins.data();
+    int64_t* to = inverse.numel() ? inverse.data<int64_t>() : nullptr;
+    for (int64_t i = 0; i < items; ++i) {
+      const int64_t at = item(i), begun = i == 0 || starts(i);
+      first[run] = at;  // and written over by the next one that starts a run: a branch would often be guessed wrong
+      begin[run] = i;
+      run += begun;
+      if (to) to[at] = run - 1;
     }
-    ++counts.back();
-    if (inverse.numel()) inverse.data<int64_t>()[item] = static_cast<int64_t>(firsts.size()) - 1;
+    count = run;
+    begins[run] = items;
   }
   Tensor counts_tensor(bool wanted) const {
     if (!wanted) return empty_indices();
-    const int64_t size[] = {static_cast<int64_t>(counts.size())};
-    Tensor result = new_tensor(size, DType::Int64);
-    std::copy(counts.begin(), counts.end(), result.data<int64_t>());
+    Tensor result = new_tensor(IntList(&count, 1), DType::Int64);
+    int64_t* lengths = result.data<int64_t>();
+    for (int64_t i = 0; i < count; ++i) lengths[i] = begins[i + 1] - begins[i];
     return result;
   }
   // The slices along the first dimension that begin a run.
   Tensor chosen(const Tensor& items) const {
-    const int64_t size[] = {static_cast<int64_t>(firsts.size())};
-    Tensor index = new_tensor(size, DType::Int64);
-    std::copy(firsts.begin(), firsts.end(), index.data<int64_t>());
+    Tensor index = new_tensor(IntList(&count, 1), DType::Int64);
+    std::copy_n(firsts.begin(), count, index.data<int64_t>());
     return ops::index_select(items, 0, index);
   }
 };
@@ -86,14 +94,14 @@ Results _unique2(const Tensor& self, bool, bool return_inverse, bool return_coun
   check_ordered(self);
   const int64_t flat[] = {-1};
   Tensor items = ops::reshape(ops::contiguous(self), flat);
-  Runs runs(self.sizes(), return_inverse);
+  Runs runs(items.numel(), self.sizes(), return_inverse);
   visit_entries(self.dtype(), items.numel(), [&]<class E>(LoadEntries<E> load) {
     std::vector<E> entries, scratch;
     load(row_of(items), false, entries);
     sort_entries(entries, scratch);
     Same<E> same{is_floating(self.dtype())};
-    for (size_t i = 0; i < entries.size(); ++i)
-      runs.take(entries[i].index, i == 0 || !same(&entries[i], &entries[i - 1], 1));
+    runs.walk([&](int64_t i) { return static_cast<int64_t>(entries[i].index); },
+              [&](int64_t i) { return !same(&entries[i], &entries[i - 1], 1); });
   });
   return {runs.chosen(items), runs.inverse, runs.counts_tensor(return_counts)};
 }
@@ -130,7 +138,7 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
   Tensor rows = rows_along(self, dim);
   int64_t n = rows.sizes()[0], width = rows.sizes()[1];
   const int64_t inverse_sizes[] = {n};
-  Runs runs(inverse_sizes, true);
+  Runs runs(n, inverse_sizes, true);
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   visit_entries(self.dtype(), rows.numel(), [&]<class E>(LoadEntries<E> load) {
@@ -143,7 +151,8 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
         return x != row_at(a) + width && x->key < y->key;
       });
     Same<E> same{is_floating(self.dtype())};
-    for (int64_t i = 0; i < n; ++i) runs.take(order[i], i == 0 || !same(row_at(order[i]), row_at(order[i - 1]), width));
+    runs.walk([&](int64_t i) { return order[i]; },
+              [&](int64_t i) { return !same(row_at(order[i]), row_at(order[i - 1]), width); });
   });
   return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse, runs.counts_tensor(true)};
 }
@@ -153,16 +162,16 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
 Results unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) { return unique_rows(self, dim, true); }
 
 Results unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts, std::optional<int64_t> dim) {
-  if (dim && !(self.dim() == 0)) return unique_rows(self, *dim, false);
+  if (dim && self.dim() > 1) return unique_rows(self, *dim, false);
+  if (dim && self.dim() == 1) wrap_dim(*dim, 1), return_inverse = return_counts = true;  // as unique_rows gives
   check_ordered(self);
   const int64_t flat[] = {-1};
   Tensor items = ops::reshape(ops::contiguous(self), flat);
-  Runs runs(self.sizes(), return_inverse);
-  visit_entries(self.dtype(), items.numel(), [&]<class E>(LoadEntries<E> load) {
-    std::vector<E> entries;
-    load(row_of(items), false, entries);
-    Same<E> same{is_floating(self.dtype())};
-    for (size_t i = 0; i < entries.size(); ++i) runs.take(i, i == 0 || !same(&entries[i], &entries[i - 1], 1));
+  Runs runs(items.numel(), self.sizes(), return_inverse);
+  visit_ordered(self.dtype(), [&]<class T>() {
+    const char* data = items.data<char>();
+    auto at = [&](int64_t i) { return static_cast<Compared<T>>(load<T>(data + i * static_cast<int64_t>(sizeof(T)))); };
+    runs.walk([](int64_t i) { return i; }, [&](int64_t i) { return at(i) != at(i - 1); });
   });
   return {runs.chosen(items), runs.inverse, runs.counts_tensor(return_counts)};
 }
