@@ -506,7 +506,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   bool vector = shape::is_vector_side(self, b);
   int64_t m = self.size(-2), n = self.size(-1);
   double tolerance = rcond.value_or(epsilon(self.dtype()) * static_cast<double>(std::max(m, n)));
-  auto [all, rank, S] = ops::linalg_lstsq_gelsd(self, vector ? column(b) : b, tolerance);
+  bool tells_values = method == "gelsd" || method == "gelss";
+  // That without values leaves nothing beneath the solutions that would tell the residuals.
+  auto [all, rank, S] = ops::_lstsq(self, vector ? column(b) : b, tolerance, method != "gelsy");
   auto nothing = [&](DType dtype) { return ops::empty(IntList({0}), dtype, std::nullopt, self.device()); };
   Tensor solution = rows(all, 0, n), residuals = nothing(to_real(self.dtype()));
   bool full_rank = method == "gels" || none(ops::lt(rank, Scalar(n)));
@@ -514,7 +516,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
     Tensor rest = ops::abs(rows(all, n, m));
     residuals = ops::sum(ops::mul(rest, rest), IntList({-2}));
   }
-  bool tells_values = method == "gelsd" || method == "gelss";
   return {vector ? ops::squeeze(solution, -1) : solution, residuals, method == "gels" ? nothing(DType::Int64) : rank,
           tells_values ? S : nothing(to_real(self.dtype()))};
 }

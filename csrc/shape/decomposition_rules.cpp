@@ -143,7 +143,7 @@ std::tuple<Spec, Spec> eig(const Tensor& self) {
   return {vectors(batch_of(self), n, dtype), by_columns(batch_of(self), n, n, dtype)};
 }
 
-std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double) {
+std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double, bool values) {
   check_matrices(A);
   check_matrices(B);
   TAEDA_CHECK(A.dtype() == B.dtype() && A.size(-2) == B.size(-2), "A and B must have one dtype and as many rows; got ",
@@ -152,7 +152,7 @@ std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double) {
   int64_t m = A.size(-2), n = A.size(-1);
   // B's rows past n hold what tells the residuals; LAPACK needs room for the larger of both.
   return {by_columns(batch, std::max(m, n), B.size(-1), A.dtype()), Spec{batch, DType::Int64},
-          vectors(batch, std::min(m, n), to_real(A.dtype()))};
+          vectors(batch, values ? std::min(m, n) : 0, to_real(A.dtype()))};
 }
 
 std::tuple<Spec, Spec> geqrf(const Tensor& self) {

@@ -27,7 +27,7 @@ std::tuple<Spec, Spec, Spec> svd(const Tensor& A, bool full_matrices, bool compu
                                  std::optional<std::string_view> driver);
 std::tuple<Spec, Spec> eigh(const Tensor& A, std::string_view UPLO, bool compute_v);
 std::tuple<Spec, Spec> eig(const Tensor& self);
-std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double rcond);
+std::tuple<Spec, Spec, Spec> lstsq(const Tensor& A, const Tensor& B, double rcond, bool values);
 
 // --- packed factors
 std::tuple<Spec, Spec> geqrf(const Tensor& self);

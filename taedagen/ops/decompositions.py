@@ -659,14 +659,14 @@ def linalg_cond(self, p):
 
 
 @kernel(
-    "linalg_lstsq_gelsd(Tensor A, Tensor B, float rcond) -> (Tensor solution, Tensor rank, Tensor singular_values)",
+    "_lstsq(Tensor A, Tensor B, float rcond, bool values) -> (Tensor solution, Tensor rank, Tensor singular_values)",
     shape="lstsq",
-    files="lapack",
+    files="least_squares",
     unbound=True,
     not_differentiable=True,
 )
-def linalg_lstsq_gelsd(A, B, rcond):
-    """The shortest least-squares solutions by singular values (LAPACK's gelsd)."""
+def _lstsq(A, B, rcond, values):
+    """The shortest least-squares solutions by singular values (LAPACK's gelsd), or without those by pivots (gelsy)."""
 
 
 @composite(

@@ -217,6 +217,9 @@ DECOMPOSITIONS = [
     lambda T, d: T.linalg.cond(spd(T, 3, dtype=d)),
     lambda T, d: T.linalg.lstsq(a(T, 5, 3, dtype=d), a(T, 5, 2, dtype=d)).solution,
     lambda T, d: T.linalg.lstsq(a(T, 5, 3, dtype=d), a(T, 5, 2, dtype=d), driver="gelsd").residuals,
+    lambda T, d: T.linalg.lstsq(a(T, 2, 3, 5, dtype=d), a(T, 2, 3, 2, dtype=d)),
+    lambda T, d: T.linalg.lstsq(a(T, 5, 1, dtype=d).expand(5, 3), a(T, 5, 2, dtype=d))[:3],
+    lambda T, d: T.linalg.lstsq(a(T, 3, 0, dtype=d), a(T, 3, 2, dtype=d), driver="gelss"),
 ]
 
 

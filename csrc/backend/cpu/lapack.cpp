@@ -165,7 +165,7 @@ void linalg_qr(const Tensor& A, std::string_view mode, const Tensor& Q, const Te
 
 namespace {
 
-// gesdd and gelsd with the real work space that only complex types take.
+// gesdd with the real work space that only complex types take.
 template <class T>
 std::vector<Real<T>> real_work(int64_t length) {
   return std::vector<Real<T>>(kComplex<T> ? std::max<int64_t>(length, 1) : 0);
@@ -322,56 +322,6 @@ void linalg_eig(const Tensor& self, const Tensor& eigenvalues, const Tensor& eig
   });
   for (size_t i = 0; i < status.size(); ++i)
     TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the eigenvalues of matrix ", i,
-                     " did not converge; does it hold NaN or infinity?");
-}
-
-void linalg_lstsq_gelsd(const Tensor& A, const Tensor& B, double rcond, const Tensor& solution, const Tensor& rank,
-                        const Tensor& singular_values) {
-  ops::zero_(solution);
-  ops::zero_(rank);
-  if (A.numel() == 0 || solution.numel() == 0) return;
-  int64_t rows = A.size(-2);
-  shape::Dims batch(solution.sizes().first(solution.dim() - 2)), sizes_b(batch);
-  sizes_b.push_back(rows), sizes_b.push_back(B.size(-1));
-  ops::copy_(ops::slice(solution, -2, 0, rows), ops::expand(B, sizes_b));
-  batch.push_back(rows), batch.push_back(A.size(-1));
-  Tensor destroyed = copy_by_columns(ops::expand(A, batch));
-  std::vector<int> status(batch_count(destroyed));
-  visit_field(A.dtype(), [&]<class T>() {
-    using R = Real<T>;
-    using Plain = void(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,
-                       const int*, int*, int*);
-    using WithReal = void(const int*, const int*, const int*, T*, const int*, T*, const int*, R*, const R*, int*, T*,
-                          const int*, R*, int*, int*);
-    static void* const gelsd = reinterpret_cast<void*>(routine<T, Plain>("gelsd"));
-    Matrices<T> a(destroyed), b(solution);
-    int64_t k = std::min(a.rows, a.cols);
-    R tolerance = static_cast<R>(rcond);
-    each_matrix(batch_count(destroyed), a.rows, a.cols, [&](int64_t i) {
-      int found = 0;
-      R wanted_reals{};
-      int wanted_integers = 1;
-      R* s = singular_values.data<R>() + i * k;
-      std::vector<R> reals;
-      std::vector<int> integers;
-      with_work<T>([&](T* work, int length) {
-        bool asks = length == -1;
-        R* r = asks ? &wanted_reals : reals.data();
-        int* n = asks ? &wanted_integers : integers.data();
-        if constexpr (kComplex<T>)
-          reinterpret_cast<WithReal*>(gelsd)(&a.rows, &a.cols, &b.cols, a[i], &a.rows, b[i], &b.rows, s, &tolerance,
-                                             &found, work, &length, r, n, &status[i]);
-        else
-          reinterpret_cast<Plain*>(gelsd)(&a.rows, &a.cols, &b.cols, a[i], &a.rows, b[i], &b.rows, s, &tolerance,
-                                          &found, work, &length, n, &status[i]);
-        reals.resize(std::max<int64_t>(static_cast<int64_t>(wanted_reals), 1));
-        integers.resize(std::max(wanted_integers, 1));
-      });
-      rank.data<int64_t>()[i] = found;
-    });
-  });
-  for (size_t i = 0; i < status.size(); ++i)
-    TAEDA_CHECK_KIND(LinAlg, status[i] == 0, "the singular values of matrix ", i,
                      " did not converge; does it hold NaN or infinity?");
 }
 
