@@ -33,11 +33,11 @@ DTYPES = (
 
 
 # Formulas of so many of these take less time than converting their operands.
-_FEW = 4
-_CHEAP = {"add", "sub", "mul", "div"}
+_FEW = 8
+_CHEAP = {"add", "sub", "mul", "div", "sqrt"}
 # These give one of their operands, but for its sign, or a truth value.
-_PICKS = {"neg", "abs", "maximum", "minimum", "where", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "logical_and",
-          "logical_or", "logical_not"}  # fmt: skip
+_PICKS = {"neg", "abs", "conj", "copysign", "maximum", "minimum", "where", "eq", "ne", "lt", "le", "gt", "ge", "isnan",
+          "logical_and", "logical_or", "logical_not"}  # fmt: skip
 
 
 def emit_pointwise(plan: Plan) -> dict[str, str]:
@@ -123,7 +123,8 @@ class Kernel:
             return "nullptr"
         constants = {node.value for node in nodes if node.kind == "const"}
         exact = _PICKS.issuperset(calls) and constants <= {0, 1} and not form.scalars
-        return float_loop.replace(", float>", f", float, {'Exact' * exact}BFloat16>")
+        name = float_loop.removeprefix("loop<").removesuffix(", float>")
+        return f"loop_bfloat16<{name}, {str(exact).lower()}>"
 
     def _struct_body(self, form: Form, compute: str) -> str:
         as_masks = [e == "bool" or compute == "Bool" for e in self.elements]
@@ -189,7 +190,7 @@ def loop_files(family: Family, name: str, kernels: list[Kernel]) -> dict[str, st
     """The loops' header and the units that compile them."""
     structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
     made = {k.table: ("const Loop", k.rows) for k in kernels}
-    return units(family, name, "backend/cpu/loop.h", structs, made)
+    return units(family, name, "backend/cpu/loop_bfloat16.h", structs, made)
 
 
 # Loops in one unit: 25 ms each for a short formula.
@@ -202,7 +203,7 @@ def units(
     """``<name>_loops.h`` with formulas and the tables of what is made of them (by their names: type and rows), and
     units per instruction set, of which each compiles its share of the tables; ``cost`` is that of one loop."""
     weights = {
-        table: cost * sum(len(re.findall(r"\bloops?<", row)) for row in rows) for table, (_, rows) in made.items()
+        table: cost * sum(len(re.findall(r"\bloop\w*<", row)) for row in rows) for table, (_, rows) in made.items()
     }
     parts = shares(weights, _UNIT)
     lines = [family.made, "#pragma once", f'#include "{header}"', "",

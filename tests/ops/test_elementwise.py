@@ -426,3 +426,17 @@ def test_bfloat16_is_float_rounded_once(name, layout, size):
             into = taeda.empty(got.shape)
             taeda.add(x, y, out=into)
             assert taeda.equal(into.nan_to_num(), (x + y).float().nan_to_num())
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        lambda T: T.add(T.tensor([100, 3], dtype=T.int8), 100, out=T.zeros(2, dtype=T.int32)),
+        lambda T: T.mul(T.tensor([200, 3], dtype=T.uint8), T.tensor(2), out=T.zeros(2)),
+        lambda T: T.exp(T.tensor([0.3, 1.7]).half(), out=T.zeros(2)),
+        lambda T: T.add(T.tensor([0.3, 1.7]).bfloat16(), T.tensor([0.31, 2]).bfloat16(), out=T.zeros(3)[1:]),
+        lambda T: T.lt(T.tensor([1, 2], dtype=T.int16), 2, out=T.zeros(2, dtype=T.complex64)),
+    ],
+)
+def test_wider_results_show_the_common_dtype(case):
+    check(case)

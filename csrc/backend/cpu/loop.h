@@ -12,7 +12,7 @@ namespace taeda::cpu::TAEDA_ISA {
 //   kInputs, kOutputs, kScalars; kMaskInputs, kMaskOutputs, kRealOutputs        bit i: operand i is truth bytes / real
 //   parts
 // Numbers are `s`, spread over lanes before the loop.
-template <class F, class T, class Stored, int kIndex, bool kTail>
+template <class F, class T, int kIndex, bool kTail>
 TAEDA_INLINE auto read(const char* p, int64_t n) {
   if constexpr (F::kMaskInputs >> kIndex & 1) {
     if constexpr (kTail)
@@ -21,13 +21,13 @@ TAEDA_INLINE auto read(const char* p, int64_t n) {
       return load_mask<T>(p);
   } else {
     if constexpr (kTail)
-      return load<Stored>(p, n);
+      return load<T>(p, n);
     else
-      return load<Stored>(p);
+      return load<T>(p);
   }
 }
 
-template <class F, class T, class Stored, int kIndex, bool kTail, class Value>
+template <class F, class T, int kIndex, bool kTail, class Value>
 TAEDA_INLINE void write(char* p, const Value& value, int64_t n) {
   if constexpr (F::kMaskOutputs >> kIndex & 1) {
     if constexpr (kTail)
@@ -38,32 +38,31 @@ TAEDA_INLINE void write(char* p, const Value& value, int64_t n) {
     std::memcpy(p, &value.re, sizeof value.re);
   } else {
     if constexpr (kTail)
-      store<Stored>(p, value, n);
+      store<T>(p, value, n);
     else
-      store<Stored>(p, value);
+      store<T>(p, value);
   }
 }
 
-template <class F, class Stored, int kIndex>
-constexpr int64_t input_step = F::kMaskInputs >> kIndex & 1 ? 1 : sizeof(Stored);
-template <class F, class Stored, int kIndex>
-constexpr int64_t output_step = F::kMaskOutputs >> kIndex & 1                    ? 1
-                                : F::kRealOutputs >> kIndex & 1 && is_cx<Stored> ? sizeof(Stored) / 2
-                                                                                 : sizeof(Stored);
+template <class F, class T, int kIndex>
+constexpr int64_t input_step = F::kMaskInputs >> kIndex & 1 ? 1 : sizeof(T);
+template <class F, class T, int kIndex>
+constexpr int64_t output_step = F::kMaskOutputs >> kIndex & 1               ? 1
+                                : F::kRealOutputs >> kIndex & 1 && is_cx<T> ? sizeof(T) / 2
+                                                                            : sizeof(T);
 
-template <class F, class T, class Stored, bool kTail, size_t... kIn, size_t... kOut>
+template <class F, class T, bool kTail, size_t... kIn, size_t... kOut>
 TAEDA_INLINE void step(char* const* p, int64_t i, int64_t n, const V<T>* s, std::index_sequence<kIn...>,
                        std::index_sequence<kOut...>) {
-  auto result = F::template run<T>(
-      s, read<F, T, Stored, kIn, kTail>(p[sizeof...(kOut) + kIn] + i * input_step<F, Stored, kIn>, n)...);
+  auto result =
+      F::template run<T>(s, read<F, T, kIn, kTail>(p[sizeof...(kOut) + kIn] + i * input_step<F, T, kIn>, n)...);
   if constexpr (sizeof...(kOut) == 1)
-    write<F, T, Stored, 0, kTail>(p[0] + i * output_step<F, Stored, 0>, result, n);
+    write<F, T, 0, kTail>(p[0] + i * output_step<F, T, 0>, result, n);
   else
-    (write<F, T, Stored, kOut, kTail>(p[kOut] + i * output_step<F, Stored, kOut>, std::get<kOut>(result), n), ...);
+    (write<F, T, kOut, kTail>(p[kOut] + i * output_step<F, T, kOut>, std::get<kOut>(result), n), ...);
 }
 
-// Stored: the elements, where they are not those of the formula.
-template <class F, class T, class Stored = T>
+template <class F, class T>
 void loop(char* const* operands, int64_t n, const void* scalars) {
   constexpr auto kIn = std::make_index_sequence<F::kInputs>();
   constexpr auto kOut = std::make_index_sequence<F::kOutputs>();
@@ -73,8 +72,8 @@ void loop(char* const* operands, int64_t n, const void* scalars) {
   for (int i = 0; i < F::kScalars; ++i) s[i] = splat(static_cast<const T*>(scalars)[i]);
   int64_t i = 0;
 #pragma GCC ivdep  // partly overlapping operands were refused; so complex numbers may be taken several at a time
-  for (; i + N<T> <= n; i += N<T>) step<F, T, Stored, false>(p, i, N<T>, s, kIn, kOut);
-  if (i < n) step<F, T, Stored, true>(p, i, n - i, s, kIn, kOut);
+  for (; i + N<T> <= n; i += N<T>) step<F, T, false>(p, i, N<T>, s, kIn, kOut);
+  if (i < n) step<F, T, true>(p, i, n - i, s, kIn, kOut);
 }
 
 }  // namespace taeda::cpu::TAEDA_ISA

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/copy.h"
 #include "backend/cpu/convert.h"
 
 namespace taeda::cpu {
@@ -70,6 +71,14 @@ struct Call {
   bool is_mask(size_t input) const { return op.rule.mask_inputs >> input & 1; }
   DType input_type(size_t input) const { return is_mask(input) ? DType::Bool : compute_dtype(); }
   DType result_type(int result) const { return shape::element_dtype(op.rule.result[result], compute_dtype()); }
+
+  // Whether results of a wider dtype would show what the common one rounds or wraps.
+  bool gives_more_than_common(const Tensor* const* results) const {
+    if (compute_dtype() == common) return false;
+    for (int i = 0; i < op.rule.results; ++i)
+      if (results[i]->dtype() != shape::element_dtype(op.rule.result[i], common)) return true;
+    return false;
+  }
 
   // A number as an element of the type that the loop reads. Narrow integers wrap first, as a tensor of it would.
   char* number(size_t input) {
@@ -252,6 +261,12 @@ void pointwise_out(const Pointwise& op, Operands in, std::initializer_list<const
     if (!plain) shape::check_no_internal_overlap(*results[i]);
     for (const Operand& operand : in)
       if (operand.tensor()) shape::check_overlap(*results[i], *operand.tensor());
+  }
+  if (call.gives_more_than_common(results)) {
+    Tensor made[shape::kMaxResults];
+    pointwise_many(op, in, made, scalars, variant);
+    for (int i = 0; i < count; ++i) ops::copy_(*results[i], made[i]);
+    return;
   }
   if (!plain) return run_general(call, sizes, results);
   char* data[shape::kMaxResults];

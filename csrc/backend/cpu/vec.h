@@ -7,12 +7,10 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
-#include <type_traits>
 
 #include "backend/complex.h"
 #include "backend/cpu/complex_math.h"
 #include "backend/math.h"
-#include "core/half.h"
 
 #if defined(__AVX512F__)
 #define TAEDA_ISA avx512
@@ -67,15 +65,6 @@ struct Lane<Complex<R>> {
   using Vector = Complex<R>;
   using Mask = bool;
 };
-// Elements stored as bfloat16 are numbers of float where they are computed with; results that it holds exactly need no
-// rounding.
-struct ExactBFloat16 : BFloat16 {};
-template <>
-struct Lane<BFloat16> : Lane<float> {};
-template <>
-struct Lane<ExactBFloat16> : Lane<float> {};
-template <class T>
-constexpr bool is_short = std::is_base_of_v<BFloat16, T>;
 template <class T>
 using V = typename Lane<T>::Vector;
 template <class T>
@@ -100,41 +89,6 @@ TAEDA_INLINE V<T> splat(T value) {
   }
 }
 
-typedef uint16_t ShortBits __attribute__((vector_size(TAEDA_VECTOR_BYTES / 2)));
-typedef uint32_t FloatBits __attribute__((vector_size(TAEDA_VECTOR_BYTES)));
-typedef short Shorts __attribute__((vector_size(TAEDA_VECTOR_BYTES / 2)));
-typedef int Ints __attribute__((vector_size(TAEDA_VECTOR_BYTES)));
-// To 32 bits and back. The compiler takes several times the instructions.
-TAEDA_INLINE FloatBits to_wide(ShortBits bits) {
-#if defined(__AVX512F__)
-  return (FloatBits)__builtin_ia32_pmovzxwd512_mask((Shorts)bits, Ints{}, 0xffff);
-#elif defined(__AVX2__)
-  return (FloatBits)__builtin_ia32_pmovzxwd256((Shorts)bits);
-#else
-  return __builtin_convertvector(bits, FloatBits);
-#endif
-}
-TAEDA_INLINE ShortBits to_short(FloatBits bits) {
-#if defined(__AVX512F__)
-  return (ShortBits)__builtin_ia32_pmovdw512_mask((Ints)bits, Shorts{}, 0xffff);
-#elif defined(__AVX2__)
-  typedef long long Longs __attribute__((vector_size(32)));
-  auto twice = __builtin_ia32_packusdw256((Ints)bits, (Ints)bits);  // each four of them
-  auto once = __builtin_ia32_permdi256((Longs)twice, 0b1000);
-  return (ShortBits)__builtin_shufflevector(once, once, 0, 1);
-#else
-  return __builtin_convertvector(bits, ShortBits);
-#endif
-}
-TAEDA_INLINE V<float> widen(ShortBits bits) { return (V<float>)(to_wide(bits) << 16); }
-template <class T>
-TAEDA_INLINE ShortBits narrow(V<float> x) {  // as BFloat16(float) does
-  FloatBits raw = (FloatBits)x;
-  if constexpr (std::is_same_v<T, ExactBFloat16>) return to_short(raw >> 16);
-  FloatBits rounded = (raw + 0x7fff + (raw >> 16 & 1)) >> 16;
-  return to_short(x == x ? rounded : FloatBits{} + 0x7fc0);
-}
-
 // --- memory; a partial load fills the other lanes with ones, which no formula stumbles over
 #if defined(__AVX512BW__)
 typedef char RegisterBytes __attribute__((vector_size(64)));
@@ -152,10 +106,6 @@ TAEDA_INLINE V<T> load(const void* p) {
   if constexpr (is_cx<T>) {
     auto parts = static_cast<const Parts<T>*>(p);
     return {parts->re, parts->im};
-  } else if constexpr (is_short<T>) {
-    ShortBits bits;
-    std::memcpy(&bits, p, sizeof bits);
-    return widen(bits);
   } else {
     V<T> r;
     std::memcpy(&r, p, sizeof r);
@@ -164,19 +114,13 @@ TAEDA_INLINE V<T> load(const void* p) {
 }
 template <class T>
 TAEDA_INLINE V<T> load(const void* p, int64_t n) {
-  if constexpr (is_short<T>) {
-    ShortBits bits = ShortBits{} + 0x3f80;  // ones
-    std::memcpy(&bits, p, n * sizeof(T));
-    return widen(bits);
-  } else {
-    V<T> r = splat(T(1));
+  V<T> r = splat(T(1));
 #if defined(__AVX512BW__)
-    if constexpr (!is_cx<T>)
-      return (V<T>)__builtin_ia32_loaddquqi512_mask(static_cast<const char*>(p), (RegisterBytes)r, first_bytes<T>(n));
+  if constexpr (!is_cx<T>)
+    return (V<T>)__builtin_ia32_loaddquqi512_mask(static_cast<const char*>(p), (RegisterBytes)r, first_bytes<T>(n));
 #endif
-    std::memcpy(&r, p, n * sizeof(T));
-    return r;
-  }
+  std::memcpy(&r, p, n * sizeof(T));
+  return r;
 }
 template <class T>
 TAEDA_INLINE void store(void* p, V<T> v) {
@@ -184,38 +128,30 @@ TAEDA_INLINE void store(void* p, V<T> v) {
     auto parts = static_cast<Parts<T>*>(p);
     parts->re = v.re;
     parts->im = v.im;
-  } else if constexpr (is_short<T>) {
-    ShortBits bits = narrow<T>(v);
-    std::memcpy(p, &bits, sizeof bits);
   } else {
     std::memcpy(p, &v, sizeof v);
   }
 }
 template <class T>
 TAEDA_INLINE void store(void* p, V<T> v, int64_t n) {
-  if constexpr (is_short<T>) {
-    ShortBits bits = narrow<T>(v);
-    std::memcpy(p, &bits, n * sizeof(T));
-  } else {
 #if defined(__AVX512BW__)
-    if constexpr (!is_cx<T>)
-      return __builtin_ia32_storedquqi512_mask(static_cast<char*>(p), (RegisterBytes)v, first_bytes<T>(n));
+  if constexpr (!is_cx<T>)
+    return __builtin_ia32_storedquqi512_mask(static_cast<char*>(p), (RegisterBytes)v, first_bytes<T>(n));
 #endif
-    std::memcpy(p, &v, n * sizeof(T));
-  }
+  std::memcpy(p, &v, n * sizeof(T));
 }
 #if defined(__AVX2__)
-TAEDA_INLINE Ints spread_bytes(const void* p) {  // of which the compiler makes several instructions
+TAEDA_INLINE M<float> spread_bytes(const void* p) {  // of which the compiler makes several instructions
   typedef char Bytes __attribute__((vector_size(16)));
 #if defined(__AVX512F__)
   Bytes bytes;
   std::memcpy(&bytes, p, sizeof bytes);
-  return __builtin_ia32_pmovsxbd512_mask(bytes, Ints{}, 0xffff);
+  return (M<float>)__builtin_ia32_pmovsxbd512_mask(bytes, V<int>{}, 0xffff);
 #else
   typedef int64_t Halves __attribute__((vector_size(16)));
   int64_t eight;
   std::memcpy(&eight, p, sizeof eight);
-  return __builtin_ia32_pmovsxbd256((Bytes)Halves{eight, 0});
+  return (M<float>)__builtin_ia32_pmovsxbd256((Bytes)Halves{eight, 0});
 #endif
 }
 #endif

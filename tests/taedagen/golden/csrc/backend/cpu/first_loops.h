@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 #pragma once
-#include "backend/cpu/loop.h"
+#include "backend/cpu/loop_bfloat16.h"
 
 namespace taeda::cpu::TAEDA_ISA {
 

@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/second.py.
 #pragma once
-#include "backend/cpu/loop.h"
+#include "backend/cpu/loop_bfloat16.h"
 
 namespace taeda::cpu::TAEDA_ISA {
 
@@ -46,15 +46,15 @@ struct weighed_gradient_other_0 {
 
 extern const Loop k_mul_Tensor_gradients_loops[];
 const Loop k_mul_Tensor_gradients_loops[] = {
-    loop<mul_Tensor_gradients_0, float>, loop<mul_Tensor_gradients_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, loop<mul_Tensor_gradients_0, float, BFloat16>,};
+    loop<mul_Tensor_gradients_0, float>, loop<mul_Tensor_gradients_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, loop_bfloat16<mul_Tensor_gradients_0, false>,};
 extern const Loop k_cubed_gradient_self_loops[];
 const Loop k_cubed_gradient_self_loops[] = {
     loop<cubed_gradient_self_0, float>, loop<cubed_gradient_self_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,};
 extern const Loop k_weighed_gradients_loops[];
 const Loop k_weighed_gradients_loops[] = {
-    loop<weighed_gradients_0, float>, loop<weighed_gradients_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, loop<weighed_gradients_0, float, BFloat16>,};
+    loop<weighed_gradients_0, float>, loop<weighed_gradients_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, loop_bfloat16<weighed_gradients_0, false>,};
 extern const Loop k_weighed_gradient_other_loops[];
 const Loop k_weighed_gradient_other_loops[] = {
-    loop<weighed_gradient_other_0, float>, loop<weighed_gradient_other_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, loop<weighed_gradient_other_0, float, BFloat16>,};
+    loop<weighed_gradient_other_0, float>, loop<weighed_gradient_other_0, double>, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, loop_bfloat16<weighed_gradient_other_0, false>,};
 
 }  // namespace taeda::cpu::TAEDA_ISA
