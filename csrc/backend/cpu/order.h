@@ -40,7 +40,8 @@ KeyOf<T> key_of(T value) {
     Key bits = std::bit_cast<Key>(value);
     if (is_nan(value)) return std::numeric_limits<Key>::max();
     if (bits == kSign) bits = 0;
-    return static_cast<Key>(bits & kSign ? ~bits : bits | kSign);
+    auto signs = static_cast<Key>(static_cast<std::make_signed_t<Key>>(bits) >> (8 * sizeof(Key) - 1));
+    return static_cast<Key>(bits ^ (signs | kSign));  // without a branch, as signs cannot be foretold
   }
 }
 

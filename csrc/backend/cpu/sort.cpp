@@ -44,15 +44,16 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
   if (self.numel() == 0 || k == 0) return;
   visit_ordered(self.dtype(), [&]<class T>() {
     each_row(self, dim, true, values, indices, [&] {
-      using E = Entry<KeyOf<T>, int64_t>;
-      return [&, kept = std::vector<E>()](const Row& row) mutable {
-        auto give = [&] {
-          for (int64_t j = 0; j < k; ++j) row.give<KeyOf<T>>(j, kept[j].index);
+      using Short = Entry<KeyOf<T>, int32_t>;
+      using Long = Entry<KeyOf<T>, int64_t>;
+      return [&, entries = std::vector<Short>(), kept = std::vector<Long>()](const Row& row) mutable {
+        auto give = [&](const auto& from) {
+          for (int64_t j = 0; j < k; ++j) row.give<KeyOf<T>>(j, from[j].index);
         };
         if (row.n < kShort) {
-          load_entries<E, T>(row, largest, kept);
-          first_by_key(kept, k, sorted);
-          return give();
+          load_entries<Short, T>(row, largest, entries);
+          first_by_key(entries, k, sorted);
+          return give(entries);
         }
         auto key = [flip = static_cast<KeyOf<T>>(largest ? -1 : 0)](const char* at) {
           T value;
@@ -65,7 +66,7 @@ void topk(const Tensor& self, int64_t k, int64_t dim, bool largest, bool sorted,
           auto at = [&row](int64_t i) { return row.from + i * static_cast<int64_t>(sizeof(T)); };
           return row.from_step == sizeof(T) && none_before<T>(at(start), at(edge), largest);
         });
-        give();
+        give(kept);
       };
     });
   });

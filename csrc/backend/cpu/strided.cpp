@@ -4,6 +4,7 @@
 
 #include "backend/cpu/convert.h"
 #include "backend/cpu/loops.h"
+#include "backend/cpu/walk.h"
 
 namespace taeda::cpu {
 
@@ -31,11 +32,14 @@ Convert converter(DType from, DType to) {
 }
 
 void fill_block(char* to, const char* value, int64_t size, int64_t n) {
-  // What is filled so far is copied behind itself.
-  std::memcpy(to, value, size);
-  int64_t total = n * size;
-  for (int64_t filled = size; filled < total; filled *= 2)
-    std::memcpy(to + filled, to, std::min(filled, total - filled));
+  constexpr int64_t kLine = 64;  // whole elements of any dtype
+  char line[kLine];
+  by_size(size, [&]<class Bytes>() {
+    for (size_t i = 0; i < kLine; i += sizeof(Bytes)) std::memcpy(line + i, value, sizeof(Bytes));
+  });
+  int64_t total = n * size, i = 0;
+  for (; i + kLine <= total; i += kLine) std::memcpy(to + i, line, kLine);
+  std::memcpy(to + i, line, total - i);
 }
 
 namespace {
@@ -92,9 +96,9 @@ Merged merge(IntList sizes, std::span<const Strided> operands) {
   return m;
 }
 
-class Walk {
+class OperandWalk {
  public:
-  Walk(Loop loop, const void* scalars, const Merged& merged, std::span<const Strided> operands, int results)
+  OperandWalk(Loop loop, const void* scalars, const Merged& merged, std::span<const Strided> operands, int results)
       : loop_(loop), scalars_(scalars), m_(merged), results_(results), count_(static_cast<int>(operands.size())) {
     for (int k = 0; k < count_; ++k) {
       const Strided& o = operands[k];
@@ -265,18 +269,7 @@ class Walk {
     pieces(k, 1, begin / row, rows, [&](char* at, int64_t done, int64_t piece) {
       convert(values + done * item, item, at, m_.strides[k][1], piece);
     });
-    switch (item) {
-      case 1:
-        return spread_items<uint8_t>(buffer(k), values, begin % row, n);
-      case 2:
-        return spread_items<uint16_t>(buffer(k), values, begin % row, n);
-      case 4:
-        return spread_items<uint32_t>(buffer(k), values, begin % row, n);
-      case 8:
-        return spread_items<uint64_t>(buffer(k), values, begin % row, n);
-      default:
-        return spread_items<std::array<uint64_t, 2>>(buffer(k), values, begin % row, n);
-    }
+    by_size(item, [&]<class Item>() { spread_items<Item>(buffer(k), values, begin % row, n); });
   }
 
   template <class Item>
@@ -336,13 +329,14 @@ void run_strided(Loop loop, const void* scalars, IntList sizes, std::span<const 
   for (int d = 0; d < merged.dims; ++d) total *= merged.sizes[d];
   if (total == 0) return;
   if (merged.dims == 1 || merged.sizes[0] >= kLongRow) {
-    parallel_for(0, total, kGrain,
-                 [&](int64_t begin, int64_t end) { Walk(loop, scalars, merged, operands, results).rows(begin, end); });
+    parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {
+      OperandWalk(loop, scalars, merged, operands, results).rows(begin, end);
+    });
     return;
   }
-  int64_t block = Walk(loop, scalars, merged, operands, results).choose_block();
+  int64_t block = OperandWalk(loop, scalars, merged, operands, results).choose_block();
   parallel_for(0, total, kGrain / block * block, [&](int64_t begin, int64_t end) {
-    Walk walk(loop, scalars, merged, operands, results);
+    OperandWalk walk(loop, scalars, merged, operands, results);
     walk.blocks(begin, end, walk.choose_block());
   });
 }
