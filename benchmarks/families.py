@@ -87,6 +87,7 @@ _CALLS: dict[str, tuple[str, ...]] = {
 _WHY = {
     "T.special.bessel_j0(x)": "libm's, right to nearly the last bit, one number at a time",
     "T.kron(s, s[:4, :4])": "broadcasts along rows of four elements",
+    "T.special.gammainc(u, u)": "series in double, whatever the dtype, one number at a time",
 }
 
 

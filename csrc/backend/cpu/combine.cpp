@@ -54,6 +54,7 @@ void combine_row(char* to, int64_t to_step, const char* from, int64_t from_step,
     } else {
       T* target = reinterpret_cast<T*>(to);
       const T* source = reinterpret_cast<const T*>(from);
+#pragma omp simd
       for (int64_t i = 0; i < n; ++i) target[i] = combined<kCombine, T>(target[i], source[i]);
     }
     return;

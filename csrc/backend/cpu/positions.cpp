@@ -106,6 +106,8 @@ Places places_flat(const Tensor& self, const Tensor& index) {
 
 namespace {
 
+constexpr int64_t kRow = 64;  // bytes, from which on rows are copied one by one
+
 // to[i] = from[offset i]: nothing is asked of offsets, which were positions that are inside.
 template <class Bytes>
 void pick_all(char* to, int64_t to_step, const char* from, const int64_t* offsets, int64_t n) {
@@ -118,9 +120,34 @@ void pick_all(char* to, int64_t to_step, const char* from, const int64_t* offset
   for (int64_t i = 0; i < n; ++i) pick(i, sizeof(Bytes));
 }
 
+// Of what belongs to a place, the bytes, where they lie side by side in both; else 0.
+int64_t bytes_of_place(const Tensor& from, const Rest& rest) {
+  int64_t bytes = from.itemsize();
+  for (size_t i = rest.kept.size(); i-- > 0;) {
+    int64_t d = rest.kept[i], size = from.sizes()[d];
+    if (size != 1 && (rest.kept_steps[i] != bytes || from.strides()[d] * from.itemsize() != bytes)) return 0;
+    bytes *= size;
+  }
+  return bytes;
+}
+
+void read_rows(char* to, const char* from, const Places& places, int64_t step, int64_t bytes) {
+  constexpr int64_t kAhead = 4, kFetched = 256;  // rows, and bytes of each that are fetched
+  parallel_for(0, places.count, std::max<int64_t>(kPick / bytes, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      if (i + kAhead < end)
+        for (int64_t b = 0; b < std::min(bytes, kFetched); b += 64)
+          __builtin_prefetch(from + places.offsets[i + kAhead] + b);
+      std::memcpy(to + i * step, from + places.offsets[i], bytes);
+    }
+  });
+}
+
 }  // namespace
 
 void read_places(char* to, const Tensor& from, const Places& places, const Rest& rest) {
+  if (int64_t bytes = bytes_of_place(from, rest); bytes >= kRow)
+    return read_rows(to, from.data<char>(), places, rest.step, bytes);
   int64_t item = from.itemsize();
   Walk<3> walk;  // result, source, offsets
   walk.add(places.count, {rest.step, 0, sizeof(int64_t)});
