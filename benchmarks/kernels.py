@@ -45,7 +45,7 @@ def memory(quick: bool) -> list[Row]:
             (f"{name}, {label}", lambda T, make=make, size=size: make(T, T.linspace(0.01, 1.0, size)))
             for name, make in _ELEMENTWISE.items()
         ]
-        found += compare(MEMORY, cases, 1.1, rounds=5 if quick else 10, places=1 if quick else 3)
+        found += compare(MEMORY, cases, 1.1, rounds=5 if quick else 20, places=1 if quick else 3)
     return found
 
 
