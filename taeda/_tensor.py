@@ -119,8 +119,8 @@ class Tensor(_C.TensorBase):
         return self.to(dtype_of_type_name(dtype), non_blocking=non_blocking)
 
     def storage_type(self) -> Any:
-        """The class of ``storage()``."""
-        return type(self.storage())
+        """``FloatStorage`` or the like, by dtype."""
+        return self.storage()._legacy_class()
 
     def is_shared(self) -> bool:
         """Whether other processes can see the memory."""

@@ -192,13 +192,8 @@ def unique_consecutive(input: Tensor, return_inverse: bool = False, return_count
 
     ``return_inverse`` and ``return_counts`` as for ``unique``.
     """
-    if dim is not None:
-        results = _native.unique_dim_consecutive(input, dim, return_inverse, return_counts)
-        return _asked_for(results, return_inverse, return_counts)
-    values, inverse, counts = _native.unique_dim_consecutive(input.reshape(-1), 0, return_inverse, return_counts)
-    if return_inverse:
-        inverse = inverse.reshape(input.shape)
-    return _asked_for((values, inverse, counts), return_inverse, return_counts)
+    results = _native.unique_consecutive(input, return_inverse, return_counts, dim)
+    return _asked_for(results, return_inverse, return_counts)
 
 
 def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:

@@ -152,6 +152,10 @@ class TypedStorage:
         """The legacy class's name, or with ``dtype`` a converted copy."""
         return f"torch.{_legacy_name(self.dtype)}" if dtype is None else self._converted(dtype)
 
+    def _legacy_class(self) -> Any:
+        name = _legacy_name(self.dtype)
+        return globals().get(name) or __getattr__(name)
+
     def _converted(self, dtype: taeda.dtype) -> TypedStorage:
         if dtype == self.dtype:
             return self
@@ -195,10 +199,19 @@ def _legacy_name(dtype: taeda.dtype) -> str:
     return next((name for name, known in OLD_STORAGES.items() if getattr(taeda, known) == dtype), "TypedStorage")
 
 
+class _OfDtype(type):
+    """The classes named after a dtype: any typed storage of that is an instance."""
+
+    _fixed_dtype: taeda.dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype == cls._fixed_dtype
+
+
 def __getattr__(name: str) -> Any:
     """``FloatStorage`` and its kind, made when first asked for."""
     if name not in OLD_STORAGES:
         raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
-    made = type(name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": __name__})
+    made = _OfDtype(name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": __name__})
     globals()[name] = made
     return made

@@ -59,3 +59,10 @@ def test_other_refusals():
         taeda.FloatTensor(2, device="meta")
     with pytest.raises(TypeError, match="CUDA"):
         taeda.cuda.LongTensor(2)
+
+
+def test_storage_types():
+    assert taeda.zeros(3).storage_type() is taeda.FloatStorage
+    assert taeda.zeros(3, dtype=taeda.int64).storage_type() is taeda.LongStorage
+    assert isinstance(taeda.zeros(3).storage(), taeda.FloatStorage)
+    assert not isinstance(taeda.LongStorage(2), taeda.FloatStorage)

@@ -109,7 +109,18 @@ RnnResult run_stack(const Stack& s, Tensor input, IntList batch_sizes) {
   return {input, together(hy), s.cx.defined() ? together(cy) : Tensor()};
 }
 
+RnnResult padded(const Stack& s, const Tensor& input, bool batch_first);
+
+// One sequence without a batch dimension.
+RnnResult alone(Stack s, const Tensor& input) {
+  s.hx = ops::unsqueeze(s.hx, 1);
+  if (s.cx.defined()) s.cx = ops::unsqueeze(s.cx, 1);
+  RnnResult r = padded(s, ops::unsqueeze(input, 1), false);
+  return {ops::squeeze(r.output, 1), ops::squeeze(r.hy, 1), r.cy.defined() ? ops::squeeze(r.cy, 1) : Tensor()};
+}
+
 RnnResult padded(const Stack& s, const Tensor& input, bool batch_first) {
+  if (input.dim() == 2 && s.hx.dim() == 2 && !batch_first) return alone(s, input);
   TAEDA_CHECK(input.dim() == 3, "the input must have 3 dimensions; got shape ", input.sizes());
   Tensor by_time = batch_first ? ops::transpose(input, 0, 1) : input;
   int64_t steps = by_time.size(0), batch = by_time.size(1);

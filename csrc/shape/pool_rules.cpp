@@ -16,11 +16,11 @@ Dims spelled_out(IntList values, int64_t rank, const char* what) {
   return all;
 }
 
-void check_planes(IntList sizes, int64_t rank) {
+void check_planes(IntList sizes, int64_t rank, bool may_lack_channels = false) {
   int64_t dims = static_cast<int64_t>(sizes.size());
   TAEDA_CHECK(dims == rank + 1 || dims == rank + 2, "input must have a channel and ", rank,
               " pooled dimensions, with a batch before them or not; got shape ", sizes);
-  for (int64_t d = dims - rank - 1; d < dims; ++d)
+  for (int64_t d = dims - rank - !may_lack_channels; d < dims; ++d)
     TAEDA_CHECK(sizes[d] > 0, "only the batch may be empty; got shape ", sizes);
 }
 
@@ -61,8 +61,8 @@ Spec avg_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList str
   return pooled(self, rank, g.count, self.dtype());
 }
 
-Spec adaptive(const Tensor& self, int64_t rank, IntList output_size, DType dtype) {
-  check_planes(self.sizes(), rank);
+Spec adaptive(const Tensor& self, int64_t rank, IntList output_size, DType dtype, bool may_lack_channels = false) {
+  check_planes(self.sizes(), rank, may_lack_channels);
   Dims count = spelled_out(output_size, rank, "output_size");
   for (int64_t n : count) TAEDA_CHECK(n >= 0, "output_size must not be negative; got ", count);
   bool is_mean = dtype == self.dtype() && std::ranges::all_of(count, [](int64_t n) { return n == 1; });
@@ -161,7 +161,7 @@ Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size
 
 Spec adaptive_avg_pool2d(const Tensor& self, IntList output_size) {
   check_floating(self);
-  return adaptive(self, 2, output_size, self.dtype());
+  return adaptive(self, 2, output_size, self.dtype(), true);
 }
 Spec adaptive_avg_pool3d(const Tensor& self, IntList output_size) {
   check_floating(self);

@@ -160,7 +160,6 @@ def _unique(self, sorted, return_inverse):
     shape="dynamic",
     files="unique",
     not_differentiable=True,
-    unbound=True,
 )
 def unique_consecutive(self, return_inverse, return_counts, dim):
     """The elements (or slices along ``dim``) without those that repeat the one before."""

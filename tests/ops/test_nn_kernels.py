@@ -92,6 +92,7 @@ CASES = {
     ),
     "adaptive_avg_pool2d, one column": lambda T: nn(T).adaptive_avg_pool2d(single(T, 1, 2, 50, 1), [4, 1]),
     "adaptive_avg_pool2d, more than there are": lambda T: nn(T).adaptive_avg_pool2d(single(T, 2, 3, 4), [5, 7]),
+    "adaptive_avg_pool2d, no channels": lambda T: nn(T).adaptive_avg_pool2d(single(T, 2, 0, 4, 4), [2, 2]),
     "adaptive_avg_pool3d": lambda T: nn(T).adaptive_avg_pool3d(single(T, 2, 5, 6, 20), [2, 4, 1]),
     "adaptive_max_pool2d of ties": lambda T: nn(T).adaptive_max_pool2d(single(T, 2, 9, 20).round(), [4, 3]),
     "adaptive_max_pool2d of NaN": lambda T: nn(T).adaptive_max_pool2d(single(T, 2, 9, 8).sqrt(), [4, 3]),

@@ -194,3 +194,12 @@ def test_pad_sequence(batch_first, side):
         (padded * padded).sum().backward()
         results.append(numbers([padded, *(p.grad for p in parts)]))
     assert_close(*results, 1e-12)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_sequence_without_a_batch(both):
+    weights = [taeda.linspace(-1, 1, n).view(-1, k) for n, k in ((12, 3), (16, 4))] * (1 + both)
+    x, h = taeda.linspace(0, 1, 15).view(5, 3), taeda.zeros(1 + both, 4)
+    output, state = taeda.rnn_tanh(x, h, weights, False, 1, 0.0, False, both, False)
+    expected = taeda.rnn_tanh(x[:, None], h[:, None], weights, False, 1, 0.0, False, both, False)
+    assert taeda.equal(output, expected[0][:, 0]) and taeda.equal(state, expected[1][:, 0])

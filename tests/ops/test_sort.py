@@ -67,7 +67,7 @@ lib.unique_consecutive(t([[1,1],[1,1],[2,1]]),dim=0,return_counts=True) x.unique
 n.unique_consecutive() n.unique_consecutive(True,True) (m//4).unique_consecutive(True,True)
 (m//4).half().unique_consecutive(return_counts=True,dim=0) (m>6).unique_consecutive(True,True,dim=-1)
 m[::3].unique_consecutive(True) lib.empty(0).unique_consecutive(True,True) t(3.).unique_consecutive(True,True)
-i.unique_consecutive(dim=1) lib.empty(0).unique_consecutive(True,True,dim=0)
+i.unique_consecutive(dim=1) t(3.).unique_consecutive(dim=0) lib.empty(0).unique_consecutive(True,True,dim=0)
 i.unique(return_counts=True) lib.unique_consecutive(t([[1,1],[2,2]]),return_inverse=True) x.sort(5) (x*1j).sort()
 x.topk(9) x.topk(-1) (x>0).topk(1) x.kthvalue(0) x.kthvalue(9) (x>0).median() (x>0).kthvalue(1)
 lib.empty(0,2).median(0) lib.empty(0,2).kthvalue(1,0) lib.empty(0).mode() x.quantile(1.5) i.quantile(.5)

@@ -162,6 +162,7 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
 Results unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) { return unique_rows(self, dim, true); }
 
 Results unique_consecutive(const Tensor& self, bool return_inverse, bool return_counts, std::optional<int64_t> dim) {
+  TAEDA_CHECK_INDEX(!dim || self.dim() > 0, "a number has no dimension ", *dim);
   if (dim && self.dim() > 1) return unique_rows(self, *dim, false);
   if (dim && self.dim() == 1) wrap_dim(*dim, 1), return_inverse = return_counts = true;  // as unique_rows gives
   check_ordered(self);
