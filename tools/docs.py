@@ -20,6 +20,7 @@ GUIDES = (
     "add-an-op",
     "port-an-op",
     "add-a-backend",
+    "smaller-builds",
     "glossary",
     "errors",
     "profile",

@@ -50,9 +50,11 @@ def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool =
     while True:
         plan = Plan(registry, selects, autograd)
         calls |= set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
-        for op in (op for family in plan.families for op in family.ops if plan.has_body(op)):
+        ops = [op for family in plan.families for op in family.ops if plan.has_body(op)]
+        for op in ops:
             calls |= by_hand.calls([kernel.symbol for kernel in plan.backend_kernels(op)])
         needed = {op.schema.full_name for name in calls for op in plan.ops_named(name)}
+        needed |= {str(op.declaration.options["same_as"]) for op in ops if "same_as" in op.declaration.options}
         if needed <= chosen:
             return selects
         chosen |= needed

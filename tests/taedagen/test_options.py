@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from generator import generate, tree
+from generator import ROOT, generate, tree
 
 
 def make(out: Path, *options: str, **settings: str) -> dict[str, str]:
@@ -146,3 +147,11 @@ def test_mistakes_tell_file_and_line(tmp_path: Path, text: str, line: int, words
 def test_unknown_op_in_the_selection(tmp_path: Path) -> None:
     run = generate(tmp_path / "out", "--select-ops", select(tmp_path, "thrice"))
     assert run.returncode == 1 and "there is no op 'thrice'" in run.stderr
+
+
+def test_selected_ops_bring_the_loops_they_name(tmp_path: Path) -> None:
+    chosen = ROOT / "examples" / "select_ops.txt"
+    generate(tmp_path, "--subset", "library", "--select-ops", str(chosen), ops=ROOT / "taedagen" / "ops")
+    text = "\n".join(tree(tmp_path).values())
+    named = set(re.findall(r"TAEDA_ISA_TABLES\((\w+)\)", text))
+    assert named and named <= set(re.findall(r"\b(k_\w+_loops)\[\] = ", text))
