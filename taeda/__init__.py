@@ -26,7 +26,7 @@ _take(_C._functions)
 _sys.modules.update({room.__name__: room for room in vars(_C).values() if isinstance(room, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
 
-_segment_reduce = _C._functions.segment_reduce  # the name that programs found first
+_segment_reduce = getattr(_C._functions, "segment_reduce", None)  # the name that programs found first
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 # The short and the old names of dtypes. They hide the Python types of the same name in this module only.
 half, float, double = _C.float16, _C.float32, _C.float64

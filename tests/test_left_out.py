@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 import taeda
@@ -28,3 +32,21 @@ def test_methods(selected: type) -> None:
 
 def test_a_whole_build_has_no_such_hook() -> None:
     assert _left_out.names() == frozenset() and "__getattr__" not in vars(taeda.Tensor)
+
+
+WITHOUT_ANY = """
+import glob, importlib.util, sys, types
+spec = importlib.util.spec_from_file_location("taeda._C", glob.glob("taeda/_C.*.so")[0])
+native = importlib.util.module_from_spec(spec)
+sys.modules["taeda._C"] = native
+spec.loader.exec_module(native)
+for room in [native._functions, native._nn, native._linalg, native._fft, native._special]:
+    for name in [n for n in vars(room) if not n.startswith("__")]:
+        delattr(room, name)
+import taeda, taeda.nn.functional, taeda.optim, taeda.utils.data, taeda.linalg, taeda.fft, taeda.special
+assert not hasattr(taeda, "cos")
+"""
+
+
+def test_the_package_needs_no_function_to_be_imported() -> None:
+    subprocess.run([sys.executable, "-c", WITHOUT_ANY], cwd=Path(taeda.__file__).parents[1], check=True)
