@@ -38,10 +38,10 @@ KeyOf<T> key_of(T value) {
     return static_cast<Key>(static_cast<Key>(value) ^ (std::is_signed_v<T> ? kSign : Key{0}));
   } else {
     Key bits = std::bit_cast<Key>(value);
-    if (is_nan(value)) return std::numeric_limits<Key>::max();
-    if (bits == kSign) bits = 0;
+    bits = bits == kSign ? 0 : bits;
     auto signs = static_cast<Key>(static_cast<std::make_signed_t<Key>>(bits) >> (8 * sizeof(Key) - 1));
-    return static_cast<Key>(bits ^ (signs | kSign));  // without a branch, as signs cannot be foretold
+    auto key = static_cast<Key>(bits ^ (signs | kSign));  // without a branch, as signs cannot be foretold
+    return is_nan(value) ? std::numeric_limits<Key>::max() : key;
   }
 }
 

@@ -62,10 +62,13 @@ void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values,
 template <class E, class T>
 void load_entries(const Row& row, bool descending, std::vector<E>& entries) {
   entries.resize(row.n);
-  for (int64_t i = 0; i < row.n; ++i) {
-    auto key = key_of(row.at<T>(i));
-    entries[i].key = static_cast<decltype(key)>(descending ? ~key : key);
-    entries[i].index = static_cast<decltype(entries[i].index)>(i);
+  const auto flip = static_cast<KeyOf<T>>(descending ? -1 : 0);
+  E* to = entries.data();
+  const int64_t n = row.n;
+#pragma omp simd
+  for (int64_t i = 0; i < n; ++i) {
+    to[i].key = static_cast<KeyOf<T>>(key_of(row.at<T>(i)) ^ flip);
+    to[i].index = static_cast<decltype(to[i].index)>(i);
   }
 }
 template <class E>
