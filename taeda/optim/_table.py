@@ -201,9 +201,10 @@ class TableOptimizer(Optimizer):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Completes states of older releases: options they did not know, step counts that were plain numbers."""
+        options = dict(state.get("defaults") or self.defaults)
         super().__setstate__(state)
         for group in self.param_groups:
-            for name, default in self.defaults.items():
+            for name, default in options.items():
                 group.setdefault(name, default)
             for p in group["params"]:
                 entry = self.state.get(p)

@@ -228,7 +228,7 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """Minus the log-likelihood of ``target`` for mean ``input`` and variance ``var``, which is at least ``eps``.
 
-    ``var`` is a number, of input's size, or of that size with the last dimension 1 or missing. No gradient flows
+    ``var`` is a number, of input's size, or of that size with one dimension 1 or without the last. No gradient flows
     through the limit ``eps``. ``full`` adds the constant ``log(2 * pi) / 2``.
     """
     variance = var if isinstance(var, Tensor) else taeda.full_like(input, var, requires_grad=False)
@@ -237,7 +237,7 @@ def gaussian_nll_loss(
     if variance.size() != input.size():
         if input.size()[:-1] == variance.size():
             variance = variance.unsqueeze(-1)
-        elif input.size()[:-1] != variance.size()[:-1] or variance.size(-1) != 1:
+        elif input.dim() != variance.dim() or [v for v, n in zip(variance.size(), input.size()) if v != n] != [1]:
             raise ValueError(
                 f"taeda.nn.functional.gaussian_nll_loss: var of size {tuple(variance.size())} does not go with an "
                 f"input of size {tuple(input.size())}"
