@@ -3,6 +3,7 @@
 // accuracy is what a caller wants of them.
 #pragma once
 #include "backend/complex.h"
+#include "backend/temme.h"
 
 namespace taeda::math {
 
@@ -69,6 +70,7 @@ TAEDA_MATH double zeta(double s, double q) {
   if (s < 1) return kNan;
   if (q <= 0 && q == floor(q)) return kInfinity;
   if (q < 0 && s != floor(s)) return kNan;
+  if (q == kInfinity) return 0;
   double sum = 0;
   int terms = 0;
   for (; terms < 12 || q < 1; ++terms, q += 1) {
@@ -77,7 +79,7 @@ TAEDA_MATH double zeta(double s, double q) {
     if (terms >= 12 && fabs(term) < kEpsilon * fabs(sum)) return sum;
   }
   double power = pow(q, -s);
-  sum += power * q / (s - 1) + 0.5 * power;
+  sum += pow(q, 1 - s) / (s - 1) + 0.5 * power;
   constexpr double kWeights[] = TAEDA_EULER_MACLAURIN;
   double factor = s, scale = power / q;
   for (int k = 0; k < 10; ++k) {
@@ -90,12 +92,48 @@ TAEDA_MATH double zeta(double s, double q) {
 
 TAEDA_MATH double polygamma(double order, double x) {
   if (order == 0) return digamma(x);
+  if (order == 1 && x < 0) {  // reflected, since zeta takes a step for each unit below 1
+    double sine = sin(kPi * (x - floor(x)));
+    return sine == 0 ? kInfinity : kPi * kPi / (sine * sine) - zeta(2, 1 - x);
+  }
   double value = exp(log_gamma(order + 1)) * zeta(order + 1, x);
   return static_cast<long long>(order) % 2 ? value : -value;
 }
 
 // --- the incomplete gamma functions
-TAEDA_MATH double gamma_prefactor(double a, double x) { return exp(a * log(x) - x - log_gamma(a)); }
+// mu - log(1 + mu)
+TAEDA_MATH double minus_log1p(double mu) {
+  if (fabs(mu) > 0.3) return mu - log1p(mu);
+  double sum = 0, power = mu * mu;
+  for (int k = 2; fabs(power) > kEpsilon * fabs(sum); power *= -mu, ++k) sum += power / k;
+  return sum;
+}
+
+// x^a e^-x / gamma(a), of large a by Stirling's series, since logarithms of large numbers cancel.
+TAEDA_MATH double gamma_prefactor(double a, double x) {
+  if (a < 20) return exp(a * log(x) - x - log_gamma(a));
+  double s = 1 / (a * a);
+  double stirling = (1.0 / 12 - s * (1.0 / 360 - s * (1.0 / 1260 - s * (1.0 / 1680 - s / 1188)))) / a;
+  return sqrt(a / (2 * kPi)) * exp(-a * minus_log1p((x - a) / a) - stirling);
+}
+
+// Near the diagonal, where the others converge slowly. N. M. Temme, The asymptotic expansion of the incomplete gamma
+// functions, 1979; the upper function, or the lower.
+TAEDA_MATH double igamma_uniform(double a, double x, bool upper) {
+  constexpr double kTerms[10][16] = TAEDA_TEMME;
+  double mu = (x - a) / a, half_square = minus_log1p(mu), eta = __builtin_copysign(sqrt(2 * half_square), mu);
+  double rest = 0;
+  for (int k = 9; k >= 0; --k) {
+    double term = 0;
+    for (int n = 15; n >= 0; --n) term = term * eta + kTerms[k][n];
+    rest = rest / a + term;
+  }
+  rest *= exp(-a * half_square) / sqrt(2 * kPi * a);
+  double sign = upper ? 1 : -1;
+  return 0.5 * erfc(sign * eta * sqrt(a / 2)) + sign * rest;
+}
+
+TAEDA_MATH bool is_near_diagonal(double a, double x) { return a > 20 && fabs(x - a) < 0.3 * a; }
 
 // x^a e^-x / gamma(a) * sum x^k / (a (a+1) ... (a+k)), for x below a + 1 or so.
 TAEDA_MATH double igamma_series(double a, double x) {
@@ -131,6 +169,7 @@ TAEDA_MATH double igamma(double a, double x) {
   if (x == 0) return 0;
   if (a == kInfinity) return x == kInfinity ? kNan : 0;
   if (x == kInfinity) return 1;
+  if (is_near_diagonal(a, x)) return igamma_uniform(a, x, false);
   return x < a + 1 ? igamma_series(a, x) : 1 - igammac_fraction(a, x);
 }
 
@@ -140,6 +179,7 @@ TAEDA_MATH double igammac(double a, double x) {
   if (x == 0) return 1;
   if (a == kInfinity) return x == kInfinity ? kNan : 1;
   if (x == kInfinity) return 0;
+  if (is_near_diagonal(a, x)) return igamma_uniform(a, x, true);
   return x < a + 1 ? 1 - igamma_series(a, x) : igammac_fraction(a, x);
 }
 

@@ -200,15 +200,15 @@ def _(grad, grad_output, self, exponent):
 @pointwise("pow_backward_exponent(Tensor grad_output, Tensor self, Tensor exponent, Tensor result) -> Tensor",
            scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
 def pow_backward_exponent(grad_output, self, exponent, result):
-    """The gradient of a power for its exponent: nothing where the base is 0 and the power is."""
-    return where((self == 0) & (result == 0), 0, grad_output * conj(result * log(self)))
+    """The gradient of a power for its exponent: nothing where the base is 0 and the exponent is not negative."""
+    return where((self == 0) & ((result == 0) | (exponent == 0)), 0, grad_output * conj(result * log(self)))
 
 
 @pow_backward_exponent.backward
 def _(grad, grad_output, self, exponent, result):
     outer = conj(grad) * grad_output
     return {
-        "grad_output": where((self == 0) & (result == 0), 0, grad * (result * log(self))),
+        "grad_output": where((self == 0) & ((result == 0) | (exponent == 0)), 0, grad * (result * log(self))),
         "self": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
         "exponent": where(self == 0, 0, outer * conj(result * log(self) * log(self))),
     }
@@ -234,7 +234,8 @@ def atan2(self, other):
 
 @atan2.backward
 def _(grad, self, other):
-    scaled = grad / (self * self + other * other)
+    square = self * self + other * other
+    scaled = where(square == 0, 0, grad / square)  # the angle of the origin counts as constant
     return {"self": scaled * other, "other": -scaled * self}
 
 
@@ -357,8 +358,12 @@ def _(self, other):
 
 
 @logaddexp.backward
-def _(grad, self, other, result):
-    return {"self": grad * conj(exp(self - result)), "other": grad * conj(exp(other - result))}
+def _(grad, self, other):
+    larger = real(other) <= real(self)
+    ratio = exp(where(larger, other - self, self - other))
+    most = 1 / (1 + ratio)
+    rest = ratio * most
+    return {"self": grad * conj(where(larger, most, rest)), "other": grad * conj(where(larger, rest, most))}
 
 
 @pointwise("logaddexp2(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
@@ -369,8 +374,11 @@ def logaddexp2(self, other):
 
 
 @logaddexp2.backward
-def _(grad, self, other, result):
-    return {"self": grad * exp2(self - result), "other": grad * exp2(other - result)}
+def _(grad, self, other):
+    ratio = exp2(-abs(self - other))
+    most = 1 / (1 + ratio)
+    rest = ratio * most
+    return {"self": grad * where(other <= self, most, rest), "other": grad * where(other <= self, rest, most)}
 
 
 @pointwise(

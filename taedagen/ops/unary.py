@@ -656,7 +656,7 @@ def special_i1e(self):
 
 @special_i1e.backward
 def _(grad, self, result):
-    slope = op.special_i0e(self) - result * (sgn(self) + 1 / where(self == 0, 1, self))
+    slope = op.special_i0e(self) - result * sgn(self) - result / where(self == 0, 1, self)
     return {"self": grad * where(self == 0, 0.5, slope)}
 
 

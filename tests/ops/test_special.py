@@ -105,6 +105,29 @@ def test_gamma(case):
     check(case)
 
 
+def test_incomplete_gamma_functions_of_any_size():
+    a = np.logspace(-1, 5, 31)[:, None]  # beyond which SciPy loses digits
+    x = np.abs(np.concatenate([a * [0.1, 0.69, 0.71, 1, 1.29, 1.31, 3], a + np.sqrt(a) * [-6, -1, 0.001, 2, 7]], 1))
+    for name in ("gammainc", "gammaincc"):
+        found, expected = (
+            getattr(of, name)(*args) for of, args in ((special, map(taeda.tensor, (a, x))), (wanted, (a, x)))
+        )
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-10, atol=1e-250)
+
+
+@pytest.mark.parametrize(
+    ("a", "x", "exact"),  # integrated numerically with 60 digits
+    [
+        (965283678243.842, 965278696107.2787, 1.97923019917269076e-7),
+        (12135908364.576107, 12135410769.963125, 3.13685293290948399e-6),
+        (1e20, 1e20, 0.5),
+    ],
+)
+def test_large_arguments_of_the_incomplete_gamma_function(a, x, exact):
+    found = special.gammainc(*taeda.tensor([[a], [x]], dtype=taeda.float64)).item()
+    assert found == pytest.approx(exact, rel=1e-9 if a > 1e15 else 1e-14)
+
+
 def test_standard_gamma_gradient():
     a, x = np.linspace(0.5, 3, 40), np.linspace(0.4, 4, 40)
     u, h = wanted.gammainc(a, x), 1e-5
