@@ -261,6 +261,14 @@ void enable_torch_dispatch() {
   set_layer(Functionality::PythonSnapshot, take_snapshot);
 }
 
+Tensor shown_to_modes(Tensor fresh) {
+  if (modes().empty() || t_state.exclude.has(Functionality::Python)) return fresh;
+  const Op& op = *find_op("aten::lift_fresh", "");
+  Stack stack{fresh};
+  dispatch_to_python(op, fresh.keys(), stack);
+  return stack.back().to_tensor();
+}
+
 int init_dispatch_mode(PyObject* module) {
   g_name = PyUnicode_InternFromString("__torch_dispatch__");
   if (PyModule_AddFunctions(module, g_functions) < 0) return -1;

@@ -33,6 +33,8 @@ KeySet to_key_set(PyObject* object);
 constexpr KeySet kPythonKeys = KeySet(Functionality::Python) | Functionality::PythonSnapshot;
 // Makes __torch_dispatch__ part of dispatch; called when the first mode or the first tensor that wants it appears.
 void enable_torch_dispatch();
+// A tensor made of Python data as this thread's modes answer ``lift_fresh``; without modes as it is.
+Tensor shown_to_modes(Tensor fresh);
 
 // --- start-up; each adds to _C
 int init_op_objects(PyObject* module);

@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "python/library.h"
 #include "python/member.h"
 #include "python/storage.h"
 
@@ -109,8 +110,8 @@ Tensor checked_for_numpy(const Tensor& given, bool force) {
   TAEDA_CHECK(!hooks.requires_grad(t), "a tensor that requires grad has no array; use t.detach().numpy()");
   TAEDA_CHECK_TYPE(t.is_cpu(), "only a tensor on the CPU has an array, this one is on ", t.device(),
                    "; use t.cpu().numpy()");
-  TAEDA_CHECK_TYPE(t->layout() == Layout::Strided && (t->storage() || t.numel() == 0),
-                   "only a strided tensor with memory of its own has an array; use t.to_dense().numpy()");
+  TAEDA_CHECK(t->layout() == Layout::Strided && (t->storage() || t.numel() == 0),
+              "only a strided tensor with memory of its own has an array");
   TAEDA_CHECK(!t->is_conj(), "the tensor is lazily conjugated; use t.resolve_conj().numpy()");
   TAEDA_CHECK(!t->is_neg(), "the tensor is lazily negated; use t.resolve_neg().numpy()");
   TAEDA_CHECK_TYPE(kind_of(t.dtype()), "NumPy has no ", t.dtype(), "; convert first, e.g. with t.float()");
@@ -197,7 +198,7 @@ PyObject* from_numpy(PyObject*, PyObject* object) {
     }
     if (!(array->flags & kWriteable)) warn_read_only();
     auto n = static_cast<size_t>(array->nd);
-    return wrap(over_memory(array->data, dtype, {sizes.data(), n}, {strides.data(), n}, object));
+    return wrap(shown_to_modes(over_memory(array->data, dtype, {sizes.data(), n}, {strides.data(), n}, object)));
   });
 }
 

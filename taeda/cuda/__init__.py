@@ -7,6 +7,8 @@ from typing import Any
 
 # --- what there is
 
+_initialized = False  # programs look at it before they ask for the generators' states
+
 
 def is_available() -> bool:
     """Whether a CUDA device can be used: no."""

@@ -4,8 +4,10 @@
 
 #include "api/copy.h"
 #include "api/view.h"
+#include "core/thread_state.h"
 #include "core/warn.h"
 #include "python/engine_room.h"
+#include "python/library.h"
 #include "python/member.h"
 #include "python/parser.h"
 #include "python/types.h"
@@ -247,6 +249,7 @@ PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject
     FactoryArguments given = read(args, count, names, 3);
     Tensor shared = is_tensor(given.data) ? unwrap(given.data) : from_foreign(given.data);
     if (!shared.defined()) return wrap(tensor_from(given.data, given.dtype, given.device));
+    if (!is_tensor(given.data)) shared = shown_to_modes(shared);
     return wrap(moved(shared, given.dtype, given.device));
   });
 }
@@ -314,11 +317,13 @@ PyMethodDef factory_methods[] = {
 }  // namespace
 
 Tensor tensor_from(PyObject* data, std::optional<DType> dtype, std::optional<Device> device) {
-  if (Tensor foreign = from_foreign(data); foreign.defined()) {
-    Tensor copy = ops::clone(foreign);
-    return moved(copy, dtype, device.value_or(default_device()));
+  Tensor made;
+  {
+    Below hidden(kPythonKeys);  // from modes, which see the constant alone
+    Tensor foreign = from_foreign(data);
+    made = foreign.defined() ? moved(ops::clone(foreign), dtype, std::nullopt) : from_sequence(data, dtype);
   }
-  return moved(from_sequence(data, dtype), std::nullopt, device.value_or(default_device()));
+  return moved(shown_to_modes(made), std::nullopt, device.value_or(default_device()));
 }
 
 int init_factories(PyObject* module) {
