@@ -66,8 +66,8 @@ def markdown(rows: list[Row], budgets: Mapping[str, Budget], quick: bool) -> str
         "# Benchmarks",
         "",
         f"Made by `python -m benchmarks{' --quick' * quick}` on {processor()}, Python {platform.python_version()}, "
-        f"PyTorch {torch.__version__}; one thread, both libraries timed in turn in one process, the least of many "
-        "rounds. A ratio below 1 means that Taeda is faster.",
+        f"PyTorch {torch.__version__}; one thread unless a row says two, both libraries timed in turn in one process, "
+        "the least of many rounds. A ratio below 1 means that Taeda is faster.",
         "",
         "![ratios](benchmarks.png)",
         "",

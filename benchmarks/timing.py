@@ -82,15 +82,16 @@ def compare(
     rounds: int,
     unit: str = "us",
     places: int = 1,
+    threads: int = 1,
 ) -> list[Row]:
-    """A row per case, both libraries with one thread."""
+    """A row per case, both libraries with so many threads."""
     import torch
 
     import taeda
 
     scale = {"us": 1e6, "ms": 1e3, "s": 1.0}[unit]
-    torch.set_num_threads(1)
-    taeda.set_num_threads(1)
+    torch.set_num_threads(threads)
+    taeda.set_num_threads(threads)
     rows = []
     for name, case in cases:
         ours, theirs = in_turn(case, (taeda, torch), rounds, places=places)

@@ -110,7 +110,7 @@ def lstm(T: Any) -> Callable[[], Any]:
 
 
 def rows(quick: bool) -> list[Row]:
-    """One step of each model, in milliseconds."""
+    """One step of each model, in milliseconds, with one thread and with two."""
     cases: list[tuple[str, Case]] = [
         ("MLP", mlp),
         ("LeNet", lenet),
@@ -118,4 +118,9 @@ def rows(quick: bool) -> list[Row]:
         ("small GPT", gpt),
         ("LSTM", lstm),
     ]
-    return compare(GROUP, cases, 0.8, rounds=5 if quick else 15, unit="ms")
+    rounds = 5 if quick else 15
+    twice = [(f"{name}, two threads", case) for name, case in cases]
+    return [
+        *compare(GROUP, cases, 0.8, rounds=rounds, unit="ms"),
+        *compare(GROUP, twice, 0.8, rounds=rounds, unit="ms", threads=2),
+    ]

@@ -64,6 +64,7 @@ _LAZY = {
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage",
     ),
+    "_symbols": ("SymBool", "SymFloat", "SymInt"),
     "_tensor_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
         "IntTensor", "LongTensor", "ShortTensor",
@@ -94,8 +95,9 @@ _ROOMS = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "compiler", "__config__", "cpu", "cuda", "datasets",
     "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
     "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx",
-    "_ops", "ops", "optim", "overrides", "profiler", "quantization", "random", "return_types", "serialization",
-    "signal", "special", "storage", "testing", "torch_version", "transforms", "types", "utils", "version", "xpu",
+    "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom", "random", "return_types",
+    "serialization", "signal", "special", "storage", "_subclasses", "testing", "torch_version", "transforms", "types",
+    "utils", "version", "xpu",
 ])  # fmt: skip
 
 

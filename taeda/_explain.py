@@ -188,7 +188,7 @@ def _title(called: Any) -> str:
 def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
     """The dtype asked for, by its name; another one if none is, or unless ``strict`` the op does not take it."""
     entry = _entry(op)
-    supported = entry["dtypes"].split() if entry else []
+    supported = entry.get("dtypes", "").split() if entry else []
     name = str(dtype or "float32").removeprefix("torch.").removeprefix("taeda.")
     if supported and name not in supported:
         if dtype is None or not strict:
@@ -212,6 +212,7 @@ def _python_rows(op: OpOverload) -> list[Row]:
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
     from taeda._explain_places import binding_place, find
+    from taedagen.emit.table import argument_types
 
     module, name = entry["module"], op._opname
     symbol = f"{module}_{name}" if module else name
@@ -226,7 +227,7 @@ def _python_rows(op: OpOverload) -> list[Row]:
         ]
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
-    found = find(f"ops::{cpp_name}", list(entry["types"]), entry["family"], "dispatch/ops")
+    found = find(f"ops::{cpp_name}", argument_types(entry), entry["family"], "dispatch/ops")
     rows.append(("dispatcher", f"ops::{cpp_name}", found.at if found else ""))
     return rows
 

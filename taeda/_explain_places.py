@@ -51,8 +51,10 @@ def binding_place(symbol: str, family: str) -> str:
 
 def kernel_definition(symbol: str, entry: dict[str, Any]) -> Definition | None:
     """Of a generated kernel or layer, in whichever file its kind puts it."""
+    from taedagen.emit.table import argument_types
+
     layer = symbol.partition("::")[0]
-    types, family = list(entry["types"]), entry["family"]
+    types, family = argument_types(entry), entry["family"]
     if layer in ("autograd", "inplace_or_view", "autocast"):
         return find(symbol, ["KeySet", *types], family, f"{'autograd' if layer != 'autocast' else 'autocast'}/ops")
     if entry["kind"] in ("pointwise", "reduction"):

@@ -105,6 +105,12 @@ def test_of_real_tensors() -> None:
     assert gone() is None
 
 
+def test_sizes_are_no_symbols() -> None:
+    assert not isinstance(taeda.ones(2).shape[0], (taeda.SymInt, taeda.SymFloat, taeda.SymBool))
+    with pytest.raises(TypeError, match="always known"):
+        taeda.SymInt(3)
+
+
 def test_modes_see_constants() -> None:
     seen = []
 

@@ -20,6 +20,7 @@ _GROUPS = {
     "bool": "bool", "integral": "uint8 int8 int16 int32 int64", "float16": "float16", "bfloat16": "bfloat16",
     "float": "float32 float64", "complex": "complex64 complex128", "uint16 to uint64": "uint16 uint32 uint64",
 }  # fmt: skip
+EVERY = " ".join(_GROUPS.values())
 
 
 class Example:
@@ -112,7 +113,7 @@ class Made:
             return ""
         forms = [f"`Tensor.{n}`" for n in (name, name + "_") if not is_method and hasattr(taeda.Tensor, n)]
         facts = ["also " + ", ".join(forms)] if forms else []
-        facts += [f"dtypes: {_kinds(entry['dtypes'])}", f"declared at `{entry['declared']}`"]
+        facts += [f"dtypes: {_kinds(entry.get('dtypes', EVERY))}", f"declared at `{entry['declared']}`"]
         if "derivative_at" in entry:
             facts.append(f"derivative at `{entry['derivative_at']}`")
         return "; ".join(facts) + "."

@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "core/thread_state.h"
 #include "python/library.h"
 #include "python/member.h"
 #include "python/storage.h"
@@ -103,10 +104,8 @@ void pin_down(const Tensor& t) {
 
 Tensor checked_for_numpy(const Tensor& given, bool force) {
   Tensor t = given;
-  if (force) {
-    if (hooks.requires_grad(t)) t = hooks.detach(t);
-    if (!t.is_cpu() || t->is_conj() || t->is_neg()) t = readable(t);
-  }
+  if ((force || !t_state.grad_mode) && hooks.requires_grad(t)) t = hooks.detach(t);
+  if (force && (!t.is_cpu() || t->is_conj() || t->is_neg())) t = readable(t);
   TAEDA_CHECK(!hooks.requires_grad(t), "a tensor that requires grad has no array; use t.detach().numpy()");
   TAEDA_CHECK_TYPE(t.is_cpu(), "only a tensor on the CPU has an array, this one is on ", t.device(),
                    "; use t.cpu().numpy()");

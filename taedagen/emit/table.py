@@ -9,7 +9,8 @@ from typing import Any
 from taedagen.emit import cpp
 from taedagen.emit.plan import Plan
 from taedagen.emit.sources import Definition, scan_all
-from taedagen.opdef.declaration import Op
+from taedagen.opdef.declaration import ALL, Op
+from taedagen.opdef.schema import parse_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 _HAND_WRITTEN = ("csrc/backend", "csrc/composite")
@@ -19,7 +20,8 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration, one a line.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
-    people wrote are defined in the repository below ``root``, which an installed package has no copy of.
+    people wrote are defined in the repository below ``root``, which an installed package has no copy of. ``dtypes`` is
+    absent from an op that takes all.
     """
     written = scan_all(root, _HAND_WRITTEN)
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
@@ -31,6 +33,11 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     return files
 
 
+def argument_types(entry: dict[str, Any]) -> list[str]:
+    """The parameter types of the C++ functions of an op."""
+    return [cpp.cpp_type(a.type) for a in parse_schema(entry["schema"]).arguments]
+
+
 def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path) -> dict[str, Any]:
     declaration = op.declaration
     kernels = plan.kernels(op)
@@ -40,11 +47,11 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
         "variant": op.variant,
         "family": declaration.family,
         "module": declaration.module,
-        "dtypes": " ".join(declaration.dtypes),
         "declared": f"{declaration.where[0]}:{declaration.where[1]}",
         "kernels": {kernel.key: kernel.symbol for kernel in kernels},
-        "types": [cpp.cpp_type(a.type) for a in op.schema.arguments],
     }
+    if len(declaration.dtypes) < len(ALL):
+        entry["dtypes"] = " ".join(declaration.dtypes)
     if declaration.derivative_where:
         entry["derivative_at"] = f"{declaration.derivative_where[0]}:{declaration.derivative_where[1]}"
     by_hand = {}

@@ -95,6 +95,8 @@ def test_numpy_errors() -> None:
     ):
         with pytest.raises(error):
             tensor.numpy()
+    with taeda.no_grad():
+        assert leaf.numpy().tolist() == np.asarray(leaf).tolist() == [1.0, 1.0]
     assert leaf.numpy(force=True).tolist() == leaf.detach().numpy().tolist() == [1.0, 1.0]
     with pytest.raises(RuntimeError):
         np.array(leaf)

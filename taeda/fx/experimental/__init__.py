@@ -1,0 +1,1 @@
+"""What libraries ask of tracing below autograd."""
