@@ -33,13 +33,15 @@ half, float, double = _C.float16, _C.float32, _C.float64
 short, int, long = _C.int16, _C.int32, _C.int64
 cfloat, cdouble = _C.complex64, _C.complex128
 bool = _C.bool
+has_lapack, has_openmp, has_spectral, has_mkl = True, True, True, False
 legacy_contiguous_format = _C.contiguous_format
 
 # Where names live that are loaded on first use: room to names.
 _LAZY = {
     "serialization": ("save", "load"),
     "_tensor_str": ("set_printoptions",),
-    "random": ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state", "default_generator"),
+    "random": ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state", "default_generator",
+               "thread_safe_generator"),
     "autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
     "functional": (
         "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
@@ -57,7 +59,7 @@ _LAZY = {
         "is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg", "is_inference", "is_distributed",
         "is_vulkan_available", "get_device", "get_device_module", "result_type", "unravel_index", "set_anomaly_enabled",
         "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "init_num_threads", "sym_sqrt", "sym_sum", "sym_ite",
-        "_assert",
+        "_assert", "detach_",
     ),
     "storage": (
         "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
@@ -76,7 +78,8 @@ _LAZY = {
         "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",
     ),
     "_explain": ("explain", "explain_calls"),
-    "_numeric": ("asarray", "gradient", "histogramdd"),
+    "_numeric": ("asarray", "from_file", "gradient", "histogramdd"),
+    "_lobpcg": ("lobpcg",),
     "_lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
     "_stream": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),
@@ -84,6 +87,7 @@ _LAZY = {
     "_type_info": ("finfo", "iinfo"),
     "func": ("vmap",),
     "_higher_order_ops": ("cond",),
+    "jit": ("fork", "wait"),
     "jit._script": ("ScriptFunction", "ScriptModule"),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),

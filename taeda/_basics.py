@@ -295,6 +295,11 @@ def sym_ite(b: bool, t: Any, f: Any) -> Any:
     return t if b else f
 
 
+def detach_(input: Any) -> Any:
+    """Cuts ``input`` out of the graph and returns it; see ``Tensor.detach_``."""
+    return input.detach_()
+
+
 @_C._overridable
 def _assert(condition: Any, message: str) -> None:
     """An ``assert`` that is called.

@@ -66,6 +66,27 @@ def _moved(tensor: Tensor, dtype: Any, device: Any, copy: bool | None) -> Tensor
     return tensor.to(device=place, dtype=kind)
 
 
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
+              layout: Any = None, device: Any = None, pin_memory: bool | None = None,
+              requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A vector of the ``size`` first elements of a file, which stays its memory.
+
+    With ``shared`` writes go to the file, which is made, or lengthened, where need be; without, they stay here.
+    """
+    place = taeda.device(taeda.get_default_device() if device is None else device)
+    if place.type != "cpu" or pin_memory or layout not in (None, taeda.strided):
+        raise RuntimeError(
+            f"taeda.from_file: files are mapped into plain memory of the CPU; got device={place}, layout={layout}, "
+            f"pin_memory={pin_memory}"
+        )
+    count = size or 0
+    if count < 0:
+        raise RuntimeError(f"taeda.from_file: size must not be negative; got {count}")
+    result = taeda.empty(0, dtype=dtype, device="cpu")
+    storage = taeda.UntypedStorage.from_file(filename, bool(shared), count * result.itemsize)
+    return result.set_(storage, 0, (count,)).requires_grad_(requires_grad)
+
+
 @_C._overridable
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The derivative of samples along each of ``dim`` (all by default), by differences of second order.

@@ -207,6 +207,20 @@ class Tensor(_C.TensorBase):
         values = [callable(*row) for row in zip(*columns)]
         return self.copy_(_C.tensor(values, dtype=self.dtype).reshape(self.shape))
 
+    def dim_order(self, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+        """The dimensions from the outermost in memory to the innermost.
+
+        With ``ambiguity_check`` a RuntimeError says that there are other such orders, as there are along a dimension
+        of size 1; with a list of memory formats only if not exactly one of them describes the tensor.
+        """
+        from taeda._dim_order import dim_order
+
+        return dim_order(self, ambiguity_check)
+
+    def module_load(self, other: Tensor, assign: bool = False) -> Tensor:
+        """What stands for ``self`` in a module that loads ``other`` from a state: a tensor that is neither."""
+        return other.detach() if assign else self.copy_(other).detach()
+
     def where(self, condition: Tensor, other: Any) -> Tensor:
         """``self`` where ``condition`` holds, else ``other``; see ``taeda.where``."""
         return _C._functions.where(condition, self, other)

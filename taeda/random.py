@@ -12,7 +12,10 @@ from taeda._C import Generator, default_generator
 if TYPE_CHECKING:
     from taeda import Tensor
 
-__all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
+__all__ = [
+    "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
+    "thread_safe_generator",
+]  # fmt: skip
 
 
 def manual_seed(seed: int) -> Generator:
@@ -43,6 +46,14 @@ def get_rng_state() -> Tensor:
 def set_rng_state(new_state: Tensor) -> None:
     """Continues the CPU's default stream from a state that ``get_rng_state`` gave."""
     default_generator.set_state(new_state)
+
+
+def thread_safe_generator() -> Generator | None:
+    """A generator that belongs to this thread alone in a data loader's thread; None elsewhere, for the default one.
+
+    Workers of a ``DataLoader`` are processes here, each with a default generator of its own: it is always None.
+    """
+    return None
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ namespace taeda::autograd {
 
 AccumulateGrad::AccumulateGrad(Tensor variable) : Node(UINT64_MAX), variable_(std::move(variable)) {
   add_metadata(variable_);
+  AutogradMeta* meta = meta_of(variable_);
+  if (meta && meta->rare && meta->rare->grad_dtype) set_gradient_dtype(0, *meta->rare->grad_dtype);
 }
 
 // A leaf's meta points here without counting. Who takes a reference through it holds the meta's lock, so the count is
@@ -84,7 +86,7 @@ Tensor copied(const Tensor& grad, const Tensor& t) {
 void accumulate_into(const Tensor& t, Tensor gradient) {
   Tensor before = grad(t), after;
   if (before.defined()) {
-    if (t_state.grad_mode)
+    if (t_state.grad_mode || before.dtype() != gradient.dtype())
       after = arithmetic::add(before, gradient);
     else
       arithmetic::add_in_place(before, gradient);

@@ -150,12 +150,35 @@ Tensor grad(const Tensor& t) {
   return meta->grad;
 }
 
+namespace {
+std::optional<DType> own_grad_dtype(const Tensor& t) {
+  AutogradMeta* meta = meta_of(t);
+  return meta && meta->rare && meta->rare->grad_dtype ? *meta->rare->grad_dtype : t.dtype();
+}
+}  // namespace
+
+std::optional<DType> grad_dtype(const Tensor& leaf) {
+  TAEDA_CHECK(is_leaf(leaf), "only leaf tensors have one; this tensor was computed by ", grad_fn(leaf)->name());
+  return own_grad_dtype(leaf);
+}
+
+void set_grad_dtype(const Tensor& leaf, std::optional<DType> dtype) {
+  TAEDA_CHECK(is_leaf(leaf), "only leaf tensors have one; this tensor was computed by ", grad_fn(leaf)->name());
+  Tensor held = grad(leaf);
+  TAEDA_CHECK(!held.defined() || !dtype || held.dtype() == *dtype, "the tensor holds a gradient of ", held.dtype(),
+              ", not of ", *dtype, ": set .grad to None first");
+  AutogradMeta& meta = make_meta(leaf);
+  meta.make_rare().grad_dtype = dtype;
+  if (Ref<Node> node = find_accumulator(leaf)) node->set_gradient_dtype(0, dtype);
+}
+
 void set_grad(const Tensor& t, Tensor grad) {
   if (!grad.defined()) {
     if (!meta_of(t)) return;
   } else {
     TAEDA_CHECK(!grad.is(t), "a tensor cannot be its own gradient");
-    TAEDA_CHECK(grad.dtype() == t.dtype(), "the gradient of a ", t.dtype(), " tensor must be ", t.dtype(), "; got ",
+    DType wanted = own_grad_dtype(t).value_or(grad.dtype());
+    TAEDA_CHECK(grad.dtype() == wanted, "the gradient of a ", t.dtype(), " tensor must be ", wanted, "; got ",
                 grad.dtype());
     TAEDA_CHECK(grad.device().type == t.device().type, "the gradient must be on the tensor's device ", t.device(),
                 "; got one on ", grad.device());

@@ -1,6 +1,7 @@
 // What autograd keeps with a tensor.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct RareMeta {
   std::vector<Ref<AccumulateHook>> accumulate_hooks;
   std::vector<Tensor> tangents;  // by level, see forward.h
   Ref<TensorHook> retain_hook;   // this tensor's entry in its node's retain list
+  // What the gradient of a leaf is cast to, where it is not the leaf's own dtype; the inner one empty: nothing.
+  std::optional<std::optional<DType>> grad_dtype;
 };
 
 struct TAEDA_API AutogradMeta final : AutogradMetaBase {
@@ -60,6 +63,10 @@ TAEDA_API void set_gradient_edge(const Tensor& t, Edge edge);
 // The accumulated gradient; undefined if none. The setter checks type, device, size and dtype.
 TAEDA_API Tensor grad(const Tensor& t);
 TAEDA_API void set_grad(const Tensor& t, Tensor grad);
+// The dtype that the gradient of a leaf is cast to and must have; none: it may have any. RuntimeError for other tensors
+// and where the leaf holds a gradient of another dtype.
+TAEDA_API std::optional<DType> grad_dtype(const Tensor& leaf);
+TAEDA_API void set_grad_dtype(const Tensor& leaf, std::optional<DType> dtype);
 // Keeps the gradient of a tensor that is not a leaf in its .grad.
 TAEDA_API void retain_grad(const Tensor& t);
 TAEDA_API bool retains_grad(const Tensor& t);

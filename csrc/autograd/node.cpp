@@ -42,7 +42,7 @@ bool is_plain(const Tensor& t) {
                 " for a tensor of shape ", wanted.shape(), "; it must have that shape or broadcast from it");
     grad = arithmetic::sum_to(grad, wanted.shape());
   }
-  if (grad.dtype() != wanted.dtype) {
+  if (grad.dtype() != wanted.dtype && !wanted.keeps_dtype) {
     TAEDA_CHECK(is_differentiable(grad.dtype()), sender, " gave a gradient of dtype ", grad.dtype(),
                 " for a tensor of dtype ", wanted.dtype, "; a gradient must be floating-point or complex");
     if (is_complex(grad.dtype()) && !is_complex(wanted.dtype)) grad = arithmetic::real(grad);
@@ -123,6 +123,11 @@ void Node::destroy() noexcept {
 void Node::add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
 void Node::set_next_edge(size_t i, Edge edge) { next_edges_[i] = std::move(edge); }
 void Node::set_metadata(size_t i, const Tensor& result) { metadata_[i] = InputMetadata(result); }
+
+void Node::set_gradient_dtype(size_t i, std::optional<DType> dtype) {
+  metadata_[i].keeps_dtype = !dtype;
+  if (dtype) metadata_[i].dtype = *dtype;
+}
 
 uint32_t Node::add_metadata(const Tensor& result) {
   uint32_t nr = static_cast<uint32_t>(metadata_.size());

@@ -32,6 +32,7 @@ struct InputMetadata {
   Device device;
   Layout layout = Layout::Strided;
   bool is_subclass = false;  // a tensor whose geometry is virtual or whose calls Python handles: sizes are not checked
+  bool keeps_dtype = false;  // gradients of any dtype are taken as they are
 
   InputMetadata() = default;
   explicit InputMetadata(const Tensor& result);
@@ -82,6 +83,8 @@ class TAEDA_API Node : public RefCounted {
   uint32_t add_metadata(const Tensor& result);
   uint32_t add_undefined_metadata();
   void set_metadata(size_t i, const Tensor& result);
+  // The dtype that gradients for result i are cast to; none: they keep their own.
+  void set_gradient_dtype(size_t i, std::optional<DType> dtype);
   Device device() const { return metadata_.empty() ? Device() : metadata_[0].device; }
   void* stream() const;
 

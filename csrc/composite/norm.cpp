@@ -101,6 +101,29 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> _batch_norm_with_update(const Tensor&
   return {result, mean, rstd, ops::new_empty(input, kValues<int64_t, 0>, DType::UInt8)};
 }
 
+std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const Tensor& running_mean,
+                                                   const Tensor& running_var, double momentum) {
+  int64_t channel = wrap_dim(1, input.dim());
+  TAEDA_CHECK(input.numel() > 0, "input must have at least one element; got shape ", input.sizes());
+  Dims others;
+  for (int64_t d = 0; d < input.dim(); ++d)
+    if (d != channel) others.push_back(d);
+  const Tensor& running = running_mean.defined() ? running_mean : running_var;
+  DType dtype = running.defined() ? running.dtype() : input.dtype();
+  DType wide = promote(dtype, DType::Float32);  // half types are rounded once, at the end
+  auto [var, mean] = ops::var_mean(ops::to(input, wide), IntList(others), Scalar(0));
+  double count = static_cast<double>(input.numel() / input.size(channel));
+  Scoped grad_off(t_state.grad_mode, false);
+  auto move = [&](const Tensor& statistic, const Tensor& batch, double factor) {
+    if (!statistic.defined()) return;
+    Tensor kept = ops::mul(ops::to(statistic, wide), Scalar(1 - momentum));
+    ops::copy_(statistic, ops::add(kept, batch, Scalar(momentum * factor)));
+  };
+  move(running_mean, mean, 1);
+  move(running_var, var, count / (count - 1));
+  return {ops::to(mean, dtype), ops::to(var, dtype)};
+}
+
 // Samples become channels of one sample, each with its copy of the running statistics.
 Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                      const Tensor& running_var, bool use_input_stats, double momentum, double eps, bool) {

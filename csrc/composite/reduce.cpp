@@ -73,6 +73,14 @@ Tensor composite::linalg_vector_norm(const Tensor& self, const Scalar& ord, std:
   return p > 0 ? ops::amax(size, dims, keepdim) : ops::amin(size, dims, keepdim);
 }
 
+Tensor composite::hash_tensor(const Tensor& self, IntList dim, bool keepdim, int64_t mode) {
+  TAEDA_CHECK(mode == 0, "mode must be 0; got ", mode);
+  if (is_complex(self.dtype())) TAEDA_FAIL(NotImplemented, "is for real numbers; got ", self.dtype());
+  bool is_float = is_floating(self.dtype());
+  Tensor wide = ops::to(ops::detach(self), is_float ? DType::Float64 : DType::Int64);
+  return ops::view(ops::_xor_of_all(is_float ? ops::view(wide, DType::Int64) : wide, dim, keepdim), DType::UInt64);
+}
+
 Tensor composite::norm(const Tensor& self, const std::optional<Scalar>& p, IntList dim, bool keepdim) {
   return ops::linalg_vector_norm(self, p.value_or(Scalar(2)), dim, keepdim);
 }

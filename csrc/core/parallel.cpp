@@ -1,6 +1,9 @@
 #include "core/parallel.h"
 
 #include <omp.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 #include <atomic>
 #include <exception>
@@ -54,6 +57,35 @@ int num_threads() {
 void set_num_threads(int count) {
   TAEDA_CHECK(count >= 1, "the number of threads must be at least 1; got ", count);
   g_threads.store(count, std::memory_order_relaxed);
+}
+
+namespace {
+bool flush_denormal_here([[maybe_unused]] bool value) {
+#if defined(__x86_64__)
+  constexpr unsigned kResultsAndOperands = 0x8040;
+  unsigned others = _mm_getcsr() & ~kResultsAndOperands;
+  _mm_setcsr(value ? others | kResultsAndOperands : others);
+  return true;
+#elif defined(__aarch64__)
+  constexpr uint64_t kFlush = uint64_t{1} << 24;
+  uint64_t control;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(control));
+  control = value ? control | kFlush : control & ~kFlush;
+  __asm__ volatile("msr fpcr, %0" : : "r"(control));
+  return true;
+#else
+  return false;
+#endif
+}
+}  // namespace
+
+// Threads that the pool starts later inherit it from the one that starts them.
+bool set_flush_denormal(bool value) {
+  if (!t_inside && num_threads() > 1) {
+#pragma omp parallel num_threads(num_threads())
+    flush_denormal_here(value);
+  }
+  return flush_denormal_here(value);
 }
 
 void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, const void* body) {

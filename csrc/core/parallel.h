@@ -11,6 +11,8 @@ namespace taeda {
 
 TAEDA_API int num_threads();
 TAEDA_API void set_num_threads(int count);  // RuntimeError below 1
+// Whether arithmetic of this thread and of the pool takes denormal numbers as 0. False where the processor cannot.
+TAEDA_API bool set_flush_denormal(bool value);
 
 namespace detail {
 using Piece = void (*)(const void* body, int64_t begin, int64_t end);

@@ -41,6 +41,13 @@ PyObject* set_num_threads_(PyObject*, PyObject* count) {
   });
 }
 
+PyObject* set_flush_denormal_(PyObject*, PyObject* mode) {
+  return guarded("set_flush_denormal", [&] {
+    TAEDA_CHECK(PyBool_Check(mode), "takes a bool, got ", Py_TYPE(mode)->tp_name);
+    return PyBool_FromLong(set_flush_denormal(mode == Py_True));
+  });
+}
+
 PyObject* memory_stats(PyObject*, PyObject*) {
   MemoryStats s = cpu_memory_stats();
   return Py_BuildValue("{sKsKsKsKsKsK}", "allocated", s.allocated, "peak_allocated", s.peak_allocated, "cached",
@@ -119,6 +126,8 @@ PyMethodDef settings_functions[] = {
     {"get_num_threads", get_num_threads, METH_NOARGS,
      "The number of threads that a call may use. Results do not depend on it."},
     {"set_num_threads", set_num_threads_, METH_O, "Sets the number of threads that a call may use."},
+    {"set_flush_denormal", set_flush_denormal_, METH_O,
+     "Whether numbers too small to be normal count as 0 from now on. Returns False where the processor cannot do it."},
     {"_cpu_memory_stats", memory_stats, METH_NOARGS, "Bytes and counts of the CPU's caching allocator."},
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},

@@ -110,7 +110,7 @@ int shared_descriptor(const StorageImpl& storage) {
 }
 std::string mapped_path(const StorageImpl& storage) {
   const Mapping* mapping = mapping_of(storage);
-  return mapping ? mapping->path : std::string();
+  return mapping && mapping->shared ? mapping->path : std::string();
 }
 
 namespace {
@@ -254,7 +254,7 @@ PyObject* from_file(PyObject* cls, PyObject* const* args, Py_ssize_t count, PyOb
 PyObject* writeback(PyObject* self, PyObject*) {
   return guarded("UntypedStorage._writeback", [&] {
     StorageImpl& storage = *storage_of(self);
-    TAEDA_CHECK(!mapped_path(storage).empty() && is_shared(storage),
+    TAEDA_CHECK(!mapped_path(storage).empty(),
                 "the storage is not a shared mapping of a file; make it with from_file(path, shared=True)");
     int result;
     {

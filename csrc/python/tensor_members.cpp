@@ -210,6 +210,7 @@ PyMethodDef member_methods[] = {
     method<is_pinned, "is_pinned">("Whether the memory is page-locked."),
     method<pin_memory, "pin_memory">("The tensor in page-locked memory."),
     method<data_ptr, "data_ptr">("The first element's address."),
+    method<data_ptr, "const_data_ptr">("The first element's address, for reading."),
     method<untyped_storage, "untyped_storage">("The bytes beneath, shared with other tensors."),
     method<typed_storage, "storage">("The storage beneath, seen as elements."),
     method<is_shared_method, "is_shared">("Whether other processes can see the memory."),

@@ -271,8 +271,30 @@ PyObject* set_tensor_type(PyObject*, PyObject* cls) {
   });
 }
 
+void check_sole_holder(PyObject* object) {
+  TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, tensor_base_type), "takes two tensors; got ", Py_TYPE(object)->tp_name);
+  const TensorObject* t = cast(object);
+  TAEDA_CHECK(!t->weakrefs, "a tensor that weak references know cannot be swapped");
+  TAEDA_CHECK(t->impl && t->impl->use_count() == 1,
+              "a tensor that a view, a graph or another part of the program holds cannot be swapped");
+}
+
+PyObject* swap_tensors(PyObject*, PyObject* args) {
+  PyObject *a, *b;
+  if (!PyArg_ParseTuple(args, "OO", &a, &b)) return nullptr;
+  return guarded("utils.swap_tensors", [&] {
+    for (PyObject* object : {a, b}) check_sole_holder(object);
+    std::swap(cast(a)->impl, cast(b)->impl);
+    std::swap(cast(a)->dict, cast(b)->dict);
+    std::swap(cast(a)->backward_hooks, cast(b)->backward_hooks);
+    for (PyObject* object : {a, b}) cast(object)->impl->python_object = object;
+    return Py_NewRef(Py_None);
+  });
+}
+
 PyMethodDef g_functions[] = {{"_set_tensor_type", set_tensor_type, METH_O,
                               "_set_tensor_type(cls)\n--\n\nThe class of the tensors that operators return."},
+                             {"_swap_tensors", swap_tensors, METH_VARARGS, nullptr},
                              {}};
 
 }  // namespace

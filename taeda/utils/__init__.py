@@ -30,6 +30,26 @@ def set_module(obj: Any, mod: str) -> None:
     obj.__module__ = mod
 
 
+def swap_tensors(t1: Any, t2: Any) -> None:
+    """Exchanges what two tensors are, class and attributes included; both objects stay who they are.
+
+    Nobody but Python may hold them: RuntimeError where a view, a graph or a weak reference knows one of them.
+    """
+    from taeda import _C
+
+    classes = type(t1), type(t2)
+    slots = {n for cls in classes for base in cls.__mro__ for n in base.__dict__.get("__slots__", ()) if n[:2] != "__"}
+    kept = [{n: getattr(t, n) for n in slots if hasattr(t, n)} for t in (t1, t2)]
+    _C._swap_tensors(t1, t2)
+    t1.__class__, t2.__class__ = classes[1], classes[0]
+    for name in slots:
+        for t, values in ((t1, kept[1]), (t2, kept[0])):
+            if name in values:
+                setattr(t, name, values[name])
+            elif hasattr(t, name):
+                delattr(t, name)
+
+
 def __getattr__(name: str) -> Any:
     if name in _PARTS or name in _FUNCTIONS:
         import importlib

@@ -210,6 +210,16 @@ def _batch_norm_with_update(input, weight, bias, running_mean, running_var, mome
     """``native_batch_norm`` in training, and bytes that some devices reserve: none here."""
 
 
+@composite(
+    "batch_norm_update_stats(Tensor input, Tensor? running_mean, Tensor? running_var, float momentum) -> (Tensor, "
+    "Tensor)",
+    variants="function out",
+    files="norm",
+)
+def batch_norm_update_stats(input, running_mean, running_var, momentum):
+    """The mean and the biased variance, (C), of each channel of the batch; the running statistics move there."""
+
+
 @kernel(
     "_native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
     "training, float momentum, float eps) -> (Tensor, Tensor mean, Tensor rstd)",

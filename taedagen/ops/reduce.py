@@ -412,6 +412,40 @@ class count_nonzero:
     """The number of nonzero elements along ``dim`` (of all without it)."""
 
 
+# --- bits
+
+
+@reduction(
+    "_xor_of_all(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    dtypes=("int64",),
+    nonempty=True,
+    unbound=True,
+    not_differentiable=True,
+)
+class _xor_of_all:
+    """The exclusive or of the elements along ``dim`` (of all without it)."""
+
+    identity = "zero"
+
+    def combine(a, b):
+        return a ^ b
+
+
+@composite(
+    "hash_tensor(Tensor self, int[1] dim=[], *, bool keepdim=False, int mode=0) -> Tensor",
+    variants=EVERY,
+    dtypes=(*FLOATING, "uint8", "int8", "int16", "int32", "int64", *BOOL),
+    files="reduce",
+    out="same",
+    not_differentiable=True,
+)
+def hash_tensor(self, dim, keepdim, mode):
+    """The exclusive or along ``dim`` (of all without it) of the elements' bits as float64 or int64, as uint64.
+
+    0 is the only ``mode``.
+    """
+
+
 # --- moments
 
 

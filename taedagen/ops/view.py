@@ -36,6 +36,16 @@ def _(grad, self, size, stride, storage_offset):
     }
 
 
+@composite(
+    "slice_inverse(Tensor(a) self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) "
+    "-> Tensor(a)",
+    variants="function method",
+)
+def slice_inverse(self, src, dim, start, end, step):
+    """A view over the storage of ``self`` as ``src`` lies in its own: of a slice what it was cut from."""
+    return op.as_strided(self, src.sizes(), src.strides(), src.storage_offset())
+
+
 @view("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", shape="reshape_alias")
 def _reshape_alias(self, size, stride):
     """A view of another shape whose strides the caller worked out."""

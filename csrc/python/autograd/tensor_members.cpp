@@ -24,6 +24,10 @@ PyObject* get_public_grad(const Tensor& t) {
         "retain_grad() on it before");
   return grad;
 }
+PyObject* get_grad_dtype(const Tensor& t) {
+  std::optional<DType> dtype = autograd::grad_dtype(t);
+  return dtype ? wrap(*dtype) : Py_NewRef(Py_None);
+}
 PyObject* get_requires_grad(const Tensor& t) { return to_python(autograd::requires_grad(t)); }
 PyObject* get_is_leaf(const Tensor& t) { return to_python(autograd::is_leaf(t)); }
 PyObject* get_grad_fn(const Tensor& t) { return wrap_node(autograd::grad_fn(t)); }
@@ -55,6 +59,13 @@ int guarded_set(const char* name, Body&& body) {
   return done ? 0 : -1;
 }
 
+int set_grad_dtype(PyObject* self, PyObject* value, void*) {
+  return guarded_set("Tensor.grad_dtype", [&] {
+    TAEDA_CHECK(value && (value == Py_None || is_dtype(value)), "must be a dtype or None; got ",
+                value ? Py_TYPE(value)->tp_name : "nothing");
+    autograd::set_grad_dtype(unwrap(self), value == Py_None ? std::nullopt : std::optional(to_dtype(value)));
+  });
+}
 int set_grad(PyObject* self, PyObject* value, void*) {
   return guarded_set("Tensor.grad", [&] {
     TAEDA_CHECK_TYPE(!value || value == Py_None || is_tensor(value), "a gradient must be a tensor or None; got ",
@@ -177,6 +188,9 @@ PyMethodDef autograd_methods[] = {
 PyGetSetDef autograd_getset[] = {
     property<get_public_grad, "grad">(set_grad,
                                       "The accumulated gradient: None until a backward pass reaches the tensor."),
+    property<get_grad_dtype, "grad_dtype">(
+        set_grad_dtype,
+        "What the gradient of a leaf is cast to, its own dtype unless set; None: any is taken as it is."),
     property<get_grad, "_grad">(set_grad, nullptr),
     property<get_requires_grad, "requires_grad">(set_requires_grad, "Whether calls on this tensor are recorded."),
     property<get_is_leaf, "is_leaf">(nullptr, "Whether no recorded call made this tensor."),
