@@ -81,6 +81,7 @@ _LAZY = {
     "_numeric": ("asarray", "from_file", "gradient", "histogramdd"),
     "_lobpcg": ("lobpcg",),
     "_lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
+    "_tags": ("Tag",),
     "_stream": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),
     "_serialization.file_reader": ("PyTorchFileReader",),

@@ -78,6 +78,21 @@ class Attribute(NamedTuple):
     type: Any
 
 
+def boolean_dispatch(
+    arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str
+) -> Callable[..., Any]:
+    """A function that is ``if_true`` or ``if_false``, as the argument ``arg_name`` (or number ``arg_index``) says."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        flag = args[arg_index] if arg_index < len(args) else kwargs.get(arg_name, default)
+        return (if_true if flag else if_false)(*args, **kwargs)
+
+    chosen.__doc__ = if_true.__doc__ or if_false.__doc__
+    chosen.__name__ = func_name or chosen.__name__
+    chosen.__module__ = module_name or chosen.__module__
+    return chosen
+
+
 def annotate(the_type: Any, the_value: Any) -> Any:
     """``the_value``, of which ``the_type`` is the type."""
     return the_value

@@ -10,9 +10,7 @@ from taeda import _C
 
 if TYPE_CHECKING:
     from taeda._op_schema import FunctionSchema
-
-# In the order of the tag bits in csrc/dispatch/op.h.
-_TAGS = ("nondeterministic_seeded", "view_op", "inplace_op", "out_op", "data_dependent_output", "tensor_list_return")
+    from taeda._tags import Tag
 
 
 class OpOverload(_C._OpBase):
@@ -55,8 +53,10 @@ class OpOverload(_C._OpBase):
     _overloadpacket = overloadpacket
 
     @property
-    def tags(self) -> list[str]:
-        return [name for bit, name in enumerate(_TAGS) if self._tag_bits >> bit & 1]
+    def tags(self) -> list[Tag]:
+        from taeda._tags import tags_of
+
+        return tags_of(self._qualified_name, self._overloadname, self._tag_bits)
 
     @property
     def is_view(self) -> bool:

@@ -8,7 +8,8 @@ backend, its derivative registered apart).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import taeda
@@ -22,6 +23,7 @@ from taeda._library.keys import key_of
 from taeda._library.opcheck import opcheck
 from taeda._library.places import caller, place_of
 from taeda._ops import OpOverload, find_overload
+from taeda._tags import remember_tags
 
 __all__ = [
     "CustomOpDef",
@@ -30,6 +32,7 @@ __all__ = [
     "define",
     "fallthrough_kernel",
     "get_ctx",
+    "get_kernel",
     "impl",
     "impl_abstract",
     "infer_schema",
@@ -38,6 +41,7 @@ __all__ = [
     "register_autograd",
     "register_fake",
     "register_kernel",
+    "register_torch_dispatch",
 ]
 
 Function = Callable[..., Any]
@@ -78,6 +82,7 @@ class Library:
         """
         file, line = caller()
         name = self.m.define(schema, file, line)
+        remember_tags(name, schema, tags)
         for register in _waiting.pop(name, ()):
             register()
         return name.partition("::")[2]
@@ -158,6 +163,70 @@ def _overload(op: Any) -> OpOverload:
     return find_overload(qualified, overload)
 
 
+class SafeKernelFunction:
+    """A kernel as ``get_kernel`` found it; another that takes its place later changes nothing."""
+
+    def __init__(self, op: OpOverload, key: str) -> None:
+        self._op, self._key = op, key
+        self._kernel = op._kernel_for(_C.DispatchKeySet(key))
+
+    def call_boxed(self, dispatch_keys: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Runs it; ``dispatch_keys`` is what a kernel registered ``with_keyset`` was given."""
+        return _C._call_kernel(self._kernel, dispatch_keys, *args, **kwargs)
+
+    @property
+    def op_handle(self) -> OpOverload:
+        """The op."""
+        return self._op
+
+    def __repr__(self) -> str:
+        return f"SafeKernelFunction({self._op.name()} for {self._key})"
+
+
+def get_kernel(op: Any, dispatch_key: str) -> SafeKernelFunction:
+    """The kernel that serves an op (an object, or its name with the overload) for a dispatch key now.
+
+    A kernel that takes its place can so fall back on it, through ``call_boxed(keyset, ...)``.
+
+    Raises:
+        RuntimeError: there is no such op, or no kernel for the key.
+        ValueError: ``op`` names nothing, or there is no such key.
+    """
+    overload = _existing(op)
+    if dispatch_key not in set(_C.DispatchKey):
+        raise ValueError(f"taeda.library.get_kernel: there is no dispatch key {dispatch_key!r}")
+    return SafeKernelFunction(overload, str(getattr(dispatch_key, "value", dispatch_key)))
+
+
+def _existing(op: Any) -> OpOverload:
+    try:
+        return _overload(op)
+    except AttributeError as error:
+        raise RuntimeError(f"taeda.library: {error}") from None
+
+
+def register_torch_dispatch(op: Any, torch_dispatch_class: type, func: Function | None = None, /, *,
+                            lib: Library | None = None) -> Any:  # fmt: skip
+    """Registers what a class with ``__torch_dispatch__`` (a mode, or a kind of tensor) makes of one op; also a
+    decorator.
+
+    Args:
+        func: ``func(mode or class, op, types, args, kwargs)``, called in place of ``__torch_dispatch__``. It is for
+            this very class, not for classes derived from it.
+    """
+    if not hasattr(torch_dispatch_class, "__torch_dispatch__"):
+        raise ValueError(
+            f"taeda.library.register_torch_dispatch: the class must define __torch_dispatch__; got "
+            f"{torch_dispatch_class!r}"
+        )
+
+    def register(function: Function) -> Function:
+        _C._dispatch_rules[_existing(op), torch_dispatch_class] = function
+        return function
+
+    return register if func is None else register(func)
+
+
 def define(qualname: str, schema: str | None = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Defines ``qualname`` (``"mylib::scale"``) with a schema ``"(Tensor x) -> Tensor"``.
 
@@ -167,7 +236,7 @@ def define(qualname: str, schema: str | None = None, *, lib: Library | None = No
     library, name = _library_of(qualname, lib)
     if schema is None:
         raise ValueError(f"taeda.library.define: '{qualname}' needs a schema such as '(Tensor x) -> Tensor'")
-    library.define(name + schema)
+    library.define(name + schema, tags=tags)
     return None
 
 
@@ -262,3 +331,13 @@ def register_autocast(op: Any, device_type: str, cast_inputs: taeda.dtype, /, *,
     library, name = _library_of(_name(op), lib)
     kernel, key = make_autocast_kernel(_overload(op), device_type, cast_inputs)
     library.impl(name, kernel, key)
+
+
+@contextlib.contextmanager
+def _scoped_library(*args: Any, **kwargs: Any) -> Iterator[Library]:
+    """A ``Library`` whose registrations end with the ``with`` block."""
+    library = Library(*args, **kwargs)
+    try:
+        yield library
+    finally:
+        library._destroy()

@@ -27,6 +27,7 @@ __all__ = [
     "has_torch_function_variadic",
     "is_tensor_like",
     "is_tensor_method_or_property",
+    "redispatch_function",
     "resolve_name",
     "wrap_torch_function",
 ]
@@ -49,7 +50,10 @@ def _overrides(arg: Any) -> bool:
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether a call with these arguments must go through ``handle_torch_function``: one overrides, or a mode is on."""
-    return taeda._C._len_torch_function_stack() > 0 or (_subclasses_enabled() and any(map(_overrides, relevant_args)))
+    concerned = taeda._C._len_torch_function_stack() > 0 or (
+        _subclasses_enabled() and any(map(_overrides, relevant_args))
+    )
+    return concerned and not taeda._C._take_skipped_hop()
 
 
 def has_torch_function_unary(arg: Any) -> bool:
@@ -113,6 +117,15 @@ def handle_torch_function(
         f"{resolve_name(public_api) or public_api}: no argument's __torch_function__ takes this call; asked: "
         f"{', '.join(cls.__qualname__ for cls in types) or 'nobody'}"
     )
+
+
+def redispatch_function(func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
+    """Call ``func`` from within a ``__torch_function__`` which shall see the calls that ``func`` makes in turn.
+
+    The next question whether somebody takes a call over is answered with no, those after it as ever. Results are plain
+    tensors.
+    """
+    return taeda._C._skip_one_hop_torch_function(func, types, args, kwargs)
 
 
 _signature = functools.cache(inspect.signature)

@@ -14,7 +14,9 @@ from taeda.types import Device, FileLike, Storage
 
 __all__ = [
     "LoadEndianness",
+    "SourceChangeWarning",
     "add_safe_globals",
+    "check_module_version_greater_or_equal",
     "clear_safe_globals",
     "default_restore_location",
     "get_crc32_options",
@@ -24,6 +26,8 @@ __all__ = [
     "get_unsafe_globals_in_checkpoint",
     "load",
     "location_tag",
+    "mkdtemp",
+    "normalize_storage_type",
     "register_package",
     "safe_globals",
     "save",
@@ -45,6 +49,51 @@ class LoadEndianness(Enum):
     NATIVE = 1
     LITTLE = 2
     BIG = 3
+
+
+class SourceChangeWarning(Warning):
+    """A class is not written as it was when an object of it was saved. Never shown: files hold no sources."""
+
+
+@contextmanager
+def mkdtemp() -> Iterator[str]:
+    """A new folder that goes with the ``with`` block."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as path:
+        yield path
+
+
+def normalize_storage_type(storage_type: Any) -> Any:
+    """The storage class of this library that goes by the name of another, such as ``taeda.cuda``'s."""
+    import taeda
+
+    return getattr(taeda, storage_type.__name__)
+
+
+def check_module_version_greater_or_equal(
+    module: Any, req_version_tuple: tuple[Any, ...], error_if_malformed: bool = True
+) -> bool:
+    """Whether ``module.__version__`` is at least that of the tuple, as far as the tuple goes.
+
+    Raises:
+        RuntimeError: the version is written otherwise. Without ``error_if_malformed``, True with a warning.
+    """
+    try:
+        parts = module.__version__.split(".")
+        found = tuple(type(wanted)(parts[i]) for i, wanted in enumerate(req_version_tuple))
+    except (ValueError, IndexError) as error:
+        message = (
+            f"taeda.serialization: the version '{module.__version__}' of {module.__name__} cannot be compared with "
+            f"{req_version_tuple}"
+        )
+        if error_if_malformed:
+            raise RuntimeError(message) from error
+        import warnings
+
+        warnings.warn(f"{message}; it is taken for new enough", stacklevel=2)
+        return True
+    return found >= req_version_tuple
 
 
 class _Settings:

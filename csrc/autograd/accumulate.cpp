@@ -71,7 +71,7 @@ bool can_steal(const Tensor& grad, const Tensor& t) {
   int64_t owners = 1;
   Tensor base = grad->is_view() ? base_of(grad) : Tensor();
   if (base.defined() && base->use_count() == 2) owners = 2;  // the view's reference and this one
-  return grad->storage()->use_count() == owners && lies_as(grad, t);
+  return grad->storage()->use_count() == owners && (t_state.any_grad_layout || lies_as(grad, t));
 }
 
 Tensor copied(const Tensor& grad, const Tensor& t) {

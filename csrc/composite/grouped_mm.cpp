@@ -1,5 +1,7 @@
 // Several matrix products in one call.
 #include "shape/ops/grouped_mm.h"
+#include "api/binary.h"
+#include "api/copy.h"
 #include "api/create.h"
 #include "api/join.h"
 #include "api/linalg.h"
@@ -80,6 +82,35 @@ Tensor _grouped_mm(const Tensor& self, const Tensor& mat2, const Tensor& offs, c
     parts.push_back(ops::zeros(sizes, self.dtype(), {}, self.device()));
   }
   return ops::cat(parts, dim);
+}
+
+Tensor _scaled_mm(const Tensor& self, const Tensor& mat2, const Tensor& scale_a, const Tensor& scale_b,
+                  const Tensor& bias, const Tensor& scale_result, std::optional<DType> out_dtype, bool) {
+  TAEDA_CHECK(self.dim() == 2 && mat2.dim() == 2 && self.size(1) == mat2.size(0),
+              "self's rows and mat2's columns must be of one length; got shapes ", self.sizes(), " and ", mat2.sizes());
+  for (const Tensor& t : {self, mat2})
+    TAEDA_CHECK_VALUE(category(t.dtype()) == Category::Floating && t.itemsize() == 1,
+                      "the matrices must be of 8-bit floats; got ", t.dtype());
+  for (const Tensor& t : {scale_a, scale_b})
+    TAEDA_CHECK_VALUE(t.dtype() == DType::Float32, "the scales must be float32; got ", t.dtype());
+  const int64_t rows = self.size(0), columns = mat2.size(1);
+  auto is_shaped = [](const Tensor& t, int64_t m, int64_t n) {
+    return t.dim() == 2 && t.size(0) == m && t.size(1) == n && t.is_contiguous();
+  };
+  const bool is_single = scale_a.numel() == 1 && scale_b.numel() == 1;
+  TAEDA_CHECK_VALUE(is_single || (is_shaped(scale_a, rows, 1) && is_shaped(scale_b, 1, columns)),
+                    "the scales must be one number each, or contiguous of shapes (", rows, ", 1) and (1, ", columns,
+                    "); got ", scale_a.sizes(), " and ", scale_b.sizes());
+  TAEDA_CHECK(!bias.defined() || bias.numel() == columns, "bias must have a number per column, ", columns, "; got ",
+              bias.sizes());
+  Tensor result = ops::mm(ops::to(self, DType::Float32), ops::to(mat2, DType::Float32));
+  for (const Tensor& scale : {scale_a, scale_b})
+    result = ops::mul(result, is_single ? ops::reshape(scale, IntList()) : scale);
+  if (bias.defined()) result = ops::add(result, ops::to(bias, DType::Float32));
+  const DType dtype = out_dtype.value_or(self.dtype());
+  if (scale_result.defined() && category(dtype) == Category::Floating && itemsize(dtype) == 1)
+    result = ops::div(result, scale_result);
+  return ops::to(result, dtype);
 }
 
 }  // namespace taeda::composite

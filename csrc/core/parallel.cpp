@@ -1,9 +1,6 @@
 #include "core/parallel.h"
 
 #include <omp.h>
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
 
 #include <atomic>
 #include <exception>
@@ -63,8 +60,8 @@ namespace {
 bool flush_denormal_here([[maybe_unused]] bool value) {
 #if defined(__x86_64__)
   constexpr unsigned kResultsAndOperands = 0x8040;
-  unsigned others = _mm_getcsr() & ~kResultsAndOperands;
-  _mm_setcsr(value ? others | kResultsAndOperands : others);
+  unsigned others = __builtin_ia32_stmxcsr() & ~kResultsAndOperands;
+  __builtin_ia32_ldmxcsr(value ? others | kResultsAndOperands : others);
   return true;
 #elif defined(__aarch64__)
   constexpr uint64_t kFlush = uint64_t{1} << 24;

@@ -12,6 +12,8 @@ struct ThreadState {
   bool inference_mode = false;
   bool forward_grad = false;  // some dual level is open
   bool deterministic_warn = false;
+  bool any_grad_layout = false;  // a gradient may be taken over however it lies in memory
+  bool multithreading = true;    // a backward pass may use the threads of devices
 };
 
 // initial-exec: one register-relative load, as the library is always loaded before its threads start.

@@ -256,6 +256,10 @@ void Op::call_boxed(Stack& stack) const { call_boxed(effective(keys_of_arguments
 void Op::call_boxed(KeySet keys, Stack& stack) const {
   keys = keys - skipped();
   uintptr_t slot = resolve(keys);
+  call_boxed(slot, keys, stack);
+}
+
+void Op::call_boxed(uintptr_t slot, KeySet keys, Stack& stack) const {
   void* address = reinterpret_cast<void*>(slot & ~kSlotBits);
   if (slot & kBoxedBit) return static_cast<const Kernel*>(address)->boxed(*this, keys, stack);
   info_->signature->call_unboxed(address, slot & kLayerBit, keys, stack);

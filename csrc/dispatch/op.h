@@ -89,7 +89,9 @@ enum OpTag : uint8_t {
   kInplaceOp = 4,
   kOutOp = 8,
   kDataDependent = 16,
-  kTensorListReturn = 32
+  kTensorListReturn = 32,
+  kPointwise = 64,
+  kReduction = 128,
 };
 
 // A kernel that was registered at run time.
@@ -139,6 +141,7 @@ class TAEDA_API Op {
 
   void call_boxed(Stack& stack) const;  // dispatches on the arguments
   void call_boxed(KeySet keys, Stack& stack) const;
+  void call_boxed(uintptr_t slot, KeySet keys, Stack& stack) const;  // what `resolve` found
   KeySet keys_of_arguments(const Stack& stack) const;
 
   // Registration (dispatch/library.h): replaces the kernel of a slot or alias slot; null takes it away.

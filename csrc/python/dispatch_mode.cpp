@@ -13,6 +13,7 @@ namespace taeda::python {
 
 namespace {
 
+PyObject* g_rules;     // {(op, class): function}
 PyObject* g_name;      // "__torch_dispatch__"
 PyObject* g_disabled;  // what Tensor itself has
 
@@ -72,9 +73,21 @@ struct Handlers {
   }
 };
 
+// What a program registered for one op and one class of modes or tensors; null where nothing.
+PyObject* rule_for(PyObject* op, PyObject* handler) {
+  if (PyDict_GET_SIZE(g_rules) == 0) return nullptr;
+  PyObject* cls = PyType_Check(handler) ? handler : reinterpret_cast<PyObject*>(Py_TYPE(handler));
+  Owned key(check(PyTuple_Pack(2, op, cls)));
+  return PyDict_GetItemWithError(g_rules, key.get());
+}
+
 struct Question {
   PyObject *op, *types, *args, *kwargs;
   PyObject* ask(PyObject* handler) const {
+    if (PyObject* rule = rule_for(op, handler)) {
+      PyObject* arguments[] = {handler, op, types, args, kwargs};
+      return check(PyObject_Vectorcall(rule, arguments, 5, nullptr));
+    }
     Owned method(check(PyObject_GetAttr(handler, g_name)));
     PyObject* arguments[] = {op, types, args, kwargs};
     return check(PyObject_Vectorcall(method.get(), arguments, 4, nullptr));
@@ -271,7 +284,9 @@ Tensor shown_to_modes(Tensor fresh) {
 
 int init_dispatch_mode(PyObject* module) {
   g_name = PyUnicode_InternFromString("__torch_dispatch__");
-  if (PyModule_AddFunctions(module, g_functions) < 0) return -1;
+  g_rules = PyDict_New();
+  if (PyModule_AddFunctions(module, g_functions) < 0 || PyModule_AddObjectRef(module, "_dispatch_rules", g_rules) < 0)
+    return -1;
   g_disabled = PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl");
   if (!g_disabled || PyDict_SetItem(tensor_base_type->tp_dict, g_name, g_disabled) < 0) return -1;
   PyType_Modified(tensor_base_type);

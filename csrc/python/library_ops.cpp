@@ -58,6 +58,42 @@ PyObject* redispatch(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObje
   });
 }
 
+// A kernel that stays what it is when another takes its place.
+struct PinnedKernel {
+  const Op* op;
+  uintptr_t slot;
+  std::shared_ptr<Kernel> registered;  // null for a built-in one
+};
+constexpr const char* kPinned = "taeda.kernel";
+
+std::shared_ptr<Kernel> registered_at(const Op& op, const void* address) {
+  for (int slot = 0; slot < kRegistrationSlots; ++slot)
+    if (std::shared_ptr<Kernel> kernel = op.kernel_at(slot); kernel.get() == address) return kernel;
+  TAEDA_FAIL(Runtime, op.qualified_name(), " is served there by a fallback for all ops, which is no kernel of its own");
+}
+
+PyObject* kernel_for(PyObject* self, PyObject* keys) {
+  return guarded("library.get_kernel", [&] {
+    const Op& op = op_of(self);
+    KeySet wanted = to_key_set(keys);
+    auto pinned = std::make_unique<PinnedKernel>(PinnedKernel{&op, op.resolve(wanted), nullptr});
+    if (pinned->slot & kBoxedBit)
+      pinned->registered = registered_at(op, reinterpret_cast<const void*>(pinned->slot & ~kSlotBits));
+    return check(PyCapsule_New(pinned.release(), kPinned, [](PyObject* capsule) {
+      delete static_cast<PinnedKernel*>(PyCapsule_GetPointer(capsule, kPinned));
+    }));
+  });
+}
+
+PyObject* call_kernel(PyObject*, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  return guarded("call_boxed", [&] {
+    auto* pinned = static_cast<PinnedKernel*>(n ? PyCapsule_GetPointer(args[0], kPinned) : nullptr);
+    TAEDA_CHECK_TYPE(pinned && n > 1, "takes the key set first");
+    KeySet keys = to_key_set(args[1]);
+    return call_op(*pinned->op, args + 2, n - 2, names, &keys, pinned->slot);
+  });
+}
+
 PyObject* takes(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   return guarded(op_of(self).info().name,
                  [&] { return PyBool_FromLong(takes_arguments(op_of(self), args, n, names)); });
@@ -122,6 +158,7 @@ PyMethodDef g_methods[] = {
      "``with_keyset`` was given."},
     {"_takes", as_method(takes), METH_FASTCALL | METH_KEYWORDS, "Whether the arguments fit the schema."},
     {"_defaults", defaults, METH_NOARGS, nullptr},
+    {"_kernel_for", kernel_for, METH_O, nullptr},
     {"_registered", registered, METH_NOARGS, nullptr},
     {"has_kernel_for_dispatch_key", has_kernel, METH_O,
      "has_kernel_for_dispatch_key(key)\n--\n\nWhether a kernel is registered under exactly this key."},
@@ -182,10 +219,13 @@ PyObject* set_class(PyObject*, PyObject* cls) {
   Py_RETURN_NONE;
 }
 
-PyMethodDef g_functions[] = {
-    {"_find_op", find, METH_VARARGS, nullptr},          {"_overloads_of", overloads_of, METH_O, nullptr},
-    {"_all_op_names", all_names, METH_NOARGS, nullptr}, {"_return_type", return_type, METH_O, nullptr},
-    {"_set_op_class", set_class, METH_O, nullptr},      {}};
+PyMethodDef g_functions[] = {{"_find_op", find, METH_VARARGS, nullptr},
+                             {"_overloads_of", overloads_of, METH_O, nullptr},
+                             {"_all_op_names", all_names, METH_NOARGS, nullptr},
+                             {"_return_type", return_type, METH_O, nullptr},
+                             {"_set_op_class", set_class, METH_O, nullptr},
+                             {"_call_kernel", as_method(call_kernel), METH_FASTCALL | METH_KEYWORDS, nullptr},
+                             {}};
 
 }  // namespace
 

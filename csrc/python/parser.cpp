@@ -312,8 +312,10 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
   Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
   Overloaded overloaded;
   overloaded.note_all(args, n + attempt.keyword_count);
-  if (overloaded.must_dispatch())
-    return call_torch_function(public_callable(name, is_method), overloaded, args, n, names);
+  if (overloaded.is_wanted()) {
+    PyObject* callable = public_callable(name, is_method);
+    if (overloaded.must_dispatch(callable)) return call_torch_function(callable, overloaded, args, n, names);
+  }
 
   std::vector<std::string> reasons;
   for (const ParsedOverload& overload : parsed_name(name).overloads) {
@@ -400,11 +402,16 @@ const ParsedOverload& parsed_op(const Op& op) {
   return *parsed;
 }
 
-void call_unlocked(const Op& op, Stack& stack, const KeySet* keys) {
+void call_unlocked(const Op& op, Stack& stack, const KeySet* keys, uintptr_t slot) {
   int64_t work = 0;
   for (const Value& value : stack)
     if (TensorImpl* impl = value.tensor_impl()) work = std::max(work, impl->numel());
-  auto call = [&] { keys ? op.call_boxed(*keys, stack) : op.call_boxed(stack); };
+  auto call = [&] {
+    if (slot)
+      op.call_boxed(slot, *keys, stack);
+    else
+      keys ? op.call_boxed(*keys, stack) : op.call_boxed(stack);
+  };
   if (work <= kReleaseGilAbove) return call();
   NoGil unlocked;
   call();
@@ -432,7 +439,8 @@ const Op* number_overload(const Op& op, PyObject* const* args, Py_ssize_t n, PyO
 
 }  // namespace
 
-PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys) {
+PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys,
+                  uintptr_t slot) {
   return guarded(op.info().name, [&]() -> PyObject* {
     Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
     const ParsedOverload& overload = parsed_op(op);
@@ -444,7 +452,8 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
       good = fail_with(attempt, unknown_keyword(overload, attempt));
     if (!good) {
       if (PyErr_Occurred()) return nullptr;
-      if (const Op* other = number_overload(op, args, n, names)) return call_op(*other, args, n, names, keys);
+      if (const Op* other = slot ? nullptr : number_overload(op, args, n, names))
+        return call_op(*other, args, n, names, keys);
       TAEDA_FAIL(Type, attempt.why, "\n  ", op.info().schema);
     }
     // Of several mutable arguments the results are the first in place, the last of an out= call.
@@ -452,7 +461,7 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
     int first = op.info().tags & kOutOp ? op.info().param_count - op.info().out_count : 0;
     for (int i = first; i < op.info().param_count && outs.size() < op.info().return_count; ++i)
       if (op.info().params[i].is_mutable) outs.push_back(stack[static_cast<size_t>(i)]);
-    call_unlocked(op, stack, keys);
+    call_unlocked(op, stack, keys, slot);
     std::span<Value> results(op.info().returns_mutable ? outs : stack);
     return results.size() == 1 ? check(wrap(results[0])) : wrap_plain_results(results);  // a list stays one
   });

@@ -44,8 +44,9 @@ PyObject* parse_method(const Name& name, PyObject* self, PyObject* const* args, 
 bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, bool positional_first);
 
 // An op object called from Python (taeda.ops.aten.add.Tensor): one overload, no protocol conversions. With `keys` the
-// call goes to what serves that key set instead of starting from its arguments.
-PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys = nullptr);
+// call goes to what serves that key set, or to what is in `slot`, instead of starting from its arguments.
+PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys = nullptr,
+                  uintptr_t slot = 0);
 
 // Whether the arguments fit the op's schema.
 bool takes_arguments(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names);

@@ -1,6 +1,7 @@
 #include "python/torch_function.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "python/error.h"
 #include "python/items.h"
@@ -18,6 +19,9 @@ PyObject* g_disabled;         // _C._disabled_torch_function_impl
 thread_local int t_disabled;  // depth of DisableTorchFunction
 thread_local int t_subclass_disabled;
 thread_local std::vector<PyObject*>* t_modes;
+thread_local bool t_skip_next;  // the next call that someone would take over is made instead
+// What skip_one_hop called: a native function of the same public name, which it is written in terms of, is it, too.
+thread_local PyObject* t_redispatched;
 
 std::vector<PyObject*>& modes() {
   if (!t_modes) t_modes = new std::vector<PyObject*>();
@@ -68,7 +72,14 @@ void Overloaded::note_all(PyObject* const* args, Py_ssize_t n) {
   }
 }
 
-bool Overloaded::must_dispatch() const { return !custom.empty() || modes_active(); }
+bool Overloaded::is_wanted() const { return !custom.empty() || modes_active(); }
+
+bool Overloaded::must_dispatch(PyObject* function) const {
+  if (!is_wanted() || std::exchange(t_skip_next, false)) return false;
+  if (!function || function != t_redispatched) return true;
+  t_redispatched = nullptr;
+  return false;
+}
 
 namespace {
 
@@ -194,6 +205,18 @@ PyObject* disabled_torch_function(PyObject*, PyObject* args, PyObject* kwargs) {
   return result;
 }
 
+PyObject* skip_one_hop(PyObject*, PyObject* arguments) {
+  PyObject *function, *types, *args, *kwargs;
+  if (!PyArg_ParseTuple(arguments, "OOOO", &function, &types, &args, &kwargs)) return nullptr;
+  Owned positional(PySequence_Tuple(args));
+  if (!positional) return nullptr;
+  Scoped skip(t_skip_next, true);
+  Scoped redispatched(t_redispatched, function);
+  return PyObject_Call(function, positional.get(), kwargs == Py_None ? nullptr : kwargs);
+}
+
+PyObject* take_skip(PyObject*, PyObject*) { return PyBool_FromLong(std::exchange(t_skip_next, false)); }
+
 PyObject* push_mode(PyObject*, PyObject* mode) {
   modes().push_back(Py_NewRef(mode));
   ++fast_path_blockers;
@@ -233,13 +256,14 @@ PyObject* disable_leave(PyObject*, PyObject* all) {
 }
 PyObject* is_enabled(PyObject*, PyObject*) { return PyBool_FromLong(t_disabled == 0 && t_subclass_disabled == 0); }
 
-// Whether any argument has a protocol of its own, or a mode is active: what Python-level functions ask first.
+// Whether any argument has a protocol of its own, or a mode is active: what Python-level functions ask who then call
+// a native one, which asks again.
 PyObject* has_torch_function(PyObject*, PyObject* relevant) {
   Overloaded overloaded;
   Owned items(PySequence_Tuple(relevant));
   if (!items) return nullptr;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.get()); ++i) overloaded.note(PyTuple_GET_ITEM(items.get(), i));
-  return PyBool_FromLong(overloaded.must_dispatch());
+  return PyBool_FromLong(overloaded.is_wanted() && !t_skip_next);
 }
 
 PyObject* set_parameter_type(PyObject*, PyObject* type) {
@@ -251,6 +275,8 @@ PyMethodDef torch_function_functions[] = {
     {"_disabled_torch_function_impl",
      reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&disabled_torch_function)),
      METH_VARARGS | METH_KEYWORDS, "A __torch_function__ that opts out: calls the function as it is."},
+    {"_skip_one_hop_torch_function", skip_one_hop, METH_VARARGS, nullptr},
+    {"_take_skipped_hop", take_skip, METH_NOARGS, nullptr},
     {"_push_torch_function_mode", push_mode, METH_O, nullptr},
     {"_pop_torch_function_mode", pop_mode, METH_NOARGS, nullptr},
     {"_len_torch_function_stack", mode_count, METH_NOARGS, nullptr},

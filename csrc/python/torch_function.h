@@ -29,7 +29,9 @@ struct Overloaded {
   PyTypeObject* subclass = nullptr;  // type for results when nobody has a custom method
   void note(PyObject* object);
   void note_all(PyObject* const* args, Py_ssize_t n);  // also what lists and tuples hold
-  bool must_dispatch() const;                          // a custom argument, or an active function mode
+  bool is_wanted() const;                              // a custom argument, or an active function mode
+  // Likewise, but once not after skip_one_hop. `function` is the public callable, where that is known.
+  bool must_dispatch(PyObject* function = nullptr) const;
 };
 
 // Asks the modes and the custom arguments in turn. `function` is the public callable.

@@ -59,7 +59,8 @@ def custom_op(
         if not separator or not plain.isidentifier():
             raise ValueError(f"taeda.library.custom_op: an op is named 'namespace::name'; got '{name}'")
         text = schema if schema is not None else infer_schema(function, mutates_args=mutates_args)
-        definition = CustomOpDef(namespace, plain, text, function)
+        given = [tags] if isinstance(tags, taeda.Tag) else list(tags)
+        definition = CustomOpDef(namespace, plain, text, function, [taeda.Tag.pt2_compliant_tag, *given])
         if schema is not None:
             _check_written(definition, mutates_args)
         definition.register_kernel(device_types, function)
@@ -80,7 +81,7 @@ def _check_written(definition: CustomOpDef, mutates_args: str | Iterable[str]) -
 class CustomOpDef:
     """An op that ``custom_op`` made: call it, or register more about it."""
 
-    def __init__(self, namespace: str, name: str, schema: str, fn: Function) -> None:
+    def __init__(self, namespace: str, name: str, schema: str, fn: Function, tags: Any = ()) -> None:
         from taeda.library import Library
 
         self._namespace, self._name, self._schema = namespace, name, schema
@@ -93,7 +94,7 @@ class CustomOpDef:
         self._fake: Function | None = None
         self._forget_previous()
         self._lib = Library(namespace, "FRAGMENT")
-        self._lib.define(name + schema)
+        self._lib.define(name + schema, tags=tags)
         self._opoverload = getattr(getattr(taeda.ops, namespace), name).default
         self._register_layers()
         _definitions[self._qualname] = self

@@ -16,6 +16,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "enforce_grad_layout_policy",
     "forward_ad",
     "function",
     "functional",
@@ -28,6 +29,7 @@ __all__ = [
     "no_grad",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 _LAZY = {
@@ -39,6 +41,8 @@ _LAZY = {
     "inference_mode": "grad_mode",
     "no_grad": "grad_mode",
     "set_grad_enabled": "grad_mode",
+    "enforce_grad_layout_policy": "grad_mode",
+    "set_multithreading_enabled": "grad_mode",
 }
 _MODULES = frozenset([
     "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util",

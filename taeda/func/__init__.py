@@ -17,6 +17,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "rearrange",
     "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
@@ -27,6 +28,10 @@ _OF_MODULES = frozenset(("functional_call", "replace_all_batch_norm_modules_", "
 
 
 def __getattr__(name: str) -> Any:
+    if name == "rearrange":
+        from taeda.func._rearrange import rearrange
+
+        return rearrange
     if name not in _OF_MODULES:  # these alone need nn
         raise AttributeError(f"module 'taeda.func' has no attribute '{name}'")
     from taeda.func import _modules

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import FunctionType
 
 from taeda import _C
+from taeda import Tensor as Tensor
+from taeda._jit_internal import boolean_dispatch as boolean_dispatch
 from taeda.nn import _reduction as _Reduction
 from taeda.nn._functional.activation import (
     celu,
@@ -55,6 +57,9 @@ from taeda.nn._functional.dropout import (
     dropout3d,
     feature_alpha_dropout,
 )
+from taeda.nn._functional.linear import ScalingType as ScalingType
+from taeda.nn._functional.linear import SwizzleType as SwizzleType
+from taeda.nn._functional.linear import assert_int_or_pair as assert_int_or_pair
 from taeda.nn._functional.linear import (
     bilinear,
     channel_shuffle,
@@ -78,6 +83,7 @@ from taeda.nn._functional.linear import (
     pixel_shuffle,
     pixel_unshuffle,
     scaled_dot_product_attention,
+    scaled_mm,
     unfold,
 )
 from taeda.nn._functional.linear_cross_entropy import (
@@ -274,6 +280,7 @@ __all__ = [
     "rrelu",
     "rrelu_",
     "scaled_dot_product_attention",
+    "scaled_mm",
     "selu",
     "selu_",
     "sigmoid",
@@ -307,3 +314,15 @@ def _publish(names: list[str]) -> None:
 
 
 _publish(__all__)
+
+_OF_OVERRIDES = frozenset([
+    "handle_torch_function", "has_torch_function", "has_torch_function_unary", "has_torch_function_variadic",
+])  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    if name not in _OF_OVERRIDES:
+        raise AttributeError(f"module 'taeda.nn.functional' has no attribute '{name}'")
+    from taeda import overrides
+
+    return getattr(overrides, name)

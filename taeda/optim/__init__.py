@@ -43,6 +43,7 @@ __all__ = [
     "Rprop",
     "lr_scheduler",
     "swa_utils",
+    "swap_in_optimizer_params_and_state",
 ]
 
 
@@ -52,4 +53,8 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module(".swa_utils", __name__)
+    if name == "swap_in_optimizer_params_and_state":
+        from ._swap import swap_in_optimizer_params_and_state
+
+        return swap_in_optimizer_params_and_state
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _PARTS = (
+    "_python_dispatch",
     "_pytree",
     "backend_registration",
     "benchmark",

@@ -16,6 +16,9 @@ from taeda.utils._pytree import tree_map_only
 __all__ = ["CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts"]
 
 
+SAC_IGNORED_OPS = {taeda.ops.aten.detach.default}  # which no policy is asked about
+
+
 class CheckpointPolicy(enum.Enum):
     """What becomes of an op's results: kept, or computed again. ``PREFER`` leaves the choice to compilers."""
 
@@ -103,7 +106,7 @@ class _SecondRun(TorchDispatchMode):
 
 def _is_bookkeeping(func: Any) -> bool:
     """Aliases that autograd makes for itself, not the same number in both runs."""
-    return func is taeda.ops.aten.detach.default
+    return func in SAC_IGNORED_OPS
 
 
 def create_selective_checkpoint_contexts(

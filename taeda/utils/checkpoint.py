@@ -10,12 +10,14 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.utils._selective_checkpoint import (
+    SAC_IGNORED_OPS,
     CheckpointPolicy,
     SelectiveCheckpointContext,
     create_selective_checkpoint_contexts,
 )
 
 __all__ = [
+    "SAC_IGNORED_OPS",
     "CheckpointError",
     "CheckpointFunction",
     "CheckpointPolicy",

@@ -142,6 +142,8 @@ class Plan:
             tags.append("kOutOp")
         if op.declaration.options.get("shape") == "dynamic":
             tags.append("kDataDependent")
+        if op.declaration.kind in ("pointwise", "reduction"):
+            tags.append(f"k{op.declaration.kind.capitalize()}")
         return tags
 
     def kernel_headers(self, family: Family) -> list[str]:

@@ -56,7 +56,7 @@ def test_any_dtype():
 def test_what_it_refuses():
     x = leaf()
     with pytest.raises(RuntimeError, match="leaf"):
-        (x * 2).grad_dtype
+        _ = (x * 2).grad_dtype
     with pytest.raises(RuntimeError, match="dtype or None"):
         x.grad_dtype = "float16"
     x.grad = taeda.ones(2)

@@ -185,11 +185,25 @@ PyObject* set_grad_mode(PyObject*, PyObject* value) {
   Py_RETURN_NONE;
 }
 
+template <bool ThreadState::* field, bool on = true>
+PyObject* read_switch(PyObject*, PyObject*) {
+  return PyBool_FromLong((t_state.*field) == on);
+}
+template <bool ThreadState::* field, bool on = true>
+PyObject* write_switch(PyObject*, PyObject* value) {
+  t_state.*field = (PyObject_IsTrue(value) == 1) == on;
+  Py_RETURN_NONE;
+}
+
 PyMethodDef functions[] = {
     {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether calls are recorded in this thread."},
     {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
     {"is_inference", is_inference, METH_O, "Whether the tensor was made in inference mode."},
     {"_set_grad_enabled", set_grad_mode, METH_O, nullptr},
+    {"_is_multithreading_enabled", read_switch<&ThreadState::multithreading>, METH_NOARGS, nullptr},
+    {"_set_multithreading_enabled", write_switch<&ThreadState::multithreading>, METH_O, nullptr},
+    {"_is_grad_layout_enforced", read_switch<&ThreadState::any_grad_layout, false>, METH_NOARGS, nullptr},
+    {"_set_grad_layout_enforced", write_switch<&ThreadState::any_grad_layout, false>, METH_O, nullptr},
     {},
 };
 

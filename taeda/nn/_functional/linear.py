@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Any
 
 import taeda
@@ -60,3 +61,59 @@ def grouped_mm(
 ) -> Tensor:
     """Products of groups of rows of ``mat_a`` with matrices of ``mat_b``; ``offs`` holds where each group ends."""
     return taeda._grouped_mm(mat_a, mat_b, offs=offs, bias=bias, out_dtype=out_dtype)
+
+
+class ScalingType(enum.Enum):
+    """What a scale of ``scaled_mm`` belongs to."""
+
+    TensorWise = 0
+    RowWise = 1
+    BlockWise1x16 = 2
+    BlockWise1x32 = 3
+    BlockWise1x128 = 4
+    BlockWise128x128 = 5
+
+
+class SwizzleType(enum.Enum):
+    """In which order the scales of ``scaled_mm`` lie in memory."""
+
+    NO_SWIZZLE = 0
+    SWIZZLE_32_4_4 = 1
+
+
+def scaled_mm(mat_a: Tensor, mat_b: Tensor, scale_a: Any, scale_recipe_a: Any, scale_b: Any, scale_recipe_b: Any,
+              swizzle_a: Any = None, swizzle_b: Any = None, bias: Tensor | None = None,
+              output_dtype: Any = taeda.bfloat16, contraction_dim: Any = (),
+              use_fast_accum: bool = False) -> Tensor:  # fmt: skip
+    """The product of matrices of 8-bit floats that were divided by scales, which it multiplies by.
+
+    Args:
+        scale_a: Float32, alone or in a list: a number, or (m, 1) by ``ScalingType.RowWise``.
+        scale_recipe_a: What the scales belong to: ``TensorWise`` or ``RowWise``, the same for both matrices.
+        scale_b: A number, or (1, n).
+        swizzle_a: ``SwizzleType.NO_SWIZZLE``, if anything.
+        output_dtype: That of ``mat_a`` if None.
+        contraction_dim: Not used: rows of ``mat_a`` meet columns of ``mat_b``.
+        use_fast_accum: Not used: sums are float32.
+    """
+
+    def single(name: str, value: Any) -> Any:
+        values = value if isinstance(value, (list, tuple)) else [value]
+        if len(values) != 1:
+            raise ValueError(f"taeda.nn.functional.scaled_mm: there is one scale per matrix; got {len(values)} {name}")
+        return values[0]
+
+    recipes = {single("scale_recipe_a", scale_recipe_a), single("scale_recipe_b", scale_recipe_b)}
+    if recipes not in ({ScalingType.TensorWise}, {ScalingType.RowWise}):
+        raise ValueError(
+            "taeda.nn.functional.scaled_mm: both scale recipes must be TensorWise or both RowWise; got "
+            f"{scale_recipe_a} and {scale_recipe_b}"
+        )
+    scales = single("scale_a", scale_a), single("scale_b", scale_b)
+    return taeda._scaled_mm(mat_a, mat_b, *scales, bias=bias, out_dtype=output_dtype, use_fast_accum=use_fast_accum)
+
+
+def assert_int_or_pair(arg: Any, arg_name: str, message: str) -> None:
+    """Raises AssertionError unless ``arg`` is a number or two; ``message`` is a format that takes ``arg_name``."""
+    if not isinstance(arg, int) and len(arg) != 2:
+        raise AssertionError(message.format(arg_name))
