@@ -30,7 +30,7 @@ _REASONS = {
     ),
     "sparse tensors come later": (
         ".*sparse.* .*Sparse.* coalesce is_coalesced .*_indices .*indices_copy indices values values_copy dense_dim "
-        "to_dense .*smm spmm saddmm sspaddmm"
+        "to_dense .*smm spmm saddmm sspaddmm hspmm native_norm"
     ),
     "quantised tensors come later": (
         ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
@@ -40,12 +40,19 @@ _REASONS = {
     "of another library or device": (
         ".*(cudnn|miopen|mkldnn|mps|xpu|ipu|mtia|hpu|xla|cuda|[sS]tream).* Event is_distributed .*Accelerator.*"
     ),
+    "only for CUDA in PyTorch": (
+        "batch_norm_stats batch_norm_elemt batch_norm_gather_stats.* batch_norm_backward_.* scaled_grouped_mm "
+        ".*flash_attention_impls?"
+    ),
     "symbolic shapes come with the compiler": "[sS]ym.*",
     "the compiler and its graphs come later": (
         ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
-        "optimize_for.* register_vmap .*triton.*"
+        "optimize_for.* register_vmap .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir parse_schema "
+        "unify_type_list functionalize"
     ),
-    "a prototype in PyTorch": ".*masked_tensor MaskedTensor",
+    "a prototype in PyTorch": ".*masked_tensor MaskedTensor index",
+    "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
+    "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",
     "data pipes are frozen in PyTorch and not planned": (
         ".*(DataPipe|datapipe|DataChunk|runtime_validation|argument_validation|determinis).*"
     ),

@@ -81,25 +81,38 @@ ScatterGradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, co
   return {share, ops::gather(share, dim, index)};
 }
 
-// The product of the others: by division where nothing is zero; where one factor is, it alone has a gradient.
+// The factors that one result is the product of, as every one of them sees them.
+struct Factors {
+  Tensor rest;    // the product of those that are not zero
+  Tensor zeros;   // how many are
+  Tensor nought;  // their sum: 0, with the gradient that the product has through them
+  Factors at(int64_t dim, const Tensor& index) const {
+    return {ops::gather(rest, dim, index), ops::gather(zeros, dim, index), ops::gather(nought, dim, index)};
+  }
+};
+
+// The product of the others, by division where they are not zero; what is 0 here still has a derivative.
+Tensor product_of_others(const Tensor& factor, const Tensor& is_zero, const Factors& all) {
+  Tensor quotient = ops::div(all.rest, ops::masked_fill(factor, is_zero, Scalar(1)));
+  Tensor of_one = ops::where(is_zero, all.rest, ops::mul(all.nought, quotient));
+  Tensor of_two = ops::mul(ops::sub(all.nought, factor), all.rest);
+  Tensor both = ops::logical_and(is_zero, ops::eq(all.zeros, Scalar(2)));
+  Tensor with_zeros = ops::where(ops::eq(all.zeros, Scalar(1)), of_one, ops::where(both, of_two, Scalar(0)));
+  return ops::where(ops::eq(all.zeros, Scalar(0)), quotient, with_zeros);
+}
+
 ScatterGradients of_product(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
-                            const Tensor& part, bool include_self, const Tensor& result) {
-  Tensor zero = ops::eq(part, Scalar(0));
-  Tensor zeros_here = ops::scatter_add(ops::zeros_like(self), dim, index, ops::_to_copy(zero, self.dtype()));
-  Tensor self_zero = ops::eq(self, Scalar(0));
-  if (include_self) zeros_here = ops::add(zeros_here, ops::_to_copy(self_zero, self.dtype()));
-  Tensor one_factor = ops::masked_fill(part, zero, Scalar(1));
-  Tensor base = include_self ? ops::masked_fill(self, self_zero, Scalar(1)) : self;
-  Tensor without_zeros = ops::scatter_reduce(base, dim, index, one_factor, "prod", include_self);
-  auto gradient = [&](const Tensor& factor, const Tensor& is_zero, const Tensor& whole, const Tensor& rest,
-                      const Tensor& zeros, const Tensor& g) {
-    Tensor alone = ops::logical_and(is_zero, ops::eq(zeros, Scalar(1)));
-    Tensor quotient = ops::div(ops::mul(g, whole), ops::masked_fill(factor, is_zero, Scalar(1)));
-    return ops::where(alone, ops::mul(g, rest), ops::masked_fill(quotient, is_zero, Scalar(0)));
-  };
-  auto at = [&](const Tensor& t) { return ops::gather(t, dim, index); };
-  return {gradient(self, self_zero, result, without_zeros, zeros_here, grad),
-          gradient(part, zero, at(result), at(without_zeros), at(zeros_here), at(grad))};
+                            const Tensor& part, bool include_self) {
+  Tensor zero = ops::eq(part, Scalar(0)), self_zero = ops::eq(self, Scalar(0));
+  Tensor start = include_self ? self_zero : ops::zeros_like(self_zero);
+  auto sum = [&](const Tensor& a, const Tensor& b) { return ops::scatter_add(a, dim, index, b); };
+  Factors all;
+  all.zeros = sum(ops::_to_copy(start, self.dtype()), ops::_to_copy(zero, self.dtype()));
+  all.nought = sum(ops::where(start, self, Scalar(0)), ops::where(zero, part, Scalar(0)));
+  all.rest = ops::scatter_reduce(ops::masked_fill(self, self_zero, Scalar(1)), dim, index,
+                                 ops::masked_fill(part, zero, Scalar(1)), "prod", include_self);
+  Tensor of_self = include_self ? ops::mul(grad, product_of_others(self, self_zero, all)) : grad;
+  return {of_self, ops::mul(ops::gather(grad, dim, index), product_of_others(part, zero, all.at(dim, index)))};
 }
 
 ScatterGradients of_extreme(const Tensor& grad, const Tensor& self, int64_t dim, const Tensor& index,
@@ -126,7 +139,7 @@ std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, c
   else if (reduce == "mean")
     g = of_mean(grad, self, dim, index, part, include_self);
   else if (reduce == "prod" || reduce == "multiply")
-    g = of_product(grad, self, dim, index, part, include_self, result);
+    g = of_product(grad, self, dim, index, part, include_self);
   else
     g = of_extreme(grad, self, dim, index, part, result);
   if (!include_self && index.numel()) g.self = ops::scatter(g.self, dim, index, Scalar(0));

@@ -175,6 +175,7 @@ bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_
              PyObject*& out_object) {
   static PyObject* const out_name = intern("out");
   has_out = false;
+  if (!overload.params.empty() && overload.params.back().names[0] == out_name) return true;  // a list: a parameter
   for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
     if (!is_same(PyTuple_GET_ITEM(attempt.names, k), out_name)) continue;
     ++used_keywords;

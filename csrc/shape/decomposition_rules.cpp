@@ -90,7 +90,11 @@ std::tuple<Spec, Spec> solve(const Tensor& A, const Tensor& B, bool left, bool) 
     TAEDA_CHECK(left, "left=False needs matrices on both sides; got B of shape ", B.sizes());
     check_system(A, B, B.sizes().back());
     Dims batch = B.dim() == 1 ? Dims(batch_of(A)) : Dims(B.sizes().first(B.dim() - 1));
-    return {vectors(batch, A.size(-1), A.dtype()), Spec{batch_of(A), DType::Int32}};
+    // Several vectors lie as the rows of a matrix by columns.
+    Spec result = batch.size() == 0 ? vectors(batch, A.size(-1), A.dtype())
+                                    : by_columns(IntList(batch).first(batch.size() - 1), batch[batch.size() - 1],
+                                                 A.size(-1), A.dtype());
+    return {result, Spec{batch_of(A), DType::Int32}};
   }
   check_system(A, B, B.size(left ? -2 : -1));
   Dims batch = broadcast_sizes(batch_of(A), batch_of(B));

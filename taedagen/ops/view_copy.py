@@ -61,3 +61,23 @@ for _view, _overload, _arguments in (
     ("view_as_real", "", ""),
 ):
     _copied(_view, _overload, _arguments)
+
+
+# With a list as out=, nothing is returned.
+
+
+@composite("split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()",
+           files="view_copy")  # fmt: skip
+def split_copy(self, split_size, dim, out):
+    """Copies what ``split`` shows into the tensors of ``out``."""
+
+
+@composite("split_with_sizes_copy.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> ()",
+           files="view_copy")  # fmt: skip
+def split_with_sizes_copy(self, split_sizes, dim, out):
+    """Copies what ``split_with_sizes`` shows into the tensors of ``out``."""
+
+
+@composite("unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()", files="view_copy")
+def unbind_copy(self, dim, out):
+    """Copies what ``unbind`` shows into the tensors of ``out``."""

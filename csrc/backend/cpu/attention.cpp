@@ -110,6 +110,8 @@ void backward(const Attention<T>& a, const Tensor& grad, const Tensor& output, c
               const Tensor& to_query, const Tensor& to_key, const Tensor& to_value) {
   Heads<T> g(grad), o(output), gq(to_query), gk(to_key), gv(to_value);
   for (const auto* t : {&gq, &gk, &gv}) ops::zero_(t->tensor);
+  // The sum of p * dp is that of grad * output, which is shorter; but not where the output was rounded.
+  const bool is_exact = output.dtype() == dtype_of<T>;
   parallel_for(0, a.heads, 1, [&](int64_t begin, int64_t end) {
     std::unique_ptr<T[]> buffer(new T[2 * a.block * a.keys]);
     T *p = buffer.get(), *dp = p + a.block * a.keys;
@@ -123,8 +125,9 @@ void backward(const Attention<T>& a, const Tensor& grad, const Tensor& output, c
                   true);
         a.product(rows, count, a.value_width, g.at(head, from), g.row(), 1, a.v.at(head, 0), 1, a.v.row(), dp, count, 1,
                   false);
-        for (int64_t i = 0; i < rows; ++i) {  // dp = p * (dp - sum(p * dp)), where the sum is that of grad * output
-          T sum = row_kernels<T>().dot(g.at(head, from + i), o.at(head, from + i), a.value_width);
+        for (int64_t i = 0; i < rows; ++i) {  // dp = p * (dp - sum(p * dp))
+          T sum = is_exact ? row_kernels<T>().dot(g.at(head, from + i), o.at(head, from + i), a.value_width)
+                           : row_kernels<T>().dot(p + i * count, dp + i * count, count);
           row_kernels<T>().affine(dp + i * count, dp + i * count, count, 1, -sum);
           row_kernels<T>().multiply(p + i * count, dp + i * count, count);
         }

@@ -60,7 +60,7 @@ void pivots_to_permutation(const Tensor& given, int64_t rows, const Tensor& out)
 void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_errors, const Tensor& result,
                      const Tensor& info) {
   bool vectors = shape::is_vector_side(A, B);
-  Tensor x = vectors ? ops::unsqueeze(result, -1) : result;
+  Tensor x = vectors ? ops::contiguous(ops::unsqueeze(result, -1)) : result;  // one column each
   ops::copy_(x, vectors ? ops::unsqueeze(B, -1) : B);
   Tensor factors = copy_by_columns(A);
   Tensor pivots = new_tensor(A.sizes().first(A.dim() - 1), DType::Int32);
@@ -83,6 +83,7 @@ void linalg_solve_ex(const Tensor& A, const Tensor& B, bool left, bool check_err
       getrs(left ? "N" : "T", &n, &rhs, a[at], &lda, pivots.data<int>() + at * n, b[i], &lda, &status, kOne);
     });
   });
+  if (x.data() != result.data()) ops::copy_(ops::unsqueeze(result, -1), x);
   if (check_errors) check_info(info, "A is singular: a pivot is zero");
 }
 
