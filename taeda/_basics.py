@@ -175,7 +175,7 @@ def is_signed(input: Any) -> bool:
 
 
 def is_conj(input: Any) -> bool:
-    """Whether ``input`` is a conjugate that is not carried out yet: never, conjugates are computed at once."""
+    """Whether ``input`` is a conjugate that is computed only when it is read."""
     return input.is_conj()
 
 
@@ -185,7 +185,7 @@ def is_inference(input: Any) -> bool:
 
 
 def is_neg(input: Any) -> bool:
-    """Whether ``input`` is a negation that is not carried out yet: never, negations are computed at once."""
+    """Whether ``input`` is a negative that is computed only when it is read."""
     return input.is_neg()
 
 

@@ -19,7 +19,8 @@ Row = tuple[str, str, str]  # what the hop is, its name, its place
 _LAYERS = {
     "Autograd": "records for backward", "InplaceOrView": "counts writes, tracks views", "Autocast": "chooses the dtype",
     "Dense": "computes", "Everywhere": "computes, on any device", "Composite": "calls other ops",
-    "registered": "registered at run time", "fallback": "fallback registered at run time",
+    "Lazy": "conjugates, negates first", "registered": "registered at run time",
+    "fallback": "fallback registered at run time",
 }  # fmt: skip
 
 

@@ -59,7 +59,7 @@ class Tensor(_C.TensorBase):
             return memo[id(self)]
         from copy import deepcopy
 
-        if self._python_dispatch:  # its class knows what it is made of
+        if self._python_dispatch or self.is_conj() or self.is_neg():  # its class knows what it is made of
             copy = self.detach().clone()
         else:
             storage = self.untyped_storage()
@@ -78,7 +78,7 @@ class Tensor(_C.TensorBase):
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        from taeda._utils import rebuild_tensor, rebuild_with_state
+        from taeda._utils import bits, rebuild_tensor, rebuild_with_state
 
         storage: Any = None if self.is_meta else self.untyped_storage()
         if self.is_cpu and sys._getframe(1).f_globals.get("__name__") == "multiprocessing.reduction":
@@ -93,6 +93,7 @@ class Tensor(_C.TensorBase):
             tuple(self.size()),
             self.stride(),
             self.requires_grad,
+            *bits(self),
         )
         if type(self) is Tensor and not self.__dict__:
             return rebuild_tensor, arguments

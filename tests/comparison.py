@@ -34,7 +34,8 @@ def numpy_of(tensor: Any) -> np.ndarray:
     tensor = tensor.detach()
     if str(tensor.dtype) == "torch.bfloat16":
         tensor = tensor.float()
-    return tensor.resolve_conj().numpy().copy() if tensor.is_complex() else tensor.numpy().copy()
+    tensor = tensor.resolve_conj().resolve_neg()
+    return tensor.numpy().copy()
 
 
 def differ(got: Any, wanted: Any, *, strides: bool = True, values: bool = True, up_to_sign: bool = False,

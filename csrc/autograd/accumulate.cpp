@@ -64,9 +64,7 @@ bool lies_as(const Tensor& grad, const Tensor& t) {
 }
 
 bool can_steal(const Tensor& grad, const Tensor& t) {
-  if (grad->use_count() != 1 || grad->layout() != Layout::Strided || !grad->storage() || grad->is_conj() ||
-      grad->is_neg())
-    return false;
+  if (grad->use_count() != 1 || grad->layout() != Layout::Strided || !grad->storage() || grad->is_lazy()) return false;
   // A view made during the pass holds its base; the memory is still ours alone if nobody else does.
   int64_t owners = 1;
   Tensor base = grad->is_view() ? base_of(grad) : Tensor();

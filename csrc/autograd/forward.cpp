@@ -53,8 +53,9 @@ Tensor own_tangent(const Tensor& t, int level) {
 }
 
 bool same_sizes(const Tensor& a, const Tensor& b) { return std::ranges::equal(a.sizes(), b.sizes()); }
+bool same_bits(const Tensor& a, const Tensor& b) { return ((a.keys() ^ b.keys()) & kLazyKeys).empty(); }
 bool same_geometry(const Tensor& a, const Tensor& b) {
-  return same_sizes(a, b) && std::ranges::equal(a.strides(), b.strides());
+  return same_sizes(a, b) && std::ranges::equal(a.strides(), b.strides()) && same_bits(a, b);
 }
 bool is_spread(const Tensor& t) {  // some element appears at several indices
   for (int64_t d = 0; d < t.dim(); ++d)
@@ -63,8 +64,10 @@ bool is_spread(const Tensor& t) {  // some element appears at several indices
 }
 
 Tensor zeros_laid_out_as(const Tensor& t, DType dtype) {
-  Tensor zeros = new_tensor_strided(t.sizes(), t.strides(), dtype, t.device());
+  Tensor zeros = is_spread(t) ? new_tensor(t.sizes(), dtype, t.device())
+                              : new_tensor_strided(t.sizes(), t.strides(), dtype, t.device());
   ops::zero_(zeros);
+  zeros->set_keys(zeros.keys() | (t.keys() & kLazyKeys));  // views of one are to be views of the other
   return zeros;
 }
 
@@ -244,7 +247,7 @@ void fail_forward(const char* function) {
 
 Tensor laid_out_tangent(const Tensor& t, int level) {
   Tensor own = tangent(t, level);
-  if (std::ranges::equal(own.strides(), t.strides()) || is_spread(t)) return own;
+  if (same_bits(own, t) && (std::ranges::equal(own.strides(), t.strides()) || is_spread(t))) return own;
   Tensor laid_out = zeros_laid_out_as(t, own.dtype());
   ops::copy_(laid_out, own);
   set_tangent(t, laid_out, level);

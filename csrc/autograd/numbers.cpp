@@ -27,7 +27,7 @@ void fill_undefined(std::span<Tensor> grads, std::span<const InputMetadata> meta
 
 Tensor scaled_by(const Tensor& t, const Scalar& factor) { return ops::mul(t, factor); }
 
-Tensor conj_of_complex(const Tensor& t) { return ops::conj(t); }
+Tensor conj_of_complex(const Tensor& t) { return ops::_conj_physical(t); }
 
 Tensor number_tensor(const Scalar& value) {
   Tensor result = new_tensor({}, value.natural_dtype());

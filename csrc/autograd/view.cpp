@@ -42,6 +42,7 @@ struct CopySlices final : Node {
   InputMetadata base_;
   std::vector<int64_t> base_strides_;
   int64_t base_offset_;
+  KeySet base_bits_;
   Ref<Replay> view_;
   Ref<Node> inner_;
 
@@ -49,6 +50,7 @@ struct CopySlices final : Node {
       : base_(base),
         base_strides_(base.strides().begin(), base.strides().end()),
         base_offset_(base.storage_offset()),
+        base_bits_(base.keys() & kLazyKeys),
         view_(meta_of(view)->view->replay),
         inner_(std::move(inner)) {
     if (!view_) view_ = make_replay(StridedView(base, view));
@@ -63,6 +65,7 @@ struct CopySlices final : Node {
   void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override {
     if (!grads[0].defined()) return;
     Tensor whole = new_tensor_strided(base_.shape(), base_strides_, grads[0].dtype(), grads[0].device());
+    whole->set_keys(whole.keys() | base_bits_);
     arithmetic::copy(whole, grads[0]);
     Tensor slice = view_->run(whole);
     Tensor slice_grad = arithmetic::clone(slice);
@@ -152,7 +155,10 @@ void rebase_view(const Tensor& view, Ref<Node> node) {
 
 Tensor result_of_copy(const Tensor& data, Node& copy) {
   auto& node = static_cast<CopySlices&>(copy);
-  Tensor base = new_alias(data, node.base_.shape(), node.base_strides_, node.base_offset_);
+  Tensor base(data->shallow_copy());
+  base->set_dtype(node.base_.dtype);
+  base->set_keys((data.keys() - kLazyKeys) | node.base_bits_);
+  base->set_geometry(node.base_.shape(), node.base_strides_, node.base_offset_);
   set_gradient_edge(base, Edge(Ref<Node>(&node), 0));
   return node.view_->run(base);
 }

@@ -28,7 +28,10 @@ Tensor nonzero_of(const Tensor& z, const Tensor& is_zero) { return ops::masked_f
 
 Tensor nan_to_num(const Tensor& self, std::optional<double> nan, std::optional<double> posinf,
                   std::optional<double> neginf) {
-  if (is_complex(self.dtype())) return ops::view_as_complex(nan_to_num(ops::view_as_real(self), nan, posinf, neginf));
+  if (is_complex(self.dtype())) {
+    Tensor parts = ops::view_as_real(ops::resolve_conj(self));
+    return ops::view_as_complex(nan_to_num(parts, nan, posinf, neginf));
+  }
   if (!is_floating(self.dtype())) return ops::clone(self);
   double end = largest(self.dtype());
   return ops::_nan_to_num(self, nan.value_or(0), posinf.value_or(end), neginf.value_or(-end));

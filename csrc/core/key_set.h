@@ -52,6 +52,7 @@ class KeySet {
   constexpr KeySet operator|(KeySet other) const { return KeySet(bits_ | other.bits_); }
   constexpr KeySet operator&(KeySet other) const { return KeySet(bits_ & other.bits_); }
   constexpr KeySet operator-(KeySet other) const { return KeySet(bits_ & ~other.bits_); }
+  constexpr KeySet operator^(KeySet other) const { return KeySet(bits_ ^ other.bits_); }
   constexpr bool has(Functionality f) const { return bits_ >> (kBackendBits + static_cast<int>(f)) & 1; }
   constexpr bool has(DeviceType backend) const { return bits_ >> static_cast<int>(backend) & 1; }
   constexpr bool empty() const { return bits_ == 0; }
@@ -104,6 +105,8 @@ inline int slot_of(KeySet keys) { return slot_of(keys.top(), keys.backend()); }
 constexpr int kFirstLayerSlot = kSlotTable.first[static_cast<int>(Functionality::TransformBack)];
 
 constexpr KeySet kAutogradKeys = KeySet(Functionality::ADInplaceOrView) | KeySet(Functionality::Autograd);
+// What a tensor's elements still have to go through before they are its values (dispatch/op.h).
+constexpr KeySet kLazyKeys = KeySet(Functionality::Conjugate) | KeySet(Functionality::Negative);
 // A strided tensor on this backend, as made outside inference mode.
 constexpr KeySet dense_keys(DeviceType backend) {
   return KeySet(backend) | Functionality::Dense | kAutogradKeys | Functionality::Autocast;

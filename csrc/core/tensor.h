@@ -91,6 +91,7 @@ class TAEDA_API TensorImpl : public RefCounted {
   virtual Layout layout() const { return Layout::Strided; }
   bool is_conj() const { return keys_.has(Functionality::Conjugate); }
   bool is_neg() const { return keys_.has(Functionality::Negative); }
+  bool is_lazy() const { return !(keys_ & kLazyKeys).empty(); }  // conjugated or negated
   bool is_inference() const { return !keys_.has(Functionality::ADInplaceOrView); }
   bool is_wrapped_number() const { return wrapped_number_; }  // a number inside a composite; promotes by category
   void set_wrapped_number(bool value) { wrapped_number_ = value; }

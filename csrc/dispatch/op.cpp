@@ -67,6 +67,7 @@ class Search {
     else if (f == Functionality::Autocast)
       found = fixed(KernelKind::Autocast, kLayerBit);
     if (!found && fallbacks_[index]) found = encode(*fallbacks_[index]);
+    if (!found && kLazyKeys.has(f) && reads_elements()) found = encode(lazy_kernel);
     return found || holds_data(f) ? found : kPass;
   }
 
@@ -91,6 +92,14 @@ class Search {
     for (int f = 0; holds_data(static_cast<Functionality>(f)); ++f)
       if (registered(slot_of(static_cast<Functionality>(f), backend))) return true;
     return dense(backend) || registered(kCompositeExplicitSlot) || fixed(KernelKind::Everywhere);
+  }
+
+  // By itself: views show the same elements, and a composite leaves them to its parts.
+  bool reads_elements() const {
+    if (info_.tags & (kViewOp | kGeometryOnly)) return false;
+    for (int backend = 0; backend < kDeviceTypes; ++backend)
+      if (has_own_kernel(static_cast<DeviceType>(backend))) return true;
+    return !composite();
   }
 
   uintptr_t composite() const {

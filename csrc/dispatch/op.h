@@ -81,9 +81,9 @@ struct OpInfo {
   uint8_t kernel_count;
   uint8_t out_count;        // trailing out parameters
   uint8_t returns_mutable;  // the results are the mutable arguments (in-place, out)
-  uint8_t tags;             // OpTag bits
+  uint16_t tags;            // OpTag bits
 };
-enum OpTag : uint8_t {
+enum OpTag : uint16_t {
   kNondeterministicSeeded = 1,
   kViewOp = 2,
   kInplaceOp = 4,
@@ -92,6 +92,7 @@ enum OpTag : uint8_t {
   kTensorListReturn = 32,
   kPointwise = 64,
   kReduction = 128,
+  kGeometryOnly = 256  // neither reads nor writes elements of its tensors
 };
 
 // A kernel that was registered at run time.
@@ -180,6 +181,10 @@ TAEDA_API void add_family(OpFamily* family);
 // Ops that are defined at run time. They are never freed, as others may hold them; a removed one is not found any more.
 TAEDA_API void add_op(const Op* op);  // RuntimeError if the name is taken
 TAEDA_API void remove_op(const Op* op);
+
+// What an op does about lazily conjugated or negated tensors, unless that is a matter of its parts or of geometry. It
+// calls other ops, so it is defined where layers are (autograd/lazy.cpp).
+TAEDA_API extern const Kernel lazy_kernel;
 
 // Runs instead of an absent kernel for a whole (functionality, backend), e.g. a device's CPU fallback.
 TAEDA_API void set_fallback(int slot_index, std::shared_ptr<Kernel> kernel);

@@ -301,7 +301,8 @@ Value default_value(const Param& param) {
 
 DefinedOp::DefinedOp(Schema schema, std::string text, std::string file, int line)
     : schema_(std::move(schema)), text_(std::move(text)), file_(std::move(file)), info_{}, op_(info_) {
-  uint8_t out_count = 0, tags = 0;
+  uint8_t out_count = 0;
+  uint16_t tags = 0;
   bool returns_mutable = !schema_.returns.empty();
   for (const SchemaReturn& result : schema_.returns) {
     returns_mutable = returns_mutable && result.type.is_mutable;

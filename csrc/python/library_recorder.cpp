@@ -27,7 +27,8 @@ std::shared_ptr<Kernel> find_registered(const Op& op, int index, uintptr_t slot)
 }
 
 // (op, "CPU", kind, where): the kernel that fills a slot. `kind` is "Dense", "Autograd", ... for a built-in one, and
-// "registered" or "fallback" for one that came at run time, which alone has a `where`.
+// "Lazy" for the one of conjugates and negatives, "registered" or "fallback" for one that came at run time: these have
+// a `where`.
 PyObject* describe(const Op& op, int index, uintptr_t slot) {
   Owned object(op_object(op));
   std::string key = dispatch_key_name(index);
@@ -36,6 +37,8 @@ PyObject* describe(const Op& op, int index, uintptr_t slot) {
     if (!(slot & kBoxedBit) && kernel.function == reinterpret_cast<void*>(slot & ~kSlotBits))
       return check(Py_BuildValue("Ossz", object.get(), key.c_str(), kind_name(kernel.kind), nullptr));
   }
+  if (slot == (reinterpret_cast<uintptr_t>(&lazy_kernel) | kBoxedBit))
+    return check(Py_BuildValue("Osss", object.get(), key.c_str(), "Lazy", lazy_kernel.where.c_str()));
   std::shared_ptr<Kernel> kernel = find_registered(op, index, slot);
   const char* kind = kernel && kernel == fallback_at(index) ? "fallback" : "registered";
   return check(Py_BuildValue("Ossz", object.get(), key.c_str(), kind, kernel ? kernel->where.c_str() : ""));

@@ -1,4 +1,5 @@
 // Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
+#include "api/complex_numbers.h"
 #include "api/copy.h"
 #include "api/view.h"
 #include "autograd/meta.h"
@@ -147,7 +148,7 @@ void fill_hooks() {
   hooks.to_device = [](const Tensor& t, Device device) {
     return t.device() == device ? t : ops::_to_copy(t, std::nullopt, std::nullopt, device);
   };
-  hooks.resolve = [](const Tensor& t) { return t; };
+  hooks.resolve = [](const Tensor& t) { return ops::resolve_neg(ops::resolve_conj(t)); };
   hooks.clone = [](const Tensor& t) { return ops::clone(t); };
   hooks.detach = [](const Tensor& t) { return ops::detach(t); };
   hooks.alias = [](const Tensor& t) { return ops::alias(t); };

@@ -147,8 +147,9 @@ PyObject* is_set_to(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
   read_arguments(kNames, 1, args, count, names, &other);
   TAEDA_CHECK_TYPE(is_tensor(other), "'tensor' must be a tensor; got ", Py_TYPE(other)->tp_name);
   const Tensor &a = unwrap(self), &b = unwrap(other);
-  return to_python(a->storage() == b->storage() && a.storage_offset() == b.storage_offset() &&
-                   std::ranges::equal(a.sizes(), b.sizes()) && std::ranges::equal(a.strides(), b.strides()));
+  return to_python(a->is_conj() == b->is_conj() && a->is_neg() == b->is_neg() && a->storage() == b->storage() &&
+                   a.storage_offset() == b.storage_offset() && std::ranges::equal(a.sizes(), b.sizes()) &&
+                   std::ranges::equal(a.strides(), b.strides()));
 }
 PyObject* cdata(const Tensor& t) { return PyLong_FromVoidPtr(t.impl()); }
 PyObject* use_count(PyObject* self) { return to_python(unwrap(self)->use_count()); }

@@ -24,6 +24,7 @@ Tensor alias(const Tensor& base, const View& view) {
   if (view.dtype == DType::Undefined) return new_alias(base, view.sizes, view.strides, view.offset);
   Ref<TensorImpl> impl = base->shallow_copy();  // the rule made sure that it stays inside the storage
   impl->set_dtype(view.dtype);
+  if (view.toggled != Functionality::Count) impl->set_keys(impl->keys() ^ view.toggled);
   impl->set_geometry(view.sizes, view.strides, view.offset);
   return Tensor(std::move(impl));
 }

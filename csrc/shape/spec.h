@@ -76,6 +76,8 @@ struct View {
   Dims strides;
   int64_t offset;
   DType dtype = DType::Undefined;  // Undefined: the same
+  // Given with a dtype: what the view has if its base lacks it, and the other way round. Count: nothing.
+  Functionality toggled = Functionality::Count;
 };
 
 TAEDA_API Tensor make(const Spec& spec, Device device);

@@ -139,6 +139,8 @@ int64_t rescaled(const Tensor& self, int64_t from, DType dtype, const char* what
 }  // namespace
 
 View view(const Tensor& self, DType dtype) {
+  TAEDA_CHECK(!self->is_lazy(), "a tensor that is lazily conjugated or negated cannot be viewed as ", dtype,
+              "; use resolve_conj() or resolve_neg() first");
   View result = same(self);
   result.dtype = dtype;
   if (itemsize(dtype) == self.itemsize()) return result;
@@ -315,8 +317,26 @@ int64_t chunk_size(const Tensor& self, int64_t chunks, int64_t dim) {
   return size / chunks + (size % chunks != 0);
 }
 
+View conjugated(const Tensor& self) {
+  TAEDA_CHECK(is_complex(self.dtype()), "takes complex numbers; got ", self.dtype());
+  View result = same(self);
+  result.dtype = self.dtype();
+  result.toggled = Functionality::Conjugate;
+  return result;
+}
+
+View negated(const Tensor& self) {
+  View result = same(self);
+  result.dtype = self.dtype();
+  result.toggled = Functionality::Negative;
+  return result;
+}
+
 View view_as_real(const Tensor& self) {
   TAEDA_CHECK(is_complex(self.dtype()), "takes complex numbers; got ", self.dtype());
+  TAEDA_CHECK(!self->is_conj(),
+              "the tensor is lazily conjugated, so its memory holds no such pairs; use "
+              "view_as_real(t.resolve_conj())");
   View result{self.sizes(), {}, 2 * self.storage_offset(), to_real(self.dtype())};
   for (int64_t stride : self.strides()) result.strides.push_back(2 * stride);
   result.sizes.push_back(2);

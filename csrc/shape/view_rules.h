@@ -24,6 +24,8 @@ View unfold(const Tensor& self, int64_t dim, int64_t size, int64_t step);
 std::vector<View> unbind(const Tensor& self, int64_t dim);
 std::vector<View> split(const Tensor& self, int64_t split_size, int64_t dim);
 std::vector<View> split_with_sizes(const Tensor& self, IntList split_sizes, int64_t dim);
+View conjugated(const Tensor& self);
+View negated(const Tensor& self);
 View view_as_real(const Tensor& self);
 View view_as_complex(const Tensor& self);
 Spec clone(const Tensor& self, std::optional<MemoryFormat> format);

@@ -6,6 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._utils import with_bits
 
 _INT64_END = 2**63
 _MOST_DIMS = 64
@@ -94,9 +95,7 @@ def tensor_v3(
 def _with_bits(tensor: Tensor, bits: Any) -> Tensor:
     if not isinstance(bits, dict):
         return tensor
-    if bits.get("conj"):
-        tensor = tensor.conj()
-    return tensor.neg() if bits.get("neg") else tensor  # negation is never put off here
+    return with_bits(tensor, bool(bits.get("conj")), bool(bits.get("neg")))
 
 
 def meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:

@@ -11,7 +11,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda._C import UntypedStorage
-from taeda._utils import rebuild_tensor
+from taeda._utils import bits, rebuild_tensor
 
 from . import _files
 from .connection import carried
@@ -136,7 +136,7 @@ def reduce_tensor(tensor: Tensor) -> Any:
     _check_leaf(tensor)
     if type(tensor) is not Tensor or tensor.__dict__ or tensor.is_meta:
         return tensor.__reduce_ex__(2)
-    geometry = tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad
+    geometry = tensor.storage_offset(), tuple(tensor.size()), tensor.stride(), tensor.requires_grad, *bits(tensor)
     return rebuild_tensor, (tensor.untyped_storage(), tensor.dtype, *geometry)
 
 

@@ -133,6 +133,7 @@ TABLE: dict[str, list[Sample]] = {
     "lift_fresh": [S(f(2))],
     # complex numbers
     **{name: [S(f(2, 3), f(2, 3)), S(f(2, 1), f(3))] for name in ("complex",)},
+    **{name: [S(f(2, 3, dtype="complex128")), S(f(2, dtype="complex64"))] for name in ("_conj", "_conj_copy")},
     "polar": [S(f(2, 3, low=0.2), f(2, 3))], "view_as_real": [S(f(2, 3, dtype="complex128"))],
     "view_as_complex": [S(f(3, 2)), S(f(3, 3))], "imag": [S(f(2, 3, dtype="complex128")), S(f(2))],
     # joining and cutting

@@ -144,6 +144,8 @@ class Plan:
             tags.append("kDataDependent")
         if op.declaration.kind in ("pointwise", "reduction"):
             tags.append(f"k{op.declaration.kind.capitalize()}")
+        if op.declaration.options.get("geometry_only"):
+            tags.append("kGeometryOnly")
         return tags
 
     def kernel_headers(self, family: Family) -> list[str]:

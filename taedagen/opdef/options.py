@@ -33,6 +33,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "shape": (("view", "kernel"), "the shape rule, a function of csrc/shape; 'dynamic' where only the data tell"),
     "files": (("kernel", "composite"), "where it is written by hand: csrc/{backend/*,composite}/<files>.cpp"),
     "everywhere": (("kernel",), "one function serves all backends"),
+    "geometry_only": (("kernel",), "no element of its tensors is read or written, so lazy conjugates come as they are"),
     "explicit": (("composite",), "autograd does not look inside"),
     "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
     "out_overload": (KINDS, "the out= form's overload name, where it does not follow from the schema's own"),

@@ -19,19 +19,43 @@ def conj_physical(self):
     """The complex conjugates; real tensors come back as they are."""
 
 
+# --- what is computed only when somebody reads it: a view over the same memory says that it holds the conjugates, or
+# the negatives, of its elements
+
+
+@view("_conj(Tensor(a) self) -> Tensor(a)", variants="function", shape="conjugated")
+def _conj(self):
+    """The complex conjugates, as a view; RuntimeError for a real tensor."""
+
+
+@_conj.backward
+def _(grad):
+    return {"self": op._conj(grad)}
+
+
+@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function", shape="negated")
+def _neg_view(self):
+    """The negatives, as a view."""
+
+
+@_neg_view.backward
+def _(grad):
+    return {"self": -grad}
+
+
 @composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
 def conj_(self):
-    """The complex conjugates; real tensors come back as they are."""
+    """The complex conjugates as a view, which computes them when they are read; a real tensor itself."""
 
 
 @composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
 def resolve_conj(self):
-    """``self``: conjugates are computed at once here, never left for later."""
+    """A copy whose memory holds the values if ``self`` is lazily conjugated, else ``self``."""
 
 
 @composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
 def resolve_neg(self):
-    """``self``: negatives are computed at once here, never left for later."""
+    """A copy whose memory holds the values if ``self`` is lazily negated, else ``self``."""
 
 
 @composite("positive(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")

@@ -82,6 +82,7 @@ def scalar_tensor(s, dtype, layout, device, pin_memory):
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
     everywhere=True,
+    geometry_only=True,
     files="create",
     not_differentiable=True,
 )
@@ -94,6 +95,7 @@ def empty_like(self, dtype, layout, device, pin_memory, memory_format):
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
     everywhere=True,
+    geometry_only=True,
     files="create",
     not_differentiable=True,
 )
@@ -106,6 +108,7 @@ def zeros_like(self, dtype, layout, device, pin_memory, memory_format):
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
     everywhere=True,
+    geometry_only=True,
     files="create",
     not_differentiable=True,
 )
@@ -118,6 +121,7 @@ def ones_like(self, dtype, layout, device, pin_memory, memory_format):
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
     everywhere=True,
+    geometry_only=True,
     files="create",
     not_differentiable=True,
 )

@@ -8,7 +8,13 @@ def reshape(self, shape):
     """A view of the shape where the strides allow it, else a copy; one size may be -1."""
 
 
-@kernel("_unsafe_view(Tensor self, SymInt[] size) -> Tensor", everywhere=True, files="reshape", unbound=True)
+@kernel(
+    "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
+    everywhere=True,
+    geometry_only=True,
+    files="reshape",
+    unbound=True,
+)
 def _unsafe_view(self, size):
     """A tensor that nobody else holds, under another shape: not tracked as a view."""
 

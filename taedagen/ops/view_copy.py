@@ -18,6 +18,8 @@ def contiguous_copies(tensors):
 
 # A detached copy is part of the graph all the same, as in PyTorch; and any layout can be copied into any shape.
 _SHOWS = {("detach", ""): "alias", ("view", ""): "reshape"}
+# These show the memory, so it must hold what the tensor shows.
+_OF_MEMORY = {("view", ".dtype"), ("view_as_real", "")}
 
 
 def _copied(view: str, overload: str, arguments: str) -> None:
@@ -27,8 +29,10 @@ def _copied(view: str, overload: str, arguments: str) -> None:
     names = parse_schema(text).names
     copies = "contiguous_copies" if several else "contiguous_copy"
 
-    def forward(*values: Any) -> Any:
-        return getattr(op, copies)(getattr(op, _SHOWS.get((view, overload), view))(*values))
+    def forward(self: Any, *values: Any) -> Any:
+        if (view, overload) in _OF_MEMORY:
+            self = op.resolve_neg(op.resolve_conj(self))
+        return getattr(op, copies)(getattr(op, _SHOWS.get((view, overload), view))(self, *values))
 
     text_of_function = f"lambda {', '.join(names)}: forward({', '.join(names)})"
     function = eval(compile(text_of_function, __file__, "eval"), {"forward": forward})  # of this file's family
@@ -37,6 +41,8 @@ def _copied(view: str, overload: str, arguments: str) -> None:
 
 
 for _view, _overload, _arguments in (
+    ("_conj", "", ""),
+    ("_neg_view", "", ""),
     ("alias", "", ""),
     ("as_strided", "", ", SymInt[] size, SymInt[] stride, SymInt? storage_offset=None"),
     ("detach", "", ""),

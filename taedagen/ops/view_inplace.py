@@ -7,6 +7,7 @@ from taedagen.opdef import *
     "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
     variants="method",
     everywhere=True,
+    geometry_only=True,
     files="view_inplace",
 )
 def transpose_(self, dim0, dim1):
@@ -18,7 +19,9 @@ def _(grad, dim0, dim1):
     return {"self": grad.transpose(dim0, dim1)}
 
 
-@kernel("t_(Tensor(a!) self) -> Tensor(a!)", variants="method", everywhere=True, files="view_inplace")
+@kernel(
+    "t_(Tensor(a!) self) -> Tensor(a!)", variants="method", everywhere=True, geometry_only=True, files="view_inplace"
+)
 def t_(self):
     """Transposes a matrix in place."""
 
@@ -28,7 +31,13 @@ def _(grad):
     return {"self": grad.t()}
 
 
-@kernel("squeeze_(Tensor(a!) self) -> Tensor(a!)", variants="method", everywhere=True, files="view_inplace")
+@kernel(
+    "squeeze_(Tensor(a!) self) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    geometry_only=True,
+    files="view_inplace",
+)
 def squeeze_(self):
     """Drops the dimensions of size 1 in place."""
 
@@ -39,7 +48,11 @@ def _(grad, self):
 
 
 @kernel(
-    "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)", variants="method", everywhere=True, files="view_inplace"
+    "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    geometry_only=True,
+    files="view_inplace",
 )
 def squeeze_dim_(self, dim):
     """Drops dimension ``dim`` in place where it has size 1."""
@@ -51,7 +64,11 @@ def _(grad, self):
 
 
 @kernel(
-    "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)", variants="method", everywhere=True, files="view_inplace"
+    "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    geometry_only=True,
+    files="view_inplace",
 )
 def squeeze_dims_(self, dim):
     """Drops those of the dimensions ``dim`` that have size 1 in place."""
@@ -62,7 +79,13 @@ def _(grad, self):
     return {"self": grad.reshape(self.sizes())}
 
 
-@kernel("unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)", variants="method", everywhere=True, files="view_inplace")
+@kernel(
+    "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    geometry_only=True,
+    files="view_inplace",
+)
 def unsqueeze_(self, dim):
     """Inserts a dimension of size 1 in place."""
 
@@ -76,6 +99,7 @@ def _(grad, dim):
     "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
     variants="function method",
     everywhere=True,
+    geometry_only=True,
     files="view_inplace",
 )
 def as_strided_(self, size, stride, storage_offset):
@@ -105,6 +129,7 @@ def swapdims_(self, dim0, dim1):
     "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     variants="method",
     everywhere=True,
+    geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
 )
@@ -125,6 +150,7 @@ def resize_as_(self, the_template, memory_format):
     "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
     variants="method",
     everywhere=True,
+    geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
 )
@@ -136,6 +162,7 @@ def set_(self, source):
     "set_(Tensor(a!) self) -> Tensor(a!)",
     variants="method",
     everywhere=True,
+    geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
 )
@@ -148,6 +175,7 @@ def set_empty_(self):
     "SymInt[] stride=[]) -> Tensor(a!)",
     variants="method",
     everywhere=True,
+    geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
 )

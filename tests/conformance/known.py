@@ -22,6 +22,7 @@ KNOWN: dict[str, str] = {
         ("torch _local_scalar_dense", "dtype _local_scalar_dense"),
         "PyTorch gives the first element of several; here several are an error, as for item, its caller",
     ),
+    "dtype _neg_view": "the negatives of truth values are a tensor that cannot be read, in PyTorch, too",
     "torch _standard_gamma_grad": "PyTorch resizes an output made like the smaller operand, so that the strides of its "
     "result depend on which operand is broadcast",
     "torch _weight_norm_interface": "PyTorch's kernel reads any layout as if it were contiguous; _weight_norm, its "
