@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-_CONJUGATE = "conjugates are computed at once here, never left for later as a view"
 _PIECES = "in pieces, PyTorch has no second gradient, as it documents; nor have we, but not in the same cases"
 _LISTS = "lists of tensors as `out` are not taken yet"
 _VECTORS = "a batch of solutions for vectors is a new tensor here, a transposed one in PyTorch"
 _PRODUCT = "the second gradient where one factor is zero lacks that of the other factors"
 
 KNOWN: dict[str, str] = {
-    "conj": _CONJUGATE,
-    "H": _CONJUGATE,
-    "mH": _CONJUGATE,
     "masked.logaddexp": "where both masks leave an element out, PyTorch's second gradient is NaN, here 0",
     "as_strided_scatter": "PyTorch's gradient for self is that of the elements written over (its gradcheck fails)",
     "nn.functional.linear_cross_entropy.chunked": _PIECES,
