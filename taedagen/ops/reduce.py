@@ -130,7 +130,9 @@ def _(grad, self, dim, keepdim):
     others, zeros = op.prod(rest, dim, True), op.sum(zero, dim, True)
     nought = op.sum(where(zero, self, 0), dim, True)  # 0, with the gradient of the factors that are
     single = where(zero, others, nought * others / rest)
-    slope = where(zeros == 0, others / rest, where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0)))
+    slope = where(
+        zeros == 0, others / rest, where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0))
+    )
     return {"self": op.unreduce(grad, self.sizes(), [dim], keepdim) * conj(slope)}
 
 
@@ -152,7 +154,9 @@ def _(grad, self):
     others, zeros = op.prod(rest), op.sum(zero)
     nought = op.sum(where(zero, self, 0))  # 0, with the gradient of the factors that are
     single = where(zero, others, nought * others / rest)
-    slope = where(zeros == 0, others / rest, where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0)))
+    slope = where(
+        zeros == 0, others / rest, where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0))
+    )
     return {"self": grad * conj(slope)}
 
 
