@@ -32,7 +32,7 @@ def flat(value: Any) -> list[Any]:
 
 def numpy_of(tensor: Any) -> np.ndarray:
     tensor = tensor.detach()
-    if str(tensor.dtype) == "torch.bfloat16":
+    if str(tensor.dtype) == "torch.bfloat16" or "float8" in str(tensor.dtype):
         tensor = tensor.float()
     tensor = tensor.resolve_conj().resolve_neg()
     return tensor.numpy().copy()

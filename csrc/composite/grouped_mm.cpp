@@ -86,11 +86,11 @@ Tensor _grouped_mm(const Tensor& self, const Tensor& mat2, const Tensor& offs, c
 
 Tensor _scaled_mm(const Tensor& self, const Tensor& mat2, const Tensor& scale_a, const Tensor& scale_b,
                   const Tensor& bias, const Tensor& scale_result, std::optional<DType> out_dtype, bool) {
-  TAEDA_CHECK(self.dim() == 2 && mat2.dim() == 2 && self.size(1) == mat2.size(0),
-              "self's rows and mat2's columns must be of one length; got shapes ", self.sizes(), " and ", mat2.sizes());
   for (const Tensor& t : {self, mat2})
     TAEDA_CHECK_VALUE(category(t.dtype()) == Category::Floating && t.itemsize() == 1,
                       "the matrices must be of 8-bit floats; got ", t.dtype());
+  TAEDA_CHECK(self.dim() == 2 && mat2.dim() == 2 && self.size(1) == mat2.size(0),
+              "self's rows and mat2's columns must be of one length; got shapes ", self.sizes(), " and ", mat2.sizes());
   for (const Tensor& t : {scale_a, scale_b})
     TAEDA_CHECK_VALUE(t.dtype() == DType::Float32, "the scales must be float32; got ", t.dtype());
   const int64_t rows = self.size(0), columns = mat2.size(1);

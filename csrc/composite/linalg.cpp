@@ -53,8 +53,8 @@ Tensor mm_backward_right(const Tensor& grad, const Tensor& self, IntList sizes, 
   return ops::mm(ops::adjoint(self), grad);
 }
 
-std::tuple<Tensor, Tensor, Tensor> linear_backward(const Tensor& grad, const Tensor& input, const Tensor& weight,
-                                                   IntList needs) {
+std::tuple<Tensor, Tensor, Tensor> linear_gradients(const Tensor& grad, const Tensor& input, const Tensor& weight,
+                                                    IntList needs) {
   Tensor to_input, to_weight, to_bias;
   if (weight.dim() == 1) {
     Tensor column = ops::unsqueeze(grad, -1);

@@ -40,7 +40,7 @@ Tensor masked_sum(const Tensor& grad, const Tensor& mask) {
   return ops::sum(ops::masked_fill(grad, ops::logical_not(mask), Scalar(0)));
 }
 
-Tensor masked_select_backward(const Tensor& grad, IntList sizes, const Tensor& mask) {
+Tensor masked_select_gradient(const Tensor& grad, IntList sizes, const Tensor& mask) {
   shape::Dims whole = shape::broadcast_sizes(sizes, mask.sizes());
   Tensor zeros = ops::zeros(whole, grad.dtype(), std::nullopt, grad.device());
   return ops::sum_to_size(ops::masked_scatter(zeros, mask, grad), sizes);

@@ -134,8 +134,8 @@ Grads group_norm_backward(const Tensor& grad, const Tensor& grad_mean, const Ten
                 output_mask[2]);
 }
 
-Grads batch_norm_backward(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
-                          const Tensor& rstd, bool training, double eps, IntList output_mask) {
+Grads batch_norm_gradients(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,
+                           const Tensor& rstd, bool training, double eps, IntList output_mask) {
   if (!may_record(grad, input, weight))
     return chosen(ops::batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask.first(3)),
                   output_mask[0], output_mask[1], output_mask[2]);

@@ -9,6 +9,7 @@
 #include "api/reduce.h"
 #include "api/unary.h"
 #include "api/view.h"
+#include "autograd/forward.h"
 #include "autograd/meta.h"
 
 namespace taeda {
@@ -43,9 +44,9 @@ namespace {
 // How many elements are not zero; its gradient is zero.
 Tensor count_nonzero(const Tensor& input, IntList dims, bool keepdim) {
   Tensor is_counted = ops::ne(input, Scalar(0));
-  Tensor ones = t_state.grad_mode && autograd::requires_grad(input)
-                    ? ops::masked_fill(ops::abs(input), is_counted, Scalar(1))
-                    : ops::to(is_counted, to_real(input.dtype()));
+  bool is_followed = (t_state.grad_mode && autograd::requires_grad(input)) || autograd::has_tangents(input);
+  Tensor ones = is_followed ? ops::masked_fill(ops::abs(input), is_counted, Scalar(1))
+                            : ops::to(is_counted, to_real(input.dtype()));
   return ops::sum(ones, dims, keepdim);
 }
 

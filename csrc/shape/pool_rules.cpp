@@ -150,11 +150,11 @@ Spec avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList
                 std::optional<int64_t> divisor_override) {
   return avg_pool(self, 3, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
-Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+Spec avg_pool2d_gradient(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
                          bool ceil_mode, bool, std::optional<int64_t> divisor_override) {
   return avg_pool_backward(upper, sizes, 2, kernel_size, stride, padding, ceil_mode, divisor_override);
 }
-Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+Spec avg_pool3d_gradient(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
                          bool ceil_mode, bool, std::optional<int64_t> divisor_override) {
   return avg_pool_backward(upper, sizes, 3, kernel_size, stride, padding, ceil_mode, divisor_override);
 }

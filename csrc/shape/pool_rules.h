@@ -24,9 +24,9 @@ Spec avg_pool2d(const Tensor& self, IntList kernel_size, IntList stride, IntList
                 bool count_include_pad, std::optional<int64_t> divisor_override);
 Spec avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList padding, bool ceil_mode,
                 bool count_include_pad, std::optional<int64_t> divisor_override);
-Spec avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+Spec avg_pool2d_gradient(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
                          bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override);
-Spec avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+Spec avg_pool3d_gradient(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
                          bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override);
 Spec adaptive_avg_pool2d(const Tensor& self, IntList output_size);
 Spec adaptive_avg_pool3d(const Tensor& self, IntList output_size);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taeda.testing._samples import Fill, S, Sample, b, f, i, v
+from taeda.testing._samples import Fill, Name, S, Sample, b, f, i, v
 
 _LOSSES = [S(f(2, 3), f(2, 3)), *(S(f(2, 3), f(2, 3), reduction=r) for r in (0, 2)), S(f(), f())]
 _CLASS_LOSSES = [
@@ -88,6 +88,7 @@ _RNNS = {
     )
     for kind, rows in _rnn(gates, state, packed).items()
 }  # fmt: skip
+_eighth = lambda *shape: f(*shape, dtype="float8_e4m3fn")
 
 TABLE: dict[str, list[Sample]] = {
     # losses
@@ -153,6 +154,11 @@ TABLE: dict[str, list[Sample]] = {
 
     "_weight_norm": [S(f(3, 4), f(3, 1)), S(f(3, 2, 2), f(1, 2, 1), 1), S(f(3, 4), f(), -1)],
     "_weight_norm_interface": [S(f(3, 4), f(3, 1)), S(f(3, 4), f(1, 4), 1)],
+    "_scaled_mm": [S(_eighth(16, 32), _eighth(32, 16), f(*sizes[0], dtype="float32"), f(*sizes[1], dtype="float32"),
+                     f(16, dtype="bfloat16") if bias else None, None, kind)
+                   for sizes, bias, kind in ((((), ()), False, Name("bfloat16")), (((1,), (1, 1)), False, None),
+                                             (((16, 1), (1, 16)), False, Name("float32")),
+                                             (((), ()), True, Name("bfloat16")))],
     "_grouped_mm": [S(f(*left, dtype="float32"), f(*right, dtype="float32"), *offs)
                     for left, right, offs in (((8, 4), (2, 4, 8), [v([3, 8], "int32")]), ((2, 8, 4), (2, 4, 8), []),
                                               ((2, 8, 4), (4, 8), [v([4, 8], "int32")]), ((2, 8, 4), (4, 8), []),

@@ -43,10 +43,10 @@ class Fill:
     free: bool = True
 
     def array(self, seed: int) -> np.ndarray:
-        """The values, the same for the same seed; half types come as float32."""
+        """The values, the same for the same seed; smaller types come as float32."""
         import numpy as np
 
-        dtype = "float32" if self.dtype in _HALF else self.dtype
+        dtype = "float32" if self.dtype in _HALF or self.dtype.startswith("float8") else self.dtype
         if self.values is not None:
             return np.asarray(self.values, dtype=dtype)
         rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from taedagen.opdef import options as known_options
+from taedagen.opdef import torch_names
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
@@ -92,18 +93,21 @@ class Declaration:
         """All schemas of this declaration: functional, in-place, out, and the same with numbers for tensors."""
         schemas = [(self.schema, frozenset[str]())]
         for overload, names in self.scalar_overloads.items():
-            arguments = [replace(a, type=Type("Scalar")) if a.name in names else a for a in self.schema.arguments]
+            arguments = [replace(a, type=Type("Scalar")) if a.name in names
+                         else replace(a, keyword_only=False) if a.name == "alpha" else a
+                         for a in self.schema.arguments]  # fmt: skip
             schemas.append((self.schema.with_arguments(*arguments, overload=overload), frozenset(names)))
         result = []
         for schema, numbers in schemas:
             first_is_number = bool(schema.arguments) and schema.arguments[0].name in numbers
             # A schema that is in place already (``copy_``, ``uniform_``) stands for itself alone.
             declared_inplace = schema.name.endswith("_") and any(r.type.is_mutable for r in schema.returns)
-            result.append(Op(self, schema, "inplace" if declared_inplace else "functional", numbers))
+            plain = _as_in_torch(schema)
+            result.append(Op(self, plain, "inplace" if declared_inplace else "functional", numbers, plain))
             if "inplace" in self.variants and not first_is_number:
-                result.append(Op(self, self._inplace(schema), "inplace", numbers))
+                result.append(Op(self, _as_in_torch(self._inplace(schema)), "inplace", numbers, plain))
             if "out" in self.variants:
-                result.append(Op(self, self._out(schema), "out", numbers))
+                result.append(Op(self, _as_in_torch(self._out(schema)), "out", numbers, plain))
         return result
 
     @property
@@ -136,6 +140,9 @@ class Declaration:
     @property
     def out_names(self) -> list[str]:
         """Names of the out parameters: ``out`` for one result, else the results' names."""
+        known = torch_names.OUT_NAMES.get(self.schema.full_name)
+        if known:
+            return known
         if len(self.schema.returns) == 1:
             return ["out"]
         taken = self.schema.names
@@ -150,6 +157,7 @@ class Op:
     schema: Schema
     variant: str  # functional, inplace or out
     numbers: frozenset[str]  # arguments that are numbers here and tensors in the declaration
+    plain: Schema  # the form that is neither in place nor with out=, or itself where there is none
 
     @property
     def cpp_name(self) -> str:
@@ -165,6 +173,11 @@ class Op:
     @property
     def outs(self) -> tuple[Argument, ...]:
         return self.schema.arguments[len(self.inputs) :]
+
+
+def _as_in_torch(schema: Schema) -> Schema:
+    overload = torch_names.OVERLOADS.get(schema.full_name)
+    return schema if overload is None else replace(schema, overload=overload)
 
 
 def place_of(function: Any) -> tuple[str, int]:

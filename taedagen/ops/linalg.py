@@ -126,16 +126,16 @@ def linear(input, weight, bias):
 
 @linear.backward
 def _(grad, input, weight, needs):
-    g = op.linear_backward(grad, input, weight, needs)
+    g = op.linear_gradients(grad, input, weight, needs)
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
 @composite(
-    "linear_backward(Tensor grad, Tensor input, Tensor weight, bool[3] needs) -> (Tensor, Tensor, Tensor)",
+    "linear_gradients(Tensor grad, Tensor input, Tensor weight, bool[3] needs) -> (Tensor, Tensor, Tensor)",
     files="linalg",
     unbound=True,
 )
-def linear_backward(grad, input, weight, needs):
+def linear_gradients(grad, input, weight, needs):
     """The gradients of ``linear`` for input, weight and bias, where ``needs`` asks for them."""
 
 

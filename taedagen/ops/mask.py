@@ -55,11 +55,17 @@ def masked_select(self, mask):
 
 @masked_select.backward
 def _(grad, self, mask):
-    return {"self": op.masked_select_backward(grad, self.sizes(), mask)}
+    return {"self": op.masked_select_gradient(grad, self.sizes(), mask)}
 
 
-@composite("masked_select_backward(Tensor grad, SymInt[] sizes, Tensor mask) -> Tensor", files="mask", unbound=True)
-def masked_select_backward(grad, sizes, mask):
+@composite("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor", unbound=True)
+def masked_select_backward(grad, input, mask):
+    """The gradient of ``masked_select`` for ``input``."""
+    return op.masked_select_gradient(grad, input.sizes(), mask)
+
+
+@composite("masked_select_gradient(Tensor grad, SymInt[] sizes, Tensor mask) -> Tensor", files="mask", unbound=True)
+def masked_select_gradient(grad, sizes, mask):
     """``grad`` put back where ``mask`` holds, for an input of shape ``sizes``."""
 
 

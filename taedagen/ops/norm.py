@@ -235,18 +235,18 @@ def _native_batch_norm(input, weight, bias, running_mean, running_var, training,
 
 @_native_batch_norm.backward
 def _(grad, input, weight, mean, rstd, training, eps, needs):
-    g = op.batch_norm_backward(grad, input, weight, mean, rstd, training, eps, needs)
+    g = op.batch_norm_gradients(grad, input, weight, mean, rstd, training, eps, needs)
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
 
 @composite(
-    "batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float "
+    "batch_norm_gradients(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd, bool training, float "
     "eps, "
     "bool[5] output_mask) -> (Tensor, Tensor, Tensor)",
     files="norm_gradients",
     unbound=True,
 )
-def batch_norm_backward(grad, input, weight, mean, rstd, training, eps, output_mask):
+def batch_norm_gradients(grad, input, weight, mean, rstd, training, eps, output_mask):
     """The gradients of ``batch_norm`` for input, weight and bias, where ``output_mask`` asks for them."""
 
 
@@ -260,7 +260,7 @@ def batch_norm_backward(grad, input, weight, mean, rstd, training, eps, output_m
     not_differentiable=True,
 )
 def batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask):
-    """The fused form of ``batch_norm_backward``, from the statistics (C) that were used."""
+    """The fused form of ``batch_norm_gradients``, from the statistics (C) that were used."""
 
 
 @composite(

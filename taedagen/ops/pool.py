@@ -137,27 +137,41 @@ def avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
 @avg_pool2d.backward
 def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {
-        "self": op.avg_pool2d_backward(
+        "self": op.avg_pool2d_gradient(
             grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
     }
 
 
 @kernel(
-    "avg_pool2d_backward(Tensor upper, SymInt[] sizes, int[2] kernel_size, int[2] stride, int[2] padding, bool "
+    "avg_pool2d_gradient(Tensor upper, SymInt[] sizes, int[2] kernel_size, int[2] stride, int[2] padding, bool "
     "ceil_mode, "
     "bool count_include_pad, int? divisor_override) -> Tensor",
-    shape="avg_pool2d_backward",
+    shape="avg_pool2d_gradient",
     files="avg_pool",
     unbound=True,
 )
-def avg_pool2d_backward(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+def avg_pool2d_gradient(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool2d`` for an input of ``sizes``."""
 
 
-@avg_pool2d_backward.backward
+@avg_pool2d_gradient.backward
 def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {"upper": op.avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
+
+
+@composite(
+    "avg_pool2d_backward(Tensor grad_output, Tensor self, int[2] kernel_size, int[2] stride, int[2] padding, bool "
+    "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+    unbound=True,
+)
+def avg_pool2d_backward(
+    grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    """The gradient of ``avg_pool2d`` for ``self``."""
+    return op.avg_pool2d_gradient(
+        grad_output, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 @kernel(
@@ -177,27 +191,41 @@ def avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad,
 @avg_pool3d.backward
 def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {
-        "self": op.avg_pool3d_backward(
+        "self": op.avg_pool3d_gradient(
             grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
     }
 
 
 @kernel(
-    "avg_pool3d_backward(Tensor upper, SymInt[] sizes, int[3] kernel_size, int[3] stride, int[3] padding, bool "
+    "avg_pool3d_gradient(Tensor upper, SymInt[] sizes, int[3] kernel_size, int[3] stride, int[3] padding, bool "
     "ceil_mode, "
     "bool count_include_pad, int? divisor_override) -> Tensor",
-    shape="avg_pool3d_backward",
+    shape="avg_pool3d_gradient",
     files="avg_pool",
     unbound=True,
 )
-def avg_pool3d_backward(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
+def avg_pool3d_gradient(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool3d`` for an input of ``sizes``."""
 
 
-@avg_pool3d_backward.backward
+@avg_pool3d_gradient.backward
 def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {"upper": op.avg_pool3d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
+
+
+@composite(
+    "avg_pool3d_backward(Tensor grad_output, Tensor self, int[3] kernel_size, int[3] stride, int[3] padding, bool "
+    "ceil_mode, bool count_include_pad, int? divisor_override) -> Tensor",
+    unbound=True,
+)
+def avg_pool3d_backward(
+    grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    """The gradient of ``avg_pool3d`` for ``self``."""
+    return op.avg_pool3d_gradient(
+        grad_output, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 # --- windows chosen to give an output size: window i of n over a dimension of size m is floor(i m / n) to ceil((i + 1)

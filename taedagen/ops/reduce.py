@@ -654,7 +654,8 @@ class _norm_two:
 @_norm_two.backward
 def _(grad, self, dim, keepdim, result):
     length = op.unreduce(result, self.sizes(), dim, keepdim)
-    return {"self": where(length == 0, 0, op.unreduce(grad, self.sizes(), dim, keepdim) * (self / length))}
+    slope = where(length == 0, 0, self / length)
+    return {"self": op.unreduce(grad, self.sizes(), dim, keepdim) * slope}
 
 
 @reduction(
@@ -704,8 +705,8 @@ class _norm_p:
 @_norm_p.backward
 def _(grad, self, p, dim, keepdim, result):
     length, size = op.unreduce(result, self.sizes(), dim, keepdim), op.abs(self)
-    slope = op.sgn(self) * op.pow(size / length, p - 1)
-    return {"self": where((length == 0) | (size == 0), 0, op.unreduce(grad, self.sizes(), dim, keepdim) * slope)}
+    slope = where((length == 0) | (size == 0), 0, op.sgn(self) * op.pow(size / length, p - 1))
+    return {"self": op.unreduce(grad, self.sizes(), dim, keepdim) * slope}
 
 
 @composite(

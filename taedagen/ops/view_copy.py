@@ -26,13 +26,17 @@ def _copied(view: str, overload: str, arguments: str) -> None:
     """Declares ``<view>_copy``, with the arguments of ``view``."""
     several = view in ("split", "split_with_sizes", "unbind")
     text = f"{view}_copy{overload}(Tensor self{arguments}) -> Tensor{'[]' if several else ''}"
-    names = parse_schema(text).names
+    schema = parse_schema(text)
+    names = schema.names
+    count = sum(not a.keyword_only for a in schema.arguments)
     copies = "contiguous_copies" if several else "contiguous_copy"
 
     def forward(self: Any, *values: Any) -> Any:
         if (view, overload) in _OF_MEMORY:
             self = op.resolve_neg(op.resolve_conj(self))
-        return getattr(op, copies)(getattr(op, _SHOWS.get((view, overload), view))(self, *values))
+        shown = getattr(op, _SHOWS.get((view, overload), view))
+        positional, keyword = values[: count - 1], zip(names[count:], values[count - 1 :])
+        return getattr(op, copies)(shown(self, *positional, **dict(keyword)))
 
     text_of_function = f"lambda {', '.join(names)}: forward({', '.join(names)})"
     function = eval(compile(text_of_function, __file__, "eval"), {"forward": forward})  # of this file's family
@@ -47,7 +51,7 @@ for _view, _overload, _arguments in (
     ("as_strided", "", ", SymInt[] size, SymInt[] stride, SymInt? storage_offset=None"),
     ("detach", "", ""),
     ("diagonal", "", ", int offset=0, int dim1=0, int dim2=1"),
-    ("expand", "", ", SymInt[] size"),
+    ("expand", "", ", SymInt[] size, *, bool implicit=False"),
     ("permute", "", ", int[] dims"),
     ("select", ".int", ", int dim, SymInt index"),
     ("slice", ".Tensor", ", int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"),

@@ -67,14 +67,14 @@ def _(grad, offset, dim1, dim2):
 
 
 @composite(
-    "unfold_backward(Tensor grad_output, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
+    "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
     files="view_gradients",
     unbound=True,
 )
-def unfold_backward(grad_output, input_sizes, dim, size, step):
+def unfold_backward(grad_in, input_sizes, dim, size, step):
     """The sum over all windows at the places that they showed."""
 
 
 @unfold_backward.backward
 def _(grad, dim, size, step):
-    return {"grad_output": grad.unfold(dim, size, step)}
+    return {"grad_in": grad.unfold(dim, size, step)}

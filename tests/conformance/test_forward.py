@@ -123,7 +123,7 @@ def test_forward_mode_agrees_with_reverse_mode(op: Op) -> None:
 @pytest.mark.parametrize("op", cases("forward in place", INPLACE))
 def test_forms_in_place_carry_the_same_tangent(op: Op) -> None:
     written = find(taeda, op.schema.name, op.schema.overload)
-    overload = PLAIN.get(op.schema.full_name, op.schema.overload)
+    overload = PLAIN.get(op.schema.full_name, op.plain.overload)
     plain = find(taeda, op.schema.name.removesuffix("_"), overload)
     compared = 0
     for sample in filter(small, samples_of(op)):

@@ -80,7 +80,7 @@ INPLACE = [op for d in PUBLIC for op in d.ops() if op.variant == "inplace" and o
 
 
 def functional_of(op: Op) -> Any:
-    return find(taeda, op.declaration.schema.name, op.schema.overload or op.declaration.schema.overload)
+    return find(taeda, op.plain.name, op.plain.overload)
 
 
 @pytest.mark.parametrize("op", cases("inplace", INPLACE))
@@ -112,13 +112,6 @@ def test_inplace_form_writes_the_result_into_self(op: Op) -> None:
     report(op, mistakes)
 
 
-def functional_of_out(op: Op) -> Any:
-    overload = op.schema.overload
-    derived = overload.endswith("_out") and "out_overload" not in op.declaration.options
-    overload = overload.removesuffix("_out") if derived else op.declaration.schema.overload
-    return find(taeda, op.declaration.schema.name, overload)
-
-
 def out_of_int64(op: Op, sample: Sample, wanted: Outcome) -> str:
     """What is wrong with a floating-point result's way into int64 tensors: an error is wanted there.
 
@@ -131,7 +124,7 @@ def out_of_int64(op: Op, sample: Sample, wanted: Outcome) -> str:
     rule = op.declaration.options.get("out")
     if rule != "same" and "dtype" not in sample.kwargs and any(a.name == "dtype" for a in op.schema.arguments):
         converted = Sample(sample.args, sample.kwargs | {"dtype": Name("int64")})
-        wanted = call(taeda, functional_of_out(op), converted, seed_for(op))
+        wanted = call(taeda, functional_of(op), converted, seed_for(op))
         fits = wanted.error is None and wanted.results[0].dtype == taeda.int64
         if fits and got.error is None:
             return differ(outs[0], wanted.results[0])
@@ -148,7 +141,7 @@ OUTS = [op for d in PUBLIC for op in d.ops() if op.variant == "out"]
 
 @pytest.mark.parametrize("op", cases("out", OUTS))
 def test_out_form_writes_into_the_given_tensors(op: Op) -> None:
-    functional, form = functional_of_out(op), find(taeda, op.schema.name, op.schema.overload)
+    functional, form = functional_of(op), find(taeda, op.schema.name, op.schema.overload)
     names = [a.name for a in op.outs]
     mistakes, checked = [], 0
     for sample in samples_of(op):

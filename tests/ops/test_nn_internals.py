@@ -75,7 +75,7 @@ BAD = {
         (f(1, 1, 1, 1), f(1, 1, 1, 1, dtype=int64), [2, 2], 2),
         (f(1), f(1, dtype=int64), [], 2),
     ],
-    "avg_pool2d_backward": [
+    "avg_pool2d_gradient": [
         (f(1, 1, 1, 1), [1, 1, 9, 9], [2, 2], [], [0, 0], False, True, None),
         (f(1, 1), [1, 1, 9, 9], [2, 2], [], [0, 0], False, True, None),
         (f(1, 1, 1, 1), [], [2, 2], [], [0, 0], False, True, None),

@@ -191,13 +191,13 @@ void avg_pool3d(const Tensor& self, IntList kernel_size, IntList stride, IntList
   average(self, 3,
           averages(self.sizes(), 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
-void avg_pool2d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+void avg_pool2d_gradient(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
                          bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
                          const Tensor& out) {
   average_backward(
       upper, 2, averages(sizes, 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override), out);
 }
-void avg_pool3d_backward(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
+void avg_pool3d_gradient(const Tensor& upper, IntList sizes, IntList kernel_size, IntList stride, IntList padding,
                          bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override,
                          const Tensor& out) {
   average_backward(
