@@ -2,6 +2,7 @@
 #include "shape/ops/reduce.h"
 #include "api/binary.h"
 #include "api/compare.h"
+#include "api/complex_numbers.h"
 #include "api/copy.h"
 #include "api/derivative.h"
 #include "api/mask.h"
@@ -78,7 +79,7 @@ Tensor composite::hash_tensor(const Tensor& self, IntList dim, bool keepdim, int
   TAEDA_CHECK(mode == 0, "mode must be 0; got ", mode);
   if (is_complex(self.dtype())) TAEDA_FAIL(NotImplemented, "is for real numbers; got ", self.dtype());
   bool is_float = is_floating(self.dtype());
-  Tensor wide = ops::to(ops::detach(self), is_float ? DType::Float64 : DType::Int64);
+  Tensor wide = ops::to(ops::resolve_neg(ops::detach(self)), is_float ? DType::Float64 : DType::Int64);
   return ops::view(ops::_xor_of_all(is_float ? ops::view(wide, DType::Int64) : wide, dim, keepdim), DType::UInt64);
 }
 

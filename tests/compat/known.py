@@ -11,6 +11,4 @@ KNOWN: dict[str, str] = {
     "nn.functional.linear_cross_entropy.chunked_none": _PIECES,
     "cov": "the gradient of float32 weights that cancel is 0: what is left is rounding, here as in PyTorch",
     "linalg.norm": "the second gradient at 0: PyTorch has NaN for some orders and 0 for others, as here for other ones",
-    "linalg.norm.subgradients_at_zero": "likewise",
-    "masked.norm": "likewise",
 }
