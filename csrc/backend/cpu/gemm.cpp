@@ -13,6 +13,7 @@ namespace taeda::cpu {
 namespace {
 
 constexpr int64_t kDirect = 1024;          // multiply-adds up to which plain loops beat a call of BLAS
+constexpr int64_t kDirectVector = 8;       // likewise for a vector of results
 constexpr int64_t kOneDnn = 96 * 96 * 96;  // and from which oneDNN's kernel beats OpenBLAS's
 constexpr int64_t kPiece = 1 << 22;        // multiply-adds worth a piece of their own
 constexpr int64_t kMaxPieces = 16;
@@ -131,17 +132,21 @@ void call_blas(const Tile& t, Layout2d a, Layout2d b, const Scalar& alpha_number
     call(blas().zgemm, static_cast<const void*>(&alpha), static_cast<const void*>(&beta));
 }
 
-// A column of results: BLAS reads the matrix once, at the speed of memory.
+// A column or a row of results: a matrix by a vector. BLAS reads the matrix once, at the speed of memory.
 template <class T>
-void call_gemv(const Tile& t, Layout2d a, const Scalar& alpha, const Scalar& beta) {
+void call_gemv(const void* matrix, Layout2d layout, int64_t rows, int64_t cols, const void* vector, int64_t step,
+               void* result, int64_t result_step, const Scalar& alpha, const Scalar& beta) {
   auto call = [&](auto* gemv) {
-    int rows = static_cast<int>(a.transposed ? t.k : t.m), cols = static_cast<int>(a.transposed ? t.m : t.k);
-    gemv(kRowMajor, a.transposed ? kTrans : kNoTrans, rows, cols, alpha.to<T>(), t.a, static_cast<int>(a.leading), t.b,
-         static_cast<int>(t.b_row), beta.to<T>(), t.c, static_cast<int>(t.c_row));
+    if (layout.transposed) std::swap(rows, cols);
+    gemv(kRowMajor, layout.transposed ? kTrans : kNoTrans, static_cast<int>(rows), static_cast<int>(cols),
+         alpha.to<T>(), matrix, static_cast<int>(layout.leading), vector, static_cast<int>(step), beta.to<T>(), result,
+         static_cast<int>(result_step));
   };
   if constexpr (std::is_same_v<T, float>) call(blas().sgemv);
   if constexpr (std::is_same_v<T, double>) call(blas().dgemv);
 }
+
+bool is_gemv_step(int64_t step) { return step > 0 && step <= INT_MAX; }
 
 template <class T>
 void run_tile(const Tile& t, const Scalar& alpha, const Scalar& beta) {
@@ -149,11 +154,15 @@ void run_tile(const Tile& t, const Scalar& alpha, const Scalar& beta) {
                 std::is_same_v<T, complex128>) {
     int64_t work = t.m * t.n * t.k;
     bool usable = is_blas_matrix(t.m, t.k, t.a_row, t.a_col) && is_blas_matrix(t.k, t.n, t.b_row, t.b_col);
-    if (work > kDirect && usable) {
+    if (work > (t.n == 1 || t.m == 1 ? kDirectVector : kDirect) && usable) {
       Layout2d a = layout_of(t.m, t.k, t.a_row, t.a_col), b = layout_of(t.k, t.n, t.b_row, t.b_col);
       if (fits_int(t, a, b)) {
         if constexpr (std::is_floating_point_v<T>)
-          if (t.n == 1 && t.b_row > 0 && t.b_row <= INT_MAX) return call_gemv<T>(t, a, alpha, beta);
+          if (t.n == 1 && is_gemv_step(t.b_row))
+            return call_gemv<T>(t.a, a, t.m, t.k, t.b, t.b_row, t.c, t.c_row, alpha, beta);
+        if constexpr (std::is_floating_point_v<T>)
+          if (t.m == 1 && is_gemv_step(t.a_col))
+            return call_gemv<T>(t.b, {!b.transposed, b.leading}, t.n, t.k, t.a, t.a_col, t.c, 1, alpha, beta);
         if constexpr (std::is_same_v<T, float>)
           if (work >= kOneDnn) return sgemm_onednn(t, a, b, alpha.to<float>(), beta.to<float>());
         return call_blas<T>(t, a, b, alpha, beta);
