@@ -74,7 +74,7 @@ bool can_steal(const Tensor& grad, const Tensor& t) {
 
 Tensor copied(const Tensor& grad, const Tensor& t) {
   if (!t->is_non_overlapping_and_dense() || t.is_contiguous()) return arithmetic::clone_contiguous(grad);
-  Tensor copy = new_tensor_strided(t.sizes(), t.strides(), grad.dtype(), grad.device());
+  Tensor copy = arithmetic::empty_beside(grad, t.sizes(), t.strides());
   arithmetic::copy(copy, grad);
   return copy;
 }

@@ -25,6 +25,10 @@ TAEDA_API Tensor ones_like(const Tensor& t) {
 }
 
 Tensor clone(const Tensor& t) { return ops::clone(t); }
+Tensor empty_beside(const Tensor& t, IntList sizes, IntList strides) {
+  if (t.keys().has(Functionality::Python)) return ops::new_empty_strided(t, sizes, strides);
+  return new_tensor_strided(sizes, strides, t.dtype(), t.device());
+}
 Tensor detach(const Tensor& t) {
   BelowAutograd guard;
   return ops::detach(t);

@@ -9,6 +9,8 @@ void add_in_place(const Tensor& a, const Tensor& b);
 Tensor zeros(IntList sizes, DType dtype, Device device);
 Tensor zeros_like(const Tensor& t);
 Tensor ones_like(const Tensor& t);
+// Without values, on the device of `t` and of its class, if that answers ops itself: what is copied from `t` fits.
+Tensor empty_beside(const Tensor& t, IntList sizes, IntList strides);
 Tensor clone(const Tensor& t);   // keeps dense strides
 Tensor detach(const Tensor& t);  // through the dispatcher, for a class that answers it
 Tensor clone_contiguous(const Tensor& t);

@@ -222,8 +222,7 @@ void add_accumulate_hook(const Tensor& leaf, Ref<AccumulateHook> hook) {
 }
 
 Tensor detach(const Tensor& t) {
-  if (t.keys().has(Functionality::Python)) return arithmetic::detach(t);
-  Tensor twin(t->shallow_copy());
+  Tensor twin = t.keys().has(Functionality::Python) ? arithmetic::detach(t) : Tensor(t->shallow_copy());
   if (!t->is_inference()) twin->share_versions_of(*t.impl());
   return twin;
 }

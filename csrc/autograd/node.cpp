@@ -27,17 +27,12 @@ bool expands_to(IntList small, IntList large) {
   return true;
 }
 
-bool is_plain(const Tensor& t) {
-  KeySet keys = t.keys();
-  return !keys.has(Functionality::Python) && !keys.has(Functionality::Batched) && !keys.has(Functionality::Nested);
-}
-
 [[gnu::noinline]] void fix_gradient(const InputMetadata& wanted, Tensor& grad, std::string_view sender) {
   if (!wanted.is_defined()) {
     grad.reset();
     return;
   }
-  if (!wanted.is_subclass && !same_sizes(grad.sizes(), wanted.shape())) {
+  if (!wanted.is_irregular && !same_sizes(grad.sizes(), wanted.shape())) {
     TAEDA_CHECK(expands_to(wanted.shape(), grad.sizes()), sender, " gave a gradient of shape ", grad.sizes(),
                 " for a tensor of shape ", wanted.shape(), "; it must have that shape or broadcast from it");
     grad = arithmetic::sum_to(grad, wanted.shape());
@@ -57,7 +52,10 @@ bool is_plain(const Tensor& t) {
 }  // namespace
 
 InputMetadata::InputMetadata(const Tensor& result)
-    : dtype(result.dtype()), device(result.device()), layout(result->layout()), is_subclass(!is_plain(result)) {
+    : dtype(result.dtype()),
+      device(result.device()),
+      layout(result->layout()),
+      is_irregular(result.keys().has(Functionality::Nested)) {
   IntList shape = result.sizes();
   sizes.resize(shape.size());
   std::copy(shape.begin(), shape.end(), sizes.begin());
@@ -65,7 +63,7 @@ InputMetadata::InputMetadata(const Tensor& result)
 
 bool InputMetadata::matches(const Tensor& gradient) const {
   return gradient.dtype() == dtype && same_device(gradient.device(), device) &&
-         (is_subclass || same_sizes(gradient.sizes(), shape()));
+         (is_irregular || same_sizes(gradient.sizes(), shape()));
 }
 
 TAEDA_API Tensor InputMetadata::zeros() const { return arithmetic::zeros(shape(), dtype, device); }

@@ -31,8 +31,8 @@ struct InputMetadata {
   DType dtype = DType::Undefined;  // Undefined: this result has no gradient
   Device device;
   Layout layout = Layout::Strided;
-  bool is_subclass = false;  // a tensor whose geometry is virtual or whose calls Python handles: sizes are not checked
-  bool keeps_dtype = false;  // gradients of any dtype are taken as they are
+  bool is_irregular = false;  // a tensor whose geometry is virtual or whose calls Python handles: sizes are not checked
+  bool keeps_dtype = false;   // gradients of any dtype are taken as they are
 
   InputMetadata() = default;
   explicit InputMetadata(const Tensor& result);

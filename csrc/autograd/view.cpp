@@ -64,7 +64,7 @@ struct CopySlices final : Node {
 
   void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override {
     if (!grads[0].defined()) return;
-    Tensor whole = new_tensor_strided(base_.shape(), base_strides_, grads[0].dtype(), grads[0].device());
+    Tensor whole = arithmetic::empty_beside(grads[0], base_.shape(), base_strides_);
     whole->set_keys(whole.keys() | base_bits_);
     arithmetic::copy(whole, grads[0]);
     Tensor slice = view_->run(whole);
