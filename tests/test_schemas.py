@@ -49,6 +49,21 @@ def test_schemas_agree_with_torch():
 
 
 @pytest.mark.torch
+def test_what_draws_random_numbers_is_tagged_as_in_torch():
+    torch, wrong = pytest.importorskip("torch"), []
+    for name in taeda._C._all_op_names():
+        base, _, overload = name.partition(".")
+        theirs = getattr(getattr(torch.ops.aten, base.removeprefix("aten::"), None), overload or "default", None)
+        mine = taeda._C._find_op(base, overload)
+        if theirs is None:
+            continue
+        draws = torch.Tag.nondeterministic_seeded in theirs.tags
+        if not base.endswith("dropout_") and draws != (taeda.Tag.nondeterministic_seeded in mine.tags):
+            wrong.append(name)
+    assert not wrong
+
+
+@pytest.mark.torch
 def test_positional_alpha_of_numbers():
     x = taeda.ones(2)
     assert taeda.add(x, 2, 3).tolist() == [7, 7] and x.sub(2, 3).tolist() == [-5, -5]

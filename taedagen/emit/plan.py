@@ -69,6 +69,8 @@ class Plan:
             Family(n, ops[0].declaration.where[0], tuple(kept.get(n, ())), tuple(ops)) for n, ops in declared.items()
         ]
         self.families = [family for family in self.declared if family.ops]
+        takes_generator = lambda d: any(a.type.base == "Generator" for a in d.schema.arguments)
+        self._drawing = {d.name for d in registry.declarations if d.options.get("draws") or takes_generator(d)}
         self._by_cpp_name: dict[str, list[Op]] = {}
         for family in self.declared:
             for op in family.declared:
@@ -132,7 +134,7 @@ class Plan:
 
     def tags(self, op: Op) -> list[str]:
         tags = []
-        if any(a.type.base == "Generator" for a in op.schema.arguments):
+        if op.declaration.name in self._drawing:
             tags.append("kNondeterministicSeeded")
         if is_view(op):
             tags.append("kViewOp")

@@ -14,6 +14,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "number": (KINDS, "a tensor argument that Python callers may give as a number, in every overload"),
     "old_factor": (KINDS, "the keyword of the number that once stood right before the tensors that it scales"),
     "unbound": (KINDS, "it has no name in Python outside taeda.ops"),
+    "draws": (KINDS, "it may draw random numbers, though no overload takes a generator"),
     "nondiff": (KINDS, "the results that never carry a gradient"),
     "scalar": (("pointwise", "composite"), "an argument, or a table of overload to arguments, that may be a number"),
     "promote": (("pointwise",), "how argument dtypes combine"),

@@ -9,6 +9,7 @@ from taedagen.opdef import *
     module="nn",
     files="attention",
     autocast="lower",
+    draws=True,
 )
 def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa):
     """``softmax(query @ key.mT * scale + mask) @ value`` for query (N, ..., L, E), key (N, ..., S, E), value (N, ...,

@@ -3,7 +3,7 @@
 from taedagen.opdef import *
 
 
-@composite("dropout(Tensor input, float p, bool train) -> Tensor", files="dropout")
+@composite("dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
 def dropout(input, p, train):
     """When training, zeros with probability ``p`` and ``input / (1 - p)`` else; without training ``input`` itself."""
 
@@ -19,6 +19,7 @@ def dropout_(self, p, train):
     shape="native_dropout",
     files="dropout",
     nondiff="mask",
+    draws=True,
 )
 def native_dropout(input, p, train):
     """``dropout`` and its mask: True where an element was kept."""
@@ -51,7 +52,7 @@ def _(grad, mask, scale):
     return {"grad_output": op.native_dropout_backward(grad, mask, scale)}
 
 
-@composite("feature_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout")
+@composite("feature_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
 def feature_dropout(input, p, train):
     """``dropout`` of whole channels: one draw for each of the first two dimensions of ``input``."""
 
@@ -61,7 +62,7 @@ def feature_dropout_(self, p, train):
     """``feature_dropout`` in place."""
 
 
-@composite("alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout")
+@composite("alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
 def alpha_dropout(input, p, train):
     """Dropout that keeps the mean and variance of what SELU gives: dropped elements get its negative limit.
 
@@ -74,7 +75,7 @@ def alpha_dropout_(self, p, train):
     """``alpha_dropout`` in place."""
 
 
-@composite("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout")
+@composite("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
 def feature_alpha_dropout(input, p, train):
     """``alpha_dropout`` of whole channels."""
 

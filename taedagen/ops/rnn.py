@@ -14,6 +14,7 @@ _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
     f"lstm.input(Tensor input, Tensor[] hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor, Tensor)",
     files="rnn",
     autocast="lower",
+    draws=True,
 )
 def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """Long short-term memory, perhaps with projections: the outputs and the last hidden and cell states.
@@ -27,6 +28,7 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
     files="rnn",
     autocast="promote",
     widest_of="hx",
+    draws=True,
 )
 def lstm_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``lstm`` over a packed sequence."""
@@ -37,6 +39,7 @@ def lstm_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, 
     files="rnn",
     autocast="promote",
     widest_of="hx",
+    draws=True,
 )
 def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """Gated recurrent units: the outputs and the last hidden states.
@@ -51,6 +54,7 @@ def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional
     files="rnn",
     autocast="promote",
     widest_of="hx",
+    draws=True,
 )
 def gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``gru`` over a packed sequence."""
@@ -60,6 +64,7 @@ def gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, t
     f"rnn_tanh.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)",
     files="rnn",
     autocast="lower",
+    draws=True,
 )
 def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """The plain recurrent network of Elman, "Finding structure in time", 1990: ``h = tanh(W x + U h)``."""
@@ -69,6 +74,7 @@ def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirect
     f"rnn_tanh.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)",
     files="rnn",
     autocast="lower",
+    draws=True,
 )
 def rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``rnn_tanh`` over a packed sequence."""
@@ -78,6 +84,7 @@ def rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropo
     f"rnn_relu.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)",
     files="rnn",
     autocast="lower",
+    draws=True,
 )
 def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """``rnn_tanh`` with ``relu`` for ``tanh``."""
@@ -87,6 +94,7 @@ def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirect
     f"rnn_relu.data(Tensor data, Tensor batch_sizes, Tensor hx, {_TAIL}) -> (Tensor, Tensor)",
     files="rnn",
     autocast="lower",
+    draws=True,
 )
 def rnn_relu_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``rnn_relu`` over a packed sequence."""
