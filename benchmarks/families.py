@@ -11,7 +11,7 @@ from benchmarks.timing import Budget, Case, Row, compare
 GROUP = "families of ops"
 BUDGETS = {GROUP: Budget(0.8, 1.5)}
 
-# Calls by the file in taedagen/ops that declares what they run.
+# Calls by the file in taedagen/ops that declares what they run, and transforms of functions.
 _CALLS: dict[str, tuple[str, ...]] = {
     "activation": ("F.elu(x)", "F.hardtanh(x)", "F.mish(x)", "F.softplus(x)", "F.leaky_relu(x)"),
     "attention": ("F.multi_head_attention_forward(*attended)[0]",),
@@ -72,6 +72,9 @@ _CALLS: dict[str, tuple[str, ...]] = {
              "k.unique_consecutive()", "m.topk(3)", "m.mode(1)"),
     "special": ("T.special.bessel_j0(x)", "T.special.zeta(u + 2, u + 1)", "T.special.gammainc(u, u)",
                 "T.special.i1e(x)"),
+    "transforms": ("T.func.vmap(T.func.grad(wave))(triples[:1000])", "T.func.vmap(layer)(batch, batch[0])",
+                   "T.func.jacrev(wave_of_s)(s[0])", "T.func.hessian(wave)(s[0])",
+                   "T.func.vmap(T.func.grad(loss), (None, 0))(filters, images)"),
     "unary": ("x.sin()", "u.log()", "x.erf()", "x.round()", "x.abs()", "x.sigmoid()", "u.lgamma()", "u.digamma()",
               "x.erfinv()", "u.rsqrt()", "x.expm1()", "x.tan()", "u.log1p()", "n.abs()", "x.sign()", "x.frac()",
               "u.acos()"),
@@ -111,6 +114,10 @@ def _operands(T: Any) -> dict[str, Any]:
     }  # fmt: skip
     for p in found["many"]:
         p.grad = T.ones_like(p)
+    found["wave"] = lambda v: (v.sin() ** 2).sum()
+    found["wave_of_s"] = lambda v: (s @ v).tanh()
+    found["layer"] = lambda weight, v: (weight @ v).tanh()
+    found["loss"] = lambda weight, image: T.nn.functional.conv2d(image[None], weight).relu().sum()
     q = T.randn(32, 4, 64)
     found["attended"] = (q, q, q, 64, 4, T.randn(192, 64), T.randn(192), None, None, False, 0.0, T.randn(64, 64), None)
     return found

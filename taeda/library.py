@@ -42,6 +42,7 @@ __all__ = [
     "register_fake",
     "register_kernel",
     "register_torch_dispatch",
+    "register_vmap",
 ]
 
 Function = Callable[..., Any]
@@ -310,6 +311,24 @@ def register_autograd(op: Any, backward: Function, /, *, setup_context: Function
     library, name = _library_of(_name(op), lib)
     kernel = make_autograd_kernel(_overload(op), backward, setup_context)
     library.impl(name, kernel, "Autograd", with_keyset=True)
+
+
+def register_vmap(op: Any, func: Function | None = None, /, *, lib: Library | None = None) -> Any:
+    """Registers how an op runs for all examples of a ``vmap`` at once; without, it runs for one after the other.
+
+    Args:
+        op: an op object, or its name ``"mylib::scale"``.
+        func: ``func(info, in_dims, *args, **kwargs)`` gets the op's arguments with the dimension over examples, and for
+            each of them which that is, or None; ``info.batch_size`` and ``info.randomness`` tell of the ``vmap``. It
+            returns the result and its dimension over examples, or a tuple of each.
+    """
+    from taeda.func._batched.tensor import register_program_rule
+
+    def register(function: Function) -> Function:
+        register_program_rule(_name(op).removesuffix(".default"), function)
+        return function
+
+    return register if func is None else register(func)
 
 
 def register_autocast(op: Any, device_type: str, cast_inputs: taeda.dtype, /, *, lib: Library | None = None) -> None:

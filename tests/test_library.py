@@ -611,3 +611,25 @@ def test_load_library(tmp_path: Path) -> None:
 def test_load_library_of_a_missing_file() -> None:
     with pytest.raises(OSError):
         ops.load_library("/nowhere/libnone.so")
+
+
+def test_register_vmap() -> None:
+    import numpy as np
+
+    @taeda.library.custom_op("mylib::numpy_scale", mutates_args=())
+    def numpy_scale(x: taeda.Tensor, y: taeda.Tensor) -> taeda.Tensor:
+        return taeda.from_numpy(np.multiply(x.numpy(), y.numpy()))
+
+    x, y = taeda.arange(12.0).reshape(4, 3), taeda.arange(4.0)
+    wanted = x * y[:, None]
+    assert taeda.vmap(numpy_scale)(x, y).equal(wanted)  # one after the other
+    calls = []
+
+    @taeda.library.register_vmap("mylib::numpy_scale")
+    def rule(info, in_dims, x, y):
+        calls.append((info.batch_size, info.randomness, in_dims))
+        return numpy_scale(x.movedim(0, -1), y).movedim(-1, 1), 1
+
+    assert taeda.vmap(numpy_scale)(x, y).equal(wanted)
+    assert taeda.vmap(numpy_scale, in_dims=(1, 0), out_dims=1)(x.t(), y).equal(wanted.t())
+    assert calls == [(4, "error", (0, 0))] * 2

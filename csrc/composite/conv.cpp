@@ -6,6 +6,7 @@
 #include "api/reduce.h"
 #include "api/view.h"
 #include "shape/conv_rules.h"
+#include "shape/view_rules.h"
 
 namespace taeda::composite {
 
@@ -120,9 +121,7 @@ Tensor same(const Tensor& input, const Tensor& weight, const Tensor& bias, IntLi
   for (int64_t i = 0; i < rank; ++i)
     both.push_back(shape::reach(weight.sizes()[i + 2], dilation[dilation.size() == 1 ? 0 : i]) / 2);
   Tensor result = plain(input, weight, bias, stride, both, dilation, groups, rank);
-  MemoryFormat format = result.is_contiguous() ? MemoryFormat::Contiguous
-                        : rank == 3            ? MemoryFormat::ChannelsLast3d
-                                               : MemoryFormat::ChannelsLast;
+  MemoryFormat format = shape::suggested_format(result);
   for (int64_t i = -rank; i < 0; ++i) result = ops::slice(result, i, result.size(i) - input.size(i));
   return result.is_contiguous(format) ? result
                                       : ops::clone(result, input.dim() == rank + 2 ? format : MemoryFormat::Contiguous);

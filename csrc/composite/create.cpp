@@ -47,32 +47,4 @@ Tensor empty_permuted(IntList size, IntList physical_layout, std::optional<DType
   return ops::empty_strided(size, strides, dtype, layout, device, pin_memory);
 }
 
-// --- of another tensor's dtype and device
-
-Tensor new_empty(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
-                 std::optional<Device> device, std::optional<bool> pin_memory) {
-  return ops::empty(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
-}
-
-Tensor new_empty_strided(const Tensor& self, IntList size, IntList stride, std::optional<DType> dtype,
-                         std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
-  return ops::empty_strided(size, stride, dtype.value_or(self.dtype()), layout, device.value_or(self.device()),
-                            pin_memory);
-}
-
-Tensor new_full(const Tensor& self, IntList size, const Scalar& fill_value, std::optional<DType> dtype,
-                std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
-  return ops::full(size, fill_value, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
-}
-
-Tensor new_zeros(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
-                 std::optional<Device> device, std::optional<bool> pin_memory) {
-  return ops::zeros(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
-}
-
-Tensor new_ones(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
-                std::optional<Device> device, std::optional<bool> pin_memory) {
-  return ops::ones(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
-}
-
 }  // namespace taeda::composite

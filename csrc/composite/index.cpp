@@ -48,7 +48,10 @@ Tensor _unsafe_masked_index_put_accumulate(const Tensor& self, const Tensor& mas
 }
 
 Tensor index_put(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
-  Tensor result = ops::clone(self);
+  auto answers = [](const Tensor& t) { return t.defined() && t.keys().has(Functionality::Python); };
+  auto index = std::ranges::find_if(indices, answers);
+  const Tensor& other = index == indices.end() ? values : *index;
+  Tensor result = copy_for(self, {&values, &other}, MemoryFormat::Preserve);
   ops::index_put_(result, indices, values, accumulate);
   return unwritten(result);
 }
@@ -67,13 +70,13 @@ Tensor index_source_backward(const Tensor& grad, int64_t dim, const Tensor& inde
 }
 
 Tensor index_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &source});
   ops::index_add_(result, dim, index, source, alpha);
   return unwritten(result);
 }
 
 Tensor index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &source});
   ops::index_copy_(result, dim, index, source);
   return unwritten(result);
 }
@@ -85,20 +88,20 @@ Tensor index_fill_value_backward(const Tensor& grad, int64_t dim, const Tensor& 
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  Tensor result = ops::clone(self);
+  Tensor result = copy_for(self, {&index}, MemoryFormat::Preserve);
   ops::index_fill_(result, dim, index, value);
   return unwritten(result);
 }
 
 Tensor index_fill(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& value) {
-  Tensor result = ops::clone(self);
+  Tensor result = copy_for(self, {&index, &value}, MemoryFormat::Preserve);
   ops::index_fill_(result, dim, index, value);
   return unwritten(result);
 }
 
 Tensor index_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, std::string_view reduce,
                     bool include_self) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &source});
   ops::index_reduce_(result, dim, index, source, reduce, include_self);
   return result->needs_autograd() ? result : unwritten(result);
 }
@@ -131,7 +134,7 @@ Tensor put_self_backward(const Tensor& grad, const Tensor& index, bool accumulat
 }
 
 Tensor put(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
-  Tensor result = ops::clone(self);
+  Tensor result = copy_for(self, {&index, &source}, MemoryFormat::Preserve);
   ops::put_(result, index, source, accumulate);
   return unwritten(result);
 }

@@ -75,7 +75,9 @@ Tensor block_diag(TensorList tensors) {
     columns += blocks.back().sizes()[1];
   }
   if (tensors.empty()) return ops::empty(std::vector<int64_t>{1, 0});
-  Tensor result = ops::zeros(std::vector<int64_t>{rows, columns}, dtype, std::nullopt, tensors[0].device());
+  auto answers = [](const Tensor& t) { return t.keys().has(Functionality::Python); };
+  auto own = std::ranges::find_if(blocks, answers);
+  Tensor result = ops::new_zeros(own == blocks.end() ? blocks[0] : *own, std::vector<int64_t>{rows, columns}, dtype);
   int64_t row = 0, column = 0;
   for (const Tensor& block : blocks) {
     int64_t height = block.sizes()[0], width = block.sizes()[1];

@@ -150,7 +150,8 @@ Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, d
 Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction) {
   TAEDA_CHECK(std::ranges::equal(self.sizes(), target.sizes()), "target must have the input's shape ", self.sizes(),
               "; got ", target.sizes());
-  if (self.device().type != DeviceType::Meta && self.numel() > 0) {
+  bool is_known = self.device().type != DeviceType::Meta && !self.keys().has(Functionality::Memoryless);
+  if (is_known && self.numel() > 0) {
     Scoped grad_off(t_state.grad_mode, false);
     auto [low, high] = ops::aminmax(self);
     auto number = [](const Tensor& t) { return *elements<double>(ops::to(t, Device(), DType::Float64)); };

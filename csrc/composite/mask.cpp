@@ -17,9 +17,9 @@ namespace taeda::composite {
 namespace {
 
 // A copy to write into, in the shape that both broadcast to.
-Tensor broadcast_copy(const Tensor& self, const Tensor& mask) {
+Tensor broadcast_copy(const Tensor& self, const Tensor& mask, const Tensor& values = Tensor()) {
   shape::Dims sizes = shape::broadcast_sizes(self.sizes(), mask.sizes());
-  return ops::clone(ops::expand(self, sizes), MemoryFormat::Contiguous);
+  return copy_for(ops::expand(self, sizes), {&mask, &values});
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ Tensor masked_fill(const Tensor& self, const Tensor& mask, const Scalar& value) 
 }
 
 Tensor masked_fill(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  Tensor result = broadcast_copy(self, mask);
+  Tensor result = broadcast_copy(self, mask, value);
   ops::masked_fill_(result, mask, value);
   return unwritten(result);
 }
@@ -42,12 +42,12 @@ Tensor masked_sum(const Tensor& grad, const Tensor& mask) {
 
 Tensor masked_select_gradient(const Tensor& grad, IntList sizes, const Tensor& mask) {
   shape::Dims whole = shape::broadcast_sizes(sizes, mask.sizes());
-  Tensor zeros = ops::zeros(whole, grad.dtype(), std::nullopt, grad.device());
+  Tensor zeros = ops::new_zeros(grad, whole);
   return ops::sum_to_size(ops::masked_scatter(zeros, mask, grad), sizes);
 }
 
 Tensor masked_scatter(const Tensor& self, const Tensor& mask, const Tensor& source) {
-  Tensor result = broadcast_copy(self, mask);
+  Tensor result = broadcast_copy(self, mask, source);
   ops::masked_scatter_(result, mask, source);
   return unwritten(result);
 }

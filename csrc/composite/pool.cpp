@@ -42,7 +42,7 @@ Tensor unpooled(const Tensor& self, const Tensor& indices, IntList output_size, 
   for (int64_t n : output_size) sizes.push_back(n);
   Dims plane = outer;
   plane.push_back(numel_of(output_size));
-  Tensor zeros = ops::zeros(plane, self.dtype(), {}, self.device());
+  Tensor zeros = ops::new_zeros(self, plane);
   Tensor result = ops::reshape(ops::scatter(zeros, -1, ops::flatten(indices, -rank), ops::flatten(self, -rank)), sizes);
   return rank == 2 ? ops::contiguous(result, shape::suggested_format(self)) : result;
 }

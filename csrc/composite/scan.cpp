@@ -7,6 +7,7 @@
 #include "api/create.h"
 #include "api/join.h"
 #include "api/mask.h"
+#include "api/predicate.h"
 #include "api/rearrange.h"
 #include "api/reduce.h"
 #include "api/scan.h"
@@ -25,7 +26,7 @@ Tensor reverse_cumsum(const Tensor& self, int64_t dim) {
 
 namespace {
 
-bool any(const Tensor& mask) { return shape::integers_of(ops::_to_copy(ops::any(mask), DType::Int64))[0] != 0; }
+bool any(const Tensor& mask) { return ops::is_nonzero(ops::any_anywhere(mask)); }
 
 // A product without the factor at `position`, for every total that holds this factor: exact for zeros and
 // differentiable to any order, at the cost of a pass per element.

@@ -12,38 +12,38 @@
 namespace taeda::composite {
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &src});
   ops::scatter_(result, dim, index, src);
   return unwritten(result);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index});
   ops::scatter_(result, dim, index, value);
   return unwritten(result);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &src});
   ops::scatter_(result, dim, index, src, reduce);
   return result->needs_autograd() ? result : unwritten(result);
 }
 
 Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index});
   ops::scatter_(result, dim, index, value, reduce);
   return result->needs_autograd() ? result : unwritten(result);
 }
 
 Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &src});
   ops::scatter_add_(result, dim, index, src);
   return unwritten(result);
 }
 
 Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
                       bool include_self) {
-  Tensor result = ops::clone(self, MemoryFormat::Contiguous);
+  Tensor result = copy_for(self, {&index, &src});
   ops::scatter_reduce_(result, dim, index, src, reduce, include_self);
   return result->needs_autograd() ? result : unwritten(result);
 }
@@ -51,7 +51,7 @@ Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, cons
 Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
   Tensor window = ops::gather(grad, dim, index);
   if (std::ranges::equal(window.sizes(), sizes)) return window;
-  Tensor result = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
+  Tensor result = ops::new_zeros(grad, sizes);
   Tensor part = result;
   for (int64_t d = 0; d < part.dim(); ++d) part = ops::slice(part, d, 0, window.sizes()[d]);
   ops::copy_(part, window);
@@ -144,7 +144,7 @@ std::tuple<Tensor, Tensor, Tensor> scatter_reduce_backward(const Tensor& grad, c
     g = of_extreme(grad, self, dim, index, part, result);
   if (!include_self && index.numel()) g.self = ops::scatter(g.self, dim, index, Scalar(0));
   if (part.is(src) || std::ranges::equal(part.sizes(), src.sizes())) return {g.self, g.src, Tensor()};
-  Tensor whole = ops::zeros(src.sizes(), g.src.dtype(), std::nullopt, src.device());
+  Tensor whole = ops::new_zeros(g.src, src.sizes());
   Tensor place = window_of(whole, index);
   ops::copy_(place, g.src);
   return {g.self, whole, Tensor()};

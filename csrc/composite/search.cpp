@@ -159,12 +159,15 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
     sizes.push_back(num_classes);
     return ops::zeros(sizes, DType::Int64, std::nullopt, self.device());
   }
-  int64_t smallest = shape::integers_of(ops::amin(self))[0], largest = shape::integers_of(ops::amax(self))[0];
-  TAEDA_CHECK(smallest >= 0, "classes must not be negative; got ", smallest);
-  TAEDA_CHECK(num_classes < 0 || largest < num_classes, "class ", largest, " is outside the ", num_classes, " classes");
-  sizes.push_back(num_classes > 0 ? num_classes : largest + 1);
-  Tensor zeros = ops::zeros(sizes, DType::Int64, std::nullopt, self.device());
-  return ops::scatter(zeros, -1, ops::unsqueeze(self, -1), Scalar(1));
+  if (num_classes < 0 || !self.keys().has(Functionality::Memoryless)) {  // scattering checks, too, but says less
+    int64_t smallest = shape::integers_of(ops::amin(self))[0], largest = shape::integers_of(ops::amax(self))[0];
+    TAEDA_CHECK(smallest >= 0, "classes must not be negative; got ", smallest);
+    TAEDA_CHECK(num_classes < 0 || largest < num_classes, "class ", largest, " is outside the ", num_classes,
+                " classes");
+    if (num_classes < 0) num_classes = largest + 1;
+  }
+  sizes.push_back(num_classes);
+  return ops::scatter(ops::new_zeros(self, sizes), -1, ops::unsqueeze(self, -1), Scalar(1));
 }
 
 }  // namespace taeda::composite

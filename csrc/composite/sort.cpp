@@ -18,7 +18,7 @@ std::tuple<Tensor, Tensor> sort(const Tensor& self, int64_t dim, bool descending
 
 Tensor value_selecting_reduction_backward(const Tensor& grad, int64_t dim, const Tensor& indices, IntList sizes,
                                           bool keepdim) {
-  Tensor zeros = ops::zeros(sizes, grad.dtype(), std::nullopt, grad.device());
+  Tensor zeros = ops::new_zeros(grad, sizes);
   if (keepdim || sizes.empty()) return ops::scatter_add(zeros, dim, indices, grad);
   dim = wrap_dim(dim, static_cast<int64_t>(sizes.size()));
   return ops::scatter_add(zeros, dim, ops::unsqueeze(indices, dim), ops::unsqueeze(grad, dim));

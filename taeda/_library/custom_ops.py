@@ -187,6 +187,12 @@ class CustomOpDef:
             raise RuntimeError(f"taeda.library: {self._qualname} writes to its arguments, so that it has no derivative")
         self._backward, self._setup_context = backward, setup_context
 
+    def register_vmap(self, func: Function | None = None) -> Any:
+        """Registers how the op runs under ``vmap``; see ``taeda.library.register_vmap``."""
+        from taeda.library import register_vmap
+
+        return register_vmap(self._qualname, func)
+
     def register_autocast(self, device_type: str, cast_inputs: taeda.dtype) -> None:
         """Says that autocast casts the op's tensors; see ``taeda.library.register_autocast``."""
         kernel, key = make_autocast_kernel(self._opoverload, device_type, cast_inputs)

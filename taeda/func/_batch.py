@@ -1,17 +1,20 @@
 """``vmap``: a function of one example as a function of a batch.
 
-The function is called once for each example and the results are stacked. That is exact for every op, for control flow
-on values and for Python code, and it nests with all other transforms, since slices and stacks are differentiable.
+The function is called once, with tensors that hold all examples (_batched/), where that can be. Where it reads values,
+or writes to what examples share, it is called once for each example and the results are stacked: that is exact for
+every op, for control flow on values and for Python code. Both nest with all other transforms.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda.func._batched.tensor import Batch, EachDraws, running
 from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
 
 
@@ -142,13 +145,19 @@ class _Outputs:
 
     def joined(self, out_dims: Any, count: int) -> Any:
         assert self.spec is not None
-        dims = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, self.spec)
-        if dims is None and self.spec.is_leaf() and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1:
-            dims = list(out_dims)
-        if dims is None:
-            raise ValueError(f"taeda.func.vmap: out_dims {out_dims} does not fit the structure of the result")
+        dims = _result_dims(out_dims, self.spec)
         columns = list(zip(*self.rows, strict=True))
         return tree_unflatten([_joined(c, d, count) for c, d in zip(columns, dims, strict=True)], self.spec)
+
+
+def _result_dims(out_dims: Any, spec: TreeSpec) -> list[int | None]:
+    """For each leaf of the results where the dimension over examples goes."""
+    dims = broadcast_prefix(tuple(out_dims) if isinstance(out_dims, list) else out_dims, spec)
+    if dims is None and spec.is_leaf() and isinstance(out_dims, (tuple, list)) and len(out_dims) == 1:
+        dims = list(out_dims)
+    if dims is None:
+        raise ValueError(f"taeda.func.vmap: out_dims {out_dims} does not fit the structure of the result")
+    return dims
 
 
 def _joined(column: Sequence[Tensor], dim: Any, count: int) -> Tensor:
@@ -157,15 +166,19 @@ def _joined(column: Sequence[Tensor], dim: Any, count: int) -> Tensor:
         if all(one is first or taeda.equal(one, first) for one in column):
             return first
         raise ValueError("taeda.func.vmap: out_dims has None for a result that differs by example")
-    if not isinstance(dim, int):
-        raise ValueError(f"taeda.func.vmap: out_dims holds ints and None; got {type(dim).__name__}")
-    if not -first.dim() - 1 <= dim <= first.dim():
-        raise IndexError(f"taeda.func.vmap: out_dims has {dim} for results of {first.dim()} dimensions")
+    _check_result_dim(dim, first)
     if count:
         return taeda.stack(column, dim)
     shape = list(first.shape)
     shape.insert(dim % (first.dim() + 1), 0)
     return first.new_zeros(shape)
+
+
+def _check_result_dim(dim: Any, result: Tensor) -> None:
+    if not isinstance(dim, int):
+        raise ValueError(f"taeda.func.vmap: out_dims holds ints and None; got {type(dim).__name__}")
+    if not -result.dim() - 1 <= dim <= result.dim():
+        raise IndexError(f"taeda.func.vmap: out_dims has {dim} for results of {result.dim()} dimensions")
 
 
 def vmap(
@@ -186,7 +199,7 @@ def vmap(
         out_dims: where that dimension goes in the results; None for results that do not depend on the example.
         randomness: whether the function may draw from the default generator: ``"error"``, or ``"different"`` numbers
             for each example, or the ``"same"``.
-        chunk_size: how many examples may run at once; they run one by one.
+        chunk_size: how many examples run at once, to save memory; all if None.
 
     Returns:
         A function of the same arguments; keyword arguments are shared by all examples.
@@ -202,26 +215,79 @@ def vmap(
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = tree_flatten(args)
         dims = [_checked(*pair) for pair in zip(leaves, _mapped_dims(args, in_dims, spec), strict=True)]
-        count = _batch_size(leaves, dims)
-        draws, outputs = Draws(randomness, "vmap"), _Outputs()
-        shared = _Unmapped(func, [x for x, dim in zip(leaves, dims, strict=True) if dim is None])
-
-        def example(i: int) -> Any:
-            chosen = [x if dim is None else x.select(dim, i) for x, dim in zip(leaves, dims, strict=True)]
-            return func(*tree_unflatten(chosen, spec), **kwargs)
-
-        def blank() -> Any:  # shows the structure of an empty batch's results
-            chosen = [
-                x if dim is None else x.new_zeros([*x.shape[:dim], *x.shape[dim + 1 :]])
-                for x, dim in zip(leaves, dims, strict=True)
-            ]
-            return func(*tree_unflatten(chosen, spec), **kwargs)
-
-        for i in range(count):
-            outputs.add(draws.run(example, i))
-            shared.check()
-        if count == 0:
-            outputs.add(draws.run(blank))
-        return outputs.joined(out_dims, count)
+        call = _Call(func, leaves, dims, spec, kwargs, _batch_size(leaves, dims), randomness)
+        draws, shared = Draws(randomness, "vmap"), [x for x, dim in zip(leaves, dims, strict=True) if dim is None]
+        unmapped = _Unmapped(func, shared)
+        if call.size >= _AT_ONCE and randomness != "same":
+            arguments, state = _Unmapped(lambda: None, leaves), taeda.get_rng_state()
+            try:
+                with EachDraws() if randomness == "different" else nullcontext():
+                    return draws.run(call.at_once, out_dims, chunk_size or call.size, unmapped)
+            except Exception:
+                arguments.check()  # what was written to an argument cannot be taken back for another try
+                taeda.set_rng_state(state)
+        outputs = _Outputs()
+        for i in range(call.size):
+            outputs.add(draws.run(call.example, i))
+            unmapped.check()
+        if call.size == 0:
+            outputs.add(draws.run(call.blank))
+        return outputs.joined(out_dims, call.size)
 
     return wrapper
+
+
+class _Call(NamedTuple):
+    """One call of a mapped function."""
+
+    func: Callable[..., Any]
+    leaves: list[Any]  # of the arguments
+    dims: list[int | None]
+    spec: TreeSpec
+    kwargs: dict[str, Any]
+    size: int  # how many examples
+    randomness: str = "error"
+
+    def _run(self, choose: Callable[[Tensor, int], Tensor]) -> Any:
+        """The function, with ``choose(leaf, dim)`` for what is mapped."""
+        chosen = [x if dim is None else choose(x, dim) for x, dim in zip(self.leaves, self.dims, strict=True)]
+        return self.func(*tree_unflatten(chosen, self.spec), **self.kwargs)
+
+    def example(self, i: int) -> Any:
+        return self._run(lambda x, dim: x.select(dim, i))
+
+    def blank(self) -> Any:
+        """Shows the structure of an empty batch's results."""
+        return self._run(lambda x, dim: x.new_zeros([*x.shape[:dim], *x.shape[dim + 1 :]]))
+
+    def at_once(self, out_dims: Any, chunk_size: int, unmapped: _Unmapped) -> Any:
+        """The results of all examples, of ``chunk_size`` of them at a time."""
+        starts = range(0, self.size, chunk_size)
+        parts = [self._part(start, min(chunk_size, self.size - start), out_dims) for start in starts]
+        unmapped.check()
+        (_, spec, dims), columns = parts[0], zip(*(values for values, _, _ in parts), strict=True)
+        joined = [c[0] if d is None or len(c) == 1 else taeda.cat(c, d) for c, d in zip(columns, dims, strict=True)]
+        return tree_unflatten(joined, spec)
+
+    def _part(self, start: int, size: int, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:
+        with running(size, self.randomness) as batch:
+            result = self._run(lambda x, dim: batch.wrap(x.narrow(dim, start, size).movedim(dim, 0)))
+            return _values(batch, result, out_dims)
+
+
+def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:
+    """The leaves of a result with the batch as a dimension of theirs, their structure, and which dimension that is."""
+    leaves, spec = tree_flatten(result)
+    dims = _result_dims(out_dims, spec)
+    values = []
+    for leaf, dim in zip(leaves, dims, strict=True):
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"taeda.func.vmap: the function must return tensors only; got {type(leaf).__name__}")
+        if dim is not None:
+            _check_result_dim(dim, leaf)
+        values.append(batch.shared(leaf) if dim is None else batch.whole(leaf).movedim(0, dim))
+    return values, spec, dims
+
+
+# Fewer examples run as fast one by one.
+_AT_ONCE = 4

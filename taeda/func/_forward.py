@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
-from taeda.func._batch import Draws
+from taeda.func._batch import vmap
 from taeda.func._reverse import (
     Argnums,
     basis,
@@ -111,25 +111,30 @@ def jacfwd(
         check_tensors(points, "jacfwd", "the inputs")
         check_differentiable(points, "jacfwd")
 
-        def moved(index: int, unit: Tensor) -> tuple[list[Tensor], list[Tensor], Any, Any]:
+        shown: list[Any] = []  # the outputs, which are the same for all directions, their structure, what came besides
+
+        def moved(index: int, unit: Tensor) -> list[Tensor]:
             tangents = [unit if i == index else taeda.zeros_like(p) for i, p in enumerate(points)]
-            outputs, found, output_spec, aux = _pushed(
+            outputs, found, *shown[:] = _pushed(
                 lambda values: func(*with_arguments(args, argnums, values), **kwargs),
                 points, tangents, spec, has_aux, "jacfwd",
             )  # fmt: skip
-            filled = [taeda.zeros_like(o) if t is None else t for o, t in zip(outputs, found, strict=True)]
-            return outputs, filled, output_spec, aux
+            shown.insert(0, outputs)
+            return [taeda.zeros_like(o) if t is None else t for o, t in zip(outputs, found, strict=True)]
 
-        draws = Draws(randomness, "jacfwd")
-        passes = [[draws.run(moved, index, unit) for unit in basis(p)] for index, p in enumerate(points)]
-        sample = next((one for some in passes for one in some), None)
-        outputs, _, output_spec, aux = sample or moved(0, taeda.zeros_like(points[0]))
+        passes = [
+            vmap(functools.partial(moved, i), randomness=randomness)(basis(p)) if p.numel() else None
+            for i, p in enumerate(points)
+        ]
+        if not shown:
+            moved(0, taeda.zeros_like(points[0]))
+        outputs, output_spec, aux = shown
         blocks = []
         for j, output in enumerate(outputs):
             columns = [
-                taeda.stack([one[1][j] for one in some], -1).reshape(*output.shape, *p.shape)
-                if some
-                else output.new_zeros(*output.shape, *p.shape)
+                output.new_zeros(*output.shape, *p.shape)
+                if some is None
+                else some[j].movedim(0, -1).reshape(*output.shape, *p.shape)
                 for some, p in zip(passes, points, strict=True)
             ]
             blocks.append(tree_unflatten(columns, spec))

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
+from taeda.func._batch import vmap
+from taeda.func._batched.tensor import holds_linked, mapped
 from taeda.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_map_only, tree_unflatten
 
 Argnums = int | tuple[int, ...]
@@ -94,6 +96,7 @@ def record(func: Callable[..., Any], inputs: Any, has_aux: bool, function: str) 
     leaves, spec = tree_flatten(inputs)
     check_tensors(leaves, function, "the inputs")
     check_differentiable(leaves, function)
+    leaves = [mapped(x) for x in leaves]
     with taeda.enable_grad():
         linked = [was_recording and x.requires_grad for x in leaves]
         points = [
@@ -104,7 +107,9 @@ def record(func: Callable[..., Any], inputs: Any, has_aux: bool, function: str) 
     outputs, output_spec = flat_outputs(result, function)
     tracked = [o for o in [*outputs, *tree_leaves(aux)] if isinstance(o, Tensor) and o.requires_grad]
     own = [p for p, outside in zip(points, linked, strict=True) if not outside]
-    is_linked = was_recording and (any(linked) or _autograd._leads_elsewhere(tracked, own))
+    is_linked = was_recording and (
+        any(linked) or any(map(holds_linked, outputs)) or _autograd._leads_elsewhere(tracked, own)
+    )
     return Recorded(points, outputs, output_spec, aux, is_linked)
 
 
@@ -220,7 +225,7 @@ def jacrev(
         func: returns a tree of tensors.
         argnums: which positional arguments to differentiate by.
         has_aux: the function returns ``(output, aux)``.
-        chunk_size: how many rows may be computed at once; they are computed one by one.
+        chunk_size: how many rows are computed at once, to save memory; all if None.
 
     Returns:
         A function of the same arguments. It gives a tree as the output, and at each of its leaves a tree as the chosen
@@ -236,30 +241,29 @@ def jacrev(
             lambda points: func(*with_arguments(args, argnums, points), **kwargs), chosen, has_aux, "jacrev"
         )
         structure = tree_flatten(chosen)[1]
-        blocks = [tree_unflatten(_rows(recorded, index), structure) for index in range(len(recorded.outputs))]
+        rows = [_rows(recorded, index, chunk_size) for index in range(len(recorded.outputs))]
+        blocks = [tree_unflatten(leaves, structure) for leaves in rows]
         jacobian = tree_unflatten(blocks, recorded.spec)
         return (jacobian, recorded.released(recorded.aux)) if has_aux else jacobian
 
     return wrapper
 
 
-def _rows(recorded: Recorded, index: int) -> list[Tensor]:
+def _rows(recorded: Recorded, index: int, chunk_size: int | None) -> list[Tensor]:
     """The Jacobians of one output, by input."""
     output = recorded.outputs[index]
-    rows = []
-    for unit in basis(output):
-        vectors = [unit if i == index else taeda.zeros_like(o) for i, o in enumerate(recorded.outputs)]
-        rows.append(pull_back(recorded, vectors, retain_graph=True))
-    if not rows:
+    if not output.numel() or not recorded.points:
         return [p.new_zeros(*output.shape, *p.shape) for p in recorded.points]
-    columns = zip(*rows, strict=True)
-    return [
-        taeda.stack(column).reshape(*output.shape, *point.shape)
-        for column, point in zip(columns, recorded.points, strict=True)
-    ]
+
+    def row(unit: Tensor) -> list[Tensor]:
+        vectors = [unit if i == index else taeda.zeros_like(o) for i, o in enumerate(recorded.outputs)]
+        return pull_back(recorded, vectors, retain_graph=True)
+
+    rows = vmap(row, chunk_size=chunk_size)(basis(output))
+    return [r.reshape(*output.shape, *p.shape) for r, p in zip(rows, recorded.points, strict=True)]
 
 
-def basis(x: Tensor) -> list[Tensor]:
-    """One in one element and zero in the others, for each element of a tensor like ``x``."""
+def basis(x: Tensor) -> Tensor:
+    """One in one element and zero in the others, for each element of a tensor like ``x``: (count, *shape)."""
     count = x.numel()
-    return list(taeda.eye(count, dtype=x.dtype, device=x.device).reshape(count, *x.shape))
+    return taeda.eye(count, dtype=x.dtype, device=x.device).reshape(count, *x.shape)

@@ -129,51 +129,66 @@ def full_like(self, fill_value, dtype, layout, device, pin_memory, memory_format
     """Copies of a number with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
-@composite(
+@kernel(
     "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="method",
+    everywhere=True,
+    geometry_only=True,
     files="create",
+    not_differentiable=True,
 )
 def new_empty(self, size, dtype, layout, device, pin_memory):
     """``empty`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite(
+@kernel(
     "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="method",
+    everywhere=True,
+    geometry_only=True,
     files="create",
+    not_differentiable=True,
 )
 def new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
     """``empty_strided`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite(
+@kernel(
     "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="method",
+    everywhere=True,
+    geometry_only=True,
     files="create",
+    not_differentiable=True,
 )
 def new_full(self, size, fill_value, dtype, layout, device, pin_memory):
     """``full`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite(
+@kernel(
     "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="method",
+    everywhere=True,
+    geometry_only=True,
     files="create",
+    not_differentiable=True,
 )
 def new_zeros(self, size, dtype, layout, device, pin_memory):
     """``zeros`` with this tensor's dtype and device, if no others are given."""
 
 
-@composite(
+@kernel(
     "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="method",
+    everywhere=True,
+    geometry_only=True,
     files="create",
+    not_differentiable=True,
 )
 def new_ones(self, size, dtype, layout, device, pin_memory):
     """``ones`` with this tensor's dtype and device, if no others are given."""

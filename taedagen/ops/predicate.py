@@ -22,6 +22,12 @@ def is_nonzero(self):
     """Whether the one element is not zero; RuntimeError for a tensor of several."""
 
 
+@composite("any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True)
+def any_anywhere(self):
+    """Whether any element is not zero: one answer, also for all examples of a ``vmap`` together."""
+    return op.any(self)
+
+
 @composite("is_same_size(Tensor self, Tensor other) -> bool", variants="function method", files="predicate")
 def is_same_size(self, other):
     """Whether both have the same shape."""

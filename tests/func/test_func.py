@@ -140,6 +140,12 @@ def plain(value: Any, number: Any = list) -> Any:
     return [str(value.dtype), tuple(value.shape), value.requires_grad, numbers]
 
 
+@pytest.fixture(autouse=True, params=[1, 100], ids=["at once", "one by one"])
+def way(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How ``vmap`` runs the few examples of these tests."""
+    monkeypatch.setattr("taeda.func._batch._AT_ONCE", request.param)
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("name", CASES)
 def test_as_torch_does(name: str) -> None:
@@ -203,6 +209,85 @@ def test_randomness() -> None:
     with pytest.raises(RuntimeError, match="random"):
         func.jacfwd(lambda x: x * taeda.rand(()))(t(taeda, X))
     assert func.jacfwd(lambda x: x * taeda.rand(()), randomness="same")(t(taeda, X)).diag().unique().numel() == 1
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda T, x: x + T.rand_like(x),
+        lambda T, x: T.nn.functional.dropout(x, 0.5),
+        lambda T, x: T.bernoulli(x / 100),
+        lambda T, x: T.normal(x, 1.0),
+        lambda T, x: T.func.grad(lambda y: (T.nn.functional.dropout(y, 0.3) ** 2).sum())(x),
+    ],
+)
+def test_each_example_draws_torchs_numbers(draw: Any) -> None:
+    torch = pytest.importorskip("torch")
+    found = []
+    for T in (taeda, torch):
+        T.manual_seed(0)
+        x = T.arange(40.0).reshape(8, 5)
+        vmap = T.func.vmap if T is torch else at_once
+        found.append(vmap(lambda x, T=T: draw(T, x), randomness="different")(x).tolist())
+    assert found[0] == pytest.approx(found[1]) if not isinstance(found[0][0], list) else plain_equal(*found)
+
+
+def at_once(function: Any, **options: Any) -> Any:
+    """``vmap`` that may not fall back to calls one by one."""
+    from taeda.func import _batch
+
+    def run(x: Any) -> Any:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_batch._Call, "example", None)
+            patch.setattr(_batch, "_AT_ONCE", 1)
+            return func.vmap(function, **options)(x)
+
+    return run
+
+
+def plain_equal(mine: list[list[float]], theirs: list[list[float]]) -> bool:
+    return all(a == pytest.approx(b, rel=1e-6) for a, b in zip(mine, theirs, strict=True))
+
+
+def test_programs_run_at_once() -> None:
+    x = t(taeda, [X, X[::-1]])
+    nn = taeda.nn
+    net = nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4), nn.Tanh(), nn.Linear(4, 1)).double()
+    wanted = taeda.stack([net(row) for row in x])
+    assert taeda.allclose(at_once(net)(x), wanted)
+    wanted.sum().backward()
+    grads = [p.grad.clone() for p in net.parameters()]
+    net.zero_grad()
+    at_once(net)(x).sum().backward()  # parameters are outside of vmap
+    for p, wanted_grad in zip(net.parameters(), grads, strict=True):
+        assert taeda.allclose(p.grad, wanted_grad)
+    written = at_once(lambda row: row.new_zeros(2).index_put_((row.argmax() % 2,), row[0]))(x)
+    assert written.tolist() == [[0.0, X[0]] if max(X) == X[1] else [X[0], 0.0], written[1].tolist()]
+
+
+def test_a_call_that_reads_values_runs_one_by_one() -> None:
+    calls = []
+
+    def reads(row: Any) -> Any:
+        calls.append(type(row))
+        return row * row.max().item()
+
+    x = t(taeda, M)
+    assert func.vmap(reads)(x).tolist() == [[v * max(row) for v in row] for row in M]
+    assert calls[-1] is taeda.Tensor
+
+    def writes_and_reads(row: Any) -> Any:
+        row.add_(1)
+        return row * row.sum().item()
+
+    y = x.clone()
+    if len(calls) > len(M):  # at once: the write cannot be taken back
+        with pytest.raises(RuntimeError, match="in place"):
+            func.vmap(writes_and_reads)(y)
+    else:
+        func.vmap(writes_and_reads)(y)
+    assert y.tolist() == (x + 1).tolist()
 
 
 def test_writes_to_shared_tensors_are_refused() -> None:

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/copy.h"
+#include "api/create.h"
 #include "shape/create_rules.h"
 #include "shape/ops/create.h"
 #include "shape/view_rules.h"
@@ -63,6 +64,34 @@ Tensor ones_like(const Tensor& self, std::optional<DType> dtype, std::optional<L
                  std::optional<Device> device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
   return everywhere::full_like(self, Scalar(1), dtype, layout, device, pin_memory, memory_format);
+}
+
+// --- of another tensor's dtype and device
+
+Tensor new_empty(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::empty(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
+}
+
+Tensor new_empty_strided(const Tensor& self, IntList size, IntList stride, std::optional<DType> dtype,
+                         std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::empty_strided(size, stride, dtype.value_or(self.dtype()), layout, device.value_or(self.device()),
+                            pin_memory);
+}
+
+Tensor new_full(const Tensor& self, IntList size, const Scalar& fill_value, std::optional<DType> dtype,
+                std::optional<Layout> layout, std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::full(size, fill_value, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
+}
+
+Tensor new_zeros(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
+                 std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::zeros(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
+}
+
+Tensor new_ones(const Tensor& self, IntList size, std::optional<DType> dtype, std::optional<Layout> layout,
+                std::optional<Device> device, std::optional<bool> pin_memory) {
+  return ops::ones(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
 }
 
 }  // namespace taeda::everywhere

@@ -155,6 +155,8 @@ PyObject* increment_version(PyObject*, PyObject* tensor) {
   });
 }
 
+PyObject* count_levels(PyObject*, PyObject*) { return PyLong_FromLong(autograd::visible_levels()); }
+
 PyMethodDef functions[] = {
     {"_push_saved_tensors_hooks", push_hooks, METH_VARARGS, nullptr},
     {"_pop_saved_tensors_hooks", pop_hooks, METH_NOARGS, nullptr},
@@ -172,6 +174,7 @@ PyMethodDef functions[] = {
     {"_without_history", without_history, METH_O, "The tensor outside the graph, with tangents outside of it."},
     {"_see_dual_levels", see_levels, METH_O,
      "How many dual levels this thread's calls see from now on; gives how many before."},
+    {"_dual_levels", count_levels, METH_NOARGS, "How many dual levels this thread's calls see."},
     {"_increment_version", increment_version, METH_O, nullptr},
     {},
 };

@@ -1,0 +1,119 @@
+"""Rules that serve many ops: elementwise, random numbers, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._ops import OpOverload
+from taeda._tags import Tag
+from taeda.func._batched.tensor import RULES, Batch, Rule, Unbatchable, rule, unbatched
+
+
+def default_rule(op: OpOverload) -> Rule | None:
+    """What an op does that has no rule of its own; None: what the ops do that it is made of."""
+    from taeda.func._batched import along
+
+    tags = op.tags
+    if Tag.out in tags:
+        return refused
+    if Tag.pointwise in tags:
+        return written_elementwise if op._schema.is_mutable else elementwise
+    if Tag.reduction in tags:
+        return along.reduction
+    kinds = {hop[2] for hop in taeda._C._foretell(op, taeda.device("cpu"), taeda.strided)}
+    if "Composite" in kinds:
+        return None
+    if op._schema.is_mutable or op.is_view:
+        return refused
+    return None if "Everywhere" in kinds else one_by_one
+
+
+def refused(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    raise Unbatchable(f"{op} has no rule for batches")
+
+
+_REFUSED = ("_local_scalar_dense", "equal", "is_nonzero", "nonzero", "masked_select", "masked_scatter_",
+            "as_strided_scatter")  # fmt: skip
+RULES.update(dict.fromkeys(_REFUSED, refused))
+
+
+def one_by_one(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    """Any op that writes to none of its arguments."""
+    if op._schema.is_mutable:
+        raise Unbatchable(f"{op} writes to its arguments")
+    results = [op(*unbatched(batch, args, i), **unbatched(batch, kwargs, i)) for i in range(batch.size)]
+    return _stacked(batch, results)
+
+
+def _stacked(batch: Batch, results: Sequence[Any]) -> Any:
+    first = results[0]
+    if isinstance(first, Tensor):
+        return batch.wrap(taeda.stack(list(results)))
+    if isinstance(first, (list, tuple)):
+        return tuple(_stacked(batch, column) for column in zip(*results, strict=True))
+    if any(one != first for one in results):
+        raise Unbatchable("a result that is no tensor differs by example")
+    return first
+
+
+@rule("any_anywhere")
+def any_anywhere(batch: Batch, op: OpOverload, self: Any) -> Tensor:
+    return op(self.value)  # type: ignore[no-any-return]
+
+
+RULES["linalg_lstsq"] = one_by_one
+
+
+# --- elementwise
+
+
+def elementwise(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    return batch.wrap_all(op(*_aligned(batch, op, args), **kwargs))
+
+
+def written_elementwise(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
+    batch.written(args[0])
+    op(*_aligned(batch, op, args), **kwargs)
+    return args[0]
+
+
+def _aligned(batch: Batch, op: OpOverload, args: Sequence[Any]) -> list[Any]:
+    """The arguments' values, so that they broadcast and promote as those of one example."""
+    tensors = [x for x in args if isinstance(x, Tensor)]
+    rank = max(x.dim() for x in tensors)
+    values = [batch.padded(x, rank) for x in args]
+    dtypes = {x.dtype for x in tensors}
+    if len(dtypes) == 1 or op._schema.is_mutable:
+        return values
+    typed = tensors[1:] if op._opname == "where" else tensors
+    common = _result_type(typed)
+    # A number of each example is a vector of the batch, which would count for more.
+    return [
+        v.to(common) if batch.holds(x) and x.dim() == 0 and any(x is t for t in typed) else v
+        for x, v in zip(args, values, strict=True)
+    ]
+
+
+def _result_type(tensors: Sequence[Tensor]) -> taeda.dtype:
+    """The dtype of arithmetic with all of them: those with dimensions count for more than those without."""
+    stand_ins = [taeda.empty([1] * min(t.dim(), 1), dtype=t.dtype, device="meta") for t in tensors]
+    result = stand_ins[0]
+    for other in stand_ins[1:]:
+        dtype = taeda.result_type(result, other)
+        result = taeda.empty([1] * max(result.dim(), other.dim()), dtype=dtype, device="meta")
+    return result.dtype
+
+
+# --- random numbers
+
+
+@rule("uniform_", "normal_", "random_", "bernoulli_.float", "exponential_", "geometric_", "cauchy_", "log_normal_")
+def draw(batch: Batch, op: OpOverload, self: Any, *args: Any, **kwargs: Any) -> Any:
+    op(batch.written(self), *args, **kwargs)
+    return self
+
+
+RULES["bernoulli_.Tensor"] = written_elementwise

@@ -1,0 +1,238 @@
+"""``BatchedTensor``: holds a batch, shows one example. Each op on it runs its rule, once for the whole batch."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from taeda import _C, Tensor
+from taeda._C import _autograd
+from taeda._ops import OpOverload
+from taeda._tags import Tag
+from taeda.utils._python_dispatch import TorchDispatchMode
+from taeda.utils._pytree import tree_map_only
+
+Rule = Callable[..., Any]
+
+
+class Unbatchable(RuntimeError):
+    """A call that cannot be made for all examples at once: it reads values, or writes where examples would meet."""
+
+
+_KERNELS = _C.DispatchKeySet("CPU")  # kernels of any device, too
+
+
+class BatchedTensor(Tensor):
+    """One example's shape over the values of all: ``value`` is (batch, *shape). Nested calls of ``vmap`` nest them."""
+
+    value: Tensor
+    batch: Batch
+
+    @staticmethod
+    def __new__(cls, value: Tensor, batch: Batch) -> BatchedTensor:
+        made: BatchedTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+            cls, value.shape[1:], strides=value.stride()[1:], dtype=value.dtype, device=value.device
+        )
+        made.value, made.batch = value, batch
+        return made
+
+    __torch_function__ = _C._disabled_torch_function_impl
+
+    @classmethod
+    def __torch_dispatch__(cls, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        batch = max((x.batch for x in _batched(args, kwargs)), key=lambda b: b.level)
+        rule = _rule_of(func)
+        if rule is None:  # made of other ops, whose rules serve
+            return func.redispatch(_KERNELS, *args, **(kwargs or {}))
+        with _C._RestorePythonTLSSnapshot():  # the values may be recorded by an outer transform
+            return rule(batch, func, *args, **(kwargs or {}))
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
+        return f"BatchedTensor(level={self.batch.level}, value={self.value!r})"
+
+
+def _batched(args: Any, kwargs: Any) -> Iterator[BatchedTensor]:
+    for x in (*args, *(kwargs or {}).values()):
+        if type(x) is BatchedTensor:
+            yield x
+        elif isinstance(x, (list, tuple)):
+            yield from (y for y in x if type(y) is BatchedTensor)
+
+
+class Batch:
+    """One ``vmap`` that is running: how many examples there are, and how deep it is nested."""
+
+    def __init__(self, size: int, level: int, randomness: str) -> None:
+        self.size, self.level, self.randomness = size, level, randomness
+        self.dual_levels = _autograd._dual_levels()  # tangents of these are the values' own
+
+    def holds(self, x: Any) -> bool:
+        """Whether ``x`` differs by example of this batch."""
+        return type(x) is BatchedTensor and x.batch is self
+
+    def wrap(self, value: Tensor) -> BatchedTensor:
+        return BatchedTensor(value, self)
+
+    def wrap_all(self, values: Any) -> Any:
+        """Wraps an op's results, a tensor or a list or tuple of them."""
+        if isinstance(values, (list, tuple)):
+            return (
+                type(values)(map(self.wrap_all, values))
+                if type(values) in (list, tuple)
+                else tuple(map(self.wrap_all, values))
+            )
+        return BatchedTensor(values, self) if isinstance(values, Tensor) else values
+
+    def whole(self, x: Any) -> Any:
+        """The values (batch, *shape) of a tensor, which are one for all if it does not differ by example."""
+        if self.holds(x):
+            return x.value
+        return x.expand(self.size, *x.shape) if isinstance(x, Tensor) else x
+
+    def padded(self, x: Any, rank: int) -> Any:
+        """The values of ``x`` so that they broadcast with others of ``rank`` dimensions, not counting the batch's."""
+        if not self.holds(x):
+            return x
+        missing = rank - x.dim()
+        if missing <= 0:
+            return x.value
+        return x.value.reshape(self.size, *[1] * missing, *x.shape)
+
+    def shared(self, x: Any) -> Any:
+        """``x``, which must not differ by example."""
+        if self.holds(x):
+            raise Unbatchable("an argument that all examples must share differs by example")
+        return x
+
+    def written(self, x: Tensor) -> Tensor:
+        """The values of a tensor that is written to, which must have room for each example's."""
+        if not self.holds(x):
+            raise Unbatchable("a tensor that all examples share is written to")
+        return x.value  # type: ignore[attr-defined, no-any-return]
+
+
+class EachDraws(TorchDispatchMode):
+    """In the block each example draws its own random numbers; those of no example in particular cannot be."""
+
+    def __torch_dispatch__(self, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        batch, given = current(), kwargs or {}
+        is_batched = next(_batched(args, kwargs), None) is not None
+        if batch is None or is_batched or Tag.nondeterministic_seeded not in func.tags:
+            return func(*args, **given)
+        given = bound(func, args, given)
+        if "size" not in given or any(isinstance(x, Tensor) for x in given.values()):
+            raise Unbatchable("random numbers are drawn for a tensor that all examples share")
+        return batch.wrap(func(**given | {"size": [batch.size, *given["size"]]}))
+
+
+_running = threading.local()
+
+
+def current() -> Batch | None:
+    """The innermost ``vmap`` that runs all examples at once in this thread."""
+    stack = getattr(_running, "stack", None)
+    return stack[-1] if stack else None
+
+
+@contextmanager
+def running(size: int, randomness: str = "error") -> Iterator[Batch]:
+    """A new batch of ``size`` examples, the innermost one in the block."""
+    stack = _running.__dict__.setdefault("stack", [])
+    stack.append(Batch(size, len(stack), randomness))
+    try:
+        yield stack[-1]
+    finally:
+        stack.pop()
+
+
+def mapped(x: Tensor) -> Tensor:
+    """``x`` as a tensor of the innermost batch, of its own for each example, so that one can differentiate by it."""
+    batch = current()
+    if batch is None or batch.holds(x):
+        return x
+    levels = range(batch.dual_levels, _autograd._dual_levels())
+    tangents = {level: _autograd._get_tangent(x, level) for level in levels}
+    known = {level: tangent for level, tangent in tangents.items() if tangent is not None}
+    made = batch.wrap(batch.whole(_autograd._primal(x, min(known)) if known else x))
+    for level, tangent in known.items():
+        _autograd._set_tangent(made, mapped(tangent), level)
+    return made
+
+
+def holds_linked(x: Tensor) -> bool:
+    """Whether what ``x`` holds depends on something that is differentiated outside of ``vmap``."""
+    while type(x) is BatchedTensor:
+        x = x.value
+        if x.requires_grad:
+            return True
+    return False
+
+
+# --- rules
+
+RULES: dict[str, Rule] = {}
+
+
+def rule(*names: str) -> Callable[[Rule], Rule]:
+    """Registers ``function(batch, op, *args, **kwargs)`` for ops, by ``name`` or ``name.overload``."""
+
+    def register(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return register
+
+
+class VmapInfo(NamedTuple):
+    """What a program's own rule is told of the ``vmap`` that runs."""
+
+    batch_size: int
+    randomness: str
+
+
+def register_program_rule(name: str, function: Rule) -> None:
+    """Registers ``function(info, in_dims, *args, **kwargs)``: it gives results and their dimensions over examples."""
+
+    def run(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
+        dims = tuple(_tree_map(lambda x: 0 if batch.holds(x) else None, x) for x in args)
+        values = [_tree_map(lambda x: x.value if batch.holds(x) else x, x) for x in args]
+        results, out_dims = function(VmapInfo(batch.size, batch.randomness), dims, *values, **kwargs)
+        if not isinstance(results, (list, tuple)):
+            return _placed(batch, results, out_dims)
+        return tuple(_placed(batch, x, dim) for x, dim in zip(results, out_dims, strict=True))
+
+    RULES[name] = run
+    _rule_of.cache_clear()
+
+
+def _tree_map(function: Callable[[Any], Any], x: Any) -> Any:
+    return type(x)(map(function, x)) if isinstance(x, (list, tuple)) else function(x)
+
+
+def _placed(batch: Batch, result: Any, dim: int | None) -> Any:
+    return result if dim is None else batch.wrap(result.movedim(dim, 0))
+
+
+@functools.cache
+def _rule_of(op: OpOverload) -> Rule | None:
+    """What serves an op; None where its parts do."""
+    from taeda.func._batched import along, batches, general, matrix, nn, select, view  # noqa: F401  they register
+
+    if op.namespace != "aten":
+        return RULES.get(op.name(), general.one_by_one)
+    found = RULES.get(f"{op._opname}.{op._overloadname}") or RULES.get(op._opname)
+    return found or general.default_rule(op)
+
+
+def bound(op: OpOverload, args: Any, kwargs: Any) -> dict[str, Any]:
+    """The arguments of a call by name, those left out with their defaults."""
+    given = dict(zip((a.name for a in op._schema.arguments), args, strict=False), **kwargs)
+    return {a.name: given.get(a.name, a.default_value) for a in op._schema.arguments}
+
+
+def unbatched(batch: Batch, tree: Any, index: int) -> Any:
+    """Arguments as one example has them."""
+    return tree_map_only(BatchedTensor, lambda x: x.value[index] if x.batch is batch else x, tree)
