@@ -29,8 +29,13 @@ Tensor empty_beside(const Tensor& t, IntList sizes, IntList strides) {
   if (t.keys().has(Functionality::Python)) return ops::new_empty_strided(t, sizes, strides);
   return new_tensor_strided(sizes, strides, t.dtype(), t.device());
 }
+namespace {
+thread_local bool t_detaches_one_level;
+}
+bool detaches_one_level() { return t_detaches_one_level; }
 Tensor detach(const Tensor& t) {
   BelowAutograd guard;
+  Scoped one(t_detaches_one_level, true);
   return ops::detach(t);
 }
 Tensor clone_contiguous(const Tensor& t) { return ops::clone(t, MemoryFormat::Contiguous); }

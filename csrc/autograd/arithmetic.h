@@ -13,6 +13,8 @@ Tensor ones_like(const Tensor& t);
 Tensor empty_beside(const Tensor& t, IntList sizes, IntList strides);
 Tensor clone(const Tensor& t);   // keeps dense strides
 Tensor detach(const Tensor& t);  // through the dispatcher, for a class that answers it
+// Whether `detach` is asking: what such a class wraps then stays in the graphs that it is in.
+TAEDA_API bool detaches_one_level();
 Tensor clone_contiguous(const Tensor& t);
 void copy(const Tensor& to, const Tensor& from);
 void fill_zero(const Tensor& t);

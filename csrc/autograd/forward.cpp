@@ -63,9 +63,10 @@ bool is_spread(const Tensor& t) {  // some element appears at several indices
   return false;
 }
 
-Tensor zeros_laid_out_as(const Tensor& t, DType dtype) {
-  Tensor zeros = is_spread(t) ? new_tensor(t.sizes(), dtype, t.device())
-                              : new_tensor_strided(t.sizes(), t.strides(), dtype, t.device());
+// Zeros with the strides of `t`, of the dtype and the class of `like`.
+Tensor zeros_laid_out_as(const Tensor& t, const Tensor& like) {
+  Tensor zeros =
+      is_spread(t) ? ops::new_empty(like, t.sizes()) : arithmetic::empty_beside(like, t.sizes(), t.strides());
   ops::zero_(zeros);
   zeros->set_keys(zeros.keys() | (t.keys() & kLazyKeys));  // views of one are to be views of the other
   return zeros;
@@ -75,7 +76,7 @@ Tensor zeros_laid_out_as(const Tensor& t, DType dtype) {
 Tensor base_tangent(const Tensor& base, int level) {
   Tensor whole = own_tangent(base, level);
   if (whole.defined() && same_geometry(whole, base)) return whole;
-  Tensor laid_out = zeros_laid_out_as(base, base.dtype());
+  Tensor laid_out = zeros_laid_out_as(base, whole.defined() ? whole : base);
   if (whole.defined()) ops::copy_(laid_out, whole);
   set_tangent(base, laid_out, level);
   return laid_out;
@@ -248,7 +249,7 @@ void fail_forward(const char* function) {
 Tensor laid_out_tangent(const Tensor& t, int level) {
   Tensor own = tangent(t, level);
   if (same_bits(own, t) && (std::ranges::equal(own.strides(), t.strides()) || is_spread(t))) return own;
-  Tensor laid_out = zeros_laid_out_as(t, own.dtype());
+  Tensor laid_out = zeros_laid_out_as(t, own);
   ops::copy_(laid_out, own);
   set_tangent(t, laid_out, level);
   return laid_out;

@@ -80,6 +80,8 @@ def mistakes_of(op: Op, derive: bool) -> tuple[list[str], int]:
         tensors = [t for t in flat(args) if isinstance(t, Tensor)]
         constant = {id(t) for name, a in zip(op.schema.names, args) if name in constants for t in flat(a)}
         batches = [batch_of(t, id(t) in constant) for t in tensors]
+        for x in [*tensors, *batches] if derive else []:
+            x.requires_grad_(x.is_floating_point() and x.itemsize > 1)
         for dims in patterns(len(tensors)):
             values = [t if d is None else b for t, b, d in zip(tensors, batches, dims)]
             try:
@@ -96,6 +98,8 @@ def mistakes_of(op: Op, derive: bool) -> tuple[list[str], int]:
                 found.append(f"{sample} {dims}: {error!r}")
                 continue
             checked += 1
+            if derive:
+                got, wanted = [*got, *outer_gradients(got, values)], [*wanted, *outer_gradients(wanted, values)]
             for mine, theirs in zip(got, wanted, strict=True):
                 if difference := differ(mine, theirs, strides=False, values=op.schema.name not in UNDEFINED):
                     found.append(f"{sample} {dims}: {difference}")
@@ -125,6 +129,18 @@ def run(op: Op, function: Any, args: Any, kwargs: Any, tensors: list[Tensor], de
         return list(taeda.func.grad(total, tuple(range(len(varied))))(*(given[i] for i in varied)))
 
     return gradients
+
+
+def outer_gradients(results: list[Tensor], inputs: list[Tensor]) -> list[Tensor]:
+    """The gradients of results of ``vmap`` for what is outside of it, zeros where an op has none."""
+    tracked, leaves = [r for r in results if r.requires_grad and r.itemsize > 1], [x for x in inputs if x.requires_grad]
+    if not tracked or not leaves:
+        return []
+    weights = [(r.detach() * 0.5).cos() for r in tracked]
+    try:
+        return list(taeda.autograd.grad(tracked, leaves, weights, materialize_grads=True))
+    except RuntimeError:  # the op has no second derivative
+        return []
 
 
 def swapped(value: Any, table: dict[int, Any]) -> Any:

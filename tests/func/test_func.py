@@ -266,6 +266,18 @@ def test_programs_run_at_once() -> None:
     assert written.tolist() == [[0.0, X[0]] if max(X) == X[1] else [X[0], 0.0], written[1].tolist()]
 
 
+def test_what_is_outside_gets_gradients_of_gradients_inside() -> None:
+    w, rows = t(taeda, M).requires_grad_(), t(taeda, M)
+
+    def adapted(x: Any) -> Any:
+        loss = lambda w: ((w @ x).tanh() ** 2).sum()
+        return loss(w - 0.1 * func.grad(loss)(w))
+
+    func.vmap(adapted)(rows).sum().backward()
+    wanted = taeda.autograd.grad(sum(adapted(row) for row in rows), w)[0]
+    assert taeda.allclose(w.grad, wanted)
+
+
 def test_a_call_that_reads_values_runs_one_by_one() -> None:
     calls = []
 

@@ -1,5 +1,6 @@
 // Saved-tensor hooks, anomaly mode and forward mode, and the room's start-up.
 #include "autograd/anomaly.h"
+#include "autograd/arithmetic.h"
 #include "autograd/record.h"
 #include "python/autograd/hooks.h"
 #include "python/autograd/init.h"
@@ -157,6 +158,10 @@ PyObject* increment_version(PyObject*, PyObject* tensor) {
 
 PyObject* count_levels(PyObject*, PyObject*) { return PyLong_FromLong(autograd::visible_levels()); }
 
+PyObject* detaches_one_level(PyObject*, PyObject*) {
+  return PyBool_FromLong(autograd::arithmetic::detaches_one_level());
+}
+
 PyMethodDef functions[] = {
     {"_push_saved_tensors_hooks", push_hooks, METH_VARARGS, nullptr},
     {"_pop_saved_tensors_hooks", pop_hooks, METH_NOARGS, nullptr},
@@ -174,6 +179,8 @@ PyMethodDef functions[] = {
     {"_without_history", without_history, METH_O, "The tensor outside the graph, with tangents outside of it."},
     {"_see_dual_levels", see_levels, METH_O,
      "How many dual levels this thread's calls see from now on; gives how many before."},
+    {"_detaches_one_level", detaches_one_level, METH_NOARGS,
+     "Whether autograd detaches for itself: what a wrapper class wraps then stays in the graphs that it is in."},
     {"_dual_levels", count_levels, METH_NOARGS, "How many dual levels this thread's calls see."},
     {"_increment_version", increment_version, METH_O, nullptr},
     {},

@@ -34,7 +34,9 @@ PyObject* get_grad_fn(const Tensor& t) { return wrap_node(autograd::grad_fn(t));
 PyObject* get_output_nr(const Tensor& t) { return PyLong_FromLong(autograd::output_nr(t)); }
 PyObject* get_retains_grad(const Tensor& t) { return to_python(autograd::retains_grad(t)); }
 PyObject* get_base(const Tensor& t) { return wrap(autograd::base_of(t)); }
-PyObject* get_data(const Tensor& t) { return wrap(autograd::variable_data(t)); }
+PyObject* get_data(const Tensor& t) {
+  return wrap(t.keys().has(Functionality::Python) ? hooks.detach(t) : autograd::variable_data(t));
+}
 PyObject* get_version(const Tensor& t) {
   TAEDA_CHECK(!t->is_inference(), "tensors made in inference mode do not count versions");
   return PyLong_FromUnsignedLong(t->version());

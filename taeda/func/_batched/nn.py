@@ -156,7 +156,8 @@ def nll_loss(batch: Batch, op: OpOverload, self: Tensor, target: Tensor, weight:
     shared, scores, classes = batch.shared(weight), batch.whole(self), batch.whole(target)
     rows = scores if self.dim() == 1 else scores.flatten(0, 1)
     losses = op(rows, classes if self.dim() == 1 else classes.flatten(0, 1), shared, _NONE, ignore_index)[0]
-    weights = _class_weights(classes, shared, ignore_index, scores.dtype)
+    fixed = None if shared is None else shared.detach()  # as for the op
+    weights = _class_weights(classes, fixed, ignore_index, scores.dtype)
     total = weights.reshape(batch.size, -1).sum(1)
     if reduction == _NONE:
         return batch.wrap(losses.reshape(classes.shape)), batch.wrap(taeda.zeros_like(total))

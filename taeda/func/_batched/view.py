@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda import Tensor
+import taeda
+from taeda import _C, Tensor
+from taeda._C import _autograd
 from taeda._ops import OpOverload
 from taeda.func._batched.along import shifted
 from taeda.func._batched.tensor import Batch, bound, rule
 
+_RECORDS = _C.DispatchKeySet("AutogradCPU").add("ADInplaceOrView")
 
-@rule("alias", "detach", "_conj", "_neg_view", "view_as_real", "view_as_complex", "view.dtype")
+
+@rule("detach")
+def detach(batch: Batch, op: OpOverload, self: Any) -> Any:
+    if not _autograd._detaches_one_level():
+        return batch.wrap(op(self.value))
+    with _C._IncludeDispatchKeyGuard(_RECORDS):  # autograd asks, with itself off; outer transforms record the values
+        return batch.wrap(taeda.ops.aten.alias.default(self.value))
+
+
+@rule("alias", "_conj", "_neg_view", "view_as_real", "view_as_complex", "view.dtype")
 def same_place(batch: Batch, op: OpOverload, self: Any, *args: Any) -> Any:
     if self.dim() == 0 and args:  # a batch of numbers has no last dimension to change
         return batch.wrap(op(self.value.unsqueeze(1), *args).squeeze(1))
