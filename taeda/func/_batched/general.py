@@ -71,24 +71,23 @@ RULES["linalg_lstsq"] = one_by_one
 
 
 def elementwise(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
-    return batch.wrap_all(op(*_aligned(batch, op, args), **kwargs))
+    result = op(*_aligned(batch, args, promoted=args[1:] if op._opname == "where" else args), **kwargs)
+    return batch.wrap(result) if isinstance(result, Tensor) else batch.wrap_all(result)
 
 
 def written_elementwise(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     batch.written(args[0])
-    op(*_aligned(batch, op, args), **kwargs)
+    op(*_aligned(batch, args), **kwargs)
     return args[0]
 
 
-def _aligned(batch: Batch, op: OpOverload, args: Sequence[Any]) -> list[Any]:
-    """The arguments' values, so that they broadcast and promote as those of one example."""
-    tensors = [x for x in args if isinstance(x, Tensor)]
-    rank = max(x.dim() for x in tensors)
+def _aligned(batch: Batch, args: Sequence[Any], promoted: Sequence[Any] = ()) -> list[Any]:
+    """The arguments' values, so that they broadcast as those of one example, and those that are promoted do that."""
+    rank = max([x.dim() for x in args if isinstance(x, Tensor)])
     values = [batch.padded(x, rank) for x in args]
-    dtypes = {x.dtype for x in tensors}
-    if len(dtypes) == 1 or op._schema.is_mutable:
+    typed = [x for x in promoted if isinstance(x, Tensor)]
+    if not typed or all([x.dtype is typed[0].dtype for x in typed]):
         return values
-    typed = tensors[1:] if op._opname == "where" else tensors
     common = _result_type(typed)
     # A number of each example is a vector of the batch, which would count for more.
     return [

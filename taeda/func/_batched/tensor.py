@@ -43,7 +43,8 @@ class BatchedTensor(Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        batch = max((x.batch for x in _batched(args, kwargs)), key=lambda b: b.level)
+        batch = _innermost(args, kwargs)
+        assert batch is not None
         rule = _rule_of(func)
         if rule is None:  # made of other ops, whose rules serve
             return func.redispatch(_KERNELS, *args, **(kwargs or {}))
@@ -54,12 +55,16 @@ class BatchedTensor(Tensor):
         return f"BatchedTensor(level={self.batch.level}, value={self.value!r})"
 
 
-def _batched(args: Any, kwargs: Any) -> Iterator[BatchedTensor]:
-    for x in (*args, *(kwargs or {}).values()):
-        if type(x) is BatchedTensor:
-            yield x
-        elif isinstance(x, (list, tuple)):
-            yield from (y for y in x if type(y) is BatchedTensor)
+def _innermost(args: Any, kwargs: Any) -> Batch | None:
+    """The innermost batch of the arguments; None if none is batched."""
+    found: Batch | None = None
+    for x in args if not kwargs else (*args, *kwargs.values()):
+        if type(x) is not BatchedTensor and not isinstance(x, (list, tuple)):
+            continue
+        batch = x.batch if type(x) is BatchedTensor else _innermost(x, None)
+        if batch is not None and (found is None or batch.level > found.level):
+            found = batch
+    return found
 
 
 class Batch:
@@ -79,11 +84,7 @@ class Batch:
     def wrap_all(self, values: Any) -> Any:
         """Wraps an op's results, a tensor or a list or tuple of them."""
         if isinstance(values, (list, tuple)):
-            return (
-                type(values)(map(self.wrap_all, values))
-                if type(values) in (list, tuple)
-                else tuple(map(self.wrap_all, values))
-            )
+            return tuple([self.wrap_all(value) for value in values])
         return BatchedTensor(values, self) if isinstance(values, Tensor) else values
 
     def whole(self, x: Any) -> Any:
@@ -119,7 +120,7 @@ class EachDraws(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         batch, given = current(), kwargs or {}
-        is_batched = next(_batched(args, kwargs), None) is not None
+        is_batched = _innermost(args, kwargs) is not None
         if batch is None or is_batched or Tag.nondeterministic_seeded not in func.tags:
             return func(*args, **given)
         given = bound(func, args, given)

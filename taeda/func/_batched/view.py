@@ -76,7 +76,14 @@ def t(batch: Batch, op: OpOverload, self: Any) -> Any:
     return batch.wrap(self.value.transpose(1, 2) if self.dim() == 2 else self.value.view_as(self.value))
 
 
-@rule("transpose.int", "select.int", "slice.Tensor", "diagonal", "unfold", "unbind.int", "split.Tensor",
+@rule("select.int", "slice.Tensor")
+def part(batch: Batch, op: OpOverload, self: Any, dim: int = 0, *args: Any) -> Any:
+    if self.dim() == 0:
+        raise IndexError("taeda.func.vmap: an example without dimensions has no parts")
+    return batch.wrap(op(self.value, shifted(dim, self.dim()), *args))
+
+
+@rule("transpose.int", "diagonal", "unfold", "unbind.int", "split.Tensor",
       "split_with_sizes", "squeeze.dim", "squeeze.dims", "unsafe_split.Tensor", "unsafe_split_with_sizes")  # fmt: skip
 def by_dims(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     given = bound(op, args, kwargs)
