@@ -29,6 +29,20 @@ def test_there_is_no_cuda():
         pass
 
 
+def test_nvtx_marks_nothing():
+    for name, args in {
+        "range_push": ["a"],
+        "range_pop": [],
+        "mark": ["a"],
+        "range_start": ["a"],
+        "range_end": [1],
+    }.items():
+        with pytest.raises(RuntimeError, match=name):
+            getattr(taeda.cuda.nvtx, name)(*args)
+    with pytest.raises(RuntimeError), taeda.cuda.nvtx.range("a"):
+        pass
+
+
 @pytest.mark.parametrize(
     "move",
     [

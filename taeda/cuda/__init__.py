@@ -255,10 +255,10 @@ def stream(stream: Any) -> StreamContext:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "amp":
+    if name in ("amp", "nvtx"):
         import importlib
 
-        return importlib.import_module("taeda.cuda.amp")
+        return importlib.import_module(f"taeda.cuda.{name}")
     if name.endswith("Tensor") and name in _tensor_types():
         from taeda._tensor_types import make
 

@@ -33,6 +33,10 @@ def lowrank_mahalanobis(w: Tensor, d: Tensor, x: Tensor, capacitance: Tensor) ->
     return (x.pow(2) / d).sum(-1) - mahalanobis(capacitance, inner)
 
 
+# The names that programs know from PyTorch.
+_batch_capacitance_tril, _batch_lowrank_mahalanobis = capacitance_factor, lowrank_mahalanobis
+
+
 class LowRankMultivariateNormal(Distribution):
     """Normal vectors with mean ``loc`` and covariance ``cov_factor @ cov_factor.mT + diag(cov_diag)``, of shapes
     ``(..., n)``, ``(..., n, m)`` and ``(..., n)``; cheap where ``m`` is much less than ``n``."""

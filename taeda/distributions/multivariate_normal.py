@@ -13,6 +13,7 @@ from taeda.distributions._gaussian import (
     FORMS,
     MatrixForms,
     factor_of,
+    factor_of_precision,
     given_matrix,
     log_diagonal,
     mahalanobis,
@@ -22,6 +23,9 @@ from taeda.distributions.distribution import Distribution
 from taeda.distributions.utils import SCALAR, _standard_normal
 
 __all__ = ["MultivariateNormal"]
+
+# The names that programs know from PyTorch.
+_batch_mv, _batch_mahalanobis, _precision_to_scale_tril = times, mahalanobis, factor_of_precision
 
 
 class MultivariateNormal(MatrixForms, Distribution):
