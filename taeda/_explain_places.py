@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,11 @@ _ISA_FOLDERS = {"AVX512": "avx512", "AVX2": "avx2"}
 @functools.cache
 def ops_table() -> dict[str, dict[str, Any]]:
     """``generated/ops.json``: facts of each op by ``name.overload``."""
+    from taedagen.emit.table import read_table
+
     for path in (_GENERATED / "ops.json", _GENERATED / "taeda" / "generated" / "ops.json"):
         if path.exists():
-            return json.loads(path.read_text())
+            return read_table(path.read_text())
     raise RuntimeError(f"taeda.explain: {_GENERATED / 'ops.json'} is missing; the installation is incomplete")
 
 

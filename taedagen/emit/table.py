@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
     people wrote are defined in the repository below ``root``, which an installed package has no copy of. ``dtypes`` is
-    absent from an op that takes all.
+    absent from an op that takes all; ``read_table`` fills in what else is left out for the file's size.
     """
     written = scan_all(root, _HAND_WRITTEN)
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
@@ -31,6 +32,25 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
         f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out})
     )
     return files
+
+
+def read_table(text: str) -> dict[str, dict[str, Any]]:
+    """The facts of each op from the text of ``ops.json``."""
+    table = json.loads(text)
+    for entry in table.values():
+        entry.setdefault("variant", "functional")
+        entry.setdefault("module", "")
+        for place in ("declared", "derivative_at"):
+            if entry.get(place, "").startswith(":"):
+                entry[place] = _family_file(entry["family"]) + entry[place]
+        name = re.split(r"[.(]", entry["schema"], maxsplit=1)[0] + ("_out" if entry["variant"] == "out" else "")
+        for layer, symbol in entry["kernels"].items():
+            entry["kernels"][layer] = symbol or f"{_space(layer)}::{name}"
+    return table  # type: ignore[no-any-return]
+
+
+def _family_file(family: str) -> str:
+    return f"taedagen/ops/{family}.py"
 
 
 def argument_types(entry: dict[str, Any]) -> list[str]:
@@ -44,16 +64,16 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
     entry: dict[str, Any] = {
         "schema": str(op.schema),
         "kind": declaration.kind,
-        "variant": op.variant,
+        **({"variant": op.variant} if op.variant != "functional" else {}),
         "family": declaration.family,
-        "module": declaration.module,
-        "declared": f"{declaration.where[0]}:{declaration.where[1]}",
-        "kernels": {kernel.key: kernel.symbol for kernel in kernels},
+        **({"module": declaration.module} if declaration.module else {}),
+        "declared": _short(declaration.where, declaration.family),
+        "kernels": {k.key: "" if k.symbol == f"{_space(k.key)}::{op.cpp_name}" else k.symbol for k in kernels},
     }
     if len(declaration.dtypes) < len(ALL):
         entry["dtypes"] = " ".join(declaration.dtypes)
     if declaration.derivative_where:
-        entry["derivative_at"] = f"{declaration.derivative_where[0]}:{declaration.derivative_where[1]}"
+        entry["derivative_at"] = _short(declaration.derivative_where, declaration.family)
     by_hand = {}
     for kernel in kernels:
         found = None if kernel.takes_keys else _hand_written(op, kernel.symbol, written)
@@ -65,6 +85,15 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
     if by_hand:
         entry["by_hand"] = by_hand
     return entry
+
+
+def _space(layer: str) -> str:
+    """The C++ namespace of a layer's kernels: ``inplace_or_view`` of ``InplaceOrView``."""
+    return layer.lower() if layer.isupper() else re.sub(r"(?<!^)(?=[A-Z])", "_", layer).lower()
+
+
+def _short(where: tuple[str, int], family: str) -> str:
+    return f"{where[0]}:{where[1]}".removeprefix(_family_file(family))
 
 
 def _hand_written(op: Op, symbol: str, written: dict[str, list[Definition]]) -> Definition | None:

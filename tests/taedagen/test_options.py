@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from taedagen.emit.table import read_table
+
 sys.path.insert(0, str(Path(__file__).parent))
 from generator import ROOT, generate, tree
 
@@ -83,7 +85,7 @@ def test_nothing_left_out_needs_no_file(tmp_path: Path) -> None:
 
 def test_force_schemas(tmp_path: Path) -> None:
     files = make(tmp_path / "out", "--select-ops", select(tmp_path, "twice"), "--force-schemas")
-    table = json.loads(files["taeda/generated/ops.json"])
+    table = read_table(files["taeda/generated/ops.json"])
     assert table["turned"]["kernels"] == {} and table["twice"]["kernels"]["CPU"] == "cpu::twice"
     assert '"aten::turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"' in files["csrc/dispatch/ops/first.inc"]
     assert 'left_out("turned")' in files["csrc/dispatch/left_out.cpp"]
