@@ -11,6 +11,7 @@
 #include "api/create.h"
 #include "api/view.h"
 #include "api/view_gradients.h"
+#include "autograd/arithmetic.h"
 #include "autograd/engine.h"
 #include "autograd/view.h"
 #include "core/elements.h"
