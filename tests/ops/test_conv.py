@@ -87,20 +87,45 @@ def test_channels_last_results(input_last, weight_last):
     check(case, rtol=1e-5)
 
 
-def test_the_bits_do_not_depend_on_threads():
-    x, w = (
-        a(taeda, 4, 32, 20, 20, dtype="float32").requires_grad_(),
-        a(taeda, 64, 32, 3, 3, dtype="float32").requires_grad_(),
-    )
-    m = a(taeda, 300, 200, dtype="float32")
+# Work enough for pieces: even and odd batches, channels or groups cut as well, a channel count of its own padding.
+PIECES = [
+    ((4, 32, 20, 20), (64, 32, 3, 3), {}),
+    ((7, 64, 9, 9), (32, 64, 3, 3), {"padding": 1}),
+    ((5, 6, 24, 24), (10, 6, 5, 5), {"stride": 2}),
+    ((3, 160, 6, 6), (192, 160, 3, 3), {"padding": 1}),
+    ((3, 256, 10, 10), (256, 4, 3, 3), {"groups": 64}),
+]
+
+
+def gradients(x, w, keywords):
+    x, w = x.detach().requires_grad_(), w.detach().requires_grad_()
+    y = taeda.nn.functional.conv2d(x, w, a(taeda, len(w), dtype="float64").to(x.dtype), **keywords)
+    (y * y).sum().backward()
+    return [y.detach(), x.grad, w.grad]
+
+
+@pytest.mark.parametrize("sizes, weight_sizes, keywords", PIECES)
+@pytest.mark.parametrize("layout", ["plain", "channels last", "gaps"])
+def test_pieces_make_the_whole(sizes, weight_sizes, keywords, layout):
+    x, w = a(taeda, *sizes), a(taeda, *weight_sizes)
+    whole = gradients(x, w, keywords)  # in double, which is not cut
+    x, w = x.float(), w.float()
+    if layout == "channels last":
+        x, w = (t.contiguous(memory_format=taeda.channels_last) for t in (x, w))
+    if layout == "gaps":
+        x, w = (taeda.stack([t, t], -1)[..., 0] for t in (x, w))
+    for got, wanted in zip(gradients(x, w, keywords), whole):
+        taeda.testing.assert_close(got, wanted.float(), rtol=0, atol=1e-5 * wanted.abs().max().item())
+
+
+@pytest.mark.parametrize("sizes, weight_sizes, keywords", PIECES)
+def test_the_bits_do_not_depend_on_threads(sizes, weight_sizes, keywords):
+    x, w, m = (a(taeda, *s, dtype="float32") for s in (sizes, weight_sizes, (300, 200)))
     threads, results = taeda.get_num_threads(), []
     try:
         for count in (1, 2, 3):
             taeda.set_num_threads(count)
-            x.grad = w.grad = None
-            y = taeda.nn.functional.conv2d(x, w)
-            (y * y).sum().backward()
-            results.append([y.detach(), x.grad, w.grad, m @ m.t()])
+            results.append([*gradients(x, w, keywords), m @ m.t()])
     finally:
         taeda.set_num_threads(threads)
     for other in results[1:]:

@@ -1,8 +1,13 @@
 // Convolutions by oneDNN. The primitive chooses its layouts; plain tensors are reordered to and from them, while
 // channels-last ones are taken as they lie.
+#include <bit>
+#include <cmath>
+
+#include "api/binary.h"
 #include "api/copy.h"
 #include "backend/cpu/conv.h"
 #include "backend/cpu/onednn.h"
+#include "backend/cpu/rows.h"
 #include "core/parallel.h"
 
 namespace taeda::cpu::conv {
@@ -11,10 +16,13 @@ using namespace onednn;
 
 namespace {
 
-constexpr int64_t kPiece = 1 << 23;  // multiply-adds worth a piece of their own
+constexpr double kWork = 1 << 19;  // so many multiply-adds are for one piece, 4 times as many for 2, 16 times for 4
 constexpr int64_t kMaxPieces = 16;
-constexpr int64_t kPositions = 4096;  // features per channel that make up for a sum of their own in a weight gradient
-constexpr int64_t kChannels = 32;     // channels are cut at multiples of this
+constexpr int64_t kChannels = 32;  // channels are cut at multiples of this
+constexpr int64_t kSum = 6;        // what an element of a weight gradient's sum costs, in elements reordered
+
+enum class Made { Features, Image, Weight };
+constexpr int kWeight = 1;  // its place among the operands
 
 bool is_channels_last(const Tensor& t) {
   return !t.is_contiguous() && ((t.dim() == 4 && t.is_contiguous(MemoryFormat::ChannelsLast)) ||
@@ -47,9 +55,13 @@ shape::Dims less_one(const shape::Dims& dilation) {
   return result;
 }
 
-Key key_of(char kind, const Problem& p, bool with_bias) {
+Key key_of(Made made, const Problem& p, bool with_bias) {
   Key key;
-  key.add(kind).add(static_cast<int64_t>(p.image.dtype())).add(static_cast<int64_t>(p.weight.dtype())).add(with_bias);
+  key.add('c')
+      .add(static_cast<int64_t>(made))
+      .add(static_cast<int64_t>(p.image.dtype()))
+      .add(static_cast<int64_t>(p.weight.dtype()))
+      .add(with_bias);
   for (const Tensor* t : {&p.image, &p.weight, &p.features}) key.add(t->sizes()).add(t->strides());
   return key.add(p.groups).add(p.stride).add(p.padding).add(p.dilation);
 }
@@ -136,10 +148,9 @@ std::shared_ptr<Operation> make_weight(const Problem& p) {
 // --- pieces
 // oneDNN would cut the work by the number of threads, and bits would follow. So it is cut here, by size: the batch and
 // the channels of what is made (or whole groups) are independent, but for a weight gradient's sum over the batch.
-enum class Made { Features, Image, Weight };
 
 struct Cut {
-  int64_t batch_step, batch_pieces, channel_step, channel_pieces;
+  int64_t batch_step, batch_pieces, full_batches, channel_step, channel_pieces;
   int64_t count() const { return batch_pieces * channel_pieces; }
 };
 
@@ -151,20 +162,29 @@ int64_t channels_to_cut(const Problem& p, Made made) {
   return made == Made::Image ? p.image.sizes()[1] : p.features.sizes()[1];
 }
 
+// How many pieces the work is worth: a power of two, that threads may have as many each.
+uint64_t pieces_worth(const Problem& p) {
+  int64_t work = p.features.numel() / p.features.sizes()[1] * p.weight.numel();
+  int64_t pieces = static_cast<int64_t>(std::sqrt(static_cast<double>(work) / kWork));
+  return std::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(pieces, 1, kMaxPieces)));
+}
+
+// Every piece reorders all of what is not cut, and pieces of the batch add up their weight gradients: the cheapest cut.
 Cut cut_of(const Problem& p, Made made) {
-  int64_t batch = p.image.sizes()[0], channels = channels_to_cut(p, made),
-          positions = p.features.numel() / p.features.sizes()[1];
-  int64_t wanted = std::clamp<int64_t>(positions * p.weight.numel() / kPiece, 1, kMaxPieces);
-  // Every piece reorders all of what is not cut: the larger operand is cut first.
-  const Tensor& read = made == Made::Image ? p.features : p.image;
-  int64_t most_by_channel = std::max<int64_t>(channels / kChannels, 1);
-  int64_t by_channel = p.weight.numel() > read.numel() ? std::min(wanted, most_by_channel) : 1;
-  int64_t by_batch = std::min(batch, pieces_of(wanted, by_channel));
-  if (made == Made::Weight) by_batch = std::clamp<int64_t>(positions / kPositions, 1, by_batch);
-  by_channel = std::min(most_by_channel, std::max<int64_t>(wanted / by_batch, 1));
+  int64_t batch = p.image.sizes()[0], channels = channels_to_cut(p, made), wanted = pieces_worth(p),
+          most_by_channel = std::max<int64_t>(channels / kChannels, 1), by_channel = 1, least = INT64_MAX;
+  int64_t by_channel_price = made == Made::Image ? p.features.numel() : p.image.numel(),
+          by_batch_price = p.weight.numel() * (made == Made::Weight ? kSum : 1);
+  for (int64_t c = 1; c <= std::min(wanted, most_by_channel); c *= 2) {
+    int64_t price = c * by_channel_price + wanted / c * by_batch_price;
+    if (price >= least && wanted / c < batch) continue;
+    least = price;
+    by_channel = c;
+  }
   Cut cut{};
-  cut.batch_step = pieces_of(batch, by_batch);
+  cut.batch_step = pieces_of(batch, std::min(batch, wanted / by_channel));
   cut.batch_pieces = pieces_of(batch, cut.batch_step);
+  cut.full_batches = batch / cut.batch_step;
   cut.channel_step = std::min(channels, pieces_of(pieces_of(channels, by_channel), kChannels) * kChannels);
   cut.channel_pieces = pieces_of(channels, cut.channel_step);
   return cut;
@@ -200,29 +220,87 @@ Problem piece_of(const Problem& p, Made made, const Cut& cut, int64_t index) {
   return piece;
 }
 
-// Runs one piece after another, on any thread: each is oneDNN's work for a single one.
+// f(0), ..., f(count - 1) on any threads; oneDNN makes and runs its primitives for one.
 template <class F>
-void each_piece(const Cut& cut, const F& run) {
-  parallel_for(0, cut.count(), 1, [&](int64_t begin, int64_t end) {
+void each(int64_t count, const F& f) {
+  parallel_for(0, count, 1, [&](int64_t begin, int64_t end) {
     Threads one(1);
-    for (int64_t i = begin; i < end; ++i) run(i);
+    for (int64_t i = begin; i < end; ++i) f(i);
   });
 }
 
-void run_operation(const Operation& operation, const Problem& p, const Tensor& bias = {}) {
-  void* data[] = {p.image.data(), p.weight.data(), p.features.data(), bias.defined() ? bias.data() : nullptr};
-  operation.run(std::span(data, bias.defined() ? 4 : 3));
+std::shared_ptr<Operation> operation_for(Made made, const Problem& p, const Tensor& bias = {}) {
+  return cached(key_of(made, p, bias.defined()), [&] {
+    return made == Made::Features ? make_forward(p, bias) : made == Made::Image ? make_image(p) : make_weight(p);
+  });
 }
 
-// sums[0] += sums[1] + ...
-void add_up(const std::vector<Tensor>& sums) {
-  float* total = sums[0].data<float>();
-  parallel_for(0, sums[0].numel(), kGrain, [&](int64_t begin, int64_t end) {
-    for (size_t i = 1; i < sums.size(); ++i) {
-      const float* more = sums[i].data<float>();
-      for (int64_t j = begin; j < end; ++j) total[j] += more[j];
+// `settled` is the weight in the operation's own layout, if defined.
+void run(const Operation& operation, const Problem& p, const Tensor& bias = {}, const Tensor& settled = {}) {
+  void* data[] = {p.image.data(), settled.defined() ? settled.data() : p.weight.data(), p.features.data(),
+                  bias.defined() ? bias.data() : nullptr};
+  operation.run(std::span(data, bias.defined() ? 4 : 3), settled.defined() ? kWeight : -1);
+}
+
+// Makes features or the image. Pieces of the batch share their weight in the operation's layout.
+void run_pieces(const Problem& p, Made made, const Tensor& bias = {}) {
+  Cut cut = cut_of(p, made);
+  struct Shared {
+    std::shared_ptr<Operation> operation;
+    Tensor weight;
+  };
+  std::vector<Shared> shared(cut.channel_pieces);
+  auto bias_of = [&](int64_t c) {
+    int64_t width = p.groups > 1 ? p.features.sizes()[1] / p.groups : 1, step = cut.channel_step * width;
+    return bias.defined() && cut.channel_pieces > 1 ? narrowed(bias, 0, c * step, step) : bias;
+  };
+  if (cut.full_batches > 1)
+    each(cut.channel_pieces, [&](int64_t c) {
+      Problem piece = piece_of(p, made, cut, c);
+      auto operation = operation_for(made, piece, bias_of(c));
+      shared[c] = {operation, operation->settle(kWeight, piece.weight.data())};
+    });
+  each(cut.count(), [&](int64_t i) {
+    Problem piece = piece_of(p, made, cut, i);
+    int64_t c = i % cut.channel_pieces;
+    if (shared[c].operation && i / cut.channel_pieces < cut.full_batches)
+      run(*shared[c].operation, piece, bias_of(c), shared[c].weight);
+    else
+      run(*operation_for(made, piece, bias_of(c)), piece, bias_of(c));
+  });
+}
+
+// y += x, of as many floats.
+void accumulate(const Tensor& x, const Tensor& y) {
+  row_kernels<float>().accumulate(static_cast<const float*>(x.data()), static_cast<float*>(y.data()),
+                                  x.numel() * x.itemsize() / static_cast<int64_t>(sizeof(float)));
+}
+
+// The pieces of the batch have sums of their own in the operation's layout, that are added up in order; what is left of
+// the batch, where it does not divide evenly, has one in the layout of the weight.
+void sum_pieces(const Problem& p, const Cut& cut) {
+  std::vector<std::shared_ptr<Operation>> operations(cut.channel_pieces);
+  each(cut.channel_pieces,
+       [&](int64_t c) { operations[c] = operation_for(Made::Weight, piece_of(p, Made::Weight, cut, c)); });
+  std::vector<Tensor> sums(cut.full_batches * cut.channel_pieces);
+  Problem rest = p;
+  if (cut.full_batches < cut.batch_pieces)
+    rest.weight = new_tensor_strided(p.weight.sizes(), p.weight.strides(), p.weight.dtype());
+  each(cut.count(), [&](int64_t i) {
+    const Operation& operation = *operations[i % cut.channel_pieces];
+    if (i < std::ssize(sums))
+      run(operation, piece_of(p, Made::Weight, cut, i), {}, sums[i] = operation.place(kWeight));
+    else {
+      Problem piece = piece_of(rest, Made::Weight, cut, i);
+      run(*operation_for(Made::Weight, piece), piece);
     }
   });
+  each(cut.channel_pieces, [&](int64_t c) {
+    for (int64_t i = c + cut.channel_pieces; i < std::ssize(sums); i += cut.channel_pieces)
+      accumulate(sums[i], sums[c]);
+    operations[c]->deliver(kWeight, sums[c], piece_of(p, Made::Weight, cut, c).weight.data());
+  });
+  if (!rest.weight.is(p.weight)) ops::add_(p.weight, rest.weight);
 }
 
 }  // namespace
@@ -231,46 +309,25 @@ void forward_onednn(const Problem& given_problem, const Tensor& bias) {
   Problem p = given_problem;
   p.image = dense(p.image);
   p.weight = dense(p.weight);
-  Cut cut = cut_of(p, Made::Features);
-  each_piece(cut, [&](int64_t i) {
-    Problem piece = piece_of(p, Made::Features, cut, i);
-    int64_t width = p.groups > 1 ? p.features.sizes()[1] / p.groups : 1,
-            first = i % cut.channel_pieces * cut.channel_step * width;
-    Tensor part = bias.defined() && cut.channel_pieces > 1 ? narrowed(bias, 0, first, piece.features.sizes()[1]) : bias;
-    run_operation(*cached(key_of('f', piece, part.defined()), [&] { return make_forward(piece, part); }), piece, part);
-  });
+  run_pieces(p, Made::Features, bias);
 }
 
 void image_onednn(const Problem& given_problem) {
   Problem p = given_problem;
   p.weight = dense(p.weight);
   p.features = dense(p.features);
-  Cut cut = cut_of(p, Made::Image);
-  each_piece(cut, [&](int64_t i) {
-    Problem piece = piece_of(p, Made::Image, cut, i);
-    run_operation(*cached(key_of('i', piece, false), [&] { return make_image(piece); }), piece);
-  });
+  run_pieces(p, Made::Image);
 }
 
-// The pieces of the batch have sums of their own, in float, that are added up in order.
 void weight_onednn(const Problem& given_problem) {
   Problem p = given_problem;
   p.image = dense(p.image);
   p.features = dense(p.features);
+  if (p.weight.dtype() != DType::Float32)
+    p.weight = new_tensor_strided(p.weight.sizes(), p.weight.strides(), DType::Float32);
   Cut cut = cut_of(p, Made::Weight);
-  bool direct = cut.batch_pieces == 1 && p.weight.dtype() == DType::Float32;
-  std::vector<Tensor> sums(cut.batch_pieces);
-  for (Tensor& s : sums)
-    s = direct ? p.weight : new_tensor_strided(p.weight.sizes(), p.weight.strides(), DType::Float32);
-  each_piece(cut, [&](int64_t i) {
-    Problem whole = p;
-    whole.weight = sums[i / cut.channel_pieces];
-    Problem piece = piece_of(whole, Made::Weight, cut, i);
-    run_operation(*cached(key_of('w', piece, false), [&] { return make_weight(piece); }), piece);
-  });
-  if (direct) return;
-  add_up(sums);
-  ops::copy_(p.weight, sums[0]);
+  cut.batch_pieces == 1 ? run_pieces(p, Made::Weight) : sum_pieces(p, cut);
+  if (!p.weight.is(given_problem.weight)) ops::copy_(given_problem.weight, p.weight);
 }
 
 }  // namespace taeda::cpu::conv

@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <atomic>
+#include <cstring>
 #include <list>
 #include <unordered_map>
 
@@ -95,28 +97,51 @@ namespace {
 
 Tensor bytes_of(size_t count) { return new_tensor(IntList({static_cast<int64_t>(count)}), DType::UInt8); }
 
-// The memory objects of one execution; they own nothing but themselves.
-class Bindings {
+}  // namespace
+
+// The memory objects of one execution at a time; they own nothing but themselves.
+class Primitive::Bindings {
  public:
   ~Bindings() {
-    for (const dnnl_exec_arg_t& a : arguments_) dnnl().memory_destroy(a.memory);
+    for (const dnnl_exec_arg_t& a : bound_) dnnl().memory_destroy(a.memory);
   }
-  void add(int name, const MemoryDesc& desc, void* data) {
+  void add(int name, const MemoryDesc& desc) {
     dnnl_memory_t memory = nullptr;
-    check(dnnl().memory_create(&memory, desc.get(), engine(), data));
-    arguments_.push_back({name, memory});
+    check(dnnl().memory_create(&memory, desc.get(), engine(), nullptr));
+    bound_.push_back({name, memory});
   }
+  void bind(size_t index, void* data) { check(dnnl().memory_set_data_handle(bound_[index].memory, data)); }
   void execute(const_dnnl_primitive_t primitive) const {
-    check(dnnl().primitive_execute(primitive, stream(), static_cast<int>(arguments_.size()), arguments_.data()));
+    check(dnnl().primitive_execute(primitive, stream(), static_cast<int>(bound_.size()), bound_.data()));
   }
 
  private:
-  std::vector<dnnl_exec_arg_t> arguments_;
+  std::vector<dnnl_exec_arg_t> bound_;
 };
 
-}  // namespace
+// Bindings that no thread is using. Making them takes longer than a small reorder.
+class Primitive::Spare {
+ public:
+  ~Spare() {
+    for (auto& place : places_) delete place.load();
+  }
+  std::unique_ptr<Bindings> take() {
+    for (auto& place : places_)
+      if (Bindings* found = place.exchange(nullptr)) return std::unique_ptr<Bindings>(found);
+    return nullptr;
+  }
+  void keep(std::unique_ptr<Bindings> bindings) {
+    for (auto& place : places_) {
+      Bindings* none = nullptr;
+      if (place.compare_exchange_strong(none, bindings.get())) return static_cast<void>(bindings.release());
+    }
+  }
 
-Primitive::Primitive(dnnl_primitive_desc_t desc) : desc_(desc) {
+ private:
+  std::array<std::atomic<Bindings*>, 8> places_{};
+};
+
+Primitive::Primitive(dnnl_primitive_desc_t desc) : desc_(desc), spare_(std::make_unique<Spare>()) {
   dnnl_status_t status = dnnl().primitive_create(&primitive_, desc_);
   if (!ok(status)) {
     dnnl().primitive_desc_destroy(desc_);
@@ -124,6 +149,12 @@ Primitive::Primitive(dnnl_primitive_desc_t desc) : desc_(desc) {
   }
   scratch_ = MemoryDesc::copy_of(dnnl().primitive_desc_query_md(desc_, dnnl_query_scratchpad_md, 0));
 }
+
+Primitive::Primitive(Primitive&& other) noexcept
+    : desc_(std::exchange(other.desc_, nullptr)),
+      primitive_(std::exchange(other.primitive_, nullptr)),
+      scratch_(std::move(other.scratch_)),
+      spare_(std::move(other.spare_)) {}
 
 Primitive::~Primitive() {
   if (primitive_) dnnl().primitive_destroy(primitive_);
@@ -135,14 +166,21 @@ MemoryDesc Primitive::argument(int name) const {
 }
 
 void Primitive::run(std::span<const MemoryArgument> arguments) const {
-  Bindings bindings;
-  for (const MemoryArgument& a : arguments) bindings.add(a.name, *a.desc, a.data);
-  Tensor scratch;
-  if (size_t count = scratch_.bytes()) {
-    scratch = bytes_of(count);
-    bindings.add(DNNL_ARG_SCRATCHPAD, scratch_, scratch.data());
+  size_t scratch_bytes = scratch_.bytes();
+  auto bindings = spare_->take();
+  if (!bindings) {
+    bindings = std::make_unique<Bindings>();
+    for (const MemoryArgument& a : arguments) bindings->add(a.name, *a.desc);
+    if (scratch_bytes) bindings->add(DNNL_ARG_SCRATCHPAD, scratch_);
   }
-  bindings.execute(primitive_);
+  for (size_t i = 0; i < arguments.size(); ++i) bindings->bind(i, arguments[i].data);
+  Tensor scratch;
+  if (scratch_bytes) {
+    scratch = bytes_of(scratch_bytes);
+    bindings->bind(arguments.size(), scratch.data());
+  }
+  bindings->execute(primitive_);
+  spare_->keep(std::move(bindings));
 }
 
 namespace {
@@ -171,22 +209,26 @@ Tensor Operation::settle(size_t operand, void* data) const {
   return copy;
 }
 
+Tensor Operation::place(size_t operand) const { return bytes_of(slots_[operand].wanted.bytes()); }
+
+void Operation::deliver(size_t operand, const Tensor& placed, void* data) const {
+  const Slot& slot = slots_[operand];
+  if (!slot.reorder) return static_cast<void>(std::memcpy(data, placed.data(), slot.wanted.bytes()));
+  slot.reorder->run(std::array{MemoryArgument{DNNL_ARG_FROM, placed.data(), &slot.wanted},
+                               MemoryArgument{DNNL_ARG_TO, data, &slot.given}});
+}
+
 void Operation::run(std::span<void* const> data, int settled) const {
   std::vector<Tensor> copies(slots_.size());
   std::vector<MemoryArgument> arguments;
   for (size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
-    if (slot.is_result && slot.reorder)
-      copies[i] = bytes_of(slot.wanted.bytes());
-    else if (static_cast<int>(i) != settled)
-      copies[i] = settle(i, data[i]);
+    if (static_cast<int>(i) != settled && slot.reorder) copies[i] = slot.is_result ? place(i) : settle(i, data[i]);
     arguments.push_back({slot.name, copies[i].defined() ? copies[i].data() : data[i], &slot.wanted});
   }
   primitive_.run(arguments);
   for (size_t i = 0; i < slots_.size(); ++i)
-    if (slots_[i].reorder && slots_[i].is_result)
-      slots_[i].reorder->run(std::array{MemoryArgument{DNNL_ARG_FROM, arguments[i].data, &slots_[i].wanted},
-                                        MemoryArgument{DNNL_ARG_TO, data[i], &slots_[i].given}});
+    if (slots_[i].is_result && copies[i].defined()) deliver(i, copies[i], data[i]);
 }
 
 // --- the cache

@@ -56,23 +56,24 @@ struct MemoryArgument {
   const MemoryDesc* desc;
 };
 
-// A primitive with the layouts that it settled on. Scratch memory is made for each run, so that threads may share it.
+// A primitive with the layouts that it settled on. Threads may share it: what an execution needs is made for each run.
 class Primitive {
  public:
   explicit Primitive(dnnl_primitive_desc_t desc);  // takes the descriptor
-  Primitive(Primitive&& other) noexcept
-      : desc_(std::exchange(other.desc_, nullptr)),
-        primitive_(std::exchange(other.primitive_, nullptr)),
-        scratch_(std::move(other.scratch_)) {}
+  Primitive(Primitive&& other) noexcept;
   Primitive& operator=(Primitive&&) = delete;
   ~Primitive();
   MemoryDesc argument(int name) const;
+  // The same names and descriptors in every run.
   void run(std::span<const MemoryArgument> arguments) const;
 
  private:
+  class Bindings;
+  class Spare;
   dnnl_primitive_desc_t desc_;
   dnnl_primitive_t primitive_ = nullptr;
   MemoryDesc scratch_;
+  std::unique_ptr<Spare> spare_;
 };
 
 // A primitive as an op calls it: with the caller's layouts, reordered to and from the primitive's own.
@@ -87,7 +88,10 @@ class Operation {
   bool wants(size_t operand, const MemoryDesc& layout) const { return slots_[operand].wanted == layout; }
   // An input in the primitive's own layout, for calls that share it; undefined where it is in that layout already.
   Tensor settle(size_t operand, void* data) const;
-  // `data` in the order of the operands, of which one may be settled.
+  // Memory for a result in the primitive's own layout, for calls that sum it up; and that into the caller's layout.
+  Tensor place(size_t operand) const;
+  void deliver(size_t operand, const Tensor& placed, void* data) const;
+  // `data` in the order of the operands, of which one may be settled or placed.
   void run(std::span<void* const> data, int settled = -1) const;
 
  private:

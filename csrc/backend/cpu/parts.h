@@ -47,6 +47,7 @@ void* lapack_routine(const char* name);
   X(memory_desc_equal)                                  \
   X(memory_desc_get_size)                               \
   X(memory_destroy)                                     \
+  X(memory_set_data_handle)                             \
   X(primitive_attr_create)                              \
   X(primitive_attr_destroy)                             \
   X(primitive_attr_set_scratchpad_mode)                 \
