@@ -66,6 +66,12 @@ _LAZY = {
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage",
     ),
+    "_schema_types": (
+        "AnyType", "AwaitType", "BoolType", "ComplexType", "DeviceObjType", "DictType", "FloatType", "FutureType",
+        "IntType", "ListType", "NoneType", "NumberType", "OptionalType", "PyObjectType", "RRefType", "StreamObjType",
+        "StringType", "SymBoolType", "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+    ),
+    "_op_schema": ("Argument", "FunctionSchema"),
     "_symbols": ("SymBool", "SymFloat", "SymInt"),
     "_tensor_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
@@ -89,6 +95,7 @@ _LAZY = {
     "func": ("vmap",),
     "_higher_order_ops": ("cond",),
     "jit": ("fork", "wait"),
+    "jit._graph": ("Graph", "Node", "Value"),
     "jit._script": ("ScriptFunction", "ScriptModule"),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
@@ -97,7 +104,7 @@ _ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
 for _name in _ROOM_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 _ROOMS = frozenset([
-    "accelerator", "amp", "ao", "autograd", "backends", "compiler", "__config__", "cpu", "cuda", "datasets",
+    "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda", "datasets",
     "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
     "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx",
     "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom", "random", "return_types",
@@ -125,6 +132,7 @@ _written_in_python(
         "DispatchKey": "_library.dispatch_key",
         "PyTorchFileReader": "_serialization.file_reader",
         "_get_tracing_state": "jit._trace",
+        **{name: room for name, room in _ROOM_OF.items() if room in ("_op_schema", "_schema_types", "jit._graph")},
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# How types are spelt by those who read schemas, which differs from the grammar.
-_SHOWN = {"Scalar": "number", "ScalarType": "int", "Layout": "int", "MemoryFormat": "int", "SymInt": "int"}
+from taeda._schema_types import named
 
 
 class AliasInfo:
@@ -22,53 +21,18 @@ class AliasInfo:
         return f"({'|'.join(sorted(self.before_set))}{'!' if self.is_write else ''})"
 
 
-class SchemaType:
-    """A type of the schema grammar, e.g. ``Tensor(a!)?`` or ``SymInt[2]``."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text.strip()
-        plain, self.alias_info = self._without_alias(self.text)
-        self.is_optional = plain.endswith("?")
-        plain = plain.removesuffix("?")
-        self.is_list = plain.endswith("]")
-        self.list_size: int | None = None
-        self.has_optional_elements = False
-        if self.is_list:
-            plain, _, size = plain.removesuffix("]").rpartition("[")
-            self.list_size = int(size) if size else None
-            self.has_optional_elements = plain.endswith("?")
-            plain = plain.removesuffix("?")
-        self.base = plain
-
-    @staticmethod
-    def _without_alias(text: str) -> tuple[str, AliasInfo | None]:
-        opening, closing = text.find("("), text.find(")")
-        if opening < 0:
-            return text, None
-        return text[:opening] + text[closing + 1 :], AliasInfo(text[opening + 1 : closing])
-
-    def kind(self) -> str:
-        """``"TensorType"``, ``"ListType"``, ``"OptionalType"`` and so on."""
-        if self.is_optional:
-            return "OptionalType"
-        if self.is_list:
-            return "ListType"
-        names = {"Scalar": "NumberType", "str": "StringType", "Device": "DeviceObjType", "ScalarType": "IntType"}
-        return names.get(self.base, self.base.capitalize() + "Type" if self.base.islower() else self.base + "Type")
-
-    def __str__(self) -> str:
-        shown = _SHOWN.get(self.base, self.base)
-        if self.is_list:
-            shown = f"List[{f'Optional[{shown}]' if self.has_optional_elements else shown}]"
-        return f"Optional[{shown}]" if self.is_optional else shown
-
-    __repr__ = __str__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SchemaType) and other.text == self.text
-
-    def __hash__(self) -> int:
-        return hash(self.text)
+def _read_type(text: str) -> tuple[str, AliasInfo | None, int | None]:
+    """What ``Tensor(a!)?`` or ``SymInt[2]`` says: the plain type, the alias, the size of the list."""
+    alias, size = None, None
+    if "(" in text:
+        before, _, rest = text.strip().partition("(")
+        inside, _, after = rest.partition(")")
+        text, alias = before + after, AliasInfo(inside)
+    before, _, rest = text.strip().rpartition("[")
+    inside, _, after = rest.partition("]")
+    if before and inside:
+        text, size = f"{before}[]{after}", int(inside)
+    return text.strip(), alias, size
 
 
 class Argument:
@@ -76,7 +40,8 @@ class Argument:
 
     def __init__(self, type_text: str, name: str, default: Any = None, has_default: bool = False,
                  kwarg_only: bool = False) -> None:  # fmt: skip
-        self.type = self.real_type = SchemaType(type_text)
+        plain, self.alias_info, self.N = _read_type(type_text)
+        self.type, self.real_type = named(plain, real=False), named(plain, real=True)
         self.name = name
         self.default_value = default
         self._has_default = has_default
@@ -86,20 +51,12 @@ class Argument:
         return self._has_default
 
     @property
-    def alias_info(self) -> AliasInfo | None:
-        return self.type.alias_info
-
-    @property
     def is_write(self) -> bool:
         return self.alias_info is not None and self.alias_info.is_write
 
     @property
     def is_out(self) -> bool:
         return self.kwarg_only and self.is_write
-
-    @property
-    def N(self) -> int | None:
-        return self.type.list_size
 
     def __repr__(self) -> str:
         return f"Argument(name='{self.name}', type={self.type})"

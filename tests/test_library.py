@@ -98,19 +98,6 @@ def test_schema() -> None:
     assert [str(r.type) for r in schema.returns] == ["Tensor"]
 
 
-@pytest.mark.parametrize("text, shown, size", [
-    ("Tensor(a!)?", "Optional[Tensor]", None), ("SymInt[2]", "List[int]", 2), ("Tensor?[]", "List[Optional[Tensor]]",
-    None),
-    ("ScalarType?", "Optional[int]", None), ("Tensor(a -> *)", "Tensor", None), ("float[]?", "Optional[List[float]]",
-    None),
-])  # fmt: skip
-def test_schema_types(text: str, shown: str, size: int | None) -> None:
-    from taeda._op_schema import SchemaType
-
-    type_ = SchemaType(text)
-    assert (str(type_), type_.list_size, type_.text) == (shown, size, text)
-
-
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "name", ["add.Tensor", "add.out", "mm.default", "transpose.int", "sum.dim_IntList", "relu_.default"]
