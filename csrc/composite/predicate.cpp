@@ -44,6 +44,13 @@ bool is_nonzero(const Tensor& self) {
 
 bool is_same_size(const Tensor& self, const Tensor& other) { return std::ranges::equal(self.sizes(), other.sizes()); }
 
+bool is_pinned(const Tensor&, std::optional<Device>) { return false; }
+
+Tensor pin_memory(const Tensor& self, std::optional<Device> device) {
+  TAEDA_CHECK(self.is_cpu(), "only a tensor on the CPU can be pinned; this one is on ", self.device());
+  return ops::is_pinned(self, device) ? self : ops::_pin_memory(self, device);
+}
+
 Tensor dist(const Tensor& self, const Tensor& other, const Scalar& p) {
   return ops::linalg_vector_norm(ops::sub(self, other), p);
 }

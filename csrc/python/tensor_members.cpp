@@ -113,13 +113,6 @@ PyObject* is_signed(PyObject* self) { return to_python(info(unwrap(self).dtype()
 PyObject* is_conj(PyObject* self) { return to_python(unwrap(self)->is_conj()); }
 PyObject* is_neg(PyObject* self) { return to_python(unwrap(self)->is_neg()); }
 PyObject* is_inference(PyObject* self) { return to_python(unwrap(self)->is_inference()); }
-PyObject* is_pinned(PyObject*, PyObject* const*, Py_ssize_t, PyObject*) { return Py_NewRef(Py_False); }
-
-// Pinning speeds up copies to a device; without one any memory will do.
-PyObject* pin_memory(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*) {
-  TAEDA_CHECK(unwrap(self).is_cpu(), "only a tensor on the CPU can be pinned; this one is on ", unwrap(self).device());
-  return Py_NewRef(self);
-}
 
 // --- memory
 const Storage& storage_behind(const Tensor& t) {
@@ -208,8 +201,6 @@ PyMethodDef member_methods[] = {
     method<is_conj, "is_conj">("Whether the elements are to be conjugated when read."),
     method<is_neg, "is_neg">("Whether the elements are to be negated when read."),
     method<is_inference, "is_inference">("Whether the tensor was made in inference mode."),
-    method<is_pinned, "is_pinned">("Whether the memory is page-locked."),
-    method<pin_memory, "pin_memory">("The tensor in page-locked memory."),
     method<data_ptr, "data_ptr">("The first element's address."),
     method<data_ptr, "const_data_ptr">("The first element's address, for reading."),
     method<untyped_storage, "untyped_storage">("The bytes beneath, shared with other tensors."),

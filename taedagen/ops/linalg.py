@@ -90,6 +90,16 @@ def _(grad, mat1, mat2, beta, alpha):
     }
 
 
+@composite("_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+           unbound=True, explicit=True)  # fmt: skip
+def _sparse_addmm(self, mat1, mat2, beta, alpha):
+    """``addmm`` by its name for subclasses of Tensor that hold a sparse ``mat1``."""
+    return op.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+
+
+_sparse_addmm.backward(addmm.derivative)
+
+
 @kernel(
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     variants="function method inplace out",

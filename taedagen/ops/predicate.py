@@ -33,6 +33,33 @@ def is_same_size(self, other):
     """Whether both have the same shape."""
 
 
+@composite(
+    "is_pinned(Tensor self, Device? device=None) -> bool",
+    variants="method",
+    files="predicate",
+    explicit=True,
+    not_differentiable=True,
+)
+def is_pinned(self, device):
+    """Whether the memory is page-locked."""
+
+
+@composite("pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", variants="method", files="predicate")
+def pin_memory(self, device):
+    """The tensor in page-locked memory, which copies to a device sooner; without a device any memory will do."""
+
+
+@composite("_pin_memory(Tensor self, Device? device=None) -> Tensor", unbound=True, explicit=True)
+def _pin_memory(self, device):
+    """A copy in page-locked memory."""
+    return op.clone(self)
+
+
+@_pin_memory.backward
+def _(grad):
+    return {"self": grad}
+
+
 @composite("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", variants="function method out", files="predicate")
 def dist(self, other, p):
     """The p-norm of ``self - other``."""

@@ -22,6 +22,10 @@ KNOWN: dict[str, str] = {
         ("torch _local_scalar_dense", "dtype _local_scalar_dense"),
         "PyTorch gives the first element of several; here several are an error, as for item, its caller",
     ),
+    **dict.fromkeys(
+        ("torch pin_memory", "dtype pin_memory"),
+        "PyTorch refuses where no accelerator is; here the memory serves as it is",
+    ),
     "dtype _neg_view": "the negatives of truth values are a tensor that cannot be read, in PyTorch, too",
     "torch _standard_gamma_grad": "PyTorch resizes an output made like the smaller operand, so that the strides of its "
     "result depend on which operand is broadcast",

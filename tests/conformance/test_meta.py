@@ -14,6 +14,7 @@ NEEDS_VALUES = {
     "tensor_split.tensor_indices_or_sections",
     "_unique", "unique_dim_consecutive", "one_hot", "where", "linalg_lstsq", "bincount", "histogram.bin_ct",
     "to.prim_Device",  # asks for the CPU
+    "pin_memory",  # of the CPU alone
     "equal", "allclose", "is_nonzero", "_local_scalar_dense",  # the answers are Python's
     "ctc_loss.Tensor", "_ctc_loss.Tensor",
     "_pack_padded_sequence", "_pad_packed_sequence", "lstm.data", "gru.data", "rnn_tanh.data", "rnn_relu.data",
