@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import taeda
@@ -19,7 +20,7 @@ _PROFILES: dict[str, dict[str, Any]] = {
     "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
     "full": {"precision": 4, "threshold": math.inf, "edgeitems": 3, "linewidth": 80},
 }
-_options: dict[str, Any] = {**_PROFILES["default"], "sci_mode": None}
+PRINT_OPTS = SimpleNamespace(**_PROFILES["default"], sci_mode=None)
 
 Format = tuple[int, Callable[[Any], str]]  # the width of a column, and what writes one element
 
@@ -53,15 +54,15 @@ def set_printoptions(
     if profile is not None:
         if profile not in _PROFILES:
             raise ValueError(f"taeda.set_printoptions: profile must be one of {sorted(_PROFILES)}; got {profile!r}")
-        _options.update(_PROFILES[profile])
+        vars(PRINT_OPTS).update(_PROFILES[profile])
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    _options.update({name: value for name, value in given.items() if value is not None})
-    _options["sci_mode"] = sci_mode
+    vars(PRINT_OPTS).update({name: value for name, value in given.items() if value is not None})
+    PRINT_OPTS.sci_mode = sci_mode
 
 
 def get_printoptions() -> dict[str, Any]:
     """The options in force, by name."""
-    return dict(_options)
+    return dict(vars(PRINT_OPTS))
 
 
 @contextmanager
@@ -72,16 +73,16 @@ def printoptions(**options: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        _options.update(before)
+        vars(PRINT_OPTS).update(before)
 
 
 def tensor_str(self: Tensor) -> str:
     """The text of ``repr(self)``: values, then whatever is not the default among device, size, dtype and gradient."""
     with taeda._C.DisableTorchFunctionSubclass(), taeda.no_grad():
-        return _tensor_str(self)
+        return _repr(self)
 
 
-def _tensor_str(self: Tensor) -> str:
+def _repr(self: Tensor) -> str:
     plain = type(self) is Tensor or type(self) is taeda.nn.Parameter
     prefix = "tensor(" if plain else type(self).__name__ + "("
     indent = len(prefix)
@@ -95,7 +96,7 @@ def _tensor_str(self: Tensor) -> str:
     if not _dtype_is_obvious(self.dtype, default_dtype, shows_values):
         suffixes.append(f"dtype={_dtype_name(self.dtype)}")
     if shows_values:
-        body = _values_str(self.detach(), indent)
+        body = _tensor_str(self.detach(), indent)
     else:
         body = "..." if self.is_meta else "[]"
     if self.layout != taeda.strided:
@@ -132,7 +133,7 @@ def _join(text: str, suffixes: list[str], indent: int) -> str:
     """Append the suffixes, starting a new line where one would run past the line width."""
     used = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
-        if used + len(suffix) + 2 > _options["linewidth"]:
+        if used + len(suffix) + 2 > PRINT_OPTS.linewidth:
             text += ",\n" + " " * indent + suffix
             used = indent + len(suffix)
         else:
@@ -141,9 +142,10 @@ def _join(text: str, suffixes: list[str], indent: int) -> str:
     return text
 
 
-def _values_str(self: Tensor, indent: int) -> str:
+def _tensor_str(self: Tensor, indent: int) -> str:
+    """The elements in brackets; lines after the first begin with ``indent`` spaces."""
     sizes = tuple(self.shape)
-    summarise = self.numel() > _options["threshold"]
+    summarise = self.numel() > PRINT_OPTS.threshold
     shown = _edges(self) if summarise else self
     values = shown.resolve_conj().resolve_neg().tolist()
     flat = list(_flatten(values, self.dim()))
@@ -156,7 +158,7 @@ def _values_str(self: Tensor, indent: int) -> str:
 
 def _edges(self: Tensor) -> Tensor:
     """The corner blocks of a tensor: ``edgeitems`` entries from each end of every dimension that is longer."""
-    edge = _options["edgeitems"]
+    edge = PRINT_OPTS.edgeitems
     for dim, size in enumerate(self.shape):
         if size > 2 * edge:
             self = taeda.cat([self.narrow(dim, 0, edge), self.narrow(dim, size - edge, edge)], dim)
@@ -179,7 +181,7 @@ class _Layout:
     def __init__(self, fmt: Callable[[Any], str], width: int, summarise: bool) -> None:
         self.fmt = fmt
         self.cell = width + 2  # the comma and the space
-        self.edge = _options["edgeitems"] if summarise else math.inf
+        self.edge = PRINT_OPTS.edgeitems if summarise else math.inf
 
     def render(self, values: list[Any], sizes: tuple[int, ...], indent: int) -> str:
         cut = self.edge if sizes[0] > 2 * self.edge else None
@@ -192,7 +194,7 @@ class _Layout:
         return "[" + gap.join(blocks) + "]"
 
     def _row(self, cells: list[str], cut: float | None, indent: int) -> str:
-        per_line = max(1, (_options["linewidth"] - indent) // self.cell)
+        per_line = max(1, (PRINT_OPTS.linewidth - indent) // self.cell)
         if cut is not None:
             cells.insert(int(cut), " ...")
         lines = [", ".join(cells[i : i + per_line]) for i in range(0, len(cells), per_line)]
@@ -213,9 +215,9 @@ def _float_format(values: list[Any]) -> Format:
 
 
 def _float_writer(finite: list[float]) -> Callable[[float], str]:
-    precision = _options["precision"]
+    precision = PRINT_OPTS.precision
     integral = all(value.is_integer() for value in finite)
-    sci = _options["sci_mode"]
+    sci = PRINT_OPTS.sci_mode
     if sci is None and finite:
         sci = _wants_sci(finite, integral)
     if sci and finite:

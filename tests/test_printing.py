@@ -155,3 +155,12 @@ def random_values(rng):
 
     sizes = [rng.choice([0, 1, 2, 3, 7, 12]) for _ in range(rng.choice([0, 1, 1, 2, 3]))]
     return build(sizes), dtype
+
+
+def test_options_as_an_object() -> None:
+    from taeda._tensor_str import PRINT_OPTS, _tensor_str
+
+    with printoptions(precision=2, threshold=7):
+        assert (PRINT_OPTS.precision, PRINT_OPTS.threshold, PRINT_OPTS.sci_mode) == (2, 7, None)
+        assert _tensor_str(taeda.tensor([[1.5], [2.0]]), indent=1) == "[[1.50],\n  [2.00]]"
+    assert PRINT_OPTS.precision == 4

@@ -6,6 +6,7 @@ import pytest
 
 import taeda
 from taeda import nn
+from taeda.ao import quantization
 from taeda.ao.nn import intrinsic
 from taeda.ao.nn.quantized import FloatFunctional
 from taeda.ao.quantization import DeQuantStub, QuantStub, QuantWrapper, fuse_modules, fuse_modules_qat
@@ -133,3 +134,42 @@ def test_older_homes():
     assert nn.quantized.FloatFunctional is FloatFunctional and nn.intrinsic.ConvReLU2d is intrinsic.ConvReLU2d
     assert taeda.quantization.fuse_modules is fuse_modules and taeda.ao.quantization.QuantStub is QuantStub
     assert not hasattr(taeda.ao.quantization, "prepare") and not hasattr(taeda.ao, "pruning")
+
+
+def test_base_classes_of_observers():
+    class Largest(quantization.ObserverBase):
+        def __init__(self, dtype=taeda.int8, is_dynamic=False, margin=1.0):
+            super().__init__(dtype, is_dynamic)
+            self.margin = margin
+
+        def forward(self, x):
+            self.seen = x.abs().max() * self.margin
+            return x
+
+        def calculate_qparams(self):
+            return self.seen / 127, 0
+
+    assert (Largest().dtype, Largest(is_dynamic=True).is_dynamic) == (taeda.int8, True)
+    wide = Largest.with_args(margin=2.0)
+    assert wide().margin == 2 == wide.with_args(dtype=taeda.int16)().margin and wide(margin=3).margin == 3
+    margins = iter([4.0, 5.0])
+    later = Largest.with_callable_args(margin=lambda: next(margins))
+    assert [later().margin, later().margin, later(margin=6).margin] == [4, 5, 6]
+    with pytest.raises(TypeError, match="abstract"):
+        quantization.ObserverBase(taeda.int8)
+
+
+def test_switches_of_fake_quantisation():
+    class Rounds(quantization.FakeQuantizeBase):
+        def forward(self, x):
+            return x.round() if self.fake_quant_enabled[0] else x
+
+        def calculate_qparams(self):
+            return 1.0, 0
+
+    model, x = nn.Sequential(Rounds()), taeda.tensor([0.6])
+    assert model(x).item() == 1 and list(model.state_dict()) == ["0.fake_quant_enabled", "0.observer_enabled"]
+    model.apply(quantization.disable_fake_quant).apply(quantization.disable_observer)
+    assert model(x) is x and model[0].observer_enabled.tolist() == [0]
+    model.apply(quantization.enable_fake_quant).apply(quantization.enable_observer)
+    assert model(x).item() == 1 and model[0].observer_enabled.tolist() == [1]

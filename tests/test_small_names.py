@@ -244,3 +244,51 @@ def test_rearrange_stacks():
 def test_rearrange_errors(pattern, lengths):
     with pytest.raises(ValueError, match="rearrange"):
         taeda.func.rearrange(taeda.zeros(2, 3, 4, 5), pattern, **lengths)
+
+
+def test_pinned_memory():
+    x = taeda.ones(2, requires_grad=True)
+    assert not x.is_pinned() and taeda.equal(x.pin_memory(), x)
+    x.pin_memory().sum().backward()
+    assert x.grad.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="on the CPU"):
+        taeda.ones(2, device="meta").pin_memory()
+
+
+def test_a_subclass_answers_for_pinned_memory():
+    class Both(taeda.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            return func is taeda.ops.aten.is_pinned.default or args[0]
+
+    seen, both = [], taeda.Tensor._make_wrapper_subclass(Both, (2,))
+    assert both.pin_memory() is both and seen == ["aten.is_pinned.default"]
+
+
+def test_a_sparse_product_by_name():
+    a, b, c = (taeda.randn(3, 3, dtype=taeda.float64, requires_grad=True) for _ in range(3))
+    product = taeda.ops.aten._sparse_addmm
+    assert taeda.equal(product(a, b, c, beta=2, alpha=3), taeda.addmm(a, b, c, beta=2, alpha=3))
+    assert taeda.autograd.gradcheck(lambda *abc: product(*abc, beta=2, alpha=3), (a, b, c))
+
+
+def test_classes_of_extensions_there_are_none():
+    with pytest.raises(RuntimeError, match=r"'some\.Class'"):
+        taeda.classes.some.Class  # noqa: B018
+    assert not hasattr(taeda.classes, "__wrapped__") and not hasattr(taeda.classes.some, "__wrapped__")
+
+
+def test_functions_of_the_first_years():
+    class Double(taeda.autograd.function.InplaceFunction):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad
+
+    x = taeda.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad.tolist() == [2, 2] and Double(inplace=True).inplace and not Double().inplace

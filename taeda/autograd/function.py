@@ -9,7 +9,7 @@ from typing import Any
 import taeda
 from taeda import _C
 
-__all__ = ["Function", "FunctionCtx", "once_differentiable"]
+__all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
 _NAME = "taeda.autograd.Function"
 
@@ -125,6 +125,14 @@ class Function(_C._FunctionBase):
         raise NotImplementedError(
             f"{_NAME}: define a static method jvp(ctx, *tangents) to use this Function in forward mode"
         )
+
+
+class InplaceFunction(Function):
+    """A Function that objects were made of, once: it says whether it writes in place. `Function` serves as well."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
 
 
 @functools.cache

@@ -33,7 +33,7 @@ __all__ = [
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _activation(activation: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
     if not isinstance(activation, str):
         return activation
     if activation not in ("relu", "gelu"):
@@ -97,7 +97,7 @@ class _Layer(Module):
             setattr(self, f"norm{i}", LayerNorm(d_model, eps=layer_norm_eps, **factory))
         for i in blocks:
             setattr(self, f"dropout{i}", Dropout(dropout))
-        self.activation = _activation(activation)
+        self.activation = _get_activation_fn(activation)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

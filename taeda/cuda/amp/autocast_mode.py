@@ -1,4 +1,4 @@
-"""The old names of mixed precision on CUDA; ``taeda.amp`` takes the device type as an argument."""
+"""The old names of automatic casts on CUDA."""
 
 from __future__ import annotations
 
@@ -9,19 +9,13 @@ import taeda
 from taeda import amp
 from taeda.amp import _old_names
 
-__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+__all__ = ["autocast", "custom_bwd", "custom_fwd"]
 
 
 class autocast(_old_names.OldAutocast):
     """``taeda.amp.autocast("cuda", ...)``, with float16 unless told."""
 
     _device_type, _dtype = "cuda", taeda.float16
-
-
-class GradScaler(_old_names.OldGradScaler):
-    """``taeda.amp.GradScaler("cuda", ...)``."""
-
-    _device_type = "cuda"
 
 
 def custom_fwd(fwd: Callable[..., Any] | None = None, *, cast_inputs: Any = None) -> Callable[..., Any]:
