@@ -27,19 +27,19 @@ class TensorType(type):
         if device is not None and taeda.device(device).type != "cpu":
             raise RuntimeError(f"taeda.{cls.__name__}: makes tensors on the CPU; got device={device}")
         if not args:
-            return taeda.empty(0, dtype=cls.dtype)
+            return taeda.empty(0, dtype=cls.dtype, device="cpu")
         first = args[0]
         if isinstance(first, int):
-            return taeda.empty(*args, dtype=cls.dtype)
+            return taeda.empty(*args, dtype=cls.dtype, device="cpu")
         if isinstance(first, Tensor) and not isinstance(first, cls):
             raise TypeError(f"taeda.{cls.__name__}: takes a tensor of that type only; got {first.type()}")
         if isinstance(first, Tensor):
             return first.detach()
         if isinstance(first, taeda.Size):
-            return taeda.empty(first, dtype=cls.dtype)
+            return taeda.empty(first, dtype=cls.dtype, device="cpu")
         if isinstance(first, float) or first is None or isinstance(first, str):
             raise TypeError(f"taeda.{cls.__name__}: takes sizes or a sequence; got {first!r}")
-        return taeda.tensor(first, dtype=cls.dtype)
+        return taeda.tensor(first, dtype=cls.dtype, device="cpu")
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.device_type

@@ -46,6 +46,12 @@ def test_what_they_are():
     assert taeda.ones(1).dtype == taeda.float64
 
 
+@pytest.mark.parametrize("sizes", [(2,), ([1.0, 2.0],), (), (taeda.Size([2]),)])
+def test_they_ignore_the_default_device(sizes):
+    with taeda.device("meta"):
+        assert taeda.FloatTensor(*sizes).is_cpu and taeda.Tensor(*sizes).is_cpu
+
+
 @pytest.mark.parametrize("argument", [2.5, None, "a"])
 def test_refusals(argument):
     with pytest.raises(TypeError, match="FloatTensor"):

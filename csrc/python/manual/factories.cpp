@@ -291,7 +291,7 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     } else {
       TAEDA_CHECK_TYPE(is_nested(data) || has(data, "__array__"), "takes sizes, a sequence or a tensor, got ",
                        Py_TYPE(data)->tp_name);
-      result = tensor_from(data, default_dtype(), std::nullopt);
+      result = tensor_from(data, default_dtype(), Device());  // whatever the default device
     }
     return wrap_as(type, std::move(result));
   });
