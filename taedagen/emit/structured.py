@@ -180,6 +180,12 @@ def _dtype_from(op: Op, target: str) -> list[str]:
             f"shape::check_out_dtype({target}, *dtype, true, ErrorKind::Runtime);"]  # fmt: skip
 
 
+def _device_from(op: Op, target: str) -> list[str]:
+    """The statement that takes ``device`` from what is written, unless another one is asked for."""
+    asked = any(a.name == "device" and a.type.optional for a in op.inputs)
+    return [f"if (!device) device = {target}.device();"] if asked else []
+
+
 def _traced(op: Op) -> list[str]:
     result = trace(op.declaration.function, {a.name: arg(a.name) for a in op.schema.arguments})  # type: ignore[arg-type]
     known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
@@ -206,7 +212,8 @@ def _through_functional(op: Op, space: str) -> list[str]:
                 f"ops::copy_({first}, result, false);"]  # fmt: skip
     names = op.declaration.out_names
     if len(names) == 1:
-        before, checks = _dtype_from(op, names[0]), _out_checks(op, names[0], "result.dtype()")
+        before = [*_device_from(op, names[0]), *_dtype_from(op, names[0])]
+        checks = _out_checks(op, names[0], "result.dtype()")
         if checks:
             return [*before, f"Tensor result = {call};", *checks, f"shape::copy_to_out(result, {names[0]});"]
         return [*before, f"shape::copy_to_out({call}, {names[0]});"]

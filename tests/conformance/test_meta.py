@@ -12,7 +12,7 @@ import taeda
 NEEDS_VALUES = {
     "nonzero_numpy", "argwhere", "repeat_interleave.self_Tensor", "narrow.Tensor",
     "tensor_split.tensor_indices_or_sections",
-    "_unique", "unique_dim_consecutive", "one_hot", "where", "linalg_lstsq", "bincount", "histogram.bin_ct",
+    "_unique", "unique_dim_consecutive", "where", "linalg_lstsq", "bincount", "histogram.bin_ct",
     "to.prim_Device",  # asks for the CPU
     "pin_memory",  # of the CPU alone
     "equal", "allclose", "is_nonzero", "_local_scalar_dense",  # the answers are Python's
@@ -24,6 +24,8 @@ NEEDS_VALUES = {
     *(f"_foreach_{name}.Tensor" for name in ("addcmul", "addcmul_", "addcdiv", "addcdiv_")),
     *(f"_fused_{name}_.tensor_lr" for name in ("sgd", "adam", "adamw", "adagrad")),
 }  # fmt: skip
+# Of some calls only.
+MAY_NEED_VALUES = {"one_hot"}
 
 
 def needs_values(op: Op) -> bool:
@@ -43,6 +45,8 @@ def test_meta_agrees_with_cpu(op: Op) -> None:
                 mistakes.append(f"{sample}: meta gives {meta} although the shape depends on values")
             continue
         if meta.error is not None:
+            if op.schema.full_name in MAY_NEED_VALUES:
+                continue
             mistakes.append(f"{sample}: {meta}, wanted {real}")
             continue
         for m, r in zip(meta.results, real.results):

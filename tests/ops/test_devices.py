@@ -17,6 +17,7 @@ MIXED = [
     lambda: meta(2).add_(ONE),
     lambda: taeda.add(ONE, ONE, out=meta(2)),
     lambda: taeda.sum(ONE, 0, out=meta(())),
+    lambda: taeda.zeros(2, out=meta(2), device="cpu"),
     lambda: taeda.cat([meta(2), ONE]),
     lambda: taeda.stack([meta(2), ONE]),
     lambda: taeda.ones(2, 2) @ meta(2, 2),
@@ -53,6 +54,23 @@ NUMBERS = [
 
 @pytest.mark.parametrize("call", NUMBERS)
 def test_numbers_and_positions_may_come_from_elsewhere(call):
+    assert call().is_meta
+
+
+FOLLOWERS = [
+    lambda: taeda.zeros(2, out=meta(2)),
+    lambda: taeda.eye(2, out=meta(2, 2)),
+    lambda: taeda.arange(3, out=meta(3)),
+    lambda: taeda.randn(2, out=meta(2)),
+    lambda: taeda.randint(3, (2,), out=meta(2)),
+    lambda: taeda.normal(0.0, 1.0, (2,), out=meta(2)),
+    lambda: taeda.fft.fftfreq(4, out=meta(4)),
+    lambda: taeda.nn.functional.one_hot(meta(2, dtype=taeda.int64), 3),
+]
+
+
+@pytest.mark.parametrize("call", FOLLOWERS)
+def test_results_are_where_their_arguments_are(call):
     assert call().is_meta
 
 
