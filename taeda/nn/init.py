@@ -107,6 +107,8 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
 def _redraw(tensor: Tensor, propose: Callable[[Tensor], Tensor], accept: Callable[[Tensor], Tensor]) -> None:
     """Fills ``tensor`` with proposals, all drawn anew each round, until every element has an accepted one."""
     propose(tensor)
+    if tensor.is_meta:
+        return
     rejected = accept(tensor).logical_not_()
     while rejected.any():
         proposal = propose(taeda.empty_like(tensor))

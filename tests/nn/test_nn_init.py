@@ -132,3 +132,9 @@ def test_old_names() -> None:
         assert hasattr(init, name)
     with pytest.warns(FutureWarning):
         assert to_torch(init.constant(taeda.ones(2), 3.0)).tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("name, shape, kwargs", CASES)
+def test_without_memory(name, shape, kwargs):
+    weight = taeda.empty(shape, device="meta")
+    assert getattr(init, name)(weight, **kwargs) is weight
