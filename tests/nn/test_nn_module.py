@@ -223,3 +223,10 @@ def test_what_the_arguments_of_to_ask_for():
     for args, kwargs in (((3, "x"), {}), (("cpu",), {"copy": True}), (([],), {})):
         with pytest.raises(TypeError):
             parse(*args, **kwargs)
+
+
+def test_the_class_of_a_table_makes_plain_dicts() -> None:
+    table = Net()._modules
+    rebuilt = type(table)({"linear": 1})
+    rebuilt["other"] = 2
+    assert rebuilt == {"linear": 1, "other": 2}

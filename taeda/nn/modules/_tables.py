@@ -8,27 +8,31 @@ writes every change through to its owner's ``__dict__``, where Python's ordinary
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 TABLES = ("_parameters", "_buffers", "_modules")
 _MISSING: Any = object()
 
 
+def _nobody() -> None:
+    """The owner of a table that is a plain dict."""
+
+
 class Table(dict[str, Any]):
-    """A dict whose items are also attributes of the module that owns it.
+    """A dict whose items are also attributes of the module that owns it, if any.
 
     The owner is held weakly: a strong reference would make every module a cycle, and its memory would wait for the
-    garbage collector.
+    garbage collector. Programs that rebuild containers call the class with items alone.
     """
 
     __slots__ = ("_owner",)
 
-    def __init__(self, owner: Any, items: Any = ()) -> None:
+    def __init__(self, items: Any = (), owner: Any = None) -> None:
         super().__init__(items)
-        kind = type(owner)
-        is_asked = kind.__getattr__ is not kind._find_in_tables
-        self._owner = (lambda: None) if is_asked else weakref.ref(owner)
-        if not is_asked:
+        self._owner: Callable[[], Any] = _nobody
+        if owner is not None and type(owner).__getattr__ is type(owner)._find_in_tables:
+            self._owner = weakref.ref(owner)
             owner.__dict__.update(self)
 
     def __setitem__(self, name: str, value: Any) -> None:
@@ -94,7 +98,7 @@ def adopt(owner: Any, table: str, items: Any) -> None:
         for name, value in list(old.items()):
             if attributes.get(name, _MISSING) is value:
                 del attributes[name]
-    attributes[table] = Table(owner, items)
+    attributes[table] = Table(items, owner)
 
 
 def without_mirror(attributes: dict[str, Any]) -> dict[str, Any]:

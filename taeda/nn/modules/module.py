@@ -69,7 +69,7 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         attributes = self.__dict__
         attributes["training"] = True
         for table in TABLES:
-            attributes[table] = Table(self)
+            attributes[table] = Table((), self)
         attributes["_non_persistent_buffers_set"] = set()
 
     def forward(self, *input: Any) -> Any:
@@ -259,7 +259,7 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         attributes.setdefault("_non_persistent_buffers_set", set())
         for table in TABLES:
             items = attributes.pop(table, {})
-            attributes[table] = Table(self, items)
+            attributes[table] = Table(items, self)
         for name in HOOK_TABLES:
             table_now = attributes.get(name)
             if table_now is not None and not table_now:
