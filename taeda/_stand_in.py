@@ -12,11 +12,12 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import taeda
 
+_HEAP_TYPE = 1 << 9  # of a class that was made at run time, unlike those of C
 _HINT = f"Taeda {taeda.__version__} does not have it; see docs/coverage.md"
 
 
@@ -29,10 +30,21 @@ def _torchs(name: str) -> str:
     return f"torch{name.removeprefix('taeda')}" if _is(name, "taeda") else name
 
 
+def _rename(module: ModuleType) -> None:
+    """Lets the module's classes and functions say that they are torch's: ``<class 'torch.Tensor'>``."""
+    for value in vars(module).values():
+        if isinstance(value, (type, FunctionType)) and _is(value.__module__ or "", "taeda"):
+            if isinstance(value, type) and not value.__flags__ & _HEAP_TYPE:
+                taeda._C._set_type_module(value, _torchs(value.__module__))
+            else:
+                value.__module__ = _torchs(value.__module__)
+
+
 def _enter(name: str) -> None:
-    """Enters the loaded module ``name`` under torch's name too; its missing names are reported under that."""
+    """Enters the loaded module ``name`` under torch's name too; what is missing and what is there are told by it."""
     module = sys.modules[name]
     sys.modules.setdefault(_torchs(name), module)
+    _rename(module)
     if type(module) is not ModuleType:
         return
     own = vars(module).get("__getattr__")

@@ -29,6 +29,8 @@ class Stream:
         RuntimeError: the device has no streams.
     """
 
+    __module__ = "taeda"
+
     def __init__(self, device: Any = None, *, priority: int = 0) -> None:
         self.device = _device("Stream", device)
         self.device_index, self.device_type, self.stream_id = -1, 0, 0
@@ -78,6 +80,8 @@ class Event:
     Raises:
         RuntimeError: the device has no streams.
     """
+
+    __module__ = "taeda"
 
     def __init__(
         self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False

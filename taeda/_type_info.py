@@ -52,6 +52,8 @@ class finfo(_Info):
         TypeError: the dtype is not floating-point.
     """
 
+    __module__ = "taeda"
+
     __slots__ = ("eps", "resolution", "smallest_normal", "tiny")
 
     def __init__(self, type: Any = None) -> None:
@@ -80,6 +82,8 @@ class iinfo(_Info):
     Raises:
         TypeError: the dtype is not an integer type.
     """
+
+    __module__ = "taeda"
 
     __slots__ = ()
 

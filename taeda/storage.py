@@ -212,6 +212,8 @@ def __getattr__(name: str) -> Any:
     """``FloatStorage`` and its kind, made when first asked for."""
     if name not in OLD_STORAGES:
         raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
-    made = _OfDtype(name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": __name__})
+    made = _OfDtype(
+        name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": taeda.__name__}
+    )
     globals()[name] = made
     return made

@@ -63,6 +63,26 @@ def test_modules_are_taedas_own(tmp_path):
     """)  # fmt: skip
 
 
+def test_classes_and_functions_go_by_torchs_names(tmp_path):
+    assert output(tmp_path, """
+        import pickle
+        import torch
+        from torch import nn
+        print(torch.Tensor, nn.Parameter, nn.Linear, torch.optim.Adam, torch.Size, torch.dtype, torch.device)
+        print(nn.functional.relu.__module__, nn.init.normal_.__module__, torch.finfo, type(torch.ones(1).storage()))
+        import torch.utils.tensorboard
+        print(torch.utils.tensorboard.SummaryWriter)
+        things = torch.ones(2), nn.Linear(2, 2), torch.float32, torch.Size([2]), nn.functional.relu
+        print(b"taeda" in pickle.dumps(things))
+    """) == [
+        "<class 'torch.Tensor'> <class 'torch.nn.parameter.Parameter'> <class 'torch.nn.modules.linear.Linear'> "
+        "<class 'torch.optim.adam.Adam'> <class 'torch.Size'> <class 'torch.dtype'> <class 'torch.device'>",
+        "torch.nn.functional torch.nn.init <class 'torch.finfo'> <class 'torch.storage.TypedStorage'>",
+        "<class 'torch.utils.tensorboard.writer.SummaryWriter'>",
+        "False",
+    ]  # fmt: skip
+
+
 def test_loaded_rooms_are_known_under_both_names(tmp_path):
     output(tmp_path, """
         import sys

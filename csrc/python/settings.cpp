@@ -1,4 +1,6 @@
 // Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
+#include <cstring>
+
 #include "api/complex_numbers.h"
 #include "api/copy.h"
 #include "api/view.h"
@@ -116,7 +118,24 @@ PyObject* can_cast_(PyObject*, PyObject* args, PyObject* kwargs) {
   });
 }
 
+// Of a type that C makes, whose name Python cannot set: what it is called, module and all. Some have an attribute, too,
+// where pickle finds their objects.
+PyObject* set_type_module(PyObject*, PyObject* args) {
+  PyTypeObject* type;
+  const char* module;
+  if (!PyArg_ParseTuple(args, "O!s:_set_type_module", &PyType_Type, &type, &module)) return nullptr;
+  Owned where(PyUnicode_FromString(module));
+  if (!where) return nullptr;
+  bool tells = PyDict_GetItemString(type->tp_dict, "__module__");
+  if (tells && PyDict_SetItemString(type->tp_dict, "__module__", where.get()) < 0) return nullptr;
+  const char* last = std::strrchr(type->tp_name, '.');
+  type->tp_name = strdup(str(module, last ? last : str(".", type->tp_name)).c_str());  // as long as the process
+  PyType_Modified(type);
+  Py_RETURN_NONE;
+}
+
 PyMethodDef settings_functions[] = {
+    {"_set_type_module", set_type_module, METH_VARARGS, "Moves a type of C to a module, in name."},
     {"get_default_dtype", get_default_dtype, METH_NOARGS,
      "The floating-point dtype of new tensors made from Python floats."},
     {"set_default_dtype", set_default_dtype_, METH_O,

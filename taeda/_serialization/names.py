@@ -96,7 +96,7 @@ def _known_names() -> dict[int, str]:
 def name_in_file(module: str, name: str) -> tuple[str, str]:
     """How files call what is ``module.name`` here; names of other packages stay as they are."""
     root, dot, rest = module.partition(".")
-    if root != HERE:
+    if root != HERE and taeda.__name__ != root:  # as the stand-in for PyTorch Taeda goes by its name
         return module, name
     known_as = _known_names().get(id(resolve(module, name)))
     if known_as is not None:

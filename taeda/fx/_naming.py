@@ -8,6 +8,8 @@ import re
 import sys
 from typing import Any
 
+from taeda._ops import OpOverload, OpOverloadPacket
+
 _NUMBERED = re.compile(r"(.*)_(\d+)")
 # What generated code may say without an import of its own; nodes get other names.
 RESERVED = frozenset(["inf", "nan", "NoneType", "torch", "device", "fx_pytree", "pytree"])
@@ -71,14 +73,14 @@ def qualified_name(function: Any) -> str:
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if name is not None and getattr(builtins, name, _MISSING) is function:
         return f"builtins.{name}"
-    if type(function).__module__ == "taeda._ops":
+    if isinstance(function, (OpOverload, OpOverloadPacket)):
         return f"torch.ops.{function}"
     if name is None:
         return f"{type(function).__module__}.{type(function).__qualname__}"
     module = getattr(function, "__module__", None) or "builtins"
     if module == "_operator":
         module = "operator"
-    elif module.startswith("taeda._") and getattr(sys.modules["taeda"], name, None) is function:
+    elif module.startswith(("taeda._", "torch._")) and getattr(sys.modules["taeda"], name, None) is function:
         module = "torch"
     elif module == "taeda" or module.startswith("taeda."):
         module = f"torch{module.removeprefix('taeda')}"

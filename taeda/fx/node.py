@@ -308,7 +308,7 @@ _RANDOM = frozenset([
 def _is_impure_function(function: Any, impure_random: bool) -> bool:
     if function in _impure_functions:
         return True
-    if not str(getattr(function, "__module__", "")).startswith("taeda"):
+    if not str(getattr(function, "__module__", "")).startswith(("taeda", "torch")):
         return False
     name = str(getattr(function, "_opname", None) or getattr(function, "__name__", ""))
     return (name.endswith("_") and not name.endswith("__")) or (impure_random and name in _RANDOM)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import taeda
+from taeda._ops import OpOverload, OpOverloadPacket
 from taeda.fx._naming import name_of_target
 from taeda.fx.graph import Graph
 from taeda.fx.node import Argument, Node, Target, map_aggregate
@@ -101,11 +102,7 @@ class TracerBase:
             return {key: self.create_arg(value) for key, value in a.items()}
         if isinstance(a, slice):
             return slice(*map(self.create_arg, (a.start, a.stop, a.step)))
-        if (
-            isinstance(a, (range, Node, *_CONSTANTS))
-            or type(a).__module__ == "taeda._ops"
-            or any(a is t for t in _TYPES)
-        ):
+        if isinstance(a, (range, Node, OpOverload, OpOverloadPacket, *_CONSTANTS)) or any(a is t for t in _TYPES):
             return a
         raise NotImplementedError(f"taeda.fx: a graph cannot hold an argument of type {type(a).__name__}: {a!r}")
 
