@@ -42,6 +42,21 @@ class Patches:
             self._undo.append((delattr, (owner, name)))
         setattr(owner, name, value)
 
+    def patch(self, frame_dict: dict[str, Any], name: str, new_fn: Any, deduplicate: bool = True) -> None:
+        """`set_item`, as tracers of other libraries call it; a second time in nested traces unless ``deduplicate``."""
+        if not self._is_ours(frame_dict.get(name), new_fn, deduplicate):
+            self.set_item(frame_dict, name, new_fn)
+
+    def patch_method(self, cls: type, name: str, new_fn: Any, deduplicate: bool = True) -> None:
+        """`set_attribute`, as tracers of other libraries call it."""
+        if not self._is_ours(getattr(cls, name, None), new_fn, deduplicate):
+            self.set_attribute(cls, name, new_fn)
+
+    @staticmethod
+    def _is_ours(present: Any, new: Any, deduplicate: bool) -> bool:
+        new.__dict__["_patched_once"] = deduplicate
+        return getattr(present, "_patched_once", False)
+
     def replace_in(self, table: dict[str, Any], replacements: dict[int, Callable[..., Any]]) -> None:
         """Swaps the functions in ``table`` whose ids ``replacements`` knows; a table is searched once."""
         if id(table) in self._searched:

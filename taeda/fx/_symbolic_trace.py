@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools as functools
 import inspect
 import math
 import warnings
@@ -12,12 +13,15 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.fx._compatibility import compatibility as compatibility
 from taeda.fx._patches import Patches, is_recorded, patch_modules, recorded
 from taeda.fx._python_code import ContainerCodeGen
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Argument, has_side_effect
 from taeda.fx.proxy import ParameterProxy, Scope, TracerBase
+from taeda.fx.proxy import Proxy as Proxy
+from taeda.jit._graph import ScriptObject as ScriptObject
 from taeda.utils import _pytree as pytree
 
 __all__ = ["PH", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
@@ -25,6 +29,25 @@ __all__ = ["PH", "Tracer", "is_fx_tracing", "symbolic_trace", "wrap"]
 # Functions named by `wrap`: the globals of the file, and the name there.
 _wrapped: dict[tuple[int, str], dict[str, Any]] = {}
 _depth = 0  # how many traces are going on
+
+# What tracers of other libraries, which have a `trace` of their own, make it of.
+_Patcher = Patches
+_orig_module_call, _orig_module_getattr = nn.Module.__call__, nn.Module.__getattr__
+
+
+def _patch_wrapped_functions(patcher: Patches) -> dict[int, Callable[..., Any]]:
+    """Puts what `wrap` named under record; returns it by the ids of the functions."""
+    replacements: dict[int, Callable[..., Any]] = {}
+    for (_, name), table in _wrapped.items():
+        function = table.get(name, getattr(builtins, name, None))
+        if callable(function) and not is_recorded(function):
+            patcher.set_item(table, name, replacements.setdefault(id(function), recorded(function)))
+    return replacements
+
+
+def _autowrap_check(patcher: Patches, frame_dict: dict[str, Any], function_ids: set[int]) -> None:
+    """Puts the functions in ``frame_dict`` that have one of the ids under record."""
+    patcher.replace_in(frame_dict, {id(f): recorded(f) for f in frame_dict.values() if id(f) in function_ids})
 
 
 def is_fx_tracing() -> bool:
@@ -111,6 +134,7 @@ class Tracer(TracerBase):
             for name, value in vars(module).items()
             if not name.startswith("_") and callable(value)
         } | {id(function): function for function in autowrap_functions}
+        self._autowrap_function_ids = set(self._autowrap)
         self.param_shapes_constant = param_shapes_constant
         self.submodule_paths: dict[nn.Module, str] | None = None
         self.root_module_name = ""
@@ -125,7 +149,7 @@ class Tracer(TracerBase):
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         """Whether calls of ``m`` are one step. By default those of the classes of `nn` are, but `nn.Sequential`."""
-        return type(m).__module__.startswith("taeda.nn") and not isinstance(m, nn.Sequential)
+        return type(m).__module__.startswith(("taeda.nn", "torch.nn")) and not isinstance(m, nn.Sequential)
 
     def path_of_module(self, mod: nn.Module) -> str:
         """The dotted path of a module below the root; NameError if it is not there."""
@@ -299,12 +323,8 @@ class Tracer(TracerBase):
                     self.tensor_attrs[value] = f"{prefix}.{name}" if prefix else name
 
     def _patch(self, patches: Patches, function: Any) -> None:
-        wrapped = [
-            (table, name, table.get(name, getattr(builtins, name, None))) for (_, name), table in _wrapped.items()
-        ]
-        wrapped = [(table, name, value) for table, name, value in wrapped if callable(value) and not is_recorded(value)]
-        chosen = self._autowrap | {id(value): value for _, _, value in wrapped}
-        replacements = {key: recorded(value) for key, value in chosen.items()}
+        replacements = {key: recorded(value) for key, value in self._autowrap.items()}
+        replacements |= _patch_wrapped_functions(patches)
         fetched: dict[str, Any] = {}
 
         def call(module: nn.Module, forward: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -314,8 +334,6 @@ class Tracer(TracerBase):
         def fetch(module: nn.Module, name: str, value: Any) -> Any:
             return self.getattr(name, value, fetched)
 
-        for table, name, value in wrapped:
-            patches.set_item(table, name, replacements[id(value)])
         for module in (*self._autowrap_search, nn.functional, taeda.functional, taeda):
             patches.replace_in(vars(module), replacements)
         patches.replace_in(getattr(inspect.unwrap(function), "__globals__", {}), replacements)

@@ -1,4 +1,4 @@
-"""The classes of a compiled graph, which annotations and questions of ``isinstance`` name.
+"""The classes of compiled programs, which annotations and questions of ``isinstance`` name.
 
 This release compiles nothing, so that they have no instances.
 """
@@ -25,3 +25,7 @@ class Node(_Compiled):
 
 class Value(_Compiled):
     """What goes into an op of a graph or comes out of one."""
+
+
+class ScriptObject(_Compiled):
+    """An object of a class that was compiled, or that a C++ extension registered."""

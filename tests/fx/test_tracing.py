@@ -12,6 +12,7 @@ from traced_programs import PROGRAMS, made
 
 import taeda
 from taeda import fx, nn
+from taeda.fx._patches import Patches
 from taeda.utils import _pytree as pytree
 
 
@@ -267,3 +268,50 @@ def test_a_module_that_has_a_getattr_of_its_own() -> None:
     assert [n.target for n in graph.find_nodes(op="get_attr")] == ["weight", "shift"]
     assert [n.target for n in graph.find_nodes(op="call_module")] == ["inner"]
     assert len(graph.find_nodes(op="call_function", target=operator.mul)) == 2
+
+
+def test_a_tracer_with_a_trace_of_its_own():
+    from taeda.fx import _symbolic_trace as parts
+
+    class Own(fx.Tracer):
+        """Records every module but containers in one step, as tracers of graph libraries do."""
+
+        @parts.compatibility(is_backward_compatible=True)
+        def trace(self, root, concrete_args=None):
+            self.root = root
+            self.submodule_paths = {module: name for name, module in root.named_modules()}
+            self.graph = fx.Graph(tracer_cls=type(self))
+            function, args = self.create_args_for_root(type(root).forward, True, concrete_args)
+
+            @parts.functools.wraps(parts._orig_module_call)
+            def call(module, *args, **kwargs):
+                def forward(*args, **kwargs):
+                    return parts._orig_module_call(module, *args, **kwargs)
+
+                parts._autowrap_check(patcher, module.forward.__globals__, self._autowrap_function_ids)
+                return self.call_module(module, forward, args, kwargs)
+
+            with parts._Patcher() as patcher:
+                patcher.patch_method(nn.Module, "__call__", call, deduplicate=False)
+                parts._patch_wrapped_functions(patcher)
+                parts._autowrap_check(patcher, function.__globals__, self._autowrap_function_ids)
+                self.create_node("output", "output", (self.create_arg(function(*args)),), {})
+            return self.graph
+
+    net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    ordinary = nn.Module.__call__
+    traced, x = fx.GraphModule(net, Own().trace(net)), taeda.ones(4, 2)
+    assert nn.Module.__call__ is ordinary and taeda.equal(traced(x), net(x))
+    assert [node.target for node in traced.graph.nodes if node.op == "call_module"] == ["0", "1", "2"]
+
+
+def test_patches_by_the_names_of_other_libraries():
+    table, first, second = {"f": len}, lambda x: 1, lambda x: 2
+    with Patches() as outer, Patches() as inner:
+        outer.patch(table, "f", first)
+        inner.patch(table, "f", second)
+        assert table["f"] is first
+        inner.patch(table, "g", second, deduplicate=False)
+        inner.patch(table, "g", first, deduplicate=False)
+        assert table["g"] is first
+    assert table == {"f": len}
