@@ -273,6 +273,44 @@ def test_a_sparse_product_by_name():
     assert taeda.autograd.gradcheck(lambda *abc: product(*abc, beta=2, alpha=3), (a, b, c))
 
 
+def test_rows_by_number_and_by_beginning():
+    numbers, begins = taeda.tensor([0, 0, 1, 3, 3]), taeda.tensor([0, 2, 3, 3, 5, 5])
+    columns = taeda.tensor([1, 2, 0, 1, 3])
+    to_csr, to_coo = taeda._convert_indices_from_coo_to_csr, taeda._convert_indices_from_csr_to_coo
+    assert taeda.equal(to_csr(numbers, 5), begins) and to_csr(numbers[:0], 2).tolist() == [0, 0, 0]
+    assert taeda.equal(to_coo(begins, columns), taeda.stack([numbers, columns]))
+    assert taeda.equal(to_coo(begins, columns, transpose=True), taeda.stack([columns, numbers]))
+    assert to_csr(numbers, 5, out_int32=True).dtype == to_coo(begins, columns, out_int32=True).dtype == taeda.int32
+    for call in (
+        lambda: to_csr(numbers[None], 5),
+        lambda: to_coo(begins[:0], columns),
+        lambda: to_coo(begins, begins[None]),
+    ):
+        with pytest.raises(RuntimeError, match="dimension|empty"):
+            call()
+
+
+def test_dense_tensors():
+    x = taeda.ones(2, 3, requires_grad=True)
+    assert x.to_dense() is x and x.to_dense(taeda.float64).dtype == taeda.float64
+    assert (x.sparse_dim(), x.dense_dim()) == (0, 2)
+
+
+def test_switches_of_a_compiler():
+    for name in ("_jit_set_profiling_executor", "_jit_set_profiling_mode"):
+        switch = getattr(taeda._C, name)
+        assert [switch(False), switch(True), switch(True)] == [True, False, True]
+    for turn, ask in (
+        ("_jit_override_can_fuse_on_cpu", "_jit_can_fuse_on_cpu"),
+        ("_jit_override_can_fuse_on_gpu", "_jit_can_fuse_on_gpu"),
+        ("_jit_set_texpr_fuser_enabled", "_jit_texpr_fuser_enabled"),
+    ):
+        before = getattr(taeda._C, ask)()
+        assert getattr(taeda._C, turn)(not before) is None and getattr(taeda._C, ask)() is not before
+        getattr(taeda._C, turn)(before)
+    assert taeda._C._is_tracing() is False and taeda.Future is taeda.futures.Future
+
+
 def test_classes_of_extensions_there_are_none():
     with pytest.raises(RuntimeError, match=r"'some\.Class'"):
         taeda.classes.some.Class  # noqa: B018

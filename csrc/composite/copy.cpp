@@ -84,6 +84,10 @@ Tensor to(const Tensor& self, DType dtype, bool non_blocking, bool copy, std::op
   return converted(self, dtype, std::nullopt, non_blocking, copy, memory_format);
 }
 
+Tensor to_dense(const Tensor& self, std::optional<DType> dtype, std::optional<bool>) {
+  return dtype ? ops::to(self, *dtype) : self;
+}
+
 Tensor to(const Tensor& self, const Tensor& other, bool non_blocking, bool copy,
           std::optional<MemoryFormat> memory_format) {
   return converted(self, other.dtype(), other.device(), non_blocking, copy, memory_format);

@@ -44,6 +44,9 @@ bool is_nonzero(const Tensor& self) {
 
 bool is_same_size(const Tensor& self, const Tensor& other) { return std::ranges::equal(self.sizes(), other.sizes()); }
 
+int64_t sparse_dim(const Tensor&) { return 0; }
+int64_t dense_dim(const Tensor& self) { return self.dim(); }
+
 bool is_pinned(const Tensor&, std::optional<Device>) { return false; }
 
 Tensor pin_memory(const Tensor& self, std::optional<Device> device) {

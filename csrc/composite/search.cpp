@@ -5,6 +5,7 @@
 #include "api/copy.h"
 #include "api/create.h"
 #include "api/index.h"
+#include "api/join.h"
 #include "api/mask.h"
 #include "api/ranges.h"
 #include "api/reduce.h"
@@ -169,6 +170,32 @@ Tensor one_hot(const Tensor& self, int64_t num_classes) {
   }
   sizes.push_back(num_classes);
   return ops::scatter(ops::new_zeros(self, sizes), -1, ops::unsqueeze(self, -1), Scalar(1));
+}
+
+namespace {
+
+void check_positions(const Tensor& t, std::string_view name) {
+  if (!is_integral(t.dtype())) TAEDA_FAIL(NotImplemented, name, " must hold integers; got ", t.dtype());
+  TAEDA_CHECK(t.dim() == 1, name, " must have one dimension; got shape ", t.sizes());
+}
+
+}  // namespace
+
+Tensor _convert_indices_from_coo_to_csr(const Tensor& self, int64_t size, bool out_int32) {
+  check_positions(self, "self");
+  Tensor rows = ops::arange(Scalar(size + 1), self.dtype(), std::nullopt, self.device());
+  return ops::searchsorted(self, rows, out_int32);
+}
+
+Tensor _convert_indices_from_csr_to_coo(const Tensor& crow_indices, const Tensor& col_indices, bool out_int32,
+                                        bool transpose) {
+  check_positions(crow_indices, "crow_indices");
+  check_positions(col_indices, "col_indices");
+  TAEDA_CHECK(crow_indices.numel() > 0, "crow_indices must not be empty");
+  Tensor ends = ops::narrow(crow_indices, 0, 1, crow_indices.numel() - 1);
+  Tensor places = ops::arange(Scalar(col_indices.numel()), ends.dtype(), std::nullopt, ends.device());
+  Tensor rows = ops::searchsorted(ends, places, out_int32, true), columns = ops::to(col_indices, rows.dtype());
+  return transpose ? ops::stack(std::array{columns, rows}) : ops::stack(std::array{rows, columns});
 }
 
 }  // namespace taeda::composite

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_switches = {"profiling_executor": True, "profiling_mode": True, "cpu": False, "gpu": False, "texpr": True}
 _strategy: list[tuple[str, int]] = [("STATIC", 2), ("DYNAMIC", 10)]
 _onednn_fusion = False
 
@@ -58,3 +59,47 @@ class strict_fusion:
     def __enter__(self) -> None: ...
 
     def __exit__(self, *error: object) -> None: ...
+
+
+def _set(name: str, enabled: bool) -> bool:
+    before, _switches[name] = _switches[name], bool(enabled)
+    return before
+
+
+# As programs find them in ``torch._C``.
+
+
+def _jit_set_profiling_executor(enabled: bool) -> bool:
+    return _set("profiling_executor", enabled)
+
+
+def _jit_set_profiling_mode(enabled: bool) -> bool:
+    return _set("profiling_mode", enabled)
+
+
+def _jit_set_texpr_fuser_enabled(enabled: bool) -> None:
+    _set("texpr", enabled)
+
+
+def _jit_texpr_fuser_enabled() -> bool:
+    return _switches["texpr"]
+
+
+def _jit_override_can_fuse_on_cpu(enabled: bool) -> None:
+    _set("cpu", enabled)
+
+
+def _jit_can_fuse_on_cpu() -> bool:
+    return _switches["cpu"]
+
+
+def _jit_override_can_fuse_on_gpu(enabled: bool) -> None:
+    _set("gpu", enabled)
+
+
+def _jit_can_fuse_on_gpu() -> bool:
+    return _switches["gpu"]
+
+
+def _jit_set_nvfuser_enabled(enabled: bool) -> None:
+    """Sets nothing: PyTorch has no such fuser any more, and says so no longer either."""

@@ -51,6 +51,9 @@ def _get_tracing_state() -> int | None:
     return _depth or None
 
 
+_is_tracing = is_tracing
+
+
 @contextmanager
 def _tracing() -> Iterator[None]:
     global _depth

@@ -294,6 +294,8 @@ TABLE: dict[str, list[Sample]] = {
     "searchsorted.Tensor": [S(f(5, of="sorted"), f(2, 3)), S(f(2, 5, of="sorted"), f(2, 3), right=True),
         S(f(5, of="sorted"), f(3), out_int32=True)],
     "searchsorted.Scalar": [S(f(5, of="sorted"), 0.5)], "bucketize.Scalar": [S(0.5, f(5, of="sorted"))],
+    "_convert_indices_from_coo_to_csr": [S(v([0, 0, 1, 3]), 4), S(v([1, 2]), 3, out_int32=True)],
+    "_convert_indices_from_csr_to_coo": [S(v([0, 2, 2, 3]), v([1, 0, 2])), S(v([0, 1]), v([3]), transpose=True)],
     "bucketize.Tensor": [S(f(2, 3), f(5, of="sorted")), S(f(3), f(5, of="sorted"), right=True)],
     "isin.Tensor_Tensor": [S(i(2, 3), v([1, 2])), S(i(3), v([1]), invert=True)],
     "isin.Tensor_Scalar": [S(i(2, 3), 1)],

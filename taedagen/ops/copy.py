@@ -219,6 +219,15 @@ def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memo
     """``self`` with what is given; the same tensor where it has that already, unless ``copy``."""
 
 
+@composite(
+    "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
+    variants="method",
+    files="copy",
+)
+def to_dense(self, dtype, masked_grad):
+    """``self``, as every tensor here is dense, as another dtype if one is given."""
+
+
 @composite("type_as(Tensor self, Tensor other) -> Tensor", variants="method", files="copy")
 def type_as(self, other):
     """``self`` with the dtype and on the device of ``other``."""

@@ -34,6 +34,20 @@ def is_same_size(self, other):
 
 
 @composite(
+    "sparse_dim(Tensor self) -> int", variants="method", files="predicate", explicit=True, not_differentiable=True
+)
+def sparse_dim(self):
+    """The number of sparse dimensions: none."""
+
+
+@composite(
+    "dense_dim(Tensor self) -> int", variants="method", files="predicate", explicit=True, not_differentiable=True
+)
+def dense_dim(self):
+    """The number of dense dimensions: all."""
+
+
+@composite(
     "is_pinned(Tensor self, Device? device=None) -> bool",
     variants="method",
     files="predicate",

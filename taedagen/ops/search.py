@@ -188,3 +188,26 @@ def unique_dim_consecutive(self, dim, return_inverse, return_counts):
 @composite("one_hot(Tensor self, int num_classes=-1) -> Tensor", module="nn", files="search")
 def one_hot(self, num_classes):
     """Vectors of zeros with a one at each class; as many classes as the largest asks for if ``num_classes`` is -1."""
+
+
+@composite(
+    "_convert_indices_from_coo_to_csr(Tensor self, int size, *, bool out_int32=False) -> Tensor",
+    variants="function out",
+    files="search",
+    explicit=True,
+    not_differentiable=True,
+)
+def _convert_indices_from_coo_to_csr(self, size, out_int32):
+    """Where each of ``size`` rows begins among rising row numbers, and where the last one ends."""
+
+
+@composite(
+    "_convert_indices_from_csr_to_coo(Tensor crow_indices, Tensor col_indices, *, bool out_int32=False, "
+    "bool transpose=False) -> Tensor",
+    variants="function out",
+    files="search",
+    explicit=True,
+    not_differentiable=True,
+)
+def _convert_indices_from_csr_to_coo(crow_indices, col_indices, out_int32, transpose):
+    """The rows of elements, told where each row begins, above their columns (``transpose``: below)."""
