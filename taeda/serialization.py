@@ -1,4 +1,4 @@
-"""Saving objects to files and loading them: PyTorch's zip format, in both directions."""
+"""Saving objects to files and loading them: PyTorch's formats, in both directions."""
 
 from __future__ import annotations
 
@@ -121,22 +121,31 @@ def save(
         f: a path, or a binary file open for writing.
         pickle_module: a module to use instead of ``pickle``.
         pickle_protocol: the pickle's protocol; PyTorch's readers want 2. Above 3 it is taken as 3.
+        _use_new_zipfile_serialization: False writes the format from before PyTorch 1.6, which any PyTorch reads.
 
     Raises:
         RuntimeError: one storage is shared by tensors of different dtypes; or the path's folder does not exist.
-        ValueError: the file format from before PyTorch 1.6 is asked for; it can only be read.
     """
-    if not _use_new_zipfile_serialization:
-        raise ValueError("taeda.save: only the zip format is written; drop _use_new_zipfile_serialization=False")
+
+    def write(file: IO[bytes], stem: str) -> None:
+        if _use_new_zipfile_serialization:
+            _write_archive(obj, file, stem, pickle_module, pickle_protocol, not _disable_byteorder_record)
+        else:
+            from taeda._serialization import old_format
+
+            old_format.write(obj, file, pickle_module, pickle_protocol)
+
     if isinstance(f, (str, os.PathLike)):
-        _save_to_path(obj, os.fspath(f), pickle_module, pickle_protocol, not _disable_byteorder_record)
+        _save_to_path(os.fspath(f), write)
         return
     if not hasattr(f, "write"):
         raise AttributeError(f"taeda.save: f must be a path or a file with write(); got {type(f).__name__}")
-    _write_archive(obj, f, "archive", pickle_module, pickle_protocol, not _disable_byteorder_record)
+    write(f, "archive")
+    if hasattr(f, "flush"):
+        f.flush()
 
 
-def _save_to_path(obj: Any, path: str, pickle_module: Any, protocol: int, byteorder: bool) -> None:
+def _save_to_path(path: str, write: Callable[[IO[bytes], str], None]) -> None:
     path = os.path.realpath(path)  # a link stays a link; its target is replaced
     folder, name = os.path.split(path)
     if not os.path.isdir(folder):
@@ -144,14 +153,14 @@ def _save_to_path(obj: Any, path: str, pickle_module: Any, protocol: int, byteor
     stem = os.path.splitext(name)[0] or "archive"
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe cannot be replaced
         with open(path, "wb") as file:
-            _write_archive(obj, file, stem, pickle_module, protocol, byteorder)
+            write(file, stem)
         return
     import tempfile
 
     handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
         with os.fdopen(handle, "wb") as file:
-            _write_archive(obj, file, stem, pickle_module, protocol, byteorder)
+            write(file, stem)
         os.chmod(temporary, _mode_for(path))
         os.replace(temporary, path)
     except BaseException:
@@ -247,22 +256,38 @@ def _seekable(f: Any) -> Any:
     return f
 
 
-def _open_archive(file: Any) -> Any:
-    """The checkpoint's archive, or the exception that says what the file is instead."""
-    import pickle
+def _open(file: Any) -> tuple[Any, bytes]:
+    """The checkpoint's archive and the pickle of its object. Of a file from before PyTorch 1.6: None and the pickle,
+    after which ``file`` stands.
 
-    from taeda._serialization.archive import ArchiveReader
-
+    Raises:
+        pickle.UnpicklingError: it is neither.
+        EOFError: the file is empty.
+    """
     start = file.tell()
     magic = file.read(4)
     file.seek(start)
     if not magic:
         raise EOFError("taeda.load: the file is empty")
-    if magic[:2] != b"PK":
+    if magic[:2] == b"PK":
+        archive = _open_archive(file)
+        return archive, archive.read("data.pkl")
+    import pickle
+
+    from taeda._serialization.old_format import open_old
+
+    pickled = open_old(file)
+    if pickled is None:
         raise pickle.UnpicklingError(
-            f"taeda.load: this is no checkpoint: it starts with {bytes(magic)!r}, not as a zip archive. Files from "
-            "before PyTorch 1.6 must first be saved again by PyTorch"
+            f"taeda.load: this is no checkpoint: it starts with {bytes(magic)!r}, neither as a zip archive nor as "
+            "files from before PyTorch 1.6 do"
         )
+    return None, pickled
+
+
+def _open_archive(file: Any) -> Any:
+    from taeda._serialization.archive import ArchiveReader
+
     archive = ArchiveReader(file)
     assumed = _Settings.load_endianness
     fallback = sys.byteorder if assumed in (None, LoadEndianness.NATIVE) else assumed.name.lower()  # type: ignore[union-attr]
@@ -276,15 +301,25 @@ def _load_file(
     from taeda._serialization.locations import restorer
     from taeda._serialization.storages import StorageLoader
 
-    archive = _open_archive(file)
-    mapping = (mapped_path, _Settings.mmap_flags == MAP_SHARED) if mapped_path else None
-    storages = StorageLoader(
-        archive, restorer(map_location), mapping, _Settings.skip_data or str(map_location) == "meta"
-    )
-    data = archive.read("data.pkl")
+    archive, data = _open(file)
+    restore, blank = restorer(map_location), _Settings.skip_data or str(map_location) == "meta"
+    old = None
+    if archive is None:
+        from taeda._serialization.old_format import OldStorages
+
+        if mapped_path:
+            raise RuntimeError("taeda.load: a file from before PyTorch 1.6 cannot be mapped; drop mmap=True")
+        storages: Any = (old := OldStorages(restore, file, blank))
+    else:
+        mapping = (mapped_path, _Settings.mmap_flags == MAP_SHARED) if mapped_path else None
+        storages = StorageLoader(archive, restore, mapping, blank)
     if safe:
-        return _load_safely(data, storages, pickle_args.get("encoding", "utf-8"))
-    return _load_anything(data, storages, pickle_module, pickle_args)
+        loaded = _load_safely(data, storages, pickle_args.get("encoding", "utf-8"))
+    else:
+        loaded = _load_anything(data, storages, pickle_module, pickle_args)
+    if old is not None:
+        old.fill()
+    return loaded
 
 
 def _load_safely(data: bytes, storages: Any, encoding: str) -> Any:
@@ -362,8 +397,8 @@ def get_unsafe_globals_in_checkpoint(f: str | os.PathLike[str] | IO[bytes]) -> l
 
     if isinstance(f, (str, os.PathLike)):
         with open(f, "rb") as file:
-            return unsafe_in(_open_archive(file).read("data.pkl"))
-    return unsafe_in(_open_archive(_seekable(f)).read("data.pkl"))
+            return unsafe_in(_open(file)[1])
+    return unsafe_in(_open(_seekable(f))[1])
 
 
 class skip_data:

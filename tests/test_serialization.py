@@ -352,8 +352,18 @@ def test_options():
         serialization.set_crc32_options(True)
     with serialization.skip_data():
         assert roundtrip(taeda.ones(3, 2)).shape == (3, 2)
-    with pytest.raises(ValueError, match="zip"):
-        serialization.save(1, io.BytesIO(), _use_new_zipfile_serialization=False)
+
+
+def test_files_are_flushed():
+    class File(io.BytesIO):
+        flushed = 0
+
+        def flush(self):
+            self.flushed = len(self.getvalue())
+
+    file = File()
+    taeda.save(taeda.ones(2), file)
+    assert file.flushed == len(file.getvalue()) > 0
 
 
 def test_records_one_by_one(tmp_path):

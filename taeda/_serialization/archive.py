@@ -29,10 +29,10 @@ _CHUNK = 1 << 24
 
 
 class Damaged(RuntimeError):
-    """The archive contradicts itself; a RuntimeError, as PyTorch raises for it."""
+    """The file contradicts itself; a RuntimeError, as PyTorch raises for it."""
 
-    def __init__(self, what: str) -> None:
-        super().__init__(f"taeda.load: the zip archive is damaged: {what}")
+    def __init__(self, what: str, kind: str = "zip archive") -> None:
+        super().__init__(f"taeda.load: the {kind} is damaged: {what}")
 
 
 def bytes_of(storage: taeda.UntypedStorage) -> memoryview:
@@ -198,7 +198,7 @@ class ArchiveReader:
     def read_into(self, name: str, target: memoryview) -> None:
         """Fill ``target``, exactly as long as the record, and check the record's CRC-32 (0 means none was written)."""
         self._file.seek(self.offset(name))
-        _fill(self._file, target)
+        fill(self._file, target)
         expected = self._info(name).CRC
         if expected and zlib.crc32(target) != expected:
             raise Damaged(f"record {name!r} does not match its checksum")
@@ -211,7 +211,7 @@ class ArchiveReader:
         self.swaps_bytes = order != sys.byteorder
 
 
-def _fill(file: Any, target: memoryview) -> None:
+def fill(file: Any, target: memoryview) -> None:
     done = 0
     while done < len(target):
         if hasattr(file, "readinto"):

@@ -53,6 +53,10 @@ class StorageTable:
             return ("storage", UntypedStorage, key, tag, nbytes)
         return ("storage", BY_DTYPE[ref.dtype], key, tag, nbytes // ref.dtype.itemsize)
 
+    def itemsizes(self) -> list[int]:
+        """The bytes of each storage's elements."""
+        return [1 if dtype is None else dtype.itemsize for _, dtype in self._seen.values()]
+
 
 def reduce_tensor(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
     """How a file rebuilds ``tensor``: a function's name and its arguments."""
