@@ -58,9 +58,9 @@ void Out::finish() {
   if (temporary_.defined()) ops::copy_(out_, temporary_);
 }
 
-void copy_to_out(const Tensor& result, const Tensor& out) {
-  TAEDA_CHECK(can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(), ", which out (",
-              out.dtype(), ") cannot hold");
+void copy_to_out(const Tensor& result, const Tensor& out, bool checks_dtype) {
+  TAEDA_CHECK(!checks_dtype || can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(),
+              ", which out (", out.dtype(), ") cannot hold");
   TAEDA_CHECK(result.device() == out.device(), "the result is on ", result.device(), ", but out on ", out.device());
   resize_out(out, result.sizes());
   ops::copy_(out, result);

@@ -101,7 +101,7 @@ class Out {
 };
 
 void check_floating(const Tensor& t);  // or NotImplementedError
-void copy_to_out(const Tensor& result, const Tensor& out);
+void copy_to_out(const Tensor& result, const Tensor& out, bool checks_dtype = true);
 // RuntimeError unless a result of these sizes and dtype may be written into `self`.
 void check_inplace_result(const Tensor& self, IntList sizes, DType dtype);
 // Resizes out= to `sizes`, warning when that discards elements.

@@ -163,10 +163,10 @@ def _out_checks(op: Op, name: str, dtype: str) -> list[str]:
     """Where an out argument may not have any dtype that can hold the result (``out="same"``), or where one that cannot
     is a TypeError (``out="type error"``)."""
     rule = op.declaration.options.get("out")
-    if rule is None:
+    if rule in (None, "any"):
         return []
     if rule not in ("same", "type error"):
-        raise op.declaration.fail(f"out must be 'same' or 'type error'; got {rule!r}")
+        raise op.declaration.fail(f"out must be 'same', 'type error' or 'any'; got {rule!r}")
     kind = "Type" if rule == "type error" else "Runtime"
     same = str(rule == "same").lower()
     return [f"shape::check_out_dtype({cpp.identifier(name)}, {dtype}, {same}, ErrorKind::{kind});"]
@@ -216,7 +216,8 @@ def _through_functional(op: Op, space: str) -> list[str]:
         checks = _out_checks(op, names[0], "result.dtype()")
         if checks:
             return [*before, f"Tensor result = {call};", *checks, f"shape::copy_to_out(result, {names[0]});"]
-        return [*before, f"shape::copy_to_out({call}, {names[0]});"]
+        unchecked = ", false" if op.declaration.options.get("out") == "any" else ""
+        return [*before, f"shape::copy_to_out({call}, {names[0]}{unchecked});"]
     return [
         f"auto results = {call};",
         *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names)),

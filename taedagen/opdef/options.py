@@ -39,7 +39,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
     "out_overload": (KINDS, "the out= form's overload name, where it does not follow from the schema's own"),
     "own_out": (("kernel",), "out= may not share memory with an argument; else arguments that do are copied"),
-    "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', or others with a 'type error'"),
+    "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', others with a 'type error', or 'any'"),
 }  # fmt: skip
 
 

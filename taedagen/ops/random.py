@@ -379,7 +379,10 @@ def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
 
 
 @composite(
-    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", variants="function method out", files="random"
+    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+    variants="function method out",
+    files="random",
+    out="any",
 )
 def bernoulli(self, generator):
     """Ones with the probabilities ``self``, else zeros; RuntimeError unless all lie in [0, 1]."""

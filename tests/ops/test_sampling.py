@@ -156,3 +156,13 @@ def test_samples_have_no_gradient_but_gammas_do():
         assert grad.tolist() == [0, 0, 0]
     (grad,) = taeda.autograd.grad(taeda._standard_gamma(x).sum(), x)
     assert all(g > 0 for g in grad.tolist())
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int64", "uint8", "float64"])
+def test_truth_values_go_into_any_dtype(dtype):
+    p = taeda.rand(50)
+    taeda.manual_seed(1)
+    drawn = taeda.bernoulli(p)
+    taeda.manual_seed(1)
+    out = taeda.bernoulli(p, out=taeda.empty(0, dtype=getattr(taeda, dtype)))
+    assert out.tolist() == drawn.to(out.dtype).tolist()
