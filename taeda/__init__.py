@@ -31,7 +31,7 @@ e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 # The short and the old names of dtypes. They hide the Python types of the same name in this module only.
 half, float, double = _C.float16, _C.float32, _C.float64
 short, int, long = _C.int16, _C.int32, _C.int64
-cfloat, cdouble = _C.complex64, _C.complex128
+cfloat, cdouble, chalf = _C.complex64, _C.complex128, _C.complex32
 bool = _C.bool
 has_lapack, has_openmp, has_spectral, has_mkl = True, True, True, False
 legacy_contiguous_format = _C.contiguous_format
@@ -164,6 +164,8 @@ def __getattr__(name: str) -> _Any:
             if missing.name != f"taeda.{name}":
                 raise
             raise AttributeError(f"taeda.{name} is not part of this release") from None
+    elif name in ("has_cuda", "has_cudnn", "has_mps", "has_mkldnn"):
+        return _importlib.import_module("taeda._basics").old_question(name)
     else:
         from taeda import _left_out
 

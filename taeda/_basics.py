@@ -25,6 +25,7 @@ def is_storage(obj: Any) -> bool:
     return isinstance(obj, (_C.UntypedStorage, TypedStorage))
 
 
+@_C._overridable
 def numel(input: Any) -> int:
     """The number of elements of ``input``."""
     return input.numel()
@@ -159,31 +160,37 @@ def sym_not(a: Any) -> bool:
     return not a
 
 
+@_C._overridable
 def is_floating_point(input: Any) -> bool:
     """Whether the elements of ``input`` are floating-point numbers."""
     return input.is_floating_point()
 
 
+@_C._overridable
 def is_complex(input: Any) -> bool:
     """Whether the elements of ``input`` are complex numbers."""
     return input.is_complex()
 
 
+@_C._overridable
 def is_signed(input: Any) -> bool:
     """Whether the dtype of ``input`` has negative numbers."""
     return input.is_signed()
 
 
+@_C._overridable
 def is_conj(input: Any) -> bool:
     """Whether ``input`` is a conjugate that is computed only when it is read."""
     return input.is_conj()
 
 
+@_C._overridable
 def is_inference(input: Any) -> bool:
     """Whether ``input`` was made in inference mode."""
     return input.is_inference()
 
 
+@_C._overridable
 def is_neg(input: Any) -> bool:
     """Whether ``input`` is a negative that is computed only when it is read."""
     return input.is_neg()
@@ -309,3 +316,13 @@ def _assert(condition: Any, message: str) -> None:
     """
     if not condition:
         raise AssertionError(message)
+
+
+def old_question(name: str) -> bool:
+    """What ``has_cuda`` and its kin were before `taeda.backends`."""
+    from importlib import import_module
+
+    module = import_module(f"taeda.backends.{name.removeprefix('has_')}")
+    ask = module.is_built if name in ("has_cuda", "has_mps") else module.is_available
+    warnings.warn(f"taeda.{name}: ask {ask.__module__}.{ask.__name__}()", UserWarning, stacklevel=3)
+    return bool(ask())

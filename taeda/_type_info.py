@@ -20,6 +20,8 @@ _FORMATS = {
     "float8_e8m0fnu": (8, 1.0, 2.0**-127, 2.0**127, 0),
 }
 
+_INTEGERS = frozenset(f"torch.{sign}int{bits}" for sign in ("u", "") for bits in (8, 16, 32, 64))
+
 
 class _Info:
     """What both share: equal by dtype, not hashable."""
@@ -89,7 +91,7 @@ class iinfo(_Info):
 
     def __init__(self, type: Any) -> None:
         given = taeda.int64 if type is int else type
-        if not isinstance(given, dtype) or given.is_floating_point or given.is_complex or given == taeda.bool:
+        if not isinstance(given, dtype) or str(given) not in _INTEGERS:
             raise TypeError(f"taeda.iinfo: takes an integer dtype (taeda.finfo is for floating point); got {given!r}")
         self.dtype = str(given).rpartition(".")[2]
         self.bits = 8 * given.itemsize

@@ -10,12 +10,14 @@ from taeda import _C
 OLD_NAMES = {
     "float32": "Float", "float64": "Double", "float16": "Half", "bfloat16": "BFloat16", "uint8": "Byte", "int8": "Char",
     "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool", "complex64": "ComplexFloat",
-    "complex128": "ComplexDouble", "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+    "complex128": "ComplexDouble", "complex32": "ComplexHalf", "uint16": "UInt16", "uint32": "UInt32",
+    "uint64": "UInt64",
     "float8_e4m3fn": "Float8_e4m3fn", "float8_e4m3fnuz": "Float8_e4m3fnuz", "float8_e5m2": "Float8_e5m2",
     "float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e8m0fnu": "Float8_e8m0fnu",
 }  # fmt: skip
 # The classes of storages, which there are for the dtypes that are as old.
-OLD_STORAGES = {f"{old}Storage": dtype for dtype, old in OLD_NAMES.items() if not old.startswith(("UInt", "Float8"))}
+_YOUNG = ("UInt", "Float8", "ComplexHalf")
+OLD_STORAGES = {f"{old}Storage": dtype for dtype, old in OLD_NAMES.items() if not old.startswith(_YOUNG)}
 
 
 def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...], stride: tuple[int, ...],

@@ -36,7 +36,7 @@ _REASONS = {
         ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
     ),
     "nested tensors come later": ".*nested.* .*padded_tensor",
-    "small dtypes without arithmetic come later": "float[48]_.* bits.* bit complex32 chalf",
+    "small dtypes without arithmetic come later": "float[48]_.* bits.* bit",
     "of another library or device": (
         ".*(cudnn|miopen|mkldnn|mps|xpu|ipu|mtia|hpu|xla|cuda|[sS]tream).* Event is_distributed .*Accelerator.*"
     ),

@@ -12,7 +12,10 @@ const DTypeInfo kDTypeInfo[kDTypes + 1] = {
 #define X(name, type, text, category) {text, sizeof(type), alignof(type), Category::category, kSigned<type>},
     TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X)
 #undef X
-        {"undefined", 0, 1, Category::Bool, false}};
+#define X(name, type, text) {text, sizeof(type), alignof(type), Category::Integral, kSigned<type>},
+        TAEDA_FORALL_NARROW_DTYPES(X)
+#undef X
+            {"undefined", 0, 1, Category::Bool, false}};
 
 namespace {
 
@@ -62,6 +65,7 @@ DType to_complex(DType dtype) {
 
 DType to_real(DType dtype) {
   if (dtype == DType::Complex64) return DType::Float32;
+  if (dtype == DType::Complex32) return DType::Float16;
   return dtype == DType::Complex128 ? DType::Float64 : dtype;
 }
 

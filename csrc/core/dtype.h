@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/complex_half.h"
 #include "core/error.h"
 #include "core/float8.h"
 #include "core/half.h"
@@ -38,17 +39,37 @@ using complex128 = std::complex<double>;
   X(Float8E4M3FNUZ, ::taeda::Float8E4M3FNUZ, "float8_e4m3fnuz", Floating) \
   X(Float8E5M2, ::taeda::Float8E5M2, "float8_e5m2", Floating)             \
   X(Float8E5M2FNUZ, ::taeda::Float8E5M2FNUZ, "float8_e5m2fnuz", Floating) \
-  X(Float8E8M0FNU, ::taeda::Float8E8M0FNU, "float8_e8m0fnu", Floating)
+  X(Float8E8M0FNU, ::taeda::Float8E8M0FNU, "float8_e8m0fnu", Floating)    \
+  X(Complex32, ::taeda::ComplexHalf, "complex32", Complex)
+
+// Integers of less than a byte: a byte each, which no op here reads. What packs them is up to programs.
+// enumerator, C++ type of a byte, name in Python
+#define TAEDA_FORALL_NARROW_DTYPES(X) \
+  X(UInt1, uint8_t, "uint1")          \
+  X(UInt2, uint8_t, "uint2")          \
+  X(UInt3, uint8_t, "uint3")          \
+  X(UInt4, uint8_t, "uint4")          \
+  X(UInt5, uint8_t, "uint5")          \
+  X(UInt6, uint8_t, "uint6")          \
+  X(UInt7, uint8_t, "uint7")          \
+  X(Int1, int8_t, "int1")             \
+  X(Int2, int8_t, "int2")             \
+  X(Int3, int8_t, "int3")             \
+  X(Int4, int8_t, "int4")             \
+  X(Int5, int8_t, "int5")             \
+  X(Int6, int8_t, "int6")             \
+  X(Int7, int8_t, "int7")
 
 enum class DType : uint8_t {
-#define X(name, type, text, category) name,
-  TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X)
+#define X(name, ...) name,
+  TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X) TAEDA_FORALL_NARROW_DTYPES(X)
 #undef X
       Undefined
 };
 constexpr int kDTypes = static_cast<int>(DType::Undefined);
 #define X(name, type, text, category) +1
 constexpr int kComputedDTypes = TAEDA_FORALL_DTYPES(X);
+constexpr int kReadDTypes = kComputedDTypes + TAEDA_FORALL_STORED_DTYPES(X);
 #undef X
 
 // In rising order: promotion across categories takes the higher one.
@@ -81,8 +102,8 @@ inline void append(std::string& out, DType dtype) { out += name(dtype); }
 TAEDA_API DType promote(DType a, DType b);
 // Whether a result of type `from` may be written into `to` (in-place and out=): never down a category.
 TAEDA_API bool can_cast(DType from, DType to);
-TAEDA_API DType to_complex(DType dtype);    // float32 -> complex64; complex stays
-TAEDA_API DType to_real(DType dtype);       // complex64 -> float32; real stays
+TAEDA_API DType to_complex(DType dtype);  // float32 -> complex64; complex stays; small floats are computed in complex64
+TAEDA_API DType to_real(DType dtype);     // complex64 -> float32; real stays
 TAEDA_API DType compute_type(DType dtype);  // small floats -> float32; others stay
 
 TAEDA_API DType default_dtype();
@@ -131,8 +152,8 @@ decltype(auto) visit_stored(DType dtype, F&& body) {
 
 // The floating types that are less than a float.
 template <class T>
-constexpr bool is_small_float =
-    dtype_of<T> == DType::Float16 || dtype_of<T> == DType::BFloat16 || is_stored_only(dtype_of<T>);
+constexpr bool is_small_float = dtype_of<T> == DType::Float16 || dtype_of<T> == DType::BFloat16 ||
+                                (is_stored_only(dtype_of<T>) && !std::is_same_v<T, ComplexHalf>);
 
 // visit_floating<...>: as visit over f32, f64 and the half types, an error for the rest.
 template <class F>
@@ -157,6 +178,10 @@ template <class To, class From>
 To convert(From value) {
   if constexpr (std::is_same_v<To, From>) {
     return value;
+  } else if constexpr (std::is_same_v<From, ComplexHalf>) {
+    return convert<To>(static_cast<complex64>(value));
+  } else if constexpr (std::is_same_v<To, ComplexHalf>) {
+    return ComplexHalf(convert<complex64>(value));
   } else if constexpr (is_small_float<From>) {
     return convert<To>(static_cast<float>(value));
   } else if constexpr (std::is_same_v<From, complex64> || std::is_same_v<From, complex128>) {

@@ -58,14 +58,16 @@ constexpr const char* kUsedName<Versioned> = "used_dltensor_versioned";
 
 // --- the standard's numbers
 enum : uint8_t { kInt = 0, kUInt = 1, kFloat = 2, kBFloat = 4, kComplex = 5, kBool = 6 };
-constexpr uint8_t kStored[] = {10, 11, 12, 13, 14};  // of the dtypes that are only stored
-static_assert(std::size(kStored) == kDTypes - kComputedDTypes);
+constexpr uint8_t kFloat8[] = {10, 11, 12, 13, 14};
+static_assert(std::size(kFloat8) == kReadDTypes - kComputedDTypes - 1);  // complex32 comes after them
 enum : int32_t { kCPU = 1, kCUDA = 2, kCUDAHost = 3 };
 
 DLDataType to_dl(DType dtype) {
   auto bits = static_cast<uint8_t>(8 * info(dtype).size);
   if (dtype == DType::BFloat16) return {kBFloat, bits, 1};
-  if (is_stored_only(dtype)) return {kStored[static_cast<int>(dtype) - kComputedDTypes], bits, 1};
+  TAEDA_CHECK(static_cast<int>(dtype) < kReadDTypes, "DLPack has no number for ", dtype);
+  if (is_stored_only(dtype) && dtype != DType::Complex32)
+    return {kFloat8[static_cast<int>(dtype) - kComputedDTypes], bits, 1};
   switch (category(dtype)) {
     case Category::Bool:
       return {kBool, bits, 1};
@@ -78,7 +80,7 @@ DLDataType to_dl(DType dtype) {
   }
 }
 DType from_dl(DLDataType wanted) {
-  for (int i = 0; i < kDTypes; ++i) {
+  for (int i = 0; i < kReadDTypes; ++i) {
     DLDataType known = to_dl(static_cast<DType>(i));
     if (known.code == wanted.code && known.bits == wanted.bits && wanted.lanes == 1) return static_cast<DType>(i);
   }

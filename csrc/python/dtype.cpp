@@ -14,8 +14,9 @@ PyObject* g_objects[kDTypes];
 
 // The second names that programs use.
 constexpr std::pair<const char*, DType> kAliases[] = {
-    {"float", DType::Float32}, {"double", DType::Float64}, {"half", DType::Float16},     {"short", DType::Int16},
-    {"int", DType::Int32},     {"long", DType::Int64},     {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128},
+    {"float", DType::Float32},    {"double", DType::Float64},     {"half", DType::Float16},
+    {"short", DType::Int16},      {"int", DType::Int32},          {"long", DType::Int64},
+    {"cfloat", DType::Complex64}, {"cdouble", DType::Complex128}, {"chalf", DType::Complex32},
 };
 
 PyObject* repr(PyObject* self) { return PyUnicode_FromString(str("torch.", name(dtype_of_object(self))).c_str()); }
@@ -26,7 +27,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
 PyObject* to_complex_method(PyObject* self, PyObject*) {
   return guarded("dtype.to_complex", [&] {
     TAEDA_CHECK(is_differentiable(dtype_of_object(self)), dtype_of_object(self), " has no complex counterpart");
-    return wrap(to_complex(dtype_of_object(self)));
+    DType dtype = dtype_of_object(self);
+    return wrap(dtype == DType::Float16 ? DType::Complex32 : to_complex(dtype));
   });
 }
 PyObject* to_real_method(PyObject* self, PyObject*) { return wrap(to_real(dtype_of_object(self))); }

@@ -45,11 +45,11 @@ char kind_of(DType dtype) {
     case Category::Bool:
       return 'b';
     case Category::Integral:
-      return info(dtype).is_signed ? 'i' : 'u';
+      return is_stored_only(dtype) ? '\0' : info(dtype).is_signed ? 'i' : 'u';
     case Category::Floating:
       return dtype == DType::BFloat16 || is_stored_only(dtype) ? '\0' : 'f';
     default:
-      return 'c';
+      return is_stored_only(dtype) ? '\0' : 'c';
   }
 }
 DType dtype_from(char kind, int itemsize) {

@@ -71,9 +71,9 @@ DType common_dtype(const ElementwiseRule& rule, Operands operands) {
   DType common =
       rule.promotion == Promotion::Same ? one_dtype(rule, operands) : result_type(operands, rule.mask_inputs);
   if (rule.promotion == Promotion::Float && category(common) <= Category::Integral) common = default_dtype();
-  if (!(rule.dtypes >> static_cast<int>(common) & 1)) {
+  if (is_stored_only(common) || !(rule.dtypes >> static_cast<int>(common) & 1)) {
     std::string known;
-    for (int i = 0; i < kDTypes; ++i)
+    for (int i = 0; i < kComputedDTypes; ++i)
       if (rule.dtypes >> i & 1) known += str(known.empty() ? "" : ", ", static_cast<DType>(i));
     TAEDA_FAIL(NotImplemented, "it is not for ", common, " tensors; there is ", known);
   }

@@ -19,11 +19,12 @@ FILE_ROOT = "torch"
 DTYPES = [
     "float64", "double", "float32", "float", "float16", "half", "bfloat16", "int64", "long", "int32", "int",
     "int16", "short", "int8", "uint8", "uint16", "uint32", "uint64", "bool", "complex128", "cdouble", "complex64",
-    "cfloat", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+    "cfloat", "complex32", "chalf", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
+    "float8_e8m0fnu", *(f"{sign}int{bits}" for sign in ("u", "") for bits in range(1, 8)),
 ]  # fmt: skip
 # Dtypes that files may hold and this package does not have.
 _ABSENT_DTYPES = frozenset([
-    "complex32", "chalf", "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16",
+    "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16",
     "bits1x8", "bits2x4", "bits4x2",
 ])  # fmt: skip
 

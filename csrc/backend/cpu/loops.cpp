@@ -203,7 +203,7 @@ DType quick_dtype(const shape::ElementwiseRule& rule, Operands in) {
   for (const Operand& operand : in)
     if (!operand.tensor() && operand.number().category() > category(dtype)) return DType::Undefined;
   if (rule.promotion == shape::Promotion::Float && category(dtype) <= Category::Integral) return DType::Undefined;
-  return rule.dtypes >> static_cast<int>(dtype) & 1 ? dtype : DType::Undefined;
+  return !is_stored_only(dtype) && rule.dtypes >> static_cast<int>(dtype) & 1 ? dtype : DType::Undefined;
 }
 
 DType promoted(const shape::ElementwiseRule& rule, Operands in) {

@@ -252,6 +252,8 @@ bool holds(const Scalar& number) {
   complex128 value = number.to<complex128>();
   if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
     return holds_real<typename T::value_type>(value.real()) && holds_real<typename T::value_type>(value.imag());
+  else if constexpr (std::is_same_v<T, ComplexHalf>)
+    return true;
   else
     return value.imag() == 0 && holds_real<T>(value.real());
 }

@@ -96,6 +96,7 @@ PyMethodDef conversion_methods[] = {
     method<as_dtype<DType::Complex64>, "cfloat">("cfloat(memory_format=torch.preserve_format)\n--\n\nAs complex64."),
     method<as_dtype<DType::Complex128>, "cdouble">(
         "cdouble(memory_format=torch.preserve_format)\n--\n\nAs complex128."),
+    method<as_dtype<DType::Complex32>, "chalf">("chalf(memory_format=torch.preserve_format)\n--\n\nAs complex32."),
     method<cpu, "cpu">("cpu(memory_format=torch.preserve_format)\n--\n\nIn the computer's own memory."),
     method<cuda, "cuda">("cuda(device=None, non_blocking=False, memory_format=torch.preserve_format)\n--\n\nOn a GPU."),
     method<set, "set_">(

@@ -130,7 +130,8 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
     Scalar number = element(object, !std::is_integral_v<T>);
     if constexpr (std::is_same_v<T, int64_t>)
       TAEDA_CHECK_VALUE(number.kind() != Scalar::Kind::UInt, "the number ", number, " does not fit in int64");
-    constexpr bool complex = std::is_same_v<T, complex64> || std::is_same_v<T, complex128>;
+    constexpr bool complex =
+        std::is_same_v<T, complex64> || std::is_same_v<T, complex128> || std::is_same_v<T, ComplexHalf>;
     TAEDA_CHECK_TYPE(complex || number.kind() != Scalar::Kind::Complex, "the complex number ", number,
                      " has no place in a tensor of ", dtype_of<T>);
     TAEDA_CHECK(fits<T>(number), "the number ", number, " does not fit in ", dtype_of<T>);
