@@ -31,7 +31,8 @@ e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 # The short and the old names of dtypes. They hide the Python types of the same name in this module only.
 half, float, double = _C.float16, _C.float32, _C.float64
 short, int, long = _C.int16, _C.int32, _C.int64
-cfloat, cdouble, chalf = _C.complex64, _C.complex128, _C.complex32
+cfloat, cdouble = _C.complex64, _C.complex128
+chalf = _C.complex32
 bool = _C.bool
 has_lapack, has_openmp, has_spectral, has_mkl = True, True, True, False
 legacy_contiguous_format = _C.contiguous_format
