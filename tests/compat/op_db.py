@@ -196,7 +196,7 @@ class Entry:
 
 
 def _computes_with(dtype: str) -> bool:
-    return hasattr(taeda, dtype) and not dtype.startswith("float8")  # which are only stored, as in most of PyTorch
+    return hasattr(taeda, dtype) and not dtype.startswith(("float8", "complex32"))  # which are only stored
 
 
 def foreign(results: Any) -> str:
