@@ -18,7 +18,7 @@ _HAND_WRITTEN = ("csrc/backend", "csrc/composite")
 
 
 def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
-    """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": {...}, ...}}`` in the order of declaration, one a line.
+    """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": ..., ...}}`` in the order of declaration, one a line.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
     people wrote are defined in the repository below ``root``, which an installed package has no copy of. ``dtypes`` is
@@ -37,15 +37,22 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
 def read_table(text: str) -> dict[str, dict[str, Any]]:
     """The facts of each op from the text of ``ops.json``."""
     table = json.loads(text)
-    for entry in table.values():
+    for full_name, entry in table.items():
+        entry["schema"] = full_name + entry["schema"]
         entry.setdefault("variant", "functional")
         entry.setdefault("module", "")
         for place in ("declared", "derivative_at"):
             if entry.get(place, "").startswith(":"):
                 entry[place] = _family_file(entry["family"]) + entry[place]
         name = re.split(r"[.(]", entry["schema"], maxsplit=1)[0] + ("_out" if entry["variant"] == "out" else "")
+        if isinstance(entry["kernels"], str):
+            entry["kernels"] = dict.fromkeys(entry["kernels"].split(), "")
         for layer, symbol in entry["kernels"].items():
             entry["kernels"][layer] = symbol or f"{_space(layer)}::{name}"
+        for layer, place in entry.get("by_hand", {}).items():
+            place.setdefault("symbol", entry["kernels"][layer])
+            if place.get("switch", "").startswith(":"):
+                place["switch"] = place["at"].partition(":")[0] + place["switch"]
     return table  # type: ignore[no-any-return]
 
 
@@ -61,14 +68,15 @@ def argument_types(entry: dict[str, Any]) -> list[str]:
 def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path) -> dict[str, Any]:
     declaration = op.declaration
     kernels = plan.kernels(op)
+    symbols = {k.key: "" if k.symbol == f"{_space(k.key)}::{op.cpp_name}" else k.symbol for k in kernels}
     entry: dict[str, Any] = {
-        "schema": str(op.schema),
+        "schema": str(op.schema).removeprefix(op.schema.full_name),
         "kind": declaration.kind,
         **({"variant": op.variant} if op.variant != "functional" else {}),
         "family": declaration.family,
         **({"module": declaration.module} if declaration.module else {}),
         "declared": _short(declaration.where, declaration.family),
-        "kernels": {k.key: "" if k.symbol == f"{_space(k.key)}::{op.cpp_name}" else k.symbol for k in kernels},
+        "kernels": symbols if any(symbols.values()) else " ".join(symbols),
     }
     if len(declaration.dtypes) < len(ALL):
         entry["dtypes"] = " ".join(declaration.dtypes)
@@ -79,9 +87,9 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
         found = None if kernel.takes_keys else _hand_written(op, kernel.symbol, written)
         file = f"csrc/composite/{declaration.options.get('files')}.cpp"
         if found:
-            by_hand[kernel.key] = _place(found)
+            by_hand[kernel.key] = _place(found, kernel.symbol)
         elif kernel.symbol.startswith("composite::") and (root / file).exists():
-            by_hand[kernel.key] = {"symbol": kernel.symbol, "at": file}  # a macro made its name
+            by_hand[kernel.key] = {"at": file}  # a macro made its name
     if by_hand:
         entry["by_hand"] = by_hand
     return entry
@@ -129,10 +137,12 @@ def _is_hand_written(op: Op) -> bool:
     return declaration.kind == "kernel" or "files" in declaration.options
 
 
-def _place(definition: Definition) -> dict[str, Any]:
-    place: dict[str, Any] = {"symbol": definition.symbol, "at": definition.at}
+def _place(definition: Definition, kernel: str) -> dict[str, Any]:
+    place: dict[str, Any] = {"at": definition.at}
+    if definition.symbol != kernel:
+        place["symbol"] = definition.symbol
     if definition.switch_line:
-        place["switch"] = f"{definition.file}:{definition.switch_line}"
+        place["switch"] = f":{definition.switch_line}"
     if definition.calls:
         place["calls"] = definition.calls
     return place

@@ -95,7 +95,7 @@ def test_force_schemas(tmp_path: Path) -> None:
 def test_no_autograd(tmp_path: Path) -> None:
     files = make(tmp_path, "--no-autograd")
     assert "Backward0" not in "".join(files.values())
-    assert all("Autograd" not in entry["kernels"] for entry in json.loads(files["taeda/generated/ops.json"]).values())
+    assert all("Autograd" not in entry["kernels"] for entry in read_table(files["taeda/generated/ops.json"]).values())
 
 
 @pytest.mark.parametrize("subset, has, lacks", [
