@@ -129,7 +129,7 @@ def test_no_module_bears_the_name_of_a_callable() -> None:
     modules = {p.stem for p in (ROOT / "taeda").glob("*.py")} | {
         p.parent.name for p in (ROOT / "taeda").glob("*/__init__.py")
     }
-    functions = {name for name in [*dir(taeda._C._functions), *taeda._ROOM_OF] if not name.startswith("_")}
+    functions = {name for name in [*dir(taeda._C._functions), *taeda._MODULE_OF] if not name.startswith("_")}
     assert modules & functions == set()
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from taeda import _C
-from taeda._ops import OpOverload, OpOverloadPacket, find_overload
+from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
 
 Row = tuple[str, str, str]  # what the hop is, its name, its place
 
@@ -157,9 +157,9 @@ def _qualified(name: str) -> str:
 def _suggest(name: str) -> str:
     import difflib
 
-    from taeda import _left_out
+    from taeda._main import left_out
 
-    absent = _left_out.hint(name)
+    absent = left_out.hint(name)
     if absent:
         return absent
     known = {full.partition("::")[2].partition(".")[0] for full in _C._all_op_names()}
@@ -202,7 +202,7 @@ def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
 
 
 def _entry(op: OpOverload) -> dict[str, Any] | None:
-    from taeda._explain_places import ops_table
+    from taeda._explain.sources import ops_table
 
     return ops_table().get(op.name().removeprefix("aten::")) if op.namespace == "aten" else None
 
@@ -212,7 +212,7 @@ def _python_rows(op: OpOverload) -> list[Row]:
     entry = _entry(op)
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
-    from taeda._explain_places import binding_place, find
+    from taeda._explain.sources import binding_place, find
     from taedagen.emit.table import argument_types
 
     module, name = entry["module"], op._opname
@@ -253,7 +253,7 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
 
 def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """The kernels that backward may take instead of ops."""
-    from taeda._explain_places import gradient_places, kernel_definition
+    from taeda._explain.sources import gradient_places, kernel_definition
 
     _, key, kind, _ = hop
     recording = kernel_definition(_symbol(entry, "", "Autograd"), entry)
@@ -277,7 +277,7 @@ def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
     """One row for a kernel that the dispatcher enters."""
     if where is not None:
         return (_LAYERS[kind], f"{key} kernel of {op.name()}", where)
-    from taeda._explain_places import kernel_definition
+    from taeda._explain.sources import kernel_definition
 
     entry = _entry(op)
     symbol = _symbol(entry, key, kind) if entry else ""
@@ -289,7 +289,7 @@ def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
 
 def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """What the kernel goes on to: a function written by hand, a choice by dtype, or other ops."""
-    from taeda._explain_places import kernel_definition, loop_place
+    from taeda._explain.sources import kernel_definition, loop_place
 
     _, key, kind, _ = hop
     symbol = _symbol(entry, key, kind)
@@ -312,7 +312,7 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
 
 def _calls(entry: dict[str, Any], kind: str) -> list[str]:
     """The ops that a composite may call, by their C++ names."""
-    from taeda._explain_places import kernel_definition
+    from taeda._explain.sources import kernel_definition
 
     if kind != "Composite":
         return []
@@ -323,7 +323,7 @@ def _calls(entry: dict[str, Any], kind: str) -> list[str]:
 
 def _called_kernels(op: OpOverload, device: Any, layout: Any) -> list[OpOverload]:
     """Those of the ops that a composite may call which compute themselves."""
-    from taeda._explain_places import ops_table
+    from taeda._explain.sources import ops_table
 
     entry = _entry(op)
     called = []

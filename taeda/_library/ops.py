@@ -106,9 +106,9 @@ def _unknown(qualified_name: str, overload: str) -> str:
     there_are = [o or "default" for o in _C._overloads_of(qualified_name)]
     if there_are:
         return f"{shown} has no overload '{overload or 'default'}'; it has {', '.join(there_are)}"
-    from taeda import _left_out
+    from taeda._main import left_out
 
-    hint = _left_out.hint(name) if namespace == "aten" else None
+    hint = left_out.hint(name) if namespace == "aten" else None
     if hint:
         return f"{shown}: {hint}"
     import difflib
@@ -219,3 +219,7 @@ class OpNamespace:
 
     def __reduce__(self) -> Any:
         return OpNamespace.named, (self.name,)
+
+
+for _class in (OpOverload, OpOverloadPacket, OpNamespace):  # as PyTorch's users know them
+    _class.__module__ = "taeda._ops"

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from taeda import _C, _left_out
+from taeda import _C
+from taeda._main import left_out
 
 if TYPE_CHECKING:
     from taeda._C import dtype as _dtype
@@ -20,7 +21,7 @@ class Tensor(_C.TensorBase):
     __module__ = "taeda"
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
-        from taeda._tensor_str import tensor_str
+        from taeda._tensor.printing import tensor_str
 
         return tensor_str(self) if tensor_contents is None else tensor_contents
 
@@ -78,7 +79,7 @@ class Tensor(_C.TensorBase):
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        from taeda._utils import bits, rebuild_tensor, rebuild_with_state
+        from taeda._serialization.plain_pickle import bits, rebuild_tensor, rebuild_with_state
 
         storage: Any = None if self.is_meta else self.untyped_storage()
         if self.is_cpu and sys._getframe(1).f_globals.get("__name__") == "multiprocessing.reduction":
@@ -113,7 +114,7 @@ class Tensor(_C.TensorBase):
 
     def type(self, dtype: _dtype | str | None = None, non_blocking: bool = False) -> Any:
         """Without arguments the name of the old tensor type (``torch.FloatTensor``); else a conversion."""
-        from taeda._utils import dtype_of_type_name, type_name
+        from taeda._serialization.old_names import dtype_of_type_name, type_name
 
         if dtype is None:
             return type_name(self)
@@ -140,7 +141,7 @@ class Tensor(_C.TensorBase):
 
     def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
         """As ``taeda.lu``."""
-        from taeda._lowrank import lu
+        from taeda._main.lowrank import lu
 
         return lu(self, pivot, get_infos)
 
@@ -214,7 +215,7 @@ class Tensor(_C.TensorBase):
         With ``ambiguity_check`` a RuntimeError says that there are other such orders, as there are along a dimension
         of size 1; with a list of memory formats only if not exactly one of them describes the tensor.
         """
-        from taeda._dim_order import dim_order
+        from taeda._tensor.dim_order import dim_order
 
         return dim_order(self, ambiguity_check)
 
@@ -250,5 +251,5 @@ class Tensor(_C.TensorBase):
 for _name, _function in list(vars(Tensor).items()):
     if isinstance(_function, FunctionType) and _name not in ("__hash__", "__iter__"):
         setattr(Tensor, _name, _C._overridable(_function))
-_left_out.explain_on(Tensor)
+left_out.explain_on(Tensor)
 _C._set_tensor_type(Tensor)

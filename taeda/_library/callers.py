@@ -18,7 +18,7 @@ def caller() -> tuple[str, int]:
     return frame.f_code.co_filename, frame.f_lineno
 
 
-def place_of(function: Callable[..., Any]) -> str:
+def location_of(function: Callable[..., Any]) -> str:
     """``file:line`` of a Python function; of the caller for anything else."""
     while hasattr(function, "__wrapped__"):
         function = function.__wrapped__

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 @functools.cache
 def names() -> frozenset[str]:
     """The ops that exist but that this build was made without."""
-    folder = os.path.join(os.path.dirname(__file__), "generated")
+    folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated")
     for place in ("left_out.txt", os.path.join("taeda", "generated", "left_out.txt")):
         try:
             with open(os.path.join(folder, place)) as file:

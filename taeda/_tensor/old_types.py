@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._utils import dtype_of_type_name
+from taeda._serialization.old_names import dtype_of_type_name
 
 
 class TensorType(type):

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._higher_order_ops.scan import leaves_along
+from taeda._control_flow.scan import leaves_along
 
 _Leaves = list[Tensor]
 

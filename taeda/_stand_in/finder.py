@@ -174,7 +174,7 @@ class Finder:
 
     def find_distributions(self, context: Any = None) -> Iterable[Any]:
         """For `importlib.metadata`, which asks every finder: the distribution named torch."""
-        from taeda._stand_in_metadata import distributions
+        from taeda._stand_in.metadata import distributions
 
         return distributions(context)
 
@@ -236,7 +236,7 @@ def install_as_torch() -> None:
     if other is not None:
         raise RuntimeError(
             f"taeda.install_as_torch: {getattr(other, '__name__', 'torch')} has been imported already, from "
-            f"{getattr(other, '__file__', 'an unknown place')}; call this before anything imports it"
+            f"{getattr(other, '__file__', 'an unknown file')}; call this before anything imports it"
         )
     from taeda import torch_version, version
 

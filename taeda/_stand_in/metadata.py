@@ -24,7 +24,7 @@ class StandIn(importlib.metadata.Distribution):
         return _FILES.get(str(filename))
 
     def locate_file(self, path: Any) -> Any:
-        return Path(__file__).parent.parent / path
+        return Path(__file__).parents[2] / path
 
 
 def distributions(context: Any = None) -> Iterable[importlib.metadata.Distribution]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
-from taeda._higher_order_ops.scan import leaves_along
+from taeda._control_flow.scan import leaves_along
 from taeda.utils import _pytree as pytree
 
 

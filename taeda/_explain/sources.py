@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from taedagen.emit.sources import Definition
 
-_GENERATED = Path(__file__).parent / "generated"
+_GENERATED = Path(__file__).parents[1] / "generated"
 _ISA_FOLDERS = {"AVX512": "avx512", "AVX2": "avx2"}
 
 

@@ -235,3 +235,7 @@ class FakeTensorMode(TorchDispatchMode):
         numbers = {x.fake_device if isinstance(x, FakeTensor) else x.device for x in operands}
         found = found or {d for d in numbers if d.type != "cpu"} or numbers
         return found.pop() if found else taeda.get_default_device()
+
+
+for _name in __all__:  # as PyTorch's users know them
+    globals()[_name].__module__ = "taeda._subclasses.fake_tensor"
