@@ -1,12 +1,12 @@
 // One Python object per op, made when someone first asks for it: taeda.ops.aten.add.Tensor.
 #include <unordered_map>
 
-#include "dispatch/library.h"
+#include "python/convert_value.h"
 #include "python/items.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/parser.h"
 #include "python/types.h"
-#include "python/values.h"
+#include "taeda/dispatch/library.h"
 
 // after Python.h
 #include <structmember.h>
