@@ -1,12 +1,30 @@
-"""Composites: the bodies of those that are traced, and the forms of all."""
+"""Composites: per family ``composite/ops/<family>.h`` and ``.cpp``, with the bodies of those that are traced and the
+in-place and out= forms of all."""
 
 from __future__ import annotations
 
 from taedagen.emit import cpp
 from taedagen.emit.forms import through_functional
+from taedagen.emit.functions import header, source
 from taedagen.emit.lowering import Lowering, Typed, argument_kind
+from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.expr import arg, trace
+
+
+def emit_composite(plan: Plan) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for family in plan.declared:
+        composites = [op for op in family.declared if op.declaration.kind == "composite"]
+        path = f"csrc/composite/ops/{family.name}"
+        if composites:
+            files[f"{path}.h"] = header(family, composites, "composite")
+        ops = [op for op in composites if plan.has_body(op)]
+        if ops:
+            includes = ["autograd/numbers.h", "autograd/overwritten.h", "shape/arguments.h", "shape/spec.h"]
+            before = ["using namespace taeda::autograd;"]
+            files[f"{path}.cpp"] = source(plan, family, ops, "composite", composite_body, includes, before)
+    return files
 
 
 def composite_body(op: Op) -> list[str] | None:

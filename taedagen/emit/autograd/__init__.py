@@ -4,14 +4,13 @@ op."""
 from __future__ import annotations
 
 from taedagen.emit import cpp
-from taedagen.emit.autograd.analysis import Derivative, may_have_gradient, result_names, trace_derivative
+from taedagen.emit.autograd.analysis import Derivative, derivatives_of, may_have_gradient, result_names
 from taedagen.emit.autograd.functions import plain_function, recording_function
 from taedagen.emit.autograd.nodes import node_struct
 from taedagen.emit.autograd.views import inplace_or_view
 from taedagen.emit.dispatch import prototypes
 from taedagen.emit.files import part_name, shares
 from taedagen.emit.forward import tangent_function
-from taedagen.emit.fused import fused_files
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
 
@@ -20,11 +19,8 @@ def emit_autograd(plan: Plan) -> dict[str, str]:
     files: dict[str, str] = {}
     for family in plan.families:
         if f"autograd/ops/{family.name}.h" in plan.kernel_headers(family):
-            derivatives = _derivatives(plan, family)
-            kernels = list({k.symbol: k for d in derivatives.values() for k in d.fused}.values())
             files[f"csrc/autograd/ops/{family.name}.h"] = _header(plan, family)
-            files |= _sources(plan, family, derivatives)
-            files |= fused_files(family, kernels) if kernels else {}
+            files |= _sources(plan, family, derivatives_of(plan, family))
     return files
 
 
@@ -43,13 +39,6 @@ def _header(plan: Plan, family: Family) -> str:
                 lines.append(f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)});")
         lines.append(f"}}  // namespace {layer}")
     return "\n".join([*lines, "}  // namespace taeda", ""])
-
-
-def _derivatives(plan: Plan, family: Family) -> dict[Op, Derivative]:
-    """Of the ops that record."""
-    recording = [op for op in family.ops if plan.has_body(op) and plan.has_autograd_layer(op) and op.variant != "out"]
-    traced = {op: trace_derivative(op) for op in recording if may_have_gradient(op)}
-    return {op: derivative for op, derivative in traced.items() if derivative}
 
 
 # Bytes of generated text in one unit, which take up to 10 s to compile.
@@ -100,8 +89,8 @@ def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: lis
         f'#include "autograd/ops/{family.name}.h"',
         '#include "taeda/autograd/record.h"',
         '#include "autograd/numbers.h"',
-        *[f'#include "backend/cpu/{family.name}_gradients.h"'] * any(d.fused for d in derivatives),
         f'#include "dispatch/ops/{family.name}.h"',
+        *[f'#include "shape/ops/{family.name}.h"'] * any(d.fused for d in derivatives),
         "",
         "namespace taeda {",
         *prototypes(plan, body),

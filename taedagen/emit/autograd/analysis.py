@@ -5,10 +5,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 
 from taedagen.emit import cpp
 from taedagen.emit.fused import Fused, fused_kernels, gains
 from taedagen.emit.lowering import argument_kind, used_arguments
+from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import REGISTRY, Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
 from taedagen.opdef.schema import Argument
@@ -178,6 +180,19 @@ def _result_members(op: Op, name: str, index: int, how: dict[str, set[int]]) -> 
     if "value" in how:
         return [Member(f"{name}_", "SavedTensor", f"{text}, true", name, True, everyone)]
     return _geometry_members(name, text, set(how), everyone, after=True)
+
+
+@cache
+def derivatives_of(plan: Plan, family: Family) -> dict[Op, Derivative]:
+    """Of the ops that record."""
+    recording = [op for op in family.ops if plan.has_body(op) and plan.has_autograd_layer(op) and op.variant != "out"]
+    traced = {op: trace_derivative(op) for op in recording if may_have_gradient(op)}
+    return {op: derivative for op, derivative in traced.items() if derivative}
+
+
+def fused_of(plan: Plan, family: Family) -> list[Fused]:
+    """The kernels that the family's nodes ask backends for."""
+    return list({k.symbol: k for d in derivatives_of(plan, family).values() for k in d.fused}.values())
 
 
 def may_have_gradient(op: Op) -> bool:

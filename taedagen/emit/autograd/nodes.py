@@ -71,9 +71,9 @@ def _apply(derivative: Derivative) -> list[str]:
         together = next((k for k in derivative.fused if len(k.of) > 1), None)
         if together:
             wanted = " && ".join(_needed(derivative, a) for a in derivative.differentiable if a.name in together.of)
-            lines.append(f"    const bool fused = {wanted} && {_fused_call(derivative, together, known)};")
+            lines.append(f"    const bool done = {wanted} && {_fused_call(derivative, together, known)};")
         for name, root in derivative.gradients.items():
-            lines += _single(derivative, name, root, known, "!fused && " * bool(together and name in together.of))
+            lines += _single(derivative, name, root, known, "!done && " * bool(together and name in together.of))
     return [*lines, "  }"]
 
 
@@ -83,7 +83,8 @@ def _fused_call(derivative: Derivative, kernel: Fused, known: dict[str, Typed]) 
     results = ", ".join(f"&grad_inputs[{order.index(name)}]" for name in kernel.of)
     operands = ", ".join(known[name].text for name in kernel.operands)
     scalars = ", ".join(known[name].text for name in kernel.scalars)
-    return f"cpu::fused(cpu::{kernel.symbol}, {{{operands}}}, {{{results}}}{f', {{{scalars}}}' * bool(scalars)})"
+    numbers = f", {{{scalars}}}" if scalars else ""
+    return f"fused::run({kernel.symbol}, {{{operands}}}, {{{results}}}{numbers})"
 
 
 def _needed(derivative: Derivative, argument: Argument) -> str:
