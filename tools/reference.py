@@ -85,7 +85,7 @@ class Made:
     def __init__(self, folder: Path) -> None:
         self.stubs = {f.stem: self._signatures(f.read_text()) for f in (folder / "taeda" / "_C").glob("_*.pyi")}
         self.ops: dict[tuple[str, str], dict[str, Any]] = {}  # the first of each module and name
-        for full_name, entry in read_table((folder / "taeda" / "generated" / "ops.json").read_text()).items():
+        for full_name, entry in read_table((folder / "ops.json").read_text()).items():
             self.ops.setdefault((entry["module"], full_name.partition(".")[0]), entry)
 
     @staticmethod

@@ -215,26 +215,23 @@ def _python_rows(op: OpOverload) -> list[Row]:
     entry = _entry(op)
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
-    from taeda._explain.sources import binding_place, find
-    from taedagen.emit.table import argument_types
+    from taeda._explain.sources import place
 
     module, name = entry["module"], op.name().removeprefix("aten::").partition(".")[0]
-    symbol = f"{module}_{name}" if module else name
     public = {"nn": "nn.functional.", "": ""}.get(module, module + ".") + name.removeprefix(f"{module}_")
-    place = binding_place(symbol, entry["family"]) if entry["variant"] != "out" else ""
+    binding = place(entry["name"], "python") if entry["variant"] != "out" else ""
     rows: list[Row] = []
     if op.namespace != "aten":
         rows = [("python", f"taeda.ops.{op.namespace}.{op._opname}", "")]
-    elif place:
+    elif binding:
         is_method = entry["variant"] == "inplace" and not module
         rows = [
             ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
-            ("binding", f"python::{name}", place),
+            ("binding", f"python::{name}", binding),
         ]
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
-    found = find(f"ops::{cpp_name}", argument_types(entry), entry["family"], "dispatch/ops")
-    rows.append(("dispatcher", f"ops::{cpp_name}", found.at if found else ""))
+    rows.append(("dispatcher", f"ops::{cpp_name}", place(entry["name"], "ops")))
     return rows
 
 
@@ -258,15 +255,14 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
 
 def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """The kernels that backward may take instead of ops."""
-    from taeda._explain.sources import gradient_places, kernel_definition
+    from taeda._explain.sources import gradient_places
 
     _, key, kind, _ = hop
-    recording = kernel_definition(_symbol(entry, "", "Autograd"), entry)
-    if (key, kind) != ("CPU", "Dense") or entry["kind"] != "pointwise" or recording is None:
+    if (key, kind) != ("CPU", "Dense"):
         return []
     if dtype not in ("float16", "bfloat16", "float32", "float64"):  # complex gradients are ops
         return []
-    return [("backward", *place) for place in gradient_places(entry, recording, dtype)]
+    return [("backward", *place) for place in gradient_places(entry["name"], dtype)]
 
 
 def _slot(key: str, kind: str) -> str:
@@ -278,37 +274,39 @@ def _symbol(entry: dict[str, Any], key: str, kind: str) -> str:
     return entry["kernels"].get(_slot(key, kind), "")
 
 
+def _place(entry: dict[str, Any], symbol: str) -> str:
+    """Of a generated kernel."""
+    from taeda._explain.sources import place
+
+    return place(entry["name"], symbol.partition("::")[0])
+
+
 def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
     """One row for a kernel that the dispatcher enters."""
     if where is not None:
         return (_LAYERS[kind], f"{key} kernel of {op.name()}", where)
-    from taeda._explain.sources import kernel_definition
-
     entry = _entry(op)
-    symbol = _symbol(entry, key, kind) if entry else ""
-    found = kernel_definition(symbol, entry) if entry and symbol else None
-    by_hand = (entry or {}).get("by_hand", {}).get(_slot(key, kind))
-    place = found.at if found else by_hand["at"] if by_hand else ""
-    return (_LAYERS[kind], symbol or f"{key} kernel", place)
+    if entry is None:
+        return (_LAYERS[kind], f"{key} kernel", "")
+    symbol = _symbol(entry, key, kind)
+    by_hand = entry.get("by_hand", {}).get(_slot(key, kind), {})
+    return (_LAYERS[kind], symbol or f"{key} kernel", _place(entry, symbol) or by_hand.get("at", ""))
 
 
 def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """What the kernel goes on to: a function written by hand, a choice by dtype, or other ops."""
-    from taeda._explain.sources import kernel_definition, loop_place
+    from taeda._explain.sources import loop_place
 
     _, key, kind, _ = hop
-    symbol = _symbol(entry, key, kind)
-    found = kernel_definition(symbol, entry)
+    generated = _place(entry, _symbol(entry, key, kind))
     by_hand = entry.get("by_hand", {}).get(_slot(key, kind))
     rows: list[Row] = []
-    if by_hand and found:
+    if by_hand and generated:
         rows.append(("written by hand", by_hand["symbol"], by_hand["at"]))
     if by_hand and "switch" in by_hand:
         rows.append(("chooses by dtype", dtype, by_hand["switch"]))
-    if found and entry["kind"] in ("pointwise", "reduction") and key == "CPU":
-        loop = loop_place(entry, found, dtype)
-        if loop:
-            rows.append(("chooses by dtype", *loop))
+    if generated and key == "CPU" and (loop := loop_place(entry["name"], dtype)):
+        rows.append(("chooses by dtype", *loop))
     calls = _calls(entry, key, kind)
     if calls:
         rows.append(("may call", ", ".join(f"ops::{name}" for name in calls), ""))
@@ -317,14 +315,15 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
 
 def _calls(entry: dict[str, Any], key: str, kind: str) -> list[str]:
     """The ops that a composite, or a kernel for a layout, may call, by their C++ names."""
-    from taeda._explain.sources import kernel_definition
+    from taeda._explain.sources import generated_calls
 
     slot = _slot(key, kind)
     if not slot.startswith(_MADE_OF_OPS):
         return []
-    by_hand = entry.get("by_hand", {}).get(slot)
-    found = None if by_hand else kernel_definition(_symbol(entry, key, kind), entry)
-    return by_hand.get("calls", []) if by_hand else found.calls if found else []
+    by_hand: dict[str, list[str]] | None = entry.get("by_hand", {}).get(slot)
+    if by_hand is not None:
+        return by_hand.get("calls", [])
+    return generated_calls(entry["name"], _symbol(entry, key, kind).partition("::")[0])
 
 
 def _called_kernels(op: OpOverload, device: Any, layout: Any) -> list[OpOverload]:

@@ -10,14 +10,11 @@ from typing import Any, NoReturn
 @functools.cache
 def names() -> frozenset[str]:
     """The ops that exist but that this build was made without."""
-    folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated")
-    for place in ("left_out.txt", os.path.join("taeda", "generated", "left_out.txt")):
-        try:
-            with open(os.path.join(folder, place)) as file:
-                return frozenset(file.read().split())
-        except FileNotFoundError:
-            continue
-    return frozenset()
+    try:
+        with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated", "left_out.txt")) as file:
+            return frozenset(file.read().split())
+    except FileNotFoundError:
+        return frozenset()
 
 
 def hint(name: str) -> str | None:

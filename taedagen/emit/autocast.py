@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taedagen.emit import cpp
+from taedagen.emit.places import function_mark
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
 
@@ -59,7 +60,7 @@ def _function(op: Op) -> list[str]:
     arguments = ", ".join(f"cast({name})" if name in tensors else name for name in values)
     return [
         cpp.place_comment(op.declaration),
-        f"{_signature(op)} {{",
+        f"{function_mark(op, 'autocast')}{_signature(op)} {{",
         f"  casting::Scope cast(keys, casting::Rule::{_RULES[rule]}{seen});",
         f"  return ops::{op.cpp_name}({arguments});",
         "}",

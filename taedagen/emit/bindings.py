@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
+from taedagen.emit.places import function_mark
 from taedagen.emit.plan import Family, Plan, is_view
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.schema import Argument
@@ -210,9 +211,10 @@ def _fast(bound: Bound) -> str:
     blocks = []
     for op, _ in bound.overloads:
         blocks += _fast_blocks(bound, op)
+    marks = "".join(function_mark(op, "python") for pair in bound.overloads for op in pair if op)
     unused = "" if blocks else "  (void)args;\n  (void)n;\n"
     return (
-        f"PyObject* {bound.symbol}(PyObject* const* args, Py_ssize_t n) noexcept {{\n{unused}"
+        f"{marks}PyObject* {bound.symbol}(PyObject* const* args, Py_ssize_t n) noexcept {{\n{unused}"
         + "".join(blocks)
         + "  return nullptr;\n}"
     )

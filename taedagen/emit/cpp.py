@@ -203,13 +203,14 @@ def wrapped(start: str, parts: Iterable[str], end: str, between: str = ", ") -> 
     if len(line) <= _WIDTH:
         return [line]
     lines, current = [start.rstrip()], ""
+    indent = " " * (len(start) - len(start.lstrip()) + 4)
     for i, item in enumerate(items):
         text = item + (between.rstrip() if i + 1 < len(items) else end)
-        if current and len(current) + len(text) + 5 > _WIDTH:
-            lines.append(f"    {current}")
+        if current and len(indent) + len(current) + len(text) + 1 > _WIDTH:
+            lines.append(f"{indent}{current}")
             current = ""
         current = f"{current} {text}" if current else text
-    return [*lines, f"    {current}"]
+    return [*lines, f"{indent}{current}"]
 
 
 def constant(kind: str, name: str, fields: Mapping[str, str], checked_by: str = "") -> list[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from zlib import crc32
 
 from taedagen.emit import cpp
+from taedagen.emit.places import function_mark
 from taedagen.emit.plan import Family, Kernel, Plan
 from taedagen.emit.sources import CALL
 from taedagen.opdef.declaration import Op
@@ -83,9 +84,10 @@ def _table(plan: Plan, family: Family) -> str:
     lines = [_HEADER.format(sources=family.source), "namespace {"]
     for op in family.ops:
         lines += _constants(plan, op)
+    infos = [line for op in family.ops for line in _info(plan, op)]
     entries = ", ".join(f"Op({family.name}_infos[{i}])" for i in range(len(family.ops)))
     return _lines(
-        *lines, f"const OpInfo {family.name}_infos[] = {{", *(_info(plan, op) for op in family.ops), "};",
+        *lines, f"const OpInfo {family.name}_infos[] = {{", *infos, "};",
         "}  // namespace", "", f"const Op table::{family.name}[] = {{{entries}}};",
     )  # fmt: skip
 
@@ -105,7 +107,7 @@ def _constants(plan: Plan, op: Op) -> list[str]:
     entry = cpp.entry_name(op)
     lines = []
     if op.schema.arguments:
-        lines.append(f"constexpr Param {entry}_params[] = {{{', '.join(_param(a) for a in op.schema.arguments)}}};")
+        lines += cpp.wrapped(f"constexpr Param {entry}_params[] = {{", map(_param, op.schema.arguments), "};")
     kernels = plan.kernels(op)
     if kernels:
         lines += [f"const StaticKernel {entry}_kernels[] = {{", *(_kernel(entry, k) for k in kernels), "};"]
@@ -127,14 +129,16 @@ def _param(argument: Argument) -> str:
     base = cpp.ARG_TYPES.get(type_.base, type_.base)
     if type_.is_list:
         base = "OptTensorList" if type_.is_tensor and type_.optional_elements else f"{base}List"
-    text = "nullptr" if argument.default is None else cpp.string(argument.default)
-    flags = [str(flag).lower() for flag in (type_.optional, argument.keyword_only, type_.is_mutable)]
-    rest = [text, *flags, str(type_.list_size)]
-    for usual in ("0", "false", "false", "false", "nullptr"):
-        if rest[-1] != usual:
-            break
-        rest.pop()
-    return f"{{{', '.join([cpp.string(argument.name), f'ArgType::{base}', *rest])}}}"
+    fields = {
+        "name": cpp.string(argument.name),
+        "type": f"ArgType::{base}",
+        "default_text": None if argument.default is None else cpp.string(argument.default),
+        "optional": "true" if type_.optional else None,
+        "keyword_only": "true" if argument.keyword_only else None,
+        "is_mutable": "true" if type_.is_mutable else None,
+        "list_size": str(type_.list_size) if type_.list_size else None,
+    }
+    return f"{{{', '.join(f'.{name} = {value}' for name, value in fields.items() if value)}}}"
 
 
 def _qualified(name: str) -> str:
@@ -142,19 +146,26 @@ def _qualified(name: str) -> str:
     return name if "::" in name.partition("(")[0] else f"aten::{name}"
 
 
-def _info(plan: Plan, op: Op) -> str:
+def _info(plan: Plan, op: Op) -> list[str]:
     declaration, entry = op.declaration, cpp.entry_name(op)
     kernels = plan.kernels(op)
-    tags = "|".join(plan.tags(op)) or "0"
-    mutable = str(op.variant != "functional").lower()
-    fields = [
-        f'"{_qualified(op.schema.name)}"', f'"{op.schema.overload}"', cpp.string(_qualified(str(op.schema))),
-        f"{entry}_params" if op.schema.arguments else "nullptr", f"{entry}_kernels" if kernels else "nullptr",
-        f"&decltype(table::{entry})::Boxing::signature",
-        cpp.string(declaration.where[0]), str(declaration.where[1]),
-        str(len(op.schema.arguments)), str(len(op.schema.returns)), str(len(kernels)), str(len(op.outs)), mutable, tags,
-    ]  # fmt: skip
-    return f"    {{{', '.join(fields)}}},"
+    fields = {
+        "name": f'"{_qualified(op.schema.name)}"',
+        "overload": f'"{op.schema.overload}"',
+        "schema": cpp.string(_qualified(str(op.schema))),
+        "params": f"{entry}_params" if op.schema.arguments else "nullptr",
+        "kernels": f"{entry}_kernels" if kernels else "nullptr",
+        "signature": f"&decltype(table::{entry})::Boxing::signature",
+        "file": cpp.string(declaration.where[0]),
+        "line": str(declaration.where[1]),
+        "param_count": str(len(op.schema.arguments)),
+        "return_count": str(len(op.schema.returns)),
+        "kernel_count": str(len(kernels)),
+        "out_count": str(len(op.outs)),
+        "returns_mutable": str(op.variant != "functional").lower(),
+        "tags": " | ".join(plan.tags(op)) or "0",
+    }
+    return cpp.wrapped("    {", (f".{name} = {value}" for name, value in fields.items()), "},")
 
 
 def _function(op: Op) -> str:
@@ -165,7 +176,7 @@ def _function(op: Op) -> str:
     keys = f"dispatch_keys({', '.join(tensors)})" if tensors else f"effective(factory_keys({device}))"
     return _lines(
         cpp.place_comment(op.declaration),
-        f"{cpp.return_type(op)} {op.cpp_name}({cpp.parameters(arguments)}) {{",
+        f"{function_mark(op, 'ops')}{cpp.signature_of(op)} {{",
         f"  return {cpp.call(op, keys)};",
         "}",
     ).rstrip()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from taedagen.emit import cpp
 from taedagen.emit.dispatch import prototypes
+from taedagen.emit.places import function_mark
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
 
@@ -32,8 +33,8 @@ def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, folder: st
         statements = body(op)
         if statements is not None:
             statements = [*_unused(op, statements), *statements]
-            lines += [cpp.place_comment(op.declaration), f"{cpp.signature_of(op, f'{space}::')} {{",
-                      *(f"  {line}" for line in statements), "}", ""]  # fmt: skip
+            head = f"{function_mark(op, space)}{cpp.signature_of(op, f'{space}::')} {{"
+            lines += [cpp.place_comment(op.declaration), head, *(f"  {line}" for line in statements), "}", ""]
     shown = sorted({"taeda/ops/defaults.h", f"{folder}/{family.name}.h", *includes})
     text = [family.made, *(f'#include "{name}"' for name in shown), "", "namespace taeda {", *prototypes(plan, lines)]
     return "\n".join([*text, *before, "", *lines, "}  // namespace taeda", ""])

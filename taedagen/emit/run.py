@@ -16,6 +16,7 @@ from taedagen.emit.docs import emit_docs
 from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.files import write_files
 from taedagen.emit.layouts import emit_layouts
+from taedagen.emit.places import Places, settle
 from taedagen.emit.plan import BACKENDS, Plan
 from taedagen.emit.rules import emit_rules
 from taedagen.emit.selection import read_selection, with_parts
@@ -38,7 +39,7 @@ SUBSETS: dict[str, list[Emitter]] = {
         emit_targets,
     ],
     "bindings": [emit_bindings],
-    "python": [emit_stubs, emit_docs, emit_table],
+    "python": [emit_stubs, emit_docs],
 }
 
 
@@ -74,6 +75,18 @@ def selection(options: argparse.Namespace) -> Callable[[Op], bool] | None:
     return with_parts(chosen, REGISTRY, ROOT, autograd=not options.no_autograd)
 
 
+def make(plan: Plan, subsets: list[str]) -> dict[str, str]:
+    """The files of the subsets, by their names. Python's tables tell places in the others."""
+    made: dict[str, dict[str, str]] = {}
+    places = Places()
+    for subset in SUBSETS if "python" in subsets else subsets:
+        made[subset], found = settle({name: text for emit in SUBSETS[subset] for name, text in emit(plan).items()})
+        places |= found
+    if "python" in subsets:
+        made["python"] |= emit_table(plan, places)
+    return {name: text for subset in subsets for name, text in made[subset].items()}
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
@@ -84,10 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
             load_ops(options.extension)
         plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas,
                     tuple(options.backends), begin)  # fmt: skip
-        files: dict[str, str] = {}
-        for subset in options.subset or (["library"] if options.extension else SUBSETS):
-            for emit in SUBSETS[subset]:
-                files |= emit(plan)
+        files = make(plan, options.subset or (["library"] if options.extension else list(SUBSETS)))
     except DeclarationError as mistake:
         print(mistake, file=sys.stderr)
         return 1

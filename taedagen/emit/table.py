@@ -1,4 +1,5 @@
-"""``generated/ops.json``: every op with its schema, kernels and places, for tools."""
+"""``ops.json``: every op with its schema, kernels and places, for tools; ``places.json``: generated functions, for
+``explain``."""
 
 from __future__ import annotations
 
@@ -8,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from taedagen.emit import cpp
+from taedagen.emit.autograd.analysis import derivatives_of
+from taedagen.emit.places import Places
 from taedagen.emit.plan import Plan
+from taedagen.emit.reductions import reduction_of
 from taedagen.emit.sources import HAND_WRITTEN, Definition, scan_all
 from taedagen.opdef.declaration import ALL, LAYOUTS, Op, layout_layer
-from taedagen.opdef.schema import parse_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
+def emit_table(plan: Plan, places: Places, root: Path = ROOT) -> dict[str, str]:
     """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": ..., ...}}`` in the order of declaration, one a line.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
@@ -26,17 +29,41 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     written = scan_all(root, [f"csrc/{folder}" for folder in HAND_WRITTEN])
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
-    files = {"taeda/generated/ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
-    files["taeda/generated/left_out.txt"] = "".join(
-        f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out})
-    )
+    files = {"places.json": _places(plan, places), "ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
+    files["left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
     return files
+
+
+def _places(plan: Plan, places: Places) -> str:
+    """Where the generated functions of each op are, what those made of ops call, and which loops the CPU's run."""
+    known: dict[str, Any] = {}
+    for family in plan.families:
+        derivatives = derivatives_of(plan, family)
+        for op in family.ops:
+            entry: dict[str, Any] = {"at": places.functions.get(op.schema.full_name, {})}
+            entry |= {"calls": calls} if (calls := places.calls.get(op.schema.full_name)) else {}
+            entry |= {"loops": _kernel_name(op)} if op.declaration.kind in ("pointwise", "reduction") else {}
+            fused = derivatives[op].fused if op in derivatives else []
+            entry |= {"gradients": [cpp.constant_name(kernel.declaration) for kernel in fused]} if fused else {}
+            known[op.schema.full_name] = entry
+    lines = [f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in known.items()]
+    ops = "{\n" + ",\n".join(lines) + "\n}"
+    return f'{{"ops":{ops},\n"loops":{json.dumps(places.loops, separators=(",", ":"))}}}\n'
+
+
+def _kernel_name(op: Op) -> str:
+    """Of the kernel whose loops compute a pointwise op or a reduction."""
+    declaration = op.declaration
+    return cpp.constant_name(
+        (reduction_of(declaration).twin if declaration.kind == "reduction" else None) or declaration
+    )
 
 
 def read_table(text: str) -> dict[str, dict[str, Any]]:
     """The facts of each op from the text of ``ops.json``."""
     table = json.loads(text)
     for full_name, entry in table.items():
+        entry["name"] = full_name
         entry["schema"] = full_name + entry["schema"]
         entry.setdefault("variant", "functional")
         entry.setdefault("module", "")
@@ -57,11 +84,6 @@ def read_table(text: str) -> dict[str, dict[str, Any]]:
 
 def _family_file(family: str) -> str:
     return f"taedagen/ops/{family}.py"
-
-
-def argument_types(entry: dict[str, Any]) -> list[str]:
-    """The parameter types of the C++ functions of an op."""
-    return [cpp.cpp_type(a.type) for a in parse_schema(entry["schema"]).arguments]
 
 
 def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def kernels(folder: Path, gradients: str, schema: str = "Tensor self", saved: st
     run = generate(folder / "out", ops=folder / "ops")
     assert run.returncode == 0, run.stderr
     files = tree(folder / "out")
-    node = files["csrc/autograd/ops/few.cpp"]
+    node = " ".join(files["csrc/autograd/ops/few.cpp"].split())
     calls = re.findall(r"fused::run\(fused::one_(\w+), \{(.*?)\}, \{.*?\}(?:, \{(.*?)\})?\)", node)
     loops = files.get("csrc/backend/cpu/ops/few_gradients_loops.h", "")
     assert {name for name, *_ in calls} == set(re.findall(r"\bk_one_(\w+)_loops\[\] = ", loops))

@@ -59,7 +59,7 @@ def test_what_is_no_longer_made_is_deleted(tmp_path: Path) -> None:
 ])  # fmt: skip
 def test_select_ops(tmp_path: Path, lines: list[str], kept: set[str]) -> None:
     files = make(tmp_path / "out", "--select-ops", select(tmp_path, *lines))
-    assert set(json.loads(files["taeda/generated/ops.json"])) == kept | CORE
+    assert set(json.loads(files["ops.json"])) == kept | CORE
 
 
 def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
@@ -73,19 +73,19 @@ def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
     assert "Tensor turned(" in files["include/taeda/ops/first.h"], "hand-written C++ may call it"
     assert "void stretch(" in files["csrc/backend/cpu/ops/first.h"], "hand-written C++ defines it"
     assert "turned" not in files["csrc/dispatch/ops/first.inc"] + files["csrc/python/ops/first.cpp"]
-    assert files["taeda/generated/left_out.txt"].split() == [
+    assert files["left_out.txt"].split() == [
         "counted", "cubed", "cubed_", "four_times", "smooth", "stretch", "turned", "weighed", "widen",
     ]  # fmt: skip
 
 
 def test_nothing_left_out_needs_no_file(tmp_path: Path) -> None:
     files = make(tmp_path)
-    assert "csrc/dispatch/left_out.cpp" not in files and files["taeda/generated/left_out.txt"] == ""
+    assert "csrc/dispatch/left_out.cpp" not in files and files["left_out.txt"] == ""
 
 
 def test_force_schemas(tmp_path: Path) -> None:
     files = make(tmp_path / "out", "--select-ops", select(tmp_path, "twice"), "--force-schemas")
-    table = read_table(files["taeda/generated/ops.json"])
+    table = read_table(files["ops.json"])
     assert table["turned"]["kernels"] == {} and table["twice"]["kernels"]["CPU"] == "cpu::twice"
     assert '"aten::turned(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"' in files["csrc/dispatch/ops/first.inc"]
     assert 'left_out("turned")' in files["csrc/dispatch/left_out.cpp"]
@@ -95,13 +95,13 @@ def test_force_schemas(tmp_path: Path) -> None:
 def test_no_autograd(tmp_path: Path) -> None:
     files = make(tmp_path, "--no-autograd")
     assert "Backward0" not in "".join(files.values())
-    assert all("Autograd" not in entry["kernels"] for entry in read_table(files["taeda/generated/ops.json"]).values())
+    assert all("Autograd" not in entry["kernels"] for entry in read_table(files["ops.json"]).values())
 
 
 @pytest.mark.parametrize("subset, has, lacks", [
     ("library", "csrc/dispatch/families.cpp", "csrc/python/bound.cpp"),
     ("bindings", "csrc/python/bound.cpp", "include/taeda/ops.h"),
-    ("python", "taeda/generated/ops.json", "include/taeda/ops.h"),
+    ("python", "ops.json", "include/taeda/ops.h"),
 ])  # fmt: skip
 def test_subset(tmp_path: Path, subset: str, has: str, lacks: str) -> None:
     files = make(tmp_path, "--subset", subset)

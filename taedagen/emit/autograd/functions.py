@@ -5,6 +5,7 @@ from __future__ import annotations
 from taedagen.emit import cpp
 from taedagen.emit.autograd.analysis import Derivative, Member
 from taedagen.emit.forward import call_tangent, reads_overwritten
+from taedagen.emit.places import function_mark
 from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
 
@@ -20,7 +21,8 @@ def done_below(op: Op, guard: str) -> list[str]:
 
 
 def signature(op: Op, space: str = "autograd") -> str:
-    return f"{cpp.return_type(op)} {space}::{op.cpp_name}({cpp.keyed_parameters(op)}) {{"
+    mark = function_mark(op, space)
+    return f"{mark}{cpp.return_type(op)} {space}::{op.cpp_name}({cpp.keyed_parameters(op)}) {{"
 
 
 def _skip(plan: Plan, op: Op) -> tuple[str, str]:

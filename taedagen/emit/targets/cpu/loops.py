@@ -10,6 +10,7 @@ from taedagen.emit import cpp
 from taedagen.emit.elementwise import bits, result_elements, rule_name
 from taedagen.emit.files import part_name, shares
 from taedagen.emit.formula import Formula, formula_for
+from taedagen.emit.places import loop_mark
 from taedagen.emit.plan import Family
 from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants
 from taedagen.opdef.declaration import Declaration
@@ -31,6 +32,7 @@ class LoopKernel:
     declaration: Declaration
     structs: list[str] = field(default_factory=list)  # definitions of formula structs
     rows: list[str] = field(default_factory=list)  # the table
+    shown: dict[str, str] = field(default_factory=dict)  # by compute type the loop of the formula's first form
 
     def __post_init__(self) -> None:
         self.name = cpp.constant_name(self.declaration)
@@ -40,6 +42,9 @@ class LoopKernel:
         self._names: dict[str, str] = {}
         for chosen in self.variants.combinations:
             loops = [self._loop(chosen, compute) for compute in COMPUTES]
+            for compute, loop in zip(COMPUTES, loops, strict=True):
+                if loop != "nullptr":
+                    self.shown.setdefault(compute, loop)
             self.rows.append(", ".join([*loops, self._bfloat16_loop(chosen, loops[0])]))
 
     def _loop(self, chosen: dict[str, object], compute: str) -> str:
@@ -118,9 +123,19 @@ def loop_tables(kernels: Iterable[LoopKernel]) -> list[str]:
 
 def loop_files(family: Family, name: str, kernels: list[LoopKernel]) -> dict[str, str]:
     """The loops' header and the units that compile them."""
-    structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
+    structs = [line for k in kernels for line in marked(k.declaration, k.structs, k.name, k.shown)]
     made = {k.table: ("const Loop", k.rows) for k in kernels}
     return units(family, name, "backend/cpu/engine/loop_bfloat16.h", structs, made)
+
+
+def marked(declaration: Declaration, structs: list[str], kernel: str, loops: dict[str, str]) -> list[str]:
+    """The definitions of a kernel's formulas; each is marked with the compute types of the loops that run it."""
+    lines = [cpp.place_comment(declaration)]
+    for struct in structs:
+        name = struct.split()[1]
+        marks = [loop_mark(kernel, c, loop) for c, loop in loops.items() if re.search(rf"\b{name}\b", loop)]
+        lines.append("".join(marks) + struct)
+    return lines
 
 
 # Loops in one unit: 25 ms each for a short formula.

@@ -11,7 +11,7 @@ from taedagen.emit.elementwise import rule_name
 from taedagen.emit.formula import Formula, expand
 from taedagen.emit.plan import Family
 from taedagen.emit.reductions import IDENTITIES, KINDS, Reduction, reduction_of
-from taedagen.emit.targets.cpu.loops import units
+from taedagen.emit.targets.cpu.loops import marked, units
 from taedagen.emit.variants import COMPUTES, INTEGERS
 from taedagen.opdef.declaration import Declaration
 from taedagen.opdef.expr import Expr, arg, trace
@@ -27,7 +27,9 @@ class ReduceKernel:
         self.table = f"k_{cpp.constant_name(self.reduction.twin or declaration)}_loops"
         self.structs: list[str] = []
         self._names: dict[str, str] = {}
-        self.rows = [] if self.reduction.twin else [self._loops(compute) for compute in COMPUTES]
+        made = {} if self.reduction.twin else {compute: self._loops(compute) for compute in COMPUTES}
+        self.rows = list(made.values())
+        self.shown = {compute: row.removeprefix("&") for compute, row in made.items() if row != "nullptr"}
 
     def _loops(self, compute: str) -> str:
         dtypes, cpp_type = COMPUTES[compute]
@@ -135,7 +137,7 @@ def reduction_tables(kernels: Iterable[ReduceKernel]) -> list[str]:
 
 
 def reduction_files(family: Family, kernels: list[ReduceKernel]) -> dict[str, str]:
-    structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
+    structs = [line for k in kernels for line in marked(k.declaration, k.structs, k.name, k.shown)]
     made = {k.table: ("const ReduceLoops* const", k.rows) for k in kernels if k.rows}
     return (
         units(family, f"{family.name}_reduction", "backend/cpu/engine/reduce_loop.h", structs, made, _COST)

@@ -112,7 +112,8 @@ struct TurnedBackward0 final : Node {
     if (needed(0)) { grad_inputs[0] = ops::turned(grad, dim0_, dim1_); }
   }
 };
-void turned_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] int64_t dim0, [[maybe_unused]] int64_t dim1) {
+void turned_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self,
+    [[maybe_unused]] int64_t dim0, [[maybe_unused]] int64_t dim1) {
   for (EachLevel level; level.next();) {
     if (has_tangent(self, level))
       give_tangent(made, ops::turned(laid_out_tangent(self, level), dim0, dim1), level);
@@ -147,7 +148,8 @@ Tensor inplace_or_view::turned(KeySet keys, const Tensor& self, int64_t dim0, in
     Below guard(Functionality::ADInplaceOrView);
     return table::turned_plain(keys, self, dim0, dim1);
   }();
-  return as_view(self, std::move(made), [&]() { return make_replay([dim0, dim1](const Tensor& base_) { return ops::turned(base_, dim0, dim1); }); });
+  return as_view(self, std::move(made), [&]() { return make_replay([dim0, dim1](const Tensor& base_) {
+      return ops::turned(base_, dim0, dim1); }); });
 }
 
 // tests/taedagen/tiny/first.py:27

@@ -27,12 +27,14 @@ struct MulBackward0 final : Node {
     if (!grad.defined()) return;
     Tensor self_v = needed(1) ? self_.unpack(this) : Tensor();
     Tensor other_v = needed(0) ? other_.unpack(this) : Tensor();
-    const bool done = needed(0) && needed(1) && fused::run(fused::mul_Tensor_gradients, {grad, self_v, other_v}, {&grad_inputs[0], &grad_inputs[1]});
+    const bool done = needed(0) && needed(1) && fused::run(fused::mul_Tensor_gradients, {grad, self_v, other_v},
+        {&grad_inputs[0], &grad_inputs[1]});
     if (!done && needed(0)) { grad_inputs[0] = ops::mul(grad, other_v); }
     if (!done && needed(1)) { grad_inputs[1] = ops::mul(grad, self_v); }
   }
 };
-void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Tensor& other) {
+void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self,
+    [[maybe_unused]] const Tensor& other) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
     if (has_tangent(self, level))
@@ -80,7 +82,8 @@ struct MulBackward0_Scalar final : Node {
     if (needed(0)) { grad_inputs[0] = scaled(grad, other_); }
   }
 };
-void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Scalar& other) {
+void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self,
+    [[maybe_unused]] const Scalar& other) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
     if (has_tangent(self, level))
@@ -122,7 +125,8 @@ struct CubedBackward0 final : Node {
     const Tensor& grad = grads[0];
     if (!grad.defined()) return;
     Tensor self_v = needed(0) ? self_.unpack(this) : Tensor();
-    if (needed(0) && !fused::run(fused::cubed_gradient_self, {grad, self_v}, {&grad_inputs[0]})) { grad_inputs[0] = ops::mul(grad, ops::mul(ops::mul(self_v, self_v), Scalar(int64_t{3}))); }
+    if (needed(0) && !fused::run(fused::cubed_gradient_self, {grad, self_v}, {&grad_inputs[0]})) {
+        grad_inputs[0] = ops::mul(grad, ops::mul(ops::mul(self_v, self_v), Scalar(int64_t{3}))); }
   }
 };
 void cubed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self) {
@@ -195,18 +199,22 @@ struct WeighedBackward0 final : Node {
   Scalar weight_;
   std::string_view name() const override { return "WeighedBackward0"; }
   void release_saved() override { self_.reset(); other_.reset(); }
-  void visit_saved(SavedVisitor& v) override { v.tensor("self", self_); v.tensor("other", other_); v.value("weight", box(weight_)); }
+  void visit_saved(SavedVisitor& v) override { v.tensor("self", self_); v.tensor("other", other_); v.value("weight",
+      box(weight_)); }
   void apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs) override {
     const Tensor& grad = grads[0];
     if (!grad.defined()) return;
     Tensor self_v = needed(1) ? self_.unpack(this) : Tensor();
     Tensor other_v = needed(0) || needed(1) ? other_.unpack(this) : Tensor();
-    const bool done = needed(0) && needed(1) && fused::run(fused::weighed_gradients, {grad, self_v, other_v}, {&grad_inputs[0], &grad_inputs[1]}, {weight_});
+    const bool done = needed(0) && needed(1) && fused::run(fused::weighed_gradients, {grad, self_v, other_v},
+        {&grad_inputs[0], &grad_inputs[1]}, {weight_});
     if (!done && needed(0)) { grad_inputs[0] = ops::mul(scaled(grad, weight_), other_v); }
-    if (!done && needed(1) && !fused::run(fused::weighed_gradient_other, {grad, self_v, other_v}, {&grad_inputs[1]}, {weight_})) { grad_inputs[1] = ops::mul(ops::mul(scaled(grad, weight_), other_v), self_v); }
+    if (!done && needed(1) && !fused::run(fused::weighed_gradient_other, {grad, self_v, other_v}, {&grad_inputs[1]},
+        {weight_})) { grad_inputs[1] = ops::mul(ops::mul(scaled(grad, weight_), other_v), self_v); }
   }
 };
-void weighed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Tensor& other, [[maybe_unused]] const Scalar& weight) {
+void weighed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self,
+    [[maybe_unused]] const Tensor& other, [[maybe_unused]] const Scalar& weight) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
     if (has_tangent(self, level))
@@ -264,7 +272,8 @@ struct SmoothBackward0 final : Node {
     if (needed(0)) { grad_inputs[0] = ops::mul(ops::widen(ops::mul(grad, self_v)), self_v); }
   }
 };
-void smooth_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] std::string_view how) {
+void smooth_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self,
+    [[maybe_unused]] std::string_view how) {
   for (EachLevel level; level.next();) {
     Diagonal jacobian(made, level);
     if (has_tangent(self, level))

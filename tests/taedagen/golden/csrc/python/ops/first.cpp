@@ -42,7 +42,8 @@ PyObject* turned(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 3) {
     TensorArg self; IntArg dim0; IntArg dim1;
     if (self.read(args[0]) && dim0.read(args[1]) && dim1.read(args[2]))
-      return run(turned_name, table::turned_plain.op, 0, [&] { return ops::turned(self.get(), dim0.get(), dim1.get()); });
+      return run(turned_name, table::turned_plain.op, 0, [&] { return ops::turned(self.get(), dim0.get(), dim1.get());
+          });
   }
   return nullptr;
 }
@@ -54,12 +55,14 @@ PyObject* stretch(PyObject* const* args, Py_ssize_t n) noexcept {
   if (n == 1) {
     TensorArg self;
     if (self.read(args[0]))
-      return run(stretch_name, table::stretch_plain.op, work(self), [&] { return ops::stretch(self.get(), 1.5, std::optional<int64_t>()); });
+      return run(stretch_name, table::stretch_plain.op, work(self), [&] { return ops::stretch(self.get(), 1.5,
+          std::optional<int64_t>()); });
   }
   if (n == 2) {
     TensorArg self; FloatArg by;
     if (self.read(args[0]) && by.read(args[1]))
-      return run(stretch_name, table::stretch_plain.op, work(self), [&] { return ops::stretch(self.get(), by.get(), std::optional<int64_t>()); });
+      return run(stretch_name, table::stretch_plain.op, work(self), [&] { return ops::stretch(self.get(), by.get(),
+          std::optional<int64_t>()); });
   }
   return nullptr;
 }
