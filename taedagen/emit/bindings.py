@@ -13,17 +13,6 @@ from taedagen.opdef.schema import Argument
 # Modules of _C and the public namespaces whose functions they hold.
 MODULES = {"": "functions", "nn": "nn", "linalg": "linalg", "fft": "fft", "special": "special"}
 _FAST_READERS = {"int": "IntArg", "SymInt": "IntArg", "bool": "BoolArg", "float": "FloatArg", "ScalarType": "DTypeArg"}
-# In-place forms that are functions too, beside methods: those of most functions of one tensor, and a few more.
-INPLACE_FUNCTIONS = {
-    f"{name}_" for name in (
-        "abs", "acos", "acosh", "addmv", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "asin",
-        "asinh", "atan", "atanh", "ceil", "celu", "clamp", "clamp_max", "clamp_min", "clip", "conj_physical", "cos",
-        "cosh", "deg2rad", "erf", "erfc", "exp", "exp2", "expm1", "fix", "floor", "frac", "gcd", "i0", "lcm", "ldexp",
-        "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg", "negative", "rad2deg", "reciprocal", "relu",
-        "round", "rrelu", "rsqrt", "selu", "sigmoid", "sin", "sinc", "sinh", "sqrt", "square", "tan", "tanh",
-        "threshold", "trunc", "xlogy",
-    )
-}  # fmt: skip
 _MOST_OPTIONAL = 2  # positional arguments with defaults that the straight path still takes
 
 
@@ -89,7 +78,7 @@ def _is_function(op: Op) -> bool:
     if op.variant == "functional":
         return "function" in variants
     in_place_only = op.schema is op.declaration.schema
-    named = in_place_only or bool(op.declaration.module) or op.schema.name in INPLACE_FUNCTIONS
+    named = in_place_only or bool(op.declaration.module) or op.declaration.options.get("inplace") == "function"
     return "function" in variants and named
 
 

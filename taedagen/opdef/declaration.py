@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from taedagen.opdef import options as known_options
-from taedagen.opdef import torch_names
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
@@ -153,12 +152,11 @@ class Declaration:
             first_is_number = bool(schema.arguments) and schema.arguments[0].name in numbers
             # A schema that is in place already (``copy_``, ``uniform_``) stands for itself alone.
             declared_inplace = schema.name.endswith("_") and any(r.type.is_mutable for r in schema.returns)
-            plain = _as_in_torch(schema)
-            result.append(Op(self, plain, "inplace" if declared_inplace else "functional", numbers, plain))
+            result.append(Op(self, schema, "inplace" if declared_inplace else "functional", numbers, schema))
             if "inplace" in self.variants and not first_is_number:
-                result.append(Op(self, _as_in_torch(self._inplace(schema)), "inplace", numbers, plain))
+                result.append(Op(self, self._inplace(schema), "inplace", numbers, schema))
             if "out" in self.variants:
-                result.append(Op(self, _as_in_torch(self._out(schema)), "out", numbers, plain))
+                result.append(Op(self, self._out(schema), "out", numbers, schema))
         return result
 
     @property
@@ -172,7 +170,9 @@ class Declaration:
     def _inplace(self, schema: Schema) -> Schema:
         first, *rest = schema.arguments
         mutable = replace(first, type=replace(first.type, alias="a!"))
-        return schema.with_arguments(mutable, *rest, name=schema.name + "_", returns=(Return(mutable.type),))
+        overload = self._of_overload("inplace_overload", schema, schema.overload)
+        returns = (Return(mutable.type),)
+        return schema.with_arguments(mutable, *rest, name=schema.name + "_", overload=overload, returns=returns)
 
     def _out(self, schema: Schema) -> Schema:
         letters = "abcdefgh"
@@ -182,18 +182,29 @@ class Declaration:
             outs.append(Argument(self.out_names[i], type_, None, keyword_only=True))
             returns.append(Return(type_, result.name))
         plain = schema.overload in ("", "self") or (schema.overload == "Tensor" and self.kind == "pointwise")
-        overload = self.options.get("out_overload") or ("out" if plain else f"{schema.overload}_out")
+        overload = self._of_overload("out_overload", schema, "out" if plain else f"{schema.overload}_out")
         # The dtype that an out tensor has goes before the one that a new tensor would get.
         arguments = [replace(a, default="None") if a.name == "dtype" and a.type.optional else a
                      for a in schema.arguments]  # fmt: skip
         return schema.with_arguments(*arguments, *outs, overload=overload, returns=tuple(returns))
 
+    def _of_overload(self, option: str, schema: Schema, usual: Any) -> Any:
+        """What an option says of a schema: one value is of the declared one, a table has values by overload."""
+        said = self.options.get(option)
+        if not isinstance(said, dict):
+            said = {} if said is None else {self.schema.overload: said}
+        return said.get(schema.overload, usual)
+
+    def node_number(self, schema: Schema) -> int | None:
+        """The number in the name of its node, where the order of declarations does not tell it."""
+        number: int | None = self._of_overload("node", schema, None)
+        return number
+
     @property
     def out_names(self) -> list[str]:
         """Names of the out parameters: ``out`` for one result, else the results' names."""
-        known = torch_names.OUT_NAMES.get(self.schema.full_name)
-        if known:
-            return known
+        if "outs" in self.options:
+            return str(self.options["outs"]).split()
         if len(self.schema.returns) == 1:
             return ["out"]
         taken = self.schema.names
@@ -229,11 +240,6 @@ class Op:
     @property
     def outs(self) -> tuple[Argument, ...]:
         return self.schema.arguments[len(self.inputs) :]
-
-
-def _as_in_torch(schema: Schema) -> Schema:
-    overload = torch_names.OVERLOADS.get(schema.full_name)
-    return schema if overload is None else replace(schema, overload=overload)
 
 
 def place_of(function: Any) -> tuple[str, int]:

@@ -37,7 +37,11 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "geometry_only": (("kernel",), "no element of its tensors is read or written, so lazy conjugates come as they are"),
     "explicit": (("composite",), "autograd does not look inside"),
     "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
-    "out_overload": (KINDS, "the out= form's overload name, where it does not follow from the schema's own"),
+    "inplace": (KINDS, "'function': its in-place form is one, too, beside the method"),
+    "node": (KINDS, "the number in its node's name, where that is not its place among the overloads; or by overload"),
+    "inplace_overload": (KINDS, "the in-place form's overload name, where it is not the schema's own; or by overload"),
+    "out_overload": (KINDS, "the out= form's, where it does not follow from the schema's own; or by overload"),
+    "outs": (KINDS, "the names of out= parameters, where they are not the results'"),
     "own_out": (("kernel",), "out= may not share memory with an argument; else arguments that do are copied"),
     "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', others with a 'type error', or 'any'"),
 }  # fmt: skip

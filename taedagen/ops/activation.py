@@ -5,7 +5,7 @@ from taedagen.opdef import *
 EVERY = "function inplace out"
 
 
-@pointwise("relu(Tensor self) -> Tensor", variants="function method inplace out", dtypes=REAL)
+@pointwise("relu(Tensor self) -> Tensor", variants="function method inplace out", dtypes=REAL, inplace="function")
 def relu(self):
     """``max(self, 0)``."""
     return maximum(self, 0)
@@ -17,7 +17,10 @@ def _(grad, result):
 
 
 @pointwise(
-    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", variants="function inplace out", dtypes=REAL
+    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    variants="function inplace out",
+    dtypes=REAL,
+    inplace="function",
 )
 def threshold(self, threshold, value):
     """``self`` where it is above ``threshold``, else ``value``."""
@@ -34,6 +37,8 @@ def _(grad, self, threshold):
     variants="function out",
     module="nn",
     dtypes=REAL,
+    outs="grad_input",
+    out_overload="grad_input",
 )
 def threshold_backward(grad_output, self, threshold):
     """``grad_output`` where ``self`` is above ``threshold``."""
@@ -74,7 +79,9 @@ def _(grad, self, alpha, scale, input_scale):
     return {"self": where(self > 0, grad * scale, grad * exp(self * input_scale) * (alpha * scale * input_scale))}
 
 
-@pointwise("celu(Tensor self, Scalar alpha=1.0) -> Tensor", variants="function inplace", dtypes=FLOATING)
+@pointwise(
+    "celu(Tensor self, Scalar alpha=1.0) -> Tensor", variants="function inplace", dtypes=FLOATING, inplace="function"
+)
 def celu(self, alpha):
     """``self`` where it is positive, else ``alpha * expm1(self / alpha)``."""
     return where(self > 0, self, alpha * expm1(self / alpha))
@@ -85,7 +92,7 @@ def _(grad, self, alpha):
     return {"self": where(self > 0, grad, grad * exp(self / alpha))}
 
 
-@pointwise("selu(Tensor self) -> Tensor", variants="function inplace", dtypes=FLOATING)
+@pointwise("selu(Tensor self) -> Tensor", variants="function inplace", dtypes=FLOATING, inplace="function")
 def selu(self):
     """The scaled ELU whose constants keep mean 0 and variance 1 (G. Klambauer and others, 2017)."""
     return where(self > 0, self * 1.0507009873554805, expm1(self) * 1.7580993408473766)
@@ -116,6 +123,8 @@ def _(grad, self, approximate):
     module="nn",
     dtypes=FLOATING,
     choices={"approximate": ("none", "tanh")},
+    outs="grad_input",
+    out_overload="grad_input",
 )
 def gelu_backward(grad_output, self, approximate):
     """The gradient of ``gelu``."""
@@ -157,6 +166,8 @@ def _(grad, self):
     variants="function out",
     module="nn",
     dtypes=(*FLOATING, *COMPLEX),
+    outs="grad_input",
+    out_overload="grad_input",
 )
 def silu_backward(grad_output, self):
     """``grad_output`` times the slope of ``silu``."""

@@ -30,28 +30,30 @@ def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **opt
     composite(name + signature, variants=variants, **options)(function)
 
 
+_alias("absolute", _UNARY, "abs")
 for _name, _target in (
-    ("absolute", "abs"), ("negative", "neg"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"),
+    ("negative", "neg"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"),
     ("arccosh", "acosh"), ("arcsinh", "asinh"), ("arctanh", "atanh"), ("fix", "trunc"),
 ):  # fmt: skip
-    _alias(_name, _UNARY, _target)
+    _alias(_name, _UNARY, _target, inplace="function")
 for _name, _target in (("multiply", "mul"), ("divide", "div"), ("true_divide", "div")):
-    _alias(_name, _BINARY, _target, scalar="other", number="self")
+    _alias(_name, _BINARY, _target, scalar="other", number="self", out_overload="out")
 for _name, _target in (
     ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
 ):  # fmt: skip
     _alias(_name, _BINARY, _target, scalar="other")
-_alias("subtract", _WITH_ALPHA, "sub", scalar="other", number="self")
+_alias("subtract", _WITH_ALPHA, "sub", scalar="other", number="self", out_overload="out")
 _alias(
     "divide",
     ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     "div",
     scalar={"Scalar_mode": "other"},
+    out_overload="out_mode",
 )
 _alias("arctan2", _PLAIN_BINARY, "atan2")
-_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
+_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp", inplace="function")
 _alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp",
-       out_overload="Tensor_out")  # fmt: skip
+       inplace="function", out_overload="Tensor_out")  # fmt: skip
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),

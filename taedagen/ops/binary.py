@@ -40,7 +40,7 @@ def _(grad, alpha):
 
 
 @pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC,
-           check="subtraction")  # fmt: skip
+           check="subtraction", node={"Scalar": 1})  # fmt: skip
 def rsub(self, other, alpha):
     """``other - alpha * self``, element by element."""
     return other - alpha * self
@@ -84,6 +84,7 @@ def _(grad, self, other):
     variants=EVERY,
     scalar={"Scalar_mode": "other"},
     files="binary",
+    out_overload="out_mode",
 )
 def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
@@ -106,7 +107,7 @@ def _(grad):
 
 
 @pointwise("floor_divide(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL,
-           number="self")  # fmt: skip
+           number="self", inplace_overload="Tensor")  # fmt: skip
 def floor_divide(self, other):
     """The quotient rounded down, as Python's ``//``; an integer divided by zero is an error."""
     return floordiv(self, other)
@@ -122,6 +123,7 @@ def _(grad):
     variants=EVERY,
     scalar={"Scalar": "other", "Scalar_Tensor": "self"},
     dtypes=REAL,
+    out_overload="Tensor_out",
 )
 def remainder(self, other):
     """The remainder of the division rounded down, with the divisor's sign, as Python's ``%``."""
@@ -133,7 +135,13 @@ def _(grad, self, other):
     return {"self": grad, "other": -grad * floor_divide(self, other)}
 
 
-@pointwise("fmod.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
+@pointwise(
+    "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    dtypes=REAL,
+    out_overload="Tensor_out",
+)
 def fmod(self, other):
     """The remainder of the division rounded towards zero, with the dividend's sign, as C's ``fmod``."""
     return fmod(self, other)
@@ -152,6 +160,7 @@ def _(grad, self, other):
     constants={"exponent": (2, 3, 0.5)},
     check="power",
     contiguous="number first",
+    node={"Tensor_Tensor": 1, "Tensor_Scalar": 0, "Scalar": 2},
 )
 def pow(self, exponent):
     """``self`` to the power of ``exponent``, element by element."""
@@ -387,6 +396,8 @@ def _(grad, self, other):
     scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    out_overload={"Tensor": "OutTensor", "Scalar_Other": "OutScalar_Other", "Scalar_Self": "OutScalar_Self"},
+    inplace="function",
 )
 def xlogy(self, other):
     """``self * log(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -487,18 +498,37 @@ def _(grad, self, other):
     }
 
 
-@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
+@composite(
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    files="binary",
+    out_overload="out",
+    inplace_overload="",
+    inplace="function",
+)
 def ldexp(self, other):
     """``self * 2**other``; integers for ``other`` leave a floating ``self`` its dtype."""
 
 
-@pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
+@pointwise(
+    "gcd(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    dtypes=INTEGRAL,
+    not_differentiable=True,
+    inplace="function",
+)
 def gcd(self, other):
     """The greatest common divisor, never negative."""
     return gcd(self, other)
 
 
-@pointwise("lcm(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
+@pointwise(
+    "lcm(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    dtypes=INTEGRAL,
+    not_differentiable=True,
+    inplace="function",
+)
 def lcm(self, other):
     """The least common multiple, never negative."""
     divisor = gcd(self, other)

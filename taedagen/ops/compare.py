@@ -7,20 +7,37 @@ ORDERED = (*REAL, *BOOL)
 BITS = (*INTEGRAL, *BOOL)
 
 
-@pointwise("eq.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool")
+@pointwise(
+    "eq.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    out_overload="Tensor_out",
+)
 def eq(self, other):
     """Whether the elements are equal; NaN equals nothing."""
     return self == other
 
 
-@pointwise("ne.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool")
+@pointwise(
+    "ne.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    out_overload="Tensor_out",
+)
 def ne(self, other):
     """Whether the elements differ; NaN differs from all."""
     return self != other
 
 
 @pointwise(
-    "lt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "lt.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
+    out_overload="Tensor_out",
 )
 def lt(self, other):
     """Whether ``self < other``."""
@@ -28,7 +45,12 @@ def lt(self, other):
 
 
 @pointwise(
-    "le.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "le.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
+    out_overload="Tensor_out",
 )
 def le(self, other):
     """Whether ``self <= other``."""
@@ -36,7 +58,12 @@ def le(self, other):
 
 
 @pointwise(
-    "gt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "gt.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
+    out_overload="Tensor_out",
 )
 def gt(self, other):
     """Whether ``self > other``."""
@@ -44,7 +71,12 @@ def gt(self, other):
 
 
 @pointwise(
-    "ge.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "ge.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
+    out_overload="Tensor_out",
 )
 def ge(self, other):
     """Whether ``self >= other``."""
@@ -80,6 +112,7 @@ def logical_not(self):
     variants=EVERY,
     scalar={"Scalar": "other", "Scalar_Tensor": "self"},
     dtypes=BITS,
+    out_overload="Tensor_out",
 )
 def bitwise_and(self, other):
     """The bits that are set in both; for bool the logical and."""
@@ -91,6 +124,7 @@ def bitwise_and(self, other):
     variants=EVERY,
     scalar={"Scalar": "other", "Scalar_Tensor": "self"},
     dtypes=BITS,
+    out_overload="Tensor_out",
 )
 def bitwise_or(self, other):
     """The bits that are set in either; for bool the logical or."""
@@ -102,6 +136,7 @@ def bitwise_or(self, other):
     variants=EVERY,
     scalar={"Scalar": "other", "Scalar_Tensor": "self"},
     dtypes=BITS,
+    out_overload="Tensor_out",
 )
 def bitwise_xor(self, other):
     """The bits that are set in one of them; for bool the logical xor."""
@@ -120,14 +155,16 @@ def _(self):
 
 
 @pointwise("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL)  # fmt: skip
+           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL,
+           out_overload="Tensor_out")  # fmt: skip
 def bitwise_left_shift(self, other):
     """``self`` shifted left by ``other`` bits."""
     return self << other
 
 
 @pointwise("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL)  # fmt: skip
+           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL,
+           out_overload="Tensor_out")  # fmt: skip
 def bitwise_right_shift(self, other):
     """``self`` shifted right by ``other`` bits, the sign kept."""
     return self >> other
@@ -202,6 +239,7 @@ def _isclose(self, other, rtol, atol, equal_nan):
     variants="function out",
     masks=("condition",),
     scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")},
+    out_overload="self_out",
 )
 def where(condition, self, other):
     """``self`` where ``condition`` holds, else ``other``."""
@@ -218,6 +256,8 @@ def _(grad, condition):
     variants=EVERY,
     operands=("min", "max"),
     dtypes=REAL,
+    node=1,
+    inplace="function",
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -254,6 +294,8 @@ def _(grad, self, min, max):
     variants=EVERY,
     out_overload="Tensor_out",
     dtypes=REAL,
+    node=0,
+    inplace="function",
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -281,7 +323,9 @@ def clamp_gradient(grad, self, min, max, which):
     """The part of ``grad`` that goes to ``self`` (0), ``min`` (1) or ``max`` (2) of a clamp between tensors."""
 
 
-@pointwise("clamp_min(Tensor self, Scalar min) -> Tensor", variants=EVERY, operands=("min",), dtypes=REAL)
+@pointwise(
+    "clamp_min(Tensor self, Scalar min) -> Tensor", variants=EVERY, operands=("min",), dtypes=REAL, inplace="function"
+)
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -292,7 +336,9 @@ def _(grad, self, min):
     return {"self": where(self >= min, grad, 0)}
 
 
-@pointwise("clamp_max(Tensor self, Scalar max) -> Tensor", variants=EVERY, operands=("max",), dtypes=REAL)
+@pointwise(
+    "clamp_max(Tensor self, Scalar max) -> Tensor", variants=EVERY, operands=("max",), dtypes=REAL, inplace="function"
+)
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)
@@ -304,7 +350,7 @@ def _(grad, self, max):
 
 
 @pointwise("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", variants=EVERY, dtypes=ORDERED,
-           out_overload="Tensor_out")  # fmt: skip
+           out_overload="Tensor_out", inplace="function")  # fmt: skip
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -316,7 +362,7 @@ def _(grad, self, min):
 
 
 @pointwise("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", variants=EVERY, dtypes=ORDERED,
-           out_overload="Tensor_out")  # fmt: skip
+           out_overload="Tensor_out", inplace="function")  # fmt: skip
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)

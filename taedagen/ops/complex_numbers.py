@@ -14,7 +14,12 @@ def _(grad):
     return {"self": op._conj_physical(grad)}
 
 
-@composite("conj_physical(Tensor self) -> Tensor", variants="function method inplace out", files="complex_numbers")
+@composite(
+    "conj_physical(Tensor self) -> Tensor",
+    variants="function method inplace out",
+    files="complex_numbers",
+    inplace="function",
+)
 def conj_physical(self):
     """The complex conjugates; real tensors come back as they are."""
 

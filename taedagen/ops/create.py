@@ -10,6 +10,7 @@ from taedagen.opdef import *
     everywhere=True,
     files="create",
     not_differentiable=True,
+    out_overload="out",
 )
 def empty(size, dtype, layout, device, pin_memory, memory_format):
     """A tensor whose elements are not initialised."""

@@ -34,6 +34,7 @@ def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, re
     shape="ctc_loss",
     files="ctc",
     nondiff="log_alpha",
+    outs="out0 out1",
 )
 def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
     """The loss of each sequence, and the log-probabilities (N, T, 2 S + 1) of the beginnings of its alignments."""
@@ -53,6 +54,7 @@ def _(grad, log_probs, targets, input_lengths, target_lengths, result0, log_alph
     "bool zero_infinity=False) -> (Tensor, Tensor log_alpha)",
     variants="function out",
     files="ctc",
+    outs="out0 out1",
 )
 def _ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
     """The same with the lengths in integer tensors."""

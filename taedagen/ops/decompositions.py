@@ -204,6 +204,7 @@ def solve_triangular_backward(grad, A, X, upper, left, unitriangular):
     out_overload="X",
     files="decompositions",
     autocast="fp32",
+    outs="X M",
 )
 def triangular_solve(self, A, upper, transpose, unitriangular):
     """The solution of ``A @ X = self`` for a triangular A (or its transpose), and a copy of A."""
@@ -358,6 +359,7 @@ def svd_backward(grad_u, grad_s, grad_vh, A, U, S, Vh, full_matrices, compute_uv
     module="linalg",
     autocast="fp32",
     out="same",
+    out_overload="U",
 )
 def linalg_svd(A, full_matrices, driver):
     """``A = U @ diag(S) @ Vh`` with singular values in descending order."""
@@ -422,6 +424,7 @@ def eigh_backward(grad_values, grad_vectors, values, vectors):
     out_overload="eigvals",
     module="linalg",
     autocast="fp32",
+    outs="eigvals eigvecs",
 )
 def linalg_eigh(self, UPLO):
     """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which the triangle ``UPLO`` is

@@ -20,6 +20,7 @@ def dropout_(self, p, train):
     files="dropout",
     nondiff="mask",
     draws=True,
+    outs="out0 out1",
 )
 def native_dropout(input, p, train):
     """``dropout`` and its mask: True where an element was kept."""

@@ -12,6 +12,7 @@ from taedagen.opdef import *
     files="fractional_pool",
     nondiff="indices",
     autocast="fp32",
+    out_overload="output",
 )
 def fractional_max_pool2d(self, kernel_size, output_size, random_samples):
     """The largest element of each window of ([N,] C, H, W), and where it stands in its plane, flattened.
@@ -34,6 +35,7 @@ def _(grad, self, indices):
     files="fractional_pool",
     nondiff="indices",
     autocast="fp32",
+    out_overload="output",
 )
 def fractional_max_pool3d(self, kernel_size, output_size, random_samples):
     """The largest element of each window of ([N,] C, T, H, W), and where it stands in its volume, flattened.

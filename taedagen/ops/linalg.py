@@ -203,6 +203,7 @@ def _(grad, self, vec):
     shape="addmv",
     files="linalg",
     out="same",
+    inplace="function",
 )
 def addmv(self, mat, vec, beta, alpha):
     """``beta * self + alpha * (mat @ vec)``."""
@@ -370,6 +371,7 @@ def linalg_diagonal(A, offset, dim1, dim2):
     variants="function out",
     files="matrix",
     out="same",
+    out_overload="out",
 )
 def frobenius_norm(self, dim, keepdim):
     """The root of the sum of the squared sizes over one or two dimensions, or over all where ``dim`` is empty."""

@@ -45,6 +45,8 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
     files="loss",
     nondiff="total_weight",
     unbound=True,
+    outs="output total_weight",
+    out_overload="output",
 )
 def nll_loss_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss`` with the sum of the weights that count."""
@@ -63,6 +65,8 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     files="loss",
     nondiff="total_weight",
     unbound=True,
+    outs="output total_weight",
+    out_overload="output",
 )
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss2d`` with the sum of the weights that count."""
@@ -80,6 +84,7 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     shape="nll_loss_backward",
     files="loss",
     unbound=True,
+    outs="grad_input",
 )
 def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss_forward``."""
@@ -97,6 +102,7 @@ def _(grad, target, weight, reduction, ignore_index):
     shape="nll_loss_backward",
     files="loss",
     unbound=True,
+    outs="grad_input",
 )
 def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss2d_forward``."""

@@ -174,6 +174,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     variants="function out",
     files="norm",
+    outs="out save_mean save_invstd",
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``batch_norm`` with the mean and reciprocal standard deviation, (C), of the batch; empty unless ``training``."""
@@ -184,6 +185,7 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     variants="function out",
     files="norm",
+    outs="out save_mean save_invstd",
 )
 def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``native_batch_norm`` whose running statistics are arguments that it writes."""
@@ -194,6 +196,7 @@ def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, tra
     "float eps) -> (Tensor, Tensor, Tensor)",
     variants="function out",
     files="norm",
+    outs="out save_mean save_invstd",
 )
 def _native_batch_norm_legit(input, weight, bias, training, momentum, eps):
     """``native_batch_norm`` without running statistics."""
@@ -205,6 +208,7 @@ def _native_batch_norm_legit(input, weight, bias, training, momentum, eps):
     variants="function out",
     files="norm",
     unbound=True,
+    outs="out save_mean save_invstd reserve",
 )
 def _batch_norm_with_update(input, weight, bias, running_mean, running_var, momentum, eps):
     """``native_batch_norm`` in training, and bytes that some devices reserve: none here."""

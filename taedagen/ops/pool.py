@@ -40,6 +40,7 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     shape="max_pool2d",
     files="max_pool",
     nondiff="indices",
+    outs="out indices",
 )
 def max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 2 dimensions, and where it stands among these, flattened."""
@@ -78,6 +79,7 @@ def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     shape="max_pool3d",
     files="max_pool",
     nondiff="indices",
+    outs="out indices",
 )
 def max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions, and where it stands among these, flattened."""
@@ -274,6 +276,7 @@ def _(grad, self):
     shape="adaptive_max_pool2d",
     files="adaptive_pool",
     nondiff="indices",
+    outs="out indices",
 )
 def adaptive_max_pool2d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -317,6 +320,7 @@ def _(grad, self):
     files="adaptive_pool",
     nondiff="indices",
     autocast="fp32",
+    outs="out indices",
 )
 def adaptive_max_pool3d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""

@@ -509,6 +509,7 @@ def _dirichlet_grad(x, alpha, total):
     "Generator? generator=None) -> Tensor",
     variants="function inplace",
     files="random",
+    inplace="function",
 )
 def rrelu(self, lower, upper, training, generator):
     """``x`` where it is positive, else ``a * x`` with ``a`` drawn from [lower, upper), or their mean outside

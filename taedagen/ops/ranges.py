@@ -10,6 +10,7 @@ from taedagen.opdef import *
     shape="arange",
     files="ranges",
     not_differentiable=True,
+    out_overload="start_out",
 )
 def arange(start, end, step, dtype, layout, device, pin_memory):
     """Numbers from ``start`` to before ``end``, ``step`` apart; int64 unless one of them is a float."""
@@ -41,6 +42,7 @@ def arange_to(end, dtype, layout, device, pin_memory):
     shape="range",
     files="ranges",
     not_differentiable=True,
+    out_overload="out",
 )
 def range_(start, end, step, dtype, layout, device, pin_memory):
     """Numbers from ``start`` to ``end``, which is included; deprecated in favour of ``arange``."""

@@ -13,6 +13,8 @@ FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
     "sum.dim_IntList(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     variants=EVERY,
     result="long",
+    out_overload="IntList_out",
+    node=1,
 )
 class sum:
     """The sum of the elements along ``dim`` (all without it); integers and bools are added as int64."""
@@ -33,6 +35,7 @@ def _(grad, self, dim, keepdim):
     variants="function method",
     result="long",
     same_as="sum.dim_IntList",
+    node=0,
 )
 class sum:
     """The sum of all elements; integers and bools are added as int64."""
@@ -71,6 +74,8 @@ def _(grad, self, dim, keepdim):
     variants=EVERY,
     result="float",
     dtypes=FLOATING_AND_COMPLEX,
+    out_overload="out",
+    node=1,
 )
 class mean:
     """The mean of the elements along ``dim`` (all without it); NaN of none."""
@@ -90,7 +95,7 @@ def _(grad, self, dim, keepdim):
 
 
 @reduction("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method out", result="float",
-           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim", out_overload="dtype_out")  # fmt: skip
+           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim", out_overload="dtype_out", node=0)  # fmt: skip
 class mean:
     """The mean of all elements; NaN of none."""
 
@@ -113,6 +118,8 @@ def nanmean(self, dim, keepdim, dtype):
     variants=EVERY,
     result="long",
     autocast="fp32",
+    out_overload="int_out",
+    node=1,
 )
 class prod:
     """The product of the elements along ``dim``; integers and bools are multiplied as int64."""
@@ -142,6 +149,7 @@ def _(grad, self, dim, keepdim):
     result="long",
     same_as="prod.dim_int",
     autocast="fp32",
+    node=0,
 )
 class prod:
     """The product of all elements; integers and bools are multiplied as int64."""
@@ -200,7 +208,7 @@ def _(grad, self, dim, keepdim, result):
 
 
 @reduction("max(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amax",
-           out_overload="unary_out", out_widens=True)  # fmt: skip
+           out_overload="unary_out", out_widens=True, node=1)  # fmt: skip
 class max:
     """The largest element, NaN if there is one; equal ones share the gradient."""
 
@@ -212,7 +220,7 @@ def _(grad, self, result):
 
 
 @reduction("min(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amin",
-           out_overload="unary_out", out_widens=True)  # fmt: skip
+           out_overload="unary_out", out_widens=True, node=1)  # fmt: skip
 class min:
     """The smallest element, NaN if there is one; equal ones share the gradient."""
 
@@ -223,20 +231,20 @@ def _(grad, self, result):
     return {"self": where(chosen, grad / op.sum(chosen), 0)}
 
 
-@composite("max.other(Tensor self, Tensor other) -> Tensor", variants=EVERY)
+@composite("max.other(Tensor self, Tensor other) -> Tensor", variants=EVERY, out_overload="out")
 def max(self, other):
     """The larger of the two, element by element; see ``maximum``."""
     return maximum(self, other)
 
 
-@composite("min.other(Tensor self, Tensor other) -> Tensor", variants=EVERY)
+@composite("min.other(Tensor self, Tensor other) -> Tensor", variants=EVERY, out_overload="out")
 def min(self, other):
     """The smaller of the two, element by element; see ``minimum``."""
     return minimum(self, other)
 
 
 @reduction("max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
-           result=("same", "index"), dtypes=ORDERED)  # fmt: skip
+           result=("same", "index"), dtypes=ORDERED, outs="max max_values", out_overload="dim_max", node=0)  # fmt: skip
 class max:
     """The largest value along ``dim`` and its index, the first of equal ones; NaN counts as largest."""
 
@@ -252,7 +260,8 @@ def _(grad, self, dim, keepdim, indices):
 
 
 @reduction("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
-           result=("same", "index"), dtypes=ORDERED)  # fmt: skip
+           result=("same", "index"), dtypes=ORDERED, outs="min min_indices", out_overload="dim_min",
+           node=0)  # fmt: skip
 class min:
     """The smallest value along ``dim`` and its index, the first of equal ones; NaN counts as smallest."""
 
@@ -352,12 +361,15 @@ class any:
     result="bool",
     via="bool",
     same_as="any.dims",
+    out_overload="out",
 )
 class any:
     """Whether some element along ``dim`` is nonzero."""
 
 
-@reduction("any(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="any.dims")
+@reduction(
+    "any(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="any.dims", out_overload="all_out"
+)
 class any:
     """Whether some element is nonzero."""
 
@@ -380,12 +392,15 @@ class all:
     result="bool",
     via="bool",
     same_as="all.dims",
+    out_overload="out",
 )
 class all:
     """Whether all elements along ``dim`` are nonzero."""
 
 
-@reduction("all(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="all.dims")
+@reduction(
+    "all(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="all.dims", out_overload="all_out"
+)
 class all:
     """Whether all elements are nonzero."""
 
@@ -579,7 +594,11 @@ def var(self, unbiased):
     return op.var(self, None, correction=where(unbiased, 1, 0))
 
 
-@composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite(
+    "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    out_overload="out",
+)
 def var(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``."""
     return op.var(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
@@ -591,7 +610,11 @@ def std(self, unbiased):
     return op.std(self, None, correction=where(unbiased, 1, 0))
 
 
-@composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite(
+    "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    out_overload="out",
+)
 def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
     return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)

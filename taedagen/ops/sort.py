@@ -9,6 +9,7 @@ from taedagen.opdef import *
     shape="sort",
     files="sort",
     nondiff="indices",
+    out_overload="values_stable",
 )
 def sort_stable(self, stable, dim, descending):
     """The elements in rising order along ``dim``, and where they were. Equal ones keep their order if ``stable``."""
@@ -23,6 +24,7 @@ def _(grad, self, dim, indices):
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     variants="function method out",
     files="sort",
+    out_overload="values",
 )
 def sort(self, dim, descending):
     """The elements in rising order along ``dim``, and where they were."""
@@ -64,6 +66,7 @@ def msort(self):
     shape="topk",
     files="sort",
     nondiff="indices",
+    out_overload="values",
 )
 def topk(self, k, dim, largest, sorted):
     """The ``k`` largest (or smallest) elements along ``dim``, best first, and where they were."""
@@ -81,6 +84,7 @@ def _(grad, self, dim, indices):
     files="sort",
     own_out=True,
     nondiff="indices",
+    out_overload="values",
 )
 def kthvalue(self, k, dim, keepdim):
     """The ``k``-th smallest element along ``dim``, counted from 1, and where it was."""
@@ -97,6 +101,8 @@ def _(grad, self, dim, keepdim, indices):
     shape="select_along",
     files="sort",
     nondiff="indices",
+    out_overload="dim_values",
+    node=1,
 )
 def median_dim(self, dim, keepdim):
     """The median along ``dim`` (the lower one of two), and where it was; NaN if there is one."""
@@ -113,6 +119,8 @@ def _(grad, self, dim, keepdim, indices):
     shape="select_along",
     files="sort",
     nondiff="indices",
+    out_overload="dim_values",
+    node=1,
 )
 def nanmedian_dim(self, dim, keepdim):
     """The median along ``dim`` of what is not NaN."""
@@ -123,7 +131,7 @@ def _(grad, self, dim, keepdim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)}
 
 
-@composite("median(Tensor self) -> Tensor", variants="function method out", files="sort")
+@composite("median(Tensor self) -> Tensor", variants="function method out", files="sort", node=0)
 def median(self):
     """The median of all elements (the lower one of two); NaN if there is one, or if there are no elements."""
 
@@ -133,7 +141,7 @@ def _(grad, self, result):
     return {"self": op.share_evenly(grad, self, result)}
 
 
-@composite("nanmedian(Tensor self) -> Tensor", variants="function method out", files="sort")
+@composite("nanmedian(Tensor self) -> Tensor", variants="function method out", files="sort", node=0)
 def nanmedian(self):
     """The median of all elements that are not NaN."""
 

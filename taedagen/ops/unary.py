@@ -9,7 +9,13 @@ INFINITY = float("inf")
 NAN = float("nan")
 
 
-@pointwise("exp(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "exp(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def exp(self):
     """``e ** self``."""
     return exp(self)
@@ -20,7 +26,13 @@ def _(grad, result):
     return {"self": grad * conj(result)}
 
 
-@pointwise("exp2(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "exp2(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def exp2(self):
     """``2 ** self``."""
     return exp2(self)
@@ -31,7 +43,13 @@ def _(grad, result):
     return {"self": grad * conj(result) * 0.6931471805599453}
 
 
-@pointwise("expm1(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "expm1(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def expm1(self):
     """``e ** self - 1``, exact near zero."""
     return expm1(self)
@@ -42,7 +60,13 @@ def _(grad, result):
     return {"self": grad * conj(result + 1)}
 
 
-@pointwise("log(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "log(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def log(self):
     """The natural logarithm."""
     return log(self)
@@ -53,7 +77,13 @@ def _(grad, self):
     return {"self": grad / conj(self)}
 
 
-@pointwise("log2(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "log2(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def log2(self):
     """The logarithm to base 2."""
     return log2(self)
@@ -64,7 +94,13 @@ def _(grad, self):
     return {"self": grad / conj(self * 0.6931471805599453)}
 
 
-@pointwise("log10(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "log10(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def log10(self):
     """The logarithm to base 10."""
     return log10(self)
@@ -75,7 +111,13 @@ def _(grad, self):
     return {"self": grad / conj(self * 2.302585092994046)}
 
 
-@pointwise("log1p(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "log1p(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def log1p(self):
     """``log(1 + self)``, exact near zero."""
     return log1p(self)
@@ -86,7 +128,13 @@ def _(grad, self):
     return {"self": grad / conj(self + 1)}
 
 
-@pointwise("sqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "sqrt(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def sqrt(self):
     """The square root; NaN for negative numbers."""
     return sqrt(self)
@@ -97,7 +145,13 @@ def _(grad, result):
     return {"self": grad / conj(2 * result)}
 
 
-@pointwise("rsqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "rsqrt(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def rsqrt(self):
     """``1 / sqrt(self)``."""
     return 1 / sqrt(self)
@@ -108,7 +162,13 @@ def _(grad, result):
     return {"self": grad * -0.5 * conj(result * result * result)}
 
 
-@pointwise("reciprocal(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "reciprocal(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def reciprocal(self):
     """``1 / self``."""
     return 1 / self
@@ -119,7 +179,13 @@ def _(grad, result):
     return {"self": -grad * conj(result * result)}
 
 
-@pointwise("sin(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "sin(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def sin(self):
     """The sine of an angle in radians."""
     return sin(self)
@@ -130,7 +196,13 @@ def _(grad, self):
     return {"self": grad * conj(cos(self))}
 
 
-@pointwise("cos(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "cos(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def cos(self):
     """The cosine of an angle in radians."""
     return cos(self)
@@ -141,7 +213,13 @@ def _(grad, self):
     return {"self": grad * -conj(sin(self))}
 
 
-@pointwise("tan(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "tan(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def tan(self):
     """The tangent of an angle in radians."""
     return tan(self)
@@ -152,7 +230,13 @@ def _(grad, result):
     return {"self": grad * conj(1 + result * result)}
 
 
-@pointwise("asin(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "asin(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def asin(self):
     """The angle in radians whose sine is ``self``; NaN outside -1 to 1."""
     return asin(self)
@@ -163,7 +247,13 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(1 - self * self))}
 
 
-@pointwise("acos(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "acos(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def acos(self):
     """The angle in radians whose cosine is ``self``; NaN outside -1 to 1."""
     return acos(self)
@@ -174,7 +264,13 @@ def _(grad, self):
     return {"self": grad * -conj(rsqrt(1 - self * self))}
 
 
-@pointwise("atan(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "atan(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def atan(self):
     """The angle in radians whose tangent is ``self``."""
     return atan(self)
@@ -185,7 +281,13 @@ def _(grad, self):
     return {"self": grad / conj(1 + self * self)}
 
 
-@pointwise("sinh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "sinh(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def sinh(self):
     """The hyperbolic sine."""
     return sinh(self)
@@ -196,7 +298,13 @@ def _(grad, self):
     return {"self": grad * conj(cosh(self))}
 
 
-@pointwise("cosh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "cosh(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def cosh(self):
     """The hyperbolic cosine."""
     return cosh(self)
@@ -207,7 +315,13 @@ def _(grad, self):
     return {"self": grad * conj(sinh(self))}
 
 
-@pointwise("tanh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "tanh(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def tanh(self):
     """The hyperbolic tangent."""
     return tanh(self)
@@ -218,7 +332,12 @@ def _(grad, result):
     return {"self": op.tanh_backward(grad, result)}
 
 
-@pointwise("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", dtypes=FLOATING_AND_COMPLEX, unbound=True)
+@pointwise(
+    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
+    dtypes=FLOATING_AND_COMPLEX,
+    unbound=True,
+    outs="grad_input",
+)
 def tanh_backward(grad_output, output):
     """The gradient of ``tanh``, from its result."""
     return grad_output * conj(1 - output * output)
@@ -229,7 +348,13 @@ def _(grad, grad_output, output):
     return {"grad_output": grad * (1 - output * output), "output": conj(grad) * grad_output * conj(-2 * output)}
 
 
-@pointwise("asinh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "asinh(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def asinh(self):
     """The inverse of ``sinh``."""
     return asinh(self)
@@ -240,7 +365,13 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self * self + 1))}
 
 
-@pointwise("acosh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "acosh(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def acosh(self):
     """The inverse of ``cosh``; NaN below 1."""
     return acosh(self)
@@ -251,7 +382,13 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self - 1) * rsqrt(self + 1))}
 
 
-@pointwise("atanh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "atanh(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def atanh(self):
     """The inverse of ``tanh``; NaN outside -1 to 1."""
     return atanh(self)
@@ -262,7 +399,13 @@ def _(grad, self):
     return {"self": grad / conj(1 - self * self)}
 
 
-@pointwise("sigmoid(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "sigmoid(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def sigmoid(self):
     """The logistic function ``1 / (1 + exp(-self))``."""
     return 1 / (1 + exp(-self))
@@ -273,7 +416,12 @@ def _(grad, result):
     return {"self": op.sigmoid_backward(grad, result)}
 
 
-@pointwise("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", dtypes=FLOATING_AND_COMPLEX, unbound=True)
+@pointwise(
+    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
+    dtypes=FLOATING_AND_COMPLEX,
+    unbound=True,
+    outs="grad_input",
+)
 def sigmoid_backward(grad_output, output):
     """The gradient of ``sigmoid``, from its result."""
     return grad_output * conj((1 - output) * output)
@@ -287,13 +435,13 @@ def _(grad, grad_output, output):
     }
 
 
-@composite("square(Tensor self) -> Tensor", variants=EVERY)
+@composite("square(Tensor self) -> Tensor", variants=EVERY, inplace="function")
 def square(self):
     """``self ** 2``."""
     return op.pow(self, 2)
 
 
-@pointwise("erf(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("erf(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function")
 def erf(self):
     """The error function."""
     return erf(self)
@@ -304,7 +452,7 @@ def _(grad, self):
     return {"self": grad * 1.1283791670955126 * exp(-self * self)}
 
 
-@pointwise("erfc(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("erfc(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function")
 def erfc(self):
     """``1 - erf(self)``, exact for large arguments."""
     return erfc(self)
@@ -348,7 +496,7 @@ def _(grad, self):
     return {"self": grad * op.polygamma(1, self)}
 
 
-@pointwise("i0(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("i0(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function")
 def i0(self):
     """The modified Bessel function of the first kind, of order 0."""
     return i0(self)
@@ -359,7 +507,13 @@ def _(grad, self):
     return {"self": grad * op.special_i1(self)}
 
 
-@pointwise("sinc(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "sinc(Tensor self) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING_AND_COMPLEX,
+    inplace="function",
+)
 def sinc(self):
     """``sin(pi self) / (pi self)``, 1 at zero."""
     return where(self == 0, 1, sin(self * 3.141592653589793) / (self * 3.141592653589793))
@@ -370,7 +524,9 @@ def _(grad, self, result):
     return {"self": grad * conj(where(self == 0, 0, (cos(self * 3.141592653589793) - result) / self))}
 
 
-@pointwise("deg2rad(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise(
+    "deg2rad(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function"
+)
 def deg2rad(self):
     """Degrees to radians."""
     return self * 0.017453292519943295
@@ -381,7 +537,9 @@ def _(grad):
     return {"self": grad * 0.017453292519943295}
 
 
-@pointwise("rad2deg(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise(
+    "rad2deg(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function"
+)
 def rad2deg(self):
     """Radians to degrees."""
     return self * 57.29577951308232
@@ -392,7 +550,7 @@ def _(grad):
     return {"self": grad * 57.29577951308232}
 
 
-@pointwise("floor(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("floor(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
 def floor(self):
     """The largest whole number that is not above."""
     return floor(self)
@@ -408,7 +566,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("ceil(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("ceil(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
 def ceil(self):
     """The smallest whole number that is not below."""
     return ceil(self)
@@ -424,7 +582,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("trunc(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("trunc(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
 def trunc(self):
     """The whole part, towards zero."""
     return trunc(self)
@@ -440,7 +598,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("frac(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("frac(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
 def frac(self):
     """What ``trunc`` takes off."""
     return self - trunc(self)
@@ -451,7 +609,7 @@ def _(grad):
     return {"self": grad}
 
 
-@pointwise("round(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("round(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
 def round(self):
     """The nearest whole number, halves to the even one."""
     return round(self)
@@ -467,7 +625,9 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise(
+    "round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function"
+)
 def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
@@ -479,7 +639,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("neg(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC)
+@pointwise("neg(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC, inplace="function")
 def neg(self):
     """``-self``."""
     return -self
@@ -490,7 +650,7 @@ def _(grad):
     return {"self": -grad}
 
 
-@pointwise("abs(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC, dtype_out="real")
+@pointwise("abs(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC, dtype_out="real", inplace="function")
 def abs(self):
     """The size; real for a complex tensor."""
     return abs(self)
@@ -553,7 +713,13 @@ def sgn_backward(grad, self, result):
     """The gradient of ``sgn``: of a complex number only the angle changes it."""
 
 
-@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise(
+    "logit(Tensor self, float? eps=None) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING,
+    inplace="function",
+)
 def logit(self, eps):
     """``log(self / (1 - self))``; ``eps`` first limits ``self`` to the range from ``eps`` to ``1 - eps``."""
     x = self if eps is None else minimum(maximum(self, eps), 1 - eps)
@@ -565,7 +731,12 @@ def _(grad, self, eps):
     return {"self": op.logit_backward(grad, self, eps)}
 
 
-@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", module="nn", dtypes=FLOATING)
+@pointwise(
+    "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
+    module="nn",
+    dtypes=FLOATING,
+    outs="grad_input",
+)
 def logit_backward(grad_output, self, eps):
     """The gradient of ``logit``: nothing outside its limits, NaN outside 0 to 1 without any."""
     slope = grad_output / (self * (1 - self))
@@ -584,6 +755,7 @@ def _(grad, grad_output, self, eps):
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     variants=EVERY,
     files="unary",
+    inplace="function",
 )
 def nan_to_num(self, nan, posinf, neginf):
     """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range); in

@@ -63,14 +63,6 @@ class Derivative:
         return "_".join([node_name(self.op), *marks])
 
 
-# Where PyTorch's nodes, whose names programs print and compare, are not numbered in the order of our declarations.
-NODE_NUMBERS = {
-    "sum": 0, "sum.dim_IntList": 1, "mean": 0, "mean.dim": 1, "prod": 0, "prod.dim_int": 1, "max.dim": 0, "max": 1,
-    "min.dim": 0, "min": 1, "median": 0, "median.dim": 1, "nanmedian": 0, "nanmedian.dim": 1, "rsub.Scalar": 1,
-    "clamp.Tensor": 0, "clamp": 1, "pow.Tensor_Tensor": 1, "pow.Tensor_Scalar": 0, "pow.Scalar": 2,
-}  # fmt: skip
-
-
 def node_name(op: Op) -> str:
     """``AddBackward0``: the number tells overloads with derivatives of their own apart."""
     name = op.declaration.schema.plain_name.lstrip("_")
@@ -80,8 +72,8 @@ def node_name(op: Op) -> str:
     plain = op.declaration.name.removesuffix("_")  # ``copy_`` and ``copy`` would be called the same
     siblings = [d for d in REGISTRY.declarations if d.derivative and d.name.removesuffix("_") == plain]
     index = siblings.index(op.declaration) if op.declaration in siblings else 0
-    index = NODE_NUMBERS.get(f"{plain}.{op.schema.overload}".removesuffix("."), index)
-    return f"{camel}Backward{index}"
+    number = op.declaration.node_number(op.plain)
+    return f"{camel}Backward{index if number is None else number}"
 
 
 def trace_derivative(op: Op) -> Derivative | None:
