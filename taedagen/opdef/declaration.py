@@ -11,7 +11,8 @@ from typing import Any
 
 from taedagen.opdef import options as known_options
 from taedagen.opdef import torch_names
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, relative
+from taedagen.opdef.expr import call, count_results_with
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
 VARIANTS = {"function", "method", "inplace", "out"}
@@ -84,8 +85,6 @@ class Declaration:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In a formula or derivative of another op: a call of this one."""
-        from taedagen.opdef.expr import call
-
         return call(self.name, args, kwargs)
 
     # --- the ops it stands for
@@ -187,13 +186,6 @@ def place_of(function: Any) -> tuple[str, int]:
     return relative(inspect.getsourcefile(function) or "?"), inspect.getsourcelines(function)[1]
 
 
-def relative(path: str) -> str:
-    """As it reads in the repository: from the folder that holds ``taedagen``, else as given."""
-    root = Path(__file__).resolve().parents[2]
-    resolved = Path(path).resolve()
-    return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else path
-
-
 class Registry:
     """All declarations in the order of their files and lines."""
 
@@ -214,8 +206,13 @@ class Registry:
         """All overloads of ``name``, functional schemas only."""
         return [d for d in self.declarations if d.name == name]
 
+    def result_count(self, name: str) -> int:
+        """How many results the first op of that name has; 1 for a name that is not declared."""
+        return next((len(d.schema.returns) for d in self.declarations if d.name == name), 1)
+
 
 REGISTRY = Registry()
+count_results_with(REGISTRY.result_count)
 
 
 def _declare(kind: str, text: str, options: dict[str, Any]) -> Callable[[Any], Declaration]:
