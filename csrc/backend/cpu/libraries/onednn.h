@@ -1,6 +1,6 @@
 // oneDNN's objects as values, and the cache of its primitives: making one costs microseconds to milliseconds.
 #pragma once
-#include <signal.h>
+#include <csignal>
 
 #include <memory>
 #include <string>
