@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "shape/linalg_rules.h"
-#include "shape/ops/decompositions.h"
+#include "composite/ops/decompositions.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

@@ -2,7 +2,7 @@
 // over what is normalised together, the input's gradient is rstd * (v - mean(v) - h * mean(v * h)).
 #include "composite/records.h"
 #include "shape/norm_rules.h"
-#include "shape/ops/norm.h"
+#include "composite/ops/norm.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/norm.h"

@@ -1,5 +1,5 @@
 // Composites of taedagen/ops/reduce.py that a traced body cannot say.
-#include "shape/ops/reduce.h"
+#include "composite/ops/reduce.h"
 #include "taeda/autograd/forward.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/ops/binary.h"

@@ -1,5 +1,5 @@
 // Shape functions made of views.
-#include "shape/ops/reshape.h"
+#include "composite/ops/reshape.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
 #include "taeda/core/warn.h"

@@ -1,5 +1,5 @@
 // Gradients of running totals; differences and areas.
-#include "shape/ops/scan.h"
+#include "composite/ops/scan.h"
 #include "composite/records.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/binary.h"

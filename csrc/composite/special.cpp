@@ -1,5 +1,5 @@
 // What is made of the gamma function, and floating-point numbers taken apart.
-#include "shape/ops/special.h"
+#include "composite/ops/special.h"
 
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"

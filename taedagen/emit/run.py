@@ -10,22 +10,31 @@ from pathlib import Path
 from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
+from taedagen.emit.composite import emit_composite
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
+from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.files import write_files
 from taedagen.emit.plan import Plan
-from taedagen.emit.pointwise import emit_pointwise
-from taedagen.emit.reduction import emit_reduction
+from taedagen.emit.rules import emit_rules
 from taedagen.emit.selection import read_selection, with_parts
-from taedagen.emit.structured import emit_structured
 from taedagen.emit.stubs import emit_stubs
 from taedagen.emit.table import ROOT, emit_table
+from taedagen.emit.targets import emit_targets
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
-    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_pointwise, emit_reduction],
+    "library": [
+        emit_dispatch,
+        emit_autograd,
+        emit_autocast,
+        emit_composite,
+        emit_everywhere,
+        emit_rules,
+        emit_targets,
+    ],
     "bindings": [emit_bindings],
     "python": [emit_stubs, emit_docs, emit_table],
 }

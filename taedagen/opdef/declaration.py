@@ -58,6 +58,11 @@ class Declaration:
     def doc(self) -> str:
         return inspect.cleandoc(self.function.__doc__ or "")
 
+    @property
+    def supported(self) -> tuple[str, ...]:
+        """All dtypes that some formula is for."""
+        return tuple(dict.fromkeys([*self.dtypes, *(dtype for dtypes in self.formulas for dtype in dtypes)]))
+
     def fail(self, message: str, where: tuple[str, int] | None = None) -> DeclarationError:
         return DeclarationError(where or self.where, f"{self.schema.full_name}: {message}")
 

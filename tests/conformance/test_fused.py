@@ -13,7 +13,7 @@ from test_gradients import CONSTANT
 import taeda
 from taeda.testing._samples import LAYOUTS, Sample
 from taeda.utils._python_dispatch import TorchDispatchMode
-from taedagen.emit.autograd import may_have_gradient, trace_derivative
+from taedagen.emit.autograd.analysis import may_have_gradient, trace_derivative
 
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # Of several operations rounded to the dtype one by one, and of the largest gradient.

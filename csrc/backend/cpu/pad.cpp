@@ -1,5 +1,5 @@
 // Padding a tensor by its own elements: each dimension has a table that says which element stands where.
-#include "shape/ops/pad.h"
+#include "backend/cpu/ops/pad.h"
 #include "backend/cpu/engine/tensor_iterator.h"
 #include "backend/cpu/pool/pool.h"
 #include "taeda/ops/copy.h"

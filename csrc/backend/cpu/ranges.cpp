@@ -5,8 +5,8 @@
 #include "backend/cpu/engine/strided_copy.h"
 #include "core/multiversion.h"
 #include "shape/create_rules.h"
-#include "shape/ops/complex_numbers.h"
-#include "shape/ops/ranges.h"
+#include "backend/cpu/ops/complex_numbers.h"
+#include "backend/cpu/ops/ranges.h"
 #include "taeda/core/parallel.h"
 
 namespace taeda::cpu {

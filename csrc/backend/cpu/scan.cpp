@@ -3,7 +3,7 @@
 
 #include "backend/cpu/engine/tensor_iterator.h"
 #include "backend/cpu/sort/order.h"
-#include "shape/ops/scan.h"
+#include "backend/cpu/ops/scan.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {

@@ -34,8 +34,6 @@ void number_to(DType dtype, const Scalar& number, void* to) {
 
 namespace {
 
-constexpr int kMaxScalars = 6;
-
 // A call after promotion.
 struct Call {
   const Pointwise& op;

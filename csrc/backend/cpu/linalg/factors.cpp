@@ -1,5 +1,5 @@
 // Factors in packed form by LAPACK.
-#include "shape/ops/factors.h"
+#include "backend/cpu/ops/factors.h"
 #include "backend/cpu/libraries/lapack.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/ranges.h"
