@@ -322,7 +322,7 @@ def register_vmap(op: Any, func: Function | None = None, /, *, lib: Library | No
             each of them which that is, or None; ``info.batch_size`` and ``info.randomness`` tell of the ``vmap``. It
             returns the result and its dimension over examples, or a tuple of each.
     """
-    from taeda.func._batched.tensor import register_program_rule
+    from taeda.func._batched.rules import register_program_rule
 
     def register(function: Function) -> Function:
         register_program_rule(_name(op).removesuffix(".default"), function)

@@ -12,6 +12,7 @@ from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
+from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
 from taedagen.emit.plan import Plan
 from taedagen.emit.pointwise import emit_pointwise
@@ -22,12 +23,13 @@ from taedagen.emit.stubs import emit_stubs
 from taedagen.emit.table import ROOT, emit_table
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
+from taedagen.opdef.facts import check as check_facts
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
     "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_pointwise, emit_reduction],
     "bindings": [emit_bindings],
-    "python": [emit_stubs, emit_docs, emit_table],
+    "python": [emit_stubs, emit_docs, emit_table, emit_facts],
 }
 
 
@@ -61,6 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         load_ops(options.ops)
+        check_facts(REGISTRY)
         plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas)
         files: dict[str, str] = {}
         for subset in options.subset or SUBSETS:
