@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 from taeda import Tensor
-from taeda._ops import OpOverload, find_overload
+from taeda._library.ops import OpOverload, find_overload
 from taeda.func._batched.general import one_by_one
 from taeda.func._batched.tensor import Batch, bound
 

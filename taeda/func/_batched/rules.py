@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda._generated import generated_text
-from taeda._ops import OpOverload
+from taeda._library.ops import OpOverload
 from taeda._tags import Tag
 from taeda.func._batched.tensor import Batch, Rule
 
