@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._generated import generated_text
+from taeda._main.tables import generated_text
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_map
 from taeda.utils.module_tracker import ModuleTracker

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import taeda
-from taeda._generated import generated_text
 from taeda._library.ops import OpOverload
+from taeda._main.tables import generated_text
 from taeda._tags import Tag
 from taeda.func._batched.tensor import Batch, Rule
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "generated")
+_FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated")
 
 
 def generated_text(name: str) -> str:
