@@ -74,6 +74,7 @@ void check_no_internal_overlap(const Tensor& out);
 void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* results);
 void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place);
 // Checks that results of the common dtype and sizes may go to `outs`, and resizes those of an out= call.
-void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, const Tensor* const* outs, bool in_place);
+void prepare_outs(const ElementwiseRule& rule, Operands operands, DType common, IntList sizes,
+                  const Tensor* const* outs, bool in_place);
 
 }  // namespace taeda::shape

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import json
-from pathlib import Path
 from typing import Any
 
-_GENERATED = Path(__file__).parents[1] / "generated"
+from taeda._main.tables import generated_text
+
 _ISA_FOLDERS = {"AVX512": "avx512", "AVX2": "avx2"}
 
 
@@ -16,19 +16,12 @@ def ops_table() -> dict[str, dict[str, Any]]:
     """Facts of each op by ``name.overload``."""
     from taedagen.emit.table import read_table
 
-    return read_table(_text("ops.json"))
+    return read_table(generated_text("ops.json"))
 
 
 @functools.cache
 def _places() -> dict[str, dict[str, Any]]:
-    return json.loads(_text("places.json"))  # type: ignore[no-any-return]
-
-
-def _text(name: str) -> str:
-    path = _GENERATED / name
-    if not path.exists():
-        raise RuntimeError(f"taeda.explain: {path} is missing; the installation is incomplete")
-    return path.read_text()
+    return json.loads(generated_text("places.json"))  # type: ignore[no-any-return]
 
 
 def place(full_name: str, layer: str) -> str:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import functools
-import os
 from typing import Any, NoReturn
+
+from taeda._main.tables import generated_text
 
 
 @functools.cache
 def names() -> frozenset[str]:
     """The ops that exist but that this build was made without."""
-    try:
-        with open(os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated", "left_out.txt")) as file:
-            return frozenset(file.read().split())
-    except FileNotFoundError:
-        return frozenset()
+    return frozenset(generated_text("left_out.txt").split())
 
 
 def hint(name: str) -> str | None:

@@ -78,7 +78,7 @@ def _is_function(op: Op) -> bool:
     if op.variant == "functional":
         return "function" in variants
     in_place_only = op.schema is op.declaration.schema
-    named = in_place_only or bool(op.declaration.module) or op.declaration.options.get("inplace") == "function"
+    named = in_place_only or bool(op.declaration.module) or "inplace_function" in variants
     return "function" in variants and named
 
 
@@ -330,7 +330,7 @@ def _operators(names: list[Bound], absent: list[Bound]) -> str:
     pointers = {b.symbol: f"{b.symbol}, {b.symbol}_name" for b in names}
     pointers |= {b.symbol: f"no_fast, {b.symbol}_name" for b in absent}
     lines = ["// Made by taedagen: Tensor's operators.", '#include "python/operators.h"', '#include "python/bound.h"',
-             '#include "python/engine_room.h"', "", "namespace taeda::python {", "using namespace bound;",
+             '#include "python/module_parts.h"', "", "namespace taeda::python {", "using namespace bound;",
              "using namespace operators;", ""]  # fmt: skip
     compared = [f"compare_with<{pointers[n]}>" if n in pointers else "nullptr"
                 for n in ("lt", "le", "eq", "ne", "gt", "ge")]  # fmt: skip

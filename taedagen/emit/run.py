@@ -14,6 +14,7 @@ from taedagen.emit.composite import emit_composite
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
 from taedagen.emit.everywhere import emit_everywhere
+from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
 from taedagen.emit.layouts import emit_layouts
 from taedagen.emit.places import Places, settle
@@ -25,6 +26,7 @@ from taedagen.emit.table import ROOT, emit_table
 from taedagen.emit.targets import TARGETS, emit_targets
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
+from taedagen.opdef.facts import check as check_facts
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
@@ -39,7 +41,7 @@ SUBSETS: dict[str, list[Emitter]] = {
         emit_targets,
     ],
     "bindings": [emit_bindings],
-    "python": [emit_stubs, emit_docs],
+    "python": [emit_stubs, emit_docs, emit_facts],
 }
 
 
@@ -95,6 +97,7 @@ def main(arguments: list[str] | None = None) -> int:
         if options.extension:
             begin = len(REGISTRY.declarations)
             load_ops(options.extension)
+        check_facts(REGISTRY)
         plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas,
                     tuple(options.backends), begin)  # fmt: skip
         files = make(plan, options.subset or (["library"] if options.extension else list(SUBSETS)))

@@ -1,6 +1,7 @@
 """What a declaration may say besides its schema: each option, the kinds that take it, and what it means.
 
-Every kind takes ``variants`` (of ``function``, ``method``, ``inplace``, ``out``), ``module`` (the public namespace),
+Every kind takes ``variants`` (of ``function``, ``method``, ``inplace``, ``out``, and ``inplace_function`` where the
+in-place form is a function beside the method), ``module`` (the public namespace),
 ``dtypes`` and ``not_differentiable``.
 """
 
@@ -15,6 +16,10 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "old_factor": (KINDS, "the keyword of the number that once stood right before the tensors that it scales"),
     "unbound": (KINDS, "it has no name in Python outside taeda.ops"),
     "draws": (KINDS, "it may draw random numbers, though no overload takes a generator"),
+    "samples": (KINDS, "calls for tests, where types say too little: a list of S(...), or the op whose samples serve"),
+    "domain": (KINDS, "the interval of a sample's elements: of all arguments, by argument, or another op's"),
+    "batch": (KINDS, "the rule of vmap, a function in taeda/func/_batched, and its options; 'inplace': in place, too"),
+    "flops": (KINDS, "a formula in the arguments' shapes, the result's and prod, for taeda.utils.flop_counter"),
     "nondiff": (KINDS, "the results that never carry a gradient"),
     "scalar": (("pointwise", "composite"), "an argument, or a table of overload to arguments, that may be a number"),
     "promote": (("pointwise",), "how argument dtypes combine"),
@@ -37,7 +42,6 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "geometry_only": (("kernel",), "no element of its tensors is read or written, so lazy conjugates come as they are"),
     "explicit": (("composite",), "autograd does not look inside"),
     "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
-    "inplace": (KINDS, "'function': its in-place form is one, too, beside the method"),
     "node": (KINDS, "the number in its node's name, where that is not its place among the overloads; or by overload"),
     "inplace_overload": (KINDS, "the in-place form's overload name, where it is not the schema's own; or by overload"),
     "out_overload": (KINDS, "the out= form's, where it does not follow from the schema's own; or by overload"),

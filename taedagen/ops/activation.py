@@ -1,11 +1,12 @@
 """Activation functions."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function inplace out"
 
 
-@pointwise("relu(Tensor self) -> Tensor", variants="function method inplace out", dtypes=REAL, inplace="function")
+@pointwise("relu(Tensor self) -> Tensor", variants="function method inplace out inplace_function", dtypes=REAL)
 def relu(self):
     """``max(self, 0)``."""
     return maximum(self, 0)
@@ -18,9 +19,8 @@ def _(grad, result):
 
 @pointwise(
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
-    variants="function inplace out",
+    variants="function inplace out inplace_function",
     dtypes=REAL,
-    inplace="function",
 )
 def threshold(self, threshold, value):
     """``self`` where it is above ``threshold``, else ``value``."""
@@ -80,7 +80,7 @@ def _(grad, self, alpha, scale, input_scale):
 
 
 @pointwise(
-    "celu(Tensor self, Scalar alpha=1.0) -> Tensor", variants="function inplace", dtypes=FLOATING, inplace="function"
+    "celu(Tensor self, Scalar alpha=1.0) -> Tensor", variants="function inplace inplace_function", dtypes=FLOATING
 )
 def celu(self, alpha):
     """``self`` where it is positive, else ``alpha * expm1(self / alpha)``."""
@@ -92,7 +92,7 @@ def _(grad, self, alpha):
     return {"self": where(self > 0, grad, grad * exp(self / alpha))}
 
 
-@pointwise("selu(Tensor self) -> Tensor", variants="function inplace", dtypes=FLOATING, inplace="function")
+@pointwise("selu(Tensor self) -> Tensor", variants="function inplace inplace_function", dtypes=FLOATING)
 def selu(self):
     """The scaled ELU whose constants keep mean 0 and variance 1 (G. Klambauer and others, 2017)."""
     return where(self > 0, self * 1.0507009873554805, expm1(self) * 1.7580993408473766)
@@ -291,7 +291,7 @@ def _(grad, self, lambd):
     return {"self": where((self >= -lambd) & (self <= lambd), 0, grad)}
 
 
-@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING)
+@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING, samples=[S(f(2, 3), f(1, 3))])
 def _prelu_kernel(self, weight):
     """``self`` where it is positive, else ``weight * self``."""
     return where(self > 0, self, weight * self)

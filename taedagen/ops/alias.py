@@ -5,6 +5,7 @@ from typing import Any
 from taedagen.opdef import *
 
 _EVERY = "function method inplace out"
+_ALL_FUNCTIONS = f"{_EVERY} inplace_function"
 _UNARY = "(Tensor self) -> Tensor"
 _BINARY = ".Tensor(Tensor self, Tensor other) -> Tensor"
 _PLAIN_BINARY = "(Tensor self, Tensor other) -> Tensor"
@@ -27,7 +28,7 @@ def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **opt
     code = f"lambda {names}: forward(({', '.join(positional)},), {{{', '.join(f'{k!r}: {k}' for k in keywords)}}})"
     function = eval(compile(code, __file__, "eval"), {"forward": forward})
     function.__doc__ = f"Another name of ``{target}``."
-    composite(name + signature, variants=variants, **options)(function)
+    composite(name + signature, variants=variants, domain=target, **options)(function)
 
 
 _alias("absolute", _UNARY, "abs")
@@ -35,7 +36,7 @@ for _name, _target in (
     ("negative", "neg"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"),
     ("arccosh", "acosh"), ("arcsinh", "asinh"), ("arctanh", "atanh"), ("fix", "trunc"),
 ):  # fmt: skip
-    _alias(_name, _UNARY, _target, inplace="function")
+    _alias(_name, _UNARY, _target, _ALL_FUNCTIONS)
 for _name, _target in (("multiply", "mul"), ("divide", "div"), ("true_divide", "div")):
     _alias(_name, _BINARY, _target, scalar="other", number="self", out_overload="out")
 for _name, _target in (
@@ -49,11 +50,12 @@ _alias(
     "div",
     scalar={"Scalar_mode": "other"},
     out_overload="out_mode",
+    samples="div.Tensor_mode",
 )
 _alias("arctan2", _PLAIN_BINARY, "atan2")
-_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp", inplace="function")
-_alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp",
-       inplace="function", out_overload="Tensor_out")  # fmt: skip
+_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp", _ALL_FUNCTIONS, samples="clamp")
+_alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp", _ALL_FUNCTIONS,
+       out_overload="Tensor_out", samples="clamp.Tensor")  # fmt: skip
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
@@ -74,5 +76,6 @@ for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
 _alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",
        scalar={"other_scalar": "other", "self_scalar": "self"})  # fmt: skip
 _alias("special_logit", "(Tensor self, float? eps=None) -> Tensor", "logit", "function out", module="special")
-_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special")
-_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special")
+_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special",
+       samples="polygamma")  # fmt: skip
+_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special", samples="logsumexp")

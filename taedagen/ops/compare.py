@@ -1,8 +1,10 @@
 """Comparisons, logic, bits, and choices between elements."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, b, f
 
 EVERY = "function method inplace out"
+ALL_FUNCTIONS = f"{EVERY} inplace_function"
 ORDERED = (*REAL, *BOOL)
 BITS = (*INTEGRAL, *BOOL)
 
@@ -155,16 +157,14 @@ def _(self):
 
 
 @pointwise("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL,
-           out_overload="Tensor_out")  # fmt: skip
+           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL, out_overload="Tensor_out")  # fmt: skip
 def bitwise_left_shift(self, other):
     """``self`` shifted left by ``other`` bits."""
     return self << other
 
 
 @pointwise("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL,
-           out_overload="Tensor_out")  # fmt: skip
+           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL, out_overload="Tensor_out")  # fmt: skip
 def bitwise_right_shift(self, other):
     """``self`` shifted right by ``other`` bits, the sign kept."""
     return self >> other
@@ -239,6 +239,8 @@ def _isclose(self, other, rtol, atol, equal_nan):
     variants="function out",
     masks=("condition",),
     scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")},
+    batch="elementwise mask_first",
+    samples=[S(b(2, 3), f(2, 3), f(2, 3)), S(b(3), f(2, 1), f()), S(b(0), f(1), f(0))],
     out_overload="self_out",
 )
 def where(condition, self, other):
@@ -253,11 +255,11 @@ def _(grad, condition):
 
 @pointwise(
     "clamp(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor",
-    variants=EVERY,
+    variants=ALL_FUNCTIONS,
     operands=("min", "max"),
     dtypes=REAL,
+    samples=[S(f(2, 3), -0.5, 0.5), S(f(2, 3), None, 0.5), S(f(2, 3), -0.5), S(f(2, 3)), S(f(2, 3), 1, -1)],
     node=1,
-    inplace="function",
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -291,11 +293,11 @@ def _(grad, self, min, max):
 
 @pointwise(
     "clamp.Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-    variants=EVERY,
+    variants=ALL_FUNCTIONS,
     out_overload="Tensor_out",
     dtypes=REAL,
+    samples=[S(f(2, 3), f(3), f(2, 1)), S(f(2, 3), f(3)), S(f(2, 3))],
     node=0,
-    inplace="function",
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -323,9 +325,7 @@ def clamp_gradient(grad, self, min, max, which):
     """The part of ``grad`` that goes to ``self`` (0), ``min`` (1) or ``max`` (2) of a clamp between tensors."""
 
 
-@pointwise(
-    "clamp_min(Tensor self, Scalar min) -> Tensor", variants=EVERY, operands=("min",), dtypes=REAL, inplace="function"
-)
+@pointwise("clamp_min(Tensor self, Scalar min) -> Tensor", variants=ALL_FUNCTIONS, operands=("min",), dtypes=REAL)
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -336,9 +336,7 @@ def _(grad, self, min):
     return {"self": where(self >= min, grad, 0)}
 
 
-@pointwise(
-    "clamp_max(Tensor self, Scalar max) -> Tensor", variants=EVERY, operands=("max",), dtypes=REAL, inplace="function"
-)
+@pointwise("clamp_max(Tensor self, Scalar max) -> Tensor", variants=ALL_FUNCTIONS, operands=("max",), dtypes=REAL)
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)
@@ -349,8 +347,8 @@ def _(grad, self, max):
     return {"self": where(self <= max, grad, 0)}
 
 
-@pointwise("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", variants=EVERY, dtypes=ORDERED,
-           out_overload="Tensor_out", inplace="function")  # fmt: skip
+@pointwise("clamp_min.Tensor(Tensor self, Tensor min) -> Tensor", variants=ALL_FUNCTIONS, dtypes=ORDERED,
+           out_overload="Tensor_out")  # fmt: skip
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -361,8 +359,8 @@ def _(grad, self, min):
     return {"self": where(self >= min, grad, 0), "min": where(self < min, grad, 0)}
 
 
-@pointwise("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", variants=EVERY, dtypes=ORDERED,
-           out_overload="Tensor_out", inplace="function")  # fmt: skip
+@pointwise("clamp_max.Tensor(Tensor self, Tensor max) -> Tensor", variants=ALL_FUNCTIONS, dtypes=ORDERED,
+           out_overload="Tensor_out")  # fmt: skip
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)

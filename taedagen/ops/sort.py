@@ -1,6 +1,7 @@
 """Order: sorting, selecting by rank, the most frequent value. NaN counts as the largest number."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Fill, S, f, i, v
 
 
 @kernel(
@@ -9,6 +10,8 @@ from taedagen.opdef import *
     shape="sort",
     files="sort",
     nondiff="indices",
+    batch="along",
+    samples=[S(f(3, 5), stable=True), S(i(3, 9), stable=True, dim=0, descending=True)],
     out_overload="values_stable",
 )
 def sort_stable(self, stable, dim, descending):
@@ -24,6 +27,7 @@ def _(grad, self, dim, indices):
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     variants="function method out",
     files="sort",
+    samples=[S(f(7)), S(f(3, 5)), S(f(0)), S(f())],
     out_overload="values",
 )
 def sort(self, dim, descending):
@@ -39,7 +43,9 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
     """Zeros of shape ``sizes`` with ``grad`` added where the elements were taken from."""
 
 
-@composite("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", variants="function method")
+@composite(
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", variants="function method", samples="sort"
+)
 def argsort(self, dim, descending):
     """The indices that sort ``self`` along ``dim``."""
     return op.sort(self, dim, descending)[1]
@@ -48,13 +54,14 @@ def argsort(self, dim, descending):
 @composite(
     "argsort.stable(Tensor self, *, bool stable, int dim=-1, bool descending=False) -> Tensor",
     variants="function method out",
+    samples=[S(i(3, 9), stable=True)],
 )
 def argsort_stable(self, stable, dim, descending):
     """The indices that sort ``self`` along ``dim``; equal elements keep their order if ``stable``."""
     return op.sort(self, stable=stable, dim=dim, descending=descending)[1]
 
 
-@composite("msort(Tensor self) -> Tensor", variants="function method out")
+@composite("msort(Tensor self) -> Tensor", variants="function method out", samples="sort")
 def msort(self):
     """``self`` sorted along its first dimension."""
     return op.sort(self, 0)[0]
@@ -66,6 +73,8 @@ def msort(self):
     shape="topk",
     files="sort",
     nondiff="indices",
+    batch="along",
+    samples=[S(Fill((7,), values=[3, 7, 1, 5, 2, 6, 4]), 3), S(f(3, 5), 2, 0), S(f(3, 5), 2, 1, False), S(f(3), 4)],
     out_overload="values",
 )
 def topk(self, k, dim, largest, sorted):
@@ -84,6 +93,8 @@ def _(grad, self, dim, indices):
     files="sort",
     own_out=True,
     nondiff="indices",
+    batch="along",
+    samples=[S(Fill((7,), values=[3, 7, 1, 5, 2, 6, 4]), 3), S(f(3, 5), 1, 0, True), S(f(3), 4)],
     out_overload="values",
 )
 def kthvalue(self, k, dim, keepdim):
@@ -101,6 +112,8 @@ def _(grad, self, dim, keepdim, indices):
     shape="select_along",
     files="sort",
     nondiff="indices",
+    batch="along",
+    samples=[S(f(3, 5), 0), S(f(3, 4), 1, True), S(f(), 0), S(f(3), 2)],
     out_overload="dim_values",
     node=1,
 )
@@ -119,6 +132,8 @@ def _(grad, self, dim, keepdim, indices):
     shape="select_along",
     files="sort",
     nondiff="indices",
+    batch="along",
+    samples="median.dim",
     out_overload="dim_values",
     node=1,
 )
@@ -131,7 +146,13 @@ def _(grad, self, dim, keepdim, indices):
     return {"self": op.value_selecting_reduction_backward(grad, dim, indices, self.sizes(), keepdim)}
 
 
-@composite("median(Tensor self) -> Tensor", variants="function method out", files="sort", node=0)
+@composite(
+    "median(Tensor self) -> Tensor",
+    variants="function method out",
+    files="sort",
+    samples=[S(f(7)), S(f(2, 3)), S(f(0))],
+    node=0,
+)
 def median(self):
     """The median of all elements (the lower one of two); NaN if there is one, or if there are no elements."""
 
@@ -141,7 +162,7 @@ def _(grad, self, result):
     return {"self": op.share_evenly(grad, self, result)}
 
 
-@composite("nanmedian(Tensor self) -> Tensor", variants="function method out", files="sort", node=0)
+@composite("nanmedian(Tensor self) -> Tensor", variants="function method out", files="sort", samples="median", node=0)
 def nanmedian(self):
     """The median of all elements that are not NaN."""
 
@@ -163,6 +184,8 @@ def share_evenly(grad, self, result):
     shape="select_along",
     files="sort",
     nondiff="indices",
+    batch="along",
+    samples="median.dim",
 )
 def mode(self, dim, keepdim):
     """The most frequent value along ``dim``, the smallest of several, and where it stood last."""
@@ -178,6 +201,7 @@ def _(grad, self, dim, keepdim, indices):
     variants="function method out",
     files="quantile",
     autocast="fp32",
+    samples=[S(f(5, 3), v([0.1, 0.5], "float64")), S(f(5, 3), v([0.3], "float64"), 0, True)],
 )
 def quantile(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantiles along ``dim``, or of all elements; NaN where there is one. Several ``q`` come first."""
@@ -193,11 +217,19 @@ def quantile_number(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantile along ``dim``, or of all elements."""
 
 
+quantile_number.samples([
+    S(f(6, 3), 0.3, 0, interpolation="linear"), S(f(6, 3), 0.3, 0, interpolation="lower"),
+    S(f(6, 3), 0.3, 0, interpolation="higher"), S(f(6, 3), 0.3, 0, interpolation="nearest"),
+    S(f(6, 3), 0.3, 0, interpolation="midpoint"), S(f(3), 1.5),
+])  # fmt: skip
+
+
 @composite(
     'nanquantile(Tensor self, Tensor q, int? dim=None, bool keepdim=False, *, str interpolation="linear") -> Tensor',
     variants="function method out",
     files="quantile",
     autocast="fp32",
+    samples="quantile",
 )
 def nanquantile(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantiles along ``dim`` of what is not NaN."""
@@ -209,6 +241,7 @@ def nanquantile(self, q, dim, keepdim, interpolation):
     variants="function method out",
     files="quantile",
     autocast="fp32",
+    samples="quantile.scalar",
 )
 def nanquantile_number(self, q, dim, keepdim, interpolation):
     """The ``q``-th quantile along ``dim`` of what is not NaN."""

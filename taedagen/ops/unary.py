@@ -1,21 +1,17 @@
 """Functions of one tensor."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
+ALL_FUNCTIONS = f"{EVERY} inplace_function"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
 
 INFINITY = float("inf")
 NAN = float("nan")
 
 
-@pointwise(
-    "exp(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("exp(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def exp(self):
     """``e ** self``."""
     return exp(self)
@@ -26,13 +22,7 @@ def _(grad, result):
     return {"self": grad * conj(result)}
 
 
-@pointwise(
-    "exp2(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("exp2(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def exp2(self):
     """``2 ** self``."""
     return exp2(self)
@@ -43,13 +33,7 @@ def _(grad, result):
     return {"self": grad * conj(result) * 0.6931471805599453}
 
 
-@pointwise(
-    "expm1(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("expm1(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def expm1(self):
     """``e ** self - 1``, exact near zero."""
     return expm1(self)
@@ -62,10 +46,10 @@ def _(grad, result):
 
 @pointwise(
     "log(Tensor self) -> Tensor",
-    variants=EVERY,
+    variants=ALL_FUNCTIONS,
     promote="int_to_float",
     dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
+    domain=(0.1, 3.0),
 )
 def log(self):
     """The natural logarithm."""
@@ -77,13 +61,8 @@ def _(grad, self):
     return {"self": grad / conj(self)}
 
 
-@pointwise(
-    "log2(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("log2(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def log2(self):
     """The logarithm to base 2."""
     return log2(self)
@@ -94,13 +73,8 @@ def _(grad, self):
     return {"self": grad / conj(self * 0.6931471805599453)}
 
 
-@pointwise(
-    "log10(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("log10(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def log10(self):
     """The logarithm to base 10."""
     return log10(self)
@@ -111,13 +85,8 @@ def _(grad, self):
     return {"self": grad / conj(self * 2.302585092994046)}
 
 
-@pointwise(
-    "log1p(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("log1p(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.5, 3.0))  # fmt: skip
 def log1p(self):
     """``log(1 + self)``, exact near zero."""
     return log1p(self)
@@ -128,13 +97,8 @@ def _(grad, self):
     return {"self": grad / conj(self + 1)}
 
 
-@pointwise(
-    "sqrt(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("sqrt(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def sqrt(self):
     """The square root; NaN for negative numbers."""
     return sqrt(self)
@@ -145,13 +109,8 @@ def _(grad, result):
     return {"self": grad / conj(2 * result)}
 
 
-@pointwise(
-    "rsqrt(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("rsqrt(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def rsqrt(self):
     """``1 / sqrt(self)``."""
     return 1 / sqrt(self)
@@ -163,11 +122,7 @@ def _(grad, result):
 
 
 @pointwise(
-    "reciprocal(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
+    "reciprocal(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX
 )
 def reciprocal(self):
     """``1 / self``."""
@@ -179,13 +134,7 @@ def _(grad, result):
     return {"self": -grad * conj(result * result)}
 
 
-@pointwise(
-    "sin(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("sin(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sin(self):
     """The sine of an angle in radians."""
     return sin(self)
@@ -196,13 +145,7 @@ def _(grad, self):
     return {"self": grad * conj(cos(self))}
 
 
-@pointwise(
-    "cos(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("cos(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def cos(self):
     """The cosine of an angle in radians."""
     return cos(self)
@@ -213,13 +156,8 @@ def _(grad, self):
     return {"self": grad * -conj(sin(self))}
 
 
-@pointwise(
-    "tan(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("tan(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-1.2, 1.2))  # fmt: skip
 def tan(self):
     """The tangent of an angle in radians."""
     return tan(self)
@@ -230,13 +168,8 @@ def _(grad, result):
     return {"self": grad * conj(1 + result * result)}
 
 
-@pointwise(
-    "asin(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("asin(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def asin(self):
     """The angle in radians whose sine is ``self``; NaN outside -1 to 1."""
     return asin(self)
@@ -247,13 +180,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(1 - self * self))}
 
 
-@pointwise(
-    "acos(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("acos(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def acos(self):
     """The angle in radians whose cosine is ``self``; NaN outside -1 to 1."""
     return acos(self)
@@ -264,13 +192,7 @@ def _(grad, self):
     return {"self": grad * -conj(rsqrt(1 - self * self))}
 
 
-@pointwise(
-    "atan(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("atan(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def atan(self):
     """The angle in radians whose tangent is ``self``."""
     return atan(self)
@@ -281,13 +203,7 @@ def _(grad, self):
     return {"self": grad / conj(1 + self * self)}
 
 
-@pointwise(
-    "sinh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("sinh(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sinh(self):
     """The hyperbolic sine."""
     return sinh(self)
@@ -298,13 +214,7 @@ def _(grad, self):
     return {"self": grad * conj(cosh(self))}
 
 
-@pointwise(
-    "cosh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("cosh(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def cosh(self):
     """The hyperbolic cosine."""
     return cosh(self)
@@ -315,13 +225,7 @@ def _(grad, self):
     return {"self": grad * conj(sinh(self))}
 
 
-@pointwise(
-    "tanh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("tanh(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def tanh(self):
     """The hyperbolic tangent."""
     return tanh(self)
@@ -348,13 +252,7 @@ def _(grad, grad_output, output):
     return {"grad_output": grad * (1 - output * output), "output": conj(grad) * grad_output * conj(-2 * output)}
 
 
-@pointwise(
-    "asinh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("asinh(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def asinh(self):
     """The inverse of ``sinh``."""
     return asinh(self)
@@ -365,13 +263,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self * self + 1))}
 
 
-@pointwise(
-    "acosh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("acosh(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(1.1, 3.0))  # fmt: skip
 def acosh(self):
     """The inverse of ``cosh``; NaN below 1."""
     return acosh(self)
@@ -382,13 +275,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self - 1) * rsqrt(self + 1))}
 
 
-@pointwise(
-    "atanh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("atanh(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def atanh(self):
     """The inverse of ``tanh``; NaN outside -1 to 1."""
     return atanh(self)
@@ -400,11 +288,7 @@ def _(grad, self):
 
 
 @pointwise(
-    "sigmoid(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
+    "sigmoid(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX
 )
 def sigmoid(self):
     """The logistic function ``1 / (1 + exp(-self))``."""
@@ -435,13 +319,13 @@ def _(grad, grad_output, output):
     }
 
 
-@composite("square(Tensor self) -> Tensor", variants=EVERY, inplace="function")
+@composite("square(Tensor self) -> Tensor", variants=ALL_FUNCTIONS)
 def square(self):
     """``self ** 2``."""
     return op.pow(self, 2)
 
 
-@pointwise("erf(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function")
+@pointwise("erf(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING)
 def erf(self):
     """The error function."""
     return erf(self)
@@ -452,7 +336,7 @@ def _(grad, self):
     return {"self": grad * 1.1283791670955126 * exp(-self * self)}
 
 
-@pointwise("erfc(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function")
+@pointwise("erfc(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING)
 def erfc(self):
     """``1 - erf(self)``, exact for large arguments."""
     return erfc(self)
@@ -463,7 +347,7 @@ def _(grad, self):
     return {"self": grad * -1.1283791670955126 * exp(-self * self)}
 
 
-@pointwise("erfinv(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("erfinv(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(-0.9, 0.9))
 def erfinv(self):
     """The inverse of ``erf``; NaN outside -1 to 1."""
     return erfinv(self)
@@ -474,7 +358,7 @@ def _(grad, result):
     return {"self": grad * 0.886226925452758 * exp(result * result)}
 
 
-@pointwise("lgamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("lgamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(0.5, 4.0))
 def lgamma(self):
     """The logarithm of the size of the gamma function."""
     return lgamma(self)
@@ -485,7 +369,7 @@ def _(grad, self):
     return {"self": grad * digamma(self)}
 
 
-@pointwise("digamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("digamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(0.5, 4.0))
 def digamma(self):
     """The derivative of ``lgamma``."""
     return digamma(self)
@@ -496,7 +380,7 @@ def _(grad, self):
     return {"self": grad * op.polygamma(1, self)}
 
 
-@pointwise("i0(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function")
+@pointwise("i0(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING)
 def i0(self):
     """The modified Bessel function of the first kind, of order 0."""
     return i0(self)
@@ -507,13 +391,7 @@ def _(grad, self):
     return {"self": grad * op.special_i1(self)}
 
 
-@pointwise(
-    "sinc(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-    inplace="function",
-)
+@pointwise("sinc(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sinc(self):
     """``sin(pi self) / (pi self)``, 1 at zero."""
     return where(self == 0, 1, sin(self * 3.141592653589793) / (self * 3.141592653589793))
@@ -524,9 +402,7 @@ def _(grad, self, result):
     return {"self": grad * conj(where(self == 0, 0, (cos(self * 3.141592653589793) - result) / self))}
 
 
-@pointwise(
-    "deg2rad(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function"
-)
+@pointwise("deg2rad(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING)
 def deg2rad(self):
     """Degrees to radians."""
     return self * 0.017453292519943295
@@ -537,9 +413,7 @@ def _(grad):
     return {"self": grad * 0.017453292519943295}
 
 
-@pointwise(
-    "rad2deg(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, inplace="function"
-)
+@pointwise("rad2deg(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING)
 def rad2deg(self):
     """Radians to degrees."""
     return self * 57.29577951308232
@@ -550,7 +424,7 @@ def _(grad):
     return {"self": grad * 57.29577951308232}
 
 
-@pointwise("floor(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
+@pointwise("floor(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
 def floor(self):
     """The largest whole number that is not above."""
     return floor(self)
@@ -566,7 +440,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("ceil(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
+@pointwise("ceil(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
 def ceil(self):
     """The smallest whole number that is not below."""
     return ceil(self)
@@ -582,7 +456,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("trunc(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
+@pointwise("trunc(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
 def trunc(self):
     """The whole part, towards zero."""
     return trunc(self)
@@ -598,7 +472,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("frac(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
+@pointwise("frac(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
 def frac(self):
     """What ``trunc`` takes off."""
     return self - trunc(self)
@@ -609,7 +483,7 @@ def _(grad):
     return {"self": grad}
 
 
-@pointwise("round(Tensor self) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function")
+@pointwise("round(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
 def round(self):
     """The nearest whole number, halves to the even one."""
     return round(self)
@@ -625,9 +499,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise(
-    "round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING, inplace="function"
-)
+@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING,
+           samples=[S(f(2, 3), decimals=0), S(f(2, 3), decimals=1), S(f(2, 3), decimals=-1)])  # fmt: skip
 def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
@@ -639,7 +512,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("neg(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC, inplace="function")
+@pointwise("neg(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=NUMERIC)
 def neg(self):
     """``-self``."""
     return -self
@@ -650,7 +523,7 @@ def _(grad):
     return {"self": -grad}
 
 
-@pointwise("abs(Tensor self) -> Tensor", variants=EVERY, dtypes=NUMERIC, dtype_out="real", inplace="function")
+@pointwise("abs(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=NUMERIC, dtype_out="real")
 def abs(self):
     """The size; real for a complex tensor."""
     return abs(self)
@@ -713,13 +586,8 @@ def sgn_backward(grad, self, result):
     """The gradient of ``sgn``: of a complex number only the angle changes it."""
 
 
-@pointwise(
-    "logit(Tensor self, float? eps=None) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-    inplace="function",
-)
+@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING,
+           domain=(0.1, 0.9))  # fmt: skip
 def logit(self, eps):
     """``log(self / (1 - self))``; ``eps`` first limits ``self`` to the range from ``eps`` to ``1 - eps``."""
     x = self if eps is None else minimum(maximum(self, eps), 1 - eps)
@@ -731,12 +599,8 @@ def _(grad, self, eps):
     return {"self": op.logit_backward(grad, self, eps)}
 
 
-@pointwise(
-    "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
-    module="nn",
-    dtypes=FLOATING,
-    outs="grad_input",
-)
+@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", module="nn", dtypes=FLOATING,
+           domain=(0.1, 0.9), outs="grad_input")  # fmt: skip
 def logit_backward(grad_output, self, eps):
     """The gradient of ``logit``: nothing outside its limits, NaN outside 0 to 1 without any."""
     slope = grad_output / (self * (1 - self))
@@ -753,9 +617,8 @@ def _(grad, grad_output, self, eps):
 
 @composite(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
-    variants=EVERY,
+    variants=ALL_FUNCTIONS,
     files="unary",
-    inplace="function",
 )
 def nan_to_num(self, nan, posinf, neginf):
     """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range); in
@@ -833,7 +696,7 @@ def _(grad, self, result):
 
 
 @pointwise("special_ndtri(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
-           module="special")  # fmt: skip
+           module="special", domain=(0.1, 0.9))  # fmt: skip
 def special_ndtri(self):
     """The number below which a standard normal variable falls with probability ``self``."""
     return ndtri(self)
@@ -881,7 +744,7 @@ def _(grad, self):
 
 
 @pointwise("special_entr(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
-           module="special")  # fmt: skip
+           module="special", domain=(0.2, 2.0))  # fmt: skip
 def special_entr(self):
     """The entropy term ``-self * log(self)``: 0 at zero, minus infinity below."""
     return where(self > 0, -self * log(self), where(self == 0, 0, where(isnan(self), self, -INFINITY)))

@@ -14,7 +14,7 @@ from taeda._explain import UnknownName, describe
 from taeda.library import Library
 
 PACKAGE = Path(taeda.__file__).parents[1]
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 PLACE = re.compile(r"(\S+\.(?:py|cpp|h)):(\d+)$")
 
 

@@ -23,7 +23,7 @@ from taeda.distributed.algorithms.ddp_comm_hooks import default_hooks, post_loca
 from taeda.nn.parallel import DistributedDataParallel
 from taeda.utils.checkpoint import checkpoint
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 

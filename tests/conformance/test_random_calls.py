@@ -13,7 +13,7 @@ import pytest
 from random_calls import target_count
 
 BATCHES, CALLS = 10, 2000
-DRIVER = Path(__file__).with_name("random_calls.py")
+DRIVER = Path(__file__).parents[1] / "random_calls.py"
 
 
 def test_every_target_is_called() -> None:

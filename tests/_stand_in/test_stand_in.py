@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(folder: Path, *arguments: str, python: tuple[str, ...] = (), env: dict[str, str] | None = None):

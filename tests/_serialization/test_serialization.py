@@ -406,3 +406,16 @@ def test_rebuilders_that_programs_call():
         _utils._rebuild_tensor_v2(storage, 1, (2, 3), (3, 1), False, OrderedDict())
     with pytest.raises(AttributeError, match="_rebuild_nothing"):
         _ = _utils._rebuild_nothing
+
+
+def test_versions_compare():
+    from types import SimpleNamespace
+
+    newer = taeda.serialization.check_module_version_greater_or_equal
+    module = SimpleNamespace(__name__="module", __version__="1.10.2")
+    assert newer(module, (1, 2)) and newer(module, (1, 10, 2)) and not newer(module, (2,))
+    module.__version__ = "1.x"
+    with pytest.raises(RuntimeError, match="1.x"):
+        newer(module, (1, 2))
+    with pytest.warns(UserWarning, match="new enough"):
+        assert newer(module, (1, 2), error_if_malformed=False)

@@ -545,7 +545,7 @@ def test_a_shape_rule_may_come_before_its_op() -> None:
 
 
 def test_own_device_example() -> None:
-    path = Path(__file__).parents[1] / "examples" / "own_device.py"
+    path = Path(__file__).parents[2] / "examples" / "own_device.py"
     run = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, cwd=path.parents[1],
                          env={"PYTHONPATH": str(path.parents[1]), "PATH": "/usr/bin:/bin"})  # fmt: skip
     assert run.returncode == 0, run.stderr
@@ -568,7 +568,7 @@ TAEDA_LIBRARY(inc, m) {
 def test_load_library(tmp_path: Path) -> None:
     build = Path(taeda._C.__file__).resolve().parent
     compiler = shutil.which("g++")
-    folders = [Path(__file__).resolve().parents[1] / "include", build / "generated" / "include"]
+    folders = [Path(__file__).resolve().parents[2] / "include", build / "generated" / "include"]
     if compiler is None or not all(folder.exists() for folder in folders):
         pytest.skip("needs a C++ compiler and a build in place")
     (tmp_path / "inc.cpp").write_text(EXTENSION)
