@@ -10,6 +10,7 @@ from pathlib import Path
 from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
+from taedagen.emit.composite import emit_composite
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
 from taedagen.emit.files import write_files
@@ -25,7 +26,8 @@ from taedagen.opdef.declaration import Op
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
-    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_pointwise, emit_reduction],
+    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_composite, emit_pointwise,
+                emit_reduction],
     "bindings": [emit_bindings],
     "python": [emit_stubs, emit_docs, emit_table],
 }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from taedagen.emit.autograd import emit_autograd
+from taedagen.emit.composite import emit_composite
 from taedagen.emit.plan import Plan
 from taedagen.emit.sources import CALL, Definition, scan
 from taedagen.emit.structured import emit_structured
@@ -49,7 +50,8 @@ def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool =
     calls = by_hand.calls_of_core() & known
     while True:
         plan = Plan(registry, selects, autograd)
-        calls |= set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
+        made = {**emit_autograd(plan), **emit_structured(plan), **emit_composite(plan)}
+        calls |= set(CALL.findall("\n".join(made.values())))
         ops = [op for family in plan.families for op in family.ops if plan.has_body(op)]
         for op in ops:
             calls |= by_hand.calls([kernel.symbol for kernel in plan.backend_kernels(op)])

@@ -9,11 +9,9 @@ from difflib import get_close_matches
 
 from taedagen.emit import cpp
 from taedagen.emit.dispatch import prototypes
-from taedagen.emit.lowering import Lowering, Typed, argument_kind
 from taedagen.emit.plan import Family, Plan
 from taedagen.emit.table import ROOT
 from taedagen.opdef.declaration import Declaration, Op
-from taedagen.opdef.expr import arg, trace
 
 
 def emit_structured(plan: Plan) -> dict[str, str]:
@@ -124,7 +122,7 @@ def _body(plan: Plan, op: Op, space: str) -> list[str] | None:
     declared_inplace = op.variant == "inplace" and declaration.schema.name == op.schema.name
     if declaration.kind == "composite":
         if op.variant == "functional":
-            return None if declaration.options.get("files") else _traced(op)
+            return None
         return None if declared_inplace else _through_functional(op, "composite")
     if declaration.kind == "view":
         base = cpp.identifier(declaration.schema.arguments[0].name)
@@ -184,16 +182,6 @@ def _device_from(op: Op, target: str) -> list[str]:
     """The statement that takes ``device`` from what is written, unless another one is asked for."""
     asked = any(a.name == "device" and a.type.optional for a in op.inputs)
     return [f"if (!device) device = {target}.device();"] if asked else []
-
-
-def _traced(op: Op) -> list[str]:
-    result = trace(op.declaration.function, {a.name: arg(a.name) for a in op.schema.arguments})  # type: ignore[arg-type]
-    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
-    parts = list(result) if isinstance(result, tuple) else [result]
-    lowering = Lowering(op.declaration, known)
-    values = lowering.lower(parts)
-    text = values[0].text if len(values) == 1 else f"{{{', '.join(v.text for v in values)}}}"
-    return [*lowering.statements, f"return {text};"]
 
 
 def _through_functional(op: Op, space: str) -> list[str]:

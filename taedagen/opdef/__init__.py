@@ -18,6 +18,7 @@ from taedagen.opdef.declaration import (
     Declaration,
     Op,
     composite,
+    defined,
     kernel,
     pointwise,
     reduction,
@@ -26,9 +27,12 @@ from taedagen.opdef.declaration import (
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.expr import Expr, op, trace
 from taedagen.opdef.intrinsics import FUNCTIONS as _FUNCTIONS
+from taedagen.opdef.words import NAMES as _NAMES
+from taedagen.opdef.words import WORDS as _WORDS
 
 # Of the builtins among them, Python's own already call a symbol's operator.
-_VOCABULARY = {name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")}
+_VOCABULARY: dict[str, object] = {name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")}
+_VOCABULARY |= _WORDS | _NAMES
 globals().update(_VOCABULARY)
 
 
@@ -55,6 +59,6 @@ def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
 __all__ = [
     "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
     "Declaration", "DeclarationError", "Expr", "Op",
-    "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
+    "composite", "defined", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
     *_VOCABULARY,
 ]  # fmt: skip

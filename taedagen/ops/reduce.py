@@ -576,31 +576,31 @@ def var_backward(grad, self, dim, correction, keepdim):
 @composite("var(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
 def var(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``."""
-    return op.var(self, None, correction=where(unbiased, 1, 0))
+    return op.var(self, None, correction=1 if unbiased else 0)
 
 
 @composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
 def var(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``."""
-    return op.var(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.var(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @composite("std(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
 def std(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``."""
-    return op.std(self, None, correction=where(unbiased, 1, 0))
+    return op.std(self, None, correction=1 if unbiased else 0)
 
 
 @composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
 def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
-    return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.std(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @composite("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function")
 def var_mean(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``, and their mean."""
-    return op.var_mean(self, None, correction=where(unbiased, 1, 0))
+    return op.var_mean(self, None, correction=1 if unbiased else 0)
 
 
 @composite(
@@ -609,13 +609,13 @@ def var_mean(self, unbiased):
 )
 def var_mean(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``, and the mean."""
-    return op.var_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.var_mean(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function")
 def std_mean(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``, and their mean."""
-    return op.std_mean(self, None, correction=where(unbiased, 1, 0))
+    return op.std_mean(self, None, correction=1 if unbiased else 0)
 
 
 @composite(
@@ -624,7 +624,7 @@ def std_mean(self, unbiased):
 )
 def std_mean(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``, and the mean."""
-    return op.std_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.std_mean(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 # --- norms
