@@ -1,7 +1,7 @@
 // Lists of tensors beside a tensor of numbers, which stay tensors where a gradient is to flow to them.
 #include "shape/ops/foreach.h"
-#include "api/ops.h"
 #include "composite/number.h"
+#include "taeda/ops.h"
 
 namespace taeda::composite {
 
