@@ -8,7 +8,7 @@
 #include "autograd/numbers.h"
 #include "composite/fresh.h"
 #include "composite/records.h"
-#include "core/warn.h"
+#include "taeda/core/warn.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
 

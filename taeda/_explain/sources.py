@@ -60,7 +60,7 @@ def kernel_definition(symbol: str, entry: dict[str, Any]) -> Definition | None:
         return find(symbol, ["KeySet", *types], family, f"{'autograd' if layer != 'autocast' else 'autocast'}/ops")
     if entry["kind"] in ("pointwise", "reduction"):
         return find(symbol, types, (family, f"{family}_reduction"), "backend/cpu")
-    return find(symbol, types, family, "shape/ops")
+    return find(symbol, types, family, "composite/ops") or find(symbol, types, family, "shape/ops")
 
 
 def _read(definition: Definition) -> tuple[list[str], str]:

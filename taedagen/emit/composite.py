@@ -39,7 +39,7 @@ def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
         ]  # fmt: skip
     helpers = [f"namespace composite::{unit.space} {{", *unit.helpers, "}", ""] if unit.helpers else []
     lines = [
-        family.made, '#include "api/values.h"', '#include "composite/body.h"',
+        family.made, '#include "taeda/ops/defaults.h"', '#include "composite/body.h"',
         f'#include "shape/ops/{family.name}.h"', "", "namespace taeda {", *prototypes(plan, [*helpers, *functions]),
         "using namespace taeda::autograd;", "",
     ]  # fmt: skip

@@ -30,6 +30,7 @@ _WORDS = {
     "needs_autograd": "needs_autograd(tensor): whether it requires a gradient, or is a view of one that may",
     "has_values": "has_values(tensor): whether its elements can be read: not on meta, not fake",
     "unwritten": "unwritten(tensor): a fresh result, as if one call had made what was written into it",
+    "written": "written(tensor): tells what was saved of it that a kernel changed it",
     "copy_for": "copy_for(tensor, others, memory_format=contiguous_format): a copy that others may be written to",
     "no_grad": "with no_grad(): nothing in it is recorded",
     "unrecorded": "with unrecorded(): fills a tensor that nobody has seen: no graph and no version knows",

@@ -52,7 +52,9 @@ def _check_lengths(self, other):
 def _check_numbers(self, numbers):
     """Wants a number for each tensor of ``self``."""
     check(len(self) > 0, "the list must hold at least one tensor")
-    check(len(numbers) == len(self), f"there must be one number for each of the {len(self)} tensors; got {len(numbers)}")
+    check(
+        len(numbers) == len(self), f"there must be one number for each of the {len(self)} tensors; got {len(numbers)}"
+    )
 
 
 def _check_list(self):

@@ -6,10 +6,12 @@ from taedagen.opdef import *
 @composite(
     "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",
-    files="softmax",
 )
 def softmax(self, dim, dtype):
     """``exp(self)`` divided by its sum along ``dim``, of the same shape; computed in ``dtype`` if given."""
+    if dtype is not None and dtype != self.dtype:
+        return op._softmax(self.to(dtype), dim, False)
+    return op._softmax(self, dim, False)
 
 
 @composite("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
@@ -22,10 +24,12 @@ def _safe_softmax(self, dim, dtype):
 @composite(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",
-    files="softmax",
 )
 def log_softmax(self, dim, dtype):
     """The logarithm of ``softmax``, without overflow on the way; computed in ``dtype`` if given."""
+    if dtype is not None and dtype != self.dtype:
+        return op._log_softmax(self.to(dtype), dim, False)
+    return op._log_softmax(self, dim, False)
 
 
 @composite("special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", module="special")

@@ -74,9 +74,9 @@ class Expressions:
         value = self.value(node)
         if value.type == "bool":
             return value.text
-        if is_list(value.type):
-            return f"!{value.text}.empty()"
-        if value.type == "str":
+        if value.type == "bool?":
+            return f"{value.text}.value_or(false)"
+        if is_list(value.type) or value.type == "str":
             return f"!{value.text}.empty()"
         if value.type == "int":
             return f"({value.text} != 0)"

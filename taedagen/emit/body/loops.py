@@ -74,7 +74,7 @@ class Loops(Base):
         header = f"for (int64_t {name} = {start}{bound}; {name} {sign} {end if is_fixed else f'{name}_end'}; {turn}) {{"
         return self._around(header, [], {target.id: Value(name, "int")}, body)
 
-    def _named(self, value: Value) -> str:
+    def _named_list(self, value: Value) -> str:
         """A list that a loop indexes: a name for it, unless it has one."""
         if value.text.replace("_", "").replace(".sizes()", "").isalnum():
             return value.text
@@ -100,7 +100,7 @@ class Loops(Base):
     def _indexed(self, names: list[str], lists: list[ast.expr], number: str, body: Callable[[], list[str]]) -> list[str]:
         """All the lists at once, by a number."""
         values = [self.value(v) for v in lists]
-        texts = [self._named(v) for v in values]
+        texts = [self._named_list(v) for v in values]
         at = cpp.identifier(number) if number else "at" + str(len(self.loop_scopes) or "")
         end = f"std::ssize({texts[0]})"
         if len(texts) > 1:

@@ -15,6 +15,7 @@ from taedagen.emit.body.scopes import declared_at, targets
 from taedagen.emit.body.values import (
     PARAMETERS,
     Value,
+    annotated,
     fits,
     is_list,
     is_tuple,
@@ -140,6 +141,14 @@ class Body(Loops, Expressions):
             self._note(node, target.id, kind)
             return lines
         return self._store(node, target.id, self.value(node.value), target.id in declares)
+
+    def _on_annassign(self, node: ast.AnnAssign) -> list[str]:
+        if node.value is None or not isinstance(node.target, ast.Name):
+            raise self.fail(node, "a variable is declared with a value")
+        type_ = annotated(ast.unparse(node.annotation))
+        value = Value("{}", type_) if is_list(type_) else Value(self.as_type(node.value, type_), type_)
+        lines = self._store(node, node.target.id, value, False)
+        return [] if is_list(type_) else lines
 
     def _store(self, node: ast.AST, name: str, value: Value, declares: bool) -> list[str]:
         if value.type == "void":

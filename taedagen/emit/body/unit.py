@@ -12,7 +12,7 @@ from typing import Any
 from taedagen.emit import cpp
 from taedagen.emit.body.expressions import Expressions
 from taedagen.emit.body.statements import Body
-from taedagen.emit.body.values import Value, fits, local_type, of_schema, parameter_type, result_text
+from taedagen.emit.body.values import Value, annotated, fits, local_type, of_schema, parameter_type, result_text
 from taedagen.opdef.declaration import Op, relative
 from taedagen.opdef.errors import DeclarationError
 
@@ -106,9 +106,7 @@ def _as_parameter(value: Value, kind: str) -> str:
 def _parameter(parameter: inspect.Parameter, value: Value) -> str:
     """The type of a plain function's parameter: as annotated, else that of what it is called with."""
     if parameter.annotation is not inspect.Parameter.empty:
-        text = str(parameter.annotation).replace(" | None", "?")
-        text = {"list[int]": "int[]", "list[Tensor]": "Tensor[]", "list[float]": "float[]"}.get(text, text)
-        return "Tensor" if text == "Tensor?" else text
+        return annotated(str(parameter.annotation))
     return {"None": "Tensor", "[]": "int[]", "complex": "Scalar"}.get(value.type, value.type)
 
 

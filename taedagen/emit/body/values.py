@@ -54,6 +54,13 @@ def of_schema(type_: Type) -> str:
     return base + ("?" if type_.optional and not type_.is_tensor and base != "Generator" else "")
 
 
+def annotated(text: str) -> str:
+    """The type that an annotation says: ``list[int]``, ``Tensor | None``."""
+    text = {"list[int]": "int[]", "list[Tensor]": "Tensor[]", "list[float]": "float[]"}.get(text, text)
+    text = text.replace(" | None", "?")
+    return "Tensor" if text == "Tensor?" else text
+
+
 def element(type_: str) -> str:
     return type_.removesuffix("[]")
 
@@ -143,13 +150,14 @@ def convert(value: Value, wanted: str, type_: Type | None = None) -> str:
     if have == inner:
         return text
     if inner == "Scalar":
-        return f"Scalar({text})"
+        return f"Scalar({unwrapped(text)})"
     if inner == "float":
         return f"{text}.as_double()" if have == "Scalar" else _as_double(text)
     if inner == "int" and have == "bool":
         return f"int64_t{{{text}}}"
     if inner == "Tensor":
-        return f"number_tensor({text if have == 'Scalar' else f'Scalar({text})'})"
+        number = text if have == "Scalar" else f"Scalar({unwrapped(text)})"
+        return f"number_tensor({number})"
     return text
 
 

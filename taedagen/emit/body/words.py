@@ -76,6 +76,7 @@ WORDS: dict[str, Spelling] = {
     "suggested_format": _s("shape::suggested_format({0})", "MemoryFormat", "Tensor"),
     "needs_autograd": _s("{0}->needs_autograd()", "bool", "Tensor"),
     "has_values": _s("composite::has_values({0})", "bool", "Tensor"),
+    "written": _s("{0}->bump_version()", "void", "Tensor"),
     "unwritten": _s("composite::unwritten({0})", "Tensor", "Tensor"),
 }
 OWNED = ("broadcast_shapes", "infer_size")  # whose lists are nobody else's memory

@@ -8,9 +8,6 @@
 #include "shape/spec.h"
 
 namespace taeda {
-namespace ops {
-TAEDA_API Tensor twice(const Tensor& self);
-}  // namespace ops
 using namespace taeda::autograd;
 
 // tests/taedagen/tiny/first.py:17
@@ -31,11 +28,6 @@ Tensor meta::stretch(const Tensor& self, double by, std::optional<int64_t> power
   auto specs = shape::triangle(self, by, power);
   Tensor out0 = shape::make(specs, Device{DeviceType::Meta});
   return out0;
-}
-
-// tests/taedagen/tiny/first.py:32
-Tensor composite::four_times(const Tensor& self) {
-  return ops::twice(ops::twice(self));
 }
 
 }  // namespace taeda
