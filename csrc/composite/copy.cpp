@@ -1,11 +1,7 @@
 // Conversions that may give the tensor itself back.
 #include "shape/ops/copy.h"
 #include "shape/view_rules.h"
-#include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"
-#include "taeda/ops/create.h"
-#include "taeda/ops/view.h"
-#include "taeda/ops/view_gradients.h"
 
 namespace taeda::composite {
 

@@ -2,8 +2,6 @@
 #include "shape/ops/reshape.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
-#include "taeda/core/warn.h"
-#include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/reshape.h"
 #include "taeda/ops/view.h"

@@ -1,6 +1,5 @@
 // Scattering into copies, and the gradients of scattering.
 #include "shape/ops/scatter.h"
-#include "composite/fresh.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
@@ -10,53 +9,6 @@
 #include "taeda/ops/view.h"
 
 namespace taeda::composite {
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_(result, dim, index, src);
-  return unwritten(result);
-}
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  Tensor result = copy_for(self, {&index});
-  ops::scatter_(result, dim, index, value);
-  return unwritten(result);
-}
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_(result, dim, index, src, reduce);
-  return result->needs_autograd() ? result : unwritten(result);
-}
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
-  Tensor result = copy_for(self, {&index});
-  ops::scatter_(result, dim, index, value, reduce);
-  return result->needs_autograd() ? result : unwritten(result);
-}
-
-Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_add_(result, dim, index, src);
-  return unwritten(result);
-}
-
-Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
-                      bool include_self) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_reduce_(result, dim, index, src, reduce, include_self);
-  return result->needs_autograd() ? result : unwritten(result);
-}
-
-Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
-  Tensor window = ops::gather(grad, dim, index);
-  if (std::ranges::equal(window.sizes(), sizes)) return window;
-  Tensor result = ops::new_zeros(grad, sizes);
-  Tensor part = result;
-  for (int64_t d = 0; d < part.dim(); ++d) part = ops::slice(part, d, 0, window.sizes()[d]);
-  ops::copy_(part, window);
-  return result;
-}
 
 namespace {
 

@@ -26,8 +26,15 @@ from taedagen.opdef.declaration import Op
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
-    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_composite, emit_pointwise,
-                emit_reduction],
+    "library": [
+        emit_dispatch,
+        emit_autograd,
+        emit_autocast,
+        emit_structured,
+        emit_composite,
+        emit_pointwise,
+        emit_reduction,
+    ],
     "bindings": [emit_bindings],
     "python": [emit_stubs, emit_docs, emit_table],
 }

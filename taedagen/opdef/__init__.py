@@ -31,7 +31,9 @@ from taedagen.opdef.words import NAMES as _NAMES
 from taedagen.opdef.words import WORDS as _WORDS
 
 # Of the builtins among them, Python's own already call a symbol's operator.
-_VOCABULARY: dict[str, object] = {name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")}
+_VOCABULARY: dict[str, object] = {
+    name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")
+}
 _VOCABULARY |= _WORDS | _NAMES
 globals().update(_VOCABULARY)
 

@@ -54,7 +54,11 @@ for _name, _target in (
     _alias(f"special_{_name}", _UNARY, _target, "function out", module="special")
 
 
-@composite("special_round(Tensor self, *, int decimals=0) -> Tensor", variants="function out", module="special")
+@composite(
+    "special_round(Tensor self, *, int decimals=0) -> Tensor",
+    variants="function out",
+    module="special",
+)
 def special_round(self, decimals):
     """Another name of ``round``."""
     return op.round(self) if decimals == 0 else op.round(self, decimals=decimals)
@@ -64,6 +68,18 @@ for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
     _alias(f"special_{_name}", _PLAIN_BINARY, _target, "function out", module="special")
 _alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",
        scalar={"other_scalar": "other", "self_scalar": "self"})  # fmt: skip
-_alias("special_logit", "(Tensor self, float? eps=None) -> Tensor", "logit", "function out", module="special")
-_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special")
+_alias(
+    "special_logit",
+    "(Tensor self, float? eps=None) -> Tensor",
+    "logit",
+    "function out",
+    module="special",
+)
+_alias(
+    "special_polygamma",
+    "(int n, Tensor self) -> Tensor",
+    "polygamma",
+    "function out",
+    module="special",
+)
 _alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special")

@@ -51,7 +51,12 @@ def _(grad, alpha):
     return {"self": -grad * conj(alpha), "other": grad}
 
 
-@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", number="self")
+@pointwise(
+    "mul.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    number="self",
+)
 def mul(self, other):
     """The product, element by element; for bool tensors the logical and."""
     return self * other
@@ -83,10 +88,16 @@ def _(grad, self, other):
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     variants=EVERY,
     scalar={"Scalar_mode": "other"},
-    files="binary",
 )
 def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
+    if rounding_mode is None:
+        return op.div(self, other)
+    check(
+        rounding_mode in ("trunc", "floor"),
+        f"rounding_mode must be None, 'trunc' or 'floor'; got {rounding_mode!r}",
+    )
+    return op._div_trunc(self, other) if rounding_mode == "trunc" else op.floor_divide(self, other)
 
 
 @pointwise(
@@ -133,7 +144,12 @@ def _(grad, self, other):
     return {"self": grad, "other": -grad * floor_divide(self, other)}
 
 
-@pointwise("fmod.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
+@pointwise(
+    "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    dtypes=REAL,
+)
 def fmod(self, other):
     """The remainder of the division rounded towards zero, with the dividend's sign, as C's ``fmod``."""
     return fmod(self, other)
@@ -191,9 +207,15 @@ def _(grad, grad_output, self, exponent):
     return {
         "grad_output": where(exponent == 0, 0, grad * slope),
         "self": where(
-            (exponent == 0) | (exponent == 1), 0, outer * conj(exponent * (exponent - 1) * self ** (exponent - 2))
+            (exponent == 0) | (exponent == 1),
+            0,
+            outer * conj(exponent * (exponent - 1) * self ** (exponent - 2)),
         ),
-        "exponent": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
+        "exponent": where(
+            self == 0,
+            0,
+            outer * conj(self ** (exponent - 1) * (1 + exponent * log(self))),
+        ),
     }
 
 
@@ -201,15 +223,27 @@ def _(grad, grad_output, self, exponent):
            scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
 def pow_backward_exponent(grad_output, self, exponent, result):
     """The gradient of a power for its exponent: nothing where the base is 0 and the exponent is not negative."""
-    return where((self == 0) & ((result == 0) | (exponent == 0)), 0, grad_output * conj(result * log(self)))
+    return where(
+        (self == 0) & ((result == 0) | (exponent == 0)),
+        0,
+        grad_output * conj(result * log(self)),
+    )
 
 
 @pow_backward_exponent.backward
 def _(grad, grad_output, self, exponent, result):
     outer = conj(grad) * grad_output
     return {
-        "grad_output": where((self == 0) & ((result == 0) | (exponent == 0)), 0, grad * (result * log(self))),
-        "self": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
+        "grad_output": where(
+            (self == 0) & ((result == 0) | (exponent == 0)),
+            0,
+            grad * (result * log(self)),
+        ),
+        "self": where(
+            self == 0,
+            0,
+            outer * conj(self ** (exponent - 1) * (1 + exponent * log(self))),
+        ),
         "exponent": where(self == 0, 0, outer * conj(result * log(self) * log(self))),
     }
 
@@ -226,7 +260,12 @@ def float_power_(self, exponent):
     """The same in place, for a tensor in double precision."""
 
 
-@pointwise("atan2(Tensor self, Tensor other) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise(
+    "atan2(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    promote="int_to_float",
+    dtypes=FLOATING,
+)
 def atan2(self, other):
     """The angle of the point ``(other, self)``, in radians from -pi to pi."""
     return atan2(self, other)
@@ -264,15 +303,26 @@ def copysign(self, other):
 
 @copysign.backward
 def _(grad, self, result):
-    return {"self": where(self == 0, 0, grad * result / self), "other": op.zeros_like(grad)}
+    return {
+        "self": where(self == 0, 0, grad * result / self),
+        "other": op.zeros_like(grad),
+    }
 
 
-@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
+@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY)
 def nextafter(self, other):
     """The number next to ``self`` on the way to ``other``, of those that their dtype holds."""
+    dtype = result_type(self, other)
+    if dtype == float16 or dtype == bfloat16:
+        return op._nextafter_half(self, other, 11 if dtype == float16 else 8)
+    return op._nextafter(self, other)
 
 
-@pointwise("_nextafter(Tensor self, Tensor other) -> Tensor", dtypes=("float32", "float64"), unbound=True)
+@pointwise(
+    "_nextafter(Tensor self, Tensor other) -> Tensor",
+    dtypes=("float32", "float64"),
+    unbound=True,
+)
 def _nextafter(self, other):
     """``nextafter`` of numbers that formulas compute in."""
     return nextafter(self, other)
@@ -283,7 +333,11 @@ def _(grad, self, other):
     return {"self": where(self == other, 0, grad), "other": 0 * grad}
 
 
-@pointwise("_nextafter_half(Tensor self, Tensor other, int digits) -> Tensor", dtypes=HALF, unbound=True)
+@pointwise(
+    "_nextafter_half(Tensor self, Tensor other, int digits) -> Tensor",
+    dtypes=HALF,
+    unbound=True,
+)
 def _nextafter_half(self, other, digits):
     """``nextafter`` among numbers of ``digits`` binary digits: 11 of float16, 8 of bfloat16."""
     return next_half(self, other, digits)
@@ -294,7 +348,11 @@ def _(grad, self, other):
     return {"self": where(self == other, 0, grad), "other": 0 * grad}
 
 
-@pointwise("maximum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+@pointwise(
+    "maximum(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    dtypes=(*REAL, *BOOL),
+)
 def maximum(self, other):
     """The larger of the two, NaN if either is; equal ones share the gradient."""
     return maximum(self, other)
@@ -306,7 +364,11 @@ def _(grad, self, other):
     return {"self": where(self < other, 0, half), "other": where(self > other, 0, half)}
 
 
-@pointwise("minimum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+@pointwise(
+    "minimum(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    dtypes=(*REAL, *BOOL),
+)
 def minimum(self, other):
     """The smaller of the two, NaN if either is; equal ones share the gradient."""
     return minimum(self, other)
@@ -318,7 +380,11 @@ def _(grad, self, other):
     return {"self": where(self > other, 0, half), "other": where(self < other, 0, half)}
 
 
-@pointwise("fmax(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+@pointwise(
+    "fmax(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    dtypes=(*REAL, *BOOL),
+)
 def fmax(self, other):
     """The larger of the two; a number is preferred to NaN."""
     return fmax(self, other)
@@ -330,7 +396,11 @@ def _(grad, self, other):
     return {"self": where(first, grad, 0), "other": where(first, 0, grad)}
 
 
-@pointwise("fmin(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
+@pointwise(
+    "fmin(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    dtypes=(*REAL, *BOOL),
+)
 def fmin(self, other):
     """The smaller of the two; a number is preferred to NaN."""
     return fmin(self, other)
@@ -342,7 +412,11 @@ def _(grad, self, other):
     return {"self": where(first, grad, 0), "other": where(first, 0, grad)}
 
 
-@pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
+@pointwise(
+    "logaddexp(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    dtypes=FLOATING,
+)
 def logaddexp(self, other):
     """``log(exp(self) + exp(other))`` without overflow on the way."""
     top = maximum(self, other)
@@ -363,14 +437,25 @@ def _(grad, self, other):
     ratio = exp(where(larger, other - self, self - other))
     most = 1 / (1 + ratio)
     rest = ratio * most
-    return {"self": grad * conj(where(larger, most, rest)), "other": grad * conj(where(larger, rest, most))}
+    return {
+        "self": grad * conj(where(larger, most, rest)),
+        "other": grad * conj(where(larger, rest, most)),
+    }
 
 
-@pointwise("logaddexp2(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
+@pointwise(
+    "logaddexp2(Tensor self, Tensor other) -> Tensor",
+    variants="function method out",
+    dtypes=FLOATING,
+)
 def logaddexp2(self, other):
     """``log2(2**self + 2**other)`` without overflow on the way."""
     top = maximum(self, other)
-    return where(isinf(self) & (self == other), self, top + log1p(exp2(-abs(self - other))) * 1.4426950408889634)
+    return where(
+        isinf(self) & (self == other),
+        self,
+        top + log1p(exp2(-abs(self - other))) * 1.4426950408889634,
+    )
 
 
 @logaddexp2.backward
@@ -378,7 +463,10 @@ def _(grad, self, other):
     ratio = exp2(-abs(self - other))
     most = 1 / (1 + ratio)
     rest = ratio * most
-    return {"self": grad * where(other <= self, most, rest), "other": grad * where(other <= self, rest, most)}
+    return {
+        "self": grad * where(other <= self, most, rest),
+        "other": grad * where(other <= self, rest, most),
+    }
 
 
 @pointwise(
@@ -395,7 +483,10 @@ def xlogy(self, other):
 
 @xlogy.backward
 def _(grad, self, other):
-    return {"self": where((self == 0) & (other <= 0), 0, grad * log(other)), "other": grad * self / other}
+    return {
+        "self": where((self == 0) & (other <= 0), 0, grad * log(other)),
+        "other": grad * self / other,
+    }
 
 
 @pointwise(
@@ -413,7 +504,10 @@ def special_xlog1py(self, other):
 
 @special_xlog1py.backward
 def _(grad, self, other):
-    return {"self": where((self == 0) & (other <= -1), 0, grad * log1p(other)), "other": grad * self / (other + 1)}
+    return {
+        "self": where((self == 0) & (other <= -1), 0, grad * log1p(other)),
+        "other": grad * self / (other + 1),
+    }
 
 
 @pointwise(
@@ -454,7 +548,11 @@ def _(grad, n, self):
     return {"self": grad * op.polygamma(n + 1, self)}
 
 
-@composite("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", variants="method", files="binary")
+@composite(
+    "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
+    variants="method",
+    files="binary",
+)
 def polygamma_(self, n):
     """``polygamma`` in place."""
 
@@ -487,18 +585,35 @@ def _(grad, self, other):
     }
 
 
-@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
+@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY)
 def ldexp(self, other):
     """``self * 2**other``; integers for ``other`` leave a floating ``self`` its dtype."""
+    if not self.is_floating_point() or not is_integral(other.dtype):
+        return self * op.exp2(other)
+    # Two factors in double precision, as one power may be out of range where the product is not.
+    exponent = other.to(float64)
+    first = exponent.clamp(-1022, 1023)
+    rest = (exponent - first).clamp(-1074, 1023)
+    return (self.to(float64) * op.exp2(first) * op.exp2(rest)).to(self.dtype)
 
 
-@pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
+@pointwise(
+    "gcd(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    dtypes=INTEGRAL,
+    not_differentiable=True,
+)
 def gcd(self, other):
     """The greatest common divisor, never negative."""
     return gcd(self, other)
 
 
-@pointwise("lcm(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
+@pointwise(
+    "lcm(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    dtypes=INTEGRAL,
+    not_differentiable=True,
+)
 def lcm(self, other):
     """The least common multiple, never negative."""
     divisor = gcd(self, other)
@@ -535,7 +650,11 @@ def lerp(self, end, weight):
 
 @lerp.backward
 def _(grad, self, end, weight):
-    return {"self": grad * conj(1 - weight), "end": grad * conj(weight), "weight": grad * conj(end - self)}
+    return {
+        "self": grad * conj(1 - weight),
+        "end": grad * conj(weight),
+        "weight": grad * conj(end - self),
+    }
 
 
 @pointwise(
@@ -550,7 +669,11 @@ def addcmul(self, tensor1, tensor2, value):
 @addcmul.backward
 def _(grad, tensor1, tensor2, value):
     scaled = grad * conj(value)
-    return {"self": grad, "tensor1": scaled * conj(tensor2), "tensor2": scaled * conj(tensor1)}
+    return {
+        "self": grad,
+        "tensor1": scaled * conj(tensor2),
+        "tensor2": scaled * conj(tensor1),
+    }
 
 
 @pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY,
@@ -569,7 +692,12 @@ def _(grad, tensor1, tensor2, value):
     }
 
 
-@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same")
+@pointwise(
+    "heaviside(Tensor self, Tensor values) -> Tensor",
+    variants=EVERY,
+    dtypes=(*REAL, *BOOL),
+    promote="same",
+)
 def heaviside(self, values):
     """0 below zero, 1 above, ``values`` at zero; NaN gives 0."""
     return where(self == 0, values, where(self > 0, 1, 0))

@@ -3,7 +3,12 @@
 from taedagen.opdef import *
 
 
-@pointwise("_conj_physical(Tensor self) -> Tensor", variants="function out", dtypes=COMPLEX, unbound=True)
+@pointwise(
+    "_conj_physical(Tensor self) -> Tensor",
+    variants="function out",
+    dtypes=COMPLEX,
+    unbound=True,
+)
 def _conj_physical(self):
     """The complex conjugates."""
     return conj(self)
@@ -80,7 +85,10 @@ def real_(self):
 @composite("imag(Tensor(a) self) -> Tensor(a)")
 def imag_(self):
     """A view of the imaginary parts; RuntimeError for a real tensor."""
-    check(self.is_complex(), f"only complex tensors have imaginary parts; got {self.dtype}")
+    check(
+        self.is_complex(),
+        f"only complex tensors have imaginary parts; got {self.dtype}",
+    )
     if self.is_conj():
         return op._neg_view(op.view_as_real(op._conj(self))).select(-1, 1)
     return op.view_as_real(self).select(-1, 1)
@@ -102,7 +110,11 @@ def _(grad):
     return {"real": op.real(grad), "imag": op.imag(grad)}
 
 
-@composite("polar(Tensor abs, Tensor angle) -> Tensor", variants="function out", autocast="fp32")
+@composite(
+    "polar(Tensor abs, Tensor angle) -> Tensor",
+    variants="function out",
+    autocast="fp32",
+)
 def polar(abs, angle):
     """The complex numbers with these lengths and angles in radians; both float32 or both float64."""
     return op.complex(op.mul(abs, op.cos(angle)), op.mul(abs, op.sin(angle)))

@@ -18,9 +18,30 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 
 @convolution.backward
-def _(grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, needs):
+def _(
+    grad,
+    input,
+    weight,
+    stride,
+    padding,
+    dilation,
+    transposed,
+    output_padding,
+    groups,
+    needs,
+):
     g = op.convolution_backward(
-        grad, input, weight, None, stride, padding, dilation, transposed, output_padding, groups, needs
+        grad,
+        input,
+        weight,
+        None,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+        needs,
     )
     return {"input": g[0], "weight": g[1], "bias": g[2]}
 
@@ -33,7 +54,17 @@ def _(grad, input, weight, stride, padding, dilation, transposed, output_padding
 def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, benchmark,
                  deterministic, cudnn_enabled, allow_tf32):  # fmt: skip
     """``convolution``; how a GPU is to do it is for the CPU nothing to ask."""
-    return op.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+    return op.convolution(
+        input,
+        weight,
+        bias,
+        stride,
+        padding,
+        dilation,
+        transposed,
+        output_padding,
+        groups,
+    )
 
 
 @composite(
@@ -76,99 +107,188 @@ def convolution_weight_grad_backward(grad, features, input, stride, padding, dil
     """The gradients of ``convolution_weight_grad``: two convolutions with ``grad`` in the weight's place."""
 
 
+def _check_rank(input, weight, rank):
+    """Wants an input of ``rank`` spatial dimensions, with a batch or not, and a weight for it."""
+    check(
+        input.dim() == rank + 1 or input.dim() == rank + 2,
+        f"input must have a channel and {rank} spatial dimensions, with a batch before them or not; got shape "
+        f"{input.shape}",
+    )
+    check(
+        weight.dim() == rank + 2,
+        f"weight must have {rank + 2} dimensions; got shape {weight.shape}",
+    )
+
+
+def _convolved(input, weight, bias, stride, padding, dilation, groups, rank):
+    """A convolution, to which a batch is added where there is none."""
+    _check_rank(input, weight, rank)
+    if input.dim() == rank + 2:
+        return op.convolution(input, weight, bias, stride, padding, dilation, False, [0], groups)
+    one = input.unsqueeze(0)
+    return op.convolution(one, weight, bias, stride, padding, dilation, False, [0], groups).squeeze(0)
+
+
+def _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, rank):
+    """A transposed convolution, likewise."""
+    _check_rank(input, weight, rank)
+    if input.dim() == rank + 2:
+        return op.convolution(input, weight, bias, stride, padding, dilation, True, output_padding, groups)
+    one = input.unsqueeze(0)
+    return op.convolution(one, weight, bias, stride, padding, dilation, True, output_padding, groups).squeeze(0)
+
+
+def _padded_same(input, weight, bias, stride, dilation, groups, rank):
+    """A convolution whose result has the input's sizes. It may need one more element after than before: padding both
+    sides by the larger half makes one position too many at the start of that dimension."""
+    for s in stride:
+        check(s == 1, f"padding='same' is for stride 1; got stride {stride}")
+    reach = [dilation[0 if len(dilation) == 1 else i] * (weight.size(i + 2) - 1) for i in range(rank)]
+    result = _convolved(
+        input,
+        weight,
+        bias,
+        stride,
+        [(n + 1) // 2 for n in reach],
+        dilation,
+        groups,
+        rank,
+    )
+    memory_format = suggested_format(result)
+    for d in range(-rank, 0):
+        result = result.slice(d, result.size(d) - input.size(d))
+    if result.is_contiguous(memory_format=memory_format):
+        return result
+    return result.clone(memory_format=memory_format if input.dim() == rank + 2 else contiguous_format)
+
+
+def _with_named_padding(input, weight, bias, stride, padding, dilation, groups, rank):
+    """A convolution with ``padding`` 'same' or 'valid'."""
+    check(
+        padding in ("same", "valid"),
+        f"padding must be 'same', 'valid' or numbers; got {padding!r}",
+    )
+    check(
+        weight.dim() == rank + 2,
+        f"weight must have {rank + 2} dimensions; got shape {weight.shape}",
+    )
+    if padding == "same":
+        return _padded_same(input, weight, bias, stride, dilation, groups, rank)
+    return _convolved(input, weight, bias, stride, [0], dilation, groups, rank)
+
+
 @composite(
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, L) with ``weight`` (C_out, C / groups, K)."""
+    return _convolved(input, weight, bias, stride, padding, dilation, groups, 1)
 
 
 @composite(
     'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", '
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
+    return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 1)
 
 
 @composite(
     "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, H, W) with ``weight`` (C_out, C / groups, K, K)."""
+    return _convolved(input, weight, bias, stride, padding, dilation, groups, 2)
 
 
 @composite(
     'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", '
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
+    return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 2)
 
 
 @composite(
     "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, D, H, W) with ``weight`` (C_out, C / groups, K, K, K)."""
+    return _convolved(input, weight, bias, stride, padding, dilation, groups, 3)
 
 
 @composite(
     'conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", '
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
+    return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 3)
 
 
 @composite(
     "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
     "SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv1d`` as an operation: ``weight`` is (C, C_out / groups, K)."""
+    return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 1)
 
 
 @composite(
     "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv2d`` as an operation: ``weight`` is (C, C_out / groups, K, K)."""
+    return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 2)
 
 
 @composite(
     "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv3d`` as an operation: ``weight`` is (C, C_out / groups, K, K, K)."""
+    return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 3)
 
 
-@composite("conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor", files="conv", autocast="lower")
+@composite(
+    "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
+    autocast="lower",
+)
 def conv_tbc(self, weight, bias, pad):
     """``conv1d`` with time first: ``self`` (T, N, C), ``weight`` (K, C, C_out), ``bias`` (C_out,)."""
+    check(
+        self.dim() == 3 and weight.dim() == 3,
+        f"input must be (T, N, C) and weight (K, C, C_out); got shapes {self.shape} and {weight.shape}",
+    )
+    moved = op.convolution(
+        self.permute([1, 2, 0]),
+        weight.permute([2, 1, 0]),
+        bias,
+        [1],
+        [pad],
+        [1],
+        False,
+        [0],
+        1,
+    )
+    return moved.permute([2, 0, 1]).contiguous()
 
 
 @kernel(
@@ -191,11 +311,15 @@ def _(grad, self, kernel_size, dilation, padding, stride):
     "im2col_backward(Tensor grad, SymInt[] input_sizes, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] "
     "stride) "
     "-> Tensor",
-    files="conv",
     unbound=True,
 )
 def im2col_backward(grad, input_sizes, kernel_size, dilation, padding, stride):
     """``col2im`` onto an image of ``input_sizes``."""
+    check(
+        len(input_sizes) >= 2,
+        f"the input must have at least 2 dimensions; got {input_sizes}",
+    )
+    return op.col2im(grad, input_sizes[-2:], kernel_size, dilation, padding, stride)
 
 
 @kernel(

@@ -16,10 +16,17 @@ def copy_(self, src, non_blocking):
 
 @copy_.backward
 def _(grad, self, src):
-    return {"self": op.zeros_like(grad), "src": op.copy_backward(grad, src.sizes(), src.dtype())}
+    return {
+        "self": op.zeros_like(grad),
+        "src": op.copy_backward(grad, src.sizes(), src.dtype()),
+    }
 
 
-@kernel("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", variants="method function", files="copy")
+@kernel(
+    "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)",
+    variants="method function",
+    files="copy",
+)
 def fill_(self, value):
     """Sets every element to ``value``."""
 
@@ -33,7 +40,10 @@ def _(grad, self):
 def fill_diagonal_(self, fill_value, wrap):
     """Sets the elements whose indices are all equal to ``fill_value``; with ``wrap`` the diagonal of a tall matrix goes
     on below, one row further down. RuntimeError below two dimensions, and for more of unequal sizes."""
-    check(self.dim() >= 2, f"takes a tensor of two dimensions or more; got shape {self.shape}")
+    check(
+        self.dim() >= 2,
+        f"takes a tensor of two dimensions or more; got shape {self.shape}",
+    )
     if self.dim() == 2:
         rows, columns = self.size(0), self.size(1)
         top = 0
@@ -109,11 +119,17 @@ def contiguous(self, memory_format):
     """``self`` if its memory has the format already, else a copy that has."""
     if self.is_contiguous(memory_format=memory_format):
         return self
-    check(memory_format != preserve_format, "takes a format of its own, not preserve_format")
+    check(
+        memory_format != preserve_format,
+        "takes a format of its own, not preserve_format",
+    )
     return self.clone(memory_format=memory_format)
 
 
-@composite("copy_backward(Tensor grad, SymInt[] sizes, ScalarType dtype) -> Tensor", unbound=True)
+@composite(
+    "copy_backward(Tensor grad, SymInt[] sizes, ScalarType dtype) -> Tensor",
+    unbound=True,
+)
 def copy_backward(grad, sizes, dtype):
     """The gradient of a source that was broadcast and converted."""
     return op.to_copy_backward(grad.sum_to_size(sizes), dtype)

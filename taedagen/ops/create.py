@@ -34,7 +34,8 @@ def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
     """A tensor not initialised whose dimensions lie in memory in the order ``physical_layout``, outermost first."""
     rank = len(size)
     check(
-        len(physical_layout) == rank, f"physical_layout {physical_layout} must name each dimension of size {size} once"
+        len(physical_layout) == rank,
+        f"physical_layout {physical_layout} must name each dimension of size {size} once",
     )
     strides = list(size)
     step = 1

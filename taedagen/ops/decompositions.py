@@ -23,7 +23,11 @@ def _(grads, LU, pivots):
     return {"A": op.lu_factor_backward(grads[0], LU, pivots)}
 
 
-@composite("lu_factor_backward(Tensor grad, Tensor LU, Tensor pivots) -> Tensor", files="decompositions", unbound=True)
+@composite(
+    "lu_factor_backward(Tensor grad, Tensor LU, Tensor pivots) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def lu_factor_backward(grad, LU, pivots):
     """The gradient of a square LU factorisation."""
 
@@ -123,7 +127,12 @@ def linalg_inv(A):
     """The inverse of square matrices; LinAlgError for a singular one."""
 
 
-@composite("inverse(Tensor self) -> Tensor", variants="function method out", autocast="fp32", out="same")
+@composite(
+    "inverse(Tensor self) -> Tensor",
+    variants="function method out",
+    autocast="fp32",
+    out="same",
+)
 def inverse(self):
     """``linalg_inv`` under its other name."""
     return op.linalg_inv(self)
@@ -231,7 +240,11 @@ def _(grads, upper, L):
     return {"self": op.cholesky_backward(grads[0], L, upper)}
 
 
-@composite("cholesky_backward(Tensor grad, Tensor L, bool upper) -> Tensor", files="decompositions", unbound=True)
+@composite(
+    "cholesky_backward(Tensor grad, Tensor L, bool upper) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def cholesky_backward(grad, L, upper):
     """The gradient of a Cholesky factorisation, Hermitian."""
 
@@ -483,7 +496,11 @@ def linalg_eigvals(self):
 
 
 @composite(
-    "linalg_det(Tensor A) -> Tensor", variants="function out", module="linalg", files="decompositions", out="same"
+    "linalg_det(Tensor A) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="decompositions",
+    out="same",
 )
 def linalg_det(A):
     """The determinants of square matrices."""
@@ -494,7 +511,11 @@ def _(grad, A, result):
     return {"A": op.det_backward(grad, A, result)}
 
 
-@composite("det_backward(Tensor grad, Tensor A, Tensor det) -> Tensor", files="decompositions", unbound=True)
+@composite(
+    "det_backward(Tensor grad, Tensor A, Tensor det) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def det_backward(grad, A, det):
     """``grad`` times the conjugate of the matrices of cofactors, for singular matrices too."""
 
@@ -515,7 +536,10 @@ def linalg_slogdet(A):
     """The signs of the determinants and the logarithms of their sizes."""
 
 
-@composite("slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)", variants="function method out")
+@composite(
+    "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)",
+    variants="function method out",
+)
 def slogdet(self):
     """The signs of the determinants and the logarithms of their sizes."""
     s = op.linalg_slogdet(self)
@@ -546,7 +570,11 @@ def _(grad, self, result):
     return {"self": op.pinv_backward(grad, self, result)}
 
 
-@composite("pinv_backward(Tensor grad, Tensor A, Tensor P) -> Tensor", files="decompositions", unbound=True)
+@composite(
+    "pinv_backward(Tensor grad, Tensor A, Tensor P) -> Tensor",
+    files="decompositions",
+    unbound=True,
+)
 def pinv_backward(grad, A, P):
     """The gradient of the pseudo-inverse P, where the rank does not change."""
 
@@ -582,7 +610,11 @@ def linalg_pinv(self, rcond, hermitian):
     return op.linalg_pinv(self, atol=op.zeros_like(rcond), rtol=rcond, hermitian=hermitian)
 
 
-@composite("pinverse(Tensor self, float rcond=1e-15) -> Tensor", variants="function method", autocast="fp32")
+@composite(
+    "pinverse(Tensor self, float rcond=1e-15) -> Tensor",
+    variants="function method",
+    autocast="fp32",
+)
 def pinverse(self, rcond):
     """The pseudo-inverse with a relative tolerance."""
     return op.linalg_pinv(self, rcond)
@@ -704,7 +736,10 @@ def _(grads, self, b, solution):
 
 
 @composite(
-    "linalg_matrix_exp(Tensor self) -> Tensor", variants="function out", module="linalg", files="matrix_functions"
+    "linalg_matrix_exp(Tensor self) -> Tensor",
+    variants="function out",
+    module="linalg",
+    files="matrix_functions",
 )
 def linalg_matrix_exp(self):
     """The exponential of square matrices."""

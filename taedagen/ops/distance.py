@@ -4,7 +4,9 @@ from taedagen.opdef import *
 
 
 @composite(
-    "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor", files="distance", autocast="fp32"
+    "cdist(Tensor x1, Tensor x2, float p=2., int? compute_mode=None) -> Tensor",
+    files="distance",
+    autocast="fp32",
 )
 def cdist(x1, x2, p, compute_mode):
     """The distance of each row of ``x1`` (..., P, M) to each of ``x2`` (..., R, M): (..., P, R).
@@ -54,7 +56,11 @@ def cdist_gradient(grad, x1, x2, p, cdist):
     """The fused form of ``_cdist_backward``."""
 
 
-@composite("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", variants="function out", files="distance")
+@composite(
+    "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+    variants="function out",
+    files="distance",
+)
 def _euclidean_dist(x1, x2):
     """Euclidean distances by one matrix product: the squares of both rows less twice their product."""
 

@@ -20,7 +20,10 @@ def _keep_mask(input, p):
 
 def _keep_channels(input, p):
     """One draw per channel of (N, C, ...)."""
-    check(input.dim() >= 2, f"channels need an input of at least 2 dimensions; got {input.dim()}")
+    check(
+        input.dim() >= 2,
+        f"channels need an input of at least 2 dimensions; got {input.dim()}",
+    )
     sizes = [input.size(0), input.size(1), *[1] * (input.dim() - 2)]
     mask = op.empty(sizes, dtype=input.dtype, device=input.device)
     mask.bernoulli_(1 - p)
@@ -78,7 +81,10 @@ def _(grad, mask, p, train):
     return {"input": op.dropout_backward(grad, mask, p, train)}
 
 
-@composite("dropout_backward(Tensor grad, Tensor mask, float p, bool? train) -> Tensor", unbound=True)
+@composite(
+    "dropout_backward(Tensor grad, Tensor mask, float p, bool? train) -> Tensor",
+    unbound=True,
+)
 def dropout_backward(grad, mask, p, train):
     """``native_dropout_backward`` with the scale that goes with ``p``."""
     scale = 0.0 if p == 1 else 1 / (1 - p)

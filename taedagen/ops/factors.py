@@ -32,7 +32,11 @@ def linalg_householder_product(input, tau):
     """The first columns, as many as ``input`` (..., m, n) has, of the product of the reflectors ``tau`` (..., k)."""
 
 
-@composite("orgqr(Tensor self, Tensor input2) -> Tensor", variants="function method out", autocast="fp32")
+@composite(
+    "orgqr(Tensor self, Tensor input2) -> Tensor",
+    variants="function method out",
+    autocast="fp32",
+)
 def orgqr(self, input2):
     """``linalg_householder_product`` under its other name."""
     return op.linalg_householder_product(self, input2)

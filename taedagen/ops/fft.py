@@ -31,7 +31,9 @@ def _(self_tangent, dim, normalization, forward):
 
 
 @composite(
-    "_fft_c2c_backward(Tensor grad, SymInt[] dim, int normalization, bool forward) -> Tensor", files="fft", unbound=True
+    "_fft_c2c_backward(Tensor grad, SymInt[] dim, int normalization, bool forward) -> Tensor",
+    files="fft",
+    unbound=True,
 )
 def _fft_c2c_backward(grad, dim, normalization, forward):
     """The transform in the other direction."""
@@ -88,7 +90,11 @@ def _(self_tangent, dim, normalization, last_dim_size):
     return op._fft_c2r(self_tangent, dim, normalization, last_dim_size)
 
 
-@composite("_fft_c2r_backward(Tensor grad, int[] dim, int normalization) -> Tensor", files="fft", unbound=True)
+@composite(
+    "_fft_c2r_backward(Tensor grad, int[] dim, int normalization) -> Tensor",
+    files="fft",
+    unbound=True,
+)
 def _fft_c2r_backward(grad, dim, normalization):
     """The gradient of ``_fft_c2r``: what is mirrored counts twice."""
 
@@ -136,12 +142,22 @@ _FREQUENCIES = (
 )
 
 
-@composite(f"fft_fftfreq({_FREQUENCIES}) -> Tensor", variants="function out", module="fft", files="fft")
+@composite(
+    f"fft_fftfreq({_FREQUENCIES}) -> Tensor",
+    variants="function out",
+    module="fft",
+    files="fft",
+)
 def fft_fftfreq(n, d, dtype, layout, device, pin_memory):
     """The frequencies that ``fft_fft`` gives for ``n`` samples taken ``d`` apart: 0 and up, then the negative ones."""
 
 
-@composite(f"fft_rfftfreq({_FREQUENCIES}) -> Tensor", variants="function out", module="fft", files="fft")
+@composite(
+    f"fft_rfftfreq({_FREQUENCIES}) -> Tensor",
+    variants="function out",
+    module="fft",
+    files="fft",
+)
 def fft_rfftfreq(n, d, dtype, layout, device, pin_memory):
     """The frequencies that ``fft_rfft`` gives for ``n`` samples taken ``d`` apart."""
 
@@ -164,7 +180,17 @@ def fft_ifftshift(self, dim):
     "bool normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     files="stft",
 )
-def stft(self, n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window):
+def stft(
+    self,
+    n_fft,
+    hop_length,
+    win_length,
+    window,
+    normalized,
+    onesided,
+    return_complex,
+    align_to_window,
+):
     """The transforms of stretches of the signals ``self`` (..., time), ``n_fft`` samples each and ``hop_length``
     apart, weighted by ``window``: (..., frequency, stretch)."""
 
@@ -176,7 +202,17 @@ def stft(self, n_fft, hop_length, win_length, window, normalized, onesided, retu
     files="stft",
 )
 def stft_center(
-    self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window
+    self,
+    n_fft,
+    hop_length,
+    win_length,
+    window,
+    center,
+    pad_mode,
+    normalized,
+    onesided,
+    return_complex,
+    align_to_window,
 ):
     """``stft`` of signals that are padded by ``n_fft // 2`` at both ends if ``center``, so that stretch t has its
     middle at ``t * hop_length``."""
@@ -189,5 +225,16 @@ def stft_center(
     variants="function method",
     files="stft",
 )
-def istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex):
+def istft(
+    self,
+    n_fft,
+    hop_length,
+    win_length,
+    window,
+    center,
+    normalized,
+    onesided,
+    length,
+    return_complex,
+):
     """The signals of which ``stft`` made ``self`` (..., frequency, stretch), in the sense of least squares."""

@@ -4,10 +4,18 @@ from taedagen.opdef import *
 from taedagen.opdef.schema import Type, parse_schema
 
 # Arguments after the list, by overload.
-_ARITHMETIC = {"Scalar": "Scalar scalar", "List": "Tensor[] other", "ScalarList": "Scalar[] scalars"}
+_ARITHMETIC = {
+    "Scalar": "Scalar scalar",
+    "List": "Tensor[] other",
+    "ScalarList": "Scalar[] scalars",
+}
 _SCALED = _ARITHMETIC | {"List": "Tensor[] other, *, Scalar alpha=1"}
 _WITH_TENSOR = _ARITHMETIC | {"Tensor": "Tensor other"}
-_EXPONENT = {"List": "Tensor[] exponent", "Scalar": "Scalar exponent", "ScalarList": "Scalar[] exponent"}
+_EXPONENT = {
+    "List": "Tensor[] exponent",
+    "Scalar": "Scalar exponent",
+    "ScalarList": "Scalar[] exponent",
+}
 _WEIGHT = {
     "List": "Tensor[] tensors1, Tensor[] weights",
     "Scalar": "Tensor[] tensors1, Scalar weight",
@@ -53,7 +61,8 @@ def _check_numbers(self, numbers):
     """Wants a number for each tensor of ``self``."""
     check(len(self) > 0, "the list must hold at least one tensor")
     check(
-        len(numbers) == len(self), f"there must be one number for each of the {len(self)} tensors; got {len(numbers)}"
+        len(numbers) == len(self),
+        f"there must be one number for each of the {len(self)} tensors; got {len(numbers)}",
     )
 
 
@@ -99,10 +108,16 @@ def _body(name, overload, arguments, is_inplace):
 
 def _both(name, overload, arguments):
     """The functional form, which gives a new list, and the one in place, which gives nothing."""
-    full, rest = f".{overload}" if overload else "", f", {arguments}" if arguments else ""
+    full, rest = (
+        f".{overload}" if overload else "",
+        f", {arguments}" if arguments else "",
+    )
     # Numbers in a tensor: see csrc/composite/foreach.cpp.
     options = {"files": "foreach"} if name in ("addcmul", "addcdiv") and overload == "Tensor" else {}
-    for mark, alias, result, how in (("", "", "Tensor[]", ""), ("_", "(a!)", "()", ", in place")):
+    for mark, alias, result, how in (
+        ("", "", "Tensor[]", ""),
+        ("_", "(a!)", "()", ", in place"),
+    ):
         text = f"_foreach_{name}{mark}{full}(Tensor{alias}[] self{rest}) -> {result}"
         declared = parse_schema(text).arguments
         names = ", ".join(a.name for a in declared)

@@ -58,7 +58,15 @@ def _(grad, input, grid, interpolation_mode, padding_mode, align_corners, needs)
     files="grid_sampler",
     unbound=True,
 )
-def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_2d_backward(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The gradients of ``grid_sampler_2d`` for input and grid, where ``output_mask`` asks for them."""
 
 
@@ -68,7 +76,15 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
     files="grid_sampler",
     unbound=True,
 )
-def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_3d_backward(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The gradients of ``grid_sampler_3d`` for input and grid, where ``output_mask`` asks for them."""
 
 
@@ -80,7 +96,15 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
     unbound=True,
     not_differentiable=True,
 )
-def grid_sampler_grads(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_grads(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The fused form of both gradients."""
 
 

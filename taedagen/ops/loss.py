@@ -150,7 +150,10 @@ def _with_probabilities(self, target, weight, reduction, smoothing):
     """The cross entropy with the probabilities of each class."""
     dim = 0 if self.dim() == 1 else 1
     classes = self.size(dim)
-    check(target.is_floating_point(), f"class probabilities must be floating; got {target.dtype}")
+    check(
+        target.is_floating_point(),
+        f"class probabilities must be floating; got {target.dtype}",
+    )
     wanted = target
     if smoothing > 0:
         wanted = target * (1 - smoothing) + smoothing / classes
@@ -194,7 +197,10 @@ def _smoothed(self, target, weight, reduction, ignore_index, smoothing):
 def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing):
     """The cross entropy of the logits ``self``, (C) or (N, C, ...), and class numbers or class probabilities."""
     check(self.dim() >= 1, "input must be (C) or (N, C, ...); got a scalar")
-    check(0 <= label_smoothing <= 1, f"label_smoothing must be from 0 to 1; got {label_smoothing}")
+    check(
+        0 <= label_smoothing <= 1,
+        f"label_smoothing must be from 0 to 1; got {label_smoothing}",
+    )
     if self.shape == target.shape and target.is_floating_point():
         check(ignore_index < 0, "ignore_index goes with class numbers, not probabilities")
         return _with_probabilities(self, target, weight, reduction, label_smoothing)
@@ -203,7 +209,13 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     are_rows = self.dim() == 2 and target.dim() == 1 and weight is None and target.dtype == int64
     if are_rows and self.size(0) == target.size(0):
         return op.cross_entropy_rows(self, target, reduction, ignore_index)[0]
-    return op.nll_loss_nd(self.log_softmax(0 if self.dim() == 1 else 1), target, weight, reduction, ignore_index)
+    return op.nll_loss_nd(
+        self.log_softmax(0 if self.dim() == 1 else 1),
+        target,
+        weight,
+        reduction,
+        ignore_index,
+    )
 
 
 @kernel(
@@ -269,10 +281,17 @@ def mse_elements(self, target):
 
 @mse_elements.backward
 def _(grad, self, target):
-    return {"self": op.mse_slope(grad, self, target), "target": op.mse_slope(grad, target, self)}
+    return {
+        "self": op.mse_slope(grad, self, target),
+        "target": op.mse_slope(grad, target, self),
+    }
 
 
-@pointwise("mse_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "mse_slope(Tensor upper, Tensor self, Tensor target) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def mse_slope(upper, self, target):
     """The gradient of ``mse_elements`` for ``self``."""
     return upper * 2 * (self - target)
@@ -280,10 +299,18 @@ def mse_slope(upper, self, target):
 
 @mse_slope.backward
 def _(grad, upper, self, target):
-    return {"upper": op.mse_slope(grad, self, target), "self": grad * upper * 2, "target": grad * upper * -2}
+    return {
+        "upper": op.mse_slope(grad, self, target),
+        "self": grad * upper * 2,
+        "target": grad * upper * -2,
+    }
 
 
-@pointwise("smooth_l1_elements(Tensor self, Tensor target, Scalar beta) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "smooth_l1_elements(Tensor self, Tensor target, Scalar beta) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def smooth_l1_elements(self, target, beta):
     """With ``d = |self - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
     d = abs(self - target)
@@ -299,7 +326,9 @@ def _(grad, self, target, beta):
 
 
 @pointwise(
-    "smooth_l1_slope(Tensor upper, Tensor self, Tensor target, Scalar beta) -> Tensor", dtypes=FLOATING, unbound=True
+    "smooth_l1_slope(Tensor upper, Tensor self, Tensor target, Scalar beta) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
 )
 def smooth_l1_slope(upper, self, target, beta):
     """The gradient of ``smooth_l1_elements`` for ``self``."""
@@ -309,10 +338,18 @@ def smooth_l1_slope(upper, self, target, beta):
 @smooth_l1_slope.backward
 def _(grad, upper, self, target, beta):
     curve = op.where(abs(self - target) < beta, grad * upper / beta, 0)
-    return {"upper": op.smooth_l1_slope(grad, self, target, beta), "self": curve, "target": -curve}
+    return {
+        "upper": op.smooth_l1_slope(grad, self, target, beta),
+        "self": curve,
+        "target": -curve,
+    }
 
 
-@pointwise("huber_elements(Tensor self, Tensor target, Scalar delta) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "huber_elements(Tensor self, Tensor target, Scalar delta) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def huber_elements(self, target, delta):
     """With ``d = |self - target|``: ``d ** 2 / 2`` up to ``delta``, ``delta * (d - delta / 2)`` above."""
     d = abs(self - target)
@@ -321,11 +358,16 @@ def huber_elements(self, target, delta):
 
 @huber_elements.backward
 def _(grad, self, target, delta):
-    return {"self": op.huber_slope(grad, self, target, delta), "target": op.huber_slope(grad, target, self, delta)}
+    return {
+        "self": op.huber_slope(grad, self, target, delta),
+        "target": op.huber_slope(grad, target, self, delta),
+    }
 
 
 @pointwise(
-    "huber_slope(Tensor upper, Tensor self, Tensor target, Scalar delta) -> Tensor", dtypes=FLOATING, unbound=True
+    "huber_slope(Tensor upper, Tensor self, Tensor target, Scalar delta) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
 )
 def huber_slope(upper, self, target, delta):
     """The gradient of ``huber_elements`` for ``self``."""
@@ -335,7 +377,11 @@ def huber_slope(upper, self, target, delta):
 @huber_slope.backward
 def _(grad, upper, self, target, delta):
     curve = op.where(abs(self - target) < delta, grad * upper, 0)
-    return {"upper": op.huber_slope(grad, self, target, delta), "self": curve, "target": -curve}
+    return {
+        "upper": op.huber_slope(grad, self, target, delta),
+        "self": curve,
+        "target": -curve,
+    }
 
 
 @pointwise("bce_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
@@ -352,7 +398,11 @@ def _(grad, self, target):
     }
 
 
-@pointwise("bce_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "bce_slope(Tensor upper, Tensor self, Tensor target) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def bce_slope(upper, self, target):
     """The gradient of ``bce_elements`` for ``self``."""
     return upper * (self - target) / maximum(self * (1 - self), 1e-12)
@@ -368,7 +418,11 @@ def _(grad, upper, self, target):
     }
 
 
-@pointwise("bce_logits_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "bce_logits_elements(Tensor self, Tensor target) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def bce_logits_elements(self, target):
     """``bce_elements`` of ``sigmoid(self)``, without overflow."""
     return (1 - target) * self - minimum(self, 0) + log1p(exp(-abs(self)))
@@ -379,7 +433,11 @@ def _(grad, self, target):
     return {"self": op.bce_logits_slope(grad, self, target), "target": -grad * self}
 
 
-@pointwise("bce_logits_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "bce_logits_slope(Tensor upper, Tensor self, Tensor target) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def bce_logits_slope(upper, self, target):
     """The gradient of ``bce_logits_elements`` for ``self``."""
     return upper * (1 / (1 + exp(-self)) - target)
@@ -395,7 +453,11 @@ def _(grad, upper, self, target):
     }
 
 
-@pointwise("soft_margin_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
+@pointwise(
+    "soft_margin_elements(Tensor self, Tensor target) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
+)
 def soft_margin_elements(self, target):
     """``log(1 + exp(-target * self))``."""
     z = -target * self
@@ -419,7 +481,11 @@ def mse_loss(self, target, reduction):
     return _reduced(op.mse_elements(self, target), reduction)
 
 
-@composite("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", module="nn", autocast="fp32")
+@composite(
+    "l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    module="nn",
+    autocast="fp32",
+)
 def l1_loss(self, target, reduction):
     """``|self - target|``."""
     return _reduced(abs(self - target), reduction)
@@ -459,7 +525,10 @@ def huber_loss(self, target, reduction, delta):
 )
 def binary_cross_entropy(self, target, weight, reduction):
     """The cross entropy of probabilities ``self`` and ``target``, both from 0 to 1; logarithms stop at -100."""
-    check(self.shape == target.shape, f"target must have the input's shape {self.shape}; got {target.shape}")
+    check(
+        self.shape == target.shape,
+        f"target must have the input's shape {self.shape}; got {target.shape}",
+    )
     if has_values(self) and self.numel() > 0:
         low, high = op.aminmax(self.detach())
         least, most = float(low.item()), float(high.item())

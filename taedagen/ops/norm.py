@@ -119,7 +119,10 @@ def rms_norm_backward(grad, grad_rstd, input, normalized_shape, rstd, weight, ep
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...), then scales and shifts
     channels."""
-    check(input.dim() >= 2, f"input must have a batch and a channel dimension; got shape {input.shape}")
+    check(
+        input.dim() >= 2,
+        f"input must have a batch and a channel dimension; got shape {input.shape}",
+    )
     check(num_groups > 0, f"num_groups must be positive; got {num_groups}")
     area = math.prod(input.shape[2:])
     return op._native_group_norm(input, weight, bias, input.size(0), input.size(1), area, num_groups, eps)[0]
@@ -182,7 +185,17 @@ def group_norm_grads(grad, input, mean, rstd, weight, group, output_mask):
     "float momentum, "
     "float eps, bool cudnn_enabled) -> Tensor",
 )
-def batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
+def batch_norm(
+    input,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    training,
+    momentum,
+    eps,
+    cudnn_enabled,
+):
     """Normalises each channel of (N, C, ...) over the batch, or by the running statistics unless ``training``."""
     if input.dim() == 1 and input.numel() == 0:  # no samples, of however many channels
         return input.clone()
@@ -201,7 +214,10 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 )
 def native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``batch_norm`` with the mean and reciprocal standard deviation, (C), of the batch; empty unless ``training``."""
-    check(not training or input.numel() > 0, f"training needs at least one element; got shape {input.shape}")
+    check(
+        not training or input.numel() > 0,
+        f"training needs at least one element; got shape {input.shape}",
+    )
     result, mean, rstd = op._native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
     if not training:
         mean = mean.new_empty([0])
@@ -257,7 +273,10 @@ def _move(statistic, batch, momentum, factor, dtype):
 def batch_norm_update_stats(input, running_mean, running_var, momentum):
     """The mean and the biased variance, (C), of each channel of the batch; the running statistics move there."""
     channel = wrap_dim(1, input.dim())
-    check(input.numel() > 0, f"input must have at least one element; got shape {input.shape}")
+    check(
+        input.numel() > 0,
+        f"input must have at least one element; got shape {input.shape}",
+    )
     others = [d for d in range(input.dim()) if d != channel]
     running = running_mean if running_mean is not None else running_var
     dtype = running.dtype if running is not None else input.dtype
@@ -329,10 +348,23 @@ def _gather(running, spread, count):
     "use_input_stats, "
     "float momentum, float eps, bool cudnn_enabled) -> Tensor",
 )
-def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
+def instance_norm(
+    input,
+    weight,
+    bias,
+    running_mean,
+    running_var,
+    use_input_stats,
+    momentum,
+    eps,
+    cudnn_enabled,
+):
     """Normalises each channel of each sample of (N, C, ...) over its positions, or by the running statistics."""
     # Samples become channels of one sample, each with its copy of the running statistics.
-    check(input.dim() >= 2, f"input must have a batch and a channel dimension; got shape {input.shape}")
+    check(
+        input.dim() >= 2,
+        f"input must have a batch and a channel dimension; got shape {input.shape}",
+    )
     check(
         use_input_stats or (running_mean is not None and running_var is not None),
         "without use_input_stats, running_mean and running_var are needed",
@@ -343,7 +375,15 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     mean, var = _spread(running_mean, n), _spread(running_var, n)
     flat = input.reshape([1, n * c, *input.shape[2:]])
     result = op.batch_norm(
-        flat, _spread(weight, n), _spread(bias, n), mean, var, use_input_stats, momentum, eps, cudnn_enabled
+        flat,
+        _spread(weight, n),
+        _spread(bias, n),
+        mean,
+        var,
+        use_input_stats,
+        momentum,
+        eps,
+        cudnn_enabled,
     )
     if use_input_stats:
         with no_grad():
@@ -360,7 +400,10 @@ def renorm(self, p, dim, maxnorm):
     """Scales each slice along ``dim`` whose ``p``-norm exceeds ``maxnorm`` down to it."""
     check(p > 0, f"the norm's order must be positive; got p={p}")
     check(maxnorm >= 0, f"maxnorm must not be negative; got {maxnorm}")
-    check(self.dim() >= 2, f"the tensor must have at least 2 dimensions; got shape {self.shape}")
+    check(
+        self.dim() >= 2,
+        f"the tensor must have at least 2 dimensions; got shape {self.shape}",
+    )
     along = wrap_dim(dim, self.dim())
     norm = op.linalg_vector_norm(self, p, [d for d in range(self.dim()) if d != along], True)
     factor = op.reciprocal(norm + 1e-7) * maxnorm
@@ -371,7 +414,10 @@ def renorm(self, p, dim, maxnorm):
 def cosine_similarity(x1, x2, dim, eps):
     """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; norms count as at least ``eps``."""
     dtype = promote_types(x1.dtype, x2.dtype)
-    check(is_differentiable(dtype), f"is for floating-point tensors; got {x1.dtype} and {x2.dtype}")
+    check(
+        is_differentiable(dtype),
+        f"is for floating-point tensors; got {x1.dtype} and {x2.dtype}",
+    )
     a, b = x1.to(dtype), x2.to(dtype)
     sizes = broadcast_shapes(a.shape, b.shape)
     a, b = a.expand(sizes), b.expand(sizes)

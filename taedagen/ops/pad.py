@@ -3,13 +3,21 @@
 from taedagen.opdef import *
 
 
-@composite('pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor', module="nn", files="pad")
+@composite(
+    'pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor',
+    module="nn",
+    files="pad",
+)
 def pad(self, pad, mode, value):
     """``self`` with its last dimensions padded by ``value`` (0), or in ``mode`` reflect, replicate or circular by
     itself."""
 
 
-@composite("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", variants="function out", files="pad")
+@composite(
+    "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    variants="function out",
+    files="pad",
+)
 def constant_pad_nd(self, pad, value):
     """``self`` with ``value`` around it; negative numbers cut."""
 
@@ -30,7 +38,10 @@ def _pad_circular(self, pad):
 
 
 @composite(
-    "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
 )
 def reflection_pad1d(self, padding):
     """The last 1 dimension of ``self`` mirrored at its edge elements."""
@@ -38,21 +49,31 @@ def reflection_pad1d(self, padding):
 
 
 @composite(
-    "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
 )
 def reflection_pad2d(self, padding):
     """The last 2 dimensions of ``self`` mirrored at its edge elements."""
     return op.pad_by_itself(self, padding, 2, 0)
 
 
-@composite("reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor", variants="function out", module="nn")
+@composite(
+    "reflection_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+)
 def reflection_pad3d(self, padding):
     """The last 3 dimensions of ``self`` mirrored at its edge elements."""
     return op.pad_by_itself(self, padding, 3, 0)
 
 
 @composite(
-    "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
 )
 def replication_pad1d(self, padding):
     """The last 1 dimension of ``self`` continued by its edge elements."""
@@ -60,7 +81,10 @@ def replication_pad1d(self, padding):
 
 
 @composite(
-    "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
 )
 def replication_pad2d(self, padding):
     """The last 2 dimensions of ``self`` continued by its edge elements."""
@@ -68,7 +92,10 @@ def replication_pad2d(self, padding):
 
 
 @composite(
-    "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
 )
 def replication_pad3d(self, padding):
     """The last 3 dimensions of ``self`` continued by its edge elements."""

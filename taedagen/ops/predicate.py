@@ -18,7 +18,10 @@ def _is_true(tensor):
 @composite("equal(Tensor self, Tensor other) -> bool", variants="function method")
 def equal(self, other):
     """Whether both have the same shape and equal elements; NaN equals nothing."""
-    check(self.device == other.device, f"self is on {self.device} and other on {other.device}")
+    check(
+        self.device == other.device,
+        f"self is on {self.device} and other on {other.device}",
+    )
     _check_has_elements(self)
     if self.shape != other.shape:
         return False
@@ -37,11 +40,19 @@ def allclose(self, other, rtol, atol, equal_nan):
 @composite("is_nonzero(Tensor self) -> bool", variants="function method")
 def is_nonzero(self):
     """Whether the one element is not zero; RuntimeError for a tensor of several."""
-    check(self.numel() == 1, f"only a tensor of one element is true or false; got shape {self.shape}")
+    check(
+        self.numel() == 1,
+        f"only a tensor of one element is true or false; got shape {self.shape}",
+    )
     return _is_true(self)
 
 
-@composite("any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True)
+@composite(
+    "any_anywhere(Tensor self) -> Tensor",
+    unbound=True,
+    explicit=True,
+    not_differentiable=True,
+)
 def any_anywhere(self):
     """Whether any element is not zero: one answer, also for all examples of a ``vmap`` together."""
     return op.any(self)
@@ -53,13 +64,23 @@ def is_same_size(self, other):
     return self.shape == other.shape
 
 
-@composite("sparse_dim(Tensor self) -> int", variants="method", explicit=True, not_differentiable=True)
+@composite(
+    "sparse_dim(Tensor self) -> int",
+    variants="method",
+    explicit=True,
+    not_differentiable=True,
+)
 def sparse_dim(self):
     """The number of sparse dimensions: none."""
     return 0
 
 
-@composite("dense_dim(Tensor self) -> int", variants="method", explicit=True, not_differentiable=True)
+@composite(
+    "dense_dim(Tensor self) -> int",
+    variants="method",
+    explicit=True,
+    not_differentiable=True,
+)
 def dense_dim(self):
     """The number of dense dimensions: all."""
     return self.dim()
@@ -79,11 +100,18 @@ def is_pinned(self, device):
 @composite("pin_memory(Tensor(a) self, Device? device=None) -> Tensor(a)", variants="method")
 def pin_memory(self, device):
     """The tensor in page-locked memory, which copies to a device sooner; without a device any memory will do."""
-    check(self.is_cpu, f"only a tensor on the CPU can be pinned; this one is on {self.device}")
+    check(
+        self.is_cpu,
+        f"only a tensor on the CPU can be pinned; this one is on {self.device}",
+    )
     return self if op.is_pinned(self, device) else op._pin_memory(self, device)
 
 
-@composite("_pin_memory(Tensor self, Device? device=None) -> Tensor", unbound=True, explicit=True)
+@composite(
+    "_pin_memory(Tensor self, Device? device=None) -> Tensor",
+    unbound=True,
+    explicit=True,
+)
 def _pin_memory(self, device):
     """A copy in page-locked memory."""
     return op.clone(self)
@@ -94,20 +122,36 @@ def _(grad):
     return {"self": grad}
 
 
-@composite("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", variants="function method out")
+@composite(
+    "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    variants="function method out",
+)
 def dist(self, other, p):
     """The p-norm of ``self - other``."""
     return op.linalg_vector_norm(self - other, p)
 
 
-@composite("prelu(Tensor self, Tensor weight) -> Tensor", variants="function method", autocast="lower")
+@composite(
+    "prelu(Tensor self, Tensor weight) -> Tensor",
+    variants="function method",
+    autocast="lower",
+)
 def prelu(self, weight):
     """``self`` where it is positive, ``weight * self`` elsewhere; one weight, or one per channel (dimension 1)."""
-    check(self.dtype == weight.dtype, f"self has dtype {self.dtype} and weight {weight.dtype}")
-    check(weight.dim() <= 1 or weight.numel() == 1, f"weight must be a number or a vector; got shape {weight.shape}")
+    check(
+        self.dtype == weight.dtype,
+        f"self has dtype {self.dtype} and weight {weight.dtype}",
+    )
+    check(
+        weight.dim() <= 1 or weight.numel() == 1,
+        f"weight must be a number or a vector; got shape {weight.shape}",
+    )
     if weight.numel() == 1:
         return op._prelu_kernel(self, weight.reshape([]))
-    check(self.dim() > 0, f"a tensor without dimensions takes one weight; got {weight.numel()}")
+    check(
+        self.dim() > 0,
+        f"a tensor without dimensions takes one weight; got {weight.numel()}",
+    )
     channels = self.size(1) if self.dim() > 1 else 1
     check(
         weight.numel() == channels,
@@ -124,6 +168,9 @@ def glu(self, dim):
     check(self.dim() > 0, "a tensor without dimensions cannot be halved")
     along = wrap_dim(dim, self.dim())
     size = self.size(along)
-    check(size % 2 == 0, f"the size of dimension {along} must be even to be halved; got {size}")
+    check(
+        size % 2 == 0,
+        f"the size of dimension {along} must be even to be halved; got {size}",
+    )
     value, gate = self.slice(along, 0, size // 2), self.slice(along, size // 2, size)
     return value * gate.sigmoid()

@@ -53,14 +53,21 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@composite("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", variants="method")
+@composite(
+    "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+)
 def random_to(self, to, generator):
     """Fills ``self`` with integers from 0 to ``to - 1``."""
     self.random_(0, to, generator=generator)
     return self
 
 
-@kernel("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", variants="method", files="random_ops")
+@kernel(
+    "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+)
 def random_(self, generator):
     """Fills ``self`` with integers from 0 to the largest that its dtype holds; floats up to 2 to their digits."""
 
@@ -160,7 +167,14 @@ def _(grad):
 @composite(f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out")
 def rand(size, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
-    return op.rand(size, generator=None, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return op.rand(
+        size,
+        generator=None,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
@@ -178,7 +192,14 @@ def rand_generator(size, generator, dtype, layout, device, pin_memory):
 @composite(f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out")
 def randn(size, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
-    return op.randn(size, generator=None, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return op.randn(
+        size,
+        generator=None,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
@@ -193,10 +214,22 @@ def randn_generator(size, generator, dtype, layout, device, pin_memory):
     return result
 
 
-@composite(f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor", variants="function out")
+@composite(
+    f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
+    variants="function out",
+)
 def randint(high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` (0 if not given) to ``high - 1``."""
-    return op.randint(0, high, size, generator=None, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return op.randint(
+        0,
+        high,
+        size,
+        generator=None,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
@@ -206,7 +239,14 @@ def randint(high, size, dtype, layout, device, pin_memory):
 def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     """Integers from 0 to ``high - 1``."""
     return op.randint(
-        0, high, size, generator=generator, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        0,
+        high,
+        size,
+        generator=generator,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
     )
 
 
@@ -216,7 +256,16 @@ def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
 )
 def randint_low(low, high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
-    return op.randint(low, high, size, generator=None, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return op.randint(
+        low,
+        high,
+        size,
+        generator=None,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
@@ -232,7 +281,12 @@ def randint_low_generator(low, high, size, generator, dtype, layout, device, pin
     return result
 
 
-@kernel(f"randperm(SymInt n, *, {_INTEGER}) -> Tensor", variants="function out", shape="randperm", files="random_ops")
+@kernel(
+    f"randperm(SymInt n, *, {_INTEGER}) -> Tensor",
+    variants="function out",
+    shape="randperm",
+    files="random_ops",
+)
 def randperm(n, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
 
@@ -271,7 +325,12 @@ def rand_like(self, dtype, layout, device, pin_memory, memory_format):
 def rand_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``rand`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     result = op.empty_like(
-        self, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        self,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
     )
     with unrecorded():
         result.uniform_(0, 1, generator=generator)
@@ -299,7 +358,12 @@ def randn_like(self, dtype, layout, device, pin_memory, memory_format):
 def randn_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     result = op.empty_like(
-        self, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        self,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
     )
     with unrecorded():
         result.normal_(0, 1, generator=generator)
@@ -375,7 +439,12 @@ def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_
 def randint_like_low_generator(self, low, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     result = op.empty_like(
-        self, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory, memory_format=memory_format
+        self,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+        memory_format=memory_format,
     )
     with unrecorded():
         result.random_(low, high, generator=generator)
@@ -384,7 +453,10 @@ def randint_like_low_generator(self, low, high, generator, dtype, layout, device
 
 def _one_number(tensor):
     """The number in a tensor of one element."""
-    check(tensor.numel() == 1, f"expected a tensor of one element; got shape {tensor.shape}")
+    check(
+        tensor.numel() == 1,
+        f"expected a tensor of one element; got shape {tensor.shape}",
+    )
     return tensor.item()
 
 
@@ -659,7 +731,10 @@ def rrelu(self, lower, upper, training, generator):
 )
 def rrelu_with_noise(self, noise, lower, upper, training, generator):
     """``rrelu`` that writes the slopes to ``noise`` when training."""
-    check(self.shape == noise.shape, f"noise must have the shape of self {self.shape}; got {noise.shape}")
+    check(
+        self.shape == noise.shape,
+        f"noise must have the shape of self {self.shape}; got {noise.shape}",
+    )
     if not training:
         return op.rrelu(self, lower, upper, False, generator)
     output, slopes = op._rrelu(self, lower, upper, generator)

@@ -60,7 +60,10 @@ def linspace(start, end, steps, dtype, layout, device, pin_memory):
 
 def _number_in(tensor):
     """The number in a tensor without dimensions; an integer counts as a float."""
-    check(tensor.dim() == 0, f"start and end must be numbers or 0-d tensors; got shape {tensor.shape}")
+    check(
+        tensor.dim() == 0,
+        f"start and end must be numbers or 0-d tensors; got shape {tensor.shape}",
+    )
     return op._to_copy(tensor, dtype=complex128 if tensor.is_complex() else float64).item()
 
 
@@ -73,7 +76,13 @@ def _number_in(tensor):
 def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` between the numbers in 0-d tensors."""
     return op.linspace(
-        _number_in(start), _number_in(end), steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        _number_in(start),
+        _number_in(end),
+        steps,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
     )
 
 
@@ -85,7 +94,15 @@ def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
 )
 def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` from the number in a 0-d tensor."""
-    return op.linspace(_number_in(start), end, steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return op.linspace(
+        _number_in(start),
+        end,
+        steps,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
@@ -96,7 +113,15 @@ def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
 )
 def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` to the number in a 0-d tensor."""
-    return op.linspace(start, _number_in(end), steps, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    return op.linspace(
+        start,
+        _number_in(end),
+        steps,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @kernel(
@@ -140,7 +165,14 @@ def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory)
 def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` from the number in a 0-d tensor."""
     return op.logspace(
-        _number_in(start), end, steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        _number_in(start),
+        end,
+        steps,
+        base,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
     )
 
 
@@ -153,7 +185,14 @@ def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
 def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` to the number in a 0-d tensor."""
     return op.logspace(
-        start, _number_in(end), steps, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
+        start,
+        _number_in(end),
+        steps,
+        base,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
     )
 
 
@@ -174,7 +213,10 @@ def eye(n, dtype, layout, device, pin_memory):
 )
 def eye_m(n, m, dtype, layout, device, pin_memory):
     """The n x m matrix with ones on the diagonal and zeros elsewhere."""
-    check(n >= 0 and m >= 0, f"the numbers of rows and columns must not be negative; got {n} and {m}")
+    check(
+        n >= 0 and m >= 0,
+        f"the numbers of rows and columns must not be negative; got {n} and {m}",
+    )
     result = op.zeros([n, m], dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
     with unrecorded():
         result.diagonal().fill_(1)

@@ -101,7 +101,8 @@ def _(grad, self):
 
 
 @composite(
-    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor", variants=EVERY
+    "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
+    variants=EVERY,
 )
 def nanmean(self, dim, keepdim, dtype):
     """The mean along ``dim`` of the elements that are numbers."""
@@ -131,7 +132,9 @@ def _(grad, self, dim, keepdim):
     nought = op.sum(where(zero, self, 0), dim, True)  # 0, with the gradient of the factors that are
     single = where(zero, others, nought * others / rest)
     slope = where(
-        zeros == 0, others / rest, where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0))
+        zeros == 0,
+        others / rest,
+        where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0)),
     )
     return {"self": op.unreduce(grad, self.sizes(), [dim], keepdim) * conj(slope)}
 
@@ -155,7 +158,9 @@ def _(grad, self):
     nought = op.sum(where(zero, self, 0))  # 0, with the gradient of the factors that are
     single = where(zero, others, nought * others / rest)
     slope = where(
-        zeros == 0, others / rest, where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0))
+        zeros == 0,
+        others / rest,
+        where(zeros == 1, single, where(zero & (zeros == 2), (nought - self) * others, 0)),
     )
     return {"self": grad * conj(slope)}
 
@@ -164,7 +169,10 @@ def _(grad, self):
 
 
 @reduction(
-    "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True
+    "amax(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    dtypes=ORDERED,
+    nonempty=True,
 )
 class amax:
     """The largest value along ``dim`` (all without it), NaN if there is one; equal ones share the gradient."""
@@ -178,11 +186,20 @@ class amax:
 @amax.backward
 def _(grad, self, dim, keepdim, result):
     chosen = self == op.unreduce(result, self.sizes(), dim, keepdim)
-    return {"self": where(chosen, op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True), 0)}
+    return {
+        "self": where(
+            chosen,
+            op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True),
+            0,
+        )
+    }
 
 
 @reduction(
-    "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor", variants=EVERY, dtypes=ORDERED, nonempty=True
+    "amin(Tensor self, int[1] dim=[], bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    dtypes=ORDERED,
+    nonempty=True,
 )
 class amin:
     """The smallest value along ``dim`` (all without it), NaN if there is one; equal ones share the gradient."""
@@ -196,7 +213,13 @@ class amin:
 @amin.backward
 def _(grad, self, dim, keepdim, result):
     chosen = self == op.unreduce(result, self.sizes(), dim, keepdim)
-    return {"self": where(chosen, op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True), 0)}
+    return {
+        "self": where(
+            chosen,
+            op.unreduce(grad, self.sizes(), dim, keepdim) / op.sum(chosen, dim, True),
+            0,
+        )
+    }
 
 
 @reduction("max(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amax",
@@ -335,7 +358,10 @@ def aminmax_backward(grad_min, grad_max, self, dim, keepdim, min, max):
 
 
 @reduction(
-    "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool"
+    "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    result="bool",
+    via="bool",
 )
 class any:
     """Whether some element along ``dim`` (any at all without it) is nonzero."""
@@ -357,13 +383,22 @@ class any:
     """Whether some element along ``dim`` is nonzero."""
 
 
-@reduction("any(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="any.dims")
+@reduction(
+    "any(Tensor self) -> Tensor",
+    variants=EVERY,
+    result="bool",
+    via="bool",
+    same_as="any.dims",
+)
 class any:
     """Whether some element is nonzero."""
 
 
 @reduction(
-    "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor", variants=EVERY, result="bool", via="bool"
+    "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    result="bool",
+    via="bool",
 )
 class all:
     """Whether all elements along ``dim`` (all of them without it) are nonzero."""
@@ -385,7 +420,13 @@ class all:
     """Whether all elements along ``dim`` are nonzero."""
 
 
-@reduction("all(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="all.dims")
+@reduction(
+    "all(Tensor self) -> Tensor",
+    variants=EVERY,
+    result="bool",
+    via="bool",
+    same_as="all.dims",
+)
 class all:
     """Whether all elements are nonzero."""
 
@@ -477,7 +518,11 @@ class _std_of_real:
         return sqrt(acc[1] / maximum(n - correction, 0))
 
 
-@reduction(f"_var_mean_of_real({_MOMENTS}) -> (Tensor var, Tensor mean)", result=("float", "float"), **_OF_REAL)
+@reduction(
+    f"_var_mean_of_real({_MOMENTS}) -> (Tensor var, Tensor mean)",
+    result=("float", "float"),
+    **_OF_REAL,
+)
 class _var_mean_of_real:
     """``_var_of_real`` and the mean, in one pass."""
 
@@ -487,7 +532,11 @@ class _var_mean_of_real:
         return acc[1] / maximum(n - correction, 0), acc[0]
 
 
-@reduction(f"_std_mean_of_real({_MOMENTS}) -> (Tensor std, Tensor mean)", result=("float", "float"), **_OF_REAL)
+@reduction(
+    f"_std_mean_of_real({_MOMENTS}) -> (Tensor std, Tensor mean)",
+    result=("float", "float"),
+    **_OF_REAL,
+)
 class _std_mean_of_real:
     """``_std_of_real`` and the mean, in one pass."""
 
@@ -523,7 +572,11 @@ def _(grad, self, dim, correction, keepdim, result):
     return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
 
 
-@composite(f"var_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments")
+@composite(
+    f"var_mean.correction({_CORRECTED}) -> (Tensor, Tensor)",
+    variants="function out",
+    files="moments",
+)
 def var_mean(self, dim, correction, keepdim):
     """The variance and the mean along ``dim``, in one pass."""
 
@@ -535,7 +588,11 @@ def _(grads, self, dim, correction, keepdim):
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
 
-@composite(f"std_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments")
+@composite(
+    f"std_mean.correction({_CORRECTED}) -> (Tensor, Tensor)",
+    variants="function out",
+    files="moments",
+)
 def std_mean(self, dim, correction, keepdim):
     """The standard deviation and the mean along ``dim``, in one pass."""
 
@@ -579,7 +636,10 @@ def var(self, unbiased):
     return op.var(self, None, correction=1 if unbiased else 0)
 
 
-@composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite(
+    "var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+)
 def var(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``."""
     return op.var(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
@@ -591,7 +651,10 @@ def std(self, unbiased):
     return op.std(self, None, correction=1 if unbiased else 0)
 
 
-@composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite(
+    "std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+)
 def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
     return op.std(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
@@ -763,7 +826,11 @@ def norm(self, p):
     return op.linalg_vector_norm(self, p)
 
 
-@composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants=EVERY, files="moments")
+@composite(
+    "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
+    variants=EVERY,
+    files="moments",
+)
 def logsumexp(self, dim, keepdim):
     """The logarithm of the sum of exponentials along ``dim``, without overflow on the way."""
 

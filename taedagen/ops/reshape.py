@@ -5,7 +5,11 @@ import math
 from taedagen.opdef import *
 
 
-@composite("reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", variants="function method", files="reshape")
+@composite(
+    "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
+    variants="function method",
+    files="reshape",
+)
 def reshape(self, shape):
     """A view of the shape where the strides allow it, else a copy; one size may be -1."""
 
@@ -44,7 +48,10 @@ def expand_as(self, other):
     return op.expand(self, other.sizes())
 
 
-@composite("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", variants="function method")
+@composite(
+    "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
+    variants="function method",
+)
 def broadcast_to(self, size):
     """``expand`` under NumPy's name."""
     return op.expand(self, size)
@@ -71,10 +78,19 @@ def flatten(self, start_dim, end_dim):
         return self.reshape([1])
     if start == end:
         return self
-    return self.reshape([*self.shape[:start], math.prod(self.shape[start : end + 1]), *self.shape[end + 1 :]])
+    return self.reshape(
+        [
+            *self.shape[:start],
+            math.prod(self.shape[start : end + 1]),
+            *self.shape[end + 1 :],
+        ]
+    )
 
 
-@composite("unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)", variants="function method")
+@composite(
+    "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
+    variants="function method",
+)
 def unflatten(self, dim, sizes):
     """Dimension ``dim`` as several of the given sizes, of which one may be -1."""
     along = wrap_dim(dim, self.dim())
@@ -176,7 +192,10 @@ def mH(self):
 @composite("adjoint(Tensor(a) self) -> Tensor(a)", variants="function method")
 def adjoint(self):
     """The conjugate with the last two dimensions swapped."""
-    check(self.dim() >= 2 or self.dim() == 0, f"a vector has no adjoint; got shape {self.shape}")
+    check(
+        self.dim() >= 2 or self.dim() == 0,
+        f"a vector has no adjoint; got shape {self.shape}",
+    )
     return self.conj() if self.dim() == 0 else self.transpose(-2, -1).conj()
 
 
@@ -196,7 +215,10 @@ def movedim(self, source, destination):
         place, target = wrap_dim(start, self.dim()), wrap_dim(end, self.dim())
         if self.dim() > 0:
             check(moved[place] == 0, f"source {source} names dimension {place} twice")
-            check(order[target] < 0, f"destination {destination} names dimension {target} twice")
+            check(
+                order[target] < 0,
+                f"destination {destination} names dimension {target} twice",
+            )
             moved[place] = 1
             order[target] = place
     rest = 0
@@ -209,31 +231,46 @@ def movedim(self, source, destination):
     return self.permute(order)
 
 
-@composite("movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)", variants="function method")
+@composite(
+    "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    variants="function method",
+)
 def movedim_one(self, source, destination):
     """Dimension ``source`` moved to position ``destination``."""
     return op.movedim(self, [source], [destination])
 
 
-@composite("moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)", variants="function method")
+@composite(
+    "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+    variants="function method",
+)
 def moveaxis(self, source, destination):
     """``movedim`` under NumPy's name."""
     return op.movedim(self, source, destination)
 
 
-@composite("moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)", variants="function method")
+@composite(
+    "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+    variants="function method",
+)
 def moveaxis_one(self, source, destination):
     """``movedim`` under NumPy's name."""
     return op.movedim(self, source, destination)
 
 
-@composite("swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", variants="function method")
+@composite(
+    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
+    variants="function method",
+)
 def swapaxes(self, axis0, axis1):
     """``transpose`` under NumPy's name."""
     return op.transpose(self, axis0, axis1)
 
 
-@composite("swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", variants="function method")
+@composite(
+    "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    variants="function method",
+)
 def swapdims(self, dim0, dim1):
     """``transpose`` under another name."""
     return op.transpose(self, dim0, dim1)
@@ -251,7 +288,11 @@ def narrow(self, dim, start, length):
     check(self.dim() > 0, "a tensor without dimensions cannot be narrowed")
     check(length >= 0, f"length must not be negative; got {length}")
     size = self.size(dim)
-    check(-size <= start <= size, f"start ({start}) is out of range for dimension {dim} of size {size}", IndexError)
+    check(
+        -size <= start <= size,
+        f"start ({start}) is out of range for dimension {dim} of size {size}",
+        IndexError,
+    )
     first = start + size if start < 0 else start
     check(
         first <= size - length,
@@ -280,7 +321,10 @@ def narrow_from(self, dim, start, length):
 def narrow_copy(self, dim, start, length):
     """A contiguous copy of what ``narrow`` shows."""
     # PyTorch's type of error, as nowhere else
-    check(dim < self.dim(), f"dimension {dim} is out of range for a tensor of {self.dim()} dimensions")
+    check(
+        dim < self.dim(),
+        f"dimension {dim} is out of range for a tensor of {self.dim()} dimensions",
+    )
     return self.narrow(dim, start, length).clone(memory_format=contiguous_format)
 
 
@@ -293,7 +337,11 @@ def split(self, split_size, dim):
     return op.split_with_sizes(self, split_size, dim)
 
 
-@composite("chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]", variants="function method", files="reshape")
+@composite(
+    "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    files="reshape",
+)
 def chunk(self, chunks, dim):
     """At most ``chunks`` pieces along ``dim``, all of one size but for the last."""
 
@@ -367,45 +415,66 @@ def _split_evenly(self, sections, dim):
 
 def _check_rank(self, rank):
     """Wants a dimension to split."""
-    check(self.dim() >= rank, f"at least {rank} dimensions are needed; got shape {self.shape}")
+    check(
+        self.dim() >= rank,
+        f"at least {rank} dimensions are needed; got shape {self.shape}",
+    )
 
 
-@composite("hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", variants="function method")
+@composite(
+    "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
+    variants="function method",
+)
 def hsplit(self, sections):
     """Equal pieces along dimension 1, or 0 for a vector."""
     _check_rank(self, 1)
     return _split_evenly(self, sections, 0 if self.dim() == 1 else 1)
 
 
-@composite("hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", variants="function method")
+@composite(
+    "hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
+    variants="function method",
+)
 def hsplit_at(self, indices):
     """The pieces between indices of dimension 1, or 0 for a vector."""
     _check_rank(self, 1)
     return op.tensor_split(self, indices, 0 if self.dim() == 1 else 1)
 
 
-@composite("vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", variants="function method")
+@composite(
+    "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
+    variants="function method",
+)
 def vsplit(self, sections):
     """Equal pieces along dimension 0 of a tensor with at least two."""
     _check_rank(self, 2)
     return _split_evenly(self, sections, 0)
 
 
-@composite("vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", variants="function method")
+@composite(
+    "vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
+    variants="function method",
+)
 def vsplit_at(self, indices):
     """The pieces between indices of dimension 0."""
     _check_rank(self, 2)
     return op.tensor_split(self, indices, 0)
 
 
-@composite("dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]", variants="function method")
+@composite(
+    "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
+    variants="function method",
+)
 def dsplit(self, sections):
     """Equal pieces along dimension 2 of a tensor with at least three."""
     _check_rank(self, 3)
     return _split_evenly(self, sections, 2)
 
 
-@composite("dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]", variants="function method")
+@composite(
+    "dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
+    variants="function method",
+)
 def dsplit_at(self, indices):
     """The pieces between indices of dimension 2."""
     _check_rank(self, 3)
@@ -442,6 +511,10 @@ def _(grads, dim):
     return {"self": op.cat(grads, dim)}
 
 
-@composite("unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]", variants="function method", files="reshape")
+@composite(
+    "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
+    variants="function method",
+    files="reshape",
+)
 def unsafe_chunk(self, chunks, dim):
     """``chunk`` whose pieces may be written to one by one: they are not tracked as views."""

@@ -16,7 +16,17 @@ _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
     autocast="lower",
     draws=True,
 )
-def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def lstm(
+    input,
+    hx,
+    params,
+    has_biases,
+    num_layers,
+    dropout,
+    train,
+    bidirectional,
+    batch_first,
+):
     """Long short-term memory, perhaps with projections: the outputs and the last hidden and cell states.
 
     Source: Hochreiter and Schmidhuber, "Long short-term memory", 1997; projections: Sak, Senior and Beaufays, 2014.
@@ -41,7 +51,17 @@ def lstm_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, 
     widest_of="hx",
     draws=True,
 )
-def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def gru(
+    input,
+    hx,
+    params,
+    has_biases,
+    num_layers,
+    dropout,
+    train,
+    bidirectional,
+    batch_first,
+):
     """Gated recurrent units: the outputs and the last hidden states.
 
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014, with the reset gate applied
@@ -66,7 +86,17 @@ def gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, t
     autocast="lower",
     draws=True,
 )
-def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def rnn_tanh(
+    input,
+    hx,
+    params,
+    has_biases,
+    num_layers,
+    dropout,
+    train,
+    bidirectional,
+    batch_first,
+):
     """The plain recurrent network of Elman, "Finding structure in time", 1990: ``h = tanh(W x + U h)``."""
 
 
@@ -86,7 +116,17 @@ def rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropo
     autocast="lower",
     draws=True,
 )
-def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
+def rnn_relu(
+    input,
+    hx,
+    params,
+    has_biases,
+    num_layers,
+    dropout,
+    train,
+    bidirectional,
+    batch_first,
+):
     """``rnn_tanh`` with ``relu`` for ``tanh``."""
 
 
@@ -113,17 +153,30 @@ def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``lstm``: the new hidden and cell states."""
 
 
-@composite(f"gru_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="promote", widest_of="hx")
+@composite(
+    f"gru_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+    files="rnn",
+    autocast="promote",
+    widest_of="hx",
+)
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``gru``."""
 
 
-@composite(f"rnn_tanh_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower")
+@composite(
+    f"rnn_tanh_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+    files="rnn",
+    autocast="lower",
+)
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``rnn_tanh``."""
 
 
-@composite(f"rnn_relu_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower")
+@composite(
+    f"rnn_relu_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+    files="rnn",
+    autocast="lower",
+)
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``rnn_relu``."""
 
@@ -148,7 +201,23 @@ def _rnn_layer(input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode
 
 
 @_rnn_layer.backward
-def _(grads, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode, output, cells, gates, needs):
+def _(
+    grads,
+    input,
+    hx,
+    cx,
+    w_ih,
+    w_hh,
+    b_ih,
+    b_hh,
+    batch_sizes,
+    reverse,
+    mode,
+    output,
+    cells,
+    gates,
+    needs,
+):
     g = op._rnn_layer_backward(
         grads[0],
         grads[1],
@@ -168,7 +237,15 @@ def _(grads, input, hx, cx, w_ih, w_hh, b_ih, b_hh, batch_sizes, reverse, mode, 
         gates,
         needs,
     )
-    return {"input": g[0], "hx": g[1], "cx": g[2], "w_ih": g[3], "w_hh": g[4], "b_ih": g[5], "b_hh": g[6]}
+    return {
+        "input": g[0],
+        "hx": g[1],
+        "cx": g[2],
+        "w_ih": g[3],
+        "w_hh": g[4],
+        "b_ih": g[5],
+        "b_hh": g[6],
+    }
 
 
 _SAVED = ("Tensor grad_output, Tensor grad_hy, Tensor grad_cy, Tensor input, Tensor hx, Tensor? cx, Tensor w_ih, "
@@ -177,7 +254,11 @@ _SAVED = ("Tensor grad_output, Tensor grad_hy, Tensor grad_cy, Tensor input, Ten
 _GRADIENTS = "(Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
 
 
-@composite(f"_rnn_layer_backward({_SAVED}) -> {_GRADIENTS}", files="rnn_derivative", unbound=True)
+@composite(
+    f"_rnn_layer_backward({_SAVED}) -> {_GRADIENTS}",
+    files="rnn_derivative",
+    unbound=True,
+)
 def _rnn_layer_backward(*_):
     """The gradients of ``_rnn_layer``. Where they are to be differentiated again, the layer is replayed step by
     step."""
@@ -198,7 +279,8 @@ def _rnn_layer_backward_fused(*_):
 
 
 @composite(
-    "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", files="rnn_packing"
+    "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
+    files="rnn_packing",
 )
 def _pack_padded_sequence(input, lengths, batch_first):
     """The rows of a padded batch, of ``lengths`` that fall, packed; and the batch sizes (int64, on the CPU)."""

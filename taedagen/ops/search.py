@@ -149,7 +149,10 @@ def _unique2(self, sorted, return_inverse, return_counts):
     """
 
 
-@composite("_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)", files="search")
+@composite(
+    "_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
+    files="search",
+)
 def _unique(self, sorted, return_inverse):
     """``_unique2`` without counts."""
 

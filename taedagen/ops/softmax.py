@@ -32,13 +32,19 @@ def log_softmax(self, dim, dtype):
     return op._log_softmax(self, dim, False)
 
 
-@composite("special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", module="special")
+@composite(
+    "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
+    module="special",
+)
 def special_softmax(self, dim, dtype):
     """``softmax``."""
     return op.softmax(self, dim, dtype)
 
 
-@composite("special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", module="special")
+@composite(
+    "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    module="special",
+)
 def special_log_softmax(self, dim, dtype):
     """``log_softmax``."""
     return op.log_softmax(self, dim, dtype)

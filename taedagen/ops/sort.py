@@ -37,7 +37,10 @@ def value_selecting_reduction_backward(grad, dim, indices, sizes, keepdim):
     """Zeros of shape ``sizes`` with ``grad`` added where the elements were taken from."""
 
 
-@composite("argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor", variants="function method")
+@composite(
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    variants="function method",
+)
 def argsort(self, dim, descending):
     """The indices that sort ``self`` along ``dim``."""
     return op.sort(self, dim, descending)[1]
@@ -143,7 +146,11 @@ def _(grad, self, result):
     return {"self": op.share_evenly(grad, self, result)}
 
 
-@composite("share_evenly(Tensor grad, Tensor self, Tensor result) -> Tensor", files="sort", unbound=True)
+@composite(
+    "share_evenly(Tensor grad, Tensor self, Tensor result) -> Tensor",
+    files="sort",
+    unbound=True,
+)
 def share_evenly(grad, self, result):
     """``grad`` divided among the elements of ``self`` that equal ``result``."""
 

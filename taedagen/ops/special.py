@@ -8,23 +8,66 @@ PRECISE = ("float32", "float64")
 
 def _declare(schema, doc, formula, **options):
     names = schema[schema.index("(") + 1 : schema.index(")")].replace("Tensor ", "")
-    function = eval(compile(f"lambda {names}: formula({names})", __file__, "eval"), {"formula": formula})
+    function = eval(
+        compile(f"lambda {names}: formula({names})", __file__, "eval"),
+        {"formula": formula},
+    )
     function.__doc__ = doc
     pointwise(schema, variants="function out", module="special", promote="int_to_float", dtypes=PRECISE,
               not_differentiable=True, **options)(function)  # fmt: skip
 
 
 for _signature, _formula, _doc in (
-    ("bessel_j0(Tensor self)", bessel_j0, "The Bessel function of the first kind, of order 0."),
-    ("bessel_j1(Tensor self)", bessel_j1, "The Bessel function of the first kind, of order 1."),
-    ("bessel_y0(Tensor self)", bessel_y0, "The Bessel function of the second kind, of order 0."),
-    ("bessel_y1(Tensor self)", bessel_y1, "The Bessel function of the second kind, of order 1."),
-    ("modified_bessel_i0(Tensor self)", i0, "The modified Bessel function of the first kind, of order 0."),
-    ("modified_bessel_i1(Tensor self)", i1, "The modified Bessel function of the first kind, of order 1."),
-    ("modified_bessel_k0(Tensor self)", bessel_k0, "The modified Bessel function of the second kind, of order 0."),
-    ("modified_bessel_k1(Tensor self)", bessel_k1, "The modified Bessel function of the second kind, of order 1."),
-    ("scaled_modified_bessel_k0(Tensor x)", bessel_k0e, "``exp(x) * modified_bessel_k0(x)``."),
-    ("scaled_modified_bessel_k1(Tensor x)", bessel_k1e, "``exp(x) * modified_bessel_k1(x)``."),
+    (
+        "bessel_j0(Tensor self)",
+        bessel_j0,
+        "The Bessel function of the first kind, of order 0.",
+    ),
+    (
+        "bessel_j1(Tensor self)",
+        bessel_j1,
+        "The Bessel function of the first kind, of order 1.",
+    ),
+    (
+        "bessel_y0(Tensor self)",
+        bessel_y0,
+        "The Bessel function of the second kind, of order 0.",
+    ),
+    (
+        "bessel_y1(Tensor self)",
+        bessel_y1,
+        "The Bessel function of the second kind, of order 1.",
+    ),
+    (
+        "modified_bessel_i0(Tensor self)",
+        i0,
+        "The modified Bessel function of the first kind, of order 0.",
+    ),
+    (
+        "modified_bessel_i1(Tensor self)",
+        i1,
+        "The modified Bessel function of the first kind, of order 1.",
+    ),
+    (
+        "modified_bessel_k0(Tensor self)",
+        bessel_k0,
+        "The modified Bessel function of the second kind, of order 0.",
+    ),
+    (
+        "modified_bessel_k1(Tensor self)",
+        bessel_k1,
+        "The modified Bessel function of the second kind, of order 1.",
+    ),
+    (
+        "scaled_modified_bessel_k0(Tensor x)",
+        bessel_k0e,
+        "``exp(x) * modified_bessel_k0(x)``.",
+    ),
+    (
+        "scaled_modified_bessel_k1(Tensor x)",
+        bessel_k1e,
+        "``exp(x) * modified_bessel_k1(x)``.",
+    ),
     ("airy_ai(Tensor x)", airy_ai, "Airy's function Ai."),
 ):
     _declare(f"special_{_signature} -> Tensor", _doc, _formula)
@@ -63,12 +106,26 @@ for _name, _formula, _doc in (
 # --- made of the gamma function
 
 
-@composite("mvlgamma(Tensor self, int p) -> Tensor", variants="function method inplace out", files="special")
+@composite(
+    "mvlgamma(Tensor self, int p) -> Tensor",
+    variants="function method inplace out",
+)
 def mvlgamma(self, p):
     """The logarithm of the multivariate gamma function of dimension ``p``; for ``self`` above ``(p - 1) / 2``."""
+    # pi^(p (p - 1) / 4) times the product of gamma(x - j / 2) over j < p.
+    check(p >= 1, f"the dimension p must be at least 1; got {p}")
+    dtype = self.dtype if self.is_floating_point() else default_dtype()
+    halves = op.arange(p, dtype=dtype, device=self.device) * 0.5
+    factors = lgamma(self.unsqueeze(-1) - halves)
+    count = float(p)
+    return factors.sum([-1]) + count * (count - 1) / 4 * 1.1447298858494002
 
 
-@composite("special_multigammaln(Tensor self, int p) -> Tensor", variants="function out", module="special")
+@composite(
+    "special_multigammaln(Tensor self, int p) -> Tensor",
+    variants="function out",
+    module="special",
+)
 def special_multigammaln(self, p):
     """Another name of ``mvlgamma``."""
     return op.mvlgamma(self, p)
@@ -89,8 +146,10 @@ def _(grads, exponent):
     return {"self": grads[0] / exp2(exponent)}
 
 
-@composite("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", variants="function method out",
-           files="special")  # fmt: skip
+@composite("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", variants="function method out")  # fmt: skip
 def frexp(self):
     """``mantissa`` in [0.5, 1) and int32 ``exponent`` of which ``self`` is ``mantissa * 2**exponent``; zeros,
     infinities and NaN are their own mantissa."""
+    check(self.is_floating_point(), f"takes floating-point numbers; got {self.dtype}")
+    mantissa, exponent = op._frexp(self)
+    return mantissa, exponent.to(int32)

@@ -3,7 +3,12 @@
 from taedagen.opdef import *
 
 
-@view("alias(Tensor(a) self) -> Tensor(a)", variants="function", shape="same", unbound=True)
+@view(
+    "alias(Tensor(a) self) -> Tensor(a)",
+    variants="function",
+    shape="same",
+    unbound=True,
+)
 def alias(self):
     """The same tensor under a new handle."""
 
@@ -13,7 +18,12 @@ def _(grad):
     return {"self": grad}
 
 
-@view("detach(Tensor(a) self) -> Tensor(a)", variants="function method", shape="same", not_differentiable=True)
+@view(
+    "detach(Tensor(a) self) -> Tensor(a)",
+    variants="function method",
+    shape="same",
+    not_differentiable=True,
+)
 def detach(self):
     """The same values, cut off from the history of ``self``."""
 
@@ -31,7 +41,13 @@ def as_strided(self, size, stride, storage_offset):
 def _(grad, self, size, stride, storage_offset):
     return {
         "self": op.as_strided_backward(
-            grad, self.sizes(), self.strides(), self.storage_offset(), size, stride, storage_offset
+            grad,
+            self.sizes(),
+            self.strides(),
+            self.storage_offset(),
+            size,
+            stride,
+            storage_offset,
         )
     }
 
@@ -46,7 +62,10 @@ def slice_inverse(self, src, dim, start, end, step):
     return op.as_strided(self, src.sizes(), src.strides(), src.storage_offset())
 
 
-@view("_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)", shape="reshape_alias")
+@view(
+    "_reshape_alias(Tensor(a) self, SymInt[] size, SymInt[] stride) -> Tensor(a)",
+    shape="reshape_alias",
+)
 def _reshape_alias(self, size, stride):
     """A view of another shape whose strides the caller worked out."""
 
@@ -59,7 +78,11 @@ def _(grad, self):
 # --- the order of dimensions
 
 
-@view("transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", variants="function method", shape="transpose")
+@view(
+    "transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    variants="function method",
+    shape="transpose",
+)
 def transpose(self, dim0, dim1):
     """A view with two dimensions swapped."""
 
@@ -79,7 +102,11 @@ def _(grad):
     return {"self": grad.t()}
 
 
-@view("permute(Tensor(a) self, int[] dims) -> Tensor(a)", variants="function method", shape="permute")
+@view(
+    "permute(Tensor(a) self, int[] dims) -> Tensor(a)",
+    variants="function method",
+    shape="permute",
+)
 def permute(self, dims):
     """A view with the dimensions in the order of ``dims``."""
 
@@ -92,7 +119,11 @@ def _(grad, dims):
 # --- sizes
 
 
-@view("expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)", variants="method", shape="expand")
+@view(
+    "expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
+    variants="method",
+    shape="expand",
+)
 def expand(self, size, implicit):
     """A view in which dimensions of size 1 repeat, without copies, up to ``size``; -1 keeps a size."""
 
@@ -122,7 +153,11 @@ def view_dtype(self, dtype):
     """The same bytes read as another dtype; the last dimension grows or shrinks by the ratio of the element sizes."""
 
 
-@view("unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", variants="function method", shape="unsqueeze")
+@view(
+    "unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    variants="function method",
+    shape="unsqueeze",
+)
 def unsqueeze(self, dim):
     """A view with a dimension of size 1 inserted at ``dim``."""
 
@@ -142,7 +177,11 @@ def _(grad, self):
     return {"self": grad.reshape(self.sizes())}
 
 
-@view("squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)", variants="function method", shape="squeeze")
+@view(
+    "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+    variants="function method",
+    shape="squeeze",
+)
 def squeeze(self, dim):
     """A view without dimension ``dim`` where that has size 1."""
 
@@ -152,7 +191,11 @@ def _(grad, self):
     return {"self": grad.reshape(self.sizes())}
 
 
-@view("squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)", variants="function method", shape="squeeze")
+@view(
+    "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)",
+    variants="function method",
+    shape="squeeze",
+)
 def squeeze(self, dim):
     """A view without those of the dimensions ``dim`` that have size 1."""
 
@@ -165,7 +208,11 @@ def _(grad, self):
 # --- parts
 
 
-@view("select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", variants="function method", shape="select")
+@view(
+    "select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+    variants="function method",
+    shape="select",
+)
 def select(self, dim, index):
     """The slice at ``index`` of dimension ``dim``, without that dimension."""
 
@@ -205,7 +252,11 @@ def _(grad, self, offset, dim1, dim2):
     return {"self": op.diagonal_backward(grad, self.sizes(), offset, dim1, dim2)}
 
 
-@view("unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)", variants="method", shape="unfold")
+@view(
+    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)",
+    variants="method",
+    shape="unfold",
+)
 def unfold(self, dimension, size, step):
     """Windows of ``size`` along ``dimension``, ``step`` apart: their elements are a new last dimension."""
 
@@ -215,7 +266,11 @@ def _(grad, self, dimension, size, step):
     return {"self": op.unfold_backward(grad, self.sizes(), dimension, size, step)}
 
 
-@view("unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]", variants="function method", shape="unbind")
+@view(
+    "unbind.int(Tensor(a) self, int dim=0) -> Tensor(a)[]",
+    variants="function method",
+    shape="unbind",
+)
 def unbind(self, dim):
     """All slices of dimension ``dim``, without that dimension."""
 
@@ -256,7 +311,11 @@ def _(grads, dim):
 # --- complex numbers
 
 
-@view("view_as_real(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_real")
+@view(
+    "view_as_real(Tensor(a) self) -> Tensor(a)",
+    variants="function",
+    shape="view_as_real",
+)
 def view_as_real(self):
     """Complex numbers of shape (...) as real ones of shape (..., 2)."""
 
@@ -266,7 +325,12 @@ def _(grad):
     return {"self": op.view_as_complex(grad.contiguous())}
 
 
-@view("view_as_complex(Tensor(a) self) -> Tensor(a)", variants="function", shape="view_as_complex", autocast="fp32")
+@view(
+    "view_as_complex(Tensor(a) self) -> Tensor(a)",
+    variants="function",
+    shape="view_as_complex",
+    autocast="fp32",
+)
 def view_as_complex(self):
     """Real numbers of shape (..., 2) as complex ones of shape (...)."""
 

@@ -4,14 +4,16 @@ from taedagen.opdef import *
 from taedagen.opdef.schema import parse_schema
 
 
-@composite("contiguous_copy(Tensor self) -> Tensor", files="view_copy", unbound=True)
+@composite("contiguous_copy(Tensor self) -> Tensor", unbound=True)
 def contiguous_copy(self):
     """A contiguous copy, also of what is contiguous already."""
+    return self.clone(memory_format=contiguous_format)
 
 
-@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", files="view_copy", unbound=True)
+@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", unbound=True)
 def contiguous_copies(tensors):
     """A contiguous copy of each."""
+    return [t.clone(memory_format=contiguous_format) for t in tensors]
 
 
 # A detached copy is part of the graph all the same, as in PyTorch; and any layout can be copied into any shape.
@@ -45,7 +47,11 @@ for _view, _overload, _arguments in (
     ("expand", "", ", SymInt[] size, *, bool implicit=False"),
     ("permute", "", ", int[] dims"),
     ("select", ".int", ", int dim, SymInt index"),
-    ("slice", ".Tensor", ", int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"),
+    (
+        "slice",
+        ".Tensor",
+        ", int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1",
+    ),
     ("split", ".Tensor", ", SymInt split_size, int dim=0"),
     ("split_with_sizes", "", ", SymInt[] split_sizes, int dim=0"),
     ("squeeze", "", ""),
@@ -79,6 +85,9 @@ def split_with_sizes_copy(self, split_sizes, dim, out):
     """Copies what ``split_with_sizes`` shows into the tensors of ``out``."""
 
 
-@composite("unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()", files="view_copy")
+@composite(
+    "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
+    files="view_copy",
+)
 def unbind_copy(self, dim, out):
     """Copies what ``unbind`` shows into the tensors of ``out``."""

@@ -26,7 +26,9 @@ def op_call(name: str, values: Sequence[Value], named: Mapping[str, Value]) -> V
             ]
             is_inplace = bool(schema.returns) and any(r.type.is_mutable for r in schema.returns)
             return Value(
-                f"ops::{cpp.identifier(name)}({', '.join(texts)})", "void" if is_inplace else _result(schema), owned=True
+                f"ops::{cpp.identifier(name)}({', '.join(texts)})",
+                "void" if is_inplace else _result(schema),
+                owned=True,
             )
     shown = ", ".join([v.type for v in values] + [f"{k}={v.type}" for k, v in named.items()])
     return f"there is no op '{name}'" if not candidates else f"no overload of '{name}' takes ({shown})"

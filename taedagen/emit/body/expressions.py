@@ -146,7 +146,7 @@ class Expressions:
                  "bool": "Bool"}  # fmt: skip
         if known.kind == "ScalarType":
             letters = known.name.rstrip("0123456789")
-            return Value(f"DType::{names[letters]}{known.name[len(letters):]}", "ScalarType")
+            return Value(f"DType::{names[letters]}{known.name[len(letters) :]}", "ScalarType")
         spelled = "".join(word.capitalize() for word in known.name.removesuffix("_format").split("_"))
         return Value(f"MemoryFormat::{spelled}", "MemoryFormat")
 
@@ -167,7 +167,9 @@ class Expressions:
 
     def _display(self, node: ast.AST, items: list[Value], is_tuple_: bool) -> Value:
         if is_tuple_:
-            return Value(f"{{{', '.join(i.text for i in items)}}}", f"({', '.join(i.type for i in items)})", tuple(items))
+            return Value(
+                f"{{{', '.join(i.text for i in items)}}}", f"({', '.join(i.type for i in items)})", tuple(items)
+            )
         if not items:
             return Value("{}", "[]", ())
         joined: str | None = items[0].type
@@ -360,6 +362,9 @@ class Expressions:
             if given.text == name and given.type.endswith("?"):
                 branches[i] = Value(f"*{given.text}", given.type[:-1])
                 kind = str(join(branches[0].type, branches[1].type))
+        if kind == "Tensor[]" and any(branch.items for branch in branches):
+            # within ?: GCC 12 cleans up a wrong place if one of the items throws
+            raise self.fail(node, "a list of tensors is chosen by an if statement")
         texts = [self._branch(branch, kind) for branch in branches]
         return Value(f"({condition} ? {texts[0]} : {texts[1]})", kind, owned=True)
 
@@ -367,7 +372,7 @@ class Expressions:
         if kind == "int[]":
             return value.text if value.text.startswith("shape::") else f"shape::Dims({convert(value, kind)})"
         if is_list(kind) or is_tuple(kind):
-            return f"{LOCALS[kind] if is_list(kind) else ''}{result_text(value, kind)}"
+            return result_text(value, kind)
         if value.type == "None":
             return convert(value, kind)
         if kind.endswith("?"):
@@ -523,6 +528,8 @@ class Expressions:
     # --- Python's own functions
     def _builtin_len(self, node: ast.Call) -> Value:
         value = self.value(node.args[0])
+        if value.type.endswith("[]?"):
+            value = Value(f"*{value.text}", value.type[:-1])
         if not is_list(value.type):
             raise self.fail(node, f"len is for lists; got {value.type}")
         return Value(f"std::ssize({value.text})", "int")

@@ -41,7 +41,9 @@ class Loops(Base):
             raise self.fail(node, f"a loop runs over a range or a list; '{ast.unparse(over)}' is {items.type}")
         return self._around(header, [], {target.id: Value(cpp.identifier(target.id), kind)}, body)
 
-    def _around(self, header: str, start: list[str], scope: dict[str, Value], body: Callable[[], list[str]]) -> list[str]:
+    def _around(
+        self, header: str, start: list[str], scope: dict[str, Value], body: Callable[[], list[str]]
+    ) -> list[str]:
         self.loop_scopes.append(scope)
         outer, self.before = self.before, []
         inside = body()
@@ -97,7 +99,9 @@ class Loops(Base):
         names = [e.id for e in target.elts if isinstance(e, ast.Name)]
         return self._indexed(names, over.args, "", body)
 
-    def _indexed(self, names: list[str], lists: list[ast.expr], number: str, body: Callable[[], list[str]]) -> list[str]:
+    def _indexed(
+        self, names: list[str], lists: list[ast.expr], number: str, body: Callable[[], list[str]]
+    ) -> list[str]:
         """All the lists at once, by a number."""
         values = [self.value(v) for v in lists]
         texts = [self._named_list(v) for v in values]
@@ -158,7 +162,9 @@ class Loops(Base):
         """any(...) and all(...) of a condition for each item."""
         made = node.args[0]
         if not isinstance(made, ast.GeneratorExp) or len(made.generators) != 1:
-            raise self.fail(node, f"{name} takes one condition for each item of a list: {name}(t.dim() > 1 for t in list)")
+            raise self.fail(
+                node, f"{name} takes one condition for each item of a list: {name}(t.dim() > 1 for t in list)"
+            )
         generator = made.generators[0]
         found = "true" if name == "any" else "false"
 

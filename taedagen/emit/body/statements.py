@@ -16,6 +16,7 @@ from taedagen.emit.body.values import (
     PARAMETERS,
     Value,
     annotated,
+    convert,
     fits,
     is_list,
     is_tuple,
@@ -87,7 +88,7 @@ class Body(Loops, Expressions):
         for number, statement in enumerate(body):
             own = self._declared_by(statement)
             for name, site in self.sites.items():
-                if site == (id(body), number) and name not in own and name not in self.parameters:
+                if site == (id(body), number) and name not in own and name != "_" and name not in self.parameters:
                     lines.append(self._declaration(name))
             lines += self._statement(statement, {n for n in own if self.sites[n] == (id(body), number)})
         return lines
@@ -146,7 +147,10 @@ class Body(Loops, Expressions):
         if node.value is None or not isinstance(node.target, ast.Name):
             raise self.fail(node, "a variable is declared with a value")
         type_ = annotated(ast.unparse(node.annotation))
-        value = Value("{}", type_) if is_list(type_) else Value(self.as_type(node.value, type_), type_)
+        given = self.value(node.value)
+        if given.type != "None" and not is_list(type_) and not fits(given, type_):
+            raise self.fail(node, f"'{node.target.id}' is to be {type_}; got {given.type}")
+        value = Value("{}" if is_list(type_) else convert(given, type_), type_)
         lines = self._store(node, node.target.id, value, False)
         return [] if is_list(type_) else lines
 
@@ -180,7 +184,7 @@ class Body(Loops, Expressions):
         for name, kind in zip(names, kinds, strict=True):
             if name != "_":
                 self._note(node, name, kind)
-        if set(names) == declares and len(set(names)) == len(names) and all(
+        if "_" not in names and set(names) == declares and len(set(names)) == len(names) and all(
             self.types[n] == k for n, k in zip(names, kinds, strict=True)
         ):  # fmt: skip
             return [f"auto [{', '.join(map(cpp.identifier, names))}] = {value.text};"]
@@ -204,7 +208,11 @@ class Body(Loops, Expressions):
     # --- branches and loops
     def _on_if(self, node: ast.If) -> list[str]:
         test, body = unwrapped(self.truth(node.test)), self._block(node.body)
-        if not node.orelse and len(body) == 1 and isinstance(node.body[0], (ast.Return, ast.Raise, ast.Expr, ast.Assign)):
+        if (
+            not node.orelse
+            and len(body) == 1
+            and isinstance(node.body[0], (ast.Return, ast.Raise, ast.Expr, ast.Assign))
+        ):
             return [f"if ({test}) {body[0]}"]
         lines = [f"if ({test}) {{", *_indented(body)]
         rest = self._block(node.orelse)
@@ -277,7 +285,11 @@ class Body(Loops, Expressions):
                 return [self._check(call)]
             if isinstance(known, Word) and known.name == "warn":
                 return [f"warn(str({self._message(call.args[0])}));"]
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("append", "insert"):
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and call.func.attr in ("append", "insert")
+        ):
             self._found_list(call, call.func)
         return [f"{unwrapped(self.value(call).text)};"]
 

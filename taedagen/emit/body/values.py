@@ -147,8 +147,8 @@ def convert(value: Value, wanted: str, type_: Type | None = None) -> str:
         return text if wanted.endswith("?") else convert(Value(f"*{text}", have[:-1]), wanted)
     if is_list(inner):
         return _as_list(value, inner, type_)
-    if have == inner:
-        return text
+    if have == inner:  # as a pointer, a literal would rather be a bool
+        return f"std::string_view({text})" if type_ and text.startswith('"') else text
     if inner == "Scalar":
         return f"Scalar({unwrapped(text)})"
     if inner == "float":
@@ -187,7 +187,9 @@ def result_text(value: Value, wanted: str) -> str:
         return "{}"
     if is_list(wanted):
         same = value.owned or value.text.startswith(("std::vector", "ops::"))
-        return value.text if same or wanted == "int[]" else f"{LOCALS[wanted]}({value.text}.begin(), {value.text}.end())"
+        return (
+            value.text if same or wanted == "int[]" else f"{LOCALS[wanted]}({value.text}.begin(), {value.text}.end())"
+        )
     if is_tuple(wanted) and value.items is not None:
         parts = zip(value.items, parts_of(wanted), strict=True)
         return f"{{{', '.join(result_text(item, part) for item, part in parts)}}}"
