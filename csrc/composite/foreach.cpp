@@ -1,5 +1,5 @@
 // Lists of tensors beside a tensor of numbers, which stay tensors where a gradient is to flow to them.
-#include "shape/ops/foreach.h"
+#include "composite/ops/foreach.h"
 #include "composite/number.h"
 #include "taeda/ops.h"
 

@@ -1,5 +1,5 @@
 // Grids, combinations and diagonals.
-#include "shape/ops/join.h"
+#include "composite/ops/join.h"
 #include "shape/spec.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

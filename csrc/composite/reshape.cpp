@@ -1,5 +1,5 @@
 // Shape functions that ask for strides or for the numbers in a tensor, or make lists of many empty tensors.
-#include "shape/ops/reshape.h"
+#include "composite/ops/reshape.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

@@ -1,53 +1,40 @@
-"""Composites whose bodies are written in Python: ``composite/ops/<family>.cpp``."""
+"""Composites: per family ``composite/ops/<family>.h`` and ``.cpp``, with the bodies of those that are written in Python
+and the in-place and out= forms of all."""
 
 from __future__ import annotations
 
-import re
-
-from taedagen.emit import cpp
 from taedagen.emit.body.unit import Unit
-from taedagen.emit.dispatch import prototypes
-from taedagen.emit.plan import Family, Plan
+from taedagen.emit.forms import through_functional
+from taedagen.emit.functions import header, source
+from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
 
 
 def emit_composite(plan: Plan) -> dict[str, str]:
-    files = {}
+    files: dict[str, str] = {}
     for family in plan.declared:
-        ops = [op for op in family.declared if has_written_body(op) and plan.has_body(op)]
+        composites = [op for op in family.declared if op.declaration.kind == "composite"]
+        path = f"csrc/composite/ops/{family.name}"
+        if composites:
+            files[f"{path}.h"] = header(family, composites, "composite")
+        ops = [op for op in composites if plan.has_body(op)]
         if ops:
-            files[f"csrc/composite/ops/{family.name}.cpp"] = _source(plan, family, ops)
+            unit = Unit(family.name)
+            bodies = {id(op): composite_body(op, unit) for op in ops}
+            includes = ["autograd/overwritten.h", "composite/body.h", "shape/arguments.h", "shape/spec.h"]
+            before = ["using namespace taeda::autograd;", *unit.functions()]
+            files[f"{path}.cpp"] = source(
+                plan, family, ops, "composite", lambda op, bodies=bodies: bodies[id(op)], includes, before
+            )
     return files
 
 
-def has_written_body(op: Op) -> bool:
-    """Whether the op itself is the function of its declaration, in Python."""
+def composite_body(op: Op, unit: Unit) -> list[str] | None:
+    """The statements; None where it is written by hand."""
     declaration = op.declaration
-    is_own = op.variant == "functional" or (op.variant == "inplace" and declaration.schema.name == op.schema.name)
-    return declaration.kind == "composite" and is_own and "files" not in declaration.options
-
-
-def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
-    unit = Unit(family.name)
-    functions: list[str] = []
-    for op in ops:
-        body = unit.composite(op)
-        functions += [
-            cpp.place_comment(op.declaration),
-            f"{cpp.return_type(op)} composite::{op.cpp_name}({cpp.parameters(op.schema.arguments)}) {{",
-            *(f"  {line}" for line in [*_unused(op, body), *body]), "}", "",
-        ]  # fmt: skip
-    helpers = [f"namespace composite::{unit.space} {{", *unit.helpers, "}", ""] if unit.helpers else []
-    lines = [
-        family.made, '#include "taeda/ops/defaults.h"', '#include "composite/body.h"',
-        f'#include "shape/ops/{family.name}.h"', "", "namespace taeda {", *prototypes(plan, [*helpers, *functions]),
-        "using namespace taeda::autograd;", "",
-    ]  # fmt: skip
-    return "\n".join([*lines, *helpers, *functions, "}  // namespace taeda", ""])
-
-
-def _unused(op: Op, body: list[str]) -> list[str]:
-    """Statements that name the arguments which the function ignores, as a compiler warns of them."""
-    used = set(re.findall(r"\w+", "\n".join(body)))
-    names = (cpp.identifier(a.name) for a in op.schema.arguments)
-    return [f"(void){name};" for name in names if name not in used]
+    by_hand = "files" in declaration.options
+    if op.variant == "functional":
+        return None if by_hand else unit.composite(op)
+    if op.variant == "inplace" and declaration.schema.name == op.schema.name:
+        return None if by_hand else unit.composite(op)
+    return through_functional(op, "composite")

@@ -20,7 +20,7 @@ def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **opt
     given = ", ".join(f"{a.name}={a.name}" if a.keyword_only else a.name for a in arguments)
     function = defined(f"def {name}({', '.join(a.name for a in arguments)}): return op.{target}({given})")
     function.__doc__ = f"Another name of ``{target}``."
-    composite(name + signature, variants=variants, **options)(function)
+    composite(name + signature, variants=variants, domain=target, **options)(function)
 
 
 for _name, _target in (
@@ -40,11 +40,12 @@ _alias(
     ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     "div",
     scalar={"Scalar_mode": "other"},
+    samples="div.Tensor_mode",
 )
 _alias("arctan2", _PLAIN_BINARY, "atan2")
-_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
+_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp", samples="clamp")
 _alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp",
-       out_overload="Tensor_out")  # fmt: skip
+       out_overload="Tensor_out", samples="clamp.Tensor")  # fmt: skip
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
@@ -54,11 +55,7 @@ for _name, _target in (
     _alias(f"special_{_name}", _UNARY, _target, "function out", module="special")
 
 
-@composite(
-    "special_round(Tensor self, *, int decimals=0) -> Tensor",
-    variants="function out",
-    module="special",
-)
+@composite("special_round(Tensor self, *, int decimals=0) -> Tensor", variants="function out", module="special")
 def special_round(self, decimals):
     """Another name of ``round``."""
     return op.round(self) if decimals == 0 else op.round(self, decimals=decimals)
@@ -68,18 +65,7 @@ for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
     _alias(f"special_{_name}", _PLAIN_BINARY, _target, "function out", module="special")
 _alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",
        scalar={"other_scalar": "other", "self_scalar": "self"})  # fmt: skip
-_alias(
-    "special_logit",
-    "(Tensor self, float? eps=None) -> Tensor",
-    "logit",
-    "function out",
-    module="special",
-)
-_alias(
-    "special_polygamma",
-    "(int n, Tensor self) -> Tensor",
-    "polygamma",
-    "function out",
-    module="special",
-)
-_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special")
+_alias("special_logit", "(Tensor self, float? eps=None) -> Tensor", "logit", "function out", module="special")
+_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special",
+       samples="polygamma")  # fmt: skip
+_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special", samples="logsumexp")

@@ -1,6 +1,7 @@
 """Arithmetic of two tensors, or of a tensor and a number."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -40,7 +41,7 @@ def _(grad, alpha):
 
 
 @pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC,
-           check="subtraction")  # fmt: skip
+           check="subtraction", domain=(-2.0, 2.0))  # fmt: skip
 def rsub(self, other, alpha):
     """``other - alpha * self``, element by element."""
     return other - alpha * self
@@ -51,12 +52,7 @@ def _(grad, alpha):
     return {"self": -grad * conj(alpha), "other": grad}
 
 
-@pointwise(
-    "mul.Tensor(Tensor self, Tensor other) -> Tensor",
-    variants=EVERY,
-    scalar="other",
-    number="self",
-)
+@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", number="self")
 def mul(self, other):
     """The product, element by element; for bool tensors the logical and."""
     return self * other
@@ -100,11 +96,15 @@ def div(self, other, rounding_mode):
     return op._div_trunc(self, other) if rounding_mode == "trunc" else op.floor_divide(self, other)
 
 
+div.samples([S(f(2, 3), f(3), rounding_mode=m) for m in (None, "floor", "trunc", "up")])
+
+
 @pointwise(
     "_div_trunc.Tensor(Tensor self, Tensor other) -> Tensor",
     variants="function inplace out",
     scalar="other",
     dtypes=REAL,
+    samples=[S(f(2, 3), f(3))],
 )
 def _div_trunc(self, other):
     """The quotient rounded towards zero; an integer divided by zero is an error."""
@@ -144,12 +144,7 @@ def _(grad, self, other):
     return {"self": grad, "other": -grad * floor_divide(self, other)}
 
 
-@pointwise(
-    "fmod.Tensor(Tensor self, Tensor other) -> Tensor",
-    variants=EVERY,
-    scalar="other",
-    dtypes=REAL,
-)
+@pointwise("fmod.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", dtypes=REAL)
 def fmod(self, other):
     """The remainder of the division rounded towards zero, with the dividend's sign, as C's ``fmod``."""
     return fmod(self, other)
@@ -168,6 +163,7 @@ def _(grad, self, other):
     constants={"exponent": (2, 3, 0.5)},
     check="power",
     contiguous="number first",
+    domain=(0.2, 2.0),
 )
 def pow(self, exponent):
     """``self`` to the power of ``exponent``, element by element."""
@@ -207,15 +203,9 @@ def _(grad, grad_output, self, exponent):
     return {
         "grad_output": where(exponent == 0, 0, grad * slope),
         "self": where(
-            (exponent == 0) | (exponent == 1),
-            0,
-            outer * conj(exponent * (exponent - 1) * self ** (exponent - 2)),
+            (exponent == 0) | (exponent == 1), 0, outer * conj(exponent * (exponent - 1) * self ** (exponent - 2))
         ),
-        "exponent": where(
-            self == 0,
-            0,
-            outer * conj(self ** (exponent - 1) * (1 + exponent * log(self))),
-        ),
+        "exponent": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
     }
 
 
@@ -223,33 +213,21 @@ def _(grad, grad_output, self, exponent):
            scalar={"number": "exponent", "base": "self"}, dtypes=FLOATING_AND_COMPLEX, unbound=True)  # fmt: skip
 def pow_backward_exponent(grad_output, self, exponent, result):
     """The gradient of a power for its exponent: nothing where the base is 0 and the exponent is not negative."""
-    return where(
-        (self == 0) & ((result == 0) | (exponent == 0)),
-        0,
-        grad_output * conj(result * log(self)),
-    )
+    return where((self == 0) & ((result == 0) | (exponent == 0)), 0, grad_output * conj(result * log(self)))
 
 
 @pow_backward_exponent.backward
 def _(grad, grad_output, self, exponent, result):
     outer = conj(grad) * grad_output
     return {
-        "grad_output": where(
-            (self == 0) & ((result == 0) | (exponent == 0)),
-            0,
-            grad * (result * log(self)),
-        ),
-        "self": where(
-            self == 0,
-            0,
-            outer * conj(self ** (exponent - 1) * (1 + exponent * log(self))),
-        ),
+        "grad_output": where((self == 0) & ((result == 0) | (exponent == 0)), 0, grad * (result * log(self))),
+        "self": where(self == 0, 0, outer * conj(self ** (exponent - 1) * (1 + exponent * log(self)))),
         "exponent": where(self == 0, 0, outer * conj(result * log(self) * log(self))),
     }
 
 
 @composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method out",
-           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary")  # fmt: skip
+           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary", domain=(0.2, 2.0))  # fmt: skip
 def float_power(self, exponent):
     """A power computed in double precision, whatever the inputs."""
 
@@ -260,12 +238,7 @@ def float_power_(self, exponent):
     """The same in place, for a tensor in double precision."""
 
 
-@pointwise(
-    "atan2(Tensor self, Tensor other) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("atan2(Tensor self, Tensor other) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
 def atan2(self, other):
     """The angle of the point ``(other, self)``, in radians from -pi to pi."""
     return atan2(self, other)
@@ -303,10 +276,7 @@ def copysign(self, other):
 
 @copysign.backward
 def _(grad, self, result):
-    return {
-        "self": where(self == 0, 0, grad * result / self),
-        "other": op.zeros_like(grad),
-    }
+    return {"self": where(self == 0, 0, grad * result / self), "other": op.zeros_like(grad)}
 
 
 @composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY)
@@ -318,11 +288,7 @@ def nextafter(self, other):
     return op._nextafter(self, other)
 
 
-@pointwise(
-    "_nextafter(Tensor self, Tensor other) -> Tensor",
-    dtypes=("float32", "float64"),
-    unbound=True,
-)
+@pointwise("_nextafter(Tensor self, Tensor other) -> Tensor", dtypes=("float32", "float64"), unbound=True)
 def _nextafter(self, other):
     """``nextafter`` of numbers that formulas compute in."""
     return nextafter(self, other)
@@ -333,11 +299,7 @@ def _(grad, self, other):
     return {"self": where(self == other, 0, grad), "other": 0 * grad}
 
 
-@pointwise(
-    "_nextafter_half(Tensor self, Tensor other, int digits) -> Tensor",
-    dtypes=HALF,
-    unbound=True,
-)
+@pointwise("_nextafter_half(Tensor self, Tensor other, int digits) -> Tensor", dtypes=HALF, unbound=True)
 def _nextafter_half(self, other, digits):
     """``nextafter`` among numbers of ``digits`` binary digits: 11 of float16, 8 of bfloat16."""
     return next_half(self, other, digits)
@@ -348,11 +310,7 @@ def _(grad, self, other):
     return {"self": where(self == other, 0, grad), "other": 0 * grad}
 
 
-@pointwise(
-    "maximum(Tensor self, Tensor other) -> Tensor",
-    variants="function method out",
-    dtypes=(*REAL, *BOOL),
-)
+@pointwise("maximum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
 def maximum(self, other):
     """The larger of the two, NaN if either is; equal ones share the gradient."""
     return maximum(self, other)
@@ -364,11 +322,7 @@ def _(grad, self, other):
     return {"self": where(self < other, 0, half), "other": where(self > other, 0, half)}
 
 
-@pointwise(
-    "minimum(Tensor self, Tensor other) -> Tensor",
-    variants="function method out",
-    dtypes=(*REAL, *BOOL),
-)
+@pointwise("minimum(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
 def minimum(self, other):
     """The smaller of the two, NaN if either is; equal ones share the gradient."""
     return minimum(self, other)
@@ -380,11 +334,7 @@ def _(grad, self, other):
     return {"self": where(self > other, 0, half), "other": where(self < other, 0, half)}
 
 
-@pointwise(
-    "fmax(Tensor self, Tensor other) -> Tensor",
-    variants="function method out",
-    dtypes=(*REAL, *BOOL),
-)
+@pointwise("fmax(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
 def fmax(self, other):
     """The larger of the two; a number is preferred to NaN."""
     return fmax(self, other)
@@ -396,11 +346,7 @@ def _(grad, self, other):
     return {"self": where(first, grad, 0), "other": where(first, 0, grad)}
 
 
-@pointwise(
-    "fmin(Tensor self, Tensor other) -> Tensor",
-    variants="function method out",
-    dtypes=(*REAL, *BOOL),
-)
+@pointwise("fmin(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=(*REAL, *BOOL))
 def fmin(self, other):
     """The smaller of the two; a number is preferred to NaN."""
     return fmin(self, other)
@@ -412,11 +358,7 @@ def _(grad, self, other):
     return {"self": where(first, grad, 0), "other": where(first, 0, grad)}
 
 
-@pointwise(
-    "logaddexp(Tensor self, Tensor other) -> Tensor",
-    variants="function method out",
-    dtypes=FLOATING,
-)
+@pointwise("logaddexp(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
 def logaddexp(self, other):
     """``log(exp(self) + exp(other))`` without overflow on the way."""
     top = maximum(self, other)
@@ -437,25 +379,14 @@ def _(grad, self, other):
     ratio = exp(where(larger, other - self, self - other))
     most = 1 / (1 + ratio)
     rest = ratio * most
-    return {
-        "self": grad * conj(where(larger, most, rest)),
-        "other": grad * conj(where(larger, rest, most)),
-    }
+    return {"self": grad * conj(where(larger, most, rest)), "other": grad * conj(where(larger, rest, most))}
 
 
-@pointwise(
-    "logaddexp2(Tensor self, Tensor other) -> Tensor",
-    variants="function method out",
-    dtypes=FLOATING,
-)
+@pointwise("logaddexp2(Tensor self, Tensor other) -> Tensor", variants="function method out", dtypes=FLOATING)
 def logaddexp2(self, other):
     """``log2(2**self + 2**other)`` without overflow on the way."""
     top = maximum(self, other)
-    return where(
-        isinf(self) & (self == other),
-        self,
-        top + log1p(exp2(-abs(self - other))) * 1.4426950408889634,
-    )
+    return where(isinf(self) & (self == other), self, top + log1p(exp2(-abs(self - other))) * 1.4426950408889634)
 
 
 @logaddexp2.backward
@@ -463,10 +394,7 @@ def _(grad, self, other):
     ratio = exp2(-abs(self - other))
     most = 1 / (1 + ratio)
     rest = ratio * most
-    return {
-        "self": grad * where(other <= self, most, rest),
-        "other": grad * where(other <= self, rest, most),
-    }
+    return {"self": grad * where(other <= self, most, rest), "other": grad * where(other <= self, rest, most)}
 
 
 @pointwise(
@@ -475,6 +403,7 @@ def _(grad, self, other):
     scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    domain=(0.2, 2.0),
 )
 def xlogy(self, other):
     """``self * log(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -483,10 +412,7 @@ def xlogy(self, other):
 
 @xlogy.backward
 def _(grad, self, other):
-    return {
-        "self": where((self == 0) & (other <= 0), 0, grad * log(other)),
-        "other": grad * self / other,
-    }
+    return {"self": where((self == 0) & (other <= 0), 0, grad * log(other)), "other": grad * self / other}
 
 
 @pointwise(
@@ -496,6 +422,7 @@ def _(grad, self, other):
     scalar={"other_scalar": "other", "self_scalar": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    domain=(0.2, 2.0),
 )
 def special_xlog1py(self, other):
     """``self * log1p(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -504,10 +431,7 @@ def special_xlog1py(self, other):
 
 @special_xlog1py.backward
 def _(grad, self, other):
-    return {
-        "self": where((self == 0) & (other <= -1), 0, grad * log1p(other)),
-        "other": grad * self / (other + 1),
-    }
+    return {"self": where((self == 0) & (other <= -1), 0, grad * log1p(other)), "other": grad * self / (other + 1)}
 
 
 @pointwise(
@@ -517,6 +441,7 @@ def _(grad, self, other):
     scalar={"other_scalar": "other", "self_scalar": "self"},
     promote="int_to_float",
     dtypes=("float32", "float64"),
+    domain=(1.5, 4.0),
 )
 def special_zeta(self, other):
     """Hurwitz's zeta function: the sum of ``(k + other) ** -self`` over k >= 0."""
@@ -548,16 +473,18 @@ def _(grad, n, self):
     return {"self": grad * op.polygamma(n + 1, self)}
 
 
-@composite(
-    "polygamma_(Tensor(a!) self, int n) -> Tensor(a!)",
-    variants="method",
-    files="binary",
-)
+polygamma.samples([S(n, f(2, 3, low=0.5, high=4)) for n in (0, 1, 2, -1)])
+
+
+@composite("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", variants="method", files="binary")
 def polygamma_(self, n):
     """``polygamma`` in place."""
 
 
-@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+polygamma_.samples([S(f(2, 3, low=0.5, high=4), n) for n in (0, 1, 2, -1)])
+
+
+@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING, domain=(0.5, 4.0))
 def igamma(self, other):
     """The lower regularised incomplete gamma function of order ``self`` at ``other``."""
     return igamma(self, other)
@@ -571,7 +498,7 @@ def _(grad, self, other):
     }
 
 
-@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING, domain=(0.5, 4.0))
 def igammac(self, other):
     """The upper regularised incomplete gamma function of order ``self`` at ``other``."""
     return igammac(self, other)
@@ -597,23 +524,13 @@ def ldexp(self, other):
     return (self.to(float64) * op.exp2(first) * op.exp2(rest)).to(self.dtype)
 
 
-@pointwise(
-    "gcd(Tensor self, Tensor other) -> Tensor",
-    variants=EVERY,
-    dtypes=INTEGRAL,
-    not_differentiable=True,
-)
+@pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
 def gcd(self, other):
     """The greatest common divisor, never negative."""
     return gcd(self, other)
 
 
-@pointwise(
-    "lcm(Tensor self, Tensor other) -> Tensor",
-    variants=EVERY,
-    dtypes=INTEGRAL,
-    not_differentiable=True,
-)
+@pointwise("lcm(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
 def lcm(self, other):
     """The least common multiple, never negative."""
     divisor = gcd(self, other)
@@ -642,6 +559,7 @@ def _(grad, weight):
     out_overload="Tensor_out",
     dtypes=FLOATING_AND_COMPLEX,
     promote="same",
+    samples=[S(f(2, 3), f(2, 3), f(3)), S(f(3), f(2, 3), f())],
 )
 def lerp(self, end, weight):
     """``self + weight * (end - self)``."""
@@ -650,11 +568,7 @@ def lerp(self, end, weight):
 
 @lerp.backward
 def _(grad, self, end, weight):
-    return {
-        "self": grad * conj(1 - weight),
-        "end": grad * conj(weight),
-        "weight": grad * conj(end - self),
-    }
+    return {"self": grad * conj(1 - weight), "end": grad * conj(weight), "weight": grad * conj(end - self)}
 
 
 @pointwise(
@@ -669,11 +583,7 @@ def addcmul(self, tensor1, tensor2, value):
 @addcmul.backward
 def _(grad, tensor1, tensor2, value):
     scaled = grad * conj(value)
-    return {
-        "self": grad,
-        "tensor1": scaled * conj(tensor2),
-        "tensor2": scaled * conj(tensor1),
-    }
+    return {"self": grad, "tensor1": scaled * conj(tensor2), "tensor2": scaled * conj(tensor1)}
 
 
 @pointwise("addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor", variants=EVERY,
@@ -692,12 +602,7 @@ def _(grad, tensor1, tensor2, value):
     }
 
 
-@pointwise(
-    "heaviside(Tensor self, Tensor values) -> Tensor",
-    variants=EVERY,
-    dtypes=(*REAL, *BOOL),
-    promote="same",
-)
+@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same")
 def heaviside(self, values):
     """0 below zero, 1 above, ``values`` at zero; NaN gives 0."""
     return where(self == 0, values, where(self > 0, 1, 0))

@@ -1,14 +1,10 @@
 """Complex numbers: their parts, conjugates, and how they are made of two real numbers."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
-@pointwise(
-    "_conj_physical(Tensor self) -> Tensor",
-    variants="function out",
-    dtypes=COMPLEX,
-    unbound=True,
-)
+@pointwise("_conj_physical(Tensor self) -> Tensor", variants="function out", dtypes=COMPLEX, unbound=True)
 def _conj_physical(self):
     """The complex conjugates."""
     return conj(self)
@@ -29,7 +25,13 @@ def conj_physical(self):
 # the negatives, of its elements
 
 
-@view("_conj(Tensor(a) self) -> Tensor(a)", variants="function", shape="conjugated")
+@view(
+    "_conj(Tensor(a) self) -> Tensor(a)",
+    variants="function",
+    shape="conjugated",
+    batch="same_place",
+    samples=[S(f(2, 3, dtype="complex128")), S(f(2, dtype="complex64"))],
+)
 def _conj(self):
     """The complex conjugates, as a view; RuntimeError for a real tensor."""
 
@@ -39,7 +41,7 @@ def _(grad):
     return {"self": op._conj(grad)}
 
 
-@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function", shape="negated")
+@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function", shape="negated", batch="same_place")
 def _neg_view(self):
     """The negatives, as a view."""
 
@@ -82,7 +84,7 @@ def real_(self):
     return op.view_as_real(op._conj(self) if self.is_conj() else self).select(-1, 0)
 
 
-@composite("imag(Tensor(a) self) -> Tensor(a)")
+@composite("imag(Tensor(a) self) -> Tensor(a)", samples=[S(f(2, 3, dtype="complex128")), S(f(2))])
 def imag_(self):
     """A view of the imaginary parts; RuntimeError for a real tensor."""
     check(
@@ -100,6 +102,8 @@ def imag_(self):
     shape="complex_of",
     files="complex_numbers",
     out="same",
+    batch="complex_",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 1), f(3))],
 )
 def complex_(real, imag):
     """The complex numbers with these real and imaginary parts, broadcast; both float32 or both float64."""
@@ -114,6 +118,7 @@ def _(grad):
     "polar(Tensor abs, Tensor angle) -> Tensor",
     variants="function out",
     autocast="fp32",
+    samples=[S(f(2, 3, low=0.2), f(2, 3))],
 )
 def polar(abs, angle):
     """The complex numbers with these lengths and angles in radians; both float32 or both float64."""

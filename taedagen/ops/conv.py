@@ -1,6 +1,7 @@
 """Convolutions. Transposed ones are the same op with a flag: each is the gradient of the other."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @kernel(
@@ -9,6 +10,8 @@ from taedagen.opdef import *
     variants="function out",
     shape="convolution",
     files="conv",
+    batch="convolution",
+    flops="2 * prod(weight) * input[0] * prod((input if transposed else result)[2:])",
 )
 def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     """Cross-correlation of ``input`` (N, C, ...) with ``weight`` over one to three spatial dimensions.
@@ -18,32 +21,18 @@ def convolution(input, weight, bias, stride, padding, dilation, transposed, outp
 
 
 @convolution.backward
-def _(
-    grad,
-    input,
-    weight,
-    stride,
-    padding,
-    dilation,
-    transposed,
-    output_padding,
-    groups,
-    needs,
-):
+def _(grad, input, weight, stride, padding, dilation, transposed, output_padding, groups, needs):
     g = op.convolution_backward(
-        grad,
-        input,
-        weight,
-        None,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-        needs,
+        grad, input, weight, None, stride, padding, dilation, transposed, output_padding, groups, needs
     )
     return {"input": g[0], "weight": g[1], "bias": g[2]}
+
+
+convolution.samples([
+    S(f(2, 3, 6, 6), f(4, 3, 3, 3), f(4), [1, 1], [1, 1], [1, 1], False, [0, 0], 1),
+    S(f(1, 2, 4, 3), f(2, 1, 2, 2), f(2), [2, 1], [0, 1], [1, 1], False, [0, 0], 2),
+    S(f(1, 2, 3, 2), f(2, 2, 2, 2), f(2), [2, 1], [0, 1], [1, 1], True, [1, 0], 1),
+])  # fmt: skip
 
 
 @composite(
@@ -54,17 +43,10 @@ def _(
 def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups, benchmark,
                  deterministic, cudnn_enabled, allow_tf32):  # fmt: skip
     """``convolution``; how a GPU is to do it is for the CPU nothing to ask."""
-    return op.convolution(
-        input,
-        weight,
-        bias,
-        stride,
-        padding,
-        dilation,
-        transposed,
-        output_padding,
-        groups,
-    )
+    return op.convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
+
+
+_convolution.samples([S(f(2, 3, 5, 5), f(4, 3, 3, 3), f(4), [2, 1], [1, 1], [1, 1], False, [0, 0], 1, *[False] * 4)])
 
 
 @composite(
@@ -85,6 +67,8 @@ def convolution_backward(*_):
     shape="convolution_weight_grad",
     files="conv",
     unbound=True,
+    batch="convolution_weight_grad",
+    flops="2 * prod(result) * features[0] * prod(features[2:])",
 )
 def convolution_weight_grad(features, input, kernel_size, stride, padding, dilation, groups):
     """The gradient (C_out, C / groups, *kernel_size) of a convolution's weight, where that of its result is
@@ -187,6 +171,13 @@ def conv1d(input, weight, bias, stride, padding, dilation, groups):
     return _convolved(input, weight, bias, stride, padding, dilation, groups, 1)
 
 
+conv1d.samples([
+    S(f(2, 3, 6), f(4, 3, 3)), S(f(3, 6), f(4, 3, 3), f(4)), S(f(2, 3, 6), f(4, 3, 3), f(4), stride=2, padding=1),
+    S(f(1, 4, 6), f(6, 2, 3), f(6), groups=2), S(f(2, 3, 6), f(4, 3, 3), None, dilation=2),
+    S(f(2, 5, 6), f(4, 3, 3)),
+])  # fmt: skip
+
+
 @composite(
     'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", '
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
@@ -195,6 +186,12 @@ def conv1d(input, weight, bias, stride, padding, dilation, groups):
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
     return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 1)
+
+
+conv1d.samples([
+    S(f(2, 3, 6), f(4, 3, 3), None, [1], "same"), S(f(2, 3, 6), f(4, 3, 3), None, [1], "valid"),
+    S(f(2, 3, 6), f(4, 3, 3), None, [1], "no"),
+])  # fmt: skip
 
 
 @composite(
@@ -207,6 +204,13 @@ def conv2d(input, weight, bias, stride, padding, dilation, groups):
     return _convolved(input, weight, bias, stride, padding, dilation, groups, 2)
 
 
+conv2d.samples([
+    S(f(2, 3, 6, 6), f(4, 3, 3, 3)), S(f(3, 6, 6), f(4, 3, 3, 3), f(4)),
+    S(f(2, 3, 6, 6), f(4, 3, 3, 3), f(4), stride=2, padding=1), S(f(1, 4, 6, 6), f(6, 2, 3, 3), f(6), groups=2),
+    S(f(2, 3, 6, 6), f(4, 3, 3, 3), None, dilation=2), S(f(2, 5, 6, 6), f(4, 3, 3, 3)),
+])  # fmt: skip
+
+
 @composite(
     'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", '
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
@@ -215,6 +219,12 @@ def conv2d(input, weight, bias, stride, padding, dilation, groups):
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
     return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 2)
+
+
+conv2d.samples([
+    S(f(2, 3, 6, 6), f(4, 3, 3, 3), None, [1, 1], "same"), S(f(2, 3, 6, 6), f(4, 3, 3, 3), None, [1, 1], "valid"),
+    S(f(2, 3, 6, 6), f(4, 3, 3, 3), None, [1, 1], "no"),
+])  # fmt: skip
 
 
 @composite(
@@ -227,6 +237,12 @@ def conv3d(input, weight, bias, stride, padding, dilation, groups):
     return _convolved(input, weight, bias, stride, padding, dilation, groups, 3)
 
 
+conv3d.samples([
+    S(f(2, 3, 6, 6, 6), f(4, 3, 3, 3, 3)), S(f(3, 6, 6, 6), f(4, 3, 3, 3, 3), f(4)),
+    S(f(2, 3, 6, 6, 6), f(4, 3, 3, 3, 3), f(4), stride=2, padding=1),
+])  # fmt: skip
+
+
 @composite(
     'conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", '
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
@@ -235,6 +251,13 @@ def conv3d(input, weight, bias, stride, padding, dilation, groups):
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
     return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 3)
+
+
+conv3d.samples([
+    S(f(2, 3, 6, 6, 6), f(4, 3, 3, 3, 3), None, [1, 1, 1], "same"),
+    S(f(2, 3, 6, 6, 6), f(4, 3, 3, 3, 3), None, [1, 1, 1], "valid"),
+    S(f(2, 3, 6, 6, 6), f(4, 3, 3, 3, 3), None, [1, 1, 1], "no"),
+])  # fmt: skip
 
 
 @composite(
@@ -247,6 +270,13 @@ def conv_transpose1d(input, weight, bias, stride, padding, output_padding, group
     return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 1)
 
 
+conv_transpose1d.samples([
+    S(f(2, 3, 6), f(3, 4, 3)), S(f(3, 6), f(3, 4, 3), f(4)), S(f(2, 3, 6), f(3, 4, 3), f(4), stride=2, padding=1),
+    S(f(1, 4, 6), f(4, 3, 3), f(6), groups=2), S(f(2, 3, 6), f(3, 4, 3), None, dilation=2),
+    S(f(2, 5, 6), f(3, 4, 3)),
+])  # fmt: skip
+
+
 @composite(
     "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor",
@@ -257,10 +287,18 @@ def conv_transpose2d(input, weight, bias, stride, padding, output_padding, group
     return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 2)
 
 
+conv_transpose2d.samples([
+    S(f(2, 3, 6, 6), f(3, 4, 3, 3)), S(f(3, 6, 6), f(3, 4, 3, 3), f(4)),
+    S(f(2, 3, 6, 6), f(3, 4, 3, 3), f(4), stride=2, padding=1), S(f(1, 4, 6, 6), f(4, 3, 3, 3), f(6), groups=2),
+    S(f(2, 3, 6, 6), f(3, 4, 3, 3), None, dilation=2), S(f(2, 5, 6, 6), f(3, 4, 3, 3)),
+])  # fmt: skip
+
+
 @composite(
     "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor",
     autocast="lower",
+    samples=[S(f(2, 3, 6, 6, 6), f(3, 4, 3, 3, 3)), S(f(3, 6, 6, 6), f(3, 4, 3, 3, 3), f(4))],
 )
 def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv3d`` as an operation: ``weight`` is (C, C_out / groups, K, K, K)."""
@@ -270,6 +308,7 @@ def conv_transpose3d(input, weight, bias, stride, padding, output_padding, group
 @composite(
     "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
     autocast="lower",
+    samples=[S(f(5, 2, 3), f(3, 3, 4), f(4), 1)],
 )
 def conv_tbc(self, weight, bias, pad):
     """``conv1d`` with time first: ``self`` (T, N, C), ``weight`` (K, C, C_out), ``bias`` (C_out,)."""
@@ -297,6 +336,8 @@ def conv_tbc(self, weight, bias, pad):
     module="nn",
     shape="im2col",
     files="columns",
+    batch="folded image=3",
+    samples=[S(f(2, 3, 6, 5), [2, 3], [1, 1], [0, 1], [1, 2])],
 )
 def im2col(self, kernel_size, dilation, padding, stride):
     """The windows of ``self`` ([N,] C, H, W) as columns: ([N,] C * K * K, windows)."""
@@ -329,6 +370,7 @@ def im2col_backward(grad, input_sizes, kernel_size, dilation, padding, stride):
     module="nn",
     shape="col2im",
     files="columns",
+    batch="folded image=2",
 )
 def col2im(self, output_size, kernel_size, dilation, padding, stride):
     """The sum of columns of windows, as ``im2col`` lays them out, at their places in ([N,] C, H, W)."""
@@ -337,3 +379,8 @@ def col2im(self, output_size, kernel_size, dilation, padding, stride):
 @col2im.backward
 def _(grad, kernel_size, dilation, padding, stride):
     return {"self": op.im2col(grad, kernel_size, dilation, padding, stride)}
+
+
+col2im.samples([
+    S(f(2, 12, 20), [5, 6], [2, 2], [1, 1], [0, 0], [1, 1]), S(f(4, 4), [3, 3], [2, 2], [1, 1], [0, 0], [1, 1]),
+])  # fmt: skip

@@ -3,6 +3,7 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 def _is_active(input, p, train):
@@ -43,7 +44,11 @@ def _alpha_shift(scale, p):
     return shift
 
 
-@composite("dropout(Tensor input, float p, bool train) -> Tensor", draws=True)
+@composite(
+    "dropout(Tensor input, float p, bool train) -> Tensor",
+    draws=True,
+    samples=[S(f(2, 3, 4), 0.5, True), S(f(2, 3, 4), 0.5, False), S(f(2, 3, 4), 0.0, True), S(f(2, 3, 4), 1.5, True)],
+)
 def dropout(input, p, train):
     """When training, zeros with probability ``p`` and ``input / (1 - p)`` else; without training ``input`` itself."""
     if not _is_active(input, p, train):
@@ -71,6 +76,8 @@ def dropout_(self, p, train):
     files="dropout",
     nondiff="mask",
     draws=True,
+    batch="natural",
+    samples=[S(f(2, 3), 0.5, True), S(f(2, 3), 0.5, False)],
 )
 def native_dropout(input, p, train):
     """``dropout`` and its mask: True where an element was kept."""
@@ -81,10 +88,7 @@ def _(grad, mask, p, train):
     return {"input": op.dropout_backward(grad, mask, p, train)}
 
 
-@composite(
-    "dropout_backward(Tensor grad, Tensor mask, float p, bool? train) -> Tensor",
-    unbound=True,
-)
+@composite("dropout_backward(Tensor grad, Tensor mask, float p, bool? train) -> Tensor", unbound=True)
 def dropout_backward(grad, mask, p, train):
     """``native_dropout_backward`` with the scale that goes with ``p``."""
     scale = 0.0 if p == 1 else 1 / (1 - p)
@@ -108,7 +112,7 @@ def _(grad, mask, scale):
     return {"grad_output": op.native_dropout_backward(grad, mask, scale)}
 
 
-@composite("feature_dropout(Tensor input, float p, bool train) -> Tensor", draws=True)
+@composite("feature_dropout(Tensor input, float p, bool train) -> Tensor", draws=True, samples="dropout")
 def feature_dropout(input, p, train):
     """``dropout`` of whole channels: one draw for each of the first two dimensions of ``input``."""
     if not _is_active(input, p, train):
@@ -133,7 +137,7 @@ def feature_dropout_(self, p, train):
     return self
 
 
-@composite("alpha_dropout(Tensor input, float p, bool train) -> Tensor", draws=True)
+@composite("alpha_dropout(Tensor input, float p, bool train) -> Tensor", draws=True, samples="dropout")
 def alpha_dropout(input, p, train):
     """Dropout that keeps the mean and variance of what SELU gives: dropped elements get its negative limit.
 
@@ -162,7 +166,7 @@ def alpha_dropout_(self, p, train):
     return self
 
 
-@composite("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", draws=True)
+@composite("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", draws=True, samples="dropout")
 def feature_alpha_dropout(input, p, train):
     """``alpha_dropout`` of whole channels."""
     if not _is_active(input, p, train):

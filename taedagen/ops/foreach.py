@@ -1,6 +1,7 @@
 """Ops over lists of tensors, as optimisers call them. Each is the plain op of the same name, tensor by tensor."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 from taedagen.opdef.schema import Type, parse_schema
 
 # Arguments after the list, by overload.
@@ -123,7 +124,7 @@ def _both(name, overload, arguments):
         names = ", ".join(a.name for a in declared)
         function = defined(f"def _foreach_{name}{mark}({names}):{_body(name, overload, declared, bool(mark))}")
         function.__doc__ = f"``{name}`` of each tensor of the list{how}."
-        composite(text, **options)(function)
+        composite(text, domain=name, **options)(function)
 
 
 for _name in UNARY:
@@ -131,23 +132,34 @@ for _name in UNARY:
 for _name, _overloads in OPERANDS.items():
     for _overload, _arguments in _overloads.items():
         _both(_name, _overload, _arguments)
+for _name in ("addcmul", "addcdiv"):
+    REGISTRY.find(f"_foreach_{_name}.Tensor").samples([S(*([f(2, 3), f(2)] for _ in range(3)), f(2))])
 
 
-@composite("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]")
+@composite(
+    "_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]",
+    samples=[S(2.0, [f(2, 3), f(3)])],
+)
 def _foreach_pow(self, exponent):
     """The number ``self`` to the power of each tensor."""
     _check_list(exponent)
     return [op.pow(self, x) for x in exponent]
 
 
-@composite("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]")
+@composite(
+    "_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+    samples=[S([f(2, 3), f(4)]), S([f(2)], 1)],
+)
 def _foreach_norm(self, ord, dtype):
     """The vector norm of each tensor, all dimensions together."""
     _check_list(self)
     return [op.linalg_vector_norm(x, ord, dtype=dtype) for x in self]
 
 
-@composite("_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]")
+@composite(
+    "_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+    samples=[S([f(2, 3), f(4)], 2)],
+)
 def _foreach_powsum(self, ord, dtype):
     """The sum of the absolute values of each tensor to the power ``ord``."""
     _check_list(self)
@@ -161,7 +173,10 @@ def _foreach_max(self):
     return [x.max() for x in self]
 
 
-@composite("_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]")
+@composite(
+    "_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]",
+    samples=[S([f(2, 3)], [f(3, 2)])],
+)
 def _foreach_mm(self, mat2):
     """The matrix products of pairs."""
     _check_lengths(self, mat2)

@@ -3,6 +3,7 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @kernel(
@@ -12,6 +13,8 @@ from taedagen.opdef import *
     files="linalg",
     autocast="lower",
     out="same",
+    batch="mm",
+    flops="2 * prod(self) * mat2[-1]",
 )
 def mm(self, mat2):
     """The product of two matrices, (n, k) and (k, m)."""
@@ -28,6 +31,11 @@ def _(grad, self, mat2):
 @mm.forward
 def _(self, mat2, self_tangent, mat2_tangent):
     return op.mm(self_tangent, mat2) + op.mm(self, mat2_tangent)
+
+
+mm.samples([
+    S(f(2, 3), f(3, 4)), S(f(0, 3), f(3, 4)), S(f(2, 0), f(0, 4)), S(f(2, 3), f(4, 3)), S(f(40, 50), f(50, 33)),
+])  # fmt: skip
 
 
 @composite(
@@ -55,6 +63,9 @@ def mm_backward_right(grad, self, sizes, strides):
     files="linalg",
     autocast="lower",
     out="same",
+    batch="mm",
+    flops="2 * prod(self) * mat2[-1]",
+    samples=[S(f(2, 3, 4), f(2, 4, 5)), S(f(0, 3, 4), f(0, 4, 5)), S(f(2, 3, 4), f(3, 4, 5))],
 )
 def bmm(self, mat2):
     """The products of two batches of matrices, (b, n, k) and (b, k, m)."""
@@ -62,10 +73,7 @@ def bmm(self, mat2):
 
 @bmm.backward
 def _(grad, self, mat2):
-    return {
-        "self": op.bmm(grad, op.adjoint(mat2)),
-        "mat2": op.bmm(op.adjoint(self), grad),
-    }
+    return {"self": op.bmm(grad, op.adjoint(mat2)), "mat2": op.bmm(op.adjoint(self), grad)}
 
 
 @bmm.forward
@@ -80,6 +88,8 @@ def _(self, mat2, self_tangent, mat2_tangent):
     files="linalg",
     autocast="lower",
     out="same",
+    batch="addmm",
+    flops="2 * prod(mat1) * mat2[-1]",
 )
 def addmm(self, mat1, mat2, beta, alpha):
     """``beta * self + alpha * (mat1 @ mat2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
@@ -93,6 +103,11 @@ def _(grad, mat1, mat2, beta, alpha):
         "mat1": op.mm_backward_left(g, mat2, mat1.sizes(), mat1.strides()),
         "mat2": op.mm_backward_right(g, mat1, mat2.sizes(), mat2.strides()),
     }
+
+
+addmm.samples([
+    S(f(2, 4), f(2, 3), f(3, 4)), S(f(4), f(2, 3), f(3, 4), beta=0.5, alpha=2), S(f(), f(2, 3), f(3, 4), beta=0),
+])  # fmt: skip
 
 
 @composite("_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
@@ -112,6 +127,9 @@ _sparse_addmm.backward(addmm.derivative)
     files="linalg",
     autocast="lower",
     out="same",
+    batch="addmm",
+    flops="2 * prod(batch1) * batch2[-1]",
+    samples=[S(f(2, 3, 5), f(2, 3, 4), f(2, 4, 5)), S(f(5), f(2, 3, 4), f(2, 4, 5), beta=0.5, alpha=2)],
 )
 def baddbmm(self, batch1, batch2, beta, alpha):
     """``beta * self + alpha * (batch1 @ batch2)`` for batches of matrices."""
@@ -134,6 +152,8 @@ def _(grad, batch1, batch2, beta, alpha):
     shape="linear",
     files="linalg",
     autocast="lower",
+    batch="linear",
+    flops="2 * prod(input) * weight[0]",
 )
 def linear(input, weight, bias):
     """``input @ weight^T + bias`` for ``input`` (..., in), ``weight`` (out, in) and ``bias`` (out,)."""
@@ -143,6 +163,12 @@ def linear(input, weight, bias):
 def _(grad, input, weight, needs):
     g = op.linear_gradients(grad, input, weight, needs)
     return {"input": g[0], "weight": g[1], "bias": g[2]}
+
+
+linear.samples([
+    S(f(2, 3), f(4, 3)), S(f(2, 3), f(4, 3), f(4)), S(f(3), f(4, 3), f(4)), S(f(2, 5, 3), f(4, 3), f(4)),
+    S(f(2, 3), f(4, 5)),
+])  # fmt: skip
 
 
 @composite(
@@ -166,11 +192,18 @@ def matmul(self, other):
     dimensions are batches."""
 
 
+matmul.samples([
+    S(f(3), f(3)), S(f(2, 3), f(3)), S(f(3), f(3, 4)), S(f(2, 3), f(3, 4)), S(f(5, 2, 3), f(3, 4)),
+    S(f(5, 1, 2, 3), f(6, 3, 4)), S(f(2, 3), f(4, 5)), S(f(), f(3)),
+])  # fmt: skip
+
+
 @composite(
     "linalg_matmul(Tensor self, Tensor other) -> Tensor",
     variants="function out",
     module="linalg",
     out="same",
+    samples="matmul",
 )
 def linalg_matmul(self, other):
     """``matmul`` under its other name."""
@@ -186,6 +219,8 @@ def linalg_matmul(self, other):
     shape="dot",
     files="linalg",
     out="same",
+    batch="dot",
+    samples=[S(f(3), f(3)), S(f(0), f(0)), S(f(3), f(4)), S(f(2, 2), f(2))],
 )
 def dot(self, tensor):
     """The sum of the products of two vectors' elements, without conjugation."""
@@ -200,6 +235,7 @@ def _(grad, self, tensor):
     "vdot(Tensor self, Tensor other) -> Tensor",
     variants="function method out",
     out="same",
+    samples="dot",
 )
 def vdot(self, other):
     """``dot`` with the first vector conjugated."""
@@ -212,6 +248,8 @@ def vdot(self, other):
     shape="mv",
     files="linalg",
     out="same",
+    batch="mv",
+    samples=[S(f(2, 3), f(3)), S(f(2, 3), f(2))],
 )
 def mv(self, vec):
     """The product of a matrix (n, k) and a vector (k,)."""
@@ -228,6 +266,8 @@ def _(grad, self, vec):
     shape="addmv",
     files="linalg",
     out="same",
+    batch="addmv",
+    samples=[S(f(2), f(2, 3), f(3)), S(f(2), f(2, 3), f(3), beta=0.5, alpha=2)],
 )
 def addmv(self, mat, vec, beta, alpha):
     """``beta * self + alpha * (mat @ vec)``."""
@@ -236,16 +276,13 @@ def addmv(self, mat, vec, beta, alpha):
 @addmv.backward
 def _(grad, mat, vec, beta, alpha):
     g = grad * alpha.conj()
-    return {
-        "self": grad * beta.conj(),
-        "mat": op.outer(g, vec.conj()),
-        "vec": op.mv(op.adjoint(mat), g),
-    }
+    return {"self": grad * beta.conj(), "mat": op.outer(g, vec.conj()), "vec": op.mv(op.adjoint(mat), g)}
 
 
 @composite(
     "outer(Tensor self, Tensor vec2) -> Tensor",
     variants="function method out",
+    samples=[S(f(2), f(3)), S(f(0), f(3)), S(f(2, 2), f(3))],
 )
 def outer(self, vec2):
     """All products of an element of ``self`` (n,) and one of ``vec2`` (m,), as an (n, m) matrix."""
@@ -256,7 +293,7 @@ def outer(self, vec2):
     return self.unsqueeze(1) * vec2
 
 
-@composite("ger(Tensor self, Tensor vec2) -> Tensor", variants="function method out")
+@composite("ger(Tensor self, Tensor vec2) -> Tensor", variants="function method out", samples="outer")
 def ger(self, vec2):
     """``outer`` under its other name."""
     return op.outer(self, vec2)
@@ -266,6 +303,7 @@ def ger(self, vec2):
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     variants="function method inplace out",
     files="linalg",
+    samples=[S(f(2, 3), f(2), f(3)), S(f(2, 3), f(2), f(3), beta=0.5)],
 )
 def addr(self, vec1, vec2, beta, alpha):
     """``beta * self + alpha * outer(vec1, vec2)``; with ``beta`` 0, NaNs in ``self`` do not count."""
@@ -274,6 +312,7 @@ def addr(self, vec1, vec2, beta, alpha):
 @composite(
     "inner(Tensor self, Tensor other) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3), f(4, 3)), S(f(3), f(3)), S(f(), f(3))],
 )
 def inner(self, other):
     """The products summed over the last dimension of both: (*self.shape[:-1], *other.shape[:-1])."""
@@ -292,6 +331,7 @@ def inner(self, other):
     module="linalg",
     autocast="lower",
     out="same",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(2, 3), dim=0)],
 )
 def linalg_vecdot(x, y, dim):
     """The sums over ``dim`` of ``x.conj() * y``, broadcast."""
@@ -306,6 +346,7 @@ def linalg_vecdot(x, y, dim):
     "cross(Tensor self, Tensor other, int? dim=None) -> Tensor",
     variants="function method out",
     out="same",
+    samples=[S(f(2, 3), f(2, 3)), S(f(3), f(3)), S(f(2, 4), f(2, 4))],
 )
 def cross(self, other, dim):
     """The cross product over ``dim``, by default the first one of size 3."""
@@ -323,6 +364,7 @@ def cross(self, other, dim):
     variants="function out",
     module="linalg",
     out="same",
+    samples="cross",
 )
 def linalg_cross(self, other, dim):
     """The cross product over ``dim`` (of size 3), with the others broadcast."""
@@ -350,6 +392,7 @@ def linalg_cross(self, other, dim):
     variants="function method inplace out",
     autocast="lower",
     out="same",
+    samples=[S(f(3, 5), f(2, 3, 4), f(2, 4, 5)), S(f(3, 5), f(2, 3, 4), f(2, 4, 5), beta=0.5, alpha=2)],
 )
 def addbmm(self, batch1, batch2, beta, alpha):
     """``beta * self`` plus ``alpha`` times the sum of the products of (b, n, k) and (b, k, m)."""
@@ -375,6 +418,7 @@ def addbmm(self, batch1, batch2, beta, alpha):
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     variants="function",
     autocast="promote",
+    samples=[S(f(2, 3), f(2, 4), f(5, 3, 4)), S(f(2, 3), f(2, 4), f(5, 3, 4), f(5))],
 )
 def bilinear(input1, input2, weight, bias):
     """``x1^T A x2 + b`` for (..., in1), (..., in2), ``weight`` (out, in1, in2) and ``bias`` (out,)."""
@@ -402,16 +446,13 @@ def bilinear(input1, input2, weight, bias):
     variants="function out",
     files="einsum",
     out="same",
+    samples=[S(f(2, 3, 4), f(4, 3, 5), [1, 2], [1, 0]), S(f(2, 3), f(3, 4), [1], [0]), S(f(2, 3), f(4, 4), [1], [0])],
 )
 def tensordot(self, other, dims_self, dims_other):
     """The products summed over pairs of dimensions; the others follow each other, those of ``self`` first."""
 
 
-@composite(
-    "einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor",
-    variants="function",
-    files="einsum",
-)
+@composite("einsum(str equation, Tensor[] tensors, *, int[]? path=None) -> Tensor", variants="function", files="einsum")
 def einsum(equation, tensors, path):
     """Products of tensors whose dimensions have letters, summed over the letters that the result lacks.
 
@@ -420,9 +461,17 @@ def einsum(equation, tensors, path):
     """
 
 
+einsum.samples([
+    S("ij,jk->ik", [f(2, 3), f(3, 4)]), S("bij,bjk", [f(2, 2, 3), f(2, 3, 4)]), S("ii->i", [f(3, 3)]),
+    S("...i,i", [f(2, 3), f(3)]), S("i,j,k->kji", [f(2), f(3), f(4)]), S("ij,kj->", [f(2, 3), f(2, 3)]),
+    S("ij,jk", [f(2, 3), f(4, 4)]),
+])  # fmt: skip
+
+
 @composite(
     "kron(Tensor self, Tensor other) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3), f(3, 2)), S(f(2), f(2, 2))],
 )
 def kron(self, other):
     """The Kronecker product: every element of ``self`` times the whole of ``other``, as blocks."""
@@ -447,6 +496,7 @@ def kron(self, other):
     module="linalg",
     files="matrix",
     out="same",
+    samples=[S([f(2, 3), f(3, 4), f(4, 2)]), S([f(2, 3), f(3, 4)])],
 )
 def linalg_multi_dot(tensors):
     """The product of two or more matrices in the cheapest order; the first and last may be vectors."""
@@ -457,19 +507,19 @@ def linalg_multi_dot(tensors):
     variants="function out",
     files="matrix",
     out="same",
+    samples="linalg_multi_dot",
 )
 def chain_matmul(matrices):
     """The product of one or more matrices in the cheapest order."""
 
 
-@composite(
-    "matrix_power(Tensor self, int n) -> Tensor",
-    variants="function method out",
-    out="same",
-)
+@composite("matrix_power(Tensor self, int n) -> Tensor", variants="function method out", out="same")
 def matrix_power(self, n):
     """``linalg_matrix_power`` under its other name."""
     return op.linalg_matrix_power(self, n)
+
+
+matrix_power.samples([S(f(3, 3, of="invertible"), n) for n in (0, 1, 3, -2)] + [S(f(2, 3), 2)])
 
 
 def _check_square(tensor):
@@ -484,6 +534,7 @@ def _check_square(tensor):
     "linalg_matrix_power(Tensor self, int n) -> Tensor",
     variants="function out",
     module="linalg",
+    samples="matrix_power",
 )
 def linalg_matrix_power(self, n):
     """Square matrices multiplied ``n`` times by themselves; a negative ``n`` takes the inverse."""
@@ -510,6 +561,7 @@ def linalg_matrix_power(self, n):
     variants="function method out",
     autocast="fp32",
     out="same",
+    samples=[S(f(3, 4)), S(f(3))],
 )
 def trace(self):
     """The sum of the diagonal of a matrix."""
@@ -520,6 +572,7 @@ def trace(self):
 @composite(
     "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)",
     module="linalg",
+    samples=[S(f(3, 4)), S(f(2, 3, 4), offset=1)],
 )
 def linalg_diagonal(A, offset, dim1, dim2):
     """A view of the diagonals over two dimensions, by default the last."""
@@ -533,6 +586,7 @@ def linalg_diagonal(A, offset, dim1, dim2):
     "frobenius_norm.dim(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     variants="function out",
     out="same",
+    samples=[S(f(2, 3), [0, 1]), S(f(2, 3), [1])],
 )
 def frobenius_norm(self, dim, keepdim):
     """The root of the sum of the squared sizes over one or two dimensions, or over all where ``dim`` is empty."""
@@ -593,6 +647,7 @@ def _of_dtype(self, dtype: "ScalarType | None"):
     variants="function out",
     module="linalg",
     out="same",
+    samples=[S(f(3, 4), 2), S(f(3, 4), -2), S(f(3, 4), 1), S(f(3, 4), -1), S(f(3, 4), float("inf"))],
 )
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The largest (``ord`` 1, inf, 2) or smallest (-1, -inf, -2) column sum, row sum or singular value of matrices."""
@@ -623,6 +678,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     variants="function out",
     module="linalg",
     out="same",
+    samples=[S(f(3, 4)), S(f(3, 4), "nuc")],
 )
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The Frobenius norm ('fro') or the sum of the singular values ('nuc') of matrices."""
@@ -644,6 +700,7 @@ def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     variants="function out",
     module="linalg",
     out="same",
+    samples=[S(f(3, 4)), S(f(3, 4), 2), S(f(3), 3), S(f(3, 4), None, [1])],
 )
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """A norm of vectors (one ``dim``, or a flat view without ``ord``) or of matrices (two)."""
@@ -668,6 +725,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
     variants="function out",
     module="linalg",
     out="same",
+    samples=[S(f(3, 4), "fro"), S(f(3, 4), "nuc")],
 )
 def linalg_norm(self, ord, dim, keepdim, dtype):
     """The matrix norm 'fro' or 'nuc'."""
@@ -684,6 +742,7 @@ def linalg_norm(self, ord, dim, keepdim, dtype):
     "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor",
     variants="function out",
     out="same",
+    samples="geqrf",
 )
 def nuclear_norm(self, keepdim):
     """The sum of the singular values of a matrix."""
@@ -694,6 +753,7 @@ def nuclear_norm(self, keepdim):
     "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor",
     variants="function out",
     out="same",
+    samples=[S(f(3, 4), [0, 1])],
 )
 def nuclear_norm(self, dim, keepdim):
     """The sum of the singular values of the matrices over two dimensions."""

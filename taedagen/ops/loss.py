@@ -3,6 +3,7 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, i, v
 
 # --- class numbers
 
@@ -28,6 +29,7 @@ def _per_class(weight, rank, dim):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(4, 3), i(4)), S(f(3), v(1)), S(f(4, 3), i(4), f(3, low=0.1))],
 )
 def nll_loss(self, target, weight, reduction, ignore_index):
     """Minus the log-probability, in ``self`` (N, C) or (C), of each class number of ``target``, times the class's
@@ -40,6 +42,7 @@ def nll_loss(self, target, weight, reduction, ignore_index):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(2, 3, 4, 4), i(2, 4, 4))],
 )
 def nll_loss2d(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (N, C, H, W) and (N, H, W)."""
@@ -49,6 +52,7 @@ def nll_loss2d(self, target, weight, reduction, ignore_index):
 @composite(
     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     module="nn",
+    samples="nll_loss",
 )
 def nll_loss_nd(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (C) or (N, C, ...) with any number of further dimensions."""
@@ -84,6 +88,8 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
     files="loss",
     nondiff="total_weight",
     unbound=True,
+    batch="nll_loss",
+    samples=[S(f(4, 3), i(4), None, 1, -100), S(f(4, 3), v([0, -100, 2, 1]), f(3, low=0.1), 0, -100)],
 )
 def nll_loss_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss`` with the sum of the weights that count."""
@@ -102,6 +108,8 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     files="loss",
     nondiff="total_weight",
     unbound=True,
+    batch="nll_loss",
+    samples=[S(f(2, 3, 4, 4), i(2, 4, 4), None, 1, -100)],
 )
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss2d`` with the sum of the weights that count."""
@@ -119,6 +127,7 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     shape="nll_loss_backward",
     files="loss",
     unbound=True,
+    batch="nll_loss_backward",
 )
 def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss_forward``."""
@@ -136,6 +145,7 @@ def _(grad, target, weight, reduction, ignore_index):
     shape="nll_loss_backward",
     files="loss",
     unbound=True,
+    batch="nll_loss_backward",
 )
 def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss2d_forward``."""
@@ -218,6 +228,12 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     )
 
 
+cross_entropy_loss.samples([
+    S(f(4, 3), i(4)), S(f(3), v(1)), S(f(4, 3), i(4), f(3, low=0.1)), S(f(4, 3), v([0, -100, 2, 1]), None, 0),
+    S(f(4, 3), i(4), None, 1, -100, 0.1), S(f(4, 3), f(4, 3, of="distribution")), S(f(2, 3, 5), i(2, 5)),
+])  # fmt: skip
+
+
 @kernel(
     "cross_entropy_rows(Tensor self, Tensor target, int reduction, int ignore_index) -> (Tensor output, Tensor "
     "logsumexp, Tensor count)",
@@ -225,6 +241,7 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     files="loss",
     nondiff="logsumexp count",
     unbound=True,
+    batch="cross_entropy",
 )
 def cross_entropy_rows(self, target, reduction, ignore_index):
     """The cross entropy of rows of logits (N, C) and class numbers (N), without storing probabilities."""
@@ -262,6 +279,7 @@ def cross_entropy_gradient(grad_output, self, target, logsumexp, count, reductio
     files="loss",
     unbound=True,
     not_differentiable=True,
+    batch="cross_entropy_backward",
 )
 def cross_entropy_rows_backward(grad_output, self, target, logsumexp, count, reduction, ignore_index):
     """The fused form of ``cross_entropy_gradient``."""
@@ -281,17 +299,10 @@ def mse_elements(self, target):
 
 @mse_elements.backward
 def _(grad, self, target):
-    return {
-        "self": op.mse_slope(grad, self, target),
-        "target": op.mse_slope(grad, target, self),
-    }
+    return {"self": op.mse_slope(grad, self, target), "target": op.mse_slope(grad, target, self)}
 
 
-@pointwise(
-    "mse_slope(Tensor upper, Tensor self, Tensor target) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("mse_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
 def mse_slope(upper, self, target):
     """The gradient of ``mse_elements`` for ``self``."""
     return upper * 2 * (self - target)
@@ -299,18 +310,10 @@ def mse_slope(upper, self, target):
 
 @mse_slope.backward
 def _(grad, upper, self, target):
-    return {
-        "upper": op.mse_slope(grad, self, target),
-        "self": grad * upper * 2,
-        "target": grad * upper * -2,
-    }
+    return {"upper": op.mse_slope(grad, self, target), "self": grad * upper * 2, "target": grad * upper * -2}
 
 
-@pointwise(
-    "smooth_l1_elements(Tensor self, Tensor target, Scalar beta) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("smooth_l1_elements(Tensor self, Tensor target, Scalar beta) -> Tensor", dtypes=FLOATING, unbound=True)
 def smooth_l1_elements(self, target, beta):
     """With ``d = |self - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
     d = abs(self - target)
@@ -326,9 +329,7 @@ def _(grad, self, target, beta):
 
 
 @pointwise(
-    "smooth_l1_slope(Tensor upper, Tensor self, Tensor target, Scalar beta) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
+    "smooth_l1_slope(Tensor upper, Tensor self, Tensor target, Scalar beta) -> Tensor", dtypes=FLOATING, unbound=True
 )
 def smooth_l1_slope(upper, self, target, beta):
     """The gradient of ``smooth_l1_elements`` for ``self``."""
@@ -338,18 +339,10 @@ def smooth_l1_slope(upper, self, target, beta):
 @smooth_l1_slope.backward
 def _(grad, upper, self, target, beta):
     curve = op.where(abs(self - target) < beta, grad * upper / beta, 0)
-    return {
-        "upper": op.smooth_l1_slope(grad, self, target, beta),
-        "self": curve,
-        "target": -curve,
-    }
+    return {"upper": op.smooth_l1_slope(grad, self, target, beta), "self": curve, "target": -curve}
 
 
-@pointwise(
-    "huber_elements(Tensor self, Tensor target, Scalar delta) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("huber_elements(Tensor self, Tensor target, Scalar delta) -> Tensor", dtypes=FLOATING, unbound=True)
 def huber_elements(self, target, delta):
     """With ``d = |self - target|``: ``d ** 2 / 2`` up to ``delta``, ``delta * (d - delta / 2)`` above."""
     d = abs(self - target)
@@ -358,16 +351,11 @@ def huber_elements(self, target, delta):
 
 @huber_elements.backward
 def _(grad, self, target, delta):
-    return {
-        "self": op.huber_slope(grad, self, target, delta),
-        "target": op.huber_slope(grad, target, self, delta),
-    }
+    return {"self": op.huber_slope(grad, self, target, delta), "target": op.huber_slope(grad, target, self, delta)}
 
 
 @pointwise(
-    "huber_slope(Tensor upper, Tensor self, Tensor target, Scalar delta) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
+    "huber_slope(Tensor upper, Tensor self, Tensor target, Scalar delta) -> Tensor", dtypes=FLOATING, unbound=True
 )
 def huber_slope(upper, self, target, delta):
     """The gradient of ``huber_elements`` for ``self``."""
@@ -377,11 +365,7 @@ def huber_slope(upper, self, target, delta):
 @huber_slope.backward
 def _(grad, upper, self, target, delta):
     curve = op.where(abs(self - target) < delta, grad * upper, 0)
-    return {
-        "upper": op.huber_slope(grad, self, target, delta),
-        "self": curve,
-        "target": -curve,
-    }
+    return {"upper": op.huber_slope(grad, self, target, delta), "self": curve, "target": -curve}
 
 
 @pointwise("bce_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
@@ -398,11 +382,7 @@ def _(grad, self, target):
     }
 
 
-@pointwise(
-    "bce_slope(Tensor upper, Tensor self, Tensor target) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("bce_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
 def bce_slope(upper, self, target):
     """The gradient of ``bce_elements`` for ``self``."""
     return upper * (self - target) / maximum(self * (1 - self), 1e-12)
@@ -418,11 +398,7 @@ def _(grad, upper, self, target):
     }
 
 
-@pointwise(
-    "bce_logits_elements(Tensor self, Tensor target) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("bce_logits_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
 def bce_logits_elements(self, target):
     """``bce_elements`` of ``sigmoid(self)``, without overflow."""
     return (1 - target) * self - minimum(self, 0) + log1p(exp(-abs(self)))
@@ -433,11 +409,7 @@ def _(grad, self, target):
     return {"self": op.bce_logits_slope(grad, self, target), "target": -grad * self}
 
 
-@pointwise(
-    "bce_logits_slope(Tensor upper, Tensor self, Tensor target) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("bce_logits_slope(Tensor upper, Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
 def bce_logits_slope(upper, self, target):
     """The gradient of ``bce_logits_elements`` for ``self``."""
     return upper * (1 / (1 + exp(-self)) - target)
@@ -453,11 +425,7 @@ def _(grad, upper, self, target):
     }
 
 
-@pointwise(
-    "soft_margin_elements(Tensor self, Tensor target) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("soft_margin_elements(Tensor self, Tensor target) -> Tensor", dtypes=FLOATING, unbound=True)
 def soft_margin_elements(self, target):
     """``log(1 + exp(-target * self))``."""
     z = -target * self
@@ -475,6 +443,7 @@ def _(grad, self, target):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(2, 3), reduction=0), S(f(2, 3), f(2, 3), reduction=2), S(f(), f())],
 )
 def mse_loss(self, target, reduction):
     """``(self - target) ** 2``."""
@@ -485,6 +454,7 @@ def mse_loss(self, target, reduction):
     "l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     module="nn",
     autocast="fp32",
+    samples="mse_loss",
 )
 def l1_loss(self, target, reduction):
     """``|self - target|``."""
@@ -496,6 +466,7 @@ def l1_loss(self, target, reduction):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples="mse_loss",
 )
 def smooth_l1_loss(self, target, reduction, beta):
     """With ``d = |self - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
@@ -510,6 +481,7 @@ def smooth_l1_loss(self, target, reduction, beta):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples="mse_loss",
 )
 def huber_loss(self, target, reduction, delta):
     """With ``d = |self - target|``: ``d ** 2 / 2`` below ``delta``, ``delta * (d - delta / 2)`` above."""
@@ -540,10 +512,17 @@ def binary_cross_entropy(self, target, weight, reduction):
     return _reduced(loss * weight if weight is not None else loss, reduction)
 
 
+binary_cross_entropy.samples([
+    S(f(2, 3, low=0.1, high=0.9), f(2, 3, low=0, high=1)),
+    S(f(2, low=0.1, high=0.9), f(2, low=0, high=1), f(2), 0),
+])  # fmt: skip
+
+
 @composite(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
     "reduction=1) -> Tensor",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3, low=0, high=1)), S(f(2, 3), f(2, 3, low=0, high=1), f(3), f(3), 0)],
 )
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """``binary_cross_entropy`` of ``sigmoid(self)`` without overflow; ``pos_weight`` scales positives."""
@@ -558,6 +537,7 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
 @composite(
     "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3, low=0.1)), S(f(2, 3), f(2, 3), 0, log_target=True)],
 )
 def kl_div(self, target, reduction, log_target):
     """``target * (log(target) - self)`` for log-probabilities ``self``."""
@@ -571,6 +551,7 @@ def kl_div(self, target, reduction, log_target):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples="mse_loss",
 )
 def soft_margin_loss(self, target, reduction):
     """``log(1 + exp(-target * self))`` for targets 1 and -1."""
@@ -582,6 +563,7 @@ def soft_margin_loss(self, target, reduction):
 @composite(
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3, low=0.1), True, False, 1e-08, 0), S(f(2, 3), f(2, 3, low=0.1), True, False, 1e-08, 1)],
 )
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """Minus the log-likelihood of counts ``target`` at rate ``exp(input)`` (``input`` unless ``log_input``)."""
@@ -601,6 +583,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 @composite(
     "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor",
     autocast="fp32",
+    samples=[S(f(2, 3), v([[1.0, -1, 1], [-1, 1, 1]], "float64"))],
 )
 def hinge_embedding_loss(self, target, margin, reduction):
     """``self`` where target is 1, ``max(0, margin - self)`` where it is -1."""
@@ -615,6 +598,7 @@ def hinge_embedding_loss(self, target, margin, reduction):
 @composite(
     "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
     autocast="fp32",
+    samples=[S(f(3), f(3), v([1.0, -1, 1], "float64"))],
 )
 def margin_ranking_loss(input1, input2, target, margin, reduction):
     """``max(0, -target * (input1 - input2) + margin)``."""
@@ -629,6 +613,7 @@ def margin_ranking_loss(input1, input2, target, margin, reduction):
 @composite(
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
     autocast="fp32",
+    samples=[S(f(3, 4), f(3, 4), v([1.0, -1, 1], "float64"))],
 )
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
     """``1 - cos(input1, input2)`` where target is 1, ``max(0, cos - margin)`` where it is -1; rows of (N, D) or one
@@ -653,6 +638,7 @@ def cosine_embedding_loss(input1, input2, target, margin, reduction):
     "eps=1e-06, bool swap=False, "
     "int reduction=1) -> Tensor",
     autocast="fp32",
+    samples=[S(f(2, 5), f(2, 5), f(2, 5)), S(f(5), f(5), f(5))],
 )
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     """``max(0, margin + |anchor - positive| - |anchor - negative|)`` in the ``p``-norm along the last dimension."""
@@ -674,6 +660,7 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduct
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(4, 3), i(4)), S(f(4, 3), i(4), 2, 0.5, f(3, low=0.1), 0)],
 )
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     """The mean over the other classes of ``weight * max(0, margin - self[target] + self) ** p``, for (N, C) or (C)."""
@@ -709,6 +696,7 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(2, 4), v([[1, 3, -1, 0], [0, -1, 2, 1]]))],
 )
 def multilabel_margin_loss(self, target, reduction):
     """The hinge loss between the classes that ``target`` lists, up to the first -1, and all others, for (N, C) or

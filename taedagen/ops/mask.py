@@ -3,12 +3,14 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, b, f, v
 
 
 @kernel(
     "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
     variants="method",
     files="mask",
+    batch="write_elements",
 )
 def masked_fill_(self, mask, value):
     """Sets the elements where ``mask`` (bool, broadcast) holds to ``value``."""
@@ -23,6 +25,7 @@ def _(grad, mask):
     "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
     variants="method",
     files="mask",
+    batch="write_elements",
 )
 def masked_fill_tensor_(self, mask, value):
     """The same with ``value`` in a tensor without dimensions."""
@@ -48,6 +51,7 @@ def _copy_for_both(self, mask, values):
 @composite(
     "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3), b(2, 3), 1.5), S(f(2, 3), b(3), 1.5), S(f(4), b(4), 1.5)],
 )
 def masked_fill(self, mask, value):
     """``self`` with ``value`` where ``mask`` (bool) holds; the two broadcast."""
@@ -59,6 +63,7 @@ def masked_fill(self, mask, value):
 @composite(
     "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3), b(2, 3), f()), S(f(2, 3), b(3), f()), S(f(4), b(4), f())],
 )
 def masked_fill_tensor(self, mask, value):
     """The same with ``value`` in a tensor without dimensions."""
@@ -72,6 +77,8 @@ def masked_fill_tensor(self, mask, value):
     variants="function method out",
     shape="dynamic",
     files="mask",
+    batch="refused",
+    samples=[S(f(2, 3), b(2, 3)), S(f(2, 3), b(3)), S(f(4), b(4))],
 )
 def masked_select(self, mask):
     """The elements where ``mask`` (bool) holds, as a vector; the two broadcast."""
@@ -82,19 +89,13 @@ def _(grad, self, mask):
     return {"self": op.masked_select_gradient(grad, self.sizes(), mask)}
 
 
-@composite(
-    "masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor",
-    unbound=True,
-)
+@composite("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor", unbound=True)
 def masked_select_backward(grad, input, mask):
     """The gradient of ``masked_select`` for ``input``."""
     return op.masked_select_gradient(grad, input.sizes(), mask)
 
 
-@composite(
-    "masked_select_gradient(Tensor grad, SymInt[] sizes, Tensor mask) -> Tensor",
-    unbound=True,
-)
+@composite("masked_select_gradient(Tensor grad, SymInt[] sizes, Tensor mask) -> Tensor", unbound=True)
 def masked_select_gradient(grad, sizes, mask):
     """``grad`` put back where ``mask`` holds, for an input of shape ``sizes``."""
     zeros = grad.new_zeros(broadcast_shapes(sizes, mask.shape))
@@ -105,6 +106,7 @@ def masked_select_gradient(grad, sizes, mask):
     "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
     variants="method",
     files="mask",
+    batch="refused",
 )
 def masked_scatter_(self, mask, source):
     """Fills the elements where ``mask`` (bool, broadcast) holds with those of ``source``, one after another."""
@@ -112,15 +114,13 @@ def masked_scatter_(self, mask, source):
 
 @masked_scatter_.backward
 def _(grad, mask, source):
-    return {
-        "self": op.masked_fill(grad, mask, 0),
-        "source": op.masked_scatter_backward(grad, mask, source.sizes()),
-    }
+    return {"self": op.masked_fill(grad, mask, 0), "source": op.masked_scatter_backward(grad, mask, source.sizes())}
 
 
 @composite(
     "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3), b(2, 3), f(9)), S(f(2, 3), b(3), f(9)), S(f(4), b(4), f(9))],
 )
 def masked_scatter(self, mask, source):
     """``masked_scatter_`` into a copy; ``self`` and ``mask`` broadcast."""
@@ -129,10 +129,7 @@ def masked_scatter(self, mask, source):
     return unwritten(result)
 
 
-@composite(
-    "masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor",
-    unbound=True,
-)
+@composite("masked_scatter_backward(Tensor grad_output, Tensor mask, SymInt[] sizes) -> Tensor", unbound=True)
 def masked_scatter_backward(grad_output, mask, sizes):
     """The gradients of the elements that were used, zeros for the rest of the source."""
     used = op.masked_select(grad_output, mask)
@@ -149,6 +146,7 @@ def masked_scatter_backward(grad_output, mask, sizes):
     files="mask",
     unbound=True,
     not_differentiable=True,
+    batch="refused",
 )
 def nonzero(self):
     """The positions of the elements that are not zero: an int64 matrix, a row for each of them, in row-major order.
@@ -169,6 +167,7 @@ def nonzero_numpy(self):
     shape="nonzero_static",
     files="mask",
     not_differentiable=True,
+    samples=[S(v([0, 1, 2]), size=2), S(v([0, 1, 0]), size=2)],
 )
 def nonzero_static(self, size, fill_value):
     """The first ``size`` rows of ``nonzero``, filled up with ``fill_value``."""
@@ -180,7 +179,7 @@ def argwhere(self):
     return op.nonzero(self)
 
 
-@composite("where(Tensor condition) -> Tensor[]")
+@composite("where(Tensor condition) -> Tensor[]", samples=[S(b(2, 3))])
 def where_positions(condition):
     """The same as ``nonzero(condition, as_tuple=True)``."""
     return op.nonzero_numpy(condition)

@@ -3,6 +3,7 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 # --- maxima
 
@@ -39,9 +40,16 @@ def max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_m
     return values.squeeze(-2), indices.squeeze(-2)
 
 
+max_pool1d_with_indices.samples([
+    S(f(1, 3), [2]), S(f(2, 3, 7), [2]), S(f(2, 3, 7), [3], [2], [1]), S(f(3, 6), [2]), S(f(2, 3, 7), [2], [1]),
+    S(f(2, 3, 7), [9]), S(f(2, 3, 7), [2], [2], [0], [2]), S(f(2, 3, 7), [2], [2], [0], [1], True),
+])  # fmt: skip
+
+
 @composite(
     "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
-    "ceil_mode=False) -> Tensor"
+    "ceil_mode=False) -> Tensor",
+    samples="max_pool1d_with_indices",
 )
 def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last dimension."""
@@ -57,6 +65,13 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     return op.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
+max_pool2d.samples([
+    S(f(1, 3, 3), [2, 2]), S(f(2, 3, 7, 7), [2, 2]), S(f(2, 3, 7, 7), [3, 3], [2, 2], [1, 1]),
+    S(f(3, 6, 6), [2, 2]), S(f(2, 3, 7, 7), [2, 2], [1, 1]), S(f(2, 3, 7, 7), [9, 9]),
+    S(f(2, 3, 7, 7), [2, 2], [2, 2], [0, 0], [2, 2]), S(f(2, 3, 7, 7), [2, 2], [2, 2], [0, 0], [1, 1], True),
+])  # fmt: skip
+
+
 @kernel(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
     "bool ceil_mode=False) -> (Tensor, Tensor indices)",
@@ -65,6 +80,8 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     shape="max_pool2d",
     files="max_pool",
     nondiff="indices",
+    batch="folded",
+    samples="max_pool2d",
 )
 def max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 2 dimensions, and where it stands among these, flattened."""
@@ -95,6 +112,15 @@ def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     return op.max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
+max_pool3d.samples([
+    S(f(1, 3, 3, 3), [2, 2, 2]), S(f(2, 3, 7, 7, 7), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [3, 3, 3], [2, 2, 2], [1, 1, 1]), S(f(3, 6, 6, 6), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [1, 1, 1]), S(f(2, 3, 7, 7, 7), [9, 9, 9]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [2, 2, 2], [0, 0, 0], [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [2, 2, 2], [0, 0, 0], [1, 1, 1], True),
+])  # fmt: skip
+
+
 @kernel(
     "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
     "bool ceil_mode=False) -> (Tensor, Tensor indices)",
@@ -103,6 +129,8 @@ def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     shape="max_pool3d",
     files="max_pool",
     nondiff="indices",
+    batch="folded",
+    samples="max_pool3d",
 )
 def max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions, and where it stands among these, flattened."""
@@ -118,6 +146,7 @@ def _(grad, self, indices):
     shape="max_pool_backward",
     files="max_pool",
     unbound=True,
+    batch="folded",
 )
 def max_pool_backward(upper, indices, sizes, rank):
     """A tensor of ``sizes`` where each number of ``upper`` is added at its index into the last ``rank`` dimensions."""
@@ -128,10 +157,7 @@ def _(grad, indices, rank):
     return {"upper": op.take_pooled(grad, indices, rank)}
 
 
-@composite(
-    "take_pooled(Tensor self, Tensor indices, int rank) -> Tensor",
-    unbound=True,
-)
+@composite("take_pooled(Tensor self, Tensor indices, int rank) -> Tensor", unbound=True)
 def take_pooled(self, indices, rank):
     """The elements of ``self`` at flat ``indices`` into its last ``rank`` dimensions."""
     check(1 <= rank <= 3, f"a window has 1 to 3 dimensions; got {rank}")
@@ -158,6 +184,12 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     ).squeeze(-2)
 
 
+avg_pool1d.samples([
+    S(f(1, 3), [2]), S(f(2, 3, 7), [2]), S(f(2, 3, 7), [3], [2], [1]), S(f(3, 6), [2]), S(f(2, 3, 7), [2], [1]),
+    S(f(2, 3, 7), [9]),
+])  # fmt: skip
+
+
 @kernel(
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
     "count_include_pad=True, "
@@ -166,34 +198,25 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     module="nn",
     shape="avg_pool2d",
     files="avg_pool",
+    batch="folded",
 )
 def avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 2 dimensions, divided by its size or by ``divisor_override``."""
 
 
 @avg_pool2d.backward
-def _(
-    grad,
-    self,
-    kernel_size,
-    stride,
-    padding,
-    ceil_mode,
-    count_include_pad,
-    divisor_override,
-):
+def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {
         "self": op.avg_pool2d_gradient(
-            grad,
-            self.sizes(),
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
+            grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
     }
+
+
+avg_pool2d.samples([
+    S(f(1, 3, 3), [2, 2]), S(f(2, 3, 7, 7), [2, 2]), S(f(2, 3, 7, 7), [3, 3], [2, 2], [1, 1]),
+    S(f(3, 6, 6), [2, 2]), S(f(2, 3, 7, 7), [2, 2], [1, 1]), S(f(2, 3, 7, 7), [9, 9]),
+])  # fmt: skip
 
 
 @kernel(
@@ -203,33 +226,15 @@ def _(
     shape="avg_pool2d_gradient",
     files="avg_pool",
     unbound=True,
+    batch="folded",
 )
-def avg_pool2d_gradient(
-    upper,
-    sizes,
-    kernel_size,
-    stride,
-    padding,
-    ceil_mode,
-    count_include_pad,
-    divisor_override,
-):
+def avg_pool2d_gradient(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool2d`` for an input of ``sizes``."""
 
 
 @avg_pool2d_gradient.backward
 def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    return {
-        "upper": op.avg_pool2d(
-            grad,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-    }
+    return {"upper": op.avg_pool2d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
 
 
 @composite(
@@ -238,25 +243,11 @@ def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_
     unbound=True,
 )
 def avg_pool2d_backward(
-    grad_output,
-    self,
-    kernel_size,
-    stride,
-    padding,
-    ceil_mode,
-    count_include_pad,
-    divisor_override,
+    grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
     """The gradient of ``avg_pool2d`` for ``self``."""
     return op.avg_pool2d_gradient(
-        grad_output,
-        self.sizes(),
-        kernel_size,
-        stride,
-        padding,
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
+        grad_output, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
 
 
@@ -269,34 +260,26 @@ def avg_pool2d_backward(
     shape="avg_pool3d",
     files="avg_pool",
     autocast="fp32",
+    batch="folded",
 )
 def avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 3 dimensions, divided by its size or by ``divisor_override``."""
 
 
 @avg_pool3d.backward
-def _(
-    grad,
-    self,
-    kernel_size,
-    stride,
-    padding,
-    ceil_mode,
-    count_include_pad,
-    divisor_override,
-):
+def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return {
         "self": op.avg_pool3d_gradient(
-            grad,
-            self.sizes(),
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
+            grad, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
         )
     }
+
+
+avg_pool3d.samples([
+    S(f(1, 3, 3, 3), [2, 2, 2]), S(f(2, 3, 7, 7, 7), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [3, 3, 3], [2, 2, 2], [1, 1, 1]), S(f(3, 6, 6, 6), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [1, 1, 1]), S(f(2, 3, 7, 7, 7), [9, 9, 9]),
+])  # fmt: skip
 
 
 @kernel(
@@ -306,33 +289,15 @@ def _(
     shape="avg_pool3d_gradient",
     files="avg_pool",
     unbound=True,
+    batch="folded",
 )
-def avg_pool3d_gradient(
-    upper,
-    sizes,
-    kernel_size,
-    stride,
-    padding,
-    ceil_mode,
-    count_include_pad,
-    divisor_override,
-):
+def avg_pool3d_gradient(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool3d`` for an input of ``sizes``."""
 
 
 @avg_pool3d_gradient.backward
 def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
-    return {
-        "upper": op.avg_pool3d(
-            grad,
-            kernel_size,
-            stride,
-            padding,
-            ceil_mode,
-            count_include_pad,
-            divisor_override,
-        )
-    }
+    return {"upper": op.avg_pool3d(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)}
 
 
 @composite(
@@ -341,25 +306,11 @@ def _(grad, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_
     unbound=True,
 )
 def avg_pool3d_backward(
-    grad_output,
-    self,
-    kernel_size,
-    stride,
-    padding,
-    ceil_mode,
-    count_include_pad,
-    divisor_override,
+    grad_output, self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
     """The gradient of ``avg_pool3d`` for ``self``."""
     return op.avg_pool3d_gradient(
-        grad_output,
-        self.sizes(),
-        kernel_size,
-        stride,
-        padding,
-        ceil_mode,
-        count_include_pad,
-        divisor_override,
+        grad_output, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
 
 
@@ -367,17 +318,21 @@ def avg_pool3d_backward(
 # m / n)
 
 
-@composite(
-    "adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor",
-    variants="function out",
-)
+@composite("adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor", variants="function out")
 def adaptive_avg_pool1d(self, output_size):
     """The means of windows of the last dimension that are chosen to give ``output_size``."""
     return op.adaptive_avg_pool2d(_with_row(self), _flat(output_size, 1)).squeeze(-2)
 
 
+adaptive_avg_pool1d.samples([
+    S(f(1, 3), [2]), S(f(2, 3, 7), [1]), S(f(2, 3, 7), [3]), S(f(2, 3, 7), [7]), S(f(2, 3, 7), [9]),
+    S(f(3, 5), [2]),
+])  # fmt: skip
+
+
 @composite(
     "adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+    samples="adaptive_avg_pool1d",
 )
 def adaptive_max_pool1d(self, output_size):
     """The largest elements of windows of the last dimension that are chosen to give ``output_size``, and their
@@ -403,10 +358,18 @@ def adaptive_avg_pool2d(self, output_size):
     return op._adaptive_avg_pool2d(self, output_size)
 
 
+adaptive_avg_pool2d.samples([
+    S(f(1, 3, 3), [2, 2]), S(f(2, 3, 7, 7), [1, 1]), S(f(2, 3, 7, 7), [3, 3]), S(f(2, 3, 7, 7), [7, 7]),
+    S(f(2, 3, 7, 7), [9, 9]), S(f(3, 5, 5), [2, 2]),
+])  # fmt: skip
+
+
 @kernel(
     "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
     shape="adaptive_avg_pool2d",
     files="adaptive_pool",
+    batch="folded",
+    samples="adaptive_avg_pool2d",
 )
 def _adaptive_avg_pool2d(self, output_size):
     """``adaptive_avg_pool2d``."""
@@ -424,6 +387,8 @@ def _(grad, self):
     shape="adaptive_max_pool2d",
     files="adaptive_pool",
     nondiff="indices",
+    batch="folded",
+    samples="adaptive_avg_pool2d",
 )
 def adaptive_max_pool2d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -451,10 +416,18 @@ def adaptive_avg_pool3d(self, output_size):
     return op._adaptive_avg_pool3d(self, output_size)
 
 
+adaptive_avg_pool3d.samples([
+    S(f(1, 3, 3, 3), [2, 2, 2]), S(f(2, 3, 7, 7, 7), [1, 1, 1]), S(f(2, 3, 7, 7, 7), [3, 3, 3]),
+    S(f(2, 3, 7, 7, 7), [7, 7, 7]), S(f(2, 3, 7, 7, 7), [9, 9, 9]), S(f(3, 5, 5, 5), [2, 2, 2]),
+])  # fmt: skip
+
+
 @kernel(
     "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
     shape="adaptive_avg_pool3d",
     files="adaptive_pool",
+    batch="folded",
+    samples="adaptive_avg_pool3d",
 )
 def _adaptive_avg_pool3d(self, output_size):
     """``adaptive_avg_pool3d``."""
@@ -473,6 +446,8 @@ def _(grad, self):
     files="adaptive_pool",
     nondiff="indices",
     autocast="fp32",
+    batch="folded",
+    samples="adaptive_avg_pool3d",
 )
 def adaptive_max_pool3d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -488,6 +463,7 @@ def _(grad, self, indices):
     shape="adaptive_avg_pool_backward",
     files="adaptive_pool",
     unbound=True,
+    batch="folded",
 )
 def adaptive_avg_pool_backward(upper, sizes, rank):
     """The gradient of adaptive average pooling of the last ``rank`` dimensions for an input of ``sizes``."""
@@ -498,10 +474,7 @@ def _(grad, upper, rank):
     return {"upper": op.adaptive_avg_pool_again(grad, upper.sizes(), rank)}
 
 
-@composite(
-    "adaptive_avg_pool_again(Tensor self, SymInt[] sizes, int rank) -> Tensor",
-    unbound=True,
-)
+@composite("adaptive_avg_pool_again(Tensor self, SymInt[] sizes, int rank) -> Tensor", unbound=True)
 def adaptive_avg_pool_again(self, sizes, rank):
     """Adaptive average pooling of the last ``rank`` dimensions to those of ``sizes``."""
     check(
@@ -540,6 +513,7 @@ def _unpooled(self, indices, output_size, rank):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(1, 1, 2, 2), v([[[[0, 3], [8, 15]]]]), [4, 4])],
 )
 def max_unpool2d(self, indices, output_size):
     """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 2
@@ -552,6 +526,7 @@ def max_unpool2d(self, indices, output_size):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(1, 1, 1, 2, 2), v([[[[[0, 3], [8, 15]]]]]), [1, 4, 4], [1, 2, 2], [0, 0, 0])],
 )
 def max_unpool3d(self, indices, output_size, stride, padding):
     """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 3

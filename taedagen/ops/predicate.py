@@ -1,6 +1,7 @@
 """Questions about whole tensors, and activations that need more than one formula."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 def _check_has_elements(tensor):
@@ -15,7 +16,7 @@ def _is_true(tensor):
     return bool(tensor.item())
 
 
-@composite("equal(Tensor self, Tensor other) -> bool", variants="function method")
+@composite("equal(Tensor self, Tensor other) -> bool", variants="function method", batch="refused")
 def equal(self, other):
     """Whether both have the same shape and equal elements; NaN equals nothing."""
     check(
@@ -37,7 +38,7 @@ def allclose(self, other, rtol, atol, equal_nan):
     return _is_true(op.all(op.isclose(self, other, rtol, atol, equal_nan)))
 
 
-@composite("is_nonzero(Tensor self) -> bool", variants="function method")
+@composite("is_nonzero(Tensor self) -> bool", variants="function method", batch="refused")
 def is_nonzero(self):
     """Whether the one element is not zero; RuntimeError for a tensor of several."""
     check(
@@ -48,10 +49,7 @@ def is_nonzero(self):
 
 
 @composite(
-    "any_anywhere(Tensor self) -> Tensor",
-    unbound=True,
-    explicit=True,
-    not_differentiable=True,
+    "any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True, batch="any_anywhere"
 )
 def any_anywhere(self):
     """Whether any element is not zero: one answer, also for all examples of a ``vmap`` together."""
@@ -64,23 +62,13 @@ def is_same_size(self, other):
     return self.shape == other.shape
 
 
-@composite(
-    "sparse_dim(Tensor self) -> int",
-    variants="method",
-    explicit=True,
-    not_differentiable=True,
-)
+@composite("sparse_dim(Tensor self) -> int", variants="method", explicit=True, not_differentiable=True)
 def sparse_dim(self):
     """The number of sparse dimensions: none."""
     return 0
 
 
-@composite(
-    "dense_dim(Tensor self) -> int",
-    variants="method",
-    explicit=True,
-    not_differentiable=True,
-)
+@composite("dense_dim(Tensor self) -> int", variants="method", explicit=True, not_differentiable=True)
 def dense_dim(self):
     """The number of dense dimensions: all."""
     return self.dim()
@@ -107,11 +95,7 @@ def pin_memory(self, device):
     return self if op.is_pinned(self, device) else op._pin_memory(self, device)
 
 
-@composite(
-    "_pin_memory(Tensor self, Device? device=None) -> Tensor",
-    unbound=True,
-    explicit=True,
-)
+@composite("_pin_memory(Tensor self, Device? device=None) -> Tensor", unbound=True, explicit=True)
 def _pin_memory(self, device):
     """A copy in page-locked memory."""
     return op.clone(self)
@@ -125,6 +109,7 @@ def _(grad):
 @composite(
     "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)],
 )
 def dist(self, other, p):
     """The p-norm of ``self - other``."""
@@ -135,6 +120,7 @@ def dist(self, other, p):
     "prelu(Tensor self, Tensor weight) -> Tensor",
     variants="function method",
     autocast="lower",
+    samples=[S(f(2, 3), f(3)), S(f(2, 3, 4), f(1)), S(f(2, 3), f(2))],
 )
 def prelu(self, weight):
     """``self`` where it is positive, ``weight * self`` elsewhere; one weight, or one per channel (dimension 1)."""
@@ -162,7 +148,12 @@ def prelu(self, weight):
     return op._prelu_kernel(self, weight.reshape(sizes))
 
 
-@composite("glu(Tensor self, int dim=-1) -> Tensor", variants="function out", module="nn")
+@composite(
+    "glu(Tensor self, int dim=-1) -> Tensor",
+    variants="function out",
+    module="nn",
+    samples=[S(f(2, 4)), S(f(4, 2), 0), S(f(2, 3))],
+)
 def glu(self, dim):
     """The first half of ``self`` along ``dim`` times the sigmoid of the second."""
     check(self.dim() > 0, "a tensor without dimensions cannot be halved")

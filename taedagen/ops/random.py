@@ -1,6 +1,7 @@
 """Random numbers. Every op draws from ``generator``, or from the default one of the device."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f, v
 
 _FACTORY = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _INTEGER = "ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -14,6 +15,7 @@ _LIKE = f"{_FACTORY}, MemoryFormat? memory_format=None"
     "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def uniform_(self, from_, to, generator):
     """Fills ``self`` with numbers spread evenly over [from, to); RuntimeError if from > to."""
@@ -28,6 +30,7 @@ def _(grad):
     "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def normal_(self, mean, std, generator):
     """Fills ``self`` from a normal distribution; RuntimeError if ``std`` is negative."""
@@ -42,6 +45,8 @@ def _(grad):
     "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
+    samples=[S(f(2, 3), -3, 9), S(f(2, 3), 3, 3)],
 )
 def random_from(self, from_, to, generator):
     """Fills ``self`` with integers from ``from`` to ``to - 1``; without ``to`` up to the largest that its dtype
@@ -56,6 +61,8 @@ def _(grad):
 @composite(
     "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
+    batch="draw",
+    samples=[S(f(2, 3), 9)],
 )
 def random_to(self, to, generator):
     """Fills ``self`` with integers from 0 to ``to - 1``."""
@@ -67,6 +74,7 @@ def random_to(self, to, generator):
     "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def random_(self, generator):
     """Fills ``self`` with integers from 0 to the largest that its dtype holds; floats up to 2 to their digits."""
@@ -81,6 +89,8 @@ def _(grad):
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="written_elementwise",
+    samples=[S(f(2, 3), f(2, 3, low=0, high=1))],
 )
 def bernoulli_tensor_(self, p, generator):
     """Fills ``self`` with ones with the probabilities ``p``, which expand to its shape, else zeros."""
@@ -95,6 +105,8 @@ def _(grad, p):
     "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
+    samples=[S(f(2, 3), 0.3), S(f(2, 3), 1.5)],
 )
 def bernoulli_(self, p, generator):
     """Fills ``self`` with ones with probability ``p``, else zeros; RuntimeError unless 0 <= p <= 1."""
@@ -109,6 +121,7 @@ def _(grad):
     "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def exponential_(self, lambd, generator):
     """Fills ``self`` from the exponential distribution of rate ``lambd`` > 0."""
@@ -123,6 +136,8 @@ def _(grad):
     "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
+    samples="bernoulli_.float",
 )
 def geometric_(self, p, generator):
     """Fills ``self`` with the number of trials up to the first success, each of probability 0 < p < 1."""
@@ -137,6 +152,7 @@ def _(grad):
     "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def cauchy_(self, median, sigma, generator):
     """Fills ``self`` from the Cauchy distribution of scale ``sigma`` > 0."""
@@ -151,6 +167,7 @@ def _(grad):
     "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def log_normal_(self, mean, std, generator):
     """Fills ``self`` with exponentials of numbers from a normal distribution, ``std`` > 0."""
@@ -164,7 +181,11 @@ def _(grad):
 # --- from sizes. The overloads with ``generator`` are PyTorch's: there the keyword has no default.
 
 
-@composite(f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out")
+@composite(
+    f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor",
+    variants="function out",
+    samples="empty.memory_format",
+)
 def rand(size, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
     return op.rand(
@@ -180,6 +201,7 @@ def rand(size, dtype, layout, device, pin_memory):
 @composite(
     f"rand.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
     variants="function out",
+    samples=[S([2], generator=None)],
 )
 def rand_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
@@ -189,7 +211,11 @@ def rand_generator(size, generator, dtype, layout, device, pin_memory):
     return result
 
 
-@composite(f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out")
+@composite(
+    f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor",
+    variants="function out",
+    samples="empty.memory_format",
+)
 def randn(size, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
     return op.randn(
@@ -205,6 +231,7 @@ def randn(size, dtype, layout, device, pin_memory):
 @composite(
     f"randn.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
     variants="function out",
+    samples="rand.generator",
 )
 def randn_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
@@ -217,6 +244,7 @@ def randn_generator(size, generator, dtype, layout, device, pin_memory):
 @composite(
     f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
     variants="function out",
+    samples=[S(5, [2, 3]), S(5, [4], dtype=Name("float32"))],
 )
 def randint(high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` (0 if not given) to ``high - 1``."""
@@ -235,6 +263,7 @@ def randint(high, size, dtype, layout, device, pin_memory):
 @composite(
     f"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
     variants="function out",
+    samples=[S(5, [3], generator=None)],
 )
 def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     """Integers from 0 to ``high - 1``."""
@@ -253,6 +282,7 @@ def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
 @composite(
     f"randint.low(SymInt low, SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
     variants="function out",
+    samples=[S(-3, 5, [2, 3]), S(3, 3, [2])],
 )
 def randint_low(low, high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
@@ -271,6 +301,7 @@ def randint_low(low, high, size, dtype, layout, device, pin_memory):
 @composite(
     f"randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
     variants="function out",
+    samples=[S(-2, 5, [3], generator=None)],
 )
 def randint_low_generator(low, high, size, generator, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
@@ -286,6 +317,7 @@ def randint_low_generator(low, high, size, generator, dtype, layout, device, pin
     variants="function out",
     shape="randperm",
     files="random_ops",
+    samples=[S(6), S(0), S(1)],
 )
 def randperm(n, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
@@ -296,6 +328,7 @@ def randperm(n, dtype, layout, device, pin_memory):
     variants="function out",
     shape="randperm",
     files="random_ops",
+    samples=[S(6, generator=None)],
 )
 def randperm_generator(n, generator, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
@@ -321,6 +354,7 @@ def rand_like(self, dtype, layout, device, pin_memory, memory_format):
 @composite(
     f"rand_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
+    samples=[S(f(3), generator=None)],
 )
 def rand_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``rand`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -354,6 +388,7 @@ def randn_like(self, dtype, layout, device, pin_memory, memory_format):
 @composite(
     f"randn_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
+    samples="rand_like.generator",
 )
 def randn_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -374,6 +409,7 @@ def randn_like_generator(self, generator, dtype, layout, device, pin_memory, mem
     f"randint_like(Tensor self, SymInt high, *, {_LIKE}) -> Tensor",
     variants="function out",
     explicit=True,
+    samples=[S(f(2, 3), 5)],
 )
 def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -394,6 +430,7 @@ def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     f"randint_like.generator(Tensor self, SymInt high, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
     explicit=True,
+    samples=[S(f(2, 3), 5, generator=None)],
 )
 def randint_like_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -414,6 +451,7 @@ def randint_like_generator(self, high, generator, dtype, layout, device, pin_mem
     f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, {_LIKE}) -> Tensor",
     variants="function out",
     explicit=True,
+    samples=[S(f(2, 3), -3, 5)],
 )
 def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -435,6 +473,7 @@ def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_
     "-> Tensor",
     variants="function out",
     explicit=True,
+    samples=[S(f(2, 3), -3, 5, generator=None)],
 )
 def randint_like_low_generator(self, low, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -464,6 +503,7 @@ def _one_number(tensor):
     f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor",
     variants="function out",
     explicit=True,
+    samples=[S(f(2, 3), v(5))],
 )
 def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
@@ -484,6 +524,7 @@ def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_fo
     f"randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
     explicit=True,
+    samples=[S(f(2, 3), v(5), generator=None)],
 )
 def randint_like_tensor_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
@@ -513,6 +554,7 @@ def _check_deviations(std):
 @composite(
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
     variants="function out",
+    samples=[S(f(2, 3), f(2, 3, low=0.1))],
 )
 def normal_tensors(mean, std, generator):
     """Numbers from normal distributions whose means and deviations broadcast; RuntimeError on a negative deviation."""
@@ -532,6 +574,7 @@ def _(grad, mean, std):
 @composite(
     "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
     variants="function out",
+    samples=[S(f(2, 3), 0.5), S(f(2, 3), -1.0)],
 )
 def normal_mean(mean, std, generator):
     """Numbers from normal distributions with the given means."""
@@ -549,6 +592,7 @@ def _(grad):
 @composite(
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
     variants="function out",
+    samples=[S(0.5, f(2, 3, low=0.1))],
 )
 def normal_std(mean, std, generator):
     """Numbers from normal distributions with the given deviations."""
@@ -568,6 +612,7 @@ def _(grad):
 @composite(
     f"normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, {_FACTORY}) -> Tensor",
     variants="function out",
+    samples=[S(0.0, 1.0, [2, 3])],
 )
 def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
     """A tensor of ``size`` of numbers from one normal distribution."""
@@ -581,6 +626,7 @@ def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
     "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
     variants="function method out",
     out="any",
+    domain=(0.1, 0.9),
 )
 def bernoulli(self, generator):
     """Ones with the probabilities ``self``, else zeros; RuntimeError unless all lie in [0, 1]."""
@@ -598,6 +644,7 @@ def _(grad):
 @composite(
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
     variants="function method",
+    samples=[S(f(2, 3), 0.3)],
 )
 def bernoulli_p(self, p, generator):
     """Ones with probability ``p``, else zeros, with the shape, dtype and strides of ``self``."""
@@ -619,6 +666,7 @@ def _(grad):
     files="random_ops",
     out="same",
     not_differentiable=True,
+    samples=[S(f(5, low=0.1, high=1), 3), S(f(2, 5, low=0.1, high=1), 8, True), S(f(2, low=0.1, high=1), 3)],
 )
 def multinomial(self, num_samples, replacement, generator):
     """Indices drawn with the weights ``self``, of shape (n) or (m, n), which need not add up to one.
@@ -633,6 +681,8 @@ def multinomial(self, num_samples, replacement, generator):
     variants="function out",
     shape="random_like",
     files="random_ops",
+    domain=(0.5, 5.0),
+    batch="natural",
 )
 def poisson(self, generator):
     """Counts from Poisson distributions with the rates ``self`` >= 0."""
@@ -648,6 +698,7 @@ def _(grad):
     variants="function out",
     shape="binomial",
     files="random_ops",
+    samples=[S(v([5.0, 9.0], "float64"), v([0.3, 0.6], "float64"))],
 )
 def binomial(count, prob, generator):
     """How many of ``count`` trials succeed with probability ``prob`` each; the two broadcast."""
@@ -663,6 +714,8 @@ def _(grad, count, prob):
     variants="function out",
     shape="random_like",
     files="random_ops",
+    domain=(0.5, 3.0),
+    batch="natural",
 )
 def _standard_gamma(self, generator):
     """Numbers from gamma distributions with the concentrations ``self`` and rate 1."""
@@ -678,6 +731,7 @@ def _(grad, self, result):
     variants="function out",
     shape="random_pair",
     files="sampler_gradients",
+    domain=(0.5, 3.0),
 )
 def _standard_gamma_grad(self, output):
     """How gamma samples move with their concentration when the quantile is held: dF/d concentration over the density.
@@ -691,6 +745,8 @@ def _standard_gamma_grad(self, output):
     variants="function out",
     shape="random_like",
     files="random_ops",
+    domain=(0.5, 3.0),
+    batch="natural",
 )
 def _sample_dirichlet(self, generator):
     """Points of the simplex from Dirichlet distributions with the concentrations in the last dimension of ``self``."""
@@ -701,6 +757,7 @@ def _sample_dirichlet(self, generator):
     variants="function out",
     shape="random_triple",
     files="sampler_gradients",
+    samples=[S(f(2, 3, of="distribution"), f(2, 3, low=0.5), f(2, 3, low=2, high=4))],
 )
 def _dirichlet_grad(x, alpha, total):
     """How beta(alpha, total - alpha) samples ``x`` move with ``alpha`` when the quantile is held, over ``1 - x``."""
@@ -728,6 +785,7 @@ def rrelu(self, lower, upper, training, generator):
     "bool training=False, Generator? generator=None) -> Tensor",
     module="nn",
     variants="function inplace out",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(2, 3), 0.1, 0.3, True)],
 )
 def rrelu_with_noise(self, noise, lower, upper, training, generator):
     """``rrelu`` that writes the slopes to ``noise`` when training."""

@@ -1,6 +1,7 @@
 """Copies whose elements are repeated, reversed or shifted."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 
 @kernel(
@@ -8,6 +9,8 @@ from taedagen.opdef import *
     variants="method out",
     shape="repeat",
     files="rearrange",
+    batch="repeat",
+    samples=[S(f(2, 3), [2, 1]), S(f(3), [2, 2]), S(f(3), [0]), S(f(2, 3), [2])],
 )
 def repeat(self, repeats):
     """``self`` laid ``repeats[d]`` times side by side along each dimension; more repeats add dimensions in front."""
@@ -40,7 +43,11 @@ def repeat_backward(grad_output, input_sizes, repeats):
     return grad_output.reshape(sizes).sum(summed)
 
 
-@composite("tile(Tensor self, SymInt[] dims) -> Tensor", variants="function method")
+@composite(
+    "tile(Tensor self, SymInt[] dims) -> Tensor",
+    variants="function method",
+    samples=[S(f(2, 3), [2]), S(f(3), [2, 2])],
+)
 def tile(self, dims):
     """``repeat`` that takes missing numbers in front for 1."""
     return self.repeat([*[1] * (self.dim() - len(dims)), *dims])
@@ -52,6 +59,7 @@ def tile(self, dims):
     shape="dynamic",
     files="rearrange",
     not_differentiable=True,
+    samples=[S(v([1, 0, 2]))],
 )
 def repeat_positions(repeats, output_size):
     """Each position i of the 1-d integer tensor ``repeats``, repeats[i] times."""
@@ -60,6 +68,7 @@ def repeat_positions(repeats, output_size):
 @composite(
     "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
     variants="function method",
+    samples=[S(f(3, 2), v([1, 0, 2]), 0), S(f(2), v(2))],
 )
 def repeat_interleave(self, repeats, dim, output_size):
     """Each slice of ``dim`` as often as ``repeats`` says for it; without ``dim``, each element."""
@@ -86,6 +95,7 @@ def repeat_interleave(self, repeats, dim, output_size):
 @composite(
     "repeat_interleave.self_int(Tensor self, SymInt repeats, int? dim=None, *, SymInt? output_size=None) -> Tensor",
     variants="function method",
+    samples=[S(f(3, 2), 2), S(f(3, 2), 2, 1)],
 )
 def repeat_interleave_each(self, repeats, dim, output_size):
     """Each slice of ``dim`` ``repeats`` times in a row; without ``dim``, each element."""
@@ -108,6 +118,8 @@ def repeat_interleave_each(self, repeats, dim, output_size):
     variants="function method out",
     shape="flip",
     files="rearrange",
+    batch="flip",
+    samples=[S(f(2, 3), [0]), S(f(2, 3), [0, -1]), S(f(2, 3), [0, 0])],
 )
 def flip(self, dims):
     """A copy with the order along ``dims`` reversed."""
@@ -118,7 +130,7 @@ def _(grad, dims):
     return {"self": op.flip(grad, dims)}
 
 
-@composite("fliplr(Tensor self) -> Tensor", variants="function method")
+@composite("fliplr(Tensor self) -> Tensor", variants="function method", samples=[S(f(2, 3)), S(f(3))])
 def fliplr(self):
     """A copy with the order along dimension 1 reversed."""
     check(
@@ -128,7 +140,7 @@ def fliplr(self):
     return self.flip([1])
 
 
-@composite("flipud(Tensor self) -> Tensor", variants="function method")
+@composite("flipud(Tensor self) -> Tensor", variants="function method", samples="fliplr")
 def flipud(self):
     """A copy with the order along dimension 0 reversed."""
     check(
@@ -143,6 +155,8 @@ def flipud(self):
     variants="function method out",
     shape="roll",
     files="rearrange",
+    batch="roll",
+    samples=[S(f(2, 3), 1), S(f(2, 3), [1, -2], [0, 1]), S(f(2, 3), 5, 1), S(f(2, 3), [1, 2], [0])],
 )
 def roll(self, shifts, dims):
     """Elements moved by ``shifts`` along ``dims``, those pushed out coming in again; without ``dims``, as if flat."""
@@ -153,10 +167,7 @@ def _(grad, shifts, dims):
     return {"self": op.roll_backward(grad, shifts, dims)}
 
 
-@composite(
-    "roll_backward(Tensor grad_output, SymInt[] shifts, int[] dims) -> Tensor",
-    unbound=True,
-)
+@composite("roll_backward(Tensor grad_output, SymInt[] shifts, int[] dims) -> Tensor", unbound=True)
 def roll_backward(grad_output, shifts, dims):
     """``roll`` the other way."""
     for shift in shifts:
@@ -167,6 +178,7 @@ def roll_backward(grad_output, shifts, dims):
 @composite(
     "rot90(Tensor self, int k=1, int[] dims=[0, 1]) -> Tensor",
     variants="function method out",
+    samples=[S(f(2, 3)), S(f(2, 3), 3, [1, 0]), S(f(2, 3, 2), -1, [0, 2])],
 )
 def rot90(self, k, dims):
     """Rotated ``k`` quarter turns in the plane of two dimensions, from the first towards the second."""

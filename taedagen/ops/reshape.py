@@ -3,12 +3,11 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 
 @composite(
-    "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
-    variants="function method",
-    files="reshape",
+    "reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", variants="function method", files="reshape", samples="view"
 )
 def reshape(self, shape):
     """A view of the shape where the strides allow it, else a copy; one size may be -1."""
@@ -20,6 +19,7 @@ def reshape(self, shape):
     geometry_only=True,
     files="reshape",
     unbound=True,
+    batch="view",
 )
 def _unsafe_view(self, size):
     """A tensor that nobody else holds, under another shape: not tracked as a view."""
@@ -30,34 +30,31 @@ def _(grad, self):
     return {"self": grad.reshape(self.sizes())}
 
 
-@composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+@composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method", samples=[S(f(2, 6), f(3, 4))])
 def reshape_as(self, other):
     """``reshape`` to the shape of ``other``."""
     return op.reshape(self, other.sizes())
 
 
-@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+@composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method", samples="reshape_as")
 def view_as(self, other):
     """``view`` with the shape of ``other``."""
     return op.view(self, other.sizes())
 
 
-@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method")
+@composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method", samples=[S(f(3, 1), f(2, 3, 4))])
 def expand_as(self, other):
     """``expand`` to the shape of ``other``."""
     return op.expand(self, other.sizes())
 
 
-@composite(
-    "broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)",
-    variants="function method",
-)
+@composite("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", variants="function method", samples="expand")
 def broadcast_to(self, size):
     """``expand`` under NumPy's name."""
     return op.expand(self, size)
 
 
-@composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]")
+@composite("broadcast_tensors(Tensor[] tensors) -> Tensor[]", samples=[S([f(3, 1), f(4)]), S([f(3), f(2)])])
 def broadcast_tensors(tensors):
     """All tensors expanded to the shape that they broadcast to."""
     sizes: list[int] = []
@@ -69,6 +66,7 @@ def broadcast_tensors(tensors):
 @composite(
     "flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
     variants="function method",
+    samples=[S(f(2, 3, 4)), S(f(2, 3, 4), 1), S(f()), S(f(2, 3, 4), 0, 1), S(f(2, 3), 1, 0)],
 )
 def flatten(self, start_dim, end_dim):
     """The dimensions from ``start_dim`` to ``end_dim`` as one."""
@@ -90,10 +88,12 @@ def flatten(self, start_dim, end_dim):
 @composite(
     "unflatten.int(Tensor(a) self, int dim, SymInt[] sizes) -> Tensor(a)",
     variants="function method",
+    samples=[S(f(2, 6), 1, [2, 3]), S(f(2, 6), -1, [-1, 2]), S(f(6), 0, [4])],
 )
 def unflatten(self, dim, sizes):
     """Dimension ``dim`` as several of the given sizes, of which one may be -1."""
     along = wrap_dim(dim, self.dim())
+    check(self.dim() > 0, "a tensor without dimensions has none to divide")
     check(len(sizes) > 0, "sizes must hold at least one size")
     pieces = infer_size(sizes, self.size(along))
     return self.view([*self.shape[:along], *pieces, *self.shape[along + 1 :]])
@@ -111,7 +111,7 @@ def atleast_1d(self):
     return self.reshape([1]) if self.dim() == 0 else self
 
 
-@composite("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]")
+@composite("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", samples="hstack")
 def atleast_1d_all(tensors):
     """With at least one dimension each."""
     return [t.atleast_1d() for t in tensors]
@@ -125,7 +125,7 @@ def atleast_2d(self):
     return self.reshape([1, 1]) if self.dim() == 0 else self.unsqueeze(0)
 
 
-@composite("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]")
+@composite("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", samples="hstack")
 def atleast_2d_all(tensors):
     """With at least two dimensions each."""
     return [t.atleast_2d() for t in tensors]
@@ -141,7 +141,7 @@ def atleast_3d(self):
     return (self.unsqueeze(0) if self.dim() == 1 else self).unsqueeze(-1)
 
 
-@composite("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]")
+@composite("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", samples="hstack")
 def atleast_3d_all(tensors):
     """With at least three dimensions each."""
     return [t.atleast_3d() for t in tensors]
@@ -150,7 +150,7 @@ def atleast_3d_all(tensors):
 # --- the order of dimensions
 
 
-@composite("numpy_T(Tensor(a) self) -> Tensor(a)", unbound=True)
+@composite("numpy_T(Tensor(a) self) -> Tensor(a)", unbound=True, samples="t")
 def numpy_T(self):
     """``x.T``: all dimensions in reverse order."""
     if self.dim() != 2 and self.dim() != 0:
@@ -161,7 +161,7 @@ def numpy_T(self):
     return self.permute([d for d in range(self.dim() - 1, -1, -1)])
 
 
-@composite("mT(Tensor(a) self) -> Tensor(a)", unbound=True)
+@composite("mT(Tensor(a) self) -> Tensor(a)", unbound=True, samples=[S(f(2, 3)), S(f(2, 3, 4)), S(f(3))])
 def mT(self):
     """``x.mT``: the last two dimensions swapped."""
     if self.dim() == 0:
@@ -170,7 +170,7 @@ def mT(self):
     return self.transpose(-2, -1)
 
 
-@composite("matrix_H(Tensor(a) self) -> Tensor(a)", unbound=True)
+@composite("matrix_H(Tensor(a) self) -> Tensor(a)", unbound=True, samples="mT")
 def matrix_H(self):
     """``x.H``: the conjugate transpose of a matrix."""
     check(
@@ -180,7 +180,7 @@ def matrix_H(self):
     return self.conj() if self.dim() == 0 else self.transpose(0, 1).conj()
 
 
-@composite("mH(Tensor(a) self) -> Tensor(a)", unbound=True)
+@composite("mH(Tensor(a) self) -> Tensor(a)", unbound=True, samples="mT")
 def mH(self):
     """``x.mH``: the conjugate with the last two dimensions swapped."""
     if self.dim() == 0:
@@ -189,7 +189,7 @@ def mH(self):
     return self.transpose(-2, -1).conj()
 
 
-@composite("adjoint(Tensor(a) self) -> Tensor(a)", variants="function method")
+@composite("adjoint(Tensor(a) self) -> Tensor(a)", variants="function method", samples="mT")
 def adjoint(self):
     """The conjugate with the last two dimensions swapped."""
     check(
@@ -202,6 +202,7 @@ def adjoint(self):
 @composite(
     "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
     variants="function method",
+    samples=[S(f(2, 3, 4), [0, 1], [1, 2]), S(f(2, 3), [0], [0, 1])],
 )
 def movedim(self, source, destination):
     """The dimensions ``source`` moved to the positions ``destination``; the others keep their order."""
@@ -234,6 +235,7 @@ def movedim(self, source, destination):
 @composite(
     "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
     variants="function method",
+    samples=[S(f(2, 3, 4), 0, 2), S(f(2, 3), 3, 0)],
 )
 def movedim_one(self, source, destination):
     """Dimension ``source`` moved to position ``destination``."""
@@ -243,6 +245,7 @@ def movedim_one(self, source, destination):
 @composite(
     "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
     variants="function method",
+    samples="movedim.intlist",
 )
 def moveaxis(self, source, destination):
     """``movedim`` under NumPy's name."""
@@ -252,6 +255,7 @@ def moveaxis(self, source, destination):
 @composite(
     "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
     variants="function method",
+    samples="movedim.int",
 )
 def moveaxis_one(self, source, destination):
     """``movedim`` under NumPy's name."""
@@ -259,8 +263,7 @@ def moveaxis_one(self, source, destination):
 
 
 @composite(
-    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
-    variants="function method",
+    "swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)", variants="function method", samples="transpose.int"
 )
 def swapaxes(self, axis0, axis1):
     """``transpose`` under NumPy's name."""
@@ -268,8 +271,7 @@ def swapaxes(self, axis0, axis1):
 
 
 @composite(
-    "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
-    variants="function method",
+    "swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", variants="function method", samples="transpose.int"
 )
 def swapdims(self, dim0, dim1):
     """``transpose`` under another name."""
@@ -282,6 +284,7 @@ def swapdims(self, dim0, dim1):
 @composite(
     "narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
     variants="function method",
+    samples=[S(f(5, 3), 0, 1, 3), S(f(5, 3), 1, -2, 1), S(f(5), 0, 3, 4)],
 )
 def narrow(self, dim, start, length):
     """``length`` slices of dimension ``dim`` from ``start`` on."""
@@ -304,6 +307,7 @@ def narrow(self, dim, start, length):
 @composite(
     "narrow.Tensor(Tensor(a) self, int dim, Tensor start, SymInt length) -> Tensor(a)",
     variants="function method",
+    samples=[S(f(5, 3), 0, v(1), 3)],
 )
 def narrow_from(self, dim, start, length):
     """``length`` slices of dimension ``dim`` from the index in the 0-d tensor ``start`` on."""
@@ -317,6 +321,7 @@ def narrow_from(self, dim, start, length):
 @composite(
     "narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
     variants="function method out",
+    samples="narrow",
 )
 def narrow_copy(self, dim, start, length):
     """A contiguous copy of what ``narrow`` shows."""
@@ -331,6 +336,7 @@ def narrow_copy(self, dim, start, length):
 @composite(
     "split.sizes(Tensor(a) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
     variants="function method",
+    samples="split_with_sizes",
 )
 def split(self, split_size, dim):
     """Pieces of the given sizes along ``dim``, which must add up to its size."""
@@ -341,6 +347,7 @@ def split(self, split_size, dim):
     "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]",
     variants="function method",
     files="reshape",
+    samples=[S(f(6, 4), 4), S(f(5, 4), 2, 1), S(f(3), 0)],
 )
 def chunk(self, chunks, dim):
     """At most ``chunks`` pieces along ``dim``, all of one size but for the last."""
@@ -362,6 +369,7 @@ def _check_sections(sections, size):
 @composite(
     "tensor_split.sections(Tensor(a) self, SymInt sections, int dim=0) -> Tensor(a)[]",
     variants="function method",
+    samples=[S(f(6, 4, 2), 2), S(f(5, 4, 3), 3), S(f(6, 4, 2), 0), S(f(4, 5), 2, 1)],
 )
 def tensor_split(self, sections, dim):
     """``sections`` pieces along ``dim``, whose sizes differ by at most one."""
@@ -379,6 +387,7 @@ def tensor_split(self, sections, dim):
 @composite(
     "tensor_split.indices(Tensor(a) self, SymInt[] indices, int dim=0) -> Tensor(a)[]",
     variants="function method",
+    samples=[S(f(6, 4, 2), [1, 3]), S(f(6, 4, 2), [2, -1])],
 )
 def tensor_split_at(self, indices, dim):
     """The pieces between the given indices of ``dim``."""
@@ -398,6 +407,7 @@ def tensor_split_at(self, indices, dim):
     "-> Tensor(a)[]",
     variants="function method",
     files="reshape",
+    samples=[S(f(6, 4), v([1, 3])), S(f(6, 4), v(3))],
 )
 def tensor_split_by(self, tensor_indices_or_sections, dim):
     """``tensor_split`` with the number of sections (0-d) or the indices (1-d) in an int64 tensor on the CPU."""
@@ -424,6 +434,7 @@ def _check_rank(self, rank):
 @composite(
     "hsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
     variants="function method",
+    samples=[S(f(6, 4, 2), 2), S(f(5, 4, 3), 3), S(f(6, 4, 2), 0)],
 )
 def hsplit(self, sections):
     """Equal pieces along dimension 1, or 0 for a vector."""
@@ -434,6 +445,7 @@ def hsplit(self, sections):
 @composite(
     "hsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
     variants="function method",
+    samples="tensor_split.indices",
 )
 def hsplit_at(self, indices):
     """The pieces between indices of dimension 1, or 0 for a vector."""
@@ -444,6 +456,7 @@ def hsplit_at(self, indices):
 @composite(
     "vsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
     variants="function method",
+    samples="hsplit.int",
 )
 def vsplit(self, sections):
     """Equal pieces along dimension 0 of a tensor with at least two."""
@@ -454,6 +467,7 @@ def vsplit(self, sections):
 @composite(
     "vsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
     variants="function method",
+    samples="tensor_split.indices",
 )
 def vsplit_at(self, indices):
     """The pieces between indices of dimension 0."""
@@ -464,6 +478,7 @@ def vsplit_at(self, indices):
 @composite(
     "dsplit.int(Tensor(a) self, int sections) -> Tensor(a)[]",
     variants="function method",
+    samples="hsplit.int",
 )
 def dsplit(self, sections):
     """Equal pieces along dimension 2 of a tensor with at least three."""
@@ -474,6 +489,7 @@ def dsplit(self, sections):
 @composite(
     "dsplit.array(Tensor(a) self, int[] indices) -> Tensor(a)[]",
     variants="function method",
+    samples="tensor_split.indices",
 )
 def dsplit_at(self, indices):
     """The pieces between indices of dimension 2."""
@@ -486,6 +502,8 @@ def dsplit_at(self, indices):
     variants="function method",
     everywhere=True,
     files="reshape",
+    batch="by_dims",
+    samples=[S(f(5, 4), 2)],
 )
 def unsafe_split(self, split_size, dim):
     """``split`` whose pieces may be written to one by one: they are not tracked as views."""
@@ -501,6 +519,8 @@ def _(grads, dim):
     variants="function method",
     everywhere=True,
     files="reshape",
+    batch="by_dims",
+    samples=[S(f(6, 4), [2, 4])],
 )
 def unsafe_split_with_sizes(self, split_sizes, dim):
     """``split_with_sizes`` whose pieces may be written to one by one: they are not tracked as views."""
@@ -515,6 +535,7 @@ def _(grads, dim):
     "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]",
     variants="function method",
     files="reshape",
+    samples="chunk",
 )
 def unsafe_chunk(self, chunks, dim):
     """``chunk`` whose pieces may be written to one by one: they are not tracked as views."""

@@ -3,6 +3,7 @@
 import math
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 
@@ -12,6 +13,8 @@ EVERY = "function method inplace out"
     variants=EVERY,
     shape="running_total",
     files="scan",
+    batch="along inplace",
+    samples=[S(f(4), 0), S(f(3, 5), -1), S(f(3, 5), 0), S(f(), 0), S(f(0), 0), S(f(3), 1)],
 )
 def cumsum(self, dim, dtype):
     """The sum of the elements up to each along ``dim``; integers and bool become int64 without ``dtype``."""
@@ -35,6 +38,8 @@ def reverse_cumsum(self, dim):
     variants=EVERY,
     shape="running_total",
     files="scan",
+    batch="along inplace",
+    samples="cumsum",
 )
 def cumprod(self, dim, dtype):
     """The product of the elements up to each along ``dim``; integers and bool become int64 without ``dtype``."""
@@ -64,10 +69,7 @@ def _by_leaving_out(grad, input, dim):
     return op.cat(gradients, dim)
 
 
-@composite(
-    "cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor",
-    unbound=True,
-)
+@composite("cumprod_backward(Tensor grad, Tensor input, int dim, Tensor output) -> Tensor", unbound=True)
 def cumprod_backward(grad, input, dim, output):
     """The gradient of ``cumprod``, also where elements are zero."""
     # Before the first zero the totals divided by the element are the products of the others. The first zero has the
@@ -96,6 +98,8 @@ def cumprod_backward(grad, input, dim, output):
     files="scan",
     nondiff="indices",
     out="same",
+    batch="along",
+    samples="cumsum",
 )
 def cummax(self, dim):
     """The largest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
@@ -114,6 +118,8 @@ def _(grad, self, dim, indices):
     files="scan",
     nondiff="indices",
     out="same",
+    batch="along",
+    samples="cumsum",
 )
 def cummin(self, dim):
     """The smallest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
@@ -131,6 +137,8 @@ def _(grad, self, dim, indices):
     shape="logcumsumexp",
     files="scan",
     out="same",
+    batch="along",
+    samples="cumsum",
 )
 def logcumsumexp(self, dim):
     """``log(cumsum(exp(self), dim))`` without overflow on the way."""
@@ -152,10 +160,7 @@ def _signed_part(amount, has_sign, self, divisor, some, dim):
     return exp((logs - divisor).flip([dim]).logcumsumexp(dim).flip([dim]) + self)
 
 
-@composite(
-    "logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor",
-    unbound=True,
-)
+@composite("logcumsumexp_backward(Tensor grad, Tensor self, Tensor result, int dim) -> Tensor", unbound=True)
 def logcumsumexp_backward(grad, self, result, dim):
     """The gradient of ``logcumsumexp``, computed in logarithms for each sign of ``grad``."""
     if grad.dim() == 0 or grad.numel() == 0:
@@ -173,6 +178,7 @@ def logcumsumexp_backward(grad, self, result, dim):
 @composite(
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     variants="function method out",
+    samples=[S(f(5)), S(f(3, 5), 2), S(f(3, 5), 1, 0), S(f(5), 1, -1, f(2), f(1))],
 )
 def diff(self, n, dim, prepend, append):
     """The ``n``-th differences of neighbours along ``dim``, after joining ``prepend`` and ``append`` to the ends."""
@@ -201,63 +207,67 @@ def diff(self, n, dim, prepend, append):
 
 def _neighbours(y, dim):
     """Sums of neighbours along ``dim``."""
-    check(y.dim() > 0, "y must have a dimension to integrate along; got a number")
+    check(y.dim() > 0, "y must have a dimension to integrate along; got a number", IndexError)
     return y.slice(dim, 1) + y.slice(dim, 0, max(y.size(dim) - 1, 0))
 
 
 def _widths(y, x, dim):
     """The widths between places, in a shape that broadcasts with sums of neighbours in ``y``."""
-    check(x.dim() > 0, "x must have a dimension; got a number")
-    along = wrap_dim(dim, y.dim())
+    check(
+        1 <= x.dim() <= y.dim(),
+        f"x must have from 1 to {y.dim()} dimensions, as y has; got shape {x.shape}",
+    )
     if x.dim() == 1:
-        check(
-            x.numel() == y.size(dim),
-            f"x must have {y.size(dim)} places along dimension {dim}; got {x.numel()}",
-        )
+        check(x.numel() == y.size(dim), f"x must have {y.size(dim)} places along dimension {dim}; got {x.numel()}")
         sizes = [1] * y.dim()
         steps = x.diff()
-        sizes[along] = steps.numel()
+        sizes[wrap_dim(dim, y.dim())] = steps.numel()
         return steps.view(sizes)
-    rank = max(x.dim(), y.dim())
     padded = x
-    while padded.dim() < rank:
+    while padded.dim() < y.dim():
         padded = padded.unsqueeze(0)
-    return padded.diff(1, rank - y.dim() + along)
+    return padded.diff(1, dim)
 
 
-@composite("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+@composite(
+    "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+    samples=[S(f(5), f(5, of="sorted")), S(f(2, 5), f(5, of="sorted")), S(f(3, 4), f(3, 4), dim=0)],
+)
 def trapezoid(y, x, dim):
     """The area under ``y`` along ``dim`` at the places ``x``, by the trapezoidal rule."""
     sums = _neighbours(y, dim)
-    return (sums * _widths(y, x, dim) * 0.5).sum([wrap_dim(dim, y.dim()) - y.dim()])
+    return (sums * _widths(y, x, dim) * 0.5).sum([dim])
 
 
-@composite("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")
+@composite(
+    "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    samples=[S(f(5)), S(f(2, 5), dx=0.5), S(f(3, 4), dim=0)],
+)
 def trapezoid_spaced(y, dx, dim):
     """The same for places ``dx`` apart."""
     return _neighbours(y, dim).sum([dim]) * dx * 0.5
 
 
-@composite("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+@composite("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", samples="trapezoid.x")
 def trapz(y, x, dim):
     """The same as ``trapezoid``."""
     return op.trapezoid(y, x, dim=dim)
 
 
-@composite("trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor")
+@composite("trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", samples="trapezoid.dx")
 def trapz_spaced(y, dx, dim):
     """The same as ``trapezoid``."""
     return op.trapezoid(y, dx=dx, dim=dim)
 
 
-@composite("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+@composite("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", samples="trapezoid.x")
 def cumulative_trapezoid(y, x, dim):
     """The area under ``y`` up to each place ``x`` but the first."""
     sums = _neighbours(y, dim)
-    return (sums * _widths(y, x, dim) * 0.5).cumsum(wrap_dim(dim, y.dim()) - y.dim())
+    return (sums * _widths(y, x, dim) * 0.5).cumsum(dim)
 
 
-@composite("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor")
+@composite("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", samples="trapezoid.dx")
 def cumulative_trapezoid_spaced(y, dx, dim):
     """The same for places ``dx`` apart."""
     return (_neighbours(y, dim) * (dx * 0.5)).cumsum(dim)

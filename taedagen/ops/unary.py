@@ -1,6 +1,7 @@
 """Functions of one tensor."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -9,12 +10,7 @@ INFINITY = float("inf")
 NAN = float("nan")
 
 
-@pointwise(
-    "exp(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("exp(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def exp(self):
     """``e ** self``."""
     return exp(self)
@@ -25,12 +21,7 @@ def _(grad, result):
     return {"self": grad * conj(result)}
 
 
-@pointwise(
-    "exp2(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("exp2(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def exp2(self):
     """``2 ** self``."""
     return exp2(self)
@@ -41,12 +32,7 @@ def _(grad, result):
     return {"self": grad * conj(result) * 0.6931471805599453}
 
 
-@pointwise(
-    "expm1(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("expm1(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def expm1(self):
     """``e ** self - 1``, exact near zero."""
     return expm1(self)
@@ -58,10 +44,7 @@ def _(grad, result):
 
 
 @pointwise(
-    "log(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
+    "log(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX, domain=(0.1, 3.0)
 )
 def log(self):
     """The natural logarithm."""
@@ -73,12 +56,8 @@ def _(grad, self):
     return {"self": grad / conj(self)}
 
 
-@pointwise(
-    "log2(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("log2(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def log2(self):
     """The logarithm to base 2."""
     return log2(self)
@@ -89,12 +68,8 @@ def _(grad, self):
     return {"self": grad / conj(self * 0.6931471805599453)}
 
 
-@pointwise(
-    "log10(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("log10(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def log10(self):
     """The logarithm to base 10."""
     return log10(self)
@@ -105,12 +80,8 @@ def _(grad, self):
     return {"self": grad / conj(self * 2.302585092994046)}
 
 
-@pointwise(
-    "log1p(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("log1p(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.5, 3.0))  # fmt: skip
 def log1p(self):
     """``log(1 + self)``, exact near zero."""
     return log1p(self)
@@ -121,12 +92,8 @@ def _(grad, self):
     return {"self": grad / conj(self + 1)}
 
 
-@pointwise(
-    "sqrt(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("sqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def sqrt(self):
     """The square root; NaN for negative numbers."""
     return sqrt(self)
@@ -137,12 +104,8 @@ def _(grad, result):
     return {"self": grad / conj(2 * result)}
 
 
-@pointwise(
-    "rsqrt(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("rsqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def rsqrt(self):
     """``1 / sqrt(self)``."""
     return 1 / sqrt(self)
@@ -153,12 +116,7 @@ def _(grad, result):
     return {"self": grad * -0.5 * conj(result * result * result)}
 
 
-@pointwise(
-    "reciprocal(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("reciprocal(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def reciprocal(self):
     """``1 / self``."""
     return 1 / self
@@ -169,12 +127,7 @@ def _(grad, result):
     return {"self": -grad * conj(result * result)}
 
 
-@pointwise(
-    "sin(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("sin(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sin(self):
     """The sine of an angle in radians."""
     return sin(self)
@@ -185,12 +138,7 @@ def _(grad, self):
     return {"self": grad * conj(cos(self))}
 
 
-@pointwise(
-    "cos(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("cos(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def cos(self):
     """The cosine of an angle in radians."""
     return cos(self)
@@ -201,12 +149,8 @@ def _(grad, self):
     return {"self": grad * -conj(sin(self))}
 
 
-@pointwise(
-    "tan(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("tan(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-1.2, 1.2))  # fmt: skip
 def tan(self):
     """The tangent of an angle in radians."""
     return tan(self)
@@ -217,12 +161,8 @@ def _(grad, result):
     return {"self": grad * conj(1 + result * result)}
 
 
-@pointwise(
-    "asin(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("asin(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def asin(self):
     """The angle in radians whose sine is ``self``; NaN outside -1 to 1."""
     return asin(self)
@@ -233,12 +173,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(1 - self * self))}
 
 
-@pointwise(
-    "acos(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("acos(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def acos(self):
     """The angle in radians whose cosine is ``self``; NaN outside -1 to 1."""
     return acos(self)
@@ -249,12 +185,7 @@ def _(grad, self):
     return {"self": grad * -conj(rsqrt(1 - self * self))}
 
 
-@pointwise(
-    "atan(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("atan(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def atan(self):
     """The angle in radians whose tangent is ``self``."""
     return atan(self)
@@ -265,12 +196,7 @@ def _(grad, self):
     return {"self": grad / conj(1 + self * self)}
 
 
-@pointwise(
-    "sinh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("sinh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sinh(self):
     """The hyperbolic sine."""
     return sinh(self)
@@ -281,12 +207,7 @@ def _(grad, self):
     return {"self": grad * conj(cosh(self))}
 
 
-@pointwise(
-    "cosh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("cosh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def cosh(self):
     """The hyperbolic cosine."""
     return cosh(self)
@@ -297,12 +218,7 @@ def _(grad, self):
     return {"self": grad * conj(sinh(self))}
 
 
-@pointwise(
-    "tanh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("tanh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def tanh(self):
     """The hyperbolic tangent."""
     return tanh(self)
@@ -313,11 +229,7 @@ def _(grad, result):
     return {"self": op.tanh_backward(grad, result)}
 
 
-@pointwise(
-    "tanh_backward(Tensor grad_output, Tensor output) -> Tensor",
-    dtypes=FLOATING_AND_COMPLEX,
-    unbound=True,
-)
+@pointwise("tanh_backward(Tensor grad_output, Tensor output) -> Tensor", dtypes=FLOATING_AND_COMPLEX, unbound=True)
 def tanh_backward(grad_output, output):
     """The gradient of ``tanh``, from its result."""
     return grad_output * conj(1 - output * output)
@@ -325,18 +237,10 @@ def tanh_backward(grad_output, output):
 
 @tanh_backward.backward
 def _(grad, grad_output, output):
-    return {
-        "grad_output": grad * (1 - output * output),
-        "output": conj(grad) * grad_output * conj(-2 * output),
-    }
+    return {"grad_output": grad * (1 - output * output), "output": conj(grad) * grad_output * conj(-2 * output)}
 
 
-@pointwise(
-    "asinh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("asinh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def asinh(self):
     """The inverse of ``sinh``."""
     return asinh(self)
@@ -347,12 +251,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self * self + 1))}
 
 
-@pointwise(
-    "acosh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("acosh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(1.1, 3.0))  # fmt: skip
 def acosh(self):
     """The inverse of ``cosh``; NaN below 1."""
     return acosh(self)
@@ -363,12 +263,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self - 1) * rsqrt(self + 1))}
 
 
-@pointwise(
-    "atanh(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("atanh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def atanh(self):
     """The inverse of ``tanh``; NaN outside -1 to 1."""
     return atanh(self)
@@ -379,12 +275,7 @@ def _(grad, self):
     return {"self": grad / conj(1 - self * self)}
 
 
-@pointwise(
-    "sigmoid(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("sigmoid(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sigmoid(self):
     """The logistic function ``1 / (1 + exp(-self))``."""
     return 1 / (1 + exp(-self))
@@ -395,11 +286,7 @@ def _(grad, result):
     return {"self": op.sigmoid_backward(grad, result)}
 
 
-@pointwise(
-    "sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor",
-    dtypes=FLOATING_AND_COMPLEX,
-    unbound=True,
-)
+@pointwise("sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor", dtypes=FLOATING_AND_COMPLEX, unbound=True)
 def sigmoid_backward(grad_output, output):
     """The gradient of ``sigmoid``, from its result."""
     return grad_output * conj((1 - output) * output)
@@ -419,12 +306,7 @@ def square(self):
     return op.pow(self, 2)
 
 
-@pointwise(
-    "erf(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("erf(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
 def erf(self):
     """The error function."""
     return erf(self)
@@ -435,12 +317,7 @@ def _(grad, self):
     return {"self": grad * 1.1283791670955126 * exp(-self * self)}
 
 
-@pointwise(
-    "erfc(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("erfc(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
 def erfc(self):
     """``1 - erf(self)``, exact for large arguments."""
     return erfc(self)
@@ -451,12 +328,7 @@ def _(grad, self):
     return {"self": grad * -1.1283791670955126 * exp(-self * self)}
 
 
-@pointwise(
-    "erfinv(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("erfinv(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(-0.9, 0.9))
 def erfinv(self):
     """The inverse of ``erf``; NaN outside -1 to 1."""
     return erfinv(self)
@@ -467,12 +339,7 @@ def _(grad, result):
     return {"self": grad * 0.886226925452758 * exp(result * result)}
 
 
-@pointwise(
-    "lgamma(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("lgamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(0.5, 4.0))
 def lgamma(self):
     """The logarithm of the size of the gamma function."""
     return lgamma(self)
@@ -483,12 +350,7 @@ def _(grad, self):
     return {"self": grad * digamma(self)}
 
 
-@pointwise(
-    "digamma(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("digamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(0.5, 4.0))
 def digamma(self):
     """The derivative of ``lgamma``."""
     return digamma(self)
@@ -510,12 +372,7 @@ def _(grad, self):
     return {"self": grad * op.special_i1(self)}
 
 
-@pointwise(
-    "sinc(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING_AND_COMPLEX,
-)
+@pointwise("sinc(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
 def sinc(self):
     """``sin(pi self) / (pi self)``, 1 at zero."""
     return where(self == 0, 1, sin(self * 3.141592653589793) / (self * 3.141592653589793))
@@ -526,12 +383,7 @@ def _(grad, self, result):
     return {"self": grad * conj(where(self == 0, 0, (cos(self * 3.141592653589793) - result) / self))}
 
 
-@pointwise(
-    "deg2rad(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("deg2rad(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
 def deg2rad(self):
     """Degrees to radians."""
     return self * 0.017453292519943295
@@ -542,12 +394,7 @@ def _(grad):
     return {"self": grad * 0.017453292519943295}
 
 
-@pointwise(
-    "rad2deg(Tensor self) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("rad2deg(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
 def rad2deg(self):
     """Radians to degrees."""
     return self * 57.29577951308232
@@ -633,11 +480,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise(
-    "round.decimals(Tensor self, *, int decimals) -> Tensor",
-    variants=EVERY,
-    dtypes=FLOATING,
-)
+@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING,
+           samples=[S(f(2, 3), decimals=0), S(f(2, 3), decimals=1), S(f(2, 3), decimals=-1)])  # fmt: skip
 def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
@@ -718,10 +562,7 @@ def _(grad, self, result):
     return {"self": op.sgn_backward(grad, self, result)}
 
 
-@composite(
-    "sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor",
-    unbound=True,
-)
+@composite("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", unbound=True)
 def sgn_backward(grad, self, result):
     """The gradient of ``sgn``: of a complex number only the angle changes it."""
     if not self.is_complex():
@@ -731,12 +572,8 @@ def sgn_backward(grad, self, result):
     return op.masked_fill((grad - along) / abs(op.masked_fill(self, is_zero, 1)), is_zero, 0)
 
 
-@pointwise(
-    "logit(Tensor self, float? eps=None) -> Tensor",
-    variants=EVERY,
-    promote="int_to_float",
-    dtypes=FLOATING,
-)
+@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING,
+           domain=(0.1, 0.9))  # fmt: skip
 def logit(self, eps):
     """``log(self / (1 - self))``; ``eps`` first limits ``self`` to the range from ``eps`` to ``1 - eps``."""
     x = self if eps is None else minimum(maximum(self, eps), 1 - eps)
@@ -748,11 +585,8 @@ def _(grad, self, eps):
     return {"self": op.logit_backward(grad, self, eps)}
 
 
-@pointwise(
-    "logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor",
-    module="nn",
-    dtypes=FLOATING,
-)
+@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", module="nn", dtypes=FLOATING,
+           domain=(0.1, 0.9))  # fmt: skip
 def logit_backward(grad_output, self, eps):
     """The gradient of ``logit``: nothing outside its limits, NaN outside 0 to 1 without any."""
     slope = grad_output / (self * (1 - self))
@@ -764,10 +598,7 @@ def logit_backward(grad_output, self, eps):
 @logit_backward.backward
 def _(grad, grad_output, self, eps):
     slope = op.logit_backward(grad, self, eps)
-    return {
-        "grad_output": slope,
-        "self": slope * grad_output * (2 * self - 1) / (self * (1 - self)),
-    }
+    return {"grad_output": slope, "self": slope * grad_output * (2 * self - 1) / (self * (1 - self))}
 
 
 def _largest(dtype):
@@ -800,11 +631,7 @@ def nan_to_num(self, nan, posinf, neginf):
     )
 
 
-@pointwise(
-    "_nan_to_num(Tensor self, float nan, float posinf, float neginf) -> Tensor",
-    dtypes=FLOATING,
-    unbound=True,
-)
+@pointwise("_nan_to_num(Tensor self, float nan, float posinf, float neginf) -> Tensor", dtypes=FLOATING, unbound=True)
 def _nan_to_num(self, nan, posinf, neginf):
     """``nan_to_num`` of real numbers, the ends of the range given."""
     return where(isnan(self), nan, where(isinf(self), where(self > 0, posinf, neginf), self))
@@ -881,7 +708,7 @@ def _(grad, self, result):
 
 
 @pointwise("special_ndtri(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
-           module="special")  # fmt: skip
+           module="special", domain=(0.1, 0.9))  # fmt: skip
 def special_ndtri(self):
     """The number below which a standard normal variable falls with probability ``self``."""
     return ndtri(self)
@@ -929,14 +756,10 @@ def _(grad, self):
 
 
 @pointwise("special_entr(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
-           module="special")  # fmt: skip
+           module="special", domain=(0.2, 2.0))  # fmt: skip
 def special_entr(self):
     """The entropy term ``-self * log(self)``: 0 at zero, minus infinity below."""
-    return where(
-        self > 0,
-        -self * log(self),
-        where(self == 0, 0, where(isnan(self), self, -INFINITY)),
-    )
+    return where(self > 0, -self * log(self), where(self == 0, 0, where(isnan(self), self, -INFINITY)))
 
 
 @special_entr.backward

@@ -26,6 +26,10 @@ class Unit:
         self._results: dict[tuple[Any, ...], str | None] = {}
         self._bodies: list[Body] = []
 
+    def functions(self) -> list[str]:
+        """The plain functions, in an order in which each follows those that it calls."""
+        return ["", f"namespace composite::{self.space} {{", "", *self.helpers, "}"] if self.helpers else []
+
     def composite(self, op: Op) -> list[str]:
         """The statements of a composite."""
         declaration = op.declaration
@@ -84,7 +88,7 @@ class Unit:
         self.helpers += [
             f"// {file}:{tree.lineno}",
             f"static {shown} {function.__name__.lstrip('_')}({parameters}) {{",
-            *(f"  {line}" for line in [*unused, *lines]), "}",
+            *(f"  {line}" for line in [*unused, *lines]), "}", "",
         ]  # fmt: skip
         return result
 
