@@ -283,7 +283,7 @@ def _(grad, self, result):
 def nextafter(self, other):
     """The number next to ``self`` on the way to ``other``, of those that their dtype holds."""
     dtype = result_type(self, other)
-    if dtype == float16 or dtype == bfloat16:
+    if dtype in (float16, bfloat16):
         return op._nextafter_half(self, other, 11 if dtype == float16 else 8)
     return op._nextafter(self, other)
 

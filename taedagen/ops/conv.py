@@ -140,7 +140,7 @@ def _padded_same(input, weight, bias, stride, dilation, groups, rank):
     )
     memory_format = suggested_format(result)
     for d in range(-rank, 0):
-        result = result.slice(d, result.size(d) - input.size(d))
+        result = op.slice(result, d, result.size(d) - input.size(d))
     if result.is_contiguous(memory_format=memory_format):
         return result
     return result.clone(memory_format=memory_format if input.dim() == rank + 2 else contiguous_format)

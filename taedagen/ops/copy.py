@@ -34,7 +34,7 @@ def _(grad, self):
     return {"self": op.zeros_like(grad)}
 
 
-@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method")  # fmt: skip
+@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method")
 def fill_diagonal_(self, fill_value, wrap):
     """Sets the elements whose indices are all equal to ``fill_value``; with ``wrap`` the diagonal of a tall matrix goes
     on below, one row further down. RuntimeError below two dimensions, and for more of unequal sizes."""
@@ -46,7 +46,7 @@ def fill_diagonal_(self, fill_value, wrap):
         rows, columns = self.size(0), self.size(1)
         top = 0
         while top < (rows if wrap else min(rows, 1)):
-            self.slice(0, top, rows).diagonal().fill_(fill_value)
+            op.slice(self, 0, top, rows).diagonal().fill_(fill_value)
             top += columns + 1
     else:
         for size in self.shape:

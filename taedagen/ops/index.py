@@ -417,13 +417,13 @@ def take_along_dim(self, indices, dim):
     )
     along = wrap_dim(dim, self.dim())
     sizes = list(self.shape)
-    for i in range(self.dim()):
-        a, b = self.size(i), indices.size(i)
+    for d in range(self.dim()):
+        a, b = self.size(d), indices.size(d)
         check(
-            i == along or a == b or a == 1 or b == 1,
+            d == along or a == b or a == 1 or b == 1,
             f"self and indices must broadcast but along dimension {along}; got shapes {self.shape} and {indices.shape}",
         )
-        sizes[i] = b if a == 1 and i != along else a
+        sizes[d] = b if a == 1 and d != along else a
     wanted = list(sizes)
     if self.dim() > 0:
         wanted[along] = indices.size(along)

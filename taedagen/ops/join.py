@@ -77,7 +77,7 @@ def _check_some(tensors):
 def hstack(tensors):
     """Joined along dimension 1, or 0 for vectors and numbers."""
     _check_some(tensors)
-    parts = [t.atleast_1d() for t in tensors]
+    parts = [op.atleast_1d(t) for t in tensors]
     return op.cat(parts, 0 if parts[0].dim() == 1 else 1)
 
 
@@ -85,7 +85,7 @@ def hstack(tensors):
 def vstack(tensors):
     """Joined along dimension 0, vectors as rows."""
     _check_some(tensors)
-    return op.cat([t.atleast_2d() for t in tensors], 0)
+    return op.cat([op.atleast_2d(t) for t in tensors], 0)
 
 
 @composite("row_stack(Tensor[] tensors) -> Tensor", variants="function out", out="type error", samples="hstack")
@@ -98,7 +98,7 @@ def row_stack(tensors):
 def dstack(tensors):
     """Joined along dimension 2 after each got at least three."""
     _check_some(tensors)
-    return op.cat([t.atleast_3d() for t in tensors], 2)
+    return op.cat([op.atleast_3d(t) for t in tensors], 2)
 
 
 @composite(

@@ -92,7 +92,7 @@ def _(grad, self, mask):
 @composite("masked_select_backward(Tensor grad, Tensor input, Tensor mask) -> Tensor", unbound=True)
 def masked_select_backward(grad, input, mask):
     """The gradient of ``masked_select`` for ``input``."""
-    return op.masked_select_gradient(grad, input.sizes(), mask)
+    return op.masked_select_gradient(grad, input.shape, mask)
 
 
 @composite("masked_select_gradient(Tensor grad, SymInt[] sizes, Tensor mask) -> Tensor", unbound=True)

@@ -99,7 +99,7 @@ def _(grad, self, indices):
 )
 def max_pool2d_with_indices_backward(grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices):
     """The gradient of ``max_pool2d_with_indices``."""
-    return op.max_pool_backward(grad_output, indices, self.sizes(), 2)
+    return op.max_pool_backward(grad_output, indices, self.shape, 2)
 
 
 @composite(
@@ -247,7 +247,7 @@ def avg_pool2d_backward(
 ):
     """The gradient of ``avg_pool2d`` for ``self``."""
     return op.avg_pool2d_gradient(
-        grad_output, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        grad_output, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
 
 
@@ -310,7 +310,7 @@ def avg_pool3d_backward(
 ):
     """The gradient of ``avg_pool3d`` for ``self``."""
     return op.avg_pool3d_gradient(
-        grad_output, self.sizes(), kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        grad_output, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     )
 
 

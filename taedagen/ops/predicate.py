@@ -163,5 +163,5 @@ def glu(self, dim):
         size % 2 == 0,
         f"the size of dimension {along} must be even to be halved; got {size}",
     )
-    value, gate = self.slice(along, 0, size // 2), self.slice(along, size // 2, size)
+    value, gate = op.slice(self, along, 0, size // 2), op.slice(self, along, size // 2, size)
     return value * gate.sigmoid()

@@ -87,7 +87,8 @@ def repeat_interleave(self, repeats, dim, output_size):
         counts = repeats.unsqueeze(0)
     check(
         counts.numel() == size,
-        f"repeats must have one number, or one for each of the {size} slices of dimension {along}; got {counts.numel()}",
+        f"repeats must have one number, or one for each of the {size} slices of dimension {along}; got "
+        f"{counts.numel()}",
     )
     return given.index_select(along, op.repeat_interleave(counts, output_size=output_size))
 

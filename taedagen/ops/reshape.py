@@ -33,19 +33,19 @@ def _(grad, self):
 @composite("reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method", samples=[S(f(2, 6), f(3, 4))])
 def reshape_as(self, other):
     """``reshape`` to the shape of ``other``."""
-    return op.reshape(self, other.sizes())
+    return op.reshape(self, other.shape)
 
 
 @composite("view_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method", samples="reshape_as")
 def view_as(self, other):
     """``view`` with the shape of ``other``."""
-    return op.view(self, other.sizes())
+    return op.view(self, other.shape)
 
 
 @composite("expand_as(Tensor(a) self, Tensor other) -> Tensor(a)", variants="method", samples=[S(f(3, 1), f(2, 3, 4))])
 def expand_as(self, other):
     """``expand`` to the shape of ``other``."""
-    return op.expand(self, other.sizes())
+    return op.expand(self, other.shape)
 
 
 @composite("broadcast_to(Tensor(a) self, SymInt[] size) -> Tensor(a)", variants="function method", samples="expand")
@@ -114,7 +114,7 @@ def atleast_1d(self):
 @composite("atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]", samples="hstack")
 def atleast_1d_all(tensors):
     """With at least one dimension each."""
-    return [t.atleast_1d() for t in tensors]
+    return [op.atleast_1d(t) for t in tensors]
 
 
 @composite("atleast_2d(Tensor self) -> Tensor")
@@ -128,7 +128,7 @@ def atleast_2d(self):
 @composite("atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]", samples="hstack")
 def atleast_2d_all(tensors):
     """With at least two dimensions each."""
-    return [t.atleast_2d() for t in tensors]
+    return [op.atleast_2d(t) for t in tensors]
 
 
 @composite("atleast_3d(Tensor self) -> Tensor")
@@ -144,7 +144,7 @@ def atleast_3d(self):
 @composite("atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]", samples="hstack")
 def atleast_3d_all(tensors):
     """With at least three dimensions each."""
-    return [t.atleast_3d() for t in tensors]
+    return [op.atleast_3d(t) for t in tensors]
 
 
 # --- the order of dimensions
@@ -155,8 +155,8 @@ def numpy_T(self):
     """``x.T``: all dimensions in reverse order."""
     if self.dim() != 2 and self.dim() != 0:
         warn(
-            f"x.T is for matrices, and deprecated for a tensor of {self.dim()} dimensions; x.mT transposes its matrices, "
-            "x.permute(*range(x.dim() - 1, -1, -1)) reverses all dimensions"
+            f"x.T is for matrices, and deprecated for a tensor of {self.dim()} dimensions; x.mT transposes its "
+            "matrices, x.permute(*range(x.dim() - 1, -1, -1)) reverses all dimensions"
         )
     return self.permute([d for d in range(self.dim() - 1, -1, -1)])
 
@@ -301,7 +301,7 @@ def narrow(self, dim, start, length):
         first <= size - length,
         f"start ({first}) plus length ({length}) exceeds size {size} of dimension {dim}",
     )
-    return self.slice(dim, first, first + length, 1)
+    return op.slice(self, dim, first, first + length, 1)
 
 
 @composite(
@@ -380,7 +380,7 @@ def tensor_split(self, sections, dim):
     _check_sections(sections, size)
     piece, larger = size // sections, size % sections
     return [
-        self.slice(along, i * piece + min(i, larger), (i + 1) * piece + min(i + 1, larger)) for i in range(sections)
+        op.slice(self, along, i * piece + min(i, larger), (i + 1) * piece + min(i + 1, larger)) for i in range(sections)
     ]
 
 
@@ -396,9 +396,9 @@ def tensor_split_at(self, indices, dim):
     start = 0
     parts: list[Tensor] = []
     for end in indices:
-        parts.append(self.slice(along, start, end))
+        parts.append(op.slice(self, along, start, end))
         start = end
-    parts.append(self.slice(along, start, self.size(along)))
+    parts.append(op.slice(self, along, start, self.size(along)))
     return parts
 
 

@@ -61,11 +61,11 @@ def _by_leaving_out(grad, input, dim):
     gradients: list[Tensor] = []
     length = input.size(dim)
     for k in range(length):
-        before = input.slice(dim, 0, k).prod(dim, True)
+        before = op.slice(input, dim, 0, k).prod(dim, True)
         rest = op.ones_like(before)
         if k + 1 < length:
-            rest = op.cat([rest, input.slice(dim, k + 1).cumprod(dim)], dim)
-        gradients.append((grad.slice(dim, k) * (before * rest)).sum([dim], True))
+            rest = op.cat([rest, op.slice(input, dim, k + 1).cumprod(dim)], dim)
+        gradients.append((op.slice(grad, dim, k) * (before * rest)).sum([dim], True))
     return op.cat(gradients, dim)
 
 
@@ -198,8 +198,8 @@ def diff(self, n, dim, prepend, append):
     result = op.cat(parts, along) if len(parts) > 1 else self
     for _ in range(min(n, result.size(along))):
         later, earlier = (
-            result.slice(along, 1),
-            result.slice(along, 0, max(result.size(along) - 1, 0)),
+            op.slice(result, along, 1),
+            op.slice(result, along, 0, max(result.size(along) - 1, 0)),
         )
         result = op.logical_xor(later, earlier) if self.dtype == bool_ else later - earlier
     return result
@@ -208,7 +208,7 @@ def diff(self, n, dim, prepend, append):
 def _neighbours(y, dim):
     """Sums of neighbours along ``dim``."""
     check(y.dim() > 0, "y must have a dimension to integrate along; got a number", IndexError)
-    return y.slice(dim, 1) + y.slice(dim, 0, max(y.size(dim) - 1, 0))
+    return op.slice(y, dim, 1) + op.slice(y, dim, 0, max(y.size(dim) - 1, 0))
 
 
 def _widths(y, x, dim):

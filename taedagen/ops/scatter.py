@@ -170,7 +170,7 @@ def gather_window(grad, dim, index, sizes):
     result = grad.new_zeros(sizes)
     part = result
     for d in range(part.dim()):
-        part = part.slice(d, 0, window.size(d))
+        part = op.slice(part, d, 0, window.size(d))
     part.copy_(window)
     return result
 

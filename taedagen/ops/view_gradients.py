@@ -75,7 +75,7 @@ def _(grad, dim, index):
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
     """Zeros with the gradient in a slice of a dimension."""
     result = grad_output.new_zeros(input_sizes)
-    result.slice(dim, start, end, step).copy_(grad_output)
+    op.slice(result, dim, start, end, step).copy_(grad_output)
     return result
 
 
@@ -118,10 +118,10 @@ def unfold_backward(grad_in, input_sizes, dim, size, step):
         result.unfold(along, size, step).copy_(grad_in)
     elif size <= windows:
         for i in range(size):
-            result.slice(along, i, i + (windows - 1) * step + 1, step).add_(grad_in.select(-1, i))
+            op.slice(result, along, i, i + (windows - 1) * step + 1, step).add_(grad_in.select(-1, i))
     else:
         for w in range(windows):
-            result.slice(along, w * step, w * step + size).add_(grad_in.select(along, w).movedim(-1, along))
+            op.slice(result, along, w * step, w * step + size).add_(grad_in.select(along, w).movedim(-1, along))
     return result
 
 

@@ -457,7 +457,7 @@ class Expressions:
 
     def _intrinsic(self, node: ast.Call, name: str) -> Value:
         values, _ = self._arguments(node)
-        if name in ("maximum", "minimum") and not values[1].type == "Tensor":
+        if name in ("maximum", "minimum") and values[1].type != "Tensor":
             return self._op(node, "clamp_min" if name == "maximum" else "clamp_max", values, {})
         return self._op(node, CALLS[name].op or name, values, {})
 

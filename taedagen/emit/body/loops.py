@@ -33,7 +33,8 @@ class Loops(Base):
         if isinstance(target, ast.Name) and items.items is not None:
             kind = items.items[0].type
             listed = ", ".join(unwrapped(i.text) for i in items.items)
-            header = f"for ({PARAMETERS[kind]} {cpp.identifier(target.id)} : std::initializer_list<{LOCALS[kind]}>{{{listed}}}) {{"
+            written = f"std::initializer_list<{LOCALS[kind]}>{{{listed}}}"
+            header = f"for ({PARAMETERS[kind]} {cpp.identifier(target.id)} : {written}) {{"
         elif isinstance(target, ast.Name) and is_list(items.type):
             kind = element(items.type)
             header = f"for ({PARAMETERS[kind]} {cpp.identifier(target.id)} : {items.text}) {{"

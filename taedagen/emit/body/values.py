@@ -115,7 +115,7 @@ def fits(value: Value, wanted: str, lenient: bool = False, count: int = 0) -> bo
     """Whether the value may stand where ``wanted`` is: itself, or ``lenient``ly by a conversion that may lose the
     absence of an optional. ``count`` is the length that a single number is repeated to."""
     have, inner = value.type, wanted.removesuffix("?")
-    if have == wanted or have == inner:
+    if have in (wanted, inner):
         return True
     if have == "None":
         return wanted.endswith("?") or wanted == "Generator"
