@@ -34,17 +34,17 @@ ScatterGradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, co
 }
 
 // The factors that one result is the product of, as every one of them sees them.
-struct Factors {
+struct ZerosApart {
   Tensor rest;    // the product of those that are not zero
   Tensor zeros;   // how many are
   Tensor nought;  // their sum: 0, with the gradient that the product has through them
-  Factors at(int64_t dim, const Tensor& index) const {
+  ZerosApart at(int64_t dim, const Tensor& index) const {
     return {ops::gather(rest, dim, index), ops::gather(zeros, dim, index), ops::gather(nought, dim, index)};
   }
 };
 
 // The product of the others, by division where they are not zero; what is 0 here still has a derivative.
-Tensor product_of_others(const Tensor& factor, const Tensor& is_zero, const Factors& all) {
+Tensor product_of_others(const Tensor& factor, const Tensor& is_zero, const ZerosApart& all) {
   Tensor quotient = ops::div(all.rest, ops::masked_fill(factor, is_zero, Scalar(1)));
   Tensor of_one = ops::where(is_zero, all.rest, ops::mul(all.nought, quotient));
   Tensor of_two = ops::mul(ops::sub(all.nought, factor), all.rest);
@@ -58,7 +58,7 @@ ScatterGradients of_product(const Tensor& grad, const Tensor& self, int64_t dim,
   Tensor zero = ops::eq(part, Scalar(0)), self_zero = ops::eq(self, Scalar(0));
   Tensor start = include_self ? self_zero : ops::zeros_like(self_zero);
   auto sum = [&](const Tensor& a, const Tensor& b) { return ops::scatter_add(a, dim, index, b); };
-  Factors all;
+  ZerosApart all;
   all.zeros = sum(ops::_to_copy(start, self.dtype()), ops::_to_copy(zero, self.dtype()));
   all.nought = sum(ops::where(start, self, Scalar(0)), ops::where(zero, part, Scalar(0)));
   all.rest = ops::scatter_reduce(ops::masked_fill(self, self_zero, Scalar(1)), dim, index,

@@ -20,21 +20,23 @@ def emit_composite(plan: Plan) -> dict[str, str]:
         ops = [op for op in composites if plan.has_body(op)]
         if ops:
             unit = Unit(family.name)
-            bodies = {id(op): composite_body(op, unit) for op in ops}
+            bodies = {op: composite_body(op, unit) for op in ops}
             includes = ["autograd/overwritten.h", "composite/body.h", "shape/arguments.h", "shape/spec.h"]
             before = ["using namespace taeda::autograd;", *unit.functions()]
-            files[f"{path}.cpp"] = source(
-                plan, family, ops, "composite", lambda op, bodies=bodies: bodies[id(op)], includes, before
-            )
+            files[f"{path}.cpp"] = source(plan, family, ops, "composite", bodies.__getitem__, includes, before)
     return files
+
+
+def has_body(op: Op) -> bool:
+    """Whether the op itself, and no other form of it, is its declaration's function in Python."""
+    declaration = op.declaration
+    is_own = op.variant == "functional" or (op.variant == "inplace" and declaration.schema.name == op.schema.name)
+    return declaration.kind == "composite" and is_own and "files" not in declaration.options
 
 
 def composite_body(op: Op, unit: Unit) -> list[str] | None:
     """The statements; None where it is written by hand."""
-    declaration = op.declaration
-    by_hand = "files" in declaration.options
-    if op.variant == "functional":
-        return None if by_hand else unit.composite(op)
-    if op.variant == "inplace" and declaration.schema.name == op.schema.name:
-        return None if by_hand else unit.composite(op)
-    return through_functional(op, "composite")
+    if has_body(op):
+        return unit.composite(op)
+    is_form = op.variant == "out" or (op.variant == "inplace" and op.declaration.schema.name != op.schema.name)
+    return through_functional(op, "composite") if is_form else None

@@ -34,7 +34,7 @@ from taedagen.opdef.words import WORDS as _WORDS
 _VOCABULARY: dict[str, object] = {
     name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")
 }
-_VOCABULARY |= _WORDS | _NAMES
+_VOCABULARY |= {**_WORDS, **_NAMES}
 globals().update(_VOCABULARY)
 
 

@@ -52,7 +52,7 @@ class Expressions:
     """Translates expressions; ``statements.Body`` adds statements and variables."""
 
     unit: Unit
-    function: types.FunctionType
+    function: Any  # with its globals and closure
     file: str
     before: list[str] | None  # statements that the current one needs before it; None where nothing may come before
 
