@@ -60,7 +60,8 @@ def translate(folder: Path, body: str) -> tuple[str, str]:
      "return ops::part(self, composite::floor_div(x, n));"),
     ("check(n >= 0, f'n must not be negative; got {n}', ValueError)\nreturn self",
      'TAEDA_CHECK_VALUE(n >= 0, "n must not be negative; got ", n);\nreturn self;'),
-    ("self = op.twice(self)\nreturn self", "Tensor self_now = self;\nself_now = ops::twice(self_now);\nreturn self_now;"),
+    ("self = op.twice(self)\nreturn self",
+     "Tensor self_now = self;\nself_now = ops::twice(self_now);\nreturn self_now;"),
 ])  # fmt: skip
 def test_statements(tmp_path: Path, body: str, made: str) -> None:
     assert translate(tmp_path, body) == (made, "")
