@@ -47,6 +47,6 @@ def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, body: Call
 
 def _unused(op: Op, body: list[str]) -> list[str]:
     """Statements that name the arguments which the function ignores, as a compiler warns of them."""
-    used = set(re.findall(r"\w+", "\n".join(body)))
+    used = set(re.findall(r"(?<!::)\b\w+", "\n".join(body)))
     names = (cpp.identifier(a.name) for a in op.schema.arguments)
     return [f"(void){name};" for name in names if name not in used]

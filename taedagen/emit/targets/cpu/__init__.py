@@ -74,7 +74,7 @@ class Cpu(Target):
                  "using namespace shape;"]  # fmt: skip
         for kernel, loop in zip(kernels, loops, strict=True):
             lines += [cpp.place_comment(kernel.declaration), *loop.constant()]
-        lines += ["const fused::Bring brought[] = {"]
+        lines += [f"const fused::Bring {family.name}_brought[] = {{"]
         lines += [f"    {{{k.symbol}, DeviceType::CPU, run_fused<k_{loop.name}>}},"
                   for k, loop in zip(kernels, loops, strict=True)]  # fmt: skip
         lines += ["};", "}  // namespace", "}  // namespace cpu", "}  // namespace taeda", ""]

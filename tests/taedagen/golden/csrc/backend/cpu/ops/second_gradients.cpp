@@ -22,7 +22,7 @@ constexpr Pointwise k_weighed_gradients{
 // tests/taedagen/tiny/second.py:34
 constexpr Pointwise k_weighed_gradient_other{
     .rule = rule::weighed_gradient_other, .loops = TAEDA_ISA_TABLES(k_weighed_gradient_other_loops)};
-const fused::Bring brought[] = {
+const fused::Bring second_brought[] = {
     {fused::mul_Tensor_gradients, DeviceType::CPU, run_fused<k_mul_Tensor_gradients>},
     {fused::cubed_gradient_self, DeviceType::CPU, run_fused<k_cubed_gradient_self>},
     {fused::weighed_gradients, DeviceType::CPU, run_fused<k_weighed_gradients>},
