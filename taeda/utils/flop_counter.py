@@ -91,7 +91,7 @@ def conv_flop(
     out_shape: Any,
     **kwargs: Any,
 ) -> int:
-    """Each place of the kernel once for each place of the output, for a transposed one of the input."""
+    """Each element of the kernel once for each element of the output, for a transposed one of the input."""
     return 2 * prod(w_shape) * x_shape[0] * prod((x_shape if transposed else out_shape)[2:])
 
 

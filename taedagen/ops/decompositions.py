@@ -103,7 +103,7 @@ def lu_solve(self, LU_data, LU_pivots):
     autocast="fp32",
 )
 def linalg_inv_ex(A, check_errors):
-    """The inverse of square matrices, and 0 or the place of the zero pivot of those that have none."""
+    """The inverse of square matrices, and 0 or the index of the zero pivot of those that have none."""
 
 
 @linalg_inv_ex.backward
@@ -138,7 +138,7 @@ def inverse(self):
     nondiff="info",
 )
 def linalg_solve_ex(A, B, left, check_errors):
-    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the place of a zero pivot."""
+    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the index of a zero pivot."""
 
 
 @linalg_solve_ex.backward

@@ -115,12 +115,12 @@ def diff(self, n, dim, prepend, append):
 
 @composite("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", files="scan")
 def trapezoid(y, x, dim):
-    """The area under ``y`` along ``dim`` at the places ``x``, by the trapezoidal rule."""
+    """The area under ``y`` along ``dim`` at the points ``x``, by the trapezoidal rule."""
 
 
 @composite("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", files="scan")
 def trapezoid_spaced(y, dx, dim):
-    """The same for places ``dx`` apart."""
+    """The same for points ``dx`` apart."""
 
 
 @composite("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
@@ -137,9 +137,9 @@ def trapz_spaced(y, dx, dim):
 
 @composite("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", files="scan")
 def cumulative_trapezoid(y, x, dim):
-    """The area under ``y`` up to each place ``x`` but the first."""
+    """The area under ``y`` up to each point ``x`` but the first."""
 
 
 @composite("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", files="scan")
 def cumulative_trapezoid_spaced(y, dx, dim):
-    """The same for places ``dx`` apart."""
+    """The same for points ``dx`` apart."""

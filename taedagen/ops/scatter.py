@@ -24,7 +24,7 @@ def _(grad, self, dim, index):
     "scatter_.src(Tensor(a!) self, int dim, Tensor index, Tensor src) -> Tensor(a!)", variants="method", files="scatter"
 )
 def scatter_(self, dim, index, src):
-    """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one place the last stays."""
+    """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one index the last stays."""
 
 
 @scatter_.backward

@@ -72,7 +72,7 @@ def _(grad, offset, dim1, dim2):
     unbound=True,
 )
 def unfold_backward(grad_in, input_sizes, dim, size, step):
-    """The sum over all windows at the places that they showed."""
+    """The sum over all windows where they looked."""
 
 
 @unfold_backward.backward

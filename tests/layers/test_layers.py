@@ -38,7 +38,7 @@ PLATFORM = {
 STANDARD = re.compile(r"c?[a-z_0-9]+")
 
 SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
-PYTHON = sorted(p for room in ("taeda", "taedagen") for p in (ROOT / room).rglob("*.py")
+PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 
 
