@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
@@ -13,6 +14,7 @@ from taedagen.opdef import options as known_options
 from taedagen.opdef import torch_names
 from taedagen.opdef.errors import DeclarationError, relative
 from taedagen.opdef.expr import call, count_results_with
+from taedagen.opdef.samples import Sample, mistake_in_domain, mistake_in_samples
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
 VARIANTS = {"function", "method", "inplace", "out"}
@@ -58,6 +60,11 @@ class Declaration:
     def doc(self) -> str:
         return inspect.cleandoc(self.function.__doc__ or "")
 
+    @property
+    def supported(self) -> tuple[str, ...]:
+        """All dtypes that some formula is for."""
+        return tuple(dict.fromkeys([*self.dtypes, *(dtype for dtypes in self.formulas for dtype in dtypes)]))
+
     def fail(self, message: str, where: tuple[str, int] | None = None) -> DeclarationError:
         return DeclarationError(where or self.where, f"{self.schema.full_name}: {message}")
 
@@ -82,6 +89,16 @@ class Declaration:
             return self
 
         return take
+
+    def samples(self, samples: list[Sample]) -> None:
+        """What ``samples=`` says, below the block where it is long."""
+        where = place_of_caller()
+        if "samples" in self.options:
+            raise self.fail("it has samples already", where)
+        mistake = mistake_in_samples(self.schema, samples)
+        if mistake:
+            raise self.fail(mistake, where)
+        self.options["samples"] = samples
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In a formula or derivative of another op: a call of this one."""
@@ -186,6 +203,12 @@ def place_of(function: Any) -> tuple[str, int]:
     return relative(inspect.getsourcefile(function) or "?"), inspect.getsourcelines(function)[1]
 
 
+def place_of_caller() -> tuple[str, int]:
+    """Where the function was called that asks."""
+    frame = sys._getframe(2)
+    return relative(frame.f_code.co_filename), frame.f_lineno
+
+
 class Registry:
     """All declarations in the order of their files and lines."""
 
@@ -201,6 +224,10 @@ class Registry:
                     f"'{op.schema.full_name}' is declared already at {other.where[0]}:{other.where[1]}"
                 )
         self.declarations.append(declaration)
+
+    def find(self, full_name: str) -> Declaration | None:
+        """The declaration of ``name.overload``."""
+        return self._by_full_name.get(full_name)
 
     def named(self, name: str) -> list[Declaration]:
         """All overloads of ``name``, functional schemas only."""
@@ -252,6 +279,10 @@ def _validate(declaration: Declaration) -> None:
     widest_of = str(declaration.options.get("widest_of", "")).split()
     if widest_of and (autocast != "promote" or not set(widest_of) <= set(schema.names)):
         raise declaration.fail("widest_of names arguments, for autocast='promote'")
+    for option, find_mistake in (("samples", mistake_in_samples), ("domain", mistake_in_domain)):
+        wrong = find_mistake(schema, declaration.options[option]) if option in declaration.options else None
+        if wrong:
+            raise declaration.fail(wrong)
     for option in ("number", "old_factor"):
         if declaration.options.get(option, schema.names[0]) not in schema.names:
             raise declaration.fail(f"the option '{option}' names an argument; there are {schema.names}")
