@@ -260,20 +260,16 @@ def declared_as(name: str) -> tuple[Op, ...]:
 
 @cache
 def callables() -> tuple[tuple[str, Callable[..., Any]], ...]:
-    """All public functions, those of a few namespaces, and the methods of tensors as functions."""
+    """All public functions, those of a few rooms, and the methods of tensors as functions."""
     found: list[tuple[str, Callable[..., Any]]] = []
-    namespaces: list[tuple[str, Any]] = [
-        ("", taeda),
-        ("nn.functional.", taeda.nn.functional),
-        ("_C._nn.", taeda._C._nn),
-    ]
-    namespaces += [(f"{name}.", getattr(taeda, name)) for name in ("linalg", "special", "fft") if hasattr(taeda, name)]
-    for prefix, namespace in [*namespaces, ("Tensor.", taeda.Tensor)]:
-        for name in sorted(dir(namespace)):
-            if (name.startswith("_") and namespace is not taeda.Tensor) or name in LEFT_OUT or name in OBJECT:
+    rooms: list[tuple[str, Any]] = [("", taeda), ("nn.functional.", taeda.nn.functional), ("_C._nn.", taeda._C._nn)]
+    rooms += [(f"{name}.", getattr(taeda, name)) for name in ("linalg", "special", "fft") if hasattr(taeda, name)]
+    for prefix, room in [*rooms, ("Tensor.", taeda.Tensor)]:
+        for name in sorted(dir(room)):
+            if (name.startswith("_") and room is not taeda.Tensor) or name in LEFT_OUT or name in OBJECT:
                 continue
             try:
-                value = getattr(namespace, name)
+                value = getattr(room, name)
             except AttributeError:
                 continue
             if callable(value) and not isinstance(value, type):

@@ -131,7 +131,7 @@ def diff(self, n, dim, prepend, append):
     samples=[S(f(5), f(5, of="sorted")), S(f(2, 5), f(5, of="sorted")), S(f(3, 4), f(3, 4), dim=0)],
 )
 def trapezoid(y, x, dim):
-    """The area under ``y`` along ``dim`` at the points ``x``, by the trapezoidal rule."""
+    """The area under ``y`` along ``dim`` at the places ``x``, by the trapezoidal rule."""
 
 
 @composite(
@@ -140,7 +140,7 @@ def trapezoid(y, x, dim):
     samples=[S(f(5)), S(f(2, 5), dx=0.5), S(f(3, 4), dim=0)],
 )
 def trapezoid_spaced(y, dx, dim):
-    """The same for points ``dx`` apart."""
+    """The same for places ``dx`` apart."""
 
 
 @composite("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", samples="trapezoid.x")
@@ -157,11 +157,11 @@ def trapz_spaced(y, dx, dim):
 
 @composite("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", files="scan", samples="trapezoid.x")
 def cumulative_trapezoid(y, x, dim):
-    """The area under ``y`` up to each point ``x`` but the first."""
+    """The area under ``y`` up to each place ``x`` but the first."""
 
 
 @composite(
     "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", files="scan", samples="trapezoid.dx"
 )
 def cumulative_trapezoid_spaced(y, dx, dim):
-    """The same for points ``dx`` apart."""
+    """The same for places ``dx`` apart."""

@@ -82,7 +82,7 @@ def _(grad, offset, dim1, dim2):
     batch="backward",
 )
 def unfold_backward(grad_in, input_sizes, dim, size, step):
-    """The sum over all windows where they looked."""
+    """The sum over all windows at the places that they showed."""
 
 
 @unfold_backward.backward

@@ -40,9 +40,9 @@ spec = importlib.util.spec_from_file_location("taeda._C", glob.glob("taeda/_C.*.
 native = importlib.util.module_from_spec(spec)
 sys.modules["taeda._C"] = native
 spec.loader.exec_module(native)
-for module in [native._functions, native._nn, native._linalg, native._fft, native._special]:
-    for name in [n for n in vars(module) if not n.startswith("__")]:
-        delattr(module, name)
+for room in [native._functions, native._nn, native._linalg, native._fft, native._special]:
+    for name in [n for n in vars(room) if not n.startswith("__")]:
+        delattr(room, name)
 import taeda, taeda.nn.functional, taeda.optim, taeda.utils.data, taeda.linalg, taeda.fft, taeda.special
 assert not hasattr(taeda, "cos")
 """

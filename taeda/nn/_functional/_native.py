@@ -8,9 +8,9 @@ from typing import Any
 from taeda import _C
 
 
-def native(name: str, module: str = "_functions") -> Callable[..., Any]:
-    """``_C.<module>.<name>``, or a function that raises RuntimeError if this build lacks it."""
-    found = getattr(getattr(_C, module), name, None)
+def native(name: str, room: str = "_functions") -> Callable[..., Any]:
+    """``_C.<room>.<name>``, or a function that raises RuntimeError if this build lacks it."""
+    found = getattr(getattr(_C, room), name, None)
     if found is not None:
         return found
 
