@@ -16,9 +16,12 @@ from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
 
 Row = tuple[str, str, str]  # what the hop is, its name, its source location
 
+_ON_ANY_DEVICE = ("Everywhere", "Sparse", "SparseCsr", "Quantized", "Nested")
+_MADE_OF_OPS = ("Composite", "Sparse", "Quantized", "Nested")  # how their places in ops.json begin
+_COMPUTES = ("Dense", *_ON_ANY_DEVICE)
 _LAYERS = {
     "Autograd": "records for backward", "InplaceOrView": "counts writes, tracks views", "Autocast": "chooses the dtype",
-    "Dense": "computes", "Everywhere": "computes, on any device", "Composite": "calls other ops",
+    "Dense": "computes", **dict.fromkeys(_ON_ANY_DEVICE, "computes, on any device"), "Composite": "calls other ops",
     "Lazy": "conjugates, negates first", "registered": "registered at run time",
     "fallback": "fallback registered at run time",
 }  # fmt: skip
@@ -87,7 +90,7 @@ def explain_calls(file: IO[str] | None = None) -> Iterator[None]:
 def _is_recorded_below(op: OpOverload, kind: str) -> bool:
     """Whether the hop follows one of the same call through the autograd layer."""
     entry = _entry(op)
-    return kind in ("Dense", "Everywhere", "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
+    return kind in (*_COMPUTES, "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
 
 
 def describe(function: Any, *, device: Any = "cpu", dtype: Any = None, layout: Any = None,
@@ -204,7 +207,7 @@ def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
 def _entry(op: OpOverload) -> dict[str, Any] | None:
     from taeda._explain.sources import ops_table
 
-    return ops_table().get(op.name().removeprefix("aten::")) if op.namespace == "aten" else None
+    return ops_table().get(op.name().removeprefix("aten::"))
 
 
 def _python_rows(op: OpOverload) -> list[Row]:
@@ -215,12 +218,14 @@ def _python_rows(op: OpOverload) -> list[Row]:
     from taeda._explain.sources import binding_location, find
     from taedagen.emit.table import argument_types
 
-    module, name = entry["module"], op._opname
+    module, name = entry["module"], op.name().removeprefix("aten::").partition(".")[0]
     symbol = f"{module}_{name}" if module else name
     public = {"nn": "nn.functional.", "": ""}.get(module, module + ".") + name.removeprefix(f"{module}_")
     location = binding_location(symbol, entry["family"]) if entry["variant"] != "out" else ""
     rows: list[Row] = []
-    if location:
+    if op.namespace != "aten":
+        rows = [("python", f"taeda.ops.{op.namespace}.{op._opname}", "")]
+    elif location:
         is_method = entry["variant"] == "inplace" and not module
         rows = [
             ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
@@ -245,7 +250,7 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
     hops = _hops(op, device, layout)
     rows = [_hop(*hop) for hop in hops]
     entry = _entry(op)
-    if entry is not None and hops[-1][2] in ("Dense", "Everywhere", "Composite"):
+    if entry is not None and hops[-1][2] in (*_COMPUTES, "Composite"):
         rows += _inside(entry, hops[-1], dtype)
         rows += _gradients(entry, hops[-1], dtype)
     return rows
@@ -304,20 +309,21 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
         loop = loop_location(entry, found, dtype)
         if loop:
             rows.append(("chooses by dtype", *loop))
-    calls = _calls(entry, kind)
+    calls = _calls(entry, key, kind)
     if calls:
         rows.append(("may call", ", ".join(f"ops::{name}" for name in calls), ""))
     return rows
 
 
-def _calls(entry: dict[str, Any], kind: str) -> list[str]:
-    """The ops that a composite may call, by their C++ names."""
+def _calls(entry: dict[str, Any], key: str, kind: str) -> list[str]:
+    """The ops that a composite, or a kernel for a layout, may call, by their C++ names."""
     from taeda._explain.sources import kernel_definition
 
-    if kind != "Composite":
+    slot = _slot(key, kind)
+    if not slot.startswith(_MADE_OF_OPS):
         return []
-    by_hand = entry.get("by_hand", {}).get(kind)
-    found = None if by_hand else kernel_definition(_symbol(entry, "", kind), entry)
+    by_hand = entry.get("by_hand", {}).get(slot)
+    found = None if by_hand else kernel_definition(_symbol(entry, key, kind), entry)
     return by_hand.get("calls", []) if by_hand else found.calls if found else []
 
 
@@ -327,13 +333,13 @@ def _called_kernels(op: OpOverload, device: Any, layout: Any) -> list[OpOverload
 
     entry = _entry(op)
     called = []
-    for name in _calls(entry, _hops(op, device, layout)[-1][2]) if entry else []:
+    for name in _calls(entry, *_hops(op, device, layout)[-1][1:3]) if entry else []:
         overloads = (
             full_name.partition(".")[2]
             for full_name, other in ops_table().items()
             if full_name.partition(".")[0] == name and other["kind"] in ("pointwise", "reduction", "kernel")
         )
-        called += [find_overload(f"aten::{name}", overload) for overload in list(overloads)[:1]]
+        called += [find_overload(_qualified(name), overload) for overload in list(overloads)[:1]]
     return called
 
 

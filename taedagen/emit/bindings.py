@@ -67,7 +67,7 @@ def bound_names(plan: Plan) -> list[Bound]:
     for family in plan.families:
         for op in family.ops:
             declaration = op.declaration
-            if op.variant == "out" or declaration.options.get("unbound") or not plan.has_body(op):
+            if op.variant == "out" or not is_bound(declaration) or not plan.has_body(op):
                 continue
             key = (declaration.module, op.schema.name)
             bound = found.setdefault(key, Bound(op.schema.name, declaration.module, family.name))
@@ -76,6 +76,11 @@ def bound_names(plan: Plan) -> list[Bound]:
             bound.function |= _is_function(op)
             bound.method |= "method" in declaration.variants and _takes_self(op)
     return [b for b in found.values() if b.function or b.method]
+
+
+def is_bound(declaration: Declaration) -> bool:
+    """Whether it has a name in Python outside ``taeda.ops``."""
+    return declaration.schema.namespace == "aten" and not declaration.options.get("unbound")
 
 
 def _is_function(op: Op) -> bool:
@@ -106,7 +111,11 @@ def emit_bindings(plan: Plan) -> dict[str, str]:
 def _absent(plan: Plan, names: list[Bound]) -> list[Bound]:
     """Names that the build leaves out, in case bindings written by hand go through one."""
     present = {b.symbol for b in names}
-    made = (Bound(op.schema.name, op.declaration.module, op.declaration.family) for op in plan.left_out)
+    made = (
+        Bound(op.schema.name, op.declaration.module, op.declaration.family)
+        for op in plan.left_out
+        if op.schema.namespace == "aten"
+    )
     return list({b.symbol: b for b in made if b.symbol not in present}.values())
 
 

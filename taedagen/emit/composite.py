@@ -3,6 +3,9 @@ in-place and out= forms of all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from taedagen.emit import cpp
 from taedagen.emit.forms import through_functional
 from taedagen.emit.functions import header, source
@@ -23,7 +26,9 @@ def emit_composite(plan: Plan) -> dict[str, str]:
         if ops:
             includes = ["autograd/numbers.h", "autograd/overwritten.h", "shape/arguments.h", "shape/spec.h"]
             before = ["using namespace taeda::autograd;"]
-            files[f"{path}.cpp"] = source(plan, family, ops, "composite", composite_body, includes, before)
+            files[f"{path}.cpp"] = source(
+                plan, family, ops, "composite", "composite/ops", composite_body, includes, before
+            )
     return files
 
 
@@ -31,13 +36,14 @@ def composite_body(op: Op) -> list[str] | None:
     """The statements; None where it is written by hand."""
     declaration = op.declaration
     if op.variant == "functional":
-        return None if declaration.options.get("files") else _traced(op)
+        return None if declaration.options.get("files") else traced_body(op, declaration.function)
     written_inplace = op.variant == "inplace" and declaration.schema.name == op.schema.name
     return None if written_inplace else through_functional(op, "composite")
 
 
-def _traced(op: Op) -> list[str]:
-    result = trace(op.declaration.function, {a.name: arg(a.name) for a in op.schema.arguments})  # type: ignore[arg-type]
+def traced_body(op: Op, function: Callable[..., Any]) -> list[str]:
+    """The statements of a function that is made of other ops."""
+    result = trace(function, {a.name: arg(a.name) for a in op.schema.arguments})
     known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
     parts = list(result) if isinstance(result, tuple) else [result]
     lowering = Lowering(op.declaration, known)

@@ -16,12 +16,13 @@ from taedagen.emit.docs import emit_docs
 from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
-from taedagen.emit.plan import Plan
+from taedagen.emit.layouts import emit_layouts
+from taedagen.emit.plan import BACKENDS, Plan
 from taedagen.emit.rules import emit_rules
 from taedagen.emit.selection import read_selection, with_parts
 from taedagen.emit.stubs import emit_stubs
 from taedagen.emit.table import ROOT, emit_table
-from taedagen.emit.targets import emit_targets
+from taedagen.emit.targets import TARGETS, emit_targets
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.facts import check as check_facts
@@ -34,6 +35,7 @@ SUBSETS: dict[str, list[Emitter]] = {
         emit_autocast,
         emit_composite,
         emit_everywhere,
+        emit_layouts,
         emit_rules,
         emit_targets,
     ],
@@ -46,6 +48,12 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("taedagen", description=__doc__)
     parser.add_argument("--out", type=Path, required=True, help="folder that receives the generated tree")
     parser.add_argument("--ops", type=Path, help="folder of declaration files to read instead of taedagen/ops")
+    parser.add_argument(
+        "--extension",
+        type=Path,
+        help="folder of declarations of a library of your own: only these are written; they may call Taeda's",
+    )
+    parser.add_argument("--backends", nargs="+", default=BACKENDS, choices=sorted(TARGETS), help="the targets to use")
     parser.add_argument(
         "--select-ops",
         type=Path,
@@ -72,10 +80,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         load_ops(options.ops)
+        begin = 0
+        if options.extension:
+            begin = len(REGISTRY.declarations)
+            load_ops(options.extension)
         check_facts(REGISTRY)
-        plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas)
+        plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas,
+                    tuple(options.backends), begin)  # fmt: skip
         files: dict[str, str] = {}
-        for subset in options.subset or SUBSETS:
+        for subset in options.subset or (["library"] if options.extension else SUBSETS):
             for emit in SUBSETS[subset]:
                 files |= emit(plan)
     except DeclarationError as mistake:

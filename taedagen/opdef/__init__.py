@@ -43,7 +43,7 @@ def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
 
     own = Path(taedagen.ops.__file__ or "").parent
     for path in sorted(Path(folder or own).glob("*.py")):
-        name = f"taedagen.ops.{path.stem}"
+        name = f"taedagen.ops.{path.stem}" if path.parent == own else str(path.resolve().with_suffix(""))
         if path.stem == "__init__" or name in sys.modules:
             continue
         spec = importlib.util.spec_from_file_location(name, path)

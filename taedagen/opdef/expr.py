@@ -230,13 +230,28 @@ def call(name: str, args: Iterable[Any], kwargs: Mapping[str, Any] | None = None
     return _intern("call", name, None, nodes, named, mask)
 
 
-class _Ops:
-    """``op.convolution(x, ...)``: a call of a declared op by name, resolved once all families are loaded."""
+class _Namespace:
+    """``op.demo.scale(x)``: an op of another namespace than aten, or an op itself."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __getattr__(self, name: str) -> Callable[..., Expr]:
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *args, **kwargs: call(name, args, kwargs)
+        return lambda *args, **kwargs: call(f"{self._name}::{name}", args, kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Expr:
+        return call(self._name, args, kwargs)
+
+
+class _Ops:
+    """``op.convolution(x, ...)``: a call of a declared op by name, resolved once all families are loaded."""
+
+    def __getattr__(self, name: str) -> _Namespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Namespace(name)
 
 
 op = _Ops()
