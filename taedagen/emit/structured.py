@@ -24,7 +24,8 @@ def emit_structured(plan: Plan) -> dict[str, str]:
             rule = op.declaration.options.get("shape", "dynamic")
             if rule != "dynamic" and rule not in rules:
                 close = "".join(f"; did you mean '{name}'?" for name in get_close_matches(rule, rules, 1))
-                raise op.declaration.fail(f"the shape rule '{rule}' is no function of csrc/shape{close}")
+                hint = close or "; it is written in csrc/shape/*_rules.cpp and declared in the header of that name"
+                raise op.declaration.fail(f"the shape rule '{rule}' is no function of csrc/shape{hint}")
         declared = [op for op in family.declared if op.declaration.kind in ("view", "kernel", "composite")]
         ops = [op for op in declared if plan.has_body(op)]
         if declared:

@@ -12,7 +12,7 @@ from typing import Any
 
 from taedagen.opdef import options as known_options
 from taedagen.opdef import torch_names
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, relative
 from taedagen.opdef.samples import Sample, mistake_in_domain, mistake_in_samples
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
@@ -203,13 +203,6 @@ def place_of_caller() -> tuple[str, int]:
     """Where the function was called that asks."""
     frame = sys._getframe(2)
     return relative(frame.f_code.co_filename), frame.f_lineno
-
-
-def relative(path: str) -> str:
-    """As it reads in the repository: from the folder that holds ``taedagen``, else as given."""
-    root = Path(__file__).resolve().parents[2]
-    resolved = Path(path).resolve()
-    return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else path
 
 
 class Registry:

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, mistake_in, relative
 
 # Calls whose result is a truth value per element, whatever their arguments.
 MASK_CALLS = frozenset([
@@ -247,7 +247,13 @@ def trace(function: Callable[..., Any], symbols: Mapping[str, Any]) -> Any:
 
     The result keeps its structure (a node, a tuple, a dict). None stays None: "no gradient", "not supported".
     """
-    result = function(**symbols)
+    try:
+        result = function(**symbols)
+    except (NameError, TypeError, AttributeError, ValueError) as wrong:
+        code = getattr(function, "__code__", None)
+        if code is None:
+            raise
+        raise mistake_in(code.co_filename, wrong, function.__globals__) from None
     if isinstance(result, dict):
         return {k: None if v is None else wrap(v) for k, v in result.items()}
     if isinstance(result, tuple):
@@ -313,8 +319,6 @@ def _result_count(node: Expr) -> int:
 
 def _mistake(message: str) -> DeclarationError:
     """An error at the line of the family file that is being traced."""
-    from taedagen.opdef.declaration import relative
-
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back
