@@ -23,7 +23,7 @@ from taedagen.opdef.declaration import (
     reduction,
     view,
 )
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, mistake_in
 from taedagen.opdef.expr import Expr, op, trace
 from taedagen.opdef.intrinsics import FUNCTIONS as _FUNCTIONS
 
@@ -49,7 +49,12 @@ def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
         spec = importlib.util.spec_from_file_location(name, path)
         assert spec is not None and spec.loader is not None
         sys.modules[name] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
+        try:
+            spec.loader.exec_module(module)
+        except DeclarationError:
+            raise
+        except Exception as wrong:
+            raise mistake_in(str(path), wrong, [*__all__, *vars(module)]) from None
 
 
 __all__ = [
