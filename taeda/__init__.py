@@ -94,7 +94,7 @@ _LAZY = {
     "_serialization.file_reader": ("PyTorchFileReader",),
     "_type_info": ("finfo", "iinfo"),
     "func": ("vmap",),
-    "_higher_order_ops": ("cond",),
+    "_higher_order_ops.cond": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
     "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
@@ -120,7 +120,9 @@ def _written_in_python(native: _Any, rooms: dict[str, str]) -> None:
 
     def __getattr__(name: str) -> _Any:
         if name not in rooms:
-            raise AttributeError(f"module '{native.__name__}' has no attribute '{name}'")
+            from taeda import _left_out
+
+            return _left_out.stand_in(native.__name__, name)
         value = getattr(_importlib.import_module(f"taeda.{rooms[name]}"), name)
         setattr(native, name, value)
         return value
@@ -153,6 +155,7 @@ _written_in_python(
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
+_written_in_python(_C._functions, {})
 
 
 def __getattr__(name: str) -> _Any:

@@ -77,9 +77,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draws new weights."""
         self.head.reset_parameters()
-        for narrow, widen in self.tail:
-            narrow.reset_parameters()
-            widen.reset_parameters()
+        pair: Any
+        for pair in self.tail:
+            for layer in pair:
+                layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """For (N, in_features) and N class numbers, or without N: each target's log-probability, and the mean loss.

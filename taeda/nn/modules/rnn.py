@@ -379,8 +379,9 @@ class LSTM(RNNBase):
         return change(state[0]), change(state[1])
 
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
+        lstm: Any = taeda.lstm
         if batch_sizes is None:
-            output, *state = taeda.lstm(input, state, *self._native_args(), self.batch_first)
+            output, *state = lstm(input, state, *self._native_args(), self.batch_first)
         else:
-            output, *state = taeda.lstm(input, batch_sizes, state, *self._native_args())
+            output, *state = lstm(input, batch_sizes, state, *self._native_args())
         return output, tuple(state)
