@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import os
+import os as _os
 
-from taedagen.opdef.declaration import (
-    ALL,
-    BOOL,
-    COMPLEX,
-    FLOATING,
-    HALF,
-    INTEGRAL,
-    NUMERIC,
-    REAL,
-    REGISTRY,
-    UNSIGNED,
-    Declaration,
-    Op,
-    composite,
-    kernel,
-    pointwise,
-    reduction,
-    view,
-)
-from taedagen.opdef.errors import DeclarationError
-from taedagen.opdef.expr import Expr, op, trace
-from taedagen.opdef.intrinsics import FUNCTIONS as _FUNCTIONS
-
-# Of the builtins among them, Python's own already call a symbol's operator.
-_VOCABULARY = {name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")}
-globals().update(_VOCABULARY)
+from taedagen.opdef.declaration import ALL as ALL
+from taedagen.opdef.declaration import BOOL as BOOL
+from taedagen.opdef.declaration import COMPLEX as COMPLEX
+from taedagen.opdef.declaration import FLOATING as FLOATING
+from taedagen.opdef.declaration import HALF as HALF
+from taedagen.opdef.declaration import INTEGRAL as INTEGRAL
+from taedagen.opdef.declaration import NUMERIC as NUMERIC
+from taedagen.opdef.declaration import REAL as REAL
+from taedagen.opdef.declaration import REGISTRY as REGISTRY
+from taedagen.opdef.declaration import UNSIGNED as UNSIGNED
+from taedagen.opdef.declaration import Declaration as Declaration
+from taedagen.opdef.declaration import Op as Op
+from taedagen.opdef.declaration import composite as composite
+from taedagen.opdef.declaration import kernel as kernel
+from taedagen.opdef.declaration import pointwise as pointwise
+from taedagen.opdef.declaration import reduction as reduction
+from taedagen.opdef.declaration import view as view
+from taedagen.opdef.errors import DeclarationError as DeclarationError
+from taedagen.opdef.expr import Expr as Expr
+from taedagen.opdef.expr import op as op
+from taedagen.opdef.expr import trace as trace
+from taedagen.opdef.vocabulary import *  # noqa: F403
 
 
-def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
+def load_ops(folder: str | _os.PathLike[str] | None = None) -> None:
     """Imports all families, in the order of their names, into ``REGISTRY``; those of ``folder`` instead of the own
     ones."""
     import importlib.util
@@ -50,11 +46,3 @@ def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
         assert spec is not None and spec.loader is not None
         sys.modules[name] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-
-
-__all__ = [
-    "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
-    "Declaration", "DeclarationError", "Expr", "Op",
-    "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
-    *_VOCABULARY,
-]  # fmt: skip
