@@ -402,7 +402,8 @@ PyGetSetDef own_getset[] = {
 };
 #undef TAEDA_FIELD
 PyMethodDef own_methods[] = {
-    {"apply", as_method(&apply), METH_FASTCALL | METH_CLASS, "Runs forward and records backward."},
+    {"apply", as_method(&apply), METH_FASTCALL | METH_CLASS,
+     "apply($type, *args, **kwargs)\n--\n\nRuns forward and records backward."},
     {},
 };
 

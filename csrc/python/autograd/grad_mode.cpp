@@ -161,7 +161,7 @@ void deallocate(PyObject* self) {
 PyMethodDef methods[] = {
     {"__enter__", enter, METH_NOARGS, nullptr},
     {"__exit__", as_method(&exit), METH_FASTCALL, nullptr},
-    {"clone", clone, METH_NOARGS, "Another context of the same mode."},
+    {"clone", clone, METH_NOARGS, "clone($self)\n--\n\nAnother context of the same mode."},
     {},
 };
 PyGetSetDef getset[] = {{"mode", get_mode, nullptr, "Whether the mode is switched on.", nullptr},
@@ -196,9 +196,12 @@ PyObject* write_switch(PyObject*, PyObject* value) {
 }
 
 PyMethodDef functions[] = {
-    {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether calls are recorded in this thread."},
-    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
-    {"is_inference", is_inference, METH_O, "Whether the tensor was made in inference mode."},
+    {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
+     "is_grad_enabled()\n--\n\nWhether calls are recorded in this thread."},
+    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS,
+     "is_inference_mode_enabled()\n--\n\nWhether this thread is in inference mode."},
+    {"is_inference", is_inference, METH_O,
+     "is_inference(tensor)\n--\n\nWhether the tensor was made in inference mode."},
     {"_set_grad_enabled", set_grad_mode, METH_O, nullptr},
     {"_is_multithreading_enabled", read_switch<&ThreadState::multithreading>, METH_NOARGS, nullptr},
     {"_set_multithreading_enabled", write_switch<&ThreadState::multithreading>, METH_O, nullptr},
