@@ -112,31 +112,31 @@ from taeda.jit._graph import Graph as Graph
 from taeda.jit._graph import Node as Node
 from taeda.jit._graph import ScriptObject as ScriptObject
 from taeda.jit._graph import Value as Value
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_can_fuse_on_cpu as _jit_can_fuse_on_cpu,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_override_can_fuse_on_cpu as _jit_override_can_fuse_on_cpu,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_override_can_fuse_on_gpu as _jit_override_can_fuse_on_gpu,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_set_nvfuser_enabled as _jit_set_nvfuser_enabled,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_set_profiling_executor as _jit_set_profiling_executor,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_set_profiling_mode as _jit_set_profiling_mode,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_set_texpr_fuser_enabled as _jit_set_texpr_fuser_enabled,
 )
-from taeda.jit._settings import (
+from taeda._inert.script_switches import (
     _jit_texpr_fuser_enabled as _jit_texpr_fuser_enabled,
 )
 from taeda.jit._trace import _get_tracing_state as _get_tracing_state
