@@ -255,7 +255,7 @@ def stream(stream: Any) -> StreamContext:
 
 
 if TYPE_CHECKING:
-    from taeda._tensor_types import TensorType
+    from taeda._tensor.old_types import TensorType
     from taeda.cuda import amp as amp
     from taeda.cuda import nvtx as nvtx
 
@@ -277,7 +277,7 @@ else:
 
             return importlib.import_module(f"taeda.cuda.{name}")
         if name.endswith("Tensor") and name in _tensor_types():
-            from taeda._tensor_types import make
+            from taeda._tensor.old_types import make
 
             globals()[name] = made = make(name, "cuda")
             return made
@@ -285,6 +285,6 @@ else:
 
 
 def _tensor_types() -> tuple[str, ...]:
-    from taeda import _tensor_types
+    from taeda._tensor import old_types
 
-    return _tensor_types.__all__
+    return old_types.__all__

@@ -50,7 +50,7 @@ from taeda._C._nn import (
     softshrink,
 )
 from taeda._C._nn import log_sigmoid as logsigmoid
-from taeda._jit_internal import boolean_dispatch as boolean_dispatch
+from taeda._main.script_marks import boolean_dispatch as boolean_dispatch
 from taeda.nn import _reduction as _Reduction
 from taeda.nn._functional.activation import (
     celu,

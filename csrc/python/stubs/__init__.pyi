@@ -34,6 +34,33 @@ from taeda._C import (
 )
 from taeda._C._autograd import Node as _Node
 from taeda._C._methods import TensorMethods, TensorOperators
+from taeda._inert.script_switches import (
+    _jit_can_fuse_on_cpu as _jit_can_fuse_on_cpu,
+)
+from taeda._inert.script_switches import (
+    _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu,
+)
+from taeda._inert.script_switches import (
+    _jit_override_can_fuse_on_cpu as _jit_override_can_fuse_on_cpu,
+)
+from taeda._inert.script_switches import (
+    _jit_override_can_fuse_on_gpu as _jit_override_can_fuse_on_gpu,
+)
+from taeda._inert.script_switches import (
+    _jit_set_nvfuser_enabled as _jit_set_nvfuser_enabled,
+)
+from taeda._inert.script_switches import (
+    _jit_set_profiling_executor as _jit_set_profiling_executor,
+)
+from taeda._inert.script_switches import (
+    _jit_set_profiling_mode as _jit_set_profiling_mode,
+)
+from taeda._inert.script_switches import (
+    _jit_set_texpr_fuser_enabled as _jit_set_texpr_fuser_enabled,
+)
+from taeda._inert.script_switches import (
+    _jit_texpr_fuser_enabled as _jit_texpr_fuser_enabled,
+)
 from taeda._library.dispatch_key import DispatchKey as DispatchKey
 from taeda._op_schema import Argument as Argument
 from taeda._op_schema import FunctionSchema as FunctionSchema
@@ -112,33 +139,6 @@ from taeda.jit._graph import Graph as Graph
 from taeda.jit._graph import Node as Node
 from taeda.jit._graph import ScriptObject as ScriptObject
 from taeda.jit._graph import Value as Value
-from taeda.jit._settings import (
-    _jit_can_fuse_on_cpu as _jit_can_fuse_on_cpu,
-)
-from taeda.jit._settings import (
-    _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu,
-)
-from taeda.jit._settings import (
-    _jit_override_can_fuse_on_cpu as _jit_override_can_fuse_on_cpu,
-)
-from taeda.jit._settings import (
-    _jit_override_can_fuse_on_gpu as _jit_override_can_fuse_on_gpu,
-)
-from taeda.jit._settings import (
-    _jit_set_nvfuser_enabled as _jit_set_nvfuser_enabled,
-)
-from taeda.jit._settings import (
-    _jit_set_profiling_executor as _jit_set_profiling_executor,
-)
-from taeda.jit._settings import (
-    _jit_set_profiling_mode as _jit_set_profiling_mode,
-)
-from taeda.jit._settings import (
-    _jit_set_texpr_fuser_enabled as _jit_set_texpr_fuser_enabled,
-)
-from taeda.jit._settings import (
-    _jit_texpr_fuser_enabled as _jit_texpr_fuser_enabled,
-)
 from taeda.jit._trace import _get_tracing_state as _get_tracing_state
 from taeda.jit._trace import _is_tracing as _is_tracing
 from taeda.storage import TypedStorage as _TypedStorage

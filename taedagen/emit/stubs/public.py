@@ -43,7 +43,7 @@ def _package(names: list[Bound]) -> str:
     lazy: dict[str, tuple[str, ...]] = _table(source, "_LAZY")
     in_python = {name for names in lazy.values() for name in names}
     natives = [b.name for b in names if b.function and not b.module and b.name not in in_python]
-    modules = [n for n in sorted(_table(source, "_ROOMS")) if _exists(n) and not n.startswith("__")]
+    modules = [n for n in sorted(_table(source, "_MODULES")) if not n.startswith("__")]
     assigned = dict(_assigned(source))
     lines = [
         _MADE,
@@ -53,15 +53,15 @@ def _package(names: list[Bound]) -> str:
         _import("taeda._C._functions", natives),
         _import("taeda._C", [name for name in _written() if name not in in_python | assigned.keys()]),
         *(_import(f"taeda.{module}", listed) for module, listed in lazy.items()),
-        _import("taeda", modules),
+        *(_import(f"taeda{folder}", [n for n in modules if _exists(folder, n)]) for folder in ("", "._faces")),
         *assigned.values(),
         *(f"{name}: _bool" for name in _OLD_QUESTIONS),
     ]
     return "\n".join([*lines, ""])
 
 
-def _exists(module: str) -> bool:
-    path = ROOT / "taeda" / module
+def _exists(folder: str, module: str) -> bool:
+    path = ROOT / "taeda" / folder.removeprefix(".") / module
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
