@@ -1,51 +1,59 @@
 """A native's signature as ``inspect`` and ``help`` read it: the first line of its documentation.
 
-Overloads become one signature: that of the overload with most parameters, in which those that a shorter one does
-without are optional. The schemas, which follow in the documentation, tell the rest.
+Overloads become one signature, that takes what any of them does: the parameters of the widest, those optional that
+another one does without, and the others' keywords. The schemas, which follow in the documentation, tell the rest.
 """
 
 from __future__ import annotations
 
 import ast
 import keyword
-from collections.abc import Iterable
 
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.schema import Argument
 
 
-def text_signature(name: str, overloads: Iterable[tuple[Op, Op | None]], is_method: bool, is_factory: bool) -> str:
+def text_signature(name: str, overloads: list[tuple[Op, Op | None]], is_method: bool, is_factory: bool) -> str:
     """``add(input, other, *, alpha=1, out=None)``, with the line below it by which CPython knows a signature."""
-    pairs = list(overloads)
-    widest = max((op for op, _ in pairs), key=_width)
-    arguments = widest.schema.arguments
-    shorter = [set(op.schema.names) for op, _ in pairs if set(op.schema.names) < set(widest.schema.names)]
-    positional: list[str] = []
-    keywords: list[str] = []
-    for argument in arguments:
-        optional = any(argument.name not in names for names in shorter)
-        (keywords if argument.keyword_only else positional).append(_parameter(argument, is_method, optional))
-    if _spells_sizes(arguments, is_method):
-        positional[-1] = f"*{arguments[len(positional) - 1].name}"
-    elif keywords or is_factory or any(out for _, out in pairs):
-        keywords.insert(0, "*")
-    if any(out for _, out in pairs):
+    ops = [op for op, _ in overloads]
+    widest = max(ops, key=_width)
+    positional = [a for a in widest.schema.arguments if not a.keyword_only]
+    required = min(sum(not a.keyword_only and a.default is None for a in op.schema.arguments) for op in ops)
+    parameters = [_parameter(a, is_method, i >= required) for i, a in enumerate(positional)]
+    keywords = [_parameter(a, is_method, optional) for a, optional in _keywords(ops, widest, positional)]
+    if any(out for _, out in overloads):
         keywords.append("out=None")
     if is_factory:
         keywords.append("requires_grad=False")
-    return f"{name}({', '.join(_ordered(positional) + keywords)})\n--\n\n"
+    if _spells_sizes(positional, is_method):
+        parameters[-1] = f"*{positional[-1].name}"
+    elif keywords:
+        keywords.insert(0, "*")
+    return f"{name}({', '.join(parameters + keywords)})\n--\n\n"
 
 
-def _width(op: Op) -> tuple[bool, int]:
+def _width(op: Op) -> tuple[bool, int, int]:
     """How telling an overload is: one that takes keywords alone tells less than any other."""
     arguments = op.schema.arguments
-    return any(not a.keyword_only and a.name != "self" for a in arguments), len(arguments)
+    several = sum(not a.keyword_only for a in arguments) > 1
+    return several, len(arguments), sum(a.default is not None for a in arguments)
+
+
+def _keywords(ops: list[Op], widest: Op, positional: list[Argument]) -> list[tuple[Argument, bool]]:
+    """The keywords of all overloads, the widest one's first, and whether one of them does without."""
+    found: dict[str, Argument] = {}
+    for op in (widest, *ops):
+        for argument in op.schema.arguments:
+            if argument.keyword_only and argument.name not in {a.name for a in positional}:
+                found.setdefault(argument.name, argument)
+    return [(a, any(a.name not in op.schema.names for op in ops)) for a in found.values()]
 
 
 def _parameter(argument: Argument, is_method: bool, optional: bool) -> str:
     name = argument.name
-    if name == "self":
-        return "$self" if is_method else "input"
+    if name == "self" and is_method:
+        return "$self"
+    name = "input" if name == "self" else name
     if keyword.iskeyword(name):
         name += "_"
     if argument.default is None:
@@ -61,19 +69,8 @@ def _default(text: str) -> str:
         return "None"
 
 
-def _ordered(parameters: list[str]) -> list[str]:
-    """Python has no required parameter after one with a default: then all that follow have one."""
-    seen = False
-    result = []
-    for parameter in parameters:
-        seen |= "=" in parameter
-        result.append(parameter if "=" in parameter or not seen or parameter[0] == "*" else f"{parameter}=None")
-    return result
-
-
-def _spells_sizes(arguments: tuple[Argument, ...], is_method: bool) -> bool:
+def _spells_sizes(positional: list[Argument], is_method: bool) -> bool:
     """Whether sizes may be given one by one, as in ``zeros(2, 3)`` and ``x.view(2, 3)``."""
-    positional = [a for a in arguments if not a.keyword_only]
     if len(positional) != 1 + is_method:
         return False
     type_ = positional[-1].type

@@ -1,8 +1,9 @@
-"""Types as a user's type checker sees them: program.py says beside each line what mypy should."""
+"""Types as a user's type checker sees them: the programs say beside each line what mypy should."""
 
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -14,27 +15,32 @@ import pytest
 
 import taeda
 from taeda import _C
+from taeda._stand_in.stubs import write_stubs
 
 pytest.importorskip("mypy")
 
-ROOT = Path(taeda.__file__).parents[1]
-PROGRAM = Path(__file__).with_name("program.py")
-_SAID = re.compile(r"program\.py:(\d+): (error|note): (.*?)(?:  \[([\w-]+)\])?$", re.M)
+HERE, ROOT = Path(__file__).parent, Path(taeda.__file__).parents[1]
+PROGRAMS = ["program.py", "stand_in.py"]
+_SAID = re.compile(r"(\w+\.py):(\d+): (error|note): (.*?)(?:  \[([\w-]+)\])?$", re.M)
+Said = dict[tuple[str, int], list[str]]
 
 
 @pytest.fixture(scope="module")
-def said() -> dict[int, list[str]]:
-    """By line: the types that were revealed and the kinds of errors."""
+def said(tmp_path_factory: pytest.TempPathFactory) -> Said:
+    """By file and line: the types that were revealed and the kinds of errors."""
+    torch = tmp_path_factory.mktemp("stubs")
+    write_stubs(torch)
     cache = Path(tempfile.gettempdir()) / "taeda-mypy"  # a second run takes a third of the first one's time
     command = [sys.executable, "-m", "mypy", "--config-file", "", "--cache-dir", str(cache), "--check-untyped-defs"]
-    run = subprocess.run([*command, str(PROGRAM)], cwd=ROOT, capture_output=True, text=True)
+    environment = {**os.environ, "MYPYPATH": f"{torch}{os.pathsep}{ROOT}"}
+    run = subprocess.run([*command, *PROGRAMS], cwd=HERE, env=environment, capture_output=True, text=True)
     assert run.returncode == 1 and not run.stderr, run.stdout + run.stderr
-    found: dict[int, list[str]] = defaultdict(list)
-    for line, kind, text, code in _SAID.findall(run.stdout):
+    found: Said = defaultdict(list)
+    for name, line, kind, text, code in _SAID.findall(run.stdout):
         if kind == "error":
-            found[int(line)].append(f"error: {code}")
+            found[name, int(line)].append(f"error: {code}")
         elif text.startswith("Revealed type is"):
-            found[int(line)].append(_short(text.split('"')[1]))
+            found[name, int(line)].append(_short(text.split('"')[1]))
     return found
 
 
@@ -44,13 +50,14 @@ def _short(type_: str) -> str:
     return re.sub(r"\b(?:\w+\.)+(\w+)", r"\1", named[1] if named else type_)
 
 
-def test_types(said: dict[int, list[str]]) -> None:
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_types(said: Said, program: str) -> None:
     wanted = {}
-    for number, line in enumerate(PROGRAM.read_text().splitlines(), 1):
+    for number, line in enumerate((HERE / program).read_text().splitlines(), 1):
         code, _, comment = line.partition("  # ")
         if code.lstrip().startswith("reveal_type") or comment.startswith("error: "):
             wanted[number] = comment
-    got = {number: ", ".join(dict.fromkeys(texts)) for number, texts in said.items()}
+    got = {line: ", ".join(dict.fromkeys(texts)) for (name, line), texts in said.items() if name == program}
     assert got == wanted
 
 

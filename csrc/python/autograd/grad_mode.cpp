@@ -235,15 +235,19 @@ int init_grad_mode(PyObject* room) {
   g_base.tp_call = call;
   if (add_type(room, g_base) < 0 ||
       add_mode(room, g_no_grad, new_plain<false>,
-               "Calls in this scope, or in the decorated function, are not recorded.") < 0 ||
+               "no_grad(orig_func=None)\n--\n\nCalls in this scope, or in the decorated function, are not recorded.") <
+          0 ||
       add_mode(room, g_enable_grad, new_plain<true>,
-               "Calls in this scope, or in the decorated function, are recorded.") < 0 ||
-      add_mode(room, g_set_grad_enabled, new_set_grad_enabled,
-               "set_grad_enabled(mode): switches recording at once; as a context manager, until the scope ends.") < 0 ||
+               "enable_grad(orig_func=None)\n--\n\nCalls in this scope, or in the decorated function, are recorded.") <
+          0 ||
       add_mode(
-          room, g_inference_mode, new_inference_mode,
-          "inference_mode(mode=True): as no_grad, and tensors made in the scope never take part in recording, which "
-          "saves their bookkeeping.") < 0)
+          room, g_set_grad_enabled, new_set_grad_enabled,
+          "set_grad_enabled(mode)\n--\n\nSwitches recording at once; as a context manager, until the scope ends.") <
+          0 ||
+      add_mode(room, g_inference_mode, new_inference_mode,
+               "inference_mode(mode=True)\n--\n\nAs no_grad, and tensors made in the scope never take part in "
+               "recording, which "
+               "saves their bookkeeping.") < 0)
     return -1;
   return PyModule_AddFunctions(room, functions);
 }

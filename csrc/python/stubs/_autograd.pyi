@@ -54,13 +54,13 @@ class no_grad(GradMode):
     @overload
     def __new__(cls) -> Self: ...
     @overload
-    def __new__(cls, func: Callable[_P, _R]) -> Callable[_P, _R]: ...  # type: ignore[misc]
+    def __new__(cls, orig_func: Callable[_P, _R]) -> Callable[_P, _R]: ...  # type: ignore[misc]
 
 class enable_grad(GradMode):
     @overload
     def __new__(cls) -> Self: ...
     @overload
-    def __new__(cls, func: Callable[_P, _R]) -> Callable[_P, _R]: ...  # type: ignore[misc]
+    def __new__(cls, orig_func: Callable[_P, _R]) -> Callable[_P, _R]: ...  # type: ignore[misc]
 
 class set_grad_enabled(GradMode):
     def __new__(cls, mode: bool) -> Self: ...

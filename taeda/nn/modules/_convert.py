@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import taeda
 from taeda import Tensor
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 
 def _can_take_data(old: Any, new: Any) -> bool:
@@ -17,8 +20,8 @@ def _can_take_data(old: Any, new: Any) -> bool:
 
 def _parse_to(
     *args: Any,
-    device: Any = None,
-    dtype: Any = None,
+    device: Device = None,
+    dtype: _dtype | None = None,
     non_blocking: bool = False,
     tensor: Any = None,
     memory_format: Any = None,
@@ -94,8 +97,8 @@ class ConvertMixin:
     def to(
         self,
         *args: Any,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         non_blocking: bool = False,
         tensor: Any = None,
         memory_format: Any = None,
@@ -153,7 +156,7 @@ class ConvertMixin:
         """Moves all parameters and buffers to the CPU."""
         return self._apply(lambda t: t.cpu())
 
-    def cuda(self, device: Any = None) -> Self:
+    def cuda(self, device: Device = None) -> Self:
         """Moves all parameters and buffers to a GPU, by default the current one."""
         return self._apply(lambda t: t.cuda(device))
 

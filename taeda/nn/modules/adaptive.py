@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import taeda
 from taeda import Tensor
@@ -11,6 +11,9 @@ from taeda.nn import functional as F
 from taeda.nn.modules.container import ModuleList, Sequential
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
@@ -37,8 +40,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         cutoffs = list(cutoffs)
