@@ -14,7 +14,7 @@ from typing import IO, Any
 from taeda import _C
 from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
 
-Row = tuple[str, str, str]  # what the hop is, its name, its place
+Row = tuple[str, str, str]  # what the hop is, its name, its source location
 
 _LAYERS = {
     "Autograd": "records for backward", "InplaceOrView": "counts writes, tracks views", "Autocast": "chooses the dtype",
@@ -172,8 +172,8 @@ def _python_function(name: str) -> Callable[..., Any]:
     import taeda
 
     bare = _bare_name(name)
-    for room in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
-        found = getattr(room, bare, None)
+    for namespace in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
+        found = getattr(namespace, bare, None)
         if callable(found):
             return found
     namespace, _, plain = _qualified(bare).partition("::")
@@ -212,19 +212,19 @@ def _python_rows(op: OpOverload) -> list[Row]:
     entry = _entry(op)
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
-    from taeda._explain.sources import binding_place, find
+    from taeda._explain.sources import binding_location, find
     from taedagen.emit.table import argument_types
 
     module, name = entry["module"], op._opname
     symbol = f"{module}_{name}" if module else name
     public = {"nn": "nn.functional.", "": ""}.get(module, module + ".") + name.removeprefix(f"{module}_")
-    place = binding_place(symbol, entry["family"]) if entry["variant"] != "out" else ""
+    location = binding_location(symbol, entry["family"]) if entry["variant"] != "out" else ""
     rows: list[Row] = []
-    if place:
+    if location:
         is_method = entry["variant"] == "inplace" and not module
         rows = [
             ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
-            ("binding", f"python::{name}", place),
+            ("binding", f"python::{name}", location),
         ]
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
@@ -253,7 +253,7 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
 
 def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """The kernels that backward may take instead of ops."""
-    from taeda._explain.sources import gradient_places, kernel_definition
+    from taeda._explain.sources import gradient_locations, kernel_definition
 
     _, key, kind, _ = hop
     recording = kernel_definition(_symbol(entry, "", "Autograd"), entry)
@@ -261,7 +261,7 @@ def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dty
         return []
     if dtype not in ("float16", "bfloat16", "float32", "float64"):  # complex gradients are ops
         return []
-    return [("backward", *place) for place in gradient_places(entry, recording, dtype)]
+    return [("backward", *location) for location in gradient_locations(entry, recording, dtype)]
 
 
 def _slot(key: str, kind: str) -> str:
@@ -283,13 +283,13 @@ def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
     symbol = _symbol(entry, key, kind) if entry else ""
     found = kernel_definition(symbol, entry) if entry and symbol else None
     by_hand = (entry or {}).get("by_hand", {}).get(_slot(key, kind))
-    place = found.at if found else by_hand["at"] if by_hand else ""
-    return (_LAYERS[kind], symbol or f"{key} kernel", place)
+    location = found.at if found else by_hand["at"] if by_hand else ""
+    return (_LAYERS[kind], symbol or f"{key} kernel", location)
 
 
 def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """What the kernel goes on to: a function written by hand, a choice by dtype, or other ops."""
-    from taeda._explain.sources import kernel_definition, loop_place
+    from taeda._explain.sources import kernel_definition, loop_location
 
     _, key, kind, _ = hop
     symbol = _symbol(entry, key, kind)
@@ -301,7 +301,7 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
     if by_hand and "switch" in by_hand:
         rows.append(("chooses by dtype", dtype, by_hand["switch"]))
     if found and entry["kind"] in ("pointwise", "reduction") and key == "CPU":
-        loop = loop_place(entry, found, dtype)
+        loop = loop_location(entry, found, dtype)
         if loop:
             rows.append(("chooses by dtype", *loop))
     calls = _calls(entry, kind)
@@ -342,9 +342,9 @@ def _columns(rows: list[Row], first: int = 16) -> list[str]:
     first = max([first, *(len(row[0]) for row in rows)])
     second = max([28, *(len(row[1]) for row in rows if len(row[1]) <= 52)])
     lines = []
-    for what, name, place in rows:
-        if len(name) > second and place:
-            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {place}"]
+    for what, name, location in rows:
+        if len(name) > second and location:
+            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {location}"]
         else:
-            lines.append(f"{what:<{first}}  {name:<{second}}  {place}".rstrip())
+            lines.append(f"{what:<{first}}  {name:<{second}}  {location}".rstrip())
     return lines

@@ -49,18 +49,18 @@ def _shared(obj: Any, dtype: Any) -> Tensor | None:
 
 
 def _moved(tensor: Tensor, dtype: Any, device: Any, copy: bool | None) -> Tensor:
-    kind, place = dtype or tensor.dtype, taeda.device(device) if device is not None else tensor.device
+    kind, target = dtype or tensor.dtype, taeda.device(device) if device is not None else tensor.device
     stays = kind == tensor.dtype and (
-        place == tensor.device or (place.type == tensor.device.type and place.index is None)
+        target == tensor.device or (target.type == tensor.device.type and target.index is None)
     )
     if stays:
         return tensor.clone() if copy else tensor
     if copy is False:
         raise ValueError(
             f"taeda.asarray: copy=False, but a tensor of {tensor.dtype} on {tensor.device} has to be copied to become "
-            f"{kind} on {place}"
+            f"{kind} on {target}"
         )
-    return tensor.to(device=place, dtype=kind)
+    return tensor.to(device=target, dtype=kind)
 
 
 def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
@@ -70,10 +70,10 @@ def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *
 
     With ``shared`` writes go to the file, which is made, or lengthened, where need be; without, they stay here.
     """
-    place = taeda.device(taeda.get_default_device() if device is None else device)
-    if place.type != "cpu" or pin_memory or layout not in (None, taeda.strided):
+    target = taeda.device(taeda.get_default_device() if device is None else device)
+    if target.type != "cpu" or pin_memory or layout not in (None, taeda.strided):
         raise RuntimeError(
-            f"taeda.from_file: files are mapped into plain memory of the CPU; got device={place}, layout={layout}, "
+            f"taeda.from_file: files are mapped into plain memory of the CPU; got device={target}, layout={layout}, "
             f"pin_memory={pin_memory}"
         )
     count = size or 0

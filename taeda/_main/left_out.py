@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 def names() -> frozenset[str]:
     """The ops that exist but that this build was made without."""
     folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated")
-    for place in ("left_out.txt", os.path.join("taeda", "generated", "left_out.txt")):
+    for file_name in ("left_out.txt", os.path.join("taeda", "generated", "left_out.txt")):
         try:
-            with open(os.path.join(folder, place)) as file:
+            with open(os.path.join(folder, file_name)) as file:
                 return frozenset(file.read().split())
         except FileNotFoundError:
             continue

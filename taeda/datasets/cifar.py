@@ -68,7 +68,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ADMITTED:
-            raise pickle.UnpicklingError(f"{module}.{name} has no place in such a file")
+            raise pickle.UnpicklingError(f"{module}.{name} does not belong in such a file")
         return _ADMITTED[module, name]
 
 
@@ -97,7 +97,7 @@ class CIFAR10(VisionDataset):
             ``cifar-10-python.tar.gz`` and ``cifar-10-binary.tar.gz``, which is read without being unpacked.
         train: the 50,000 images for training; else the 10,000 for testing.
         transform, target_transform: take an image, or a target, and return it changed.
-        download: refused, with the names of the files and their place.
+        download: refused, with the names of the files and their folder.
 
     Attributes:
         data: the images, a uint8 NumPy array of shape (N, 32, 32, 3).

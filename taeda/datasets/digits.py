@@ -28,7 +28,7 @@ class Digits(VisionDataset):
         root: the folder with ``digits.csv.gz``; by default scikit-learn's, if it is installed.
         train: True the first four fifths, False the last fifth, None all.
         transform, target_transform: take an image, or a target, and return it changed.
-        download: refused, with the name of the file and its place.
+        download: refused, with the name of the file and its folder.
 
     Attributes:
         data: the images, uint8 from 0 to 255 (the file's go to 16), shape (N, 8, 8).

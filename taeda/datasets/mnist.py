@@ -56,7 +56,7 @@ class MNIST(VisionDataset):
         root: the files are looked for in ``root/MNIST/raw``, ``root/MNIST`` and ``root``, with and without ``.gz``.
         train: the 60,000 images for training; else the 10,000 for testing.
         transform, target_transform: take an image, or a target, and return it changed.
-        download: refused, with the names of the files and their place.
+        download: refused, with the names of the files and their folder.
 
     Attributes:
         data: the images, uint8, shape (N, 28, 28).

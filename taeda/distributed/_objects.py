@@ -17,7 +17,7 @@ def _sent(value: Any) -> Any:
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> None:
-    """Puts each process's object into its place in the list, on all of them."""
+    """Puts each process's object into the list at its rank, on all of them."""
     if _rank_not_in_group(group):
         return
     _made(group)

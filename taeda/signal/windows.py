@@ -25,7 +25,7 @@ def _window(
     name: str, M: Any, shape: Callable[[Tensor, float], Tensor], *, sym: bool = True, dtype: Any = None,
     layout: Any = taeda.strided, device: Any = None, requires_grad: bool = False, **unknown: Any,
 ) -> Tensor:  # fmt: skip
-    """``shape(n, period)`` at the places ``n`` = 0, 1, ... M - 1, for a window of that period.
+    """``shape(n, period)`` at the points ``n`` = 0, 1, ... M - 1, for a window of that period.
 
     Raises:
         TypeError: ``M`` is no integer, or there is no option of a name.
@@ -46,8 +46,8 @@ def _window(
     if layout is not taeda.strided:
         raise ValueError(f"{function}: layout must be strided; got {layout}")
     with taeda.no_grad():
-        places = taeda.arange(size, dtype=taeda.float64, device=device)
-        values = taeda.ones_like(places) if size < 2 else shape(places, size - 1 if sym else size)
+        points = taeda.arange(size, dtype=taeda.float64, device=device)
+        values = taeda.ones_like(points) if size < 2 else shape(points, size - 1 if sym else size)
         return values.to(dtype).requires_grad_(requires_grad)
 
 

@@ -255,16 +255,16 @@ class _Frame:
         second: list[str] = []
 
         def keep(tensor: Tensor) -> Tensor:
-            place = len(second)
+            index = len(second)
             second.append(_describe(tensor))
-            self.made[place] = tensor.detach()
-            if self.early_stop and place + 1 == len(self._first):
+            self.made[index] = tensor.detach()
+            if self.early_stop and index + 1 == len(self._first):
                 raise _EnoughError
             return tensor.detach()
 
         args = list(self._others)
-        for place, tensor in zip(self._tensor_places, self._saver.grad_fn.saved_tensors, strict=True):
-            args[place] = tensor
+        for index, tensor in zip(self._tensor_places, self._saver.grad_fn.saved_tensors, strict=True):
+            args[index] = tensor
         hooks = taeda.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor)
         with (
             self._surroundings.restored(),
@@ -298,10 +298,10 @@ class _Frame:
 
 
 def _unpack(packed: tuple[_Frame, int]) -> Tensor:
-    frame, place = packed
-    if place not in frame.made:
+    frame, index = packed
+    if index not in frame.made:
         frame.run_again()
-    return frame.made.pop(place)  # given out once: a later need runs the function again
+    return frame.made.pop(index)  # given out once: a later need runs the function again
 
 
 def _describe(tensor: Tensor) -> str:
@@ -350,8 +350,8 @@ class CheckpointFunction(taeda.autograd.Function):
                 "backward(inputs=...); use_reentrant=False works with all"
             )
         inputs = list(ctx.others)
-        for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
-            inputs[place] = tensor
+        for index, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
+            inputs[index] = tensor
         detached = detach_variable(tuple(inputs))
         with ctx.surroundings.restored(), taeda.enable_grad():
             outputs = ctx.function(*detached)

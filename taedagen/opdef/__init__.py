@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import os as _os
+import os
+from typing import TYPE_CHECKING
 
-from taedagen.opdef.declaration import ALL as ALL
-from taedagen.opdef.declaration import BOOL as BOOL
-from taedagen.opdef.declaration import COMPLEX as COMPLEX
-from taedagen.opdef.declaration import FLOATING as FLOATING
-from taedagen.opdef.declaration import HALF as HALF
-from taedagen.opdef.declaration import INTEGRAL as INTEGRAL
-from taedagen.opdef.declaration import NUMERIC as NUMERIC
-from taedagen.opdef.declaration import REAL as REAL
-from taedagen.opdef.declaration import REGISTRY as REGISTRY
-from taedagen.opdef.declaration import UNSIGNED as UNSIGNED
-from taedagen.opdef.declaration import Declaration as Declaration
-from taedagen.opdef.declaration import Op as Op
-from taedagen.opdef.declaration import composite as composite
-from taedagen.opdef.declaration import kernel as kernel
-from taedagen.opdef.declaration import pointwise as pointwise
-from taedagen.opdef.declaration import reduction as reduction
-from taedagen.opdef.declaration import view as view
-from taedagen.opdef.errors import DeclarationError as DeclarationError
-from taedagen.opdef.expr import Expr as Expr
-from taedagen.opdef.expr import op as op
-from taedagen.opdef.expr import trace as trace
+from taedagen.opdef import vocabulary as _vocabulary
+from taedagen.opdef.declaration import (
+    ALL,
+    BOOL,
+    COMPLEX,
+    FLOATING,
+    HALF,
+    INTEGRAL,
+    NUMERIC,
+    REAL,
+    REGISTRY,
+    UNSIGNED,
+    Declaration,
+    Op,
+    composite,
+    kernel,
+    pointwise,
+    reduction,
+    view,
+)
+from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.expr import Expr, op, trace
 from taedagen.opdef.vocabulary import *  # noqa: F403
 
 
-def load_ops(folder: str | _os.PathLike[str] | None = None) -> None:
+def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
     """Imports all families, in the order of their names, into ``REGISTRY``; those of ``folder`` instead of the own
     ones."""
     import importlib.util
@@ -46,3 +48,12 @@ def load_ops(folder: str | _os.PathLike[str] | None = None) -> None:
         assert spec is not None and spec.loader is not None
         sys.modules[name] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
+
+
+if not TYPE_CHECKING:  # to type checkers every name is public: they cannot read this list
+    __all__ = [
+        "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
+        "Declaration", "DeclarationError", "Expr", "Op",
+        "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
+        *(name for name in vars(_vocabulary) if name[0] != "_" and name != "annotations"),
+    ]  # fmt: skip

@@ -214,7 +214,7 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
     found = fractional_max_pool2d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -243,7 +243,7 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
     found = fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )

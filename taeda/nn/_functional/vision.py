@@ -146,7 +146,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Samples (N, C, H, W) or (N, C, D, H, W) at the places of ``grid``, (N, out..., 2 or 3), from -1 to 1.
+    """Samples (N, C, H, W) or (N, C, D, H, W) at the points of ``grid``, (N, out..., 2 or 3), from -1 to 1.
 
     Args:
         mode: bilinear, nearest or bicubic (4 dimensions only).

@@ -80,9 +80,9 @@ def _dense(count: Tensor, indices: Tensor) -> Tensor:
     """One where a row has a block, else zero; int32, the shape of ``indices``."""
     columns = indices.shape[-1]
     used = taeda.arange(columns, device=count.device) < count.unsqueeze(-1)
-    places = taeda.where(used, indices.to(taeda.int64), columns)  # the others into a column that is cut off
+    indices = taeda.where(used, indices.to(taeda.int64), columns)  # the others into a column that is cut off
     dense = taeda.zeros(*indices.shape[:-1], columns + 1, dtype=taeda.int32, device=count.device)
-    return dense.scatter(-1, places, 1)[..., :columns]
+    return dense.scatter(-1, indices, 1)[..., :columns]
 
 
 def _transposed(count: Tensor | None, indices: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
@@ -246,10 +246,10 @@ class BlockMask:
         dense = self.to_dense()
         cells = (grid_size, grid_size) if isinstance(grid_size, int) else grid_size
         height, width = (1 if n == -1 else max(-(-size // n), 1) for size, n in zip(dense.shape[-2:], cells))
-        places = list(itertools.product(*map(range, dense.shape[:-2])))
-        parts = [f"{place}\n{_drawing(dense[place].tolist(), height, width)}" for place in places[:limit]]
-        if len(places) > limit:
-            parts.append(f"... and {len(places) - limit} more; to_string(limit=N) draws N, mask[batch, head] is one")
+        batches = list(itertools.product(*map(range, dense.shape[:-2])))
+        parts = [f"{at}\n{_drawing(dense[at].tolist(), height, width)}" for at in batches[:limit]]
+        if len(batches) > limit:
+            parts.append(f"... and {len(batches) - limit} more; to_string(limit=N) draws N, mask[batch, head] is one")
         return "\n".join(parts)
 
     def to(self, device: Any) -> BlockMask:

@@ -300,8 +300,8 @@ def _describe(name: Any, value: Any, kind: str) -> str:
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     size = "x".join(str(extent) for extent in value.size())
-    place = "" if value.device.type == "cpu" else f" ({value.device})"
-    return f"  ({name}): Parameter containing: [{kind} of size {size}{place}]"
+    device = "" if value.device.type == "cpu" else f" ({value.device})"
+    return f"  ({name}): Parameter containing: [{kind} of size {size}{device}]"
 
 
 class ParameterList(Module):

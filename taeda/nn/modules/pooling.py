@@ -260,7 +260,7 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
 
     _parse = staticmethod(pair)
 
@@ -269,7 +269,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
 
     _parse = staticmethod(triple)
 

@@ -155,7 +155,7 @@ class RNNBase(Module):
         return self.num_layers * self._directions, batch, self._output_features
 
     def check_hidden_size(self, hx: Tensor, expected_hidden_size: tuple[int, int, int], msg: str = "") -> None:
-        """RuntimeError unless the state has the expected shape; ``msg`` may hold two places for the shapes."""
+        """RuntimeError unless the state has the expected shape; ``msg`` may hold two fields for the shapes."""
         if tuple(hx.size()) != tuple(expected_hidden_size):
             text = msg or f"taeda.nn.{type(self).__name__}: expected a hidden state of shape {{}}; got {{}}"
             raise RuntimeError(text.format(expected_hidden_size, list(hx.size())))

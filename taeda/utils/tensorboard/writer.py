@@ -78,8 +78,8 @@ def _write_and_close(file: Any, waiting: list[bytes], process: int) -> None:
 class SummaryWriter:
     """Logs to an event file in ``log_dir``.
 
-    Every ``add_...`` takes ``global_step``, the place on the axis of steps, and ``walltime``, seconds since 1970, now
-    by default. A writer is a context manager: leaving it closes it. Adding to a closed one opens a new file.
+    Every ``add_...`` takes ``global_step``, the position on the axis of steps, and ``walltime``, seconds since 1970,
+    now by default. A writer is a context manager: leaving it closes it. Adding to a closed one opens a new file.
 
     Args:
         log_dir: by default ``runs/<date>_<time>_<host><comment>``, so that each run has its own.
