@@ -44,6 +44,6 @@ sanitize: $(VENV)/ready-build $(VENV)/ready-test
 	$(BIN)/python tools/sanitize.py
 
 clean:
-	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/generated taeda/lib
+	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/*.pyi taeda/generated taeda/lib
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

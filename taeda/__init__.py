@@ -106,7 +106,7 @@ _LAZY = {
     "_serialization.file_reader": ("PyTorchFileReader",),
     "_main.limits": ("finfo", "iinfo"),
     "func": ("vmap",),
-    "_control_flow": ("cond",),
+    "_control_flow.cond": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
     "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
@@ -133,7 +133,9 @@ def _written_in_python(native: _Any, modules: dict[str, str]) -> None:
 
     def __getattr__(name: str) -> _Any:
         if name not in modules:
-            raise AttributeError(f"module '{native.__name__}' has no attribute '{name}'")
+            from taeda._main import left_out
+
+            return left_out.stand_in(native.__name__, name)
         value = getattr(_importlib.import_module(f"taeda.{modules[name]}"), name)
         setattr(native, name, value)
         return value
@@ -170,6 +172,7 @@ _written_in_python(
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
+_written_in_python(_C._functions, {})
 
 
 def __getattr__(name: str) -> _Any:

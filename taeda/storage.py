@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import UntypedStorage
@@ -154,7 +154,7 @@ class TypedStorage:
 
     def _legacy_class(self) -> Any:
         name = _legacy_name(self.dtype)
-        return globals().get(name) or __getattr__(name)
+        return globals().get(name) or _make(name)
 
     def _converted(self, dtype: taeda.dtype) -> TypedStorage:
         if dtype == self.dtype:
@@ -208,12 +208,43 @@ class _OfDtype(type):
         return isinstance(instance, TypedStorage) and instance.dtype == cls._fixed_dtype
 
 
-def __getattr__(name: str) -> Any:
+def _make(name: str) -> Any:
     """``FloatStorage`` and its kind, made when first asked for."""
-    if name not in OLD_STORAGES:
-        raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
     made = _OfDtype(
         name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": taeda.__name__}
     )
     globals()[name] = made
     return made
+
+
+if TYPE_CHECKING:
+
+    class BFloat16Storage(TypedStorage): ...
+
+    class BoolStorage(TypedStorage): ...
+
+    class ByteStorage(TypedStorage): ...
+
+    class CharStorage(TypedStorage): ...
+
+    class ComplexDoubleStorage(TypedStorage): ...
+
+    class ComplexFloatStorage(TypedStorage): ...
+
+    class DoubleStorage(TypedStorage): ...
+
+    class FloatStorage(TypedStorage): ...
+
+    class HalfStorage(TypedStorage): ...
+
+    class IntStorage(TypedStorage): ...
+
+    class LongStorage(TypedStorage): ...
+
+    class ShortStorage(TypedStorage): ...
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in OLD_STORAGES:
+            raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
+        return _make(name)

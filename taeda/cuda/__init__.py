@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda._main.absent_devices import device_count as device_count
 from taeda._main.absent_devices import empty_cache as empty_cache
@@ -191,17 +191,34 @@ def stream(stream: Any) -> StreamContext:
     return StreamContext(stream)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("amp", "nvtx"):
-        import importlib
+if TYPE_CHECKING:
+    from taeda._tensor.old_types import TensorType
+    from taeda.cuda import amp as amp
+    from taeda.cuda import nvtx as nvtx
 
-        return importlib.import_module(f"taeda.cuda.{name}")
-    if name.endswith("Tensor") and name in _tensor_types():
-        from taeda._tensor.old_types import make
+    BFloat16Tensor: TensorType
+    BoolTensor: TensorType
+    ByteTensor: TensorType
+    CharTensor: TensorType
+    DoubleTensor: TensorType
+    FloatTensor: TensorType
+    HalfTensor: TensorType
+    IntTensor: TensorType
+    LongTensor: TensorType
+    ShortTensor: TensorType
+else:
 
-        globals()[name] = made = make(name, "cuda")
-        return made
-    raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        if name in ("amp", "nvtx"):
+            import importlib
+
+            return importlib.import_module(f"taeda.cuda.{name}")
+        if name.endswith("Tensor") and name in _tensor_types():
+            from taeda._tensor.old_types import make
+
+            globals()[name] = made = make(name, "cuda")
+            return made
+        raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
 
 
 def _tensor_types() -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import taeda
 from taeda import Tensor
@@ -44,7 +44,7 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
 
     _mark = "_is_param"
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = taeda.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
@@ -74,7 +74,7 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
             return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
         return _rebuild_parameter_with_state, (self.data, self.requires_grad, OrderedDict(), dict(attributes))
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
@@ -102,7 +102,7 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
 
     _mark = "_is_buffer"
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = taeda.empty(0)
         buffer = data.detach().requires_grad_(data.requires_grad)
@@ -110,7 +110,7 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
         buffer._is_buffer = True
         return buffer
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
 
 class UninitializedTensorMixin:
@@ -170,7 +170,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
         return Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
@@ -187,7 +187,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
     def __new__(
         cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
     ) -> Any:
-        buffer = Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
+        buffer: Any = Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer

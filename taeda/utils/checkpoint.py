@@ -167,7 +167,7 @@ class _Surroundings:
         if preserve_rng_state and self._device_type is not None:
             self._devices, self._device_states = get_device_states(*args)
         kinds = ["cpu"] if self._device_type is None else ["cpu", self._device_type]
-        self._autocast = [
+        self._autocast: list[dict[str, Any]] = [
             {
                 "device_type": kind,
                 "enabled": taeda.is_autocast_enabled(kind),
@@ -194,9 +194,9 @@ class _Surroundings:
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """The accelerators that the tensors among ``args`` live on, and their random states."""
     found = {arg.device for arg in args if isinstance(arg, Tensor) and arg.device.type not in ("cpu", "meta")}
-    devices = sorted(found, key=lambda device: device.index)
+    devices = sorted(found, key=lambda device: device.index or 0)
     states = [getattr(taeda, device.type).get_rng_state(device.index) for device in devices]
-    return [device.index for device in devices], states
+    return [device.index or 0 for device in devices], states
 
 
 def set_device_states(devices: list[int], states: list[Tensor], *, device_type: str | None = None) -> None:

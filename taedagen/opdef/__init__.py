@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
+from taedagen.opdef import vocabulary as _vocabulary
 from taedagen.opdef.declaration import (
     ALL,
     BOOL,
@@ -25,11 +27,7 @@ from taedagen.opdef.declaration import (
 )
 from taedagen.opdef.errors import DeclarationError, mistake_in
 from taedagen.opdef.expr import Expr, op, trace
-from taedagen.opdef.intrinsics import FUNCTIONS as _FUNCTIONS
-
-# Of the builtins among them, Python's own already call a symbol's operator.
-_VOCABULARY = {name: function for name, function in _FUNCTIONS.items() if name not in ("abs", "round", "pow")}
-globals().update(_VOCABULARY)
+from taedagen.opdef.vocabulary import *  # noqa: F403
 
 
 def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
@@ -57,9 +55,10 @@ def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
             raise mistake_in(str(path), wrong, [*__all__, *vars(module)]) from None
 
 
-__all__ = [
-    "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
-    "Declaration", "DeclarationError", "Expr", "Op",
-    "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
-    *_VOCABULARY,
-]  # fmt: skip
+if not TYPE_CHECKING:  # to type checkers every name is public: they cannot read this list
+    __all__ = [
+        "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
+        "Declaration", "DeclarationError", "Expr", "Op",
+        "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
+        *(name for name in vars(_vocabulary) if name[0] != "_" and name != "annotations"),
+    ]  # fmt: skip

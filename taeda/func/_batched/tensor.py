@@ -38,7 +38,7 @@ class BatchedTensor(Tensor):
         made.value, made.batch = value, batch
         return made
 
-    __torch_function__ = _C._disabled_torch_function_impl
+    __torch_function__ = _C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
     def __torch_dispatch__(cls, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:

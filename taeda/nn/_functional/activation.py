@@ -8,22 +8,8 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
-
-relu_ = native("relu_")
-elu_ = native("elu_", "_nn")
-selu_ = native("selu_")
-celu_ = native("celu_")
-hardtanh_ = native("hardtanh_", "_nn")
-leaky_relu_ = native("leaky_relu_", "_nn")
-rrelu_ = native("rrelu_")
-threshold_ = native("threshold_")
-prelu = native("prelu")
-gelu = native("gelu", "_nn")
-logsigmoid = native("log_sigmoid", "_nn")
-hardshrink = native("hardshrink")
-softshrink = native("softshrink", "_nn")
-softplus = native("softplus", "_nn")
+from taeda._C._functions import celu_, relu_, rrelu_, selu_
+from taeda._C._nn import elu_, hardtanh_, leaky_relu_
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -7,10 +7,6 @@ import math
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
-
-layer_norm = native("layer_norm")
-rms_norm = native("rms_norm")
 
 
 def batch_norm(

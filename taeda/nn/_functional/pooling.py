@@ -7,13 +7,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
+from taeda._C._functions import avg_pool1d
+from taeda._C._nn import avg_pool2d, avg_pool3d
 from taeda.nn._functional.sizes import fill_none, pair, single, triple
-
-avg_pool1d = native("avg_pool1d")
-avg_pool2d = native("avg_pool2d", "_nn")
-avg_pool3d = native("avg_pool3d", "_nn")
-adaptive_avg_pool1d = native("adaptive_avg_pool1d")
 
 
 def _stride(stride: Any) -> Any:

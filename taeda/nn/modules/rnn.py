@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -13,6 +13,9 @@ from taeda.nn.modules.module import Module
 from taeda.nn.modules.rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from taeda.nn.parameter import Parameter
 from taeda.nn.utils.rnn import PackedSequence
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -66,8 +69,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         for name, flag in (("bias", bias), ("batch_first", batch_first)):
@@ -267,8 +270,8 @@ class RNN(_OneState):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         proj_size: int = 0,
     ) -> None:
@@ -302,8 +305,8 @@ class GRU(_OneState):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         proj_size: int = 0,
     ) -> None:
@@ -338,8 +341,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             "LSTM",
@@ -379,8 +382,9 @@ class LSTM(RNNBase):
         return change(state[0]), change(state[1])
 
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
+        lstm: Any = taeda.lstm
         if batch_sizes is None:
-            output, *state = taeda.lstm(input, state, *self._native_args(), self.batch_first)
+            output, *state = lstm(input, state, *self._native_args(), self.batch_first)
         else:
-            output, *state = taeda.lstm(input, batch_sizes, state, *self._native_args())
+            output, *state = lstm(input, batch_sizes, state, *self._native_args())
         return output, tuple(state)
