@@ -35,7 +35,13 @@ def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, folder: st
             lines += [cpp.place_comment(op.declaration), f"{cpp.signature_of(op, f'{space}::')} {{",
                       *(f"  {line}" for line in statements), "}", ""]  # fmt: skip
     shown = sorted({"taeda/ops/defaults.h", f"{folder}/{family.name}.h", *includes})
-    text = [family.made, *(f'#include "{name}"' for name in shown), "", "namespace taeda {", *prototypes(plan, lines)]
+    text = [
+        family.made,
+        *(f'#include "{name}"' for name in shown),
+        "",
+        "namespace taeda {",
+        *prototypes(plan, [*before, *lines]),
+    ]
     return "\n".join([*text, *before, "", *lines, "}  // namespace taeda", ""])
 
 

@@ -20,6 +20,7 @@ from taedagen.opdef.declaration import (
     Declaration,
     Op,
     composite,
+    defined,
     kernel,
     pointwise,
     reduction,
@@ -28,6 +29,10 @@ from taedagen.opdef.declaration import (
 from taedagen.opdef.errors import DeclarationError, mistake_in
 from taedagen.opdef.expr import Expr, op, trace
 from taedagen.opdef.vocabulary import *  # noqa: F403
+from taedagen.opdef.words import NAMES as _NAMES
+from taedagen.opdef.words import WORDS as _WORDS
+
+globals().update({**_WORDS, **_NAMES})
 
 
 def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
@@ -59,6 +64,7 @@ if not TYPE_CHECKING:  # to type checkers every name is public: they cannot read
     __all__ = [
         "ALL", "BOOL", "COMPLEX", "FLOATING", "HALF", "INTEGRAL", "NUMERIC", "REAL", "REGISTRY", "UNSIGNED",
         "Declaration", "DeclarationError", "Expr", "Op",
-        "composite", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
+        "composite", "defined", "kernel", "load_ops", "op", "pointwise", "reduction", "trace", "view",
         *(name for name in vars(_vocabulary) if name[0] != "_" and name != "annotations"),
+        *_WORDS, *_NAMES,
     ]  # fmt: skip

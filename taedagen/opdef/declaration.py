@@ -260,6 +260,19 @@ def place_of_caller() -> tuple[str, int]:
     return relative(frame.f_code.co_filename), frame.f_lineno
 
 
+def defined(text: str) -> Callable[..., Any]:
+    """The function that ``text`` defines, for declarations that are made in a loop: as if it stood where this is
+    called from."""
+    caller = inspect.currentframe()
+    assert caller is not None and caller.f_back is not None
+    code = compile("\n" * (caller.f_back.f_lineno - 1) + text, caller.f_back.f_code.co_filename, "exec")
+    names: dict[str, Any] = {}
+    exec(code, caller.f_back.f_globals, names)
+    (function,) = names.values()
+    function.__source__ = text
+    return function  # type: ignore[no-any-return]
+
+
 class Registry:
     """All declarations in the order of their files and lines."""
 
