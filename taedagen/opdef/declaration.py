@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import sys
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
