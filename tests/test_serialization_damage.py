@@ -193,3 +193,20 @@ def test_the_other_byte_order(dtype):
         assert same(serialization.load(io.BytesIO(data)), x)
     finally:
         serialization.set_default_load_endianness(None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x8e" + b"\xff" * 7 + b"\x3f" + bytes(20),  # bytes and a bytearray longer than any memory
+        b"\x96" + b"\xff" * 8 + bytes(20),
+        b"\x8d" + b"\xff" * 7 + b"\x3f" + bytes(20),
+        b"\x80\x02" + b"(" * 50_000 + b"t" * 50_000 + b".",
+    ],
+)
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_first_pickle_that_asks_for_too_much(data, safe, tmp_path):
+    (tmp_path / "x").write_bytes(data)
+    for file in (tmp_path / "x", io.BytesIO(data)):
+        with pytest.raises(pickle.UnpicklingError, match="no checkpoint"):
+            serialization.load(file, weights_only=safe)

@@ -97,7 +97,8 @@ class SafeUnpickler:
                     raise Refused(f"opcode {opcode} is not used by checkpoints")
                 step(self)
             return self._pop()
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError,
+                struct.error) as error:  # fmt: skip
             raise Refused(f"the pickle is damaged near byte {self._at} ({type(error).__name__}: {error})") from error
 
     # Reading the stream
