@@ -87,3 +87,17 @@ def __getattr__(name: str) -> Any:
     if name in ("_flatten_dense_tensors", "_reorder_tensors_as", "_take_tensors", "_unflatten_dense_tensors"):
         return getattr(importlib.import_module("taeda._flat_tensors"), name)
     raise AttributeError(f"module 'taeda._utils' has no attribute '{name}'")
+
+
+def wrong_argument(function: Any, /, *args: Any, **kwargs: Any) -> str | None:
+    """Which argument is no tensor where ``function``, written in Python, wants one; None if all are."""
+    import inspect
+
+    signature = inspect.signature(function)
+    wanted = {name: str(p.annotation) for name, p in signature.parameters.items()}
+    for name, value in signature.bind(*args, **kwargs).arguments.items():
+        is_tensor = isinstance(value, _C.TensorBase) or (value is None and "None" in wanted[name])
+        if wanted[name] in ("Tensor", "Tensor | None") and not is_tensor:
+            home = function.__module__.removeprefix("taeda._tensor")
+            return f"{home or 'taeda'}.{function.__qualname__}: '{name}' must be a Tensor, got {type(value).__name__}"
+    return None

@@ -385,6 +385,9 @@ def test_mistakes(tmp_path):
             writer.add_scalar("a", taeda.ones(2))
         with pytest.raises(NotImplementedError, match="wants numbers"):
             writer.add_scalar("a", "five")
+        with pytest.raises(TypeError, match="wants text; got NoneType"):
+            writer.add_text("a", None)
+        writer.add_text("lone \ud800", "lone \udfff")
 
 
 def test_tensorboard_reads_it(tmp_path):
