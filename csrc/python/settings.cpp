@@ -6,6 +6,7 @@
 #include "api/view.h"
 #include "autograd/meta.h"
 #include "backend/cpu/onednn_cache.h"
+#include "core/guard_pages.h"
 #include "core/parallel.h"
 #include "python/engine_room.h"
 #include "python/hooks.h"
@@ -75,6 +76,11 @@ PyObject* set_memory_limit(PyObject*, PyObject* bytes) {
     cpu_set_memory_limit(static_cast<uint64_t>(limit));
     return Py_NewRef(Py_None);
   });
+}
+
+PyObject* guard_pages(PyObject*, PyObject*) {
+  cpu_guard_pages();
+  Py_RETURN_NONE;
 }
 
 PyObject* onednn_cache_stats(PyObject*, PyObject*) {
@@ -152,6 +158,7 @@ PyMethodDef settings_functions[] = {
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
+    {"_cpu_guard_pages", guard_pages, METH_NOARGS, "Puts each new block between pages that cannot be touched."},
     {"_onednn_cache_stats", onednn_cache_stats, METH_NOARGS, "Sizes and counts of the cache of oneDNN's primitives."},
     {"_onednn_set_cache_capacity", set_onednn_cache_capacity, METH_O, "How many primitives the cache keeps."},
     {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},
