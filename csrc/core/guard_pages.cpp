@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/allocator.h"
+#include "taeda/core/allocator.h"
 
 namespace taeda {
 

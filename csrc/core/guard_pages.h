@@ -1,6 +1,6 @@
 // For tests that look for reads and writes outside of tensors.
 #pragma once
-#include "core/error.h"
+#include "taeda/core/error.h"
 
 namespace taeda {
 

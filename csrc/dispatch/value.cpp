@@ -1,4 +1,4 @@
-#include "dispatch/value.h"
+#include "taeda/dispatch/value.h"
 
 namespace taeda {
 

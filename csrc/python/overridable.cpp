@@ -1,5 +1,5 @@
 // Functions written in Python that __torch_function__ takes over as it does the generated ones.
-#include "python/error.h"
+#include "python/exceptions.h"
 #include "python/torch_function.h"
 #include "python/types.h"
 
@@ -27,7 +27,7 @@ PyObject* take_over(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObjec
 // What a function written in Python says of an argument that is no tensor, where it went on to ask it something.
 void name_argument(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
   PythonError raised;
-  Owned module(check(PyImport_ImportModule("taeda._utils")));
+  Owned module(check(PyImport_ImportModule("taeda._main.wrong_argument")));
   Owned finder(check(PyObject_GetAttrString(module.get(), "wrong_argument")));
   std::vector<PyObject*> all{function_of(self)};
   all.insert(all.end(), args, args + n + (names ? PyTuple_GET_SIZE(names) : 0));
