@@ -393,7 +393,11 @@ def tensor_code(t: taeda.Tensor) -> str:
         )
     whole = taeda.empty(0, dtype=t.dtype).set_(t.untyped_storage())
     place = f"as_strided({size}, {t.stride()}, {t.storage_offset()})"
-    held = f"torch.tensor({whole.tolist()}, {options})" if whole.numel() <= 64 else f"torch.empty({whole.numel()}, {options})"
+    held = (
+        f"torch.tensor({whole.tolist()}, {options})"
+        if whole.numel() <= 64
+        else f"torch.empty({whole.numel()}, {options})"
+    )
     return f"{held}.{place}"
 
 

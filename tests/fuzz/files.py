@@ -28,7 +28,17 @@ from taeda.utils.tensorboard import SummaryWriter
 
 SECONDS = 60
 # What only code from a file would do while it is read.
-FORBIDDEN = ("os.system", "subprocess.", "os.exec", "os.posix_spawn", "os.fork", "socket.connect", "shutil.", "os.remove", "exec")
+FORBIDDEN = (
+    "os.system",
+    "subprocess.",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "socket.connect",
+    "shutil.",
+    "os.remove",
+    "exec",
+)
 _ran: list[str] = []
 _watched = False
 
@@ -70,7 +80,15 @@ def checkpoints() -> tuple[bytes, ...]:
         {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3},
         OrderedDict(a=base, b=base[2:8:2], c=base.reshape(3, 4).t(), n=Counter("aab"), s={1, 2}, f=frozenset("x")),
         [taeda.tensor([1 + 2j]).conj(), taeda.empty(2, 3, device="meta"), taeda.ones(2, dtype=taeda.bfloat16)],
-        (taeda.nn.Parameter(base), taeda.Size([1]), taeda.float16, taeda.device("cpu"), b"bytes", bytearray(b"x"), 2**70),
+        (
+            taeda.nn.Parameter(base),
+            taeda.Size([1]),
+            taeda.float16,
+            taeda.device("cpu"),
+            b"bytes",
+            bytearray(b"x"),
+            2**70,
+        ),
         {"evil": Evil(), "w": base},
     ]
     made = []
@@ -84,7 +102,10 @@ def checkpoints() -> tuple[bytes, ...]:
 
 @cache
 def idx_files() -> tuple[bytes, ...]:
-    made = [b"\0\0\x08\x03" + struct.pack(">III", 2, 3, 4) + bytes(range(24)), b"\0\0\x08\x01" + struct.pack(">I", 2) + b"\1\2"]
+    made = [
+        b"\0\0\x08\x03" + struct.pack(">III", 2, 3, 4) + bytes(range(24)),
+        b"\0\0\x08\x01" + struct.pack(">I", 2) + b"\1\2",
+    ]
     return (*made, *(gzip.compress(content, mtime=0) for content in made), gzip.compress(bytes(1 << 22), mtime=0))
 
 
@@ -155,11 +176,11 @@ def damage(rng: random.Random, data: bytes) -> bytes:
 
 def renamed(rng: random.Random, data: bytes) -> bytes:
     """With a global of the pickle made another one, as hostile files do."""
-    names = [b"ctorch._utils\n_rebuild_tensor_v2\n", b"ccollections\nOrderedDict\n", b"ctorch\nFloatStorage\n",
-             b"ccollections\nCounter\n", b"ctorch\ndevice\n", b"ctorch._utils\n_rebuild_parameter\n"]  # fmt: skip
-    evil = [b"cfuzz.files\ntripwire\n", b"cos\nsystem\n", b"cbuiltins\neval\n", b"ctorch\nload\n", b"cbuiltins\ngetattr\n",
-            b"cio\nopen\n", b"ctorch.hub\nload\n", b"ctorch.utils.data\nDataLoader\n", b"cnumpy\nload\n"]  # fmt: skip
-    return data.replace(rng.choice(names), rng.choice(evil + names))
+    names = [b"torch._utils\n_rebuild_tensor_v2", b"collections\nOrderedDict", b"torch\nFloatStorage",
+             b"collections\nCounter", b"torch\ndevice", b"torch._utils\n_rebuild_parameter"]  # fmt: skip
+    evil = [b"fuzz.files\ntripwire", b"os\nsystem", b"builtins\neval", b"torch\nload", b"builtins\ngetattr",
+            b"io\nopen", b"torch.hub\nload", b"torch.utils.data\nDataLoader", b"numpy\nload"]  # fmt: skip
+    return data.replace(b"c%s\n" % rng.choice(names), b"c%s\n" % rng.choice(evil + names))
 
 
 # --- readers
