@@ -221,7 +221,9 @@ def test_pickles_that_are_no_batches_run_nothing(tmp_path, capsys, content):
 
 def test_damaged_archives(tmp_path):
     path = tmp_path / "cifar-10-python.tar.gz"
-    for content in (b"", b"x" * 100, gzip.compress(b"x" * 2000, mtime=0)):
+    noise = bytearray(gzip.compress(random.Random(0).randbytes(3000), mtime=0))
+    noise[10] ^= 6  # another kind of block
+    for content in (b"", b"x" * 100, gzip.compress(b"x" * 2000, mtime=0), noise):
         path.write_bytes(content)
         with pytest.raises(RuntimeError, match="damaged"):
             datasets.CIFAR10(tmp_path)

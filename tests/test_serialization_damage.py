@@ -121,7 +121,7 @@ def load_pickle(text):
         b"cbuiltins\neval\nX\x01\x00\x00\x001\x85R.",
         b"\x80\x02}" + b"K\x01" + b"2\x86" * 60 + b"K\x01s.",  # (x, x) sixty deep as a key: 2**60 steps to hash
         b"\x80\x02]]a\x85" + b"}" + b"]K\x01s.",  # an unhashable key
-        b"\x80\x02ctorch\ndevice\nX\x05\x00\x00\x00bogus\x85R0K\x01",
+        b"\x80\x02ctorch\ndevice\nX\x05\x00\x00\x00bogus\x85R0K\x01.",
         b"\x80\x02\x8b\xff\xff\xff\xff.",
         b"\x80\x02r\xff\xff\xff\xff.",
         b"\x80\x02\xff.",

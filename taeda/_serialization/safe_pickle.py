@@ -177,7 +177,12 @@ class SafeUnpickler:
         if function in (set, frozenset, Counter, OrderedDict):
             for arg in args:
                 self._check_items(arg)
-        self._stack.append(function(*args))
+        try:
+            self._stack.append(function(*args))
+        except RuntimeError as error:
+            if str(error).startswith("taeda.load"):
+                raise
+            raise Refused(f"the pickle makes what there is not: {error}") from error
 
     def _check_items(self, arg: Any) -> None:
         if not isinstance(arg, (list, tuple, set, frozenset, dict)):

@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -161,7 +162,7 @@ class CIFAR10(VisionDataset):
                         raise damaged(archive, f"{name} has {found[name].size} bytes, more than any such file")
                     content = tar.extractfile(found[name])
                     yield f"{archive}/{name}", content.read() if content else b""
-        except (tarfile.TarError, OSError, EOFError) as error:
+        except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
             raise damaged(archive, str(error)) from error
         except KeyError as missing:
             raise damaged(archive, f"it has no {missing}") from None
