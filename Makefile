@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
+MINUTES ?= 5
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test compat bench lint docs build cpp-test sanitize clean
+.PHONY: demo test compat fuzz bench lint docs build cpp-test sanitize clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,6 +25,9 @@ test: build $(VENV)/ready-test
 compat: build $(VENV)/ready-test $(VENV)/ready-bench
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m compat --jobs $(JOBS)
 	$(BIN)/python -m pytest tests/test_examples.py
+
+fuzz: build $(VENV)/ready-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 bench: build $(VENV)/ready-bench
 	$(BIN)/python -m benchmarks

@@ -148,6 +148,7 @@ _written_in_python(
     {
         "DispatchKey": "_library.dispatch_key",
         "PyTorchFileReader": "_serialization.file_reader",
+        "_are_functorch_transforms_active": "func._active",
         "_get_tracing_state": "jit._trace",
         "_is_tracing": "jit._trace",
         **dict.fromkeys(

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <new>
+#include <stdexcept>
 
 #include "python/types.h"
 #include "taeda/core/warn.h"
@@ -120,7 +121,11 @@ void translate_exception(const char* function) noexcept {
       if (function) e.name_function(function);
       PyErr_SetString(exception_type(e.kind()), e.what());
     } catch (const std::bad_alloc&) {
-      PyErr_Format(PyExc_MemoryError, "taeda.%s: no memory left", function ? function : "core");
+      PyErr_Format(PyExc_MemoryError, "taeda.%s: the system has no memory left for so many items",
+                   function ? function : "core");
+    } catch (const std::length_error&) {
+      PyErr_Format(PyExc_RuntimeError, "taeda.%s: no memory could hold so many items; a size must be wrong",
+                   function ? function : "core");
     } catch (const std::exception& e) {
       PyErr_Format(PyExc_RuntimeError, "taeda.%s: %s", function ? function : "core", e.what());
     } catch (...) {

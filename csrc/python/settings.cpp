@@ -3,6 +3,7 @@
 
 #include "backend/cpu/engine/isa.h"
 #include "backend/cpu/libraries/onednn_cache.h"
+#include "core/guard_pages.h"
 #include "python/core_hooks.h"
 #include "python/module_parts.h"
 #include "python/types.h"
@@ -76,6 +77,11 @@ PyObject* set_memory_limit(PyObject*, PyObject* bytes) {
     cpu_set_memory_limit(static_cast<uint64_t>(limit));
     return Py_NewRef(Py_None);
   });
+}
+
+PyObject* guard_pages(PyObject*, PyObject*) {
+  cpu_guard_pages();
+  Py_RETURN_NONE;
 }
 
 PyObject* onednn_cache_stats(PyObject*, PyObject*) {
@@ -158,6 +164,7 @@ PyMethodDef settings_functions[] = {
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
     {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
+    {"_cpu_guard_pages", guard_pages, METH_NOARGS, "Puts each new block between pages that cannot be touched."},
     {"_onednn_cache_stats", onednn_cache_stats, METH_NOARGS, "Sizes and counts of the cache of oneDNN's primitives."},
     {"_onednn_set_cache_capacity", set_onednn_cache_capacity, METH_O, "How many primitives the cache keeps."},
     {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},

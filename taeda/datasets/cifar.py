@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from .vision import VisionDataset, damaged, not_found
 __all__ = ["CIFAR10", "CIFAR100"]
 
 _PIXELS = 3 * 32 * 32
+_MOST_BYTES = 1 << 30
 
 
 class _Dtype:
@@ -156,9 +158,11 @@ class CIFAR10(VisionDataset):
             with tarfile.open(archive) as tar:
                 found = {Path(member.name).name: member for member in tar if member.isfile()}
                 for name in names:
+                    if found[name].size > _MOST_BYTES:  # a small archive may unpack to any size
+                        raise damaged(archive, f"{name} has {found[name].size} bytes, more than any such file")
                     content = tar.extractfile(found[name])
                     yield f"{archive}/{name}", content.read() if content else b""
-        except (tarfile.TarError, OSError, EOFError) as error:
+        except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
             raise damaged(archive, str(error)) from error
         except KeyError as missing:
             raise damaged(archive, f"it has no {missing}") from None

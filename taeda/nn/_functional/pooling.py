@@ -148,6 +148,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def _root_of_sums(means: Tensor, norm_type: float, count: int) -> Tensor:
     # relu(abs(x)) has gradient 0 at 0, where the root's own is infinite; the sign has none anywhere.
+    if norm_type == 0:
+        raise ZeroDivisionError("taeda.nn.functional.lp_pool: norm_type is 0, but there is no root of that degree")
     return (taeda.sign(means.detach()) * taeda.relu(taeda.abs(means))).mul(count).pow(1.0 / norm_type)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from taeda import Tensor
@@ -269,6 +270,10 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
     def __getstate__(self) -> dict[str, Any]:
         state = without_mirror(self.__dict__)
         state.pop("_compiled_call_impl", None)
+        # PyTorch's modules look at these when they are called, also one that it loads from a file written here.
+        for name in sorted(HOOK_TABLES):
+            state.setdefault(name, OrderedDict())
+        state.setdefault("_is_full_backward_hook", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

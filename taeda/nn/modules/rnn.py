@@ -125,6 +125,13 @@ class RNNBase(Module):
         """The weights of each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # PyTorch's networks hold their weights as a list, too, and take it from a file as it is.
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: value for name, value in state.items() if name != "_flat_weights"})
+
     def flatten_parameters(self) -> None:
         """Does nothing: no kernel here wants the weights in one piece of memory."""
 

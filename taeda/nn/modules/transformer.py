@@ -101,6 +101,9 @@ class _Layer(Module):
         for i in blocks:
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
+        # PyTorch's layers ask for it, also those that it loads from a file written here.
+        is_relu, is_gelu = self.activation is F.relu, self.activation is F.gelu
+        self.activation_relu_or_gelu = 1 if is_relu else 2 if is_gelu else 0
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

@@ -138,6 +138,10 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
     ) -> None:
         """Several numbers for one chart. Each name has a folder and file of its own."""
+        if not isinstance(tag_scalar_dict, Mapping):
+            raise TypeError(f"SummaryWriter.add_scalars: wants a dictionary; got {type(tag_scalar_dict).__name__}")
+        if not isinstance(main_tag, str):
+            raise TypeError(f"SummaryWriter.add_scalars: wants a text as tag; got {type(main_tag).__name__}")
         walltime = time.time() if walltime is None else walltime
         for tag, value in tag_scalar_dict.items():
             folder = os.path.join(self.get_logdir(), f"{main_tag.replace('/', '_')}_{tag}")
