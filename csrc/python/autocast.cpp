@@ -1,6 +1,6 @@
 // Autocast's switches for Python.
 #include "autograd/casting.h"
-#include "python/engine_room.h"
+#include "python/module_parts.h"
 #include "python/types.h"
 
 namespace taeda::python {

@@ -1,5 +1,4 @@
 // What explain is made of: the hops of a call, foretold from a key set or told as they happen.
-#include "backend/cpu/engine/isa.h"
 #include "python/op_objects.h"
 #include "python/types.h"
 #include "taeda/core/thread_state.h"
@@ -102,13 +101,10 @@ PyObject* foretell(PyObject*, PyObject* args) {
   });
 }
 
-PyObject* cpu_capability(PyObject*, PyObject*) { return PyUnicode_FromString(cpu::isa_name()); }
-
 PyMethodDef g_functions[] = {
     {"_set_call_recorder", set_function, METH_O,
      "Makes a function hear of every hop in this thread; returns the one before."},
     {"_foretell", foretell, METH_VARARGS, "_foretell(op, device, layout): the hops of a call on such tensors."},
-    {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
     {}};
 
 }  // namespace

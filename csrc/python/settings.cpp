@@ -1,9 +1,10 @@
 // Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
 #include <cstring>
 
+#include "backend/cpu/engine/isa.h"
 #include "backend/cpu/libraries/onednn_cache.h"
 #include "python/core_hooks.h"
-#include "python/engine_room.h"
+#include "python/module_parts.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/core/parallel.h"
@@ -134,6 +135,8 @@ PyObject* set_type_module(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+PyObject* cpu_capability(PyObject*, PyObject*) { return PyUnicode_FromString(cpu::isa_name()); }
+
 PyMethodDef settings_functions[] = {
     {"_set_type_module", set_type_module, METH_VARARGS, "Moves a type of C to a module, in name."},
     {"get_default_dtype", get_default_dtype, METH_NOARGS,
@@ -152,6 +155,7 @@ PyMethodDef settings_functions[] = {
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
+    {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
     {"_onednn_cache_stats", onednn_cache_stats, METH_NOARGS, "Sizes and counts of the cache of oneDNN's primitives."},
     {"_onednn_set_cache_capacity", set_onednn_cache_capacity, METH_O, "How many primitives the cache keeps."},
     {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},
@@ -163,22 +167,6 @@ PyMethodDef settings_functions[] = {
 
 }  // namespace
 
-void fill_hooks() {
-  hooks.to_device = [](const Tensor& t, Device device) {
-    return t.device() == device ? t : ops::_to_copy(t, std::nullopt, std::nullopt, device);
-  };
-  hooks.resolve = [](const Tensor& t) { return ops::resolve_neg(ops::resolve_conj(t)); };
-  hooks.clone = [](const Tensor& t) { return ops::clone(t); };
-  hooks.detach = [](const Tensor& t) { return ops::detach(t); };
-  hooks.alias = [](const Tensor& t) { return ops::alias(t); };
-  hooks.requires_grad = [](const Tensor& t) { return autograd::requires_grad(t); };
-  hooks.set_requires_grad = [](const Tensor& t, bool value) { autograd::set_requires_grad(t, value); };
-}
-
 int init_settings(PyObject* module) { return PyModule_AddFunctions(module, settings_functions); }
-
-int init_rooms(PyObject* module) {
-  return init_settings(module) < 0 || init_library(module) < 0 || init_autocast(module) < 0 ? -1 : 0;
-}
 
 }  // namespace taeda::python

@@ -183,6 +183,6 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-int init_engine(PyObject* room) { return PyModule_AddFunctions(room, functions); }
+int init_engine(PyObject* module) { return PyModule_AddFunctions(module, functions); }
 
 }  // namespace taeda::python

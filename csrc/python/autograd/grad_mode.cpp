@@ -207,7 +207,7 @@ PyMethodDef functions[] = {
     {},
 };
 
-int add_mode(PyObject* room, PyTypeObject& type, newfunc make, const char* doc) {
+int add_mode(PyObject* module, PyTypeObject& type, newfunc make, const char* doc) {
   type.tp_base = &g_base;
   type.tp_flags |= Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
   type.tp_traverse = traverse;
@@ -215,12 +215,12 @@ int add_mode(PyObject* room, PyTypeObject& type, newfunc make, const char* doc) 
   type.tp_new = make;
   type.tp_init = ignore_arguments;
   type.tp_doc = doc;
-  return add_type(room, type);
+  return add_type(module, type);
 }
 
 }  // namespace
 
-int init_grad_mode(PyObject* room) {
+int init_grad_mode(PyObject* module) {
   g_base.tp_flags |= Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   g_base.tp_doc = "A mode of recording, as a context manager and decorator.";
   g_base.tp_dealloc = deallocate;
@@ -230,19 +230,19 @@ int init_grad_mode(PyObject* room) {
   g_base.tp_methods = methods;
   g_base.tp_getset = getset;
   g_base.tp_call = call;
-  if (add_type(room, g_base) < 0 ||
-      add_mode(room, g_no_grad, new_plain<false>,
+  if (add_type(module, g_base) < 0 ||
+      add_mode(module, g_no_grad, new_plain<false>,
                "Calls in this scope, or in the decorated function, are not recorded.") < 0 ||
-      add_mode(room, g_enable_grad, new_plain<true>,
+      add_mode(module, g_enable_grad, new_plain<true>,
                "Calls in this scope, or in the decorated function, are recorded.") < 0 ||
-      add_mode(room, g_set_grad_enabled, new_set_grad_enabled,
+      add_mode(module, g_set_grad_enabled, new_set_grad_enabled,
                "set_grad_enabled(mode): switches recording at once; as a context manager, until the scope ends.") < 0 ||
       add_mode(
-          room, g_inference_mode, new_inference_mode,
+          module, g_inference_mode, new_inference_mode,
           "inference_mode(mode=True): as no_grad, and tensors made in the scope never take part in recording, which "
           "saves their bookkeeping.") < 0)
     return -1;
-  return PyModule_AddFunctions(room, functions);
+  return PyModule_AddFunctions(module, functions);
 }
 
 }  // namespace taeda::python

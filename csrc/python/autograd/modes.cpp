@@ -1,4 +1,4 @@
-// Saved-tensor hooks, anomaly mode and forward mode, and the room's start-up.
+// Saved-tensor hooks, anomaly mode and forward mode, and the start-up of all that records.
 #include "autograd/anomaly.h"
 #include "autograd/arithmetic.h"
 #include "python/autograd/init.h"
@@ -200,10 +200,10 @@ Ref<autograd::SavedTensorHooks> make_saved_tensor_hooks(PyObject* pack, PyObject
 int init_autograd(PyObject* module) {
   autograd::anomaly_hooks = {capture_stack, show_stack};
   hooks.autograd_traverse = traverse_autograd;
-  PyObject* room = PyImport_AddModule("taeda._C._autograd");  // borrowed; sys.modules keeps it
-  if (!room || PyModule_AddObjectRef(module, "_autograd", room) < 0) return -1;
-  if (init_nodes(room) < 0 || init_function(module) < 0 || init_engine(room) < 0 || init_grad_mode(room) < 0) return -1;
-  return PyModule_AddFunctions(room, functions);
+  PyObject* part = PyImport_AddModule("taeda._C._autograd");  // borrowed; sys.modules keeps it
+  if (!part || PyModule_AddObjectRef(module, "_autograd", part) < 0) return -1;
+  if (init_nodes(part) < 0 || init_function(module) < 0 || init_engine(part) < 0 || init_grad_mode(part) < 0) return -1;
+  return PyModule_AddFunctions(part, functions);
 }
 
 }  // namespace taeda::python

@@ -310,7 +310,7 @@ PyGetSetDef node_getset[] = {
     {},
 };
 
-int init_nodes(PyObject* room) {
+int init_nodes(PyObject* module) {
   g_types = PyDict_New();
   static std::vector<PyGetSetDef> getset;
   for (PyGetSetDef* d = node_getset; d->name; ++d) getset.push_back(*d);
@@ -331,7 +331,8 @@ int init_nodes(PyObject* room) {
   g_saved_type.tp_methods = saved_methods;
   g_saved_type.tp_getset = saved_getset;
   g_saved_type.tp_flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  if (!g_types || add_type(room, g_type) < 0 || add_type(room, g_saved_type) < 0 || add_metadata_type() < 0) return -1;
+  if (!g_types || add_type(module, g_type) < 0 || add_type(module, g_saved_type) < 0 || add_metadata_type() < 0)
+    return -1;
   return 0;
 }
 

@@ -1,7 +1,7 @@
 // Tensor's dtype methods (x.float(), x.cpu()), its transposes and parts as attributes, and set_ with a storage.
 #include "python/bound.h"
-#include "python/engine_room.h"
 #include "python/member.h"
+#include "python/module_parts.h"
 #include "python/storage_object.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"

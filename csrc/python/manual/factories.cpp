@@ -3,8 +3,8 @@
 #include "python/items.h"
 
 #include "python/convert_value.h"
-#include "python/engine_room.h"
 #include "python/member.h"
+#include "python/module_parts.h"
 #include "python/op_objects.h"
 #include "python/parser.h"
 #include "python/types.h"

@@ -1,7 +1,7 @@
 // x[...] and x[...] = v. Integers, slices, None and ... become views; tensors, masks and sequences one index call over
 // what the views left.
-#include "python/engine_room.h"
 #include "python/manual/factories.h"
+#include "python/module_parts.h"
 #include "python/parser.h"
 #include "python/types.h"
 #include "shape/view_rules.h"
