@@ -19,7 +19,7 @@ from typing import Any
 from hostile_values import MORE_DTYPES, hostile
 
 import taeda
-from taeda.testing._samples import samples
+from taeda.testing._samples import make, samples
 from taedagen.opdef import REGISTRY, Op, load_ops
 from taedagen.opdef.schema import Type
 
@@ -193,7 +193,7 @@ def spoiled_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]]
     known = samples_of(op)
     if not known:
         return None
-    args, kwargs = rng.choice(known).make(taeda, rng.randrange(100))
+    args, kwargs = make(rng.choice(known), taeda, rng.randrange(100))
     kwargs |= {a.name: out_tensor(rng, args) for a in op.outs} if op.variant == "out" else {}
     places: list[Any] = [*range(len(args)), *kwargs]
     for place in rng.sample(places, min(len(places), rng.choice((0, 1, 1, 2)))):

@@ -1,5 +1,5 @@
 // Derivatives of activations of which each order is made of the ops below.
-#include "shape/ops/activation.h"
+#include "composite/ops/activation.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/unary.h"
 

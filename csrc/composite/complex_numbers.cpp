@@ -1,5 +1,5 @@
 // The parts of complex numbers.
-#include "shape/ops/complex_numbers.h"
+#include "composite/ops/complex_numbers.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"

@@ -1,5 +1,5 @@
 // The names of convolution, and its gradients: three linear maps that are convolutions of one another.
-#include "shape/ops/conv.h"
+#include "composite/ops/conv.h"
 #include "shape/conv_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/complex_numbers.h"

@@ -1,5 +1,5 @@
 // Conversions that may give the tensor itself back.
-#include "shape/ops/copy.h"
+#include "composite/ops/copy.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"

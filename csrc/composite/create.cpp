@@ -1,5 +1,5 @@
 // Tensors filled with a number.
-#include "shape/ops/create.h"
+#include "composite/ops/create.h"
 #include "composite/fresh.h"
 #include "shape/spec.h"
 #include "taeda/ops/copy.h"

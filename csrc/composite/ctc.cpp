@@ -1,5 +1,5 @@
 // Connectionist temporal classification: reductions, and lengths in tensors.
-#include "shape/ops/ctc.h"
+#include "composite/ops/ctc.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Dropout by random masks.
 #include <cmath>
 
-#include "shape/ops/dropout.h"
+#include "composite/ops/dropout.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/create.h"

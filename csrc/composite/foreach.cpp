@@ -1,5 +1,5 @@
 // Lists of tensors: one loop for each pattern of arguments, around the plain op.
-#include "shape/ops/foreach.h"
+#include "composite/ops/foreach.h"
 #include "composite/number.h"
 #include "taeda/ops.h"
 

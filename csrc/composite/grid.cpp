@@ -1,5 +1,5 @@
 // Grids, combinations and diagonals.
-#include "shape/ops/join.h"
+#include "composite/ops/join.h"
 #include "shape/spec.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"

@@ -1,5 +1,5 @@
 // Writing at positions into copies, and the gradients of reading and writing there.
-#include "shape/ops/index.h"
+#include "composite/ops/index.h"
 #include "composite/fresh.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

@@ -1,5 +1,5 @@
 // Joins along a dimension that the inputs' ranks decide.
-#include "shape/ops/join.h"
+#include "composite/ops/join.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

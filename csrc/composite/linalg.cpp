@@ -1,5 +1,5 @@
 // Products that are made of others.
-#include "shape/ops/linalg.h"
+#include "composite/ops/linalg.h"
 #include "shape/elementwise.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"

@@ -2,7 +2,7 @@
 #include "composite/loss.h"
 #include "composite/records.h"
 #include "core/elements.h"
-#include "shape/ops/loss.h"
+#include "composite/ops/loss.h"
 #include "shape/spec.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/binary.h"

@@ -1,6 +1,6 @@
 // Losses with a margin.
 #include "composite/loss.h"
-#include "shape/ops/loss.h"
+#include "composite/ops/loss.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

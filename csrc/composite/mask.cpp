@@ -1,5 +1,5 @@
 // Masked writing into copies, and the gradients of masked reading and writing.
-#include "shape/ops/mask.h"
+#include "composite/ops/mask.h"
 #include "composite/fresh.h"
 #include "shape/elementwise.h"
 #include "taeda/ops/compare.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "shape/linalg_rules.h"
-#include "shape/ops/linalg.h"
+#include "composite/ops/linalg.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/decompositions.h"

@@ -1,5 +1,5 @@
 // The public names of normalisation.
-#include "shape/ops/norm.h"
+#include "composite/ops/norm.h"
 #include "shape/norm_rules.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

@@ -1,5 +1,5 @@
 // Pooling of one dimension is pooling of a plane one row high; unpooling writes where pooling read.
-#include "shape/ops/pool.h"
+#include "composite/ops/pool.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"

@@ -1,5 +1,5 @@
 // Questions about whole tensors, and activations that need more than one formula.
-#include "shape/ops/predicate.h"
+#include "composite/ops/predicate.h"
 #include "taeda/ops/activation.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

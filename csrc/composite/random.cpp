@@ -1,5 +1,5 @@
 // Random tensors by filling fresh ones.
-#include "shape/ops/random.h"
+#include "composite/ops/random.h"
 #include "composite/fresh.h"
 #include "composite/number.h"
 #include "shape/elementwise.h"

@@ -1,5 +1,5 @@
 // Sequences whose bounds are given in other ways, and the identity matrix.
-#include "shape/ops/ranges.h"
+#include "composite/ops/ranges.h"
 #include "composite/fresh.h"
 #include "core/elements.h"
 #include "taeda/ops/copy.h"

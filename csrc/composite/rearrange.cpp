@@ -1,5 +1,5 @@
 // Repetitions and rotations made of other ops.
-#include "shape/ops/rearrange.h"
+#include "composite/ops/rearrange.h"
 #include "shape/spec.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

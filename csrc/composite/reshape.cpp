@@ -1,5 +1,5 @@
 // Shape functions made of views.
-#include "shape/ops/reshape.h"
+#include "composite/ops/reshape.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
 #include "taeda/core/warn.h"
@@ -50,6 +50,7 @@ Tensor flatten(const Tensor& self, int64_t start_dim, int64_t end_dim) {
 
 Tensor unflatten(const Tensor& self, int64_t dim, IntList sizes) {
   dim = wrap_dim(dim, self.dim());
+  TAEDA_CHECK(self.dim() > 0, "a tensor without dimensions has none to divide");
   TAEDA_CHECK(!sizes.empty(), "sizes must hold at least one size");
   shape::Dims all(self.sizes().first(dim));
   for (int64_t size : shape::infer_size(sizes, self.sizes()[dim])) all.push_back(size);

@@ -1,5 +1,5 @@
 // Gradients of running totals; differences and areas.
-#include "shape/ops/scan.h"
+#include "composite/ops/scan.h"
 #include "composite/records.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/binary.h"
@@ -120,7 +120,8 @@ Tensor pairs(const Tensor& y, int64_t dim) {
 
 // The widths between places, in a shape that broadcasts with pairs of `y`.
 Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
-  TAEDA_CHECK(x.dim() > 0, "x must have a dimension; got a number");
+  TAEDA_CHECK(x.dim() > 0 && x.dim() <= y.dim(), "x must have from 1 to ", y.dim(), " dimensions, as y has; got shape ",
+              x.sizes());
   if (x.dim() == 1) {
     TAEDA_CHECK(x.numel() == y.size(dim), "x must have ", y.size(dim), " places along dimension ", dim, "; got ",
                 x.numel());
@@ -129,14 +130,13 @@ Tensor widths(const Tensor& y, const Tensor& x, int64_t dim) {
     sizes[wrap_dim(dim, y.dim())] = steps.numel();
     return ops::view(steps, sizes);
   }
-  int64_t rank = std::max(x.dim(), y.dim()), from_end = y.dim() - wrap_dim(dim, y.dim());
   Tensor padded = x;
-  while (padded.dim() < rank) padded = ops::unsqueeze(padded, 0);
-  return ops::diff(padded, 1, rank - from_end);
+  while (padded.dim() < y.dim()) padded = ops::unsqueeze(padded, 0);
+  return ops::diff(padded, 1, dim);
 }
 
 void check_place(const Tensor& y) {
-  TAEDA_CHECK(y.dim() > 0, "y must have a dimension to integrate along; got a number");
+  TAEDA_CHECK_INDEX(y.dim() > 0, "y must have a dimension to integrate along; got a number");
 }
 
 Tensor areas(const Tensor& y, const Tensor& x, int64_t dim) {
@@ -144,13 +144,11 @@ Tensor areas(const Tensor& y, const Tensor& x, int64_t dim) {
   return ops::mul(ops::mul(pairs(y, dim), widths(y, x, dim)), Scalar(0.5));
 }
 
-int64_t from_end(const Tensor& y, int64_t dim) { return wrap_dim(dim, y.dim()) - y.dim(); }
-
 }  // namespace
 
 Tensor trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
   Tensor parts = areas(y, x, dim);
-  const int64_t along[] = {from_end(y, dim)};
+  const int64_t along[] = {dim};
   return ops::sum(parts, along);
 }
 
@@ -161,8 +159,7 @@ Tensor trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {
 }
 
 Tensor cumulative_trapezoid(const Tensor& y, const Tensor& x, int64_t dim) {
-  Tensor parts = areas(y, x, dim);
-  return ops::cumsum(parts, from_end(y, dim));
+  return ops::cumsum(areas(y, x, dim), dim);
 }
 
 Tensor cumulative_trapezoid(const Tensor& y, const Scalar& dx, int64_t dim) {

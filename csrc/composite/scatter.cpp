@@ -1,5 +1,5 @@
 // Scattering into copies, and the gradients of scattering.
-#include "shape/ops/scatter.h"
+#include "composite/ops/scatter.h"
 #include "composite/fresh.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

@@ -1,5 +1,5 @@
 // The public names of softmax: conversion first, then the op that autograd records.
-#include "shape/ops/softmax.h"
+#include "composite/ops/softmax.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/softmax.h"
 

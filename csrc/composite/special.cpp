@@ -1,9 +1,10 @@
 // What is made of the gamma function, and floating-point numbers taken apart.
-#include "shape/ops/special.h"
+#include "composite/ops/special.h"
 
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/ranges.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/special.h"
@@ -16,6 +17,9 @@ namespace taeda::composite {
 Tensor mvlgamma(const Tensor& self, int64_t p) {
   TAEDA_CHECK(p >= 1, "the dimension p must be at least 1; got ", p);
   const DType type = is_floating(self.dtype()) ? self.dtype() : default_dtype();
+  shape::Dims sizes(self.sizes());
+  sizes.push_back(p);
+  ops::empty(sizes, type, {}, self.device());  // too large a p fails here, before the work
   Tensor halves = ops::mul(ops::arange(Scalar(p), type, {}, self.device()), Scalar(0.5));
   Tensor factors = ops::lgamma(ops::sub(ops::unsqueeze(self, -1), halves));
   const double dims = static_cast<double>(p), log_pi = 1.1447298858494002;

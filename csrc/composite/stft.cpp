@@ -2,7 +2,7 @@
 // (Griffin and Lim, "Signal estimation from modified short-time Fourier transform", 1984).
 #include <atomic>
 
-#include "shape/ops/fft.h"
+#include "composite/ops/fft.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

@@ -1,5 +1,5 @@
 // Functions of one tensor that need a branch, and derivatives of which each order is made of the ops below.
-#include "shape/ops/unary.h"
+#include "composite/ops/unary.h"
 
 #include <cfloat>
 

@@ -1,5 +1,5 @@
 // Contiguous copies.
-#include "shape/ops/view_copy.h"
+#include "composite/ops/view_copy.h"
 #include "shape/spec.h"
 #include "taeda/autograd/record.h"
 #include "taeda/ops/copy.h"

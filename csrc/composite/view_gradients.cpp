@@ -1,5 +1,5 @@
 // The gradients of views.
-#include "shape/ops/view_gradients.h"
+#include "composite/ops/view_gradients.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

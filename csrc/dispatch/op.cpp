@@ -143,7 +143,9 @@ class Search {
 };
 
 std::string place_name(SlotPlace place) {
-  static constexpr std::string_view kPrefix[] = {"", "quantized ", "sparse ", "sparse compressed ", "nested "};
+  static constexpr std::string_view kPrefix[] = {"",        "quantized ", "sparse ", "sparse compressed ",
+                                                 "nested ", "memoryless "};
+  static_assert(std::size(kPrefix) == static_cast<size_t>(Functionality::Memoryless) + 1);
   return str(kPrefix[static_cast<int>(place.functionality)], device_type_name(place.backend));
 }
 

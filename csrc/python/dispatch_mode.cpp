@@ -86,11 +86,11 @@ struct Question {
   PyObject* ask(PyObject* handler) const {
     if (PyObject* rule = rule_for(op, handler)) {
       PyObject* arguments[] = {handler, op, types, args, kwargs};
-      return check(PyObject_Vectorcall(rule, arguments, 5, nullptr));
+      return call_python([&] { return PyObject_Vectorcall(rule, arguments, 5, nullptr); }).release();
     }
     Owned method(check(PyObject_GetAttr(handler, g_name)));
     PyObject* arguments[] = {op, types, args, kwargs};
-    return check(PyObject_Vectorcall(method.get(), arguments, 4, nullptr));
+    return call_python([&] { return PyObject_Vectorcall(method.get(), arguments, 4, nullptr); }).release();
   }
 };
 

@@ -1,5 +1,7 @@
 #include "python/exceptions.h"
 
+#include <unistd.h>
+
 #include <new>
 
 #include "python/types.h"
@@ -120,10 +122,16 @@ void PythonError::restore() {
 #endif
 }
 
+void wait_for_exit() noexcept {
+  for (;;) pause();
+}
+
 void translate_exception(const char* function) noexcept {
   try {
     try {
       throw;
+    } catch (abi::__forced_unwind&) {
+      wait_for_exit();
     } catch (PythonError& e) {
       e.restore();
     } catch (Error& e) {

@@ -10,8 +10,9 @@ import functools
 from typing import Any
 
 import taeda
-from taeda._serialization import rebuild, storage_types
+from taeda._serialization import storage_types
 from taeda._serialization.old_names import OLD_STORAGES
+from taeda._serialization.rebuild import REBUILDERS
 
 HERE = __name__.partition(".")[0]
 FILE_ROOT = "torch"
@@ -27,17 +28,6 @@ _ABSENT_DTYPES = frozenset([
     "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16",
     "bits1x8", "bits2x4", "bits4x2",
 ])  # fmt: skip
-
-REBUILDERS = {
-    ("torch._utils", "_rebuild_tensor"): rebuild.tensor_v1,
-    ("torch._utils", "_rebuild_tensor_v2"): rebuild.tensor_v2,
-    ("torch._utils", "_rebuild_tensor_v3"): rebuild.tensor_v3,
-    ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild.meta_tensor,
-    ("torch._utils", "_rebuild_parameter"): rebuild.parameter,
-    ("torch._utils", "_rebuild_parameter_with_state"): rebuild.parameter_with_state,
-    ("torch._tensor", "_rebuild_from_type_v2"): rebuild.from_type,
-    ("torch.serialization", "_get_layout"): rebuild.layout,
-}
 
 
 def module_here(module: str) -> str:

@@ -5,29 +5,26 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from taeda._main.absent_devices import device_count as device_count
+from taeda._main.absent_devices import empty_cache as empty_cache
+from taeda._main.absent_devices import get_rng_state_all as get_rng_state_all
+from taeda._main.absent_devices import is_available as is_available
+from taeda._main.absent_devices import is_bf16_supported as is_bf16_supported
+from taeda._main.absent_devices import is_initialized as is_initialized
+from taeda._main.absent_devices import manual_seed as manual_seed
+from taeda._main.absent_devices import manual_seed_all as manual_seed_all
+from taeda._main.absent_devices import max_memory_allocated as max_memory_allocated
+from taeda._main.absent_devices import max_memory_reserved as max_memory_reserved
+from taeda._main.absent_devices import memory_allocated as memory_allocated
+from taeda._main.absent_devices import memory_reserved as memory_reserved
+from taeda._main.absent_devices import memory_stats as memory_stats
+from taeda._main.absent_devices import reset_peak_memory_stats as reset_peak_memory_stats
+from taeda._main.absent_devices import seed as seed
+from taeda._main.absent_devices import seed_all as seed_all
+
 # --- what there is
 
 _initialized = False  # programs look at it before they ask for the generators' states
-
-
-def is_available() -> bool:
-    """Whether a CUDA device can be used: no."""
-    return False
-
-
-def is_initialized() -> bool:
-    """Whether the CUDA runtime was started: no."""
-    return False
-
-
-def device_count() -> int:
-    """The number of CUDA devices: 0."""
-    return 0
-
-
-def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether a device computes in bfloat16: there is none."""
-    return False
 
 
 def is_tf32_supported() -> bool:
@@ -48,66 +45,6 @@ def get_gencode_flags() -> str:
 def is_current_stream_capturing() -> bool:
     """Whether a graph is being recorded: no."""
     return False
-
-
-# --- memory: none is held
-
-
-def empty_cache() -> None:
-    """Nothing: no CUDA memory is held."""
-
-
-def memory_allocated(device: Any = None) -> int:
-    """The bytes in live tensors: 0."""
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that were in live tensors: 0."""
-    return 0
-
-
-def memory_reserved(device: Any = None) -> int:
-    """The bytes taken from the device: 0."""
-    return 0
-
-
-def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that were taken from the device: 0."""
-    return 0
-
-
-def memory_stats(device: Any = None) -> dict[str, Any]:
-    """The allocator's counts: none."""
-    return {}
-
-
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing: no CUDA memory was held."""
-
-
-# --- random streams: there is none
-
-
-def manual_seed(seed: int) -> None:
-    """Seeds the current device's generator, of which there is none."""
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seeds all devices' generators, of which there are none."""
-
-
-def seed() -> None:
-    """Seeds the current device's generator from the system's entropy; there is none."""
-
-
-def seed_all() -> None:
-    """Seeds all devices' generators from the system's entropy; there are none."""
-
-
-def get_rng_state_all() -> list[Any]:
-    """The states of all devices' generators: of none."""
-    return []
 
 
 def set_rng_state_all(new_states: Any) -> None:

@@ -270,7 +270,9 @@ class _Call(NamedTuple):
         return tree_unflatten(joined, spec)
 
     def _part(self, start: int, size: int, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:
-        with running(size, self.randomness) as batch:
+        from taeda.func._batched.rules import rule_of
+
+        with running(size, rule_of, self.randomness) as batch:
             result = self._run(lambda x, dim: batch.wrap(x.narrow(dim, start, size).movedim(dim, 0)))
             return _values(batch, result, out_dims)
 

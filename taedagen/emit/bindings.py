@@ -330,7 +330,7 @@ def _operators(names: list[Bound], absent: list[Bound]) -> str:
     pointers = {b.symbol: f"{b.symbol}, {b.symbol}_name" for b in names}
     pointers |= {b.symbol: f"no_fast, {b.symbol}_name" for b in absent}
     lines = ["// Made by taedagen: Tensor's operators.", '#include "python/operators.h"', '#include "python/bound.h"',
-             '#include "python/engine_room.h"', "", "namespace taeda::python {", "using namespace bound;",
+             '#include "python/module_parts.h"', "", "namespace taeda::python {", "using namespace bound;",
              "using namespace operators;", ""]  # fmt: skip
     compared = [f"compare_with<{pointers[n]}>" if n in pointers else "nullptr"
                 for n in ("lt", "le", "eq", "ne", "gt", "ge")]  # fmt: skip

@@ -22,6 +22,11 @@ class Kernel:
         return self.backend if self.kind == "Dense" else self.kind
 
     @property
+    def layer(self) -> str:
+        """The namespace of its function."""
+        return self.symbol.partition("::")[0]
+
+    @property
     def takes_keys(self) -> bool:
         return self.kind in ("Autograd", "InplaceOrView", "Autocast")
 
@@ -152,19 +157,15 @@ class Plan:
 
     def kernel_headers(self, family: Family) -> list[str]:
         """The headers that declare what the family's table points to."""
-        built = [op for op in family.ops if self.has_body(op)]
-        kinds = {op.declaration.kind for op in built}
-        headers = []
-        if kinds & {"pointwise", "reduction"}:
-            headers += [f"backend/{b.lower()}/{family.name}.h" for b in self.backends if b != "Meta"]
-            headers.append(f"backend/meta/{family.name}.h")
-        if kinds & {"view", "kernel", "composite"}:
-            headers.append(f"shape/ops/{family.name}.h")
-        if any(self.has_autograd_layer(op) or self.has_inplace_or_view_layer(op) for op in built):
-            headers.append(f"autograd/ops/{family.name}.h")
-        if any(self.has_autocast_layer(op) for op in built):
-            headers.append(f"autocast/ops/{family.name}.h")
-        return headers
+        layers = dict.fromkeys(kernel.layer for op in family.ops for kernel in self.kernels(op))
+        return list(dict.fromkeys(f"{layer_folder(layer)}/{family.name}.h" for layer in layers))
+
+
+def layer_folder(layer: str) -> str:
+    """Where the generated functions of a namespace stand."""
+    if layer in ("autograd", "inplace_or_view"):
+        return "autograd/ops"
+    return f"{layer}/ops" if layer in ("autocast", "composite") else f"backend/{layer}/ops"
 
 
 def has_tensor(op: Op) -> bool:

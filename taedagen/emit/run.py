@@ -10,24 +10,35 @@ from pathlib import Path
 from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
+from taedagen.emit.composite import emit_composite
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
+from taedagen.emit.everywhere import emit_everywhere
+from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
 from taedagen.emit.plan import Plan
-from taedagen.emit.pointwise import emit_pointwise
-from taedagen.emit.reduction import emit_reduction
+from taedagen.emit.rules import emit_rules
 from taedagen.emit.selection import read_selection, with_parts
-from taedagen.emit.structured import emit_structured
 from taedagen.emit.stubs import emit_stubs
 from taedagen.emit.table import ROOT, emit_table
+from taedagen.emit.targets import emit_targets
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
+from taedagen.opdef.facts import check as check_facts
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
-    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_pointwise, emit_reduction],
+    "library": [
+        emit_dispatch,
+        emit_autograd,
+        emit_autocast,
+        emit_composite,
+        emit_everywhere,
+        emit_rules,
+        emit_targets,
+    ],
     "bindings": [emit_bindings],
-    "python": [emit_stubs, emit_docs, emit_table],
+    "python": [emit_stubs, emit_docs, emit_table, emit_facts],
 }
 
 
@@ -61,6 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         load_ops(options.ops)
+        check_facts(REGISTRY)
         plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas)
         files: dict[str, str] = {}
         for subset in options.subset or SUBSETS:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from taedagen.emit.autograd import emit_autograd
+from taedagen.emit.composite import emit_composite
+from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.plan import Plan
 from taedagen.emit.sources import CALL, Definition, scan
-from taedagen.emit.structured import emit_structured
+from taedagen.emit.targets import emit_targets
 from taedagen.opdef.declaration import Op, Registry
 
 
@@ -49,7 +51,18 @@ def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool =
     calls = by_hand.calls_of_core() & known
     while True:
         plan = Plan(registry, selects, autograd)
-        calls |= set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
+        calls |= set(
+            CALL.findall(
+                "\n".join(
+                    {
+                        **emit_autograd(plan),
+                        **emit_composite(plan),
+                        **emit_everywhere(plan),
+                        **emit_targets(plan),
+                    }.values()
+                )
+            )
+        )
         ops = [op for family in plan.families for op in family.ops if plan.has_body(op)]
         for op in ops:
             calls |= by_hand.calls([kernel.symbol for kernel in plan.backend_kernels(op)])

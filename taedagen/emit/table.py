@@ -78,8 +78,8 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
         "declared": _short(declaration.where, declaration.family),
         "kernels": symbols if any(symbols.values()) else " ".join(symbols),
     }
-    if len(declaration.dtypes) < len(ALL):
-        entry["dtypes"] = " ".join(declaration.dtypes)
+    if not set(ALL) <= set(declaration.supported):
+        entry["dtypes"] = " ".join(declaration.supported)
     if declaration.derivative_where:
         entry["derivative_at"] = _short(declaration.derivative_where, declaration.family)
     by_hand = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
@@ -11,7 +12,9 @@ from typing import Any
 
 from taedagen.opdef import options as known_options
 from taedagen.opdef import torch_names
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, relative
+from taedagen.opdef.expr import call, count_results_with
+from taedagen.opdef.samples import Sample, mistake_in_domain, mistake_in_samples
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
 VARIANTS = {"function", "method", "inplace", "out"}
@@ -57,6 +60,11 @@ class Declaration:
     def doc(self) -> str:
         return inspect.cleandoc(self.function.__doc__ or "")
 
+    @property
+    def supported(self) -> tuple[str, ...]:
+        """All dtypes that some formula is for."""
+        return tuple(dict.fromkeys([*self.dtypes, *(dtype for dtypes in self.formulas for dtype in dtypes)]))
+
     def fail(self, message: str, where: tuple[str, int] | None = None) -> DeclarationError:
         return DeclarationError(where or self.where, f"{self.schema.full_name}: {message}")
 
@@ -82,10 +90,18 @@ class Declaration:
 
         return take
 
+    def samples(self, samples: list[Sample]) -> None:
+        """What ``samples=`` says, below the block where it is long."""
+        where = place_of_caller()
+        if "samples" in self.options:
+            raise self.fail("it has samples already", where)
+        mistake = mistake_in_samples(self.schema, samples)
+        if mistake:
+            raise self.fail(mistake, where)
+        self.options["samples"] = samples
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In a formula or derivative of another op: a call of this one."""
-        from taedagen.opdef.expr import call
-
         return call(self.name, args, kwargs)
 
     # --- the ops it stands for
@@ -187,11 +203,10 @@ def place_of(function: Any) -> tuple[str, int]:
     return relative(inspect.getsourcefile(function) or "?"), inspect.getsourcelines(function)[1]
 
 
-def relative(path: str) -> str:
-    """As it reads in the repository: from the folder that holds ``taedagen``, else as given."""
-    root = Path(__file__).resolve().parents[2]
-    resolved = Path(path).resolve()
-    return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else path
+def place_of_caller() -> tuple[str, int]:
+    """Where the function was called that asks."""
+    frame = sys._getframe(2)
+    return relative(frame.f_code.co_filename), frame.f_lineno
 
 
 class Registry:
@@ -210,12 +225,21 @@ class Registry:
                 )
         self.declarations.append(declaration)
 
+    def find(self, full_name: str) -> Declaration | None:
+        """The declaration of ``name.overload``."""
+        return self._by_full_name.get(full_name)
+
     def named(self, name: str) -> list[Declaration]:
         """All overloads of ``name``, functional schemas only."""
         return [d for d in self.declarations if d.name == name]
 
+    def result_count(self, name: str) -> int:
+        """How many results the first op of that name has; 1 for a name that is not declared."""
+        return next((len(d.schema.returns) for d in self.declarations if d.name == name), 1)
+
 
 REGISTRY = Registry()
+count_results_with(REGISTRY.result_count)
 
 
 def _declare(kind: str, text: str, options: dict[str, Any]) -> Callable[[Any], Declaration]:
@@ -255,6 +279,10 @@ def _validate(declaration: Declaration) -> None:
     widest_of = str(declaration.options.get("widest_of", "")).split()
     if widest_of and (autocast != "promote" or not set(widest_of) <= set(schema.names)):
         raise declaration.fail("widest_of names arguments, for autocast='promote'")
+    for option, find_mistake in (("samples", mistake_in_samples), ("domain", mistake_in_domain)):
+        wrong = find_mistake(schema, declaration.options[option]) if option in declaration.options else None
+        if wrong:
+            raise declaration.fail(wrong)
     for option in ("number", "old_factor"):
         if declaration.options.get(option, schema.names[0]) not in schema.names:
             raise declaration.fail(f"the option '{option}' names an argument; there are {schema.names}")

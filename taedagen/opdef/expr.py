@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, relative
 
 # Calls whose result is a truth value per element, whatever their arguments.
 MASK_CALLS = frozenset([
@@ -303,18 +303,21 @@ def substitute(root: Expr, replacements: Mapping[str, Expr]) -> Expr:
     return done[id(root)]
 
 
-def _result_count(node: Expr) -> int:
-    from taedagen.opdef.declaration import REGISTRY
+_results_of: Callable[[str], int] = lambda name: 1
 
-    for declaration in REGISTRY.named(node.name) if node.kind == "call" else []:
-        return len(declaration.schema.returns)
-    return 1
+
+def count_results_with(results_of: Callable[[str], int]) -> None:
+    """Hands in what tells how many results the op of a name has: only then can a call of several be unpacked."""
+    global _results_of
+    _results_of = results_of
+
+
+def _result_count(node: Expr) -> int:
+    return _results_of(node.name) if node.kind == "call" else 1
 
 
 def _mistake(message: str) -> DeclarationError:
     """An error at the line of the family file that is being traced."""
-    from taedagen.opdef.declaration import relative
-
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

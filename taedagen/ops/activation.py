@@ -1,6 +1,7 @@
 """Activation functions."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function inplace out"
 
@@ -280,7 +281,7 @@ def _(grad, self, lambd):
     return {"self": where((self >= -lambd) & (self <= lambd), 0, grad)}
 
 
-@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING)
+@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING, samples=[S(f(2, 3), f(1, 3))])
 def _prelu_kernel(self, weight):
     """``self`` where it is positive, else ``weight * self``."""
     return where(self > 0, self, weight * self)

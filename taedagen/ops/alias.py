@@ -27,7 +27,7 @@ def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **opt
     code = f"lambda {names}: forward(({', '.join(positional)},), {{{', '.join(f'{k!r}: {k}' for k in keywords)}}})"
     function = eval(compile(code, __file__, "eval"), {"forward": forward})
     function.__doc__ = f"Another name of ``{target}``."
-    composite(name + signature, variants=variants, **options)(function)
+    composite(name + signature, variants=variants, domain=target, **options)(function)
 
 
 for _name, _target in (
@@ -47,11 +47,12 @@ _alias(
     ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     "div",
     scalar={"Scalar_mode": "other"},
+    samples="div.Tensor_mode",
 )
 _alias("arctan2", _PLAIN_BINARY, "atan2")
-_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
+_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp", samples="clamp")
 _alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp",
-       out_overload="Tensor_out")  # fmt: skip
+       out_overload="Tensor_out", samples="clamp.Tensor")  # fmt: skip
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
@@ -72,5 +73,6 @@ for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
 _alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",
        scalar={"other_scalar": "other", "self_scalar": "self"})  # fmt: skip
 _alias("special_logit", "(Tensor self, float? eps=None) -> Tensor", "logit", "function out", module="special")
-_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special")
-_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special")
+_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special",
+       samples="polygamma")  # fmt: skip
+_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special", samples="logsumexp")

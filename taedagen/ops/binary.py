@@ -1,6 +1,7 @@
 """Arithmetic of two tensors, or of a tensor and a number."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -40,7 +41,7 @@ def _(grad, alpha):
 
 
 @pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC,
-           check="subtraction")  # fmt: skip
+           check="subtraction", domain=(-2.0, 2.0))  # fmt: skip
 def rsub(self, other, alpha):
     """``other - alpha * self``, element by element."""
     return other - alpha * self
@@ -89,11 +90,15 @@ def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
 
 
+div.samples([S(f(2, 3), f(3), rounding_mode=m) for m in (None, "floor", "trunc", "up")])
+
+
 @pointwise(
     "_div_trunc.Tensor(Tensor self, Tensor other) -> Tensor",
     variants="function inplace out",
     scalar="other",
     dtypes=REAL,
+    samples=[S(f(2, 3), f(3))],
 )
 def _div_trunc(self, other):
     """The quotient rounded towards zero; an integer divided by zero is an error."""
@@ -152,6 +157,7 @@ def _(grad, self, other):
     constants={"exponent": (2, 3, 0.5)},
     check="power",
     contiguous="number first",
+    domain=(0.2, 2.0),
 )
 def pow(self, exponent):
     """``self`` to the power of ``exponent``, element by element."""
@@ -215,7 +221,7 @@ def _(grad, grad_output, self, exponent, result):
 
 
 @composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method out",
-           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary")  # fmt: skip
+           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary", domain=(0.2, 2.0))  # fmt: skip
 def float_power(self, exponent):
     """A power computed in double precision, whatever the inputs."""
 
@@ -387,6 +393,7 @@ def _(grad, self, other):
     scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    domain=(0.2, 2.0),
 )
 def xlogy(self, other):
     """``self * log(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -405,6 +412,7 @@ def _(grad, self, other):
     scalar={"other_scalar": "other", "self_scalar": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    domain=(0.2, 2.0),
 )
 def special_xlog1py(self, other):
     """``self * log1p(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -423,6 +431,7 @@ def _(grad, self, other):
     scalar={"other_scalar": "other", "self_scalar": "self"},
     promote="int_to_float",
     dtypes=("float32", "float64"),
+    domain=(1.5, 4.0),
 )
 def special_zeta(self, other):
     """Hurwitz's zeta function: the sum of ``(k + other) ** -self`` over k >= 0."""
@@ -454,12 +463,18 @@ def _(grad, n, self):
     return {"self": grad * op.polygamma(n + 1, self)}
 
 
+polygamma.samples([S(n, f(2, 3, low=0.5, high=4)) for n in (0, 1, 2, -1)])
+
+
 @composite("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", variants="method", files="binary")
 def polygamma_(self, n):
     """``polygamma`` in place."""
 
 
-@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+polygamma_.samples([S(f(2, 3, low=0.5, high=4), n) for n in (0, 1, 2, -1)])
+
+
+@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING, domain=(0.5, 4.0))
 def igamma(self, other):
     """The lower regularised incomplete gamma function of order ``self`` at ``other``."""
     return igamma(self, other)
@@ -473,7 +488,7 @@ def _(grad, self, other):
     }
 
 
-@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING, domain=(0.5, 4.0))
 def igammac(self, other):
     """The upper regularised incomplete gamma function of order ``self`` at ``other``."""
     return igammac(self, other)
@@ -527,6 +542,7 @@ def _(grad, weight):
     out_overload="Tensor_out",
     dtypes=FLOATING_AND_COMPLEX,
     promote="same",
+    samples=[S(f(2, 3), f(2, 3), f(3)), S(f(3), f(2, 3), f())],
 )
 def lerp(self, end, weight):
     """``self + weight * (end - self)``."""

@@ -1,6 +1,7 @@
 """Comparisons, logic, bits, and choices between elements."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, b, f
 
 EVERY = "function method inplace out"
 ORDERED = (*REAL, *BOOL)
@@ -202,6 +203,8 @@ def _isclose(self, other, rtol, atol, equal_nan):
     variants="function out",
     masks=("condition",),
     scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")},
+    batch="elementwise mask_first",
+    samples=[S(b(2, 3), f(2, 3), f(2, 3)), S(b(3), f(2, 1), f()), S(b(0), f(1), f(0))],
 )
 def where(condition, self, other):
     """``self`` where ``condition`` holds, else ``other``."""
@@ -218,6 +221,7 @@ def _(grad, condition):
     variants=EVERY,
     operands=("min", "max"),
     dtypes=REAL,
+    samples=[S(f(2, 3), -0.5, 0.5), S(f(2, 3), None, 0.5), S(f(2, 3), -0.5), S(f(2, 3)), S(f(2, 3), 1, -1)],
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -254,6 +258,7 @@ def _(grad, self, min, max):
     variants=EVERY,
     out_overload="Tensor_out",
     dtypes=REAL,
+    samples=[S(f(2, 3), f(3), f(2, 1)), S(f(2, 3), f(3)), S(f(2, 3))],
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""

@@ -1,6 +1,7 @@
 """Complex numbers: their parts, conjugates, and how they are made of two real numbers."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @pointwise("_conj_physical(Tensor self) -> Tensor", variants="function out", dtypes=COMPLEX, unbound=True)
@@ -23,7 +24,13 @@ def conj_physical(self):
 # the negatives, of its elements
 
 
-@view("_conj(Tensor(a) self) -> Tensor(a)", variants="function", shape="conjugated")
+@view(
+    "_conj(Tensor(a) self) -> Tensor(a)",
+    variants="function",
+    shape="conjugated",
+    batch="same_place",
+    samples=[S(f(2, 3, dtype="complex128")), S(f(2, dtype="complex64"))],
+)
 def _conj(self):
     """The complex conjugates, as a view; RuntimeError for a real tensor."""
 
@@ -33,7 +40,7 @@ def _(grad):
     return {"self": op._conj(grad)}
 
 
-@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function", shape="negated")
+@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function", shape="negated", batch="same_place")
 def _neg_view(self):
     """The negatives, as a view."""
 
@@ -68,7 +75,9 @@ def real_(self):
     """A view of the real parts; a real tensor itself."""
 
 
-@composite("imag(Tensor(a) self) -> Tensor(a)", files="complex_numbers")
+@composite(
+    "imag(Tensor(a) self) -> Tensor(a)", files="complex_numbers", samples=[S(f(2, 3, dtype="complex128")), S(f(2))]
+)
 def imag_(self):
     """A view of the imaginary parts; RuntimeError for a real tensor."""
 
@@ -79,6 +88,8 @@ def imag_(self):
     shape="complex_of",
     files="complex_numbers",
     out="same",
+    batch="complex_",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 1), f(3))],
 )
 def complex_(real, imag):
     """The complex numbers with these real and imaginary parts, broadcast; both float32 or both float64."""
@@ -89,7 +100,12 @@ def _(grad):
     return {"real": op.real(grad), "imag": op.imag(grad)}
 
 
-@composite("polar(Tensor abs, Tensor angle) -> Tensor", variants="function out", autocast="fp32")
+@composite(
+    "polar(Tensor abs, Tensor angle) -> Tensor",
+    variants="function out",
+    autocast="fp32",
+    samples=[S(f(2, 3, low=0.2), f(2, 3))],
+)
 def polar(abs, angle):
     """The complex numbers with these lengths and angles in radians; both float32 or both float64."""
     return op.complex(op.mul(abs, op.cos(angle)), op.mul(abs, op.sin(angle)))

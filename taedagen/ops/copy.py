@@ -1,6 +1,7 @@
 """Copies, conversions and fills."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f, i
 
 
 @kernel(
@@ -9,6 +10,8 @@ from taedagen.opdef import *
     everywhere=True,
     files="copy",
     number="src",
+    batch="copy_",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3)), S(f(3), f(2, 3)), S(f(2, 3), i(2, 3))],
 )
 def copy_(self, src, non_blocking):
     """Copies ``src``, broadcast and converted, into ``self``."""
@@ -19,7 +22,9 @@ def _(grad, self, src):
     return {"self": op.zeros_like(grad), "src": op.copy_backward(grad, src.sizes(), src.dtype())}
 
 
-@kernel("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", variants="method function", files="copy")
+@kernel(
+    "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", variants="method function", files="copy", batch="fill_"
+)
 def fill_(self, value):
     """Sets every element to ``value``."""
 
@@ -36,7 +41,7 @@ def fill_diagonal_(self, fill_value, wrap):
     on below, one row further down. RuntimeError below two dimensions, and for more of unequal sizes."""
 
 
-@kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy")
+@kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy", batch="fill_")
 def zero_(self):
     """Sets every element to zero."""
 
@@ -51,6 +56,7 @@ def _(grad, self):
     variants="function method",
     shape="clone",
     files="copy",
+    batch="alike",
 )
 def clone(self, memory_format):
     """A copy with the same strides where these are dense, else contiguous."""
@@ -68,6 +74,7 @@ def _(grad):
     everywhere=True,
     files="copy",
     unbound=True,
+    batch="alike",
 )
 def _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
     """A copy of another dtype, device or memory format."""
@@ -79,7 +86,7 @@ def _(grad, self):
 
 
 @kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", everywhere=True, files="copy",
-        not_differentiable=True)  # fmt: skip
+        not_differentiable=True, batch="refused")  # fmt: skip
 def _local_scalar_dense(self):
     """The one element as a number; RuntimeError for a tensor of several."""
 
@@ -108,6 +115,8 @@ def to_copy_backward(grad, dtype):
     variants="method function",
     everywhere=True,
     files="copy",
+    batch="write_elements",
+    samples=[S(f(2, 3), f())],
 )
 def fill_with_(self, value):
     """Sets every element to the number in the 0-d tensor ``value``."""
@@ -128,7 +137,13 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@composite("fill.Tensor(Tensor self, Tensor value) -> Tensor", variants="function out", files="copy")
+@composite(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    variants="function out",
+    files="copy",
+    batch="fill",
+    samples=[S(f(2, 3), f()), S(f(2), f(2))],
+)
 def fill_with(self, value):
     """A tensor like ``self`` with every element the number in the 0-d tensor ``value``."""
 
@@ -148,7 +163,7 @@ def copy(self, src, non_blocking):
     """``src``, broadcast and converted to be like ``self``."""
 
 
-@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", files="copy", unbound=True)
+@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", files="copy", unbound=True, samples=[S(f(2))])
 def lift_fresh(self):
     """``self``: where a constant enters a transformed program."""
 
@@ -172,6 +187,7 @@ def lift_fresh_copy(self):
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2, 3), Name("float32")), S(f(2, 3), Name("float64")), S(f(2), Name("int64"), False, True)],
 )
 def to_dtype(self, dtype, non_blocking, copy, memory_format):
     """``self`` as another dtype; the same tensor where it has it already, unless ``copy``."""
@@ -182,6 +198,7 @@ def to_dtype(self, dtype, non_blocking, copy, memory_format):
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2, 3), i(2))],
 )
 def to_other(self, other, non_blocking, copy, memory_format):
     """``self`` with the dtype and on the device of ``other``."""
@@ -192,6 +209,7 @@ def to_other(self, other, non_blocking, copy, memory_format):
     "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2), "cpu"), S(f(2), "cpu", Name("float32"))],
 )
 def to_place(self, device, dtype, non_blocking, copy, memory_format):
     """``self`` on another device, and as another dtype if one is given."""
@@ -203,6 +221,7 @@ def to_place(self, device, dtype, non_blocking, copy, memory_format):
     variants="method",
     files="copy",
     unbound=True,
+    samples=[S(f(2), "cpu", Name("float32"))],
 )
 def to_device(self, device, dtype, non_blocking, copy, memory_format):
     """``self`` on another device as another dtype."""
@@ -214,6 +233,7 @@ def to_device(self, device, dtype, non_blocking, copy, memory_format):
     "-> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2, 3), dtype=Name("float32"))],
 )
 def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memory_format):
     """``self`` with what is given; the same tensor where it has that already, unless ``copy``."""

@@ -1,6 +1,7 @@
 """Tensors from sizes and numbers."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f
 
 
 @kernel(
@@ -10,6 +11,7 @@ from taedagen.opdef import *
     everywhere=True,
     files="create",
     not_differentiable=True,
+    samples=[S([2, 3]), S([]), S([0, 2]), S([2], dtype=Name("float32"))],
 )
 def empty(size, dtype, layout, device, pin_memory, memory_format):
     """A tensor whose elements are not initialised."""
@@ -21,6 +23,7 @@ def empty(size, dtype, layout, device, pin_memory, memory_format):
     everywhere=True,
     files="create",
     not_differentiable=True,
+    samples=[S([2, 3], [1, 2]), S([2, 3], [4, 1])],
 )
 def empty_strided(size, stride, dtype, layout, device, pin_memory):
     """A tensor of the given strides whose elements are not initialised."""
@@ -30,6 +33,7 @@ def empty_strided(size, stride, dtype, layout, device, pin_memory):
     "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     files="create",
+    samples=[S([2, 3, 4], [0, 2, 1]), S([2], [0])],
 )
 def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
     """A tensor not initialised whose dimensions lie in memory in the order ``physical_layout``, outermost first."""
@@ -40,6 +44,7 @@ def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="create",
+    samples="empty.memory_format",
 )
 def zeros(size, dtype, layout, device, pin_memory):
     """A tensor of zeros."""
@@ -50,6 +55,7 @@ def zeros(size, dtype, layout, device, pin_memory):
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="create",
+    samples="empty.memory_format",
 )
 def ones(size, dtype, layout, device, pin_memory):
     """A tensor of ones."""
@@ -60,6 +66,7 @@ def ones(size, dtype, layout, device, pin_memory):
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="create",
+    samples=[S([2, 3], 1.5), S([2], 3), S([], True), S([2], 3, dtype=Name("float32")), S([-1], 2)],
 )
 def full(size, fill_value, dtype, layout, device, pin_memory):
     """A tensor of copies of a number, whose kind gives the dtype where none is given."""
@@ -69,6 +76,7 @@ def full(size, fill_value, dtype, layout, device, pin_memory):
     "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="create",
+    samples=[S(1.5), S(3), S(True), S(2, dtype=Name("float32"))],
 )
 def scalar_tensor(s, dtype, layout, device, pin_memory):
     """A 0-d tensor of the default dtype, if no other is given."""
@@ -85,6 +93,7 @@ def scalar_tensor(s, dtype, layout, device, pin_memory):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="alike",
 )
 def empty_like(self, dtype, layout, device, pin_memory, memory_format):
     """Not initialised, with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -98,6 +107,7 @@ def empty_like(self, dtype, layout, device, pin_memory, memory_format):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="alike",
 )
 def zeros_like(self, dtype, layout, device, pin_memory, memory_format):
     """Zeros with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -111,6 +121,7 @@ def zeros_like(self, dtype, layout, device, pin_memory, memory_format):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="alike",
 )
 def ones_like(self, dtype, layout, device, pin_memory, memory_format):
     """Ones with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -124,6 +135,7 @@ def ones_like(self, dtype, layout, device, pin_memory, memory_format):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="alike",
 )
 def full_like(self, fill_value, dtype, layout, device, pin_memory, memory_format):
     """Copies of a number with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -137,6 +149,8 @@ def full_like(self, fill_value, dtype, layout, device, pin_memory, memory_format
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="new",
+    samples=[S(f(2), [2, 3]), S(f(2), [], dtype=Name("int64"))],
 )
 def new_empty(self, size, dtype, layout, device, pin_memory):
     """``empty`` with this tensor's dtype and device, if no others are given."""
@@ -150,6 +164,8 @@ def new_empty(self, size, dtype, layout, device, pin_memory):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="new_empty_strided",
+    samples=[S(f(2), [2, 3], [1, 2])],
 )
 def new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
     """``empty_strided`` with this tensor's dtype and device, if no others are given."""
@@ -163,6 +179,8 @@ def new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="new",
+    samples=[S(f(2), [2, 3], 7), S(f(2), [2], 1.5, dtype=Name("int64"))],
 )
 def new_full(self, size, fill_value, dtype, layout, device, pin_memory):
     """``full`` with this tensor's dtype and device, if no others are given."""
@@ -176,6 +194,8 @@ def new_full(self, size, fill_value, dtype, layout, device, pin_memory):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="new",
+    samples="new_empty",
 )
 def new_zeros(self, size, dtype, layout, device, pin_memory):
     """``zeros`` with this tensor's dtype and device, if no others are given."""
@@ -189,6 +209,8 @@ def new_zeros(self, size, dtype, layout, device, pin_memory):
     geometry_only=True,
     files="create",
     not_differentiable=True,
+    batch="new",
+    samples="new_empty",
 )
 def new_ones(self, size, dtype, layout, device, pin_memory):
     """``ones`` with this tensor's dtype and device, if no others are given."""

@@ -1,9 +1,15 @@
 """Dropout in all its forms. The masks are PyTorch's for the same seed."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
-@composite("dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
+@composite(
+    "dropout(Tensor input, float p, bool train) -> Tensor",
+    files="dropout",
+    draws=True,
+    samples=[S(f(2, 3, 4), 0.5, True), S(f(2, 3, 4), 0.5, False), S(f(2, 3, 4), 0.0, True), S(f(2, 3, 4), 1.5, True)],
+)
 def dropout(input, p, train):
     """When training, zeros with probability ``p`` and ``input / (1 - p)`` else; without training ``input`` itself."""
 
@@ -20,6 +26,8 @@ def dropout_(self, p, train):
     files="dropout",
     nondiff="mask",
     draws=True,
+    batch="natural",
+    samples=[S(f(2, 3), 0.5, True), S(f(2, 3), 0.5, False)],
 )
 def native_dropout(input, p, train):
     """``dropout`` and its mask: True where an element was kept."""
@@ -52,7 +60,9 @@ def _(grad, mask, scale):
     return {"grad_output": op.native_dropout_backward(grad, mask, scale)}
 
 
-@composite("feature_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
+@composite(
+    "feature_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True, samples="dropout"
+)
 def feature_dropout(input, p, train):
     """``dropout`` of whole channels: one draw for each of the first two dimensions of ``input``."""
 
@@ -62,7 +72,7 @@ def feature_dropout_(self, p, train):
     """``feature_dropout`` in place."""
 
 
-@composite("alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
+@composite("alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True, samples="dropout")
 def alpha_dropout(input, p, train):
     """Dropout that keeps the mean and variance of what SELU gives: dropped elements get its negative limit.
 
@@ -75,7 +85,9 @@ def alpha_dropout_(self, p, train):
     """``alpha_dropout`` in place."""
 
 
-@composite("feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True)
+@composite(
+    "feature_alpha_dropout(Tensor input, float p, bool train) -> Tensor", files="dropout", draws=True, samples="dropout"
+)
 def feature_alpha_dropout(input, p, train):
     """``alpha_dropout`` of whole channels."""
 

@@ -4,6 +4,7 @@ The functions are in ``csrc/composite/foreach.cpp``, made there by one loop for 
 """
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 # Arguments after the list, by overload.
 _ARITHMETIC = {"Scalar": "Scalar scalar", "List": "Tensor[] other", "ScalarList": "Scalar[] scalars"}
@@ -42,19 +43,21 @@ OPERANDS = {
 }
 
 
-def _declare(schema, doc):
+def _declare(schema, name, doc):
     def function(*_): ...
 
     function.__doc__ = doc
-    composite(schema, files="foreach")(function)
+    composite(schema, files="foreach", domain=name)(function)
 
 
 def _both(name, overload, arguments):
     """The functional form, which gives a new list, and the one in place, which gives nothing."""
     full, rest = f".{overload}" if overload else "", f", {arguments}" if arguments else ""
-    _declare(f"_foreach_{name}{full}(Tensor[] self{rest}) -> Tensor[]", f"``{name}`` of each tensor of the list.")
+    _declare(f"_foreach_{name}{full}(Tensor[] self{rest}) -> Tensor[]", name, f"``{name}`` of each tensor of the list.")
     _declare(
-        f"_foreach_{name}_{full}(Tensor(a!)[] self{rest}) -> ()", f"``{name}`` of each tensor of the list, in place."
+        f"_foreach_{name}_{full}(Tensor(a!)[] self{rest}) -> ()",
+        name,
+        f"``{name}`` of each tensor of the list, in place.",
     )
 
 
@@ -63,19 +66,33 @@ for _name in UNARY:
 for _name, _overloads in OPERANDS.items():
     for _overload, _arguments in _overloads.items():
         _both(_name, _overload, _arguments)
+for _name in ("addcmul", "addcdiv"):
+    REGISTRY.find(f"_foreach_{_name}.Tensor").samples([S(*([f(2, 3), f(2)] for _ in range(3)), f(2))])
 
 
-@composite("_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]", files="foreach")
+@composite(
+    "_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]",
+    files="foreach",
+    samples=[S(2.0, [f(2, 3), f(3)])],
+)
 def _foreach_pow(self, exponent):
     """The number ``self`` to the power of each tensor."""
 
 
-@composite("_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]", files="foreach")
+@composite(
+    "_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+    files="foreach",
+    samples=[S([f(2, 3), f(4)]), S([f(2)], 1)],
+)
 def _foreach_norm(self, ord, dtype):
     """The vector norm of each tensor, all dimensions together."""
 
 
-@composite("_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]", files="foreach")
+@composite(
+    "_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+    files="foreach",
+    samples=[S([f(2, 3), f(4)], 2)],
+)
 def _foreach_powsum(self, ord, dtype):
     """The sum of the absolute values of each tensor to the power ``ord``."""
 
@@ -85,7 +102,7 @@ def _foreach_max(self):
     """The largest element of each tensor."""
 
 
-@composite("_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]", files="foreach")
+@composite("_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]", files="foreach", samples=[S([f(2, 3)], [f(3, 2)])])
 def _foreach_mm(self, mat2):
     """The matrix products of pairs."""
 

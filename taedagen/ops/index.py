@@ -1,6 +1,7 @@
 """Reading and writing at positions: by tensors of positions for some dimensions, along one dimension, or flat."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, i, v
 
 WRITES = "function method"
 
@@ -27,12 +28,19 @@ def _(grad, self, indices):
     return {"self": op.index_backward(grad, self.sizes(), indices)}
 
 
+index.samples([
+    S(f(3, 4), [v([0, 2])]), S(f(3, 4), [v([0, 2]), v([1, 3])]), S(f(3, 4), [None, v([[0], [1]])]),
+    S(f(3), [v([3])]),
+])  # fmt: skip
+
+
 @kernel(
     "_index_at(Tensor self, Tensor?[] positions) -> Tensor",
     shape="index_at",
     files="index",
     unbound=True,
     not_differentiable=True,
+    batch="index",
 )
 def _index_at(self, positions):
     """``index`` without masks."""
@@ -47,6 +55,7 @@ def index_backward(grad, sizes, indices):
     "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     variants=WRITES,
     files="index",
+    batch="index_put_",
 )
 def index_put_(self, indices, values, accumulate):
     """Writes ``values``, broadcast, at positions given by tensors or masks; with ``accumulate`` adds them.
@@ -76,10 +85,16 @@ def index_put(self, indices, values, accumulate):
     """``index_put_`` into a copy."""
 
 
+index_put.samples([
+    S(f(3, 4), [v([0, 2])], f(2, 4)), S(f(3, 4), [v([0, 2]), v([1, 3])], f()), S(f(3), [v([0, 0])], f(2), True),
+])  # fmt: skip
+
+
 @composite(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
     "bool unsafe=False) -> Tensor(a!)",
     files="index",
+    samples="index_put",
 )
 def _index_put_impl_(self, indices, values, accumulate, unsafe):
     """``index_put_``; positions are checked whether ``unsafe`` or not."""
@@ -95,6 +110,8 @@ def _index_put_impl_(self, indices, values, accumulate, unsafe):
     files="index",
     out="same",
     own_out=True,
+    batch="index_select",
+    samples=[S(f(3, 4), 0, v([2, 0, 2])), S(f(3, 4), 1, v([1])), S(f(3), 0, v([3])), S(f(3, 4), 0, v([[0]]))],
 )
 def index_select(self, dim, index):
     """The slices of ``self`` along ``dim`` at the positions of the vector ``index``."""
@@ -118,6 +135,7 @@ def index_select_backward(grad, self_sizes, dim, index):
     "index_add_(Tensor(a!) self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor(a!)",
     variants="method",
     files="index",
+    batch="index_write",
 )
 def index_add_(self, dim, index, source, alpha):
     """Adds the slices of ``alpha * source`` along ``dim`` at the positions of the vector ``index``."""
@@ -144,8 +162,17 @@ def index_add(self, dim, index, source, alpha):
     """``index_add_`` into a copy."""
 
 
+index_add.samples([
+    S(f(3, 4), 0, v([2, 0]), f(2, 4)), S(f(3, 4), 1, v([1, 3, 0]), f(3, 3)), S(f(5), 0, v([1, 2]), f(2)),
+    S(f(3, 4), 0, v([2, 0]), f(2, 4), alpha=2),
+])  # fmt: skip
+
+
 @kernel(
-    "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)", variants="method", files="index"
+    "index_copy_(Tensor(a!) self, int dim, Tensor index, Tensor source) -> Tensor(a!)",
+    variants="method",
+    files="index",
+    batch="index_write",
 )
 def index_copy_(self, dim, index, source):
     """Writes the slices of ``source`` along ``dim`` at the positions of the vector ``index``."""
@@ -164,6 +191,7 @@ def _(grad, dim, index, source):
     variants="function method out",
     files="index",
     autocast="promote",
+    samples=[S(f(3, 4), 0, v([2, 0]), f(2, 4)), S(f(3, 4), 1, v([1, 3, 0]), f(3, 3)), S(f(5), 0, v([1, 2]), f(2))],
 )
 def index_copy(self, dim, index, source):
     """``index_copy_`` into a copy."""
@@ -173,6 +201,7 @@ def index_copy(self, dim, index, source):
     "index_fill_.int_Scalar(Tensor(a!) self, int dim, Tensor index, Scalar value) -> Tensor(a!)",
     variants="method",
     files="index",
+    batch="index_fill_",
 )
 def index_fill_(self, dim, index, value):
     """Sets the slices along ``dim`` at the positions of the vector ``index`` to ``value``."""
@@ -187,6 +216,7 @@ def _(grad, dim, index):
     "index_fill_.int_Tensor(Tensor(a!) self, int dim, Tensor index, Tensor value) -> Tensor(a!)",
     variants="method",
     files="index",
+    batch="index_fill_",
 )
 def index_fill_tensor_(self, dim, index, value):
     """The same with ``value`` in a tensor without dimensions."""
@@ -206,6 +236,7 @@ def index_fill_value_backward(grad, dim, index):
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     variants="function method out",
     files="index",
+    samples=[S(f(3, 4), 0, v([2, 0]), 1.5), S(f(3, 4), 1, v([1, 3, 0]), 1.5), S(f(5), 0, v([1, 2]), 1.5)],
 )
 def index_fill(self, dim, index, value):
     """``index_fill_`` into a copy."""
@@ -215,6 +246,7 @@ def index_fill(self, dim, index, value):
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     variants="function method out",
     files="index",
+    samples=[S(f(3, 4), 0, v([2, 0]), f()), S(f(3, 4), 1, v([1, 3, 0]), f()), S(f(5), 0, v([1, 2]), f())],
 )
 def index_fill_tensor(self, dim, index, value):
     """``index_fill_`` into a copy."""
@@ -258,6 +290,16 @@ def index_reduce(self, dim, index, source, reduce, include_self):
     """``index_reduce_`` into a copy."""
 
 
+index_reduce.samples([
+    S(f(3, 4), 0, v([2, 0]), f(2, 4), "prod"), S(f(3, 4), 0, v([2, 0]), f(2, 4), "mean"),
+    S(f(3, 4), 0, v([2, 0]), f(2, 4), "amax"), S(f(3, 4), 0, v([2, 0]), f(2, 4), "amin"),
+    S(f(3, 4), 1, v([1, 3, 0]), f(3, 3), "prod"), S(f(3, 4), 1, v([1, 3, 0]), f(3, 3), "mean"),
+    S(f(3, 4), 1, v([1, 3, 0]), f(3, 3), "amax"), S(f(3, 4), 1, v([1, 3, 0]), f(3, 3), "amin"),
+    S(f(5), 0, v([1, 2]), f(2), "prod"), S(f(5), 0, v([1, 2]), f(2), "mean"), S(f(5), 0, v([1, 2]), f(2), "amax"),
+    S(f(5), 0, v([1, 2]), f(2), "amin"),
+])  # fmt: skip
+
+
 # --- by the count of elements
 
 
@@ -268,6 +310,8 @@ def index_reduce(self, dim, index, source, reduce, include_self):
     files="index",
     out="same",
     own_out=True,
+    batch="take",
+    samples=[S(f(2, 3), v([0, 5, -1])), S(f(2, 3), v([6]))],
 )
 def take(self, index):
     """The elements whose positions in row-major order ``index`` holds, in the shape of ``index``."""
@@ -287,6 +331,7 @@ def take_backward(grad, sizes, index):
     "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)",
     variants="method",
     files="index",
+    batch="put_",
 )
 def put_(self, index, source, accumulate):
     """Writes ``source`` at the elements whose positions in row-major order ``index`` holds; or adds it."""
@@ -309,6 +354,7 @@ def put_self_backward(grad, index, accumulate):
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     variants="function method out",
     files="index",
+    samples=[S(f(2, 3), v([0, 5]), f(2)), S(f(2, 3), v([1, 1]), f(2), True)],
 )
 def put(self, index, source, accumulate):
     """``put_`` into a copy."""
@@ -318,6 +364,7 @@ def put(self, index, source, accumulate):
     "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
     variants="function method out",
     files="index",
+    samples=[S(f(3, 4), i(3, 2, high=4), 1), S(f(3, 4), v([0, 7]))],
 )
 def take_along_dim(self, indices, dim):
     """``gather`` along ``dim`` with ``self`` and ``indices`` broadcast; without ``dim`` from the flat tensor."""
@@ -326,7 +373,11 @@ def take_along_dim(self, indices, dim):
 # --- where a mask allows
 
 
-@composite("_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor", files="index")
+@composite(
+    "_unsafe_masked_index(Tensor self, Tensor mask, Tensor?[] indices, Scalar fill) -> Tensor",
+    files="index",
+    samples=[S(f(4), v([True, False, True], "bool"), [v([0, 7, 2])], 1.5)],
+)
 def _unsafe_masked_index(self, mask, indices, fill):
     """``self[indices]`` where ``mask`` holds, else ``fill``; indices may be out of range where it does not."""
 
@@ -334,6 +385,7 @@ def _unsafe_masked_index(self, mask, indices, fill):
 @composite(
     "_unsafe_masked_index_put_accumulate(Tensor self, Tensor mask, Tensor?[] indices, Tensor values) -> Tensor",
     files="index",
+    samples=[S(f(4), v([True, False, True], "bool"), [v([0, 7, 2])], f(3))],
 )
 def _unsafe_masked_index_put_accumulate(self, mask, indices, values):
     """``self`` with ``values`` added at ``indices`` where ``mask`` holds."""

@@ -1,6 +1,7 @@
 """Losses. ``reduction`` is 0 (none), 1 (mean) or 2 (sum)."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, i, v
 
 # --- class numbers
 
@@ -10,6 +11,7 @@ from taedagen.opdef import *
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(4, 3), i(4)), S(f(3), v(1)), S(f(4, 3), i(4), f(3, low=0.1))],
 )
 def nll_loss(self, target, weight, reduction, ignore_index):
     """Minus the log-probability, in ``self`` (N, C) or (C), of each class number of ``target``, times the class's
@@ -22,6 +24,7 @@ def nll_loss(self, target, weight, reduction, ignore_index):
     variants="function out",
     module="nn",
     autocast="fp32",
+    samples=[S(f(2, 3, 4, 4), i(2, 4, 4))],
 )
 def nll_loss2d(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (N, C, H, W) and (N, H, W)."""
@@ -32,6 +35,7 @@ def nll_loss2d(self, target, weight, reduction, ignore_index):
     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     module="nn",
     files="loss",
+    samples="nll_loss",
 )
 def nll_loss_nd(self, target, weight, reduction, ignore_index):
     """``nll_loss`` for (C) or (N, C, ...) with any number of further dimensions."""
@@ -45,6 +49,8 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
     files="loss",
     nondiff="total_weight",
     unbound=True,
+    batch="nll_loss",
+    samples=[S(f(4, 3), i(4), None, 1, -100), S(f(4, 3), v([0, -100, 2, 1]), f(3, low=0.1), 0, -100)],
 )
 def nll_loss_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss`` with the sum of the weights that count."""
@@ -63,6 +69,8 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     files="loss",
     nondiff="total_weight",
     unbound=True,
+    batch="nll_loss",
+    samples=[S(f(2, 3, 4, 4), i(2, 4, 4), None, 1, -100)],
 )
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss2d`` with the sum of the weights that count."""
@@ -80,6 +88,7 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     shape="nll_loss_backward",
     files="loss",
     unbound=True,
+    batch="nll_loss_backward",
 )
 def nll_loss_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss_forward``."""
@@ -97,6 +106,7 @@ def _(grad, target, weight, reduction, ignore_index):
     shape="nll_loss_backward",
     files="loss",
     unbound=True,
+    batch="nll_loss_backward",
 )
 def nll_loss2d_backward(grad_output, self, target, weight, reduction, ignore_index, total_weight):
     """The gradient of ``nll_loss2d_forward``."""
@@ -118,6 +128,12 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     """The cross entropy of the logits ``self``, (C) or (N, C, ...), and class numbers or class probabilities."""
 
 
+cross_entropy_loss.samples([
+    S(f(4, 3), i(4)), S(f(3), v(1)), S(f(4, 3), i(4), f(3, low=0.1)), S(f(4, 3), v([0, -100, 2, 1]), None, 0),
+    S(f(4, 3), i(4), None, 1, -100, 0.1), S(f(4, 3), f(4, 3, of="distribution")), S(f(2, 3, 5), i(2, 5)),
+])  # fmt: skip
+
+
 @kernel(
     "cross_entropy_rows(Tensor self, Tensor target, int reduction, int ignore_index) -> (Tensor output, Tensor "
     "logsumexp, Tensor count)",
@@ -125,6 +141,7 @@ def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoo
     files="loss",
     nondiff="logsumexp count",
     unbound=True,
+    batch="cross_entropy",
 )
 def cross_entropy_rows(self, target, reduction, ignore_index):
     """The cross entropy of rows of logits (N, C) and class numbers (N), without storing probabilities."""
@@ -154,6 +171,7 @@ def cross_entropy_gradient(grad_output, self, target, logsumexp, count, reductio
     files="loss",
     unbound=True,
     not_differentiable=True,
+    batch="cross_entropy_backward",
 )
 def cross_entropy_rows_backward(grad_output, self, target, logsumexp, count, reduction, ignore_index):
     """The fused form of ``cross_entropy_gradient``."""
@@ -318,12 +336,19 @@ def _(grad, self, target):
     module="nn",
     files="loss",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(2, 3), reduction=0), S(f(2, 3), f(2, 3), reduction=2), S(f(), f())],
 )
 def mse_loss(self, target, reduction):
     """``(self - target) ** 2``."""
 
 
-@composite("l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", module="nn", files="loss", autocast="fp32")
+@composite(
+    "l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    module="nn",
+    files="loss",
+    autocast="fp32",
+    samples="mse_loss",
+)
 def l1_loss(self, target, reduction):
     """``|self - target|``."""
 
@@ -334,6 +359,7 @@ def l1_loss(self, target, reduction):
     module="nn",
     files="loss",
     autocast="fp32",
+    samples="mse_loss",
 )
 def smooth_l1_loss(self, target, reduction, beta):
     """With ``d = |self - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
@@ -345,6 +371,7 @@ def smooth_l1_loss(self, target, reduction, beta):
     module="nn",
     files="loss",
     autocast="fp32",
+    samples="mse_loss",
 )
 def huber_loss(self, target, reduction, delta):
     """With ``d = |self - target|``: ``d ** 2 / 2`` below ``delta``, ``delta * (d - delta / 2)`` above."""
@@ -361,11 +388,18 @@ def binary_cross_entropy(self, target, weight, reduction):
     """The cross entropy of probabilities ``self`` and ``target``, both from 0 to 1; logarithms stop at -100."""
 
 
+binary_cross_entropy.samples([
+    S(f(2, 3, low=0.1, high=0.9), f(2, 3, low=0, high=1)),
+    S(f(2, low=0.1, high=0.9), f(2, low=0, high=1), f(2), 0),
+])  # fmt: skip
+
+
 @composite(
     "binary_cross_entropy_with_logits(Tensor self, Tensor target, Tensor? weight=None, Tensor? pos_weight=None, int "
     "reduction=1) -> Tensor",
     files="loss",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3, low=0, high=1)), S(f(2, 3), f(2, 3, low=0, high=1), f(3), f(3), 0)],
 )
 def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction):
     """``binary_cross_entropy`` of ``sigmoid(self)`` without overflow; ``pos_weight`` scales positives."""
@@ -375,6 +409,7 @@ def binary_cross_entropy_with_logits(self, target, weight, pos_weight, reduction
     "kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     files="loss",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3, low=0.1)), S(f(2, 3), f(2, 3), 0, log_target=True)],
 )
 def kl_div(self, target, reduction, log_target):
     """``target * (log(target) - self)`` for log-probabilities ``self``."""
@@ -386,6 +421,7 @@ def kl_div(self, target, reduction, log_target):
     module="nn",
     files="loss",
     autocast="fp32",
+    samples="mse_loss",
 )
 def soft_margin_loss(self, target, reduction):
     """``log(1 + exp(-target * self))`` for targets 1 and -1."""
@@ -395,6 +431,7 @@ def soft_margin_loss(self, target, reduction):
     "poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int reduction) -> Tensor",
     files="loss",
     autocast="fp32",
+    samples=[S(f(2, 3), f(2, 3, low=0.1), True, False, 1e-08, 0), S(f(2, 3), f(2, 3, low=0.1), True, False, 1e-08, 1)],
 )
 def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     """Minus the log-likelihood of counts ``target`` at rate ``exp(input)`` (``input`` unless ``log_input``)."""
@@ -407,6 +444,7 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
     "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=1) -> Tensor",
     files="margin_loss",
     autocast="fp32",
+    samples=[S(f(2, 3), v([[1.0, -1, 1], [-1, 1, 1]], "float64"))],
 )
 def hinge_embedding_loss(self, target, margin, reduction):
     """``self`` where target is 1, ``max(0, margin - self)`` where it is -1."""
@@ -416,6 +454,7 @@ def hinge_embedding_loss(self, target, margin, reduction):
     "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
     files="margin_loss",
     autocast="fp32",
+    samples=[S(f(3), f(3), v([1.0, -1, 1], "float64"))],
 )
 def margin_ranking_loss(input1, input2, target, margin, reduction):
     """``max(0, -target * (input1 - input2) + margin)``."""
@@ -425,6 +464,7 @@ def margin_ranking_loss(input1, input2, target, margin, reduction):
     "cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, int reduction=1) -> Tensor",
     files="margin_loss",
     autocast="fp32",
+    samples=[S(f(3, 4), f(3, 4), v([1.0, -1, 1], "float64"))],
 )
 def cosine_embedding_loss(input1, input2, target, margin, reduction):
     """``1 - cos(input1, input2)`` where target is 1, ``max(0, cos - margin)`` where it is -1; rows of (N, D) or one
@@ -437,6 +477,7 @@ def cosine_embedding_loss(input1, input2, target, margin, reduction):
     "int reduction=1) -> Tensor",
     files="margin_loss",
     autocast="fp32",
+    samples=[S(f(2, 5), f(2, 5), f(2, 5)), S(f(5), f(5), f(5))],
 )
 def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     """``max(0, margin + |anchor - positive| - |anchor - negative|)`` in the ``p``-norm along the last dimension."""
@@ -449,6 +490,7 @@ def triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduct
     module="nn",
     files="margin_loss",
     autocast="fp32",
+    samples=[S(f(4, 3), i(4)), S(f(4, 3), i(4), 2, 0.5, f(3, low=0.1), 0)],
 )
 def multi_margin_loss(self, target, p, margin, weight, reduction):
     """The mean over the other classes of ``weight * max(0, margin - self[target] + self) ** p``, for (N, C) or (C)."""
@@ -460,6 +502,7 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
     module="nn",
     files="margin_loss",
     autocast="fp32",
+    samples=[S(f(2, 4), v([[1, 3, -1, 0], [0, -1, 2, 1]]))],
 )
 def multilabel_margin_loss(self, target, reduction):
     """The hinge loss between the classes that ``target`` lists, up to the first -1, and all others, for (N, C) or

@@ -1,10 +1,14 @@
 """Choosing elements by truth values."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, b, f, v
 
 
 @kernel(
-    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)", variants="method", files="mask"
+    "masked_fill_.Scalar(Tensor(a!) self, Tensor mask, Scalar value) -> Tensor(a!)",
+    variants="method",
+    files="mask",
+    batch="write_elements",
 )
 def masked_fill_(self, mask, value):
     """Sets the elements where ``mask`` (bool, broadcast) holds to ``value``."""
@@ -16,7 +20,10 @@ def _(grad, mask):
 
 
 @kernel(
-    "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)", variants="method", files="mask"
+    "masked_fill_.Tensor(Tensor(a!) self, Tensor mask, Tensor value) -> Tensor(a!)",
+    variants="method",
+    files="mask",
+    batch="write_elements",
 )
 def masked_fill_tensor_(self, mask, value):
     """The same with ``value`` in a tensor without dimensions."""
@@ -33,21 +40,32 @@ def masked_sum(grad, mask):
 
 
 @composite(
-    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor", variants="function method out", files="mask"
+    "masked_fill.Scalar(Tensor self, Tensor mask, Scalar value) -> Tensor",
+    variants="function method out",
+    files="mask",
+    samples=[S(f(2, 3), b(2, 3), 1.5), S(f(2, 3), b(3), 1.5), S(f(4), b(4), 1.5)],
 )
 def masked_fill(self, mask, value):
     """``self`` with ``value`` where ``mask`` (bool) holds; the two broadcast."""
 
 
 @composite(
-    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor", variants="function method out", files="mask"
+    "masked_fill.Tensor(Tensor self, Tensor mask, Tensor value) -> Tensor",
+    variants="function method out",
+    files="mask",
+    samples=[S(f(2, 3), b(2, 3), f()), S(f(2, 3), b(3), f()), S(f(4), b(4), f())],
 )
 def masked_fill_tensor(self, mask, value):
     """The same with ``value`` in a tensor without dimensions."""
 
 
 @kernel(
-    "masked_select(Tensor self, Tensor mask) -> Tensor", variants="function method out", shape="dynamic", files="mask"
+    "masked_select(Tensor self, Tensor mask) -> Tensor",
+    variants="function method out",
+    shape="dynamic",
+    files="mask",
+    batch="refused",
+    samples=[S(f(2, 3), b(2, 3)), S(f(2, 3), b(3)), S(f(4), b(4))],
 )
 def masked_select(self, mask):
     """The elements where ``mask`` (bool) holds, as a vector; the two broadcast."""
@@ -69,7 +87,12 @@ def masked_select_gradient(grad, sizes, mask):
     """``grad`` put back where ``mask`` holds, for an input of shape ``sizes``."""
 
 
-@kernel("masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)", variants="method", files="mask")
+@kernel(
+    "masked_scatter_(Tensor(a!) self, Tensor mask, Tensor source) -> Tensor(a!)",
+    variants="method",
+    files="mask",
+    batch="refused",
+)
 def masked_scatter_(self, mask, source):
     """Fills the elements where ``mask`` (bool, broadcast) holds with those of ``source``, one after another."""
 
@@ -80,7 +103,10 @@ def _(grad, mask, source):
 
 
 @composite(
-    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor", variants="function method out", files="mask"
+    "masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor",
+    variants="function method out",
+    files="mask",
+    samples=[S(f(2, 3), b(2, 3), f(9)), S(f(2, 3), b(3), f(9)), S(f(4), b(4), f(9))],
 )
 def masked_scatter(self, mask, source):
     """``masked_scatter_`` into a copy; ``self`` and ``mask`` broadcast."""
@@ -100,6 +126,7 @@ def masked_scatter_backward(grad_output, mask, sizes):
     files="mask",
     unbound=True,
     not_differentiable=True,
+    batch="refused",
 )
 def nonzero(self):
     """The positions of the elements that are not zero: an int64 matrix, a row for each of them, in row-major order.
@@ -119,6 +146,7 @@ def nonzero_numpy(self):
     shape="nonzero_static",
     files="mask",
     not_differentiable=True,
+    samples=[S(v([0, 1, 2]), size=2), S(v([0, 1, 0]), size=2)],
 )
 def nonzero_static(self, size, fill_value):
     """The first ``size`` rows of ``nonzero``, filled up with ``fill_value``."""
@@ -130,6 +158,6 @@ def argwhere(self):
     return op.nonzero(self)
 
 
-@composite("where(Tensor condition) -> Tensor[]", files="mask")
+@composite("where(Tensor condition) -> Tensor[]", files="mask", samples=[S(b(2, 3))])
 def where_positions(condition):
     """The same as ``nonzero(condition, as_tuple=True)``."""

@@ -1,6 +1,7 @@
 """Normalisation. Statistics of half types are kept in float."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 # The gradients are composites: fused where nobody differentiates them again, else written with differentiable ops.
 
@@ -9,6 +10,7 @@ from taedagen.opdef import *
     "layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, "
     "bool cudnn_enable=True) -> Tensor",
     files="norm",
+    samples=[S(f(2, 5), [5]), S(f(2, 3, 5), [3, 5], f(3, 5), f(3, 5)), S(f(2, 5), [5], f(5)), S(f(2, 5), [4])],
 )
 def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
     """Normalises ``input`` over its last dimensions, of sizes ``normalized_shape``, then scales and shifts each
@@ -19,6 +21,7 @@ def layer_norm(input, normalized_shape, weight, bias, eps, cudnn_enable):
     "native_layer_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor, "
     "Tensor, Tensor)",
     files="norm",
+    samples=[S(f(2, 5), [5], f(5), f(5), 1e-05)],
 )
 def native_layer_norm(input, normalized_shape, weight, bias, eps):
     """``layer_norm`` with the mean and the reciprocal standard deviation of each row, of shape (..., 1)."""
@@ -31,6 +34,7 @@ def native_layer_norm(input, normalized_shape, weight, bias, eps):
     files="norm",
     unbound=True,
     nondiff="mean rstd",
+    batch="layer_norm",
 )
 def _native_layer_norm(input, normalized_shape, weight, bias, eps):
     """``native_layer_norm`` with statistics in the type that the rows are computed in."""
@@ -60,13 +64,16 @@ def layer_norm_backward(grad, input, normalized_shape, mean, rstd, weight, eps, 
     files="norm",
     unbound=True,
     not_differentiable=True,
+    batch="layer_norm_grads",
 )
 def layer_norm_grads(grad, input, normalized_shape, mean, rstd, weight, output_mask):
     """The fused form of ``layer_norm_backward``; without ``mean`` that of ``rms_norm``."""
 
 
 @composite(
-    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor", files="norm"
+    "rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
+    files="norm",
+    samples=[S(f(2, 5), [5]), S(f(2, 5), [5], f(5), 1e-05)],
 )
 def rms_norm(input, normalized_shape, weight, eps):
     """Divides ``input`` by the root of the mean of squares over its last dimensions; ``eps`` defaults to the
@@ -78,6 +85,7 @@ def rms_norm(input, normalized_shape, weight, eps):
     shape="fused_rms_norm",
     files="norm",
     optional_grads=True,
+    samples=[S(f(2, 5), [5], None, None), S(f(2, 5), [5], f(5), 1e-05)],
 )
 def _fused_rms_norm(input, normalized_shape, weight, eps):
     """``rms_norm`` with the reciprocal root mean square of each row, of shape (..., 1)."""
@@ -103,6 +111,7 @@ def rms_norm_backward(grad, grad_rstd, input, normalized_shape, rstd, weight, ep
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool "
     "cudnn_enabled=True) -> Tensor",
     files="norm",
+    samples=[S(f(2, 6, 4), 3), S(f(2, 6, 4), 2, f(6), f(6)), S(f(2, 6), 4)],
 )
 def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...), then scales and shifts
@@ -113,6 +122,7 @@ def group_norm(input, num_groups, weight, bias, eps, cudnn_enabled):
     "native_group_norm(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, int group, float "
     "eps) -> (Tensor, Tensor, Tensor)",
     files="norm",
+    samples=[S(f(2, 6, 4), f(6), f(6), 2, 6, 4, 3, 1e-05)],
 )
 def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """``group_norm`` with the mean and the reciprocal standard deviation of each group, of shape (N, group)."""
@@ -125,6 +135,7 @@ def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     files="norm_channels",
     unbound=True,
     optional_grads=True,
+    batch="group_norm",
 )
 def _native_group_norm(input, weight, bias, N, C, HxW, group, eps):
     """``native_group_norm`` with statistics in the type that the groups are computed in."""
@@ -154,6 +165,7 @@ def group_norm_backward(grad, grad_mean, grad_rstd, input, mean, rstd, weight, g
     files="norm_channels",
     unbound=True,
     not_differentiable=True,
+    batch="group_norm_grads",
 )
 def group_norm_grads(grad, input, mean, rstd, weight, group, output_mask):
     """The fused form of ``group_norm_backward``."""
@@ -169,6 +181,12 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     """Normalises each channel of (N, C, ...) over the batch, or by the running statistics unless ``training``."""
 
 
+batch_norm.samples(
+    [S(f(4, 3, 5), f(3), f(3), f(3), f(3, low=0.5), t, 0.1, 1e-5, False) for t in (True, False)]
+    + [S(f(4, 3), None, None, None, None, True, 0.1, 1e-5, False)]
+)
+
+
 @composite(
     "native_batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var, bool "
     "training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
@@ -179,11 +197,15 @@ def native_batch_norm(input, weight, bias, running_mean, running_var, training, 
     """``batch_norm`` with the mean and reciprocal standard deviation, (C), of the batch; empty unless ``training``."""
 
 
+native_batch_norm.samples([S(f(4, 3, 5), f(3), f(3), f(3), f(3, low=0.5), t, 0.1, 1e-5) for t in (True, False)])
+
+
 @composite(
     "_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, Tensor(b!) "
     "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     variants="function out",
     files="norm",
+    samples="native_batch_norm",
 )
 def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``native_batch_norm`` whose running statistics are arguments that it writes."""
@@ -194,6 +216,7 @@ def _native_batch_norm_legit(input, weight, bias, running_mean, running_var, tra
     "float eps) -> (Tensor, Tensor, Tensor)",
     variants="function out",
     files="norm",
+    samples=[S(f(4, 3, 5), f(3), f(3), True, 0.1, 1e-05)],
 )
 def _native_batch_norm_legit(input, weight, bias, training, momentum, eps):
     """``native_batch_norm`` without running statistics."""
@@ -227,6 +250,7 @@ def batch_norm_update_stats(input, running_mean, running_var, momentum):
     files="norm_batch",
     unbound=True,
     nondiff="mean rstd",
+    batch="batch_norm",
 )
 def _native_batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps):
     """``batch_norm`` with the mean and reciprocal standard deviation, (C), that it used; in training the running
@@ -258,6 +282,7 @@ def batch_norm_gradients(grad, input, weight, mean, rstd, training, eps, output_
     files="norm_batch",
     unbound=True,
     not_differentiable=True,
+    batch="batch_norm_grads",
 )
 def batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask):
     """The fused form of ``batch_norm_gradients``, from the statistics (C) that were used."""
@@ -268,6 +293,7 @@ def batch_norm_grads(grad, input, weight, mean, rstd, training, output_mask):
     "use_input_stats, "
     "float momentum, float eps, bool cudnn_enabled) -> Tensor",
     files="norm",
+    samples=[S(f(4, 3, 5), f(3), f(3), None, None, True, 0.1, 1e-05, False)],
 )
 def instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps, cudnn_enabled):
     """Normalises each channel of each sample of (N, C, ...) over its positions, or by the running statistics."""
@@ -277,18 +303,25 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     "renorm(Tensor self, Scalar p, int dim, Scalar maxnorm) -> Tensor",
     variants="function method inplace out",
     files="norm",
+    samples=[S(f(3, 4), 2, 0, 1.0)],
 )
 def renorm(self, p, dim, maxnorm):
     """Scales each slice along ``dim`` whose ``p``-norm exceeds ``maxnorm`` down to it."""
 
 
-@composite("cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor", files="norm")
+@composite(
+    "cosine_similarity(Tensor x1, Tensor x2, int dim=1, float eps=1e-08) -> Tensor",
+    files="norm",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)],
+)
 def cosine_similarity(x1, x2, dim, eps):
     """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; norms count as at least ``eps``."""
 
 
 @composite(
-    "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor", files="norm"
+    "pairwise_distance(Tensor x1, Tensor x2, float p=2.0, float eps=1e-06, bool keepdim=False) -> Tensor",
+    files="norm",
+    samples="cosine_similarity",
 )
 def pairwise_distance(x1, x2, p, eps, keepdim):
     """The ``p``-norm of ``x1 - x2 + eps`` along the last dimension."""

@@ -1,6 +1,7 @@
 """Pooling over windows of the last one to three dimensions. Inputs are (N, C, ...) or (C, ...)."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 # --- maxima
 
@@ -14,9 +15,16 @@ def max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_m
     """The largest element of each window of the last dimension, and its position."""
 
 
+max_pool1d_with_indices.samples([
+    S(f(1, 3), [2]), S(f(2, 3, 7), [2]), S(f(2, 3, 7), [3], [2], [1]), S(f(3, 6), [2]), S(f(2, 3, 7), [2], [1]),
+    S(f(2, 3, 7), [9]), S(f(2, 3, 7), [2], [2], [0], [2]), S(f(2, 3, 7), [2], [2], [0], [1], True),
+])  # fmt: skip
+
+
 @composite(
     "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
-    "ceil_mode=False) -> Tensor"
+    "ceil_mode=False) -> Tensor",
+    samples="max_pool1d_with_indices",
 )
 def max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last dimension."""
@@ -32,6 +40,13 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     return op.max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
+max_pool2d.samples([
+    S(f(1, 3, 3), [2, 2]), S(f(2, 3, 7, 7), [2, 2]), S(f(2, 3, 7, 7), [3, 3], [2, 2], [1, 1]),
+    S(f(3, 6, 6), [2, 2]), S(f(2, 3, 7, 7), [2, 2], [1, 1]), S(f(2, 3, 7, 7), [9, 9]),
+    S(f(2, 3, 7, 7), [2, 2], [2, 2], [0, 0], [2, 2]), S(f(2, 3, 7, 7), [2, 2], [2, 2], [0, 0], [1, 1], True),
+])  # fmt: skip
+
+
 @kernel(
     "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
     "bool ceil_mode=False) -> (Tensor, Tensor indices)",
@@ -40,6 +55,8 @@ def max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     shape="max_pool2d",
     files="max_pool",
     nondiff="indices",
+    batch="folded",
+    samples="max_pool2d",
 )
 def max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 2 dimensions, and where it stands among these, flattened."""
@@ -70,6 +87,15 @@ def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     return op.max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode)[0]
 
 
+max_pool3d.samples([
+    S(f(1, 3, 3, 3), [2, 2, 2]), S(f(2, 3, 7, 7, 7), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [3, 3, 3], [2, 2, 2], [1, 1, 1]), S(f(3, 6, 6, 6), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [1, 1, 1]), S(f(2, 3, 7, 7, 7), [9, 9, 9]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [2, 2, 2], [0, 0, 0], [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [2, 2, 2], [0, 0, 0], [1, 1, 1], True),
+])  # fmt: skip
+
+
 @kernel(
     "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
     "bool ceil_mode=False) -> (Tensor, Tensor indices)",
@@ -78,6 +104,8 @@ def max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     shape="max_pool3d",
     files="max_pool",
     nondiff="indices",
+    batch="folded",
+    samples="max_pool3d",
 )
 def max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions, and where it stands among these, flattened."""
@@ -93,6 +121,7 @@ def _(grad, self, indices):
     shape="max_pool_backward",
     files="max_pool",
     unbound=True,
+    batch="folded",
 )
 def max_pool_backward(upper, indices, sizes, rank):
     """A tensor of ``sizes`` where each number of ``upper`` is added at its index into the last ``rank`` dimensions."""
@@ -121,6 +150,12 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     """The mean of each window of the last dimension."""
 
 
+avg_pool1d.samples([
+    S(f(1, 3), [2]), S(f(2, 3, 7), [2]), S(f(2, 3, 7), [3], [2], [1]), S(f(3, 6), [2]), S(f(2, 3, 7), [2], [1]),
+    S(f(2, 3, 7), [9]),
+])  # fmt: skip
+
+
 @kernel(
     "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
     "count_include_pad=True, "
@@ -129,6 +164,7 @@ def avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad)
     module="nn",
     shape="avg_pool2d",
     files="avg_pool",
+    batch="folded",
 )
 def avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 2 dimensions, divided by its size or by ``divisor_override``."""
@@ -143,6 +179,12 @@ def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, di
     }
 
 
+avg_pool2d.samples([
+    S(f(1, 3, 3), [2, 2]), S(f(2, 3, 7, 7), [2, 2]), S(f(2, 3, 7, 7), [3, 3], [2, 2], [1, 1]),
+    S(f(3, 6, 6), [2, 2]), S(f(2, 3, 7, 7), [2, 2], [1, 1]), S(f(2, 3, 7, 7), [9, 9]),
+])  # fmt: skip
+
+
 @kernel(
     "avg_pool2d_gradient(Tensor upper, SymInt[] sizes, int[2] kernel_size, int[2] stride, int[2] padding, bool "
     "ceil_mode, "
@@ -150,6 +192,7 @@ def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, di
     shape="avg_pool2d_gradient",
     files="avg_pool",
     unbound=True,
+    batch="folded",
 )
 def avg_pool2d_gradient(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool2d`` for an input of ``sizes``."""
@@ -183,6 +226,7 @@ def avg_pool2d_backward(
     shape="avg_pool3d",
     files="avg_pool",
     autocast="fp32",
+    batch="folded",
 )
 def avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 3 dimensions, divided by its size or by ``divisor_override``."""
@@ -197,6 +241,13 @@ def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, di
     }
 
 
+avg_pool3d.samples([
+    S(f(1, 3, 3, 3), [2, 2, 2]), S(f(2, 3, 7, 7, 7), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [3, 3, 3], [2, 2, 2], [1, 1, 1]), S(f(3, 6, 6, 6), [2, 2, 2]),
+    S(f(2, 3, 7, 7, 7), [2, 2, 2], [1, 1, 1]), S(f(2, 3, 7, 7, 7), [9, 9, 9]),
+])  # fmt: skip
+
+
 @kernel(
     "avg_pool3d_gradient(Tensor upper, SymInt[] sizes, int[3] kernel_size, int[3] stride, int[3] padding, bool "
     "ceil_mode, "
@@ -204,6 +255,7 @@ def _(grad, self, kernel_size, stride, padding, ceil_mode, count_include_pad, di
     shape="avg_pool3d_gradient",
     files="avg_pool",
     unbound=True,
+    batch="folded",
 )
 def avg_pool3d_gradient(upper, sizes, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The gradient of ``avg_pool3d`` for an input of ``sizes``."""
@@ -237,7 +289,17 @@ def adaptive_avg_pool1d(self, output_size):
     """The means of windows of the last dimension that are chosen to give ``output_size``."""
 
 
-@composite("adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)", files="pool")
+adaptive_avg_pool1d.samples([
+    S(f(1, 3), [2]), S(f(2, 3, 7), [1]), S(f(2, 3, 7), [3]), S(f(2, 3, 7), [7]), S(f(2, 3, 7), [9]),
+    S(f(3, 5), [2]),
+])  # fmt: skip
+
+
+@composite(
+    "adaptive_max_pool1d(Tensor self, int[1] output_size) -> (Tensor, Tensor)",
+    files="pool",
+    samples="adaptive_avg_pool1d",
+)
 def adaptive_max_pool1d(self, output_size):
     """The largest elements of windows of the last dimension that are chosen to give ``output_size``, and their
     positions."""
@@ -253,10 +315,18 @@ def adaptive_avg_pool2d(self, output_size):
     """The means of windows of the last 2 dimensions that are chosen to give ``output_size``."""
 
 
+adaptive_avg_pool2d.samples([
+    S(f(1, 3, 3), [2, 2]), S(f(2, 3, 7, 7), [1, 1]), S(f(2, 3, 7, 7), [3, 3]), S(f(2, 3, 7, 7), [7, 7]),
+    S(f(2, 3, 7, 7), [9, 9]), S(f(3, 5, 5), [2, 2]),
+])  # fmt: skip
+
+
 @kernel(
     "_adaptive_avg_pool2d(Tensor self, SymInt[2] output_size) -> Tensor",
     shape="adaptive_avg_pool2d",
     files="adaptive_pool",
+    batch="folded",
+    samples="adaptive_avg_pool2d",
 )
 def _adaptive_avg_pool2d(self, output_size):
     """``adaptive_avg_pool2d``."""
@@ -274,6 +344,8 @@ def _(grad, self):
     shape="adaptive_max_pool2d",
     files="adaptive_pool",
     nondiff="indices",
+    batch="folded",
+    samples="adaptive_avg_pool2d",
 )
 def adaptive_max_pool2d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -295,10 +367,18 @@ def adaptive_avg_pool3d(self, output_size):
     """The means of windows of the last 3 dimensions that are chosen to give ``output_size``."""
 
 
+adaptive_avg_pool3d.samples([
+    S(f(1, 3, 3, 3), [2, 2, 2]), S(f(2, 3, 7, 7, 7), [1, 1, 1]), S(f(2, 3, 7, 7, 7), [3, 3, 3]),
+    S(f(2, 3, 7, 7, 7), [7, 7, 7]), S(f(2, 3, 7, 7, 7), [9, 9, 9]), S(f(3, 5, 5, 5), [2, 2, 2]),
+])  # fmt: skip
+
+
 @kernel(
     "_adaptive_avg_pool3d(Tensor self, SymInt[3] output_size) -> Tensor",
     shape="adaptive_avg_pool3d",
     files="adaptive_pool",
+    batch="folded",
+    samples="adaptive_avg_pool3d",
 )
 def _adaptive_avg_pool3d(self, output_size):
     """``adaptive_avg_pool3d``."""
@@ -317,6 +397,8 @@ def _(grad, self):
     files="adaptive_pool",
     nondiff="indices",
     autocast="fp32",
+    batch="folded",
+    samples="adaptive_avg_pool3d",
 )
 def adaptive_max_pool3d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -332,6 +414,7 @@ def _(grad, self, indices):
     shape="adaptive_avg_pool_backward",
     files="adaptive_pool",
     unbound=True,
+    batch="folded",
 )
 def adaptive_avg_pool_backward(upper, sizes, rank):
     """The gradient of adaptive average pooling of the last ``rank`` dimensions for an input of ``sizes``."""
@@ -356,6 +439,7 @@ def adaptive_avg_pool_again(self, sizes, rank):
     module="nn",
     files="pool",
     autocast="fp32",
+    samples=[S(f(1, 1, 2, 2), v([[[[0, 3], [8, 15]]]]), [4, 4])],
 )
 def max_unpool2d(self, indices, output_size):
     """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 2
@@ -368,6 +452,7 @@ def max_unpool2d(self, indices, output_size):
     module="nn",
     files="pool",
     autocast="fp32",
+    samples=[S(f(1, 1, 1, 2, 2), v([[[[[0, 3], [8, 15]]]]]), [1, 4, 4], [1, 2, 2], [0, 0, 0])],
 )
 def max_unpool3d(self, indices, output_size, stride, padding):
     """Zeros (..., *output_size) but for the elements of ``self``, which stand at flat ``indices`` into the last 3

@@ -1,9 +1,10 @@
 """Questions about whole tensors, and activations that need more than one formula."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
-@composite("equal(Tensor self, Tensor other) -> bool", variants="function method", files="predicate")
+@composite("equal(Tensor self, Tensor other) -> bool", variants="function method", files="predicate", batch="refused")
 def equal(self, other):
     """Whether both have the same shape and equal elements; NaN equals nothing."""
 
@@ -17,12 +18,14 @@ def allclose(self, other, rtol, atol, equal_nan):
     """Whether ``|self - other| <= atol + rtol * |other|`` everywhere."""
 
 
-@composite("is_nonzero(Tensor self) -> bool", variants="function method", files="predicate")
+@composite("is_nonzero(Tensor self) -> bool", variants="function method", files="predicate", batch="refused")
 def is_nonzero(self):
     """Whether the one element is not zero; RuntimeError for a tensor of several."""
 
 
-@composite("any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True)
+@composite(
+    "any_anywhere(Tensor self) -> Tensor", unbound=True, explicit=True, not_differentiable=True, batch="any_anywhere"
+)
 def any_anywhere(self):
     """Whether any element is not zero: one answer, also for all examples of a ``vmap`` together."""
     return op.any(self)
@@ -74,18 +77,33 @@ def _(grad):
     return {"self": grad}
 
 
-@composite("dist(Tensor self, Tensor other, Scalar p=2) -> Tensor", variants="function method out", files="predicate")
+@composite(
+    "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor",
+    variants="function method out",
+    files="predicate",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), 1)],
+)
 def dist(self, other, p):
     """The p-norm of ``self - other``."""
 
 
 @composite(
-    "prelu(Tensor self, Tensor weight) -> Tensor", variants="function method", files="predicate", autocast="lower"
+    "prelu(Tensor self, Tensor weight) -> Tensor",
+    variants="function method",
+    files="predicate",
+    autocast="lower",
+    samples=[S(f(2, 3), f(3)), S(f(2, 3, 4), f(1)), S(f(2, 3), f(2))],
 )
 def prelu(self, weight):
     """``self`` where it is positive, ``weight * self`` elsewhere; one weight, or one per channel (dimension 1)."""
 
 
-@composite("glu(Tensor self, int dim=-1) -> Tensor", variants="function out", module="nn", files="predicate")
+@composite(
+    "glu(Tensor self, int dim=-1) -> Tensor",
+    variants="function out",
+    module="nn",
+    files="predicate",
+    samples=[S(f(2, 4)), S(f(4, 2), 0), S(f(2, 3))],
+)
 def glu(self, dim):
     """The first half of ``self`` along ``dim`` times the sigmoid of the second."""

@@ -1,6 +1,7 @@
 """Random numbers. Every op draws from ``generator``, or from the default one of the device."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f, v
 
 _FACTORY = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None"
 _INTEGER = "ScalarType? dtype=long, Layout? layout=None, Device? device=None, bool? pin_memory=None"
@@ -14,6 +15,7 @@ _LIKE = f"{_FACTORY}, MemoryFormat? memory_format=None"
     "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def uniform_(self, from_, to, generator):
     """Fills ``self`` with numbers spread evenly over [from, to); RuntimeError if from > to."""
@@ -28,6 +30,7 @@ def _(grad):
     "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def normal_(self, mean, std, generator):
     """Fills ``self`` from a normal distribution; RuntimeError if ``std`` is negative."""
@@ -42,6 +45,8 @@ def _(grad):
     "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
+    samples=[S(f(2, 3), -3, 9), S(f(2, 3), 3, 3)],
 )
 def random_from(self, from_, to, generator):
     """Fills ``self`` with integers from ``from`` to ``to - 1``; without ``to`` up to the largest that its dtype
@@ -54,13 +59,22 @@ def _(grad):
 
 
 @composite(
-    "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", variants="method", files="random"
+    "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random",
+    batch="draw",
+    samples=[S(f(2, 3), 9)],
 )
 def random_to(self, to, generator):
     """Fills ``self`` with integers from 0 to ``to - 1``."""
 
 
-@kernel("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", variants="method", files="random_ops")
+@kernel(
+    "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
+    variants="method",
+    files="random_ops",
+    batch="draw",
+)
 def random_(self, generator):
     """Fills ``self`` with integers from 0 to the largest that its dtype holds; floats up to 2 to their digits."""
 
@@ -74,6 +88,8 @@ def _(grad):
     "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="written_elementwise",
+    samples=[S(f(2, 3), f(2, 3, low=0, high=1))],
 )
 def bernoulli_tensor_(self, p, generator):
     """Fills ``self`` with ones with the probabilities ``p``, which expand to its shape, else zeros."""
@@ -88,6 +104,8 @@ def _(grad, p):
     "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
+    samples=[S(f(2, 3), 0.3), S(f(2, 3), 1.5)],
 )
 def bernoulli_(self, p, generator):
     """Fills ``self`` with ones with probability ``p``, else zeros; RuntimeError unless 0 <= p <= 1."""
@@ -102,6 +120,7 @@ def _(grad):
     "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def exponential_(self, lambd, generator):
     """Fills ``self`` from the exponential distribution of rate ``lambd`` > 0."""
@@ -116,6 +135,8 @@ def _(grad):
     "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
+    samples="bernoulli_.float",
 )
 def geometric_(self, p, generator):
     """Fills ``self`` with the number of trials up to the first success, each of probability 0 < p < 1."""
@@ -130,6 +151,7 @@ def _(grad):
     "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def cauchy_(self, median, sigma, generator):
     """Fills ``self`` from the Cauchy distribution of scale ``sigma`` > 0."""
@@ -144,6 +166,7 @@ def _(grad):
     "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
     variants="method",
     files="random_ops",
+    batch="draw",
 )
 def log_normal_(self, mean, std, generator):
     """Fills ``self`` with exponentials of numbers from a normal distribution, ``std`` > 0."""
@@ -157,7 +180,12 @@ def _(grad):
 # --- from sizes. The overloads with ``generator`` are PyTorch's: there the keyword has no default.
 
 
-@composite(f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out", files="random")
+@composite(
+    f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor",
+    variants="function out",
+    files="random",
+    samples="empty.memory_format",
+)
 def rand(size, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
 
@@ -166,12 +194,18 @@ def rand(size, dtype, layout, device, pin_memory):
     f"rand.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S([2], generator=None)],
 )
 def rand_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
 
 
-@composite(f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out", files="random")
+@composite(
+    f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor",
+    variants="function out",
+    files="random",
+    samples="empty.memory_format",
+)
 def randn(size, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
 
@@ -180,12 +214,18 @@ def randn(size, dtype, layout, device, pin_memory):
     f"randn.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
     variants="function out",
     files="random",
+    samples="rand.generator",
 )
 def randn_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
 
 
-@composite(f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor", variants="function out", files="random")
+@composite(
+    f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
+    variants="function out",
+    files="random",
+    samples=[S(5, [2, 3]), S(5, [4], dtype=Name("float32"))],
+)
 def randint(high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` (0 if not given) to ``high - 1``."""
 
@@ -194,6 +234,7 @@ def randint(high, size, dtype, layout, device, pin_memory):
     f"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(5, [3], generator=None)],
 )
 def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     """Integers from 0 to ``high - 1``."""
@@ -203,6 +244,7 @@ def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     f"randint.low(SymInt low, SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(-3, 5, [2, 3]), S(3, 3, [2])],
 )
 def randint_low(low, high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
@@ -212,12 +254,19 @@ def randint_low(low, high, size, dtype, layout, device, pin_memory):
     f"randint.low_generator(SymInt low, SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(-2, 5, [3], generator=None)],
 )
 def randint_low_generator(low, high, size, generator, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
 
 
-@kernel(f"randperm(SymInt n, *, {_INTEGER}) -> Tensor", variants="function out", shape="randperm", files="random_ops")
+@kernel(
+    f"randperm(SymInt n, *, {_INTEGER}) -> Tensor",
+    variants="function out",
+    shape="randperm",
+    files="random_ops",
+    samples=[S(6), S(0), S(1)],
+)
 def randperm(n, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
 
@@ -227,6 +276,7 @@ def randperm(n, dtype, layout, device, pin_memory):
     variants="function out",
     shape="randperm",
     files="random_ops",
+    samples=[S(6, generator=None)],
 )
 def randperm_generator(n, generator, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
@@ -244,6 +294,7 @@ def rand_like(self, dtype, layout, device, pin_memory, memory_format):
     f"rand_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(f(3), generator=None)],
 )
 def rand_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``rand`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -258,6 +309,7 @@ def randn_like(self, dtype, layout, device, pin_memory, memory_format):
     f"randn_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
     variants="function out",
     files="random",
+    samples="rand_like.generator",
 )
 def randn_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -268,6 +320,7 @@ def randn_like_generator(self, generator, dtype, layout, device, pin_memory, mem
     variants="function out",
     files="random",
     explicit=True,
+    samples=[S(f(2, 3), 5)],
 )
 def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -278,6 +331,7 @@ def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     variants="function out",
     files="random",
     explicit=True,
+    samples=[S(f(2, 3), 5, generator=None)],
 )
 def randint_like_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -288,6 +342,7 @@ def randint_like_generator(self, high, generator, dtype, layout, device, pin_mem
     variants="function out",
     files="random",
     explicit=True,
+    samples=[S(f(2, 3), -3, 5)],
 )
 def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -299,6 +354,7 @@ def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_
     variants="function out",
     files="random",
     explicit=True,
+    samples=[S(f(2, 3), -3, 5, generator=None)],
 )
 def randint_like_low_generator(self, low, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
@@ -309,6 +365,7 @@ def randint_like_low_generator(self, low, high, generator, dtype, layout, device
     variants="function out",
     files="random",
     explicit=True,
+    samples=[S(f(2, 3), v(5))],
 )
 def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
@@ -319,6 +376,7 @@ def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_fo
     variants="function out",
     files="random",
     explicit=True,
+    samples=[S(f(2, 3), v(5), generator=None)],
 )
 def randint_like_tensor_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
@@ -331,6 +389,7 @@ def randint_like_tensor_generator(self, high, generator, dtype, layout, device, 
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(f(2, 3), f(2, 3, low=0.1))],
 )
 def normal_tensors(mean, std, generator):
     """Numbers from normal distributions whose means and deviations broadcast; RuntimeError on a negative deviation."""
@@ -345,6 +404,7 @@ def _(grad, mean, std):
     "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(f(2, 3), 0.5), S(f(2, 3), -1.0)],
 )
 def normal_mean(mean, std, generator):
     """Numbers from normal distributions with the given means."""
@@ -359,6 +419,7 @@ def _(grad):
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(0.5, f(2, 3, low=0.1))],
 )
 def normal_std(mean, std, generator):
     """Numbers from normal distributions with the given deviations."""
@@ -373,6 +434,7 @@ def _(grad):
     f"normal.float_float(float mean, float std, SymInt[] size, *, Generator? generator=None, {_FACTORY}) -> Tensor",
     variants="function out",
     files="random",
+    samples=[S(0.0, 1.0, [2, 3])],
 )
 def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
     """A tensor of ``size`` of numbers from one normal distribution."""
@@ -383,6 +445,7 @@ def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
     variants="function method out",
     files="random",
     out="any",
+    domain=(0.1, 0.9),
 )
 def bernoulli(self, generator):
     """Ones with the probabilities ``self``, else zeros; RuntimeError unless all lie in [0, 1]."""
@@ -397,6 +460,7 @@ def _(grad):
     "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
     variants="function method",
     files="random",
+    samples=[S(f(2, 3), 0.3)],
 )
 def bernoulli_p(self, p, generator):
     """Ones with probability ``p``, else zeros, with the shape, dtype and strides of ``self``."""
@@ -414,6 +478,7 @@ def _(grad):
     files="random_ops",
     out="same",
     not_differentiable=True,
+    samples=[S(f(5, low=0.1, high=1), 3), S(f(2, 5, low=0.1, high=1), 8, True), S(f(2, low=0.1, high=1), 3)],
 )
 def multinomial(self, num_samples, replacement, generator):
     """Indices drawn with the weights ``self``, of shape (n) or (m, n), which need not add up to one.
@@ -428,6 +493,8 @@ def multinomial(self, num_samples, replacement, generator):
     variants="function out",
     shape="random_like",
     files="random_ops",
+    domain=(0.5, 5.0),
+    batch="natural",
 )
 def poisson(self, generator):
     """Counts from Poisson distributions with the rates ``self`` >= 0."""
@@ -443,6 +510,7 @@ def _(grad):
     variants="function out",
     shape="binomial",
     files="random_ops",
+    samples=[S(v([5.0, 9.0], "float64"), v([0.3, 0.6], "float64"))],
 )
 def binomial(count, prob, generator):
     """How many of ``count`` trials succeed with probability ``prob`` each; the two broadcast."""
@@ -458,6 +526,8 @@ def _(grad, count, prob):
     variants="function out",
     shape="random_like",
     files="random_ops",
+    domain=(0.5, 3.0),
+    batch="natural",
 )
 def _standard_gamma(self, generator):
     """Numbers from gamma distributions with the concentrations ``self`` and rate 1."""
@@ -473,6 +543,7 @@ def _(grad, self, result):
     variants="function out",
     shape="random_pair",
     files="sampler_gradients",
+    domain=(0.5, 3.0),
 )
 def _standard_gamma_grad(self, output):
     """How gamma samples move with their concentration when the quantile is held: dF/d concentration over the density.
@@ -486,6 +557,8 @@ def _standard_gamma_grad(self, output):
     variants="function out",
     shape="random_like",
     files="random_ops",
+    domain=(0.5, 3.0),
+    batch="natural",
 )
 def _sample_dirichlet(self, generator):
     """Points of the simplex from Dirichlet distributions with the concentrations in the last dimension of ``self``."""
@@ -496,6 +569,7 @@ def _sample_dirichlet(self, generator):
     variants="function out",
     shape="random_triple",
     files="sampler_gradients",
+    samples=[S(f(2, 3, of="distribution"), f(2, 3, low=0.5), f(2, 3, low=2, high=4))],
 )
 def _dirichlet_grad(x, alpha, total):
     """How beta(alpha, total - alpha) samples ``x`` move with ``alpha`` when the quantile is held, over ``1 - x``."""
@@ -521,6 +595,7 @@ def rrelu(self, lower, upper, training, generator):
     module="nn",
     variants="function inplace out",
     files="random",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(2, 3), 0.1, 0.3, True)],
 )
 def rrelu_with_noise(self, noise, lower, upper, training, generator):
     """``rrelu`` that writes the slopes to ``noise`` when training."""

@@ -1,6 +1,7 @@
 """Sequences and matrices that positions alone decide: ranges, windows, triangles."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f, v
 
 
 @kernel(
@@ -10,6 +11,7 @@ from taedagen.opdef import *
     shape="arange",
     files="ranges",
     not_differentiable=True,
+    samples=[S(1, 9, 2), S(5, 0, -1.5), S(0, 1, 0), S(1, 0, 1), S(0, 1, 0.1)],
 )
 def arange(start, end, step, dtype, layout, device, pin_memory):
     """Numbers from ``start`` to before ``end``, ``step`` apart; int64 unless one of them is a float."""
@@ -19,6 +21,7 @@ def arange(start, end, step, dtype, layout, device, pin_memory):
     "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="ranges",
+    samples=[S(1, 5), S(0.5, 3), S(2, 2)],
 )
 def arange_from(start, end, dtype, layout, device, pin_memory):
     """Numbers from ``start`` to before ``end``, 1 apart."""
@@ -29,6 +32,7 @@ def arange_from(start, end, dtype, layout, device, pin_memory):
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    samples=[S(5), S(2.5), S(0), S(-1), S(5, dtype=Name("float32"))],
 )
 def arange_to(end, dtype, layout, device, pin_memory):
     """Numbers from 0 to before ``end``, 1 apart."""
@@ -41,6 +45,7 @@ def arange_to(end, dtype, layout, device, pin_memory):
     shape="range",
     files="ranges",
     not_differentiable=True,
+    samples=[S(1, 5, 2), S(0.0, 2.0, 0.5)],
 )
 def range_(start, end, step, dtype, layout, device, pin_memory):
     """Numbers from ``start`` to ``end``, which is included; deprecated in favour of ``arange``."""
@@ -58,6 +63,12 @@ def linspace(start, end, steps, dtype, layout, device, pin_memory):
     """``steps`` numbers at equal distances from ``start`` to ``end``, both included."""
 
 
+linspace.samples([
+    S(0, 10, 5, dtype=Name("float32")), S(-1.5, 2.5, 4, dtype=Name("float32")), S(3, 3, 1, dtype=Name("float32")),
+    S(0, 1, 0, dtype=Name("float32")), S(0, 1, -1),
+])  # fmt: skip
+
+
 @composite(
     "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -67,6 +78,14 @@ def linspace(start, end, steps, dtype, layout, device, pin_memory):
 )
 def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` between the numbers in 0-d tensors."""
+
+
+linspace_tensors.samples([
+    S(v(0, "float64"), v(10, "float64"), 5, dtype=Name("float32")),
+    S(v(-1.5, "float64"), v(2.5, "float64"), 4, dtype=Name("float32")),
+    S(v(3, "float64"), v(3, "float64"), 1, dtype=Name("float32")),
+    S(v(0, "float64"), v(1, "float64"), 0, dtype=Name("float32")),
+])  # fmt: skip
 
 
 @composite(
@@ -80,6 +99,12 @@ def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` from the number in a 0-d tensor."""
 
 
+linspace_from.samples([
+    S(v(0, "float64"), 10, 5, dtype=Name("float32")), S(v(-1.5, "float64"), 2.5, 4, dtype=Name("float32")),
+    S(v(3, "float64"), 3, 1, dtype=Name("float32")), S(v(0, "float64"), 1, 0, dtype=Name("float32")),
+])  # fmt: skip
+
+
 @composite(
     "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -91,6 +116,12 @@ def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` to the number in a 0-d tensor."""
 
 
+linspace_to.samples([
+    S(0, v(10, "float64"), 5, dtype=Name("float32")), S(-1.5, v(2.5, "float64"), 4, dtype=Name("float32")),
+    S(3, v(3, "float64"), 1, dtype=Name("float32")), S(0, v(1, "float64"), 0, dtype=Name("float32")),
+])  # fmt: skip
+
+
 @kernel(
     "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
@@ -98,6 +129,7 @@ def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     shape="logspace",
     files="ranges",
     not_differentiable=True,
+    samples="linspace",
 )
 def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     """``base`` to the power of each number of ``linspace(start, end, steps)``."""
@@ -109,6 +141,7 @@ def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     variants="function out",
     files="ranges",
     explicit=True,
+    samples="linspace.Tensor_Tensor",
 )
 def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` between the numbers in 0-d tensors."""
@@ -120,6 +153,7 @@ def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory)
     variants="function out",
     files="ranges",
     explicit=True,
+    samples="linspace.Tensor_Scalar",
 )
 def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` from the number in a 0-d tensor."""
@@ -131,6 +165,7 @@ def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     variants="function out",
     files="ranges",
     explicit=True,
+    samples="linspace.Scalar_Tensor",
 )
 def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` to the number in a 0-d tensor."""
@@ -141,6 +176,7 @@ def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):
     "-> Tensor",
     variants="function out",
     files="ranges",
+    samples=[S(3), S(0), S(-1)],
 )
 def eye(n, dtype, layout, device, pin_memory):
     """The n x n matrix with ones on the diagonal and zeros elsewhere."""
@@ -151,6 +187,7 @@ def eye(n, dtype, layout, device, pin_memory):
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
     files="ranges",
+    samples=[S(2, 3), S(3, 2)],
 )
 def eye_m(n, m, dtype, layout, device, pin_memory):
     """The n x m matrix with ones on the diagonal and zeros elsewhere."""
@@ -165,6 +202,8 @@ def eye_m(n, m, dtype, layout, device, pin_memory):
     shape="triangle",
     files="ranges",
     out="same",
+    batch="natural",
+    samples=[S(f(3, 4)), S(f(3, 4), 1), S(f(2, 3, 3), -1), S(f(3))],
 )
 def tril(self, diagonal):
     """Matrices with zeros above a diagonal; ``diagonal`` counts above the main one."""
@@ -181,6 +220,8 @@ def _(grad, diagonal):
     shape="triangle",
     files="ranges",
     out="same",
+    batch="natural",
+    samples="tril",
 )
 def triu(self, diagonal):
     """Matrices with zeros below a diagonal; ``diagonal`` counts above the main one."""
@@ -197,6 +238,7 @@ def _(grad, diagonal):
     shape="tril_indices",
     files="ranges",
     not_differentiable=True,
+    samples=[S(3, 4), S(4, 3, offset=1), S(3, 3, -1), S(0, 3)],
 )
 def tril_indices(row, col, offset, dtype, layout, device, pin_memory):
     """Rows and columns, as a (2, n) tensor, of the elements on and below a diagonal of a row x col matrix."""
@@ -208,6 +250,7 @@ def tril_indices(row, col, offset, dtype, layout, device, pin_memory):
     shape="triu_indices",
     files="ranges",
     not_differentiable=True,
+    samples="tril_indices",
 )
 def triu_indices(row, col, offset, dtype, layout, device, pin_memory):
     """Rows and columns, as a (2, n) tensor, of the elements on and above a diagonal of a row x col matrix."""

@@ -1,6 +1,7 @@
 """Running totals along a dimension, differences, and the areas that they give."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 
@@ -10,6 +11,8 @@ EVERY = "function method inplace out"
     variants=EVERY,
     shape="running_total",
     files="scan",
+    batch="along inplace",
+    samples=[S(f(4), 0), S(f(3, 5), -1), S(f(3, 5), 0), S(f(), 0), S(f(0), 0), S(f(3), 1)],
 )
 def cumsum(self, dim, dtype):
     """The sum of the elements up to each along ``dim``; integers and bool become int64 without ``dtype``."""
@@ -30,6 +33,8 @@ def reverse_cumsum(self, dim):
     variants=EVERY,
     shape="running_total",
     files="scan",
+    batch="along inplace",
+    samples="cumsum",
 )
 def cumprod(self, dim, dtype):
     """The product of the elements up to each along ``dim``; integers and bool become int64 without ``dtype``."""
@@ -52,6 +57,8 @@ def cumprod_backward(grad, input, dim, output):
     files="scan",
     nondiff="indices",
     out="same",
+    batch="along",
+    samples="cumsum",
 )
 def cummax(self, dim):
     """The largest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
@@ -70,6 +77,8 @@ def _(grad, self, dim, indices):
     files="scan",
     nondiff="indices",
     out="same",
+    batch="along",
+    samples="cumsum",
 )
 def cummin(self, dim):
     """The smallest element up to each along ``dim``, and where it stood (the last of equal ones); NaN counts as
@@ -87,6 +96,8 @@ def _(grad, self, dim, indices):
     shape="logcumsumexp",
     files="scan",
     out="same",
+    batch="along",
+    samples="cumsum",
 )
 def logcumsumexp(self, dim):
     """``log(cumsum(exp(self), dim))`` without overflow on the way."""
@@ -108,38 +119,49 @@ def logcumsumexp_backward(grad, self, result, dim):
     "diff(Tensor self, int n=1, int dim=-1, Tensor? prepend=None, Tensor? append=None) -> Tensor",
     variants="function method out",
     files="scan",
+    samples=[S(f(5)), S(f(3, 5), 2), S(f(3, 5), 1, 0), S(f(5), 1, -1, f(2), f(1))],
 )
 def diff(self, n, dim, prepend, append):
     """The ``n``-th differences of neighbours along ``dim``, after joining ``prepend`` and ``append`` to the ends."""
 
 
-@composite("trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", files="scan")
+@composite(
+    "trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor",
+    files="scan",
+    samples=[S(f(5), f(5, of="sorted")), S(f(2, 5), f(5, of="sorted")), S(f(3, 4), f(3, 4), dim=0)],
+)
 def trapezoid(y, x, dim):
     """The area under ``y`` along ``dim`` at the places ``x``, by the trapezoidal rule."""
 
 
-@composite("trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", files="scan")
+@composite(
+    "trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor",
+    files="scan",
+    samples=[S(f(5)), S(f(2, 5), dx=0.5), S(f(3, 4), dim=0)],
+)
 def trapezoid_spaced(y, dx, dim):
     """The same for places ``dx`` apart."""
 
 
-@composite("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor")
+@composite("trapz.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", samples="trapezoid.x")
 def trapz(y, x, dim):
     """The same as ``trapezoid``."""
     return op.trapezoid(y, x, dim=dim)
 
 
-@composite("trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor")
+@composite("trapz.dx(Tensor y, *, float dx=1., int dim=-1) -> Tensor", samples="trapezoid.dx")
 def trapz_spaced(y, dx, dim):
     """The same as ``trapezoid``."""
     return op.trapezoid(y, dx=dx, dim=dim)
 
 
-@composite("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", files="scan")
+@composite("cumulative_trapezoid.x(Tensor y, Tensor x, *, int dim=-1) -> Tensor", files="scan", samples="trapezoid.x")
 def cumulative_trapezoid(y, x, dim):
     """The area under ``y`` up to each place ``x`` but the first."""
 
 
-@composite("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", files="scan")
+@composite(
+    "cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", files="scan", samples="trapezoid.dx"
+)
 def cumulative_trapezoid_spaced(y, dx, dim):
     """The same for places ``dx`` apart."""

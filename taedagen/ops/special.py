@@ -2,6 +2,7 @@
 the gamma function."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 PRECISE = ("float32", "float64")
 
@@ -14,20 +15,22 @@ def _declare(schema, doc, formula, **options):
               not_differentiable=True, **options)(function)  # fmt: skip
 
 
-for _signature, _formula, _doc in (
+for _signature, _formula, _doc, *_domain in (
     ("bessel_j0(Tensor self)", bessel_j0, "The Bessel function of the first kind, of order 0."),
     ("bessel_j1(Tensor self)", bessel_j1, "The Bessel function of the first kind, of order 1."),
-    ("bessel_y0(Tensor self)", bessel_y0, "The Bessel function of the second kind, of order 0."),
-    ("bessel_y1(Tensor self)", bessel_y1, "The Bessel function of the second kind, of order 1."),
+    ("bessel_y0(Tensor self)", bessel_y0, "The Bessel function of the second kind, of order 0.", (0.5, 4.0)),
+    ("bessel_y1(Tensor self)", bessel_y1, "The Bessel function of the second kind, of order 1.", (0.5, 4.0)),
     ("modified_bessel_i0(Tensor self)", i0, "The modified Bessel function of the first kind, of order 0."),
     ("modified_bessel_i1(Tensor self)", i1, "The modified Bessel function of the first kind, of order 1."),
-    ("modified_bessel_k0(Tensor self)", bessel_k0, "The modified Bessel function of the second kind, of order 0."),
-    ("modified_bessel_k1(Tensor self)", bessel_k1, "The modified Bessel function of the second kind, of order 1."),
+    ("modified_bessel_k0(Tensor self)", bessel_k0, "The modified Bessel function of the second kind, of order 0.",
+     (0.5, 4.0)),
+    ("modified_bessel_k1(Tensor self)", bessel_k1, "The modified Bessel function of the second kind, of order 1.",
+     (0.5, 4.0)),
     ("scaled_modified_bessel_k0(Tensor x)", bessel_k0e, "``exp(x) * modified_bessel_k0(x)``."),
     ("scaled_modified_bessel_k1(Tensor x)", bessel_k1e, "``exp(x) * modified_bessel_k1(x)``."),
     ("airy_ai(Tensor x)", airy_ai, "Airy's function Ai."),
-):
-    _declare(f"special_{_signature} -> Tensor", _doc, _formula)
+):  # fmt: skip
+    _declare(f"special_{_signature} -> Tensor", _doc, _formula, domain=_domain[0] if _domain else (-2.0, 2.0))
 
 
 @pointwise("special_spherical_bessel_j0(Tensor x) -> Tensor", variants="function out", promote="int_to_float",
@@ -63,12 +66,18 @@ for _name, _formula, _doc in (
 # --- made of the gamma function
 
 
-@composite("mvlgamma(Tensor self, int p) -> Tensor", variants="function method inplace out", files="special")
+@composite(
+    "mvlgamma(Tensor self, int p) -> Tensor",
+    variants="function method inplace out",
+    files="special",
+    samples=[S(f(2, 3, low=1.5, high=4), 2), S(f(2, low=1.5, high=4), 0)],
+)
 def mvlgamma(self, p):
     """The logarithm of the multivariate gamma function of dimension ``p``; for ``self`` above ``(p - 1) / 2``."""
 
 
-@composite("special_multigammaln(Tensor self, int p) -> Tensor", variants="function out", module="special")
+@composite("special_multigammaln(Tensor self, int p) -> Tensor", variants="function out", module="special",
+           domain=(0.5, 4.0))  # fmt: skip
 def special_multigammaln(self, p):
     """Another name of ``mvlgamma``."""
     return op.mvlgamma(self, p)

@@ -1,9 +1,15 @@
 """Gradients of views: zeros with the gradient where the view looked."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
-@composite("sum_to_size(Tensor self, SymInt[] size) -> Tensor", variants="method", files="view_gradients")
+@composite(
+    "sum_to_size(Tensor self, SymInt[] size) -> Tensor",
+    variants="method",
+    files="view_gradients",
+    samples=[S(f(2, 3), [1, 3]), S(f(2, 3), [3]), S(f(2, 3), [2])],
+)
 def sum_to_size(self, size):
     """Sums away the dimensions that broadcasting from ``size`` added."""
 
@@ -27,6 +33,7 @@ def permute_backward(grad_output, dims):
     "select_backward(Tensor grad_output, SymInt[] input_sizes, int dim, SymInt index) -> Tensor",
     files="view_gradients",
     unbound=True,
+    batch="backward",
 )
 def select_backward(grad_output, input_sizes, dim, index):
     """Zeros with the gradient at one position of a dimension."""
@@ -42,6 +49,7 @@ def _(grad, dim, index):
     "Tensor",
     files="view_gradients",
     unbound=True,
+    batch="backward",
 )
 def slice_backward(grad_output, input_sizes, dim, start, end, step):
     """Zeros with the gradient in a slice of a dimension."""
@@ -56,6 +64,7 @@ def _(grad, dim, start, end, step):
     "diagonal_backward(Tensor grad_output, SymInt[] input_sizes, int offset, int dim1, int dim2) -> Tensor",
     files="view_gradients",
     unbound=True,
+    batch="backward",
 )
 def diagonal_backward(grad_output, input_sizes, offset, dim1, dim2):
     """Zeros with the gradient on a diagonal."""
@@ -70,6 +79,7 @@ def _(grad, offset, dim1, dim2):
     "unfold_backward(Tensor grad_in, SymInt[] input_sizes, int dim, int size, int step) -> Tensor",
     files="view_gradients",
     unbound=True,
+    batch="backward",
 )
 def unfold_backward(grad_in, input_sizes, dim, size, step):
     """The sum over all windows at the places that they showed."""

@@ -10,7 +10,8 @@ from comparison import UNDEFINED, describe, differ, flat
 from declared import PUBLIC, Op, Outcome, base_ops, call, cases, find, report, samples_of, seed_for
 
 import taeda
-from taeda.testing._samples import Name, Sample
+from taeda.testing._samples import make
+from taedagen.opdef.samples import Name, Sample
 
 ROOMS = {"linalg": "linalg", "fft": "fft", "special": "special"}
 
@@ -95,7 +96,7 @@ def test_inplace_form_writes_the_result_into_self(op: Op) -> None:
                 mistakes.append(f"{sample}: gives {got}, wanted {wanted}")
             continue
         result = wanted.results[0]
-        target = sample.make(taeda, seed_for(op))[0][0]
+        target = make(sample, taeda, seed_for(op))[0][0]
         if result.shape != target.shape or not taeda.can_cast(result.dtype, target.dtype):
             if got.error is None:
                 mistakes.append(f"{sample}: {describe([result])} went into {describe([target])}")

@@ -48,7 +48,7 @@ def test_what_is_no_longer_made_is_deleted(tmp_path: Path) -> None:
     make(tmp_path, "--subset", "python")
     assert set(tree(tmp_path)) == everything | {"csrc/notes.txt"}
     fewer = make(tmp_path, "--no-autograd")
-    assert "csrc/backend/cpu/second_gradients.h" in everything - set(fewer) and own.exists()
+    assert "csrc/backend/cpu/ops/second_gradients.cpp" in everything - set(fewer) and own.exists()
 
 
 @pytest.mark.parametrize("lines, kept", [
@@ -71,7 +71,7 @@ def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
     )
     assert "csrc/dispatch/left_out.cpp" in files["library.txt"]
     assert "Tensor turned(" in files["include/taeda/ops/first.h"], "hand-written C++ may call it"
-    assert "void stretch(" in files["csrc/shape/ops/first.h"], "hand-written C++ defines it"
+    assert "void stretch(" in files["csrc/backend/cpu/ops/first.h"], "hand-written C++ defines it"
     assert "turned" not in files["csrc/dispatch/ops/first.inc"] + files["csrc/python/ops/first.cpp"]
     assert files["taeda/generated/left_out.txt"].split() == [
         "counted", "cubed", "cubed_", "four_times", "smooth", "stretch", "turned", "weighed", "widen",

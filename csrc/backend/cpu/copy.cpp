@@ -1,5 +1,5 @@
 // Copies and fills.
-#include "shape/ops/copy.h"
+#include "backend/cpu/ops/copy.h"
 #include "backend/cpu/engine/strided_copy.h"
 
 namespace taeda::cpu {

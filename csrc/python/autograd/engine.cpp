@@ -108,7 +108,7 @@ PyObject* queue_callback(PyObject*, PyObject* callable) {
     TAEDA_CHECK_TYPE(PyCallable_Check(callable), "takes a callable; got ", Py_TYPE(callable)->tp_name);
     autograd::queue_callback([held = make_ref<HeldObject>(callable)] {
       WithGil locked;
-      Owned(check(PyObject_CallNoArgs(held->object)));
+      call_python([&] { return PyObject_CallNoArgs(held->object); });
     });
     return Py_NewRef(Py_None);
   });

@@ -26,7 +26,7 @@ Owned as_tuple(PyObject* object) {
 }
 
 Owned call(PyObject* callable, std::span<PyObject* const> args) {
-  return Owned(check(PyObject_Vectorcall(callable, args.data(), args.size(), nullptr)));
+  return call_python([&] { return PyObject_Vectorcall(callable, args.data(), args.size(), nullptr); });
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ struct PythonSavedHooks final : autograd::SavedTensorHooks {
   Ref<RefCounted> pack(const Tensor& tensor) override {
     WithGil locked;
     Owned argument(check(wrap(tensor)));
-    Owned packed(check(PyObject_CallOneArg(pack_function->object, argument.get())));
+    Owned packed = call_python([&] { return PyObject_CallOneArg(pack_function->object, argument.get()); });
     return make_ref<HeldObject>(packed.get());
   }
   Tensor unpack(const Ref<RefCounted>& packed) override {
     WithGil locked;
     PyObject* object = static_cast<HeldObject*>(packed.get())->object;
-    Owned tensor(check(PyObject_CallOneArg(unpack_function->object, object)));
+    Owned tensor = call_python([&] { return PyObject_CallOneArg(unpack_function->object, object); });
     TAEDA_CHECK_TYPE(is_tensor(tensor.get()), "an unpack hook must return a tensor; got ",
                      Py_TYPE(tensor.get())->tp_name);
     return unwrap(tensor.get());
