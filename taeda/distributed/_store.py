@@ -69,7 +69,9 @@ class Store:
         return _distributed.python_store(lambda *request: _answer(self, *request))
 
     def _absent(self, function: str) -> Any:
-        raise NotImplementedError(f"taeda.distributed.{type(self).__name__}.{function}: this store has no such function")
+        raise NotImplementedError(
+            f"taeda.distributed.{type(self).__name__}.{function}: this store has no such function"
+        )
 
     def set(self, key: str, value: str | bytes) -> None:
         """Sets a value, over an earlier one."""
@@ -228,8 +230,8 @@ class _NativeStore(Store):
     def multi_set(self, keys: Sequence[str], values: Sequence[str | bytes]) -> None:
         if len(keys) != len(values):
             raise ValueError(
-                f"taeda.distributed.{type(self).__name__}.multi_set: as many values as keys are wanted; got {len(keys)} "
-                f"keys and {len(values)} values"
+                f"taeda.distributed.{type(self).__name__}.multi_set: as many values as keys are wanted; got "
+                f"{len(keys)} keys and {len(values)} values"
             )
         self._run(_Op.MULTI_SET, keys, values)
 
