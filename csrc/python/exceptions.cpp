@@ -14,6 +14,14 @@ namespace {
 PyObject* g_out_of_memory_error;
 PyObject* g_linalg_error;
 
+// Of a class that is written in Python, as few programs meet it: RuntimeError where it cannot be imported.
+PyObject* distributed_error(const char* name) {
+  Owned module(PyImport_ImportModule("taeda.distributed._errors"));
+  Owned type(module ? PyObject_GetAttrString(module.get(), name) : nullptr);
+  PyErr_Clear();
+  return type ? type.get() : PyExc_RuntimeError;  // the module keeps it
+}
+
 PyObject* exception_type(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::Runtime:
@@ -36,6 +44,16 @@ PyObject* exception_type(ErrorKind kind) {
       return PyExc_OverflowError;
     case ErrorKind::Assertion:
       return PyExc_AssertionError;
+    case ErrorKind::Dist:
+      return distributed_error("DistError");
+    case ErrorKind::DistBackend:
+      return distributed_error("DistBackendError");
+    case ErrorKind::DistNetwork:
+      return distributed_error("DistNetworkError");
+    case ErrorKind::DistStore:
+      return distributed_error("DistStoreError");
+    case ErrorKind::QueueEmpty:
+      return distributed_error("QueueEmptyError");
   }
   return PyExc_RuntimeError;
 }

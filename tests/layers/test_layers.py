@@ -28,6 +28,7 @@ ARROWS = {
     "backend/meta": {"backend/meta", "shape", "core"},
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
+    "distributed": {"distributed", "core"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {
@@ -44,8 +45,9 @@ GENERATED = {
 }
 # Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
 MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
-# Platform headers: POSIX in the core, Intel's vectors and the libraries that a backend opens.
+# Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
+    "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl)\.h",
     "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin|malloc)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",
