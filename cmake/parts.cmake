@@ -36,5 +36,5 @@ if(SKBUILD)
   set(OPENBLAS_LIBRARY "")
   set(DNNL_LIBRARY "")
 endif()
-set_source_files_properties(${CMAKE_SOURCE_DIR}/csrc/backend/cpu/parts.cpp PROPERTIES COMPILE_DEFINITIONS
+set_source_files_properties(${CMAKE_SOURCE_DIR}/csrc/backend/cpu/libraries/bundled_libraries.cpp PROPERTIES COMPILE_DEFINITIONS
   "TAEDA_OPENBLAS_LIBRARY=\"${OPENBLAS_LIBRARY}\";TAEDA_DNNL_LIBRARY=\"${DNNL_LIBRARY}\"")

@@ -1,13 +1,14 @@
 """PyTorch's system, rebuilt so that a person can see through it: ``import taeda as torch``.
 
-The names here come from the native core at once; whole rooms (``nn``, ``optim``, ...) and the functions that live in
-Python load on first use, so that importing stays quick.
+The names here come from the native core at once; submodules (``nn``, ``optim``, ...) and the functions that are written
+in Python load on first use, so that importing stays quick.
 """
 
 from __future__ import annotations
 
 import importlib as _importlib
 import math as _math
+import os as _os
 import sys as _sys
 from typing import Any as _Any
 
@@ -15,15 +16,18 @@ from taeda import _C
 from taeda._tensor import Tensor as Tensor
 from taeda._version import __version__ as __version__
 
+# PyTorch's private modules, of which programs import some, stand in a folder of their own.
+__path__.append(_os.path.join(_os.path.dirname(__file__), "_faces"))
 
-def _take(room: _Any) -> None:
+
+def _take(native: _Any) -> None:
     """Makes the public names of a native module names of this one."""
-    globals().update({name: value for name, value in vars(room).items() if not name.startswith("__")})
+    globals().update({name: value for name, value in vars(native).items() if not name.startswith("__")})
 
 
 _take(_C._functions)
 # Natives are pickled by the names of their modules.
-_sys.modules.update({room.__name__: room for room in vars(_C).values() if isinstance(room, type(_C))})
+_sys.modules.update({module.__name__: module for module in vars(_C).values() if isinstance(module, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
 
 _segment_reduce = getattr(_C._functions, "segment_reduce", None)  # the name that programs found first
@@ -37,10 +41,10 @@ bool = _C.bool
 has_lapack, has_openmp, has_spectral, has_mkl = True, True, True, False
 legacy_contiguous_format = _C.contiguous_format
 
-# Where names live that are loaded on first use: room to names.
+# Where names live that are loaded on first use: module to names.
 _LAZY = {
     "serialization": ("save", "load"),
-    "_tensor_str": ("set_printoptions",),
+    "_tensor.printing": ("set_printoptions",),
     "random": ("manual_seed", "seed", "initial_seed", "get_rng_state", "set_rng_state", "default_generator",
                "thread_safe_generator"),
     "autograd.grad_mode": ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"),
@@ -48,20 +52,27 @@ _LAZY = {
         "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes", "broadcast_tensors",
         "cartesian_prod",
         "cdist", "chain_matmul", "einsum", "meshgrid", "nonzero", "norm", "split", "stft", "tensordot", "unique",
-        "unique_consecutive",
+        "unique_consecutive", "unravel_index",
     ),
-    "_basics": (
-        "is_tensor", "is_storage", "numel", "typename", "is_grad_enabled", "is_inference_mode_enabled",
+    "_main.tensors": (
+        "is_tensor", "is_storage", "numel", "typename", "is_floating_point", "is_complex", "is_signed", "is_conj",
+        "is_neg", "is_inference", "is_distributed", "get_device", "result_type", "detach_", "_assert",
+    ),
+    "_main.modes": (
+        "is_grad_enabled", "is_inference_mode_enabled", "set_anomaly_enabled", "is_anomaly_enabled",
+        "is_anomaly_check_nan_enabled",
+    ),
+    "_main.settings": (
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
-        "is_deterministic_algorithms_warn_only_enabled",
-        "set_deterministic_debug_mode", "get_deterministic_debug_mode", "set_float32_matmul_precision",
-        "get_float32_matmul_precision", "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type",
-        "set_num_interop_threads", "get_num_interop_threads", "sym_int", "sym_float", "sym_max", "sym_min", "sym_not",
-        "is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg", "is_inference", "is_distributed",
-        "is_vulkan_available", "get_device", "get_device_module", "result_type", "unravel_index", "set_anomaly_enabled",
-        "is_anomaly_enabled", "is_anomaly_check_nan_enabled", "init_num_threads", "sym_sqrt", "sym_sum", "sym_ite",
-        "_assert", "detach_",
+        "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+        "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
+        "set_warn_always", "is_warn_always_enabled", "set_default_tensor_type", "set_num_interop_threads",
+        "get_num_interop_threads", "init_num_threads",
     ),
+    "_main.sizes": (
+        "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "sym_ite",
+    ),
+    "_main.devices": ("is_vulkan_available", "get_device_module"),
     "storage": (
         "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
@@ -74,7 +85,7 @@ _LAZY = {
     ),
     "_op_schema": ("Argument", "FunctionSchema"),
     "_symbols": ("SymBool", "SymFloat", "SymInt"),
-    "_tensor_types": (
+    "_tensor.old_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
         "IntTensor", "LongTensor", "ShortTensor",
     ),
@@ -85,16 +96,17 @@ _LAZY = {
         "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",
     ),
     "_explain": ("explain", "explain_calls"),
-    "_numeric": ("asarray", "from_file", "gradient", "histogramdd"),
-    "_lobpcg": ("lobpcg",),
-    "_lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
+    "_main.conversion": ("asarray", "from_file"),
+    "_main.grid": ("gradient", "histogramdd"),
+    "_main.lobpcg": ("lobpcg",),
+    "_main.lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
     "_tags": ("Tag",),
-    "_stream": ("Event", "Stream"),
+    "_main.streams": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),
     "_serialization.file_reader": ("PyTorchFileReader",),
-    "_type_info": ("finfo", "iinfo"),
+    "_main.limits": ("finfo", "iinfo"),
     "func": ("vmap",),
-    "_higher_order_ops": ("cond",),
+    "_control_flow": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
     "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
@@ -102,10 +114,11 @@ _LAZY = {
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
 }  # fmt: skip
-_ROOM_OF = {name: room for room, names in _LAZY.items() for name in names}
-for _name in _ROOM_OF:  # the Python forms, not the natives under them
+_MODULE_OF = {name: module for module, names in _LAZY.items() for name in names}
+for _name in _MODULE_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
-_ROOMS = frozenset([
+# The submodules that are attributes without being imported.
+_MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda", "datasets",
     "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
     "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx",
@@ -115,13 +128,13 @@ _ROOMS = frozenset([
 ])  # fmt: skip
 
 
-def _written_in_python(native: _Any, rooms: dict[str, str]) -> None:
-    """Gives a native module names that are written in Python and load on first use: name to room."""
+def _written_in_python(native: _Any, modules: dict[str, str]) -> None:
+    """Gives a native module names that are written in Python and load on first use: name to module."""
 
     def __getattr__(name: str) -> _Any:
-        if name not in rooms:
+        if name not in modules:
             raise AttributeError(f"module '{native.__name__}' has no attribute '{name}'")
-        value = getattr(_importlib.import_module(f"taeda.{rooms[name]}"), name)
+        value = getattr(_importlib.import_module(f"taeda.{modules[name]}"), name)
         setattr(native, name, value)
         return value
 
@@ -147,18 +160,22 @@ _written_in_python(
                 "_jit_can_fuse_on_gpu",
                 "_jit_set_nvfuser_enabled",
             ),
-            "jit._settings",
+            "_inert.script_switches",
         ),
-        **{name: room for name, room in _ROOM_OF.items() if room in ("_op_schema", "_schema_types", "jit._graph")},
+        **{
+            name: module
+            for name, module in _MODULE_OF.items()
+            if module in ("_op_schema", "_schema_types", "jit._graph")
+        },
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
 
 
 def __getattr__(name: str) -> _Any:
-    if name in _ROOM_OF:
-        value = getattr(_importlib.import_module(f"taeda.{_ROOM_OF[name]}"), name)
-    elif name in _ROOMS:
+    if name in _MODULE_OF:
+        value = getattr(_importlib.import_module(f"taeda.{_MODULE_OF[name]}"), name)
+    elif name in _MODULES:
         try:
             return _importlib.import_module(f"taeda.{name}")
         except ModuleNotFoundError as missing:
@@ -166,11 +183,11 @@ def __getattr__(name: str) -> _Any:
                 raise
             raise AttributeError(f"taeda.{name} is not part of this release") from None
     elif name in ("has_cuda", "has_cudnn", "has_mps", "has_mkldnn"):
-        return _importlib.import_module("taeda._basics").old_question(name)
+        return _importlib.import_module("taeda._main.devices").old_question(name)
     else:
-        from taeda import _left_out
+        from taeda._main import left_out
 
-        raise AttributeError(_left_out.hint(name) or f"module 'taeda' has no attribute '{name}'")
+        raise AttributeError(left_out.hint(name) or f"module 'taeda' has no attribute '{name}'")
     globals()[name] = value
     return value
 
@@ -178,4 +195,4 @@ def __getattr__(name: str) -> _Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    return sorted({*globals(), *_ROOM_OF, *(room for room in _ROOMS if find_spec(f"taeda.{room}"))})
+    return sorted({*globals(), *_MODULE_OF, *(module for module in _MODULES if find_spec(f"taeda.{module}"))})

@@ -25,7 +25,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
 
 
 def _run(arguments: list[str]) -> int:
-    from taeda._stand_in_run import CannotRun, run
+    from taeda._stand_in.run import CannotRun, run
 
     try:
         run(arguments)

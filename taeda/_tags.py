@@ -39,7 +39,7 @@ class Tag(enum.Enum):
         return self.value
 
 
-# The meaning of the bits that the op table holds, from the lowest, in csrc/dispatch/op.h.
+# The meaning of the bits that the op table holds, from the lowest, in include/taeda/dispatch/op.h.
 _OF_BITS = (Tag.nondeterministic_seeded, None, Tag.inplace, Tag.out, Tag.dynamic_output_shape, None, Tag.pointwise,
             Tag.reduction)  # fmt: skip
 _given: dict[str, list[Tag]] = {}

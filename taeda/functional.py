@@ -239,6 +239,32 @@ def stft(
                         return_complex, align_to_window)  # fmt: skip
 
 
+def unravel_index(indices: Any, shape: Any) -> tuple[Any, ...]:
+    """The coordinates, one int64 tensor per dimension of ``shape``, of flat indices into an array of that shape.
+
+    Raises:
+        TypeError: ``indices`` is no tensor of integers, or ``shape`` holds something else than integers.
+        ValueError: ``shape`` is negative somewhere.
+    """
+    if (
+        not isinstance(indices, _C.TensorBase)
+        or indices.is_floating_point()
+        or indices.is_complex()
+        or indices.dtype == _C.bool
+    ):
+        raise TypeError(f"taeda.unravel_index: indices must be a tensor of integers; got {indices!r}")
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not all(isinstance(size, int) for size in sizes):
+        raise TypeError(f"taeda.unravel_index: shape must hold integers; got {shape!r}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"taeda.unravel_index: shape must not be negative; got {sizes}")
+    coordinates, indices = [], indices.long()
+    for size in reversed(sizes):
+        coordinates.append(indices % size)
+        indices = indices // size
+    return _native.stack(coordinates[::-1], -1).unbind(-1) if coordinates else ()
+
+
 _NOT_OVERRIDABLE = ("einsum", "broadcast_shapes")  # the one asks by itself, the other takes no tensors
 for _name, _function in tuple(globals().items()):
     if isinstance(_function, FunctionType) and _name[0] != "_" and _name not in _NOT_OVERRIDABLE:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda._ops import OpNamespace
+from taeda._library.ops import OpNamespace
 
 loaded_libraries: set[str] = set()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import UntypedStorage
-from taeda._utils import OLD_STORAGES
+from taeda._serialization.old_names import OLD_STORAGES
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 

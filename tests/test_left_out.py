@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 import taeda
-from taeda import _left_out
+from taeda._main import left_out
 
 
 @pytest.fixture
 def selected(monkeypatch: pytest.MonkeyPatch) -> type:
     """A class such as Tensor is in a build without cos."""
-    monkeypatch.setattr(_left_out, "names", lambda: frozenset({"cos"}))
+    monkeypatch.setattr(left_out, "names", lambda: frozenset({"cos"}))
     made = type("Tensor", (), {})
-    _left_out.explain_on(made)
+    left_out.explain_on(made)
     return made
 
 
@@ -31,7 +31,7 @@ def test_methods(selected: type) -> None:
 
 
 def test_a_whole_build_has_no_such_hook() -> None:
-    assert _left_out.names() == frozenset() and "__getattr__" not in vars(taeda.Tensor)
+    assert left_out.names() == frozenset() and "__getattr__" not in vars(taeda.Tensor)
 
 
 WITHOUT_ANY = """

@@ -555,8 +555,8 @@ def test_own_device_example() -> None:
 
 
 EXTENSION = """
-#include "api/ops.h"
-#include "dispatch/library.h"
+#include "taeda/ops.h"
+#include "taeda/dispatch/library.h"
 using namespace taeda;
 TAEDA_LIBRARY(inc, m) {
   m.def("scale(Tensor x, float by=2.0) -> Tensor");
@@ -568,10 +568,11 @@ TAEDA_LIBRARY(inc, m) {
 def test_load_library(tmp_path: Path) -> None:
     build = Path(taeda._C.__file__).resolve().parent
     compiler = shutil.which("g++")
-    if compiler is None or not (build / "generated" / "csrc").exists():
+    folders = [Path(__file__).resolve().parents[1] / "include", build / "generated" / "include"]
+    if compiler is None or not all(folder.exists() for folder in folders):
         pytest.skip("needs a C++ compiler and a build in place")
     (tmp_path / "inc.cpp").write_text(EXTENSION)
-    headers = [f"-I{Path(__file__).resolve().parents[1] / 'csrc'}", f"-I{build / 'generated' / 'csrc'}"]
+    headers = [f"-I{folder}" for folder in folders]
     subprocess.run(
         [
             compiler,

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import taeda
-from taeda._tensor_str import get_printoptions, printoptions, set_printoptions, tensor_str
+from taeda._tensor.printing import get_printoptions, printoptions, set_printoptions, tensor_str
 
 nan, inf = math.nan, math.inf
 

@@ -1,7 +1,7 @@
 #include "autograd/accumulate.h"
 
 #include "autograd/arithmetic.h"
-#include "autograd/view.h"
+#include "taeda/autograd/view.h"
 
 namespace taeda::autograd {
 

@@ -1,6 +1,6 @@
 // The node at the end of the graph: adds the gradient of a leaf to its .grad.
 #pragma once
-#include "autograd/meta.h"
+#include "taeda/autograd/meta.h"
 
 namespace taeda::autograd {
 

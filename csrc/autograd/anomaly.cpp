@@ -1,7 +1,7 @@
 #include "autograd/anomaly.h"
 
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
+#include "taeda/autograd/engine.h"
 
 namespace taeda::autograd {
 

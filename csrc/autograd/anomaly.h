@@ -1,6 +1,6 @@
 // Anomaly mode: nodes remember where the forward call stood, and gradients are searched for NaN.
 #pragma once
-#include "autograd/node.h"
+#include "taeda/autograd/node.h"
 
 namespace taeda::autograd {
 

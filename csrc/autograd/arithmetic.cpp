@@ -2,13 +2,13 @@
 
 #include <cmath>
 
-#include "api/binary.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/view.h"
-#include "api/view_gradients.h"
 #include "core/elements.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_gradients.h"
 
 namespace taeda::autograd::arithmetic {
 

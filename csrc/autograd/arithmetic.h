@@ -1,6 +1,6 @@
 // The tensor arithmetic that autograd itself needs, over the generated ops.
 #pragma once
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda::autograd::arithmetic {
 

@@ -3,9 +3,9 @@
 #include <unordered_map>
 
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
-#include "autograd/meta.h"
-#include "core/fork.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/meta.h"
+#include "taeda/core/fork.h"
 
 namespace taeda::casting {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "core/tensor.h"
-#include "core/thread_state.h"
+#include "taeda/core/tensor.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda::casting {
 

@@ -1,4 +1,4 @@
-#include "autograd/engine.h"
+#include "taeda/autograd/engine.h"
 
 #include <deque>
 #include <map>
@@ -8,8 +8,8 @@
 #include "autograd/accumulate.h"
 #include "autograd/anomaly.h"
 #include "autograd/graph_task.h"
-#include "core/fork.h"
 #include "dispatch/profiler.h"
+#include "taeda/core/fork.h"
 
 namespace taeda::autograd {
 namespace {

@@ -1,21 +1,21 @@
-#include "autograd/forward.h"
-#include "api/reduce.h"
+#include "taeda/autograd/forward.h"
+#include "taeda/ops/reduce.h"
 
 #include <algorithm>
 #include <mutex>
 #include <set>
 
-#include "api/binary.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/view.h"
-#include "api/view_gradients.h"
 #include "autograd/arithmetic.h"
-#include "autograd/engine.h"
-#include "autograd/view.h"
 #include "core/elements.h"
-#include "core/fork.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/view.h"
+#include "taeda/core/fork.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_gradients.h"
 
 namespace taeda::autograd {
 namespace {

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "autograd/engine.h"
+#include "taeda/autograd/engine.h"
 
 namespace taeda::autograd {
 

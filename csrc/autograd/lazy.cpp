@@ -2,11 +2,11 @@
 // or writes elements is made with tensors that hold what they show. Kernels never see such a tensor.
 #include <utility>
 
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/unary.h"
-#include "api/view.h"
-#include "autograd/record.h"
+#include "taeda/autograd/record.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::autograd {
 namespace {

@@ -1,11 +1,11 @@
-#include "autograd/meta.h"
+#include "taeda/autograd/meta.h"
 
 #include <algorithm>
 #include <mutex>
 
 #include "autograd/accumulate.h"
 #include "autograd/arithmetic.h"
-#include "autograd/view.h"
+#include "taeda/autograd/view.h"
 
 namespace taeda::autograd {
 namespace {

@@ -1,11 +1,11 @@
-#include "autograd/node.h"
+#include "taeda/autograd/node.h"
 
 #include <algorithm>
 
 #include "autograd/anomaly.h"
 #include "autograd/arithmetic.h"
-#include "autograd/device.h"
-#include "autograd/engine.h"
+#include "taeda/autograd/device_runner.h"
+#include "taeda/autograd/engine.h"
 
 namespace taeda::autograd {
 namespace {

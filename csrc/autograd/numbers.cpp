@@ -1,8 +1,8 @@
 #include "autograd/numbers.h"
 
-#include "api/binary.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::autograd {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "autograd/record.h"
+#include "taeda/autograd/record.h"
 
 namespace taeda {
 

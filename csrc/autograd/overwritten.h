@@ -1,8 +1,8 @@
 // In-place ops that are computed as a whole and then copied into their first argument.
 #pragma once
-#include "autograd/meta.h"
 #include "autograd/numbers.h"
-#include "core/thread_state.h"
+#include "taeda/autograd/meta.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda::autograd {
 

@@ -1,4 +1,4 @@
-#include "autograd/record.h"
+#include "taeda/autograd/record.h"
 
 namespace taeda::autograd {
 

@@ -1,8 +1,8 @@
-#include "autograd/saved_tensor.h"
+#include "taeda/autograd/saved_tensor.h"
 
-#include "autograd/engine.h"
-#include "autograd/forward.h"
-#include "autograd/view.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/forward.h"
+#include "taeda/autograd/view.h"
 
 namespace taeda::autograd {
 namespace {

@@ -1,4 +1,4 @@
-#include "autograd/view.h"
+#include "taeda/autograd/view.h"
 
 #include "autograd/arithmetic.h"
 

@@ -1,7 +1,7 @@
 // Derivatives of activations of which each order is made of the ops below.
 #include "shape/ops/activation.h"
-#include "api/binary.h"
-#include "api/unary.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/unary.h"
 
 namespace taeda::composite {
 

@@ -2,23 +2,23 @@
 #include <cmath>
 #include <limits>
 
-#include "api/attention.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/dropout.h"
-#include "api/linalg.h"
-#include "api/mask.h"
-#include "api/ranges.h"
-#include "api/rearrange.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/softmax.h"
-#include "api/view.h"
 #include "composite/records.h"
 #include "shape/ops/attention.h"
 #include "shape/spec.h"
+#include "taeda/ops/attention.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/dropout.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/softmax.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,13 +1,13 @@
 // Composites of taedagen/ops/binary.py and compare.py that a traced body cannot say.
 #include "shape/ops/binary.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/mask.h"
-#include "api/unary.h"
 #include "autograd/overwritten.h"
 #include "shape/elementwise.h"
 #include "shape/ops/compare.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/unary.h"
 
 namespace taeda {
 

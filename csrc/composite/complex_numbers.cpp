@@ -1,8 +1,8 @@
 // The parts of complex numbers.
 #include "shape/ops/complex_numbers.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/view.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

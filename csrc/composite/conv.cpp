@@ -1,12 +1,12 @@
 // The names of convolution, and its gradients: three linear maps that are convolutions of one another.
 #include "shape/ops/conv.h"
-#include "api/complex_numbers.h"
-#include "api/conv.h"
-#include "api/copy.h"
-#include "api/reduce.h"
-#include "api/view.h"
 #include "shape/conv_rules.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/conv.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

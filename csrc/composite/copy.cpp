@@ -1,11 +1,11 @@
 // Conversions that may give the tensor itself back.
 #include "shape/ops/copy.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/view.h"
-#include "api/view_gradients.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_gradients.h"
 
 namespace taeda::composite {
 

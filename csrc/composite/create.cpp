@@ -1,9 +1,9 @@
 // Tensors filled with a number.
 #include "shape/ops/create.h"
-#include "api/copy.h"
-#include "api/create.h"
 #include "composite/fresh.h"
 #include "shape/spec.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::composite {
 

@@ -3,17 +3,17 @@
 
 #include <algorithm>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/ctc.h"
-#include "api/join.h"
-#include "api/mask.h"
-#include "api/reduce.h"
-#include "api/view.h"
 #include "core/elements.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/ctc.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,7 +1,7 @@
 // Ops that only derivatives call.
 #include "shape/ops/derivative.h"
-#include "api/copy.h"
-#include "api/view.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

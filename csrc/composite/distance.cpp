@@ -3,20 +3,20 @@
 
 #include <cmath>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/create.h"
-#include "api/distance.h"
-#include "api/index.h"
-#include "api/join.h"
-#include "api/linalg.h"
-#include "api/mask.h"
-#include "api/ranges.h"
-#include "api/reduce.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "composite/records.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/distance.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,12 +1,12 @@
 // Dropout by random masks.
 #include <cmath>
 
-#include "api/binary.h"
-#include "api/create.h"
-#include "api/dropout.h"
-#include "api/random.h"
 #include "shape/ops/dropout.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/dropout.h"
+#include "taeda/ops/random.h"
 
 namespace taeda::composite {
 

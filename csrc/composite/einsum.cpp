@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/linalg.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "shape/ops/linalg.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,15 +1,15 @@
 // Products of Householder reflectors as one: H_1 ... H_k = I - V T V^H, where V holds the vectors and T is upper
 // triangular (Schreiber and Van Loan, "A storage-efficient WY representation", 1989).
 #include "shape/ops/factors.h"
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/decompositions.h"
-#include "api/factors.h"
-#include "api/linalg.h"
-#include "api/ranges.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "api/view_inplace.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/decompositions.h"
+#include "taeda/ops/factors.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_inplace.h"
 
 namespace taeda::composite {
 

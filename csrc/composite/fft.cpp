@@ -1,20 +1,20 @@
 // The family of Fourier transforms over its three primitives: what is cut, padded and scaled before.
 #include <algorithm>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/fft.h"
-#include "api/join.h"
-#include "api/pad.h"
-#include "api/ranges.h"
-#include "api/rearrange.h"
-#include "api/view.h"
 #include "composite/options.h"
 #include "shape/ops/fft.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/fft.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/pad.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

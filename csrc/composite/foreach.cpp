@@ -1,7 +1,7 @@
 // Lists of tensors: one loop for each pattern of arguments, around the plain op.
 #include "shape/ops/foreach.h"
-#include "api/ops.h"
 #include "composite/number.h"
+#include "taeda/ops.h"
 
 namespace taeda::composite {
 

@@ -2,10 +2,10 @@
 #pragma once
 #include <initializer_list>
 
-#include "api/copy.h"
-#include "api/create.h"
-#include "core/tensor.h"
-#include "core/thread_state.h"
+#include "taeda/core/tensor.h"
+#include "taeda/core/thread_state.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::composite {
 

@@ -1,17 +1,17 @@
 // Grids, combinations and diagonals.
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/join.h"
-#include "api/ranges.h"
-#include "api/rearrange.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "api/view_inplace.h"
-#include "core/warn.h"
 #include "shape/ops/join.h"
 #include "shape/spec.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_inplace.h"
 
 namespace taeda::composite {
 

@@ -2,23 +2,23 @@
 // csrc/backend/cpu/grid_sampler.cpp, which says what taps are.
 #include <array>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/grid_sampler.h"
-#include "api/join.h"
-#include "api/linalg.h"
-#include "api/mask.h"
-#include "api/ranges.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/scatter.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "composite/records.h"
 #include "shape/ops/grid_sampler.h"
 #include "shape/sampling_rules.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/grid_sampler.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/scatter.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

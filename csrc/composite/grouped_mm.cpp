@@ -1,14 +1,14 @@
 // Several matrix products in one call.
 #include "shape/ops/grouped_mm.h"
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/join.h"
-#include "api/linalg.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "composite/number.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

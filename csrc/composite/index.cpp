@@ -1,17 +1,17 @@
 // Writing at positions into copies, and the gradients of reading and writing there.
 #include "shape/ops/index.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/mask.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/scatter.h"
-#include "api/search.h"
-#include "api/view.h"
 #include "composite/fresh.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/scatter.h"
+#include "taeda/ops/search.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

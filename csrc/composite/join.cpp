@@ -1,11 +1,11 @@
 // Joins along a dimension that the inputs' ranks decide.
 #include "shape/ops/join.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/join.h"
-#include "api/reshape.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/reshape.h"
 
 namespace taeda::composite {
 

@@ -1,17 +1,17 @@
 // Products that are made of others.
 #include "shape/ops/linalg.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/join.h"
-#include "api/linalg.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "core/warn.h"
 #include "shape/elementwise.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,6 +1,6 @@
 // What the composites of losses share.
 #pragma once
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda::composite {
 

@@ -1,16 +1,16 @@
 // Masked writing into copies, and the gradients of masked reading and writing.
 #include "shape/ops/mask.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/join.h"
-#include "api/mask.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "api/view_gradients.h"
 #include "composite/fresh.h"
 #include "shape/elementwise.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_gradients.h"
 
 namespace taeda::composite {
 

@@ -1,17 +1,17 @@
 // Chains and powers of matrices, traces and norms.
 #include <algorithm>
 
-#include "api/copy.h"
-#include "api/decompositions.h"
-#include "api/linalg.h"
-#include "api/ranges.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/unary.h"
-#include "api/view.h"
-#include "core/warn.h"
 #include "shape/linalg_rules.h"
 #include "shape/ops/linalg.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/decompositions.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

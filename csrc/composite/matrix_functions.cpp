@@ -1,21 +1,21 @@
 // Functions of square matrices, and systems whose unknowns have several dimensions.
 #include <cmath>
 
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/decompositions.h"
-#include "api/join.h"
-#include "api/linalg.h"
-#include "api/ranges.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/scan.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "core/elements.h"
 #include "shape/ops/decompositions.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/decompositions.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/scan.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

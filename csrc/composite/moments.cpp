@@ -1,20 +1,20 @@
 // Variances and their kind, and the logarithm of a sum of exponentials: real numbers have a loop of their own, complex
 // ones are pairs of these.
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/derivative.h"
-#include "api/linalg.h"
-#include "api/mask.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "composite/number.h"
-#include "core/warn.h"
 #include "shape/ops/reduce.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/derivative.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,17 +1,17 @@
 // The public names of normalisation.
 #include "shape/ops/norm.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/mask.h"
-#include "api/norm.h"
-#include "api/rearrange.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "shape/norm_rules.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/norm.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

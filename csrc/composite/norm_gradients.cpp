@@ -1,15 +1,15 @@
 // Gradients of normalisation. All kinds are one formula: with h the normalised input, v = grad * weight and means taken
 // over what is normalised together, the input's gradient is rstd * (v - mean(v) - h * mean(v * h)).
-#include "api/binary.h"
-#include "api/complex_numbers.h"
-#include "api/norm.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "composite/records.h"
 #include "shape/norm_rules.h"
 #include "shape/ops/norm.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/norm.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

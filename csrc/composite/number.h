@@ -1,6 +1,6 @@
 // Reading a number out of a tensor.
 #pragma once
-#include "api/copy.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::composite {
 

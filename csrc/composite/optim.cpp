@@ -1,7 +1,7 @@
 // Optimiser steps whose learning rate is in a tensor.
 #include "shape/ops/optim.h"
-#include "api/ops.h"
 #include "composite/number.h"
+#include "taeda/ops.h"
 
 namespace taeda::composite {
 

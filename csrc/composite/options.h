@@ -2,7 +2,7 @@
 #pragma once
 #include <optional>
 
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda::composite {
 

@@ -1,13 +1,13 @@
 // Padding.
 #include "shape/ops/pad.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/join.h"
-#include "api/pad.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/pad.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,9 +1,9 @@
 // Channels dealt out to pixels or to one another: views and one copy.
-#include "api/copy.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "shape/ops/pad.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

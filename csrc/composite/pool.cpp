@@ -1,13 +1,13 @@
 // Pooling of one dimension is pooling of a plane one row high; unpooling writes where pooling read.
 #include "shape/ops/pool.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/pool.h"
-#include "api/reshape.h"
-#include "api/scatter.h"
-#include "api/view.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/pool.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/scatter.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,12 +1,12 @@
 // Questions about whole tensors, and activations that need more than one formula.
 #include "shape/ops/predicate.h"
-#include "api/activation.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/unary.h"
-#include "api/view.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 #include <algorithm>
 

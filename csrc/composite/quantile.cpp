@@ -1,19 +1,19 @@
 // Quantiles: the sorted elements next to a fractional rank, blended.
 #include <cmath>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/mask.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/scatter.h"
-#include "api/sort.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "core/elements.h"
 #include "shape/ops/sort.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/scatter.h"
+#include "taeda/ops/sort.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,16 +1,16 @@
 // Random tensors by filling fresh ones.
 #include "shape/ops/random.h"
-#include "api/activation.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/mask.h"
-#include "api/random.h"
-#include "api/reduce.h"
 #include "composite/fresh.h"
 #include "composite/number.h"
 #include "shape/elementwise.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/random.h"
+#include "taeda/ops/reduce.h"
 
 namespace taeda::composite {
 

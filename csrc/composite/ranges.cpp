@@ -1,11 +1,11 @@
 // Sequences whose bounds are given in other ways, and the identity matrix.
 #include "shape/ops/ranges.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/ranges.h"
-#include "api/view.h"
 #include "composite/fresh.h"
 #include "core/elements.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

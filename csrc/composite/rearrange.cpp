@@ -1,13 +1,13 @@
 // Repetitions and rotations made of other ops.
 #include "shape/ops/rearrange.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/rearrange.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "shape/spec.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/rearrange.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

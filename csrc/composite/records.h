@@ -1,7 +1,7 @@
 // Whether a gradient may itself be differentiated, in either mode: then it is written with differentiable ops, else it
 // is one kernel.
 #pragma once
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda::composite {
 

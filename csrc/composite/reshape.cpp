@@ -1,12 +1,12 @@
 // Shape functions made of views.
 #include "shape/ops/reshape.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "core/warn.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,17 +1,17 @@
 // Stacks of recurrent layers, both directions, padded or packed; and single cells.
-#include "composite/rnn.h"
+#include "composite/rnn_direction.h"
 
 #include <algorithm>
 
-#include "api/copy.h"
-#include "api/dropout.h"
-#include "api/join.h"
-#include "api/reshape.h"
-#include "api/rnn.h"
-#include "api/view.h"
 #include "shape/ops/rnn.h"
 #include "shape/rnn_rules.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/dropout.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/rnn.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,17 +1,17 @@
 // A recurrent layer by plain ops, and the derivative of the fused one.
-#include "api/activation.h"
-#include "api/binary.h"
-#include "api/join.h"
-#include "api/linalg.h"
-#include "api/reshape.h"
-#include "api/rnn.h"
-#include "api/unary.h"
-#include "api/view.h"
-#include "autograd/engine.h"
-#include "autograd/forward.h"
-#include "composite/rnn.h"
+#include "composite/rnn_direction.h"
 #include "shape/ops/rnn.h"
 #include "shape/rnn_rules.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/forward.h"
+#include "taeda/ops/activation.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/linalg.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/rnn.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,15 +1,15 @@
 // Between padded and packed batches of sequences.
 #include <algorithm>
 
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/join.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "shape/ops/rnn.h"
 #include "shape/rnn_rules.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,13 +1,13 @@
 // Scattering into copies, and the gradients of scattering.
 #include "shape/ops/scatter.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/mask.h"
-#include "api/scatter.h"
-#include "api/view.h"
 #include "composite/fresh.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/scatter.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

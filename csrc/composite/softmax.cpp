@@ -1,7 +1,7 @@
 // The public names of softmax: conversion first, then the op that autograd records.
 #include "shape/ops/softmax.h"
-#include "api/copy.h"
-#include "api/softmax.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/softmax.h"
 
 namespace taeda::composite {
 

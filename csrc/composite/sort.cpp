@@ -1,14 +1,14 @@
 // Sorting over the stable kernel, medians of all elements, gradients of selections.
 #include "shape/ops/sort.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/scatter.h"
-#include "api/sort.h"
-#include "api/view.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/scatter.h"
+#include "taeda/ops/sort.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,14 +1,14 @@
 // What is made of the gamma function, and floating-point numbers taken apart.
 #include "shape/ops/special.h"
 
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/ranges.h"
-#include "api/reduce.h"
-#include "api/special.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/special.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

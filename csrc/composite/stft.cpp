@@ -2,21 +2,21 @@
 // (Griffin and Lim, "Signal estimation from modified short-time Fourier transform", 1984).
 #include <atomic>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/fft.h"
-#include "api/pad.h"
-#include "api/predicate.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/unary.h"
-#include "api/view.h"
-#include "api/view_gradients.h"
-#include "core/warn.h"
 #include "shape/ops/fft.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/fft.h"
+#include "taeda/ops/pad.h"
+#include "taeda/ops/predicate.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_gradients.h"
 
 namespace taeda::composite {
 

@@ -3,13 +3,13 @@
 
 #include <cfloat>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/mask.h"
-#include "api/unary.h"
-#include "api/view.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,9 +1,9 @@
 // Resizing of images: one dimension after another, the last one first.
 #include <cmath>
 
-#include "api/upsample.h"
 #include "shape/ops/upsample.h"
 #include "shape/spec.h"
+#include "taeda/ops/upsample.h"
 
 namespace taeda::composite {
 

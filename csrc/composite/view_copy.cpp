@@ -1,9 +1,9 @@
 // Contiguous copies.
 #include "shape/ops/view_copy.h"
-#include "api/copy.h"
-#include "api/view.h"
-#include "autograd/record.h"
 #include "shape/spec.h"
+#include "taeda/autograd/record.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,15 +1,15 @@
 // The gradients of views.
 #include "shape/ops/view_gradients.h"
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/ranges.h"
-#include "api/reduce.h"
-#include "api/reshape.h"
-#include "api/view.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

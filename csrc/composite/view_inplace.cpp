@@ -1,11 +1,11 @@
 // Copies of a tensor with another one in a part of it.
 #include "shape/ops/view_inplace.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/view.h"
-#include "api/view_inplace.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
+#include "taeda/ops/view_inplace.h"
 
 namespace taeda::composite {
 

@@ -1,11 +1,11 @@
 // Weights as a length times a direction.
 #include "shape/ops/weight_norm.h"
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/reduce.h"
-#include "api/unary.h"
-#include "api/view.h"
 #include "shape/spec.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/reduce.h"
+#include "taeda/ops/unary.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::composite {
 

@@ -1,14 +1,14 @@
 // Window functions. Each is a formula of the positions n / (N - 1), computed on the device that is asked for.
 #include <numbers>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/ranges.h"
-#include "api/unary.h"
 #include "composite/options.h"
 #include "shape/ops/windows.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/ranges.h"
+#include "taeda/ops/unary.h"
 
 namespace taeda::composite {
 

@@ -1,4 +1,4 @@
-#include "core/allocator.h"
+#include "taeda/core/allocator.h"
 
 #include <sys/mman.h>
 
@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "core/fork.h"
-#include "core/thread_state.h"
+#include "taeda/core/fork.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda {
 

@@ -1,9 +1,9 @@
-#include "core/device.h"
+#include "taeda/core/device.h"
 
 #include <array>
 #include <charconv>
 
-#include "core/fork.h"
+#include "taeda/core/fork.h"
 
 namespace taeda {
 

@@ -1,4 +1,4 @@
-#include "core/dtype.h"
+#include "taeda/core/dtype.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,7 +1,7 @@
 // Reading elements outside of kernels.
 #pragma once
-#include "core/scalar.h"
-#include "core/tensor.h"
+#include "taeda/core/scalar.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda {
 

@@ -1,4 +1,4 @@
-#include "core/error.h"
+#include "taeda/core/error.h"
 
 #include <charconv>
 

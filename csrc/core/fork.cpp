@@ -1,4 +1,4 @@
-#include "core/fork.h"
+#include "taeda/core/fork.h"
 
 #include <pthread.h>
 

@@ -1,4 +1,4 @@
-#include "core/generator.h"
+#include "taeda/core/generator.h"
 
 #include <array>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "core/mt19937.h"
+#include "taeda/core/mt19937.h"
 
 #include <algorithm>
 

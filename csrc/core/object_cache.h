@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <new>
 
-#include "core/thread_state.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda {
 

@@ -1,4 +1,4 @@
-#include "core/parallel.h"
+#include "taeda/core/parallel.h"
 
 #include <omp.h>
 
@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-#include "core/fork.h"
+#include "taeda/core/fork.h"
 
 namespace taeda {
 

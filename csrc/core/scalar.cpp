@@ -1,4 +1,4 @@
-#include "core/scalar.h"
+#include "taeda/core/scalar.h"
 
 namespace taeda {
 

@@ -1,11 +1,11 @@
-#include "core/storage.h"
+#include "taeda/core/storage.h"
 
 #include <sys/mman.h>
 
 #include <algorithm>
 
 #include "core/object_cache.h"
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda {
 

@@ -1,4 +1,4 @@
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 #include <algorithm>
 #include <array>

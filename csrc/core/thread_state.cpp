@@ -1,4 +1,4 @@
-#include "core/thread_state.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda {
 

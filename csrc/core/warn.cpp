@@ -1,4 +1,4 @@
-#include "core/warn.h"
+#include "taeda/core/warn.h"
 
 #include <atomic>
 #include <cstdio>

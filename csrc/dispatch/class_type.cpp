@@ -1,9 +1,9 @@
-#include "dispatch/class_type.h"
+#include "taeda/dispatch/class_type.h"
 
 #include <algorithm>
 
-#include "core/fork.h"
-#include "dispatch/collections.h"
+#include "taeda/core/fork.h"
+#include "taeda/dispatch/collections.h"
 
 namespace taeda {
 

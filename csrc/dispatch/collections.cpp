@@ -1,4 +1,4 @@
-#include "dispatch/collections.h"
+#include "taeda/dispatch/collections.h"
 
 #include <algorithm>
 #include <cmath>

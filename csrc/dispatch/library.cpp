@@ -1,4 +1,4 @@
-#include "dispatch/library.h"
+#include "taeda/dispatch/library.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "core/fork.h"
+#include "taeda/core/fork.h"
 
 namespace taeda {
 

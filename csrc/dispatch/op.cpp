@@ -1,10 +1,10 @@
-#include "dispatch/op.h"
+#include "taeda/dispatch/op.h"
 
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 
-#include "core/fork.h"
+#include "taeda/core/fork.h"
 
 namespace taeda {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <memory>
 
-#include "core/allocator.h"
+#include "taeda/core/allocator.h"
 
 namespace taeda {
 

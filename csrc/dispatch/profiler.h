@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/thread_state.h"
-#include "dispatch/op.h"
+#include "taeda/core/thread_state.h"
+#include "taeda/dispatch/op.h"
 
 namespace taeda {
 

@@ -1,4 +1,4 @@
-#include "dispatch/schema.h"
+#include "taeda/dispatch/schema.h"
 
 #include <algorithm>
 #include <limits>

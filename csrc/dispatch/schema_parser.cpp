@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cmath>
 
-#include "dispatch/collections.h"
-#include "dispatch/schema.h"
+#include "taeda/dispatch/collections.h"
+#include "taeda/dispatch/schema.h"
 
 namespace taeda {
 

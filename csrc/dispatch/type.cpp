@@ -1,11 +1,11 @@
-#include "dispatch/type.h"
+#include "taeda/dispatch/type.h"
 
 #include <algorithm>
 #include <functional>
 #include <memory>
 
-#include "core/fork.h"
-#include "dispatch/class_type.h"
+#include "taeda/core/fork.h"
+#include "taeda/dispatch/class_type.h"
 
 namespace taeda {
 

@@ -1,6 +1,6 @@
-#include "dispatch/value.h"
+#include "taeda/dispatch/value.h"
 
-#include "dispatch/collections.h"
+#include "taeda/dispatch/collections.h"
 
 namespace taeda {
 

@@ -1,7 +1,7 @@
 // Devices that a program brings: memory given out by a Python object, on one of the PrivateUse backends.
-#include "core/allocator.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/types.h"
+#include "taeda/core/allocator.h"
 
 namespace taeda::python {
 

@@ -3,11 +3,11 @@
 #include <cstring>
 #include <optional>
 
-#include "core/thread_state.h"
-#include "dispatch/library.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/torch_function.h"
 #include "python/types.h"
+#include "taeda/core/thread_state.h"
+#include "taeda/dispatch/library.h"
 
 namespace taeda::python {
 

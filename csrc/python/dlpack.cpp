@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "python/member.h"
-#include "python/storage.h"
+#include "python/storage_object.h"
 
 namespace taeda::python {
 

@@ -1,6 +1,6 @@
 // Hand-written parts of _C that are neither types nor ops: settings, threads, memory, the library of ops.
 #pragma once
-#include "python/error.h"
+#include "python/exceptions.h"
 
 namespace taeda::python {
 

@@ -1,7 +1,7 @@
 // Items of lists and tuples that stay alive while they are read: __index__ of one may empty the list.
 #pragma once
-#include "core/error.h"
 #include "python/object.h"
+#include "taeda/core/error.h"
 
 namespace taeda::python {
 

@@ -1,5 +1,5 @@
 // The start of what Python knows of ops: one function per file of this room.
-#include "python/library.h"
+#include "python/op_objects.h"
 
 #include "python/engine_room.h"
 

@@ -1,12 +1,12 @@
 // Boxed calls that are answered by Python: arguments as a program would write them, results as the schema says.
 #include <unordered_map>
 
-#include "dispatch/schema.h"
+#include "python/convert_value.h"
 #include "python/items.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/parser.h"
 #include "python/types.h"
-#include "python/values.h"
+#include "taeda/dispatch/schema.h"
 
 namespace taeda::python {
 

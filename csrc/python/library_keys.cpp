@@ -1,8 +1,8 @@
 // DispatchKeySet, and the context managers that say which layers a thread's calls see.
-#include "core/thread_state.h"
-#include "dispatch/library.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/types.h"
+#include "taeda/core/thread_state.h"
+#include "taeda/dispatch/library.h"
 
 namespace taeda::python {
 

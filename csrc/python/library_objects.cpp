@@ -1,7 +1,7 @@
 // _C._Library: registration from Python. taeda/library.py is its public face.
-#include "dispatch/library.h"
+#include "taeda/dispatch/library.h"
 
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/types.h"
 
 namespace taeda::python {

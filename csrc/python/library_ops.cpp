@@ -1,12 +1,12 @@
 // One Python object per op, made when someone first asks for it: taeda.ops.aten.add.Tensor.
 #include <unordered_map>
 
-#include "dispatch/library.h"
+#include "python/convert_value.h"
 #include "python/items.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/parser.h"
 #include "python/types.h"
-#include "python/values.h"
+#include "taeda/dispatch/library.h"
 
 // after Python.h
 #include <structmember.h>
@@ -23,7 +23,7 @@ struct OpObject {
 const Op& op_of(PyObject* self) { return *reinterpret_cast<OpObject*>(self)->op; }
 
 PyTypeObject g_type = static_type("taeda._C._OpBase", sizeof(OpObject));
-PyTypeObject* g_class = nullptr;  // taeda._ops.OpOverload
+PyTypeObject* g_class = nullptr;  // taeda._library.ops.OpOverload
 
 // Ops are never freed, nor are their objects.
 std::unordered_map<const Op*, PyObject*>& objects() {
@@ -232,7 +232,7 @@ PyMethodDef g_functions[] = {{"_find_op", find, METH_VARARGS, nullptr},
 PyObject* op_object(const Op& op) {
   PyObject*& object = objects()[&op];
   if (!object) {
-    if (!g_class) Owned(check(PyImport_ImportModule("taeda._ops")));
+    if (!g_class) Owned(check(PyImport_ImportModule("taeda._library.ops")));
     PyObject* made = check(g_class->tp_alloc(g_class, 0));
     reinterpret_cast<OpObject*>(made)->op = &op;
     reinterpret_cast<OpObject*>(made)->call = call;

@@ -1,9 +1,9 @@
 // What explain is made of: the hops of a call, foretold from a key set or told as they happen.
-#include "backend/cpu/isa.h"
-#include "core/thread_state.h"
-#include "dispatch/library.h"
-#include "python/library.h"
+#include "backend/cpu/engine/isa.h"
+#include "python/op_objects.h"
 #include "python/types.h"
+#include "taeda/core/thread_state.h"
+#include "taeda/dispatch/library.h"
 
 namespace taeda::python {
 

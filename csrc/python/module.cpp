@@ -1,10 +1,10 @@
 // The extension's start: types, generated tables, hooks between the rooms.
-#include "core/warn.h"
 #include "python/autograd/init.h"
 #include "python/engine_room.h"
 #include "python/tables.h"
 #include "python/torch_function.h"
 #include "python/types.h"
+#include "taeda/core/warn.h"
 
 namespace taeda::python {
 namespace {

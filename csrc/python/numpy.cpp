@@ -3,10 +3,10 @@
 #include <array>
 #include <memory>
 
-#include "core/thread_state.h"
-#include "python/library.h"
 #include "python/member.h"
-#include "python/storage.h"
+#include "python/op_objects.h"
+#include "python/storage_object.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda::python {
 

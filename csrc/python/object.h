@@ -3,9 +3,9 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
-#include "core/generator.h"
-#include "core/tensor.h"
-#include "dispatch/value.h"
+#include "taeda/core/generator.h"
+#include "taeda/core/tensor.h"
+#include "taeda/dispatch/value.h"
 
 namespace taeda::python {
 

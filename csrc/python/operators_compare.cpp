@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "python/error.h"
+#include "python/exceptions.h"
 #include "python/parser.h"
 
 namespace taeda::python::operators {

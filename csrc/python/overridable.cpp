@@ -1,5 +1,5 @@
 // Functions written in Python that __torch_function__ takes over as it does the generated ones.
-#include "python/error.h"
+#include "python/exceptions.h"
 #include "python/torch_function.h"
 #include "python/types.h"
 

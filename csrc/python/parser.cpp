@@ -6,9 +6,9 @@
 #include <unordered_map>
 
 #include "autograd/numbers.h"
-#include "core/warn.h"
+#include "python/convert_value.h"
 #include "python/fast.h"
-#include "python/values.h"
+#include "taeda/core/warn.h"
 
 namespace taeda::python {
 

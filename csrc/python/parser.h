@@ -3,9 +3,9 @@
 #include <atomic>
 #include <span>
 
-#include "dispatch/op.h"
-#include "python/error.h"
+#include "python/exceptions.h"
 #include "python/torch_function.h"
+#include "taeda/dispatch/op.h"
 
 namespace taeda::python {
 

@@ -1,9 +1,9 @@
 // The profiler below taeda.autograd.profiler: starting, stopping and marking scopes; events leave as tuples.
 #include "dispatch/profiler.h"
 
-#include "autograd/node.h"
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/types.h"
+#include "taeda/autograd/node.h"
 
 namespace taeda::python {
 

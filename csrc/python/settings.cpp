@@ -1,15 +1,15 @@
 // Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
 #include <cstring>
 
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/view.h"
-#include "autograd/meta.h"
-#include "backend/cpu/onednn_cache.h"
-#include "core/parallel.h"
+#include "backend/cpu/libraries/onednn_cache.h"
+#include "python/core_hooks.h"
 #include "python/engine_room.h"
-#include "python/hooks.h"
 #include "python/types.h"
+#include "taeda/autograd/meta.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::python {
 namespace {

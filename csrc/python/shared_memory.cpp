@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "python/storage.h"
+#include "python/storage_object.h"
 
 namespace taeda::python {
 

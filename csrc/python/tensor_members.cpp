@@ -1,6 +1,6 @@
 // What a tensor says about itself.
 #include "python/member.h"
-#include "python/storage.h"
+#include "python/storage_object.h"
 
 namespace taeda::python {
 

@@ -1,5 +1,5 @@
 // Tensors of Python subclasses: _make_subclass, _make_wrapper_subclass, as_subclass.
-#include "python/library.h"
+#include "python/op_objects.h"
 #include "python/types.h"
 
 namespace taeda::python {

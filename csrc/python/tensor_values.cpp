@@ -1,9 +1,9 @@
 // A tensor's elements as Python numbers.
-#include "api/copy.h"
-#include "autograd/meta.h"
 #include "core/elements.h"
-#include "core/warn.h"
 #include "python/member.h"
+#include "taeda/autograd/meta.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::python {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "python/error.h"
+#include "python/exceptions.h"
 #include "python/items.h"
 
 namespace taeda::python {

@@ -2,8 +2,8 @@
 #pragma once
 #include <vector>
 
-#include "python/error.h"
-#include "python/hooks.h"
+#include "python/core_hooks.h"
+#include "python/exceptions.h"
 #include "python/object.h"
 
 namespace taeda::python {

@@ -1,6 +1,6 @@
 #include "shape/arguments.h"
 
-#include "api/copy.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::shape {
 

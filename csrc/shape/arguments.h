@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda::shape {
 

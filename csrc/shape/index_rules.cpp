@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "api/copy.h"
-#include "api/mask.h"
-#include "api/view.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::shape {
 

@@ -1,7 +1,7 @@
 // Rules of ops that draw random numbers.
 #pragma once
-#include "core/generator.h"
 #include "shape/spec.h"
+#include "taeda/core/generator.h"
 
 namespace taeda::shape {
 

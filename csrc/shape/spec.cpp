@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/copy.h"
-#include "core/warn.h"
 #include "shape/elementwise.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::shape {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <initializer_list>
 
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda::shape {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "api/copy.h"
 #include "core/elements.h"
 #include "shape/elementwise.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::shape {
 

@@ -1,1 +1,1 @@
-"""What ``taeda.library`` is made of beyond registration itself."""
+"""Ops as objects, and what programs register about them: ``taeda.ops`` and ``taeda.library`` are faces of this."""

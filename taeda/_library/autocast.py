@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import _C
 from taeda._library.keys import key_of
-from taeda._ops import OpOverload
+from taeda._library.ops import OpOverload
 
 
 def make_autocast_kernel(op: OpOverload, device_type: str, cast_inputs: taeda.dtype) -> tuple[Callable[..., Any], str]:

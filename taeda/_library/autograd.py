@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import _C
-from taeda._ops import OpOverload
+from taeda._library.ops import OpOverload
 
 Function = Callable[..., Any]
 

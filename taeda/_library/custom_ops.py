@@ -11,10 +11,12 @@ import taeda
 from taeda import _C
 from taeda._library.autocast import make_autocast_kernel
 from taeda._library.autograd import make_autograd_kernel
+from taeda._library.callers import location_of
 from taeda._library.fake import as_meta_kernel
 from taeda._library.infer_schema import infer_schema
 from taeda._library.keys import key_of
-from taeda._library.places import place_of
+from taeda._library.library import Library
+from taeda._library.vmap import register_rule
 
 Function = Callable[..., Any]
 
@@ -82,8 +84,6 @@ class CustomOpDef:
     """An op that ``custom_op`` made: call it, or register more about it."""
 
     def __init__(self, namespace: str, name: str, schema: str, fn: Function, tags: Any = ()) -> None:
-        from taeda.library import Library
-
         self._namespace, self._name, self._schema = namespace, name, schema
         self._qualname = f"{namespace}::{name}"
         self._init_fn = fn
@@ -189,9 +189,7 @@ class CustomOpDef:
 
     def register_vmap(self, func: Function | None = None) -> Any:
         """Registers how the op runs under ``vmap``; see ``taeda.library.register_vmap``."""
-        from taeda.library import register_vmap
-
-        return register_vmap(self._qualname, func)
+        return register_rule(self._qualname, func)
 
     def register_autocast(self, device_type: str, cast_inputs: taeda.dtype) -> None:
         """Says that autocast casts the op's tensors; see ``taeda.library.register_autocast``."""
@@ -212,7 +210,7 @@ class CustomOpDef:
         return self._opoverload(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<CustomOpDef({self._qualname}) from {place_of(self._init_fn)}>"
+        return f"<CustomOpDef({self._qualname}) from {location_of(self._init_fn)}>"
 
 
 def _tensors(values: Iterable[Any]) -> Iterator[Any]:

@@ -27,7 +27,7 @@ def opcheck(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
         RuntimeError: a test failed and ``raise_exception`` is True.
     """
     from taeda._library.custom_ops import CustomOpDef
-    from taeda._ops import OpOverloadPacket
+    from taeda._library.ops import OpOverloadPacket
 
     if isinstance(op, CustomOpDef):
         op = op._opoverload

@@ -11,7 +11,7 @@ from typing import Any
 
 import taeda
 from taeda._serialization import rebuild, storage_types
-from taeda._utils import OLD_STORAGES
+from taeda._serialization.old_names import OLD_STORAGES
 
 HERE = __name__.partition(".")[0]
 FILE_ROOT = "torch"

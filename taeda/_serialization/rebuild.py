@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._utils import with_bits
+from taeda._serialization.plain_pickle import with_bits
 
 _INT64_END = 2**63
 _MOST_DIMS = 64

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import taeda
-from taeda._utils import OLD_STORAGES
+from taeda._serialization.old_names import OLD_STORAGES
 
 
 class StorageType:

@@ -7,17 +7,17 @@ import functools
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from taeda._inert.guards import keep_portable_guards_unsafe as keep_portable_guards_unsafe
+from taeda._inert.guards import keep_tensor_guards_unsafe as keep_tensor_guards_unsafe
+from taeda._inert.guards import skip_all_guards_unsafe as skip_all_guards_unsafe
+from taeda._inert.guards import skip_guard_on_all_nn_modules_unsafe as skip_guard_on_all_nn_modules_unsafe
+from taeda._inert.guards import skip_guard_on_globals_unsafe as skip_guard_on_globals_unsafe
+from taeda._inert.guards import skip_guard_on_inbuilt_nn_modules_unsafe as skip_guard_on_inbuilt_nn_modules_unsafe
 from taeda.compiler import config as config
 from taeda.compiler._eager import BACKENDS, EAGER_BACKENDS
 from taeda.compiler._eager import compile as compile
 from taeda.compiler._eager import get_default_backend as get_default_backend
 from taeda.compiler._eager import set_default_backend as set_default_backend
-from taeda.compiler._guards import keep_portable_guards_unsafe as keep_portable_guards_unsafe
-from taeda.compiler._guards import keep_tensor_guards_unsafe as keep_tensor_guards_unsafe
-from taeda.compiler._guards import skip_all_guards_unsafe as skip_all_guards_unsafe
-from taeda.compiler._guards import skip_guard_on_all_nn_modules_unsafe as skip_guard_on_all_nn_modules_unsafe
-from taeda.compiler._guards import skip_guard_on_globals_unsafe as skip_guard_on_globals_unsafe
-from taeda.compiler._guards import skip_guard_on_inbuilt_nn_modules_unsafe as skip_guard_on_inbuilt_nn_modules_unsafe
 
 _STANCES = (
     "default", "force_eager", "eager_on_recompile", "fail_on_recompile", "eager_then_compile", "aot_eager_then_compile",

@@ -260,7 +260,7 @@ def __getattr__(name: str) -> Any:
 
         return importlib.import_module(f"taeda.cuda.{name}")
     if name.endswith("Tensor") and name in _tensor_types():
-        from taeda._tensor_types import make
+        from taeda._tensor.old_types import make
 
         globals()[name] = made = make(name, "cuda")
         return made
@@ -268,6 +268,6 @@ def __getattr__(name: str) -> Any:
 
 
 def _tensor_types() -> tuple[str, ...]:
-    from taeda import _tensor_types
+    from taeda._tensor import old_types
 
-    return _tensor_types.__all__
+    return old_types.__all__

@@ -8,7 +8,7 @@ import re
 import sys
 from typing import Any
 
-from taeda._ops import OpOverload, OpOverloadPacket
+from taeda._library.ops import OpOverload, OpOverloadPacket
 
 _NUMBERED = re.compile(r"(.*)_(\d+)")
 # What generated code may say without an import of its own; nodes get other names.

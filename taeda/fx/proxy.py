@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import taeda
-from taeda._ops import OpOverload, OpOverloadPacket
+from taeda._library.ops import OpOverload, OpOverloadPacket
 from taeda.fx._naming import name_of_target
 from taeda.fx.graph import Graph
 from taeda.fx.node import Argument, Node, Target, map_aggregate

@@ -4,16 +4,22 @@ import os
 from collections.abc import Callable
 from typing import Any, Final
 
-from taeda._jit_internal import Attribute as Attribute
-from taeda._jit_internal import _drop as _drop
-from taeda._jit_internal import _overload as _overload
-from taeda._jit_internal import _overload_method as _overload_method
-from taeda._jit_internal import annotate as annotate
-from taeda._jit_internal import container_isinstance
-from taeda._jit_internal import export as export
-from taeda._jit_internal import ignore as ignore
-from taeda._jit_internal import is_scripting as is_scripting
-from taeda._jit_internal import unused as unused
+from taeda._inert.script_switches import enable_onednn_fusion as enable_onednn_fusion
+from taeda._inert.script_switches import fuser as fuser
+from taeda._inert.script_switches import onednn_fusion_enabled as onednn_fusion_enabled
+from taeda._inert.script_switches import optimized_execution as optimized_execution
+from taeda._inert.script_switches import set_fusion_strategy as set_fusion_strategy
+from taeda._inert.script_switches import strict_fusion as strict_fusion
+from taeda._main.script_marks import Attribute as Attribute
+from taeda._main.script_marks import _drop as _drop
+from taeda._main.script_marks import _overload as _overload
+from taeda._main.script_marks import _overload_method as _overload_method
+from taeda._main.script_marks import annotate as annotate
+from taeda._main.script_marks import container_isinstance
+from taeda._main.script_marks import export as export
+from taeda._main.script_marks import ignore as ignore
+from taeda._main.script_marks import is_scripting as is_scripting
+from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
 from taeda.jit import annotations as annotations
 from taeda.jit._script import CompilationUnit as CompilationUnit
@@ -32,12 +38,6 @@ from taeda.jit._script import run_frozen_optimizations as run_frozen_optimizatio
 from taeda.jit._script import script as script
 from taeda.jit._script import script_if_tracing as script_if_tracing
 from taeda.jit._script import script_method as script_method
-from taeda.jit._settings import enable_onednn_fusion as enable_onednn_fusion
-from taeda.jit._settings import fuser as fuser
-from taeda.jit._settings import onednn_fusion_enabled as onednn_fusion_enabled
-from taeda.jit._settings import optimized_execution as optimized_execution
-from taeda.jit._settings import set_fusion_strategy as set_fusion_strategy
-from taeda.jit._settings import strict_fusion as strict_fusion
 from taeda.jit._trace import TopLevelTracedModule as TopLevelTracedModule
 from taeda.jit._trace import TracedModule as TracedModule
 from taeda.jit._trace import TracerWarning as TracerWarning

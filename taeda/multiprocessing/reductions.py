@@ -11,7 +11,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda._C import UntypedStorage
-from taeda._utils import bits, rebuild_tensor
+from taeda._serialization.plain_pickle import bits, rebuild_tensor
 
 from . import _files
 from .connection import carried

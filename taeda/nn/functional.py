@@ -6,7 +6,7 @@ from types import FunctionType
 
 from taeda import _C
 from taeda import Tensor as Tensor
-from taeda._jit_internal import boolean_dispatch as boolean_dispatch
+from taeda._main.script_marks import boolean_dispatch as boolean_dispatch
 from taeda.nn import _reduction as _Reduction
 from taeda.nn._functional.activation import (
     celu,

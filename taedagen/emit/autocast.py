@@ -25,7 +25,7 @@ def _signature(op: Op) -> str:
 
 
 def _header(family: Family, ops: list[Op]) -> str:
-    lines = [family.made, "#pragma once", '#include "api/values.h"', ""]
+    lines = [family.made, "#pragma once", '#include "taeda/ops/defaults.h"', ""]
     lines += ["namespace taeda::autocast {", *(f"{_signature(op)};" for op in ops), "}  // namespace taeda::autocast"]
     return "\n".join([*lines, ""])
 
@@ -35,7 +35,7 @@ def _source(family: Family, ops: list[Op]) -> str:
         family.made,
         f'#include "autocast/ops/{family.name}.h"',
         "",
-        f'#include "api/{family.name}.h"',
+        f'#include "taeda/ops/{family.name}.h"',
         '#include "autograd/casting.h"',
         "",
         "namespace taeda::autocast {",

@@ -204,7 +204,7 @@ def _header(plan: Plan, family: Family) -> str:
     lines = [
         family.made,
         "#pragma once",
-        '#include "api/values.h"',
+        '#include "taeda/ops/defaults.h"',
         "",
         "namespace taeda {",
     ]
@@ -268,9 +268,9 @@ def _layers(plan: Plan, op: Op, derivative: Derivative | None, done: set[str]) -
 def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: list[str]) -> str:
     lines = [
         family.made,
-        '#include "api/values.h"',
+        '#include "taeda/ops/defaults.h"',
         f'#include "autograd/ops/{family.name}.h"',
-        '#include "autograd/record.h"',
+        '#include "taeda/autograd/record.h"',
         '#include "autograd/numbers.h"',
         *[f'#include "backend/cpu/{family.name}_gradients.h"'] * any(d.fused for d in derivatives),
         f'#include "dispatch/ops/{family.name}.h"',

@@ -128,7 +128,7 @@ def _bound_header(names: list[Bound], absent: list[Bound]) -> str:
 def _family(family: Family, names: list[Bound]) -> str:
     used = sorted({op.declaration.family for b in names for pair in b.overloads for op in pair if op})
     lines = [family.made]
-    lines += [f'#include "api/{u}.h"\n#include "dispatch/ops/{u}.h"' for u in used]
+    lines += [f'#include "taeda/ops/{u}.h"\n#include "dispatch/ops/{u}.h"' for u in used]
     # Not bound.h, which any new op changes.
     lines += ['#include "python/fast.h"', "", "namespace taeda::python {", "namespace bound {", ""]
     lines += [f"extern const Name {bound.symbol}_name;" for bound in names]

@@ -1,4 +1,5 @@
-"""The op table and ``ops::``: per family ``api/<family>.h`` and ``dispatch/ops/<family>.h``, ``.inc`` and ``.cpp``."""
+"""The op table and ``ops::``: per family ``taeda/ops/<family>.h`` and ``dispatch/ops/<family>.h``, ``.inc`` and
+``.cpp``."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ def emit_dispatch(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     files: dict[str, str] = {}
     for family in plan.declared:
-        files[f"csrc/api/{family.name}.h"] = _api(plan, family)
+        files[f"include/taeda/ops/{family.name}.h"] = _api(plan, family)
     for family in plan.families:
         files[f"csrc/dispatch/ops/{family.name}.h"] = _table_header(family)
         files[f"csrc/dispatch/ops/{family.name}.inc"] = _table(plan, family)
         files[f"csrc/dispatch/ops/{family.name}.cpp"] = _functions(plan, family)
-    files["csrc/api/ops.h"] = _lines(
+    files["include/taeda/ops.h"] = _lines(
         _HEADER.format(sources="all families"), "#pragma once",
-        *(f'#include "api/{family.name}.h"' for family in plan.declared),
+        *(f'#include "taeda/ops/{family.name}.h"' for family in plan.declared),
     )  # fmt: skip
     files |= _signatures(plan)
     files["csrc/dispatch/families.cpp"] = _families(plan)
@@ -39,7 +40,7 @@ def _lines(*parts: str) -> str:
 
 def _api(plan: Plan, family: Family) -> str:
     return _lines(
-        _HEADER.format(sources=family.source), "#pragma once", '#include "api/values.h"', "",
+        _HEADER.format(sources=family.source), "#pragma once", '#include "taeda/ops/defaults.h"', "",
         "namespace taeda::ops {", "",
         *(_prototype(plan, op) for op in family.declared), "", "}  // namespace taeda::ops",
     )  # fmt: skip
@@ -67,7 +68,8 @@ def _table_header(family: Family) -> str:
     """The table, and a typed name for each of its entries."""
     signatures = sorted({cpp.signature(op) for op in family.ops})
     return _lines(
-        _HEADER.format(sources=family.source), "#pragma once", '#include "dispatch/call.h"', "", "namespace taeda {",
+        _HEADER.format(sources=family.source), "#pragma once", '#include "taeda/dispatch/call.h"', "",
+        "namespace taeda {",
         *(f"extern template struct Boxing<{signature}>;" for signature in signatures), "", "namespace table {",
         f"TAEDA_API extern const Op {family.name}[{len(family.ops)}];",
         *(f"constexpr TypedOp<{cpp.signature(op)}> {cpp.entry_name(op)}{{{family.name}[{i}]}};"
@@ -89,7 +91,7 @@ def _table(plan: Plan, family: Family) -> str:
 
 
 def _functions(plan: Plan, family: Family) -> str:
-    includes = [f"api/{family.name}.h", f"dispatch/ops/{family.name}.h", *plan.kernel_headers(family)]
+    includes = [f"taeda/ops/{family.name}.h", f"dispatch/ops/{family.name}.h", *plan.kernel_headers(family)]
     functions = [line for op in family.ops if plan.has_body(op) for line in (_function(op), "")]
     return _lines(
         _HEADER.format(sources=family.source), *(f'#include "{name}"' for name in includes), "", "namespace taeda {",
@@ -164,7 +166,8 @@ def _function(op: Op) -> str:
 def _left_out(plan: Plan) -> str:
     """``ops::name`` of the ops that the build leaves out, so that C++ written by hand still links."""
     lines = [
-        _HEADER.format(sources="all families"), '#include "api/ops.h"', "", "namespace taeda::ops {", "namespace {", "",
+        _HEADER.format(sources="all families"), '#include "taeda/ops.h"', "", "namespace taeda::ops {", "namespace {",
+        "",
         "[[noreturn]] void left_out(const char* name) {",
         "  TAEDA_FAIL(NotImplemented, \"this build leaves out '\", name, \"'; add it to the file of --select-ops\");",
         "}", "", "}  // namespace", "",
@@ -189,7 +192,7 @@ def _signatures(plan: Plan) -> dict[str, str]:
             chunks[crc32(signature.encode()) % _CHUNKS].add(signature)
     return {
         f"csrc/dispatch/signatures_{i}.cpp": _lines(
-            _HEADER.format(sources="all families"), '#include "dispatch/call.h"', "", "namespace taeda {",
+            _HEADER.format(sources="all families"), '#include "taeda/dispatch/call.h"', "", "namespace taeda {",
             *(f"template struct Boxing<{signature}>;" for signature in sorted(chunk)), "}  // namespace taeda",
         )
         for i, chunk in enumerate(chunks)

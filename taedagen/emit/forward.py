@@ -1,4 +1,4 @@
-"""Forward mode: per differentiable op a function that gives its result a tangent (``csrc/autograd/forward.h``).
+"""Forward mode: per differentiable op a function that gives its result a tangent (``taeda/autograd/forward.h``).
 
 Views make the same view of the tangent. Pointwise ops read the gradient's formula the other way, as their Jacobian is
 diagonal. All others transpose the gradient, unless the declaration brings a rule (``@op.forward``).

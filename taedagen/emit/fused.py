@@ -2,7 +2,7 @@
 
 A derivative that a formula could say is one more formula, of ``grad``, what the node saved and the op's numbers. From
 it come a kernel for all gradients at once and one for each; the node takes one of them where its op form would go
-straight to loops like these (``csrc/backend/cpu/fused.h``), and calls ops otherwise.
+straight to loops like these (``csrc/backend/cpu/engine/fused.h``), and calls ops otherwise.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def fused_files(family: Family, kernels: list[Fused]) -> dict[str, str]:
     folder = f"csrc/backend/cpu/{family.name}_gradients"
     loops = [Kernel(k.declaration) for k in kernels]
     files = loop_files(family, f"{family.name}_gradients", loops)
-    lines = [family.made, "#pragma once", '#include "backend/cpu/fused.h"', "", "namespace taeda::cpu {"]
+    lines = [family.made, "#pragma once", '#include "backend/cpu/engine/fused.h"', "", "namespace taeda::cpu {"]
     lines += [f"extern const Pointwise {k.symbol};" for k in kernels]
     files[f"{folder}.h"] = "\n".join([*lines, "}  // namespace taeda::cpu", ""])
     lines = [family.made, f'#include "backend/cpu/{family.name}_gradients.h"', "", "namespace taeda {",

@@ -12,7 +12,7 @@ from taedagen.opdef.declaration import Declaration, Op, Registry
 class Kernel:
     """A statically known kernel of an op."""
 
-    kind: str  # a KernelKind of dispatch/op.h
+    kind: str  # a KernelKind of taeda/dispatch/op.h
     symbol: str
     backend: str = "CPU"
 

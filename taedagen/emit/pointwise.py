@@ -25,7 +25,7 @@ _PROMOTION = {
     "bool": "ResultType",
 }
 _ELEMENT = {"same": "Common", "bool": "Bool", "real": "Real", "complex": "Complex"}
-# The bit of a dtype in ElementwiseRule::dtypes, by core/dtype.h.
+# The bit of a dtype in ElementwiseRule::dtypes, by taeda/core/dtype.h.
 DTYPES = (
     "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128", "bool",
     "bfloat16", "uint16", "uint32", "uint64",
@@ -55,7 +55,7 @@ def emit_pointwise(plan: Plan) -> dict[str, str]:
 
 
 def _header(family: Family, ops: list[Op], space: str) -> str:
-    lines = [family.made, "#pragma once", '#include "api/values.h"', "",
+    lines = [family.made, "#pragma once", '#include "taeda/ops/defaults.h"', "",
              f"namespace taeda::{space} {{"]  # fmt: skip
     lines += [f"{cpp.return_type(op)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});" for op in ops]
     return "\n".join([*lines, f"}}  // namespace taeda::{space}", ""])
@@ -66,7 +66,7 @@ def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     folder = f"csrc/backend/cpu/{family.name}"
     files = loop_files(family, family.name, list(kernels.values()))
     lines = [family.made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
-             '#include "backend/cpu/loops.h"', '#include "shape/operands.h"', "", "namespace taeda {", "",
+             '#include "backend/cpu/engine/loops.h"', '#include "shape/operands.h"', "", "namespace taeda {", "",
              "namespace {"]  # fmt: skip
     lines += ["using namespace shape;", "using cpu::Pointwise;", "}  // namespace", ""]
     lines += [loop_tables(kernels.values()), "", "namespace {"]
@@ -190,7 +190,7 @@ def loop_files(family: Family, name: str, kernels: list[Kernel]) -> dict[str, st
     """The loops' header and the units that compile them."""
     structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
     made = {k.table: ("const Loop", k.rows) for k in kernels}
-    return units(family, name, "backend/cpu/loop_bfloat16.h", structs, made)
+    return units(family, name, "backend/cpu/engine/loop_bfloat16.h", structs, made)
 
 
 # Loops in one unit: 25 ms each for a short formula.

@@ -33,7 +33,7 @@ def _family(family: Family, ops: list[Op]) -> dict[str, str]:
     folder = f"csrc/backend/cpu/{family.name}_reduction"
     files = _loops(family, [k for k in kernels.values() if k.rows])
     lines = [family.made, f'#include "backend/cpu/{family.name}.h"', f'#include "backend/meta/{family.name}.h"',
-             '#include "backend/cpu/reduce_engine.h"', "", "namespace taeda {", ""]  # fmt: skip
+             '#include "backend/cpu/engine/reduce_engine.h"', "", "namespace taeda {", ""]  # fmt: skip
     tables = ", ".join(f"* const {k.table}[]" for k in kernels.values() if k.rows)
     lines += [f"TAEDA_PER_ISA(extern const ReduceLoops {tables};)", "", "namespace {", "using namespace shape;",
               "using cpu::Reduction;"]  # fmt: skip
@@ -189,7 +189,7 @@ _COST = 8
 def _loops(family: Family, kernels: list[Kernel]) -> dict[str, str]:
     structs = [line for k in kernels for line in (cpp.place_comment(k.declaration), *k.structs)]
     made = {k.table: ("const ReduceLoops* const", k.rows) for k in kernels}
-    return units(family, f"{family.name}_reduction", "backend/cpu/reduce_loop.h", structs, made, _COST)
+    return units(family, f"{family.name}_reduction", "backend/cpu/engine/reduce_loop.h", structs, made, _COST)
 
 
 # --- functions

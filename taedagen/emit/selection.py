@@ -75,7 +75,8 @@ class HandWritten:
 
     def calls_of_core(self) -> set[str]:
         """Of what every build has."""
-        folders = (self._root / "csrc" / name for name in ("core", "dispatch", "autograd", "shape", "python"))
+        csrc = (self._root / "csrc" / name for name in ("core", "dispatch", "autograd", "shape", "python"))
+        folders = (self._root / "include", *csrc)
         texts = (path.read_text() for folder in folders for path in folder.rglob("*.[ch]*"))
         return {name for text in texts for name in CALL.findall(text)}
 

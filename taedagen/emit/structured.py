@@ -58,7 +58,7 @@ def _header(plan: Plan, family: Family, ops: list[Op]) -> str:
     lines = [
         family.made,
         "#pragma once",
-        '#include "api/values.h"',
+        '#include "taeda/ops/defaults.h"',
         "",
         "namespace taeda {",
     ]
@@ -90,7 +90,7 @@ def _source(plan: Plan, family: Family, ops: list[Op]) -> str:
     body: list[str] = []
     for op in ops:
         body += _definitions(plan, op)
-    lines = [family.made, '#include "api/values.h"',
+    lines = [family.made, '#include "taeda/ops/defaults.h"',
              '#include "autograd/numbers.h"', '#include "autograd/overwritten.h"', '#include "shape/arguments.h"',
              f'#include "shape/ops/{family.name}.h"',
              '#include "shape/rules.h"', '#include "shape/spec.h"', "",

@@ -1,8 +1,8 @@
 """The functions that a formula may use besides operators, and the op that each is in a derivative.
 
-``CALLS`` is the whole vocabulary of a formula: an intrinsic has a vector form in ``csrc/backend/cpu/vec.h`` (or a
-scalar one in ``csrc/backend/math.h``) under the same name. A call of anything else is a declared pointwise op and is
-inlined.
+``CALLS`` is the whole vocabulary of a formula: an intrinsic has a vector form in ``csrc/backend/cpu/engine/vec.h`` (or
+a scalar one in ``csrc/backend/common/math.h``) under the same name. A call of anything else is a declared pointwise op
+and is inlined.
 """
 
 from __future__ import annotations

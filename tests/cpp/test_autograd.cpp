@@ -8,8 +8,8 @@
 #include "autograd/accumulate.h"
 #include "autograd/anomaly.h"
 #include "autograd/casting.h"
-#include "autograd/engine.h"
-#include "autograd/record.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/record.h"
 #include "test_main.h"
 
 using namespace taeda;

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <thread>
 
-#include "core/fork.h"
-#include "core/tensor.h"
+#include "taeda/core/fork.h"
+#include "taeda/core/tensor.h"
 #include "test_main.h"
 
 using namespace taeda;

@@ -1,7 +1,7 @@
 #include <thread>
 
-#include "dispatch/call.h"
-#include "dispatch/library.h"
+#include "taeda/dispatch/call.h"
+#include "taeda/dispatch/library.h"
 #include "test_main.h"
 
 using namespace taeda;

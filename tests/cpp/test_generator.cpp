@@ -1,9 +1,9 @@
 #include <vector>
 
-#include "backend/cpu/random_kernels.h"
-#include "core/generator.h"
-#include "core/half.h"
+#include "backend/cpu/random/random_kernels.h"
 #include "core/philox.h"
+#include "taeda/core/generator.h"
+#include "taeda/core/half.h"
 #include "test_main.h"
 
 using namespace taeda;

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "taeda/core/error.h"
 
 namespace taeda::testing {
 

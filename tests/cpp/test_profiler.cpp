@@ -1,7 +1,7 @@
 // The profiler without Python: what it records of calls, and which of its uses are errors.
-#include "api/binary.h"
-#include "core/tensor.h"
 #include "dispatch/profiler.h"
+#include "taeda/core/tensor.h"
+#include "taeda/ops/binary.h"
 #include "test_main.h"
 
 using namespace taeda;

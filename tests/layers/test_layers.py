@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-CSRC = ROOT / "csrc"
+CSRC, INCLUDE = ROOT / "csrc", ROOT / "include"
 
-# Layer (a folder of csrc) to the layers whose headers it may include. Standard headers are free everywhere.
+# Layer (a folder of csrc, with its public headers in include/taeda) to the layers whose headers it may include.
+# Standard headers are free everywhere.
 ARROWS = {
     "core": {"core"},
     "shape": {"shape", "core"},
@@ -22,10 +23,10 @@ ARROWS = {
     "backend/cpu": {"backend/cpu", "backend", "shape", "core"},
     "backend/cuda": {"backend/cuda", "backend", "shape", "core"},
     "backend/everywhere": {"backend/everywhere", "backend/cpu", "backend", "shape", "core"},
-    "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "api"},
-    "api": {"api", "core", "dispatch", "shape"},
+    "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
+    "ops": {"ops", "core"},
 }
-# Below api, these may call other ops through the dispatcher (the headers of api), from source files only.
+# Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
 MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
 # Platform headers: POSIX in the core, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
@@ -36,25 +37,30 @@ PLATFORM = {
 }
 STANDARD = re.compile(r"c?[a-z_0-9]+")
 
-SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for p in CSRC.rglob(pattern))
+SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
 PYTHON = sorted(p for room in ("taeda", "taedagen") for p in (ROOT / room).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 
 
 def layer_of(relative: str) -> str:
-    """The longest folder of the map that ``relative`` lies in, else its first folder."""
+    """The longest folder of the map that ``relative`` lies in, else its first folder; ``taeda/`` begins public ones."""
+    relative = relative.removeprefix("taeda/")
     candidates = [layer for layer in [*ARROWS, "backend", "python"] if relative.startswith(f"{layer}/")]
-    return max(candidates, key=len, default=relative.split("/")[0])
+    return max(candidates, key=len, default=relative.split("/")[0].removesuffix(".h"))
 
 
 def includes(path: Path) -> list[str]:
     return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.M)
 
 
+def own_layer(path: Path) -> str:
+    return layer_of(path.relative_to(INCLUDE if path.is_relative_to(INCLUDE) else CSRC).as_posix())
+
+
 def folders(paths: list[Path]) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for path in paths:
-        found.setdefault(layer_of(path.relative_to(CSRC).as_posix()), []).append(path)
+        found.setdefault(own_layer(path), []).append(path)
     return found
 
 
@@ -62,7 +68,7 @@ def forbidden(path: Path, layer: str) -> list[str]:
     """The includes of ``path`` that the map does not allow to ``layer``."""
     wrong = []
     for include in includes(path):
-        if include.startswith("api/") and layer in MAY_CALL and path.suffix == ".cpp":
+        if include.startswith("taeda/ops") and layer in MAY_CALL and path.suffix == ".cpp":
             continue
         if "/" in include and (target := layer_of(include)) in {*ARROWS, "backend", "python"}:
             if target not in ARROWS[layer]:
@@ -78,8 +84,15 @@ def test_a_layer_includes_only_what_the_map_allows(layer: str) -> None:
     assert wrong == {}, f"{layer} may include {sorted(ARROWS[layer])}"
 
 
+def test_public_headers_include_public_headers_only() -> None:
+    """And by their public path, so that they compile wherever they are installed."""
+    wrong = {f"{p.relative_to(ROOT)}: {i}" for p in SOURCES if p.is_relative_to(INCLUDE) for i in includes(p)
+             if "/" in i and not i.startswith(("taeda/", "sys/"))}  # fmt: skip
+    assert wrong == set()
+
+
 def test_only_the_python_layer_includes_python() -> None:
-    users = {layer_of(p.relative_to(CSRC).as_posix()) for p in SOURCES
+    users = {own_layer(p) for p in SOURCES
              if any(i.startswith(("Python.h", "numpy/", "nanobind", "pybind11")) for i in includes(p))}  # fmt: skip
     assert users == {"python"}
 
@@ -129,7 +142,7 @@ def test_no_module_bears_the_name_of_a_callable() -> None:
     modules = {p.stem for p in (ROOT / "taeda").glob("*.py")} | {
         p.parent.name for p in (ROOT / "taeda").glob("*/__init__.py")
     }
-    functions = {name for name in [*dir(taeda._C._functions), *taeda._ROOM_OF] if not name.startswith("_")}
+    functions = {name for name in [*dir(taeda._C._functions), *taeda._MODULE_OF] if not name.startswith("_")}
     assert modules & functions == set()
 
 

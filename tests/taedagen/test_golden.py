@@ -16,7 +16,8 @@ from generator import generate, tree
 
 GOLDEN = Path(__file__).parent / "golden"
 ARTEFACTS = [
-    "csrc/api/first.h", "csrc/autograd/ops/first.cpp", "csrc/backend/cpu/first.cpp", "csrc/backend/cpu/first_loops.h",
+    "include/taeda/ops/first.h", "csrc/autograd/ops/first.cpp", "csrc/backend/cpu/first.cpp",
+    "csrc/backend/cpu/first_loops.h",
     "csrc/backend/meta/first.h", "csrc/dispatch/families.cpp", "csrc/dispatch/ops/first.cpp",
     "csrc/dispatch/ops/first.inc", "csrc/python/ops/first.inc",
     "csrc/dispatch/ops/first.h",

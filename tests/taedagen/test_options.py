@@ -70,7 +70,7 @@ def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
         'Tensor turned(const Tensor&, int64_t, int64_t) { left_out("turned"); }' in files["csrc/dispatch/left_out.cpp"]
     )
     assert "csrc/dispatch/left_out.cpp" in files["library.txt"]
-    assert "Tensor turned(" in files["csrc/api/first.h"], "hand-written C++ may call it"
+    assert "Tensor turned(" in files["include/taeda/ops/first.h"], "hand-written C++ may call it"
     assert "void stretch(" in files["csrc/shape/ops/first.h"], "hand-written C++ defines it"
     assert "turned" not in files["csrc/dispatch/ops/first.inc"] + files["csrc/python/ops/first.cpp"]
     assert files["taeda/generated/left_out.txt"].split() == [
@@ -100,8 +100,8 @@ def test_no_autograd(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("subset, has, lacks", [
     ("library", "csrc/dispatch/families.cpp", "csrc/python/bound.cpp"),
-    ("bindings", "csrc/python/bound.cpp", "csrc/api/ops.h"),
-    ("python", "taeda/generated/ops.json", "csrc/api/ops.h"),
+    ("bindings", "csrc/python/bound.cpp", "include/taeda/ops.h"),
+    ("python", "taeda/generated/ops.json", "include/taeda/ops.h"),
 ])  # fmt: skip
 def test_subset(tmp_path: Path, subset: str, has: str, lacks: str) -> None:
     files = make(tmp_path, "--subset", subset)

@@ -3,11 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "api/copy.h"
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/rows.h"
-#include "core/parallel.h"
+#include "backend/cpu/engine/row_kernels.h"
+#include "backend/cpu/libraries/gemm.h"
 #include "shape/ops/attention.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

@@ -1,6 +1,6 @@
 // Copies and fills.
 #include "shape/ops/copy.h"
-#include "backend/cpu/moves.h"
+#include "backend/cpu/engine/strided_copy.h"
 
 namespace taeda::cpu {
 
@@ -15,6 +15,6 @@ void zero_(const Tensor& self) {
   fill_elements(self, kZero);
 }
 
-void clone(const Tensor& self, std::optional<MemoryFormat>, const Tensor& out) { move_elements(out, self); }
+void clone(const Tensor& self, std::optional<MemoryFormat>, const Tensor& out) { strided_copy(out, self); }
 
 }  // namespace taeda::cpu

@@ -4,10 +4,10 @@
 #include <limits>
 #include <vector>
 
-#include "api/copy.h"
-#include "backend/cpu/rows.h"
-#include "core/parallel.h"
+#include "backend/cpu/engine/row_kernels.h"
 #include "shape/ops/ctc.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <limits>
 
-#include "api/copy.h"
-#include "api/view.h"
-#include "backend/cpu/rows.h"
+#include "backend/cpu/engine/row_kernels.h"
 #include "core/multiversion.h"
-#include "core/parallel.h"
 #include "shape/ops/distance.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 

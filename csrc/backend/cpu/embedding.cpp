@@ -1,18 +1,18 @@
 // Tables: gradients of rows, norms of rows, bags of rows.
 #include <cmath>
 
-#include "api/binary.h"
-#include "api/copy.h"
-#include "api/index.h"
-#include "api/reshape.h"
-#include "api/search.h"
-#include "api/view.h"
-#include "backend/cpu/combine.h"
-#include "backend/cpu/order.h"
-#include "backend/cpu/positions.h"
-#include "backend/cpu/rows.h"
+#include "backend/cpu/engine/combine.h"
+#include "backend/cpu/engine/index_offsets.h"
+#include "backend/cpu/engine/row_kernels.h"
+#include "backend/cpu/sort/order.h"
 #include "shape/embedding_rules.h"
 #include "shape/ops/embedding.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/search.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 
@@ -39,7 +39,7 @@ void embedding_dense_backward(const Tensor& grad_output, const Tensor& indices, 
                               int64_t padding_idx, bool scale_grad_by_freq, const Tensor& out) {
   ops::zero_(out);
   const int64_t flat[] = {-1};
-  Tensor positions = ops::reshape(as_positions(indices), flat);
+  Tensor positions = ops::reshape(as_indices(indices), flat);
   check_rows(positions, num_weights);
   if (out.numel() == 0 || positions.numel() == 0) return;
   int64_t width = out.sizes()[1], n = positions.numel(), item = out.itemsize();
@@ -93,7 +93,7 @@ double norm_of(const T* row, int64_t step, int64_t n, double p) {
 
 void embedding_renorm_(const Tensor& self, const Tensor& indices, double max_norm, double norm_type) {
   shape::check_table(self, indices);
-  Tensor positions = as_positions(indices);
+  Tensor positions = as_indices(indices);
   check_rows(positions, self.sizes()[0]);
   std::vector<int64_t> rows(positions.data<int64_t>(), positions.data<int64_t>() + positions.numel());
   std::sort(rows.begin(), rows.end());
@@ -122,7 +122,7 @@ struct Bags {
 };
 
 Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, int64_t padding) {
-  Tensor given = as_positions(offsets);
+  Tensor given = as_indices(offsets);
   const int64_t* offset = given.data<int64_t>();
   int64_t n = positions.numel();
   Bags bags{{offset, offset + given.numel()}, positions.data<int64_t>(), padding};
@@ -214,7 +214,7 @@ void write(const int64_t* values, const Tensor& to) {
 void _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool, int64_t mode, bool,
                     const Tensor& per_sample_weights, bool include_last_offset, int64_t padding_idx,
                     const Tensor& output, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices) {
-  Tensor positions = as_positions(indices);
+  Tensor positions = as_indices(indices);
   check_rows(positions, weight.sizes()[0], ErrorKind::Runtime);
   Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx);
   const int64_t count = bag_size.numel(), width = weight.sizes()[1];

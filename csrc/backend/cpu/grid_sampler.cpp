@@ -4,12 +4,12 @@
 #include <cmath>
 #include <memory>
 
-#include "api/copy.h"
-#include "api/create.h"
-#include "backend/cpu/rows.h"
+#include "backend/cpu/engine/row_kernels.h"
 #include "core/multiversion.h"
-#include "core/parallel.h"
 #include "shape/ops/grid_sampler.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::cpu {
 
@@ -25,7 +25,7 @@ constexpr int64_t kSlopes = 32;
 
 // Coordinates in pixels and their slopes over the grid's coordinates.
 template <class T>
-struct Places {
+struct IndexOffsets {
   T at[kPoints], slope[kPoints];
 };
 
@@ -97,7 +97,7 @@ TAEDA_VERSIONED void set_pixels(int32_t* pixel, const T* at, int64_t size) {
 }
 
 template <class T>
-TAEDA_VERSIONED void list_cubic(Along<T>& to, const Places<T>& places, int64_t size, const Sampling& sampling) {
+TAEDA_VERSIONED void list_cubic(Along<T>& to, const IndexOffsets<T>& places, int64_t size, const Sampling& sampling) {
   T at[kPoints], unused[kPoints];
   for (int k = 0; k < 4; ++k) {
     const T* c = k == 1 || k == 2 ? kNear<T> : kFar<T>;
@@ -116,7 +116,7 @@ TAEDA_VERSIONED void list_cubic(Along<T>& to, const Places<T>& places, int64_t s
 }
 
 template <class T>
-TAEDA_VERSIONED void list_linear(Along<T>& to, const Places<T>& places, int64_t size) {
+TAEDA_VERSIONED void list_linear(Along<T>& to, const IndexOffsets<T>& places, int64_t size) {
   T low[kPoints], high[kPoints];
 #pragma omp simd
   for (int64_t p = 0; p < kPoints; ++p) {
@@ -137,7 +137,7 @@ TAEDA_VERSIONED void list_along(Along<T>& to, const T* coordinates, int64_t step
                                 const Sampling& sampling) {
   const T pixels = static_cast<T>(sampling.align_corners ? size - 1 : size);
   const bool cubic = sampling.interpolation == kCubic, nearest = sampling.interpolation == kNearest;
-  Places<T> places;
+  IndexOffsets<T> places;
   for (int64_t p = 0; p < kPoints; ++p) {
     const T c = coordinates[std::min(p, points - 1) * step] + 1;
     places.at[p] = sampling.align_corners ? c / 2 * pixels : (c * pixels - 1) / 2;

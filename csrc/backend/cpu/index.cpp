@@ -3,17 +3,17 @@
 #include <functional>
 #include <numeric>
 
-#include "api/binary.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "backend/cpu/moves.h"
-#include "backend/cpu/positions.h"
+#include "backend/cpu/engine/index_offsets.h"
+#include "backend/cpu/engine/strided_copy.h"
 #include "core/insertion_sort.h"
 #include "shape/ops/index.h"
+#include "taeda/ops/binary.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 
@@ -84,7 +84,8 @@ void write_along(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   int64_t item = self.itemsize();
   for (int64_t d : kept) steps.push_back(source.strides()[d] * item);
   int64_t step = source.dim() ? source.strides()[dim] * item : item;
-  write_places(self, source.data<char>(), places_along(self, dim, index, negative, kind), {kept, steps, step}, combine);
+  write_at_offsets(self, source.data<char>(), offsets_along(self, dim, index, negative, kind), {kept, steps, step},
+                   combine);
 }
 
 Tensor apart_from(const Tensor& source, const Tensor& self) {
@@ -110,7 +111,7 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
   if (out.numel() == 0) {
     for (size_t d = 0; d < positions.size(); ++d)
       if (positions[d].defined() && positions[d].numel() && numel_of(indexed.positions))
-        places_at(self, positions, indexed);
+        offsets_at(self, positions, indexed);
     return;
   }
   size_t first = indexed.at, count = indexed.positions.size();
@@ -121,14 +122,14 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
   if (!step) {  // the places lie between other dimensions
     Tensor plain = new_tensor(out.sizes(), out.dtype());
     _index_at(self, positions, plain);
-    return move_elements(out, plain);
+    return strided_copy(out, plain);
   }
   std::vector<Tensor> ordered;
-  Places places = places_at(self, in_places_order(positions, indexed, order, ordered), indexed);
+  IndexOffsets places = offsets_at(self, in_places_order(positions, indexed, order, ordered), indexed);
   std::vector<int64_t> steps;
   int64_t item = out.itemsize();
   for (size_t i = 0; i < indexed.kept.size(); ++i) steps.push_back(out.strides()[i < first ? i : i + count] * item);
-  read_places(out.data<char>(), self, places, {indexed.kept, steps, *step * item});
+  read_at_offsets(out.data<char>(), self, places, {indexed.kept, steps, *step * item});
 }
 
 void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
@@ -137,20 +138,20 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
   std::vector<Tensor> positions = shape::positions_of(self, indices);
   shape::Indexed indexed = shape::indexed(self, positions);
   Values source = values_for(apart_from(values, self), indexed);
-  Places places = places_at(self, positions, indexed);
+  IndexOffsets places = offsets_at(self, positions, indexed);
   if (numel_of(indexed.sizes) == 0) return;
-  write_places(self, source.tensor.data<char>(), places, {indexed.kept, source.kept_steps, source.step},
-               accumulate ? Combine::Sum : Combine::Put);
+  write_at_offsets(self, source.tensor.data<char>(), places, {indexed.kept, source.kept_steps, source.step},
+                   accumulate ? Combine::Sum : Combine::Put);
 }
 
 void index_select(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   dim = wrap_dim(dim, self.dim());
-  Places places = places_along(self, dim, index, Negative::Raises, ErrorKind::Index);
+  IndexOffsets places = offsets_along(self, dim, index, Negative::Raises, ErrorKind::Index);
   if (out.numel() == 0) return;
   std::vector<int64_t> kept = others(self, dim), steps;
   for (int64_t d : kept) steps.push_back(out.strides()[d] * out.itemsize());
   int64_t step = (out.dim() ? out.strides()[dim] : 1) * out.itemsize();
-  read_places(out.data<char>(), self, places, {kept, steps, step});
+  read_at_offsets(out.data<char>(), self, places, {kept, steps, step});
 }
 
 namespace {
@@ -210,8 +211,8 @@ void fill_along(const Tensor& self, int64_t dim, const Tensor& index, const char
   TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
   Tensor target = flat_number(self);
   std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
-  write_places(target, element, places_along(target, dim, index, Negative::Wraps, ErrorKind::Index), {kept, steps, 0},
-               Combine::Put);
+  write_at_offsets(target, element, offsets_along(target, dim, index, Negative::Wraps, ErrorKind::Index),
+                   {kept, steps, 0}, Combine::Put);
 }
 
 }  // namespace
@@ -233,8 +234,8 @@ void index_fill_(const Tensor& self, int64_t dim, const Tensor& index, const Ten
 }
 
 void take(const Tensor& self, const Tensor& index, const Tensor& out) {
-  Places places = places_flat(self, index);
-  if (out.numel()) read_places(out.data<char>(), self, places, {{}, {}, out.itemsize()});
+  IndexOffsets places = offsets_flat(self, index);
+  if (out.numel()) read_at_offsets(out.data<char>(), self, places, {{}, {}, out.itemsize()});
 }
 
 void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool accumulate) {
@@ -245,8 +246,8 @@ void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool ac
                     " and ", source.numel());
   TAEDA_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "nothing can be put into an empty tensor");
   Tensor values = ops::contiguous(apart_from(source, self));
-  write_places(self, values.data<char>(), places_flat(self, index), {{}, {}, self.itemsize()},
-               accumulate ? Combine::Sum : Combine::Put);
+  write_at_offsets(self, values.data<char>(), offsets_flat(self, index), {{}, {}, self.itemsize()},
+                   accumulate ? Combine::Sum : Combine::Put);
 }
 
 namespace {
@@ -272,8 +273,8 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
     alignas(16) char element[sizeof(complex128)];
     neutral_element(combine, self.dtype(), element);
     std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
-    write_places(target, element, places_along(target, dim, index, Negative::Raises, ErrorKind::Index),
-                 {kept, steps, 0}, Combine::Put);
+    write_at_offsets(target, element, offsets_along(target, dim, index, Negative::Raises, ErrorKind::Index),
+                     {kept, steps, 0}, Combine::Put);
   }
   write_along(target, dim, index, slices, combine, Negative::Raises, ErrorKind::Index);
   if (reduce != "mean") return;

@@ -1,6 +1,6 @@
 // Joining: every input is moved to its place in the result.
 #include "shape/ops/join.h"
-#include "backend/cpu/moves.h"
+#include "backend/cpu/engine/strided_copy.h"
 #include "shape/join_rules.h"
 
 namespace taeda::cpu {
@@ -21,7 +21,7 @@ void cat(TensorList tensors, int64_t dim, const Tensor& out) {
   for (const Tensor& t : tensors) {
     if (shape::is_skipped_by_cat(t)) continue;
     shape::Dims from = byte_strides(t.strides(), t.itemsize());
-    move_elements(t.sizes(), {place, to.data(), out.dtype()}, {t.data<char>(), from.data(), t.dtype()});
+    strided_copy(t.sizes(), {place, to.data(), out.dtype()}, {t.data<char>(), from.data(), t.dtype()});
     place += t.sizes()[dim] * to[dim];
   }
 }
@@ -35,7 +35,7 @@ void stack(TensorList tensors, int64_t dim, const Tensor& out) {
   char* place = out.data<char>();
   for (const Tensor& t : tensors) {
     shape::Dims from = byte_strides(t.strides(), t.itemsize());
-    move_elements(t.sizes(), {place, to.data(), out.dtype()}, {t.data<char>(), from.data(), t.dtype()});
+    strided_copy(t.sizes(), {place, to.data(), out.dtype()}, {t.data<char>(), from.data(), t.dtype()});
     place += step;
   }
 }

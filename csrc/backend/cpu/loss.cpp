@@ -1,10 +1,10 @@
 // Losses over class numbers.
 #include <cmath>
 
-#include "api/copy.h"
-#include "backend/cpu/rows.h"
-#include "core/parallel.h"
+#include "backend/cpu/engine/row_kernels.h"
 #include "shape/ops/loss.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

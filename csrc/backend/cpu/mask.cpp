@@ -1,13 +1,13 @@
 // Choosing elements by truth values.
 #include <cstring>
 
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/view.h"
-#include "backend/cpu/moves.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/engine/strided_copy.h"
+#include "backend/cpu/engine/tensor_iterator.h"
 #include "shape/elementwise.h"
 #include "shape/ops/mask.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 
@@ -83,7 +83,7 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
   check_fits(self, mask);
   shape::check_no_internal_overlap(self);
   Tensor whole = ops::expand(mask, self.sizes());
-  Walk<2> walk;
+  TensorIterator<2> walk;
   for (int64_t d = 0; d < self.dim(); ++d)
     walk.add(self.sizes()[d], {self.strides()[d] * self.itemsize(), whole.strides()[d]});
   walk.prepare();

@@ -1,9 +1,9 @@
 // Padding a tensor by its own elements: each dimension has a table that says which element stands where.
 #include "shape/ops/pad.h"
-#include "api/copy.h"
-#include "api/view.h"
-#include "backend/cpu/pool.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/engine/tensor_iterator.h"
+#include "backend/cpu/pool/pool.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <cstring>
 
-#include "backend/cpu/moves.h"
+#include "backend/cpu/engine/strided_copy.h"
 #include "core/multiversion.h"
-#include "core/parallel.h"
 #include "shape/create_rules.h"
 #include "shape/ops/complex_numbers.h"
 #include "shape/ops/ranges.h"
+#include "taeda/core/parallel.h"
 
 namespace taeda::cpu {
 
@@ -177,7 +177,7 @@ namespace {
 template <class Kept>
 void keep_columns(const Tensor& self, const Tensor& out, const Kept& kept) {
   if (out.numel() == 0) return;
-  move_elements(out, self);
+  strided_copy(out, self);
   int64_t rows = out.size(-2), columns = out.size(-1), item = out.itemsize();
   char* data = out.data<char>();
   parallel_for(0, out.numel() / columns, std::max<int64_t>(1, kGrain / columns), [&](int64_t begin, int64_t end) {
@@ -247,8 +247,8 @@ void complex(const Tensor& real, const Tensor& imag, const Tensor& out) {
       bool repeated = d < lead || parts[i]->sizes()[d - lead] != out.sizes()[d];
       from[d] = repeated ? 0 : parts[i]->strides()[d - lead] * parts[i]->itemsize();
     }
-    move_elements(out.sizes(), {out.data<char>() + i * itemsize(part), strides.data(), part},
-                  {parts[i]->data<char>(), from.data(), part});
+    strided_copy(out.sizes(), {out.data<char>() + i * itemsize(part), strides.data(), part},
+                 {parts[i]->data<char>(), from.data(), part});
   }
 }
 

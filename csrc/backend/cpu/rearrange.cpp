@@ -1,8 +1,8 @@
 // Copies that read their source in another order.
 #include "shape/ops/rearrange.h"
-#include "api/copy.h"
-#include "backend/cpu/moves.h"
+#include "backend/cpu/engine/strided_copy.h"
 #include "shape/spec.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 
@@ -22,7 +22,7 @@ void repeat(const Tensor& self, IntList repeats, const Tensor& out) {
     add(repeats[d], stride * size, 0);
     add(size, stride, d < lead ? 0 : self.strides()[d - lead]);
   }
-  move_elements(sizes, {out.data<char>(), to.data(), out.dtype()}, {self.data<char>(), from.data(), self.dtype()});
+  strided_copy(sizes, {out.data<char>(), to.data(), out.dtype()}, {self.data<char>(), from.data(), self.dtype()});
 }
 
 void flip(const Tensor& self, IntList dims, const Tensor& out) {
@@ -39,7 +39,7 @@ void flip(const Tensor& self, IntList dims, const Tensor& out) {
     last += (self.sizes()[d] - 1) * from[d];
     from[d] = -from[d];
   }
-  move_elements(self.sizes(), {out.data<char>(), to.data(), out.dtype()}, {last, from.data(), self.dtype()});
+  strided_copy(self.sizes(), {out.data<char>(), to.data(), out.dtype()}, {last, from.data(), self.dtype()});
 }
 
 namespace {
@@ -52,7 +52,7 @@ struct Roll {
   void run(char* out, char* in, int64_t dim) {
     while (dim < static_cast<int64_t>(sizes.size()) && shifts[dim] == 0) ++dim;
     if (dim == static_cast<int64_t>(sizes.size()))
-      return move_elements(sizes, {out, to.data(), dtype}, {in, from.data(), dtype});
+      return strided_copy(sizes, {out, to.data(), dtype}, {in, from.data(), dtype});
     int64_t size = sizes[dim], shift = shifts[dim];
     sizes[dim] = size - shift;
     run(out + shift * to[dim], in, dim + 1);

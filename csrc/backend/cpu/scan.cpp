@@ -1,10 +1,10 @@
 // Running totals along a dimension.
 #include <cmath>
 
-#include "api/copy.h"
-#include "backend/cpu/order.h"
-#include "backend/cpu/walk.h"
+#include "backend/cpu/engine/tensor_iterator.h"
+#include "backend/cpu/sort/order.h"
 #include "shape/ops/scan.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 
@@ -16,7 +16,7 @@ constexpr int64_t kLanes = 32;  // neighbouring rows that are scanned together
 template <int N, class F>
 void each_lane(const std::array<const Tensor*, N>& tensors, int64_t dim, const F& body) {
   const Tensor& first = *tensors[0];
-  Walk<N> walk;
+  TensorIterator<N> walk;
   std::array<char*, N> data;
   for (int i = 0; i < N; ++i) data[i] = tensors[i]->template data<char>();
   for (int64_t d = 0; d < first.dim(); ++d) {

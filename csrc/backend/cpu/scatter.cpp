@@ -1,11 +1,11 @@
 // One position per element along a dimension: gather and the scatter family.
 #include "shape/ops/scatter.h"
-#include "api/compare.h"
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/view.h"
-#include "backend/cpu/moves.h"
-#include "backend/cpu/positions.h"
+#include "backend/cpu/engine/index_offsets.h"
+#include "backend/cpu/engine/strided_copy.h"
+#include "taeda/ops/compare.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 
@@ -26,7 +26,7 @@ void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor&
   if (share_storage(index, self)) index = ops::clone(index);
   Tensor source = src.defined() && share_storage(src, self) ? ops::clone(src) : src;
   auto source_step = [&](int64_t d) { return source.defined() ? stride_of(source, d) : 0; };
-  Walk<3> walk;  // self, index, source
+  TensorIterator<3> walk;  // self, index, source
   for (int64_t d = 0; d < index.dim(); ++d)
     if (d != dim) walk.add(index.sizes()[d], {stride_of(self, d), stride_of(index, d), source_step(d)});
   walk.prepare();
@@ -52,7 +52,7 @@ void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor&
                    inside = false;
              }
            });
-  if (!inside) fail_position(index, size, dim, ErrorKind::Runtime);
+  if (!inside) fail_index(index, size, dim, ErrorKind::Runtime);
 }
 
 void scatter_number(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, Combine combine) {
@@ -83,7 +83,7 @@ void gather(const Tensor& self, int64_t dim, const Tensor& given, bool, const Te
   if (out.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
   Tensor index = given.dtype() == DType::Int64 ? given : ops::_to_copy(given, DType::Int64);
-  Walk<3> walk;  // out, index, self
+  TensorIterator<3> walk;  // out, index, self
   for (int64_t d = 0; d < index.dim(); ++d)
     walk.add(index.sizes()[d], {stride_of(out, d), stride_of(index, d), d == dim ? 0 : stride_of(self, d)});
   walk.prepare();
@@ -95,7 +95,7 @@ void gather(const Tensor& self, int64_t dim, const Tensor& given, bool, const Te
            [&, to_step = to_step, index_step = index_step, from_step = from_step](const auto& at, int64_t n) {
              if (pick(at[0], to_step, at[2], from_step, at[1], index_step, size, stride, n) < n) inside = false;
            });
-  if (!inside) fail_position(index, size, dim, ErrorKind::Runtime);
+  if (!inside) fail_index(index, size, dim, ErrorKind::Runtime);
 }
 
 void scatter_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {

@@ -1,12 +1,12 @@
 // Binary search and counting.
 #include <cmath>
 
-#include "api/copy.h"
-#include "api/create.h"
-#include "backend/cpu/order.h"
-#include "core/parallel.h"
+#include "backend/cpu/sort/order.h"
 #include "shape/elementwise.h"
 #include "shape/ops/search.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::cpu {
 

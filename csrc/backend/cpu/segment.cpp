@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "api/copy.h"
-#include "backend/cpu/rows.h"
-#include "core/parallel.h"
+#include "backend/cpu/engine/row_kernels.h"
 #include "shape/ops/segment.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

@@ -1,8 +1,8 @@
 // Softmax along any dimension: along the last one row by row, along others in tiles of neighbouring columns.
 #include "shape/ops/softmax.h"
-#include "api/copy.h"
-#include "backend/cpu/rows.h"
-#include "core/parallel.h"
+#include "backend/cpu/engine/row_kernels.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

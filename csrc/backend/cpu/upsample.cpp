@@ -2,10 +2,10 @@
 // same sum over the transposed table.
 #include <cmath>
 
-#include "api/copy.h"
-#include "backend/cpu/rows.h"
-#include "core/parallel.h"
+#include "backend/cpu/engine/row_kernels.h"
 #include "shape/ops/upsample.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

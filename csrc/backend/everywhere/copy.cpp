@@ -1,15 +1,15 @@
 // Copies between devices, and conversion through a fresh tensor and copy_.
 #include <algorithm>
 
-#include "api/copy.h"
-#include "backend/cpu/moves.h"
+#include "backend/cpu/engine/strided_copy.h"
 #include "backend/everywhere/transfer.h"
 #include "core/elements.h"
-#include "core/warn.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
 #include "shape/ops/copy.h"
 #include "shape/view_rules.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::everywhere {
 
@@ -26,7 +26,7 @@ void copy_(const Tensor& self, const Tensor& src, bool) {
   if (self.data() == src.data() && self.dtype() == src.dtype() && std::ranges::equal(self.strides(), src.strides()))
     return;
   if (!host_can_use(self) || !host_can_use(src)) return transfer(self, src);
-  cpu::move_elements(self, src);
+  cpu::strided_copy(self, src);
 }
 
 void fill_(const Tensor& self, const Tensor& value) {

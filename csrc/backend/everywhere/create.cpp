@@ -1,11 +1,11 @@
 // Fresh tensors on any device that has an allocator.
 #include <algorithm>
 
-#include "api/copy.h"
-#include "api/create.h"
 #include "shape/create_rules.h"
 #include "shape/ops/create.h"
 #include "shape/view_rules.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::everywhere {
 

@@ -1,10 +1,10 @@
 // x[...] with tensors: masks become positions, which a kernel of the device reads at.
 #include <algorithm>
 
-#include "api/index.h"
-#include "api/mask.h"
 #include "shape/index_rules.h"
 #include "shape/ops/index.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/mask.h"
 
 namespace taeda::everywhere {
 

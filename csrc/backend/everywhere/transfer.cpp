@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "backend/cpu/moves.h"
+#include "backend/cpu/engine/strided_copy.h"
 
 namespace taeda {
 
@@ -31,10 +31,10 @@ void transfer(const Tensor& to, const Tensor& from) {
   if (to.device() == from.device() && same_bytes(to, from))
     return allocator(to.device().type).copy(to.data(), from.data(), bytes_spanned(to));
   Tensor source = host_can_use(from) ? from : staged(from, true);
-  if (host_can_use(to)) return cpu::move_elements(to, source);
+  if (host_can_use(to)) return cpu::strided_copy(to, source);
   // What lies between the elements of `to` must stay as it is.
   Tensor target = staged(to, !to->is_non_overlapping_and_dense());
-  cpu::move_elements(target, source);
+  cpu::strided_copy(target, source);
   allocator(to.device().type).write(to.data(), target.data(), bytes_spanned(to));
 }
 

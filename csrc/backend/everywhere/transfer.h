@@ -1,6 +1,6 @@
 // Copies to and from devices whose memory the host cannot address.
 #pragma once
-#include "core/tensor.h"
+#include "taeda/core/tensor.h"
 
 namespace taeda {
 

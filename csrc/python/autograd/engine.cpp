@@ -1,10 +1,10 @@
 // The way from Python into the backward engine.
-#include "autograd/engine.h"
+#include "taeda/autograd/engine.h"
 #include "autograd/arithmetic.h"
-#include "autograd/meta.h"
-#include "python/autograd/hooks.h"
 #include "python/autograd/init.h"
 #include "python/autograd/node_object.h"
+#include "python/autograd/python_hooks.h"
+#include "taeda/autograd/meta.h"
 
 namespace taeda::python {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "autograd/record.h"
-#include "python/autograd/hooks.h"
 #include "python/autograd/init.h"
 #include "python/autograd/node_object.h"
+#include "python/autograd/python_hooks.h"
+#include "taeda/autograd/record.h"
 
 namespace taeda::python {
 namespace {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "autograd/saved_tensor.h"
-#include "python/error.h"
+#include "python/exceptions.h"
+#include "taeda/autograd/saved_tensor.h"
 
 namespace taeda::python {
 

@@ -1,8 +1,8 @@
 // Grad mode and inference mode: functions, and context managers that also decorate.
-#include "core/tensor.h"
-#include "core/thread_state.h"
 #include "python/autograd/init.h"
 #include "python/types.h"
+#include "taeda/core/tensor.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda::python {
 namespace {

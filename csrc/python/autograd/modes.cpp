@@ -1,12 +1,12 @@
 // Saved-tensor hooks, anomaly mode and forward mode, and the room's start-up.
 #include "autograd/anomaly.h"
 #include "autograd/arithmetic.h"
-#include "autograd/record.h"
-#include "python/autograd/hooks.h"
 #include "python/autograd/init.h"
 #include "python/autograd/node_object.h"
+#include "python/autograd/python_hooks.h"
 #include "python/autograd/saved_hooks.h"
-#include "python/hooks.h"
+#include "python/core_hooks.h"
+#include "taeda/autograd/record.h"
 
 namespace taeda::python {
 namespace {

@@ -3,11 +3,11 @@
 #include <unordered_map>
 
 #include "autograd/accumulate.h"
-#include "autograd/engine.h"
-#include "autograd/saved_tensor.h"
 #include "python/autograd/function.h"
-#include "python/autograd/hooks.h"
+#include "python/autograd/python_hooks.h"
 #include "python/autograd/saved_hooks.h"
+#include "taeda/autograd/engine.h"
+#include "taeda/autograd/saved_tensor.h"
 
 namespace taeda::python {
 using autograd::Edge;

@@ -1,8 +1,8 @@
 // Graph nodes seen from Python: t.grad_fn and fn.next_functions.
 #pragma once
-#include "autograd/node.h"
-#include "python/error.h"
+#include "python/exceptions.h"
 #include "python/types.h"
+#include "taeda/autograd/node.h"
 
 namespace taeda::python {
 

@@ -1,7 +1,7 @@
 // Pack and unpack hooks written in Python.
 #pragma once
-#include "autograd/saved_tensor.h"
-#include "python/error.h"
+#include "python/exceptions.h"
+#include "taeda/autograd/saved_tensor.h"
 
 namespace taeda::python {
 

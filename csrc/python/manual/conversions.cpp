@@ -1,12 +1,12 @@
 // Tensor's dtype methods (x.float(), x.cpu()), its transposes and parts as attributes, and set_ with a storage.
-#include "api/complex_numbers.h"
-#include "api/copy.h"
-#include "api/reshape.h"
-#include "api/view_inplace.h"
 #include "python/bound.h"
 #include "python/engine_room.h"
 #include "python/member.h"
-#include "python/storage.h"
+#include "python/storage_object.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view_inplace.h"
 
 namespace taeda::python {
 namespace {

@@ -2,16 +2,16 @@
 #include "python/manual/factories.h"
 #include "python/items.h"
 
-#include "api/copy.h"
-#include "api/view.h"
-#include "core/thread_state.h"
-#include "core/warn.h"
+#include "python/convert_value.h"
 #include "python/engine_room.h"
-#include "python/library.h"
 #include "python/member.h"
+#include "python/op_objects.h"
 #include "python/parser.h"
 #include "python/types.h"
-#include "python/values.h"
+#include "taeda/core/thread_state.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::python {
 namespace {

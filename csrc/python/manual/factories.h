@@ -1,6 +1,6 @@
 // Tensors from Python data.
 #pragma once
-#include "python/error.h"
+#include "python/exceptions.h"
 
 namespace taeda::python {
 

@@ -1,17 +1,17 @@
 // x[...] and x[...] = v. Integers, slices, None and ... become views; tensors, masks and sequences one index call over
 // what the views left.
-#include "api/copy.h"
-#include "api/create.h"
-#include "api/index.h"
-#include "api/mask.h"
-#include "api/reshape.h"
-#include "api/view.h"
-#include "core/warn.h"
 #include "python/engine_room.h"
 #include "python/manual/factories.h"
 #include "python/parser.h"
 #include "python/types.h"
 #include "shape/view_rules.h"
+#include "taeda/core/warn.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+#include "taeda/ops/index.h"
+#include "taeda/ops/mask.h"
+#include "taeda/ops/reshape.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::python {
 namespace {

@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._ops import OpOverload
+from taeda._library.ops import OpOverload
 from taeda.func._batched.general import one_by_one
 from taeda.func._batched.tensor import Batch, bound, rule
 

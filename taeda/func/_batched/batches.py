@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._ops import OpOverload
+from taeda._library.ops import OpOverload
 from taeda.func._batched.tensor import Batch, bound, rule
 
 # --- ops that take batches of any shape: of matrices, of last dimensions

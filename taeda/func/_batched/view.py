@@ -7,7 +7,7 @@ from typing import Any
 import taeda
 from taeda import _C, Tensor
 from taeda._C import _autograd
-from taeda._ops import OpOverload
+from taeda._library.ops import OpOverload
 from taeda.func._batched.along import shifted
 from taeda.func._batched.tensor import Batch, bound, rule
 

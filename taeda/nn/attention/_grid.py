@@ -16,7 +16,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._explain_places import ops_table
+from taeda._explain.sources import ops_table
 from taeda.func import vmap
 from taeda.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 

@@ -1,6 +1,6 @@
 // Made by taedagen from all families.
 
-#include "dispatch/call.h"
+#include "taeda/dispatch/call.h"
 
 namespace taeda {
 }  // namespace taeda

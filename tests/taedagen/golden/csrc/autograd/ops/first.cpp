@@ -1,7 +1,7 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "api/values.h"
+#include "taeda/ops/defaults.h"
 #include "autograd/ops/first.h"
-#include "autograd/record.h"
+#include "taeda/autograd/record.h"
 #include "autograd/numbers.h"
 #include "dispatch/ops/first.h"
 

@@ -1,7 +1,7 @@
 // Made by taedagen from tests/taedagen/tiny/second.py.
-#include "api/values.h"
+#include "taeda/ops/defaults.h"
 #include "autograd/ops/second.h"
-#include "autograd/record.h"
+#include "taeda/autograd/record.h"
 #include "autograd/numbers.h"
 #include "backend/cpu/second_gradients.h"
 #include "dispatch/ops/second.h"

@@ -1,7 +1,7 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 #include "backend/cpu/first.h"
 #include "backend/meta/first.h"
-#include "backend/cpu/loops.h"
+#include "backend/cpu/engine/loops.h"
 #include "shape/operands.h"
 
 namespace taeda {

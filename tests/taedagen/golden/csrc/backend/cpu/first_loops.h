@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 #pragma once
-#include "backend/cpu/loop_bfloat16.h"
+#include "backend/cpu/engine/loop_bfloat16.h"
 
 namespace taeda::cpu::TAEDA_ISA {
 

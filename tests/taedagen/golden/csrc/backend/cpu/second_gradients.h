@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/second.py.
 #pragma once
-#include "backend/cpu/fused.h"
+#include "backend/cpu/engine/fused.h"
 
 namespace taeda::cpu {
 extern const Pointwise k_mul_Tensor_gradients;

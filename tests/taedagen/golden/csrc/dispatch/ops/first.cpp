@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 
-#include "api/first.h"
+#include "taeda/ops/first.h"
 #include "dispatch/ops/first.h"
 #include "backend/cpu/first.h"
 #include "backend/meta/first.h"

@@ -1,7 +1,7 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 
 #pragma once
-#include "dispatch/call.h"
+#include "taeda/dispatch/call.h"
 
 namespace taeda {
 extern template struct Boxing<Tensor(const Tensor&)>;

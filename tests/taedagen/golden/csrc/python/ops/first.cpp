@@ -1,5 +1,5 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "api/first.h"
+#include "taeda/ops/first.h"
 #include "dispatch/ops/first.h"
 #include "python/fast.h"
 

@@ -1,5 +1,5 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "api/values.h"
+#include "taeda/ops/defaults.h"
 #include "autograd/numbers.h"
 #include "autograd/overwritten.h"
 #include "shape/arguments.h"

@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
 #pragma once
-#include "api/values.h"
+#include "taeda/ops/defaults.h"
 
 namespace taeda {
 // tests/taedagen/tiny/first.py:17

@@ -1,1 +1,0 @@
-#include "backend/cpu/convert_loops.h"

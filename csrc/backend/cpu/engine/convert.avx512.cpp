@@ -1,0 +1,1 @@
+#include "backend/cpu/engine/convert_loops.h"

@@ -1,0 +1,1 @@
+#include "backend/cpu/engine/row_kernels_loop.h"

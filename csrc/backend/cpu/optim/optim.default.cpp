@@ -1,0 +1,1 @@
+#include "backend/cpu/optim/optim_loops.h"

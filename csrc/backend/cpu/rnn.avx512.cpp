@@ -1,1 +1,0 @@
-#include "backend/cpu/rnn_loops.h"

@@ -1,0 +1,1 @@
+#include "backend/cpu/rnn/rnn_loops.h"

@@ -1,0 +1,135 @@
+#include "python/exceptions.h"
+
+#include <new>
+
+#include "python/types.h"
+#include "taeda/core/warn.h"
+
+namespace taeda::python {
+
+namespace {
+PyObject* g_out_of_memory_error;
+PyObject* g_linalg_error;
+
+PyObject* exception_type(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::Runtime:
+      return PyExc_RuntimeError;
+    case ErrorKind::Value:
+      return PyExc_ValueError;
+    case ErrorKind::Type:
+      return PyExc_TypeError;
+    case ErrorKind::Index:
+      return PyExc_IndexError;
+    case ErrorKind::NotImplemented:
+      return PyExc_NotImplementedError;
+    case ErrorKind::OutOfMemory:
+      return g_out_of_memory_error;
+    case ErrorKind::LinAlg:
+      return g_linalg_error;
+    case ErrorKind::Key:
+      return PyExc_KeyError;
+    case ErrorKind::Overflow:
+      return PyExc_OverflowError;
+    case ErrorKind::Assertion:
+      return PyExc_AssertionError;
+  }
+  return PyExc_RuntimeError;
+}
+
+// The exception that is set, as one object; the indicator is clear afterwards.
+PyObject* take_exception() {
+#if PY_VERSION_HEX >= 0x030C0000
+  return PyErr_GetRaisedException();
+#else
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  if (!type) return nullptr;
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback) PyException_SetTraceback(value, traceback);
+  Py_DECREF(type);
+  Py_XDECREF(traceback);
+  return value;
+#endif
+}
+
+std::string describe(PyObject* exception) {
+  if (!exception) return "a Python function failed without an exception";
+  std::string text = Py_TYPE(exception)->tp_name;
+  Owned message(PyObject_Str(exception));
+  const char* utf8 = message ? PyUnicode_AsUTF8(message.get()) : nullptr;
+  if (utf8 && *utf8) text += str(": ", utf8);
+  PyErr_Clear();
+  return text;
+}
+
+PyObject* new_exception(PyObject* module, const char* attribute, const char* qualified, const char* doc) {
+  PyObject* type = PyErr_NewExceptionWithDoc(qualified, doc, PyExc_RuntimeError, nullptr);
+  if (type && PyModule_AddObjectRef(module, attribute, type) < 0) Py_CLEAR(type);
+  return type;
+}
+
+void raise_warning(const std::string& message) {
+  WithGil gil;
+  check(PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1));
+}
+}  // namespace
+
+// The last copy may die on a thread without the GIL, or after the interpreter.
+struct PythonError::State {
+  PyObject* exception;
+  explicit State(PyObject* e) : exception(e) {}
+  State(const State&) = delete;
+  ~State() {
+    if (!exception || !Py_IsInitialized()) return;
+    WithGil gil;
+    Py_DECREF(exception);
+  }
+};
+
+PythonError::PythonError() : state_(std::make_shared<State>(take_exception())), message_(describe(state_->exception)) {}
+
+void PythonError::restore() {
+  if (!state_->exception) {
+    PyErr_SetString(PyExc_SystemError, message_.c_str());
+    return;
+  }
+#if PY_VERSION_HEX >= 0x030C0000
+  PyErr_SetRaisedException(Py_NewRef(state_->exception));
+#else
+  PyObject* exception = state_->exception;
+  PyErr_Restore(Py_NewRef(Py_TYPE(exception)), Py_NewRef(exception), PyException_GetTraceback(exception));
+#endif
+}
+
+void translate_exception(const char* function) noexcept {
+  try {
+    try {
+      throw;
+    } catch (PythonError& e) {
+      e.restore();
+    } catch (Error& e) {
+      if (function) e.name_function(function);
+      PyErr_SetString(exception_type(e.kind()), e.what());
+    } catch (const std::bad_alloc&) {
+      PyErr_Format(PyExc_MemoryError, "taeda.%s: no memory left", function ? function : "core");
+    } catch (const std::exception& e) {
+      PyErr_Format(PyExc_RuntimeError, "taeda.%s: %s", function ? function : "core", e.what());
+    } catch (...) {
+      PyErr_Format(PyExc_RuntimeError, "taeda.%s: an unknown C++ exception", function ? function : "core");
+    }
+  } catch (const std::bad_alloc&) {  // making the message itself failed
+    PyErr_NoMemory();
+  }
+}
+
+int init_errors(PyObject* module) {
+  set_warn_handler(raise_warning);
+  g_out_of_memory_error = new_exception(module, "OutOfMemoryError", "taeda.OutOfMemoryError",
+                                        "Raised when a device has not enough memory for a tensor.");
+  g_linalg_error = new_exception(module, "_LinAlgError", "taeda.linalg.LinAlgError",
+                                 "Raised when a decomposition or a solve has no answer, e.g. for a singular matrix.");
+  return g_out_of_memory_error && g_linalg_error ? 0 : -1;
+}
+
+}  // namespace taeda::python

@@ -1,0 +1,34 @@
+// Where memory lives.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "taeda/core/error.h"
+
+namespace taeda {
+
+// For XPU and MPS there is the name alone, so that programs may speak of them.
+enum class DeviceType : uint8_t { CPU, CUDA, XPU, MPS, Meta, PrivateUse1, PrivateUse2, PrivateUse3 };
+constexpr int kDeviceTypes = 8;
+constexpr DeviceType privateuse(int which) {  // 1 to 3
+  return static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + which - 1);
+}
+
+struct Device {
+  DeviceType type = DeviceType::CPU;
+  int8_t index = -1;  // -1: the current one of its type
+  friend bool operator==(Device, Device) = default;
+  bool is_cpu() const { return type == DeviceType::CPU; }
+};
+
+// "cpu", "cuda", "xpu", "mps", "meta", or the name that a PrivateUse backend was given.
+TAEDA_API std::string device_type_name(DeviceType type);
+TAEDA_API void rename_privateuse(int which, std::string name);  // which: 1 to 3
+TAEDA_API Device parse_device(std::string_view text);           // "cuda:1"; RuntimeError if malformed
+TAEDA_API void append(std::string& out, Device device);
+
+// The device of new tensors made without device=.
+TAEDA_API Device default_device();
+TAEDA_API void set_default_device(Device device);
+
+}  // namespace taeda

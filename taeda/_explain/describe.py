@@ -1,0 +1,350 @@
+"""``explain``: every hop from a Python name to its kernel, with file and line.
+
+Paths below ``taeda/generated`` can be read in the installed package; ``taedagen/`` and ``csrc/`` are folders of the
+repository.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import IO, Any
+
+from taeda import _C
+from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
+
+Row = tuple[str, str, str]  # what the hop is, its name, its place
+
+_LAYERS = {
+    "Autograd": "records for backward", "InplaceOrView": "counts writes, tracks views", "Autocast": "chooses the dtype",
+    "Dense": "computes", "Everywhere": "computes, on any device", "Composite": "calls other ops",
+    "Lazy": "conjugates, negates first", "registered": "registered at run time",
+    "fallback": "fallback registered at run time",
+}  # fmt: skip
+
+
+class UnknownName(LookupError):
+    """A name that belongs to no op; the message suggests others."""
+
+
+def explain(function: Any, *args: Any, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+            overload: str | None = None, file: IO[str] | None = None, **kwargs: Any) -> Any:  # fmt: skip
+    """Print every hop of a call, from the Python name to the kernel, with file and line.
+
+    With arguments the function is called and each hop is printed as it happens, those of the ops inside it too.
+    Without, the hops are those that such a call would take.
+
+    Args:
+        function: a public function or method of Taeda, an op of ``taeda.ops``, or a name: ``"prelu"``, ``"add_"``.
+        args, kwargs: arguments to call it with.
+        device: without arguments: where its tensors live.
+        dtype: without arguments: of its tensors; float32 if the op takes that, else the first that it takes.
+        layout: without arguments: of its tensors; strided if None.
+        overload: without arguments: which one, ``"default"`` or e.g. ``"Tensor"``; the first if None.
+        file: where to print; standard output if None.
+
+    Returns:
+        What the call returned, or None.
+
+    Raises:
+        UnknownName: no op has that name.
+        NotImplementedError: it has no kernel for such tensors.
+    """
+    out = file or sys.stdout
+    if args or kwargs:
+        called = _python_function(function) if isinstance(function, str) else function
+        print(_title(called), file=out)
+        with explain_calls(file=out):
+            return called(*args, **kwargs)
+    for line in describe(function, device=device, dtype=dtype, layout=layout, overload=overload):
+        print(line, file=out)
+    return None
+
+
+@contextmanager
+def explain_calls(file: IO[str] | None = None) -> Iterator[None]:
+    """Inside the ``with`` block, print each hop of every op that this thread calls, as it happens.
+
+    Backward calls the ops of every derivative there, fused gradients included: only ops are printed.
+    """
+    out = file or sys.stdout
+
+    def hear(op: OpOverload, key: str, kind: str, where: str | None) -> None:
+        row = _hop(op, key, kind, where)
+        if key.startswith("Autograd") or not _is_recorded_below(op, kind):
+            print(f"{op.name().removeprefix('aten::')}", file=out)
+        for line in _columns([row], first=27):
+            print("  " + line, file=out)
+
+    before = _C._set_call_recorder(hear)
+    try:
+        yield
+    finally:
+        _C._set_call_recorder(before)
+
+
+def _is_recorded_below(op: OpOverload, kind: str) -> bool:
+    """Whether the hop follows one of the same call through the autograd layer."""
+    entry = _entry(op)
+    return kind in ("Dense", "Everywhere", "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
+
+
+def describe(function: Any, *, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+             overload: str | None = None) -> list[str]:  # fmt: skip
+    """The lines that ``explain`` prints for a function without arguments."""
+    op = _find_op(function, overload)
+    dtype_name = _dtype_name(op, dtype)
+    rows = [*_python_rows(op), *_rows(op, device, dtype_name, layout)]
+    lines = [f"{_title(op)} on {device}" + (f", {dtype_name}" if dtype_name else ""), ""]
+    lines += ["  " + line for line in _columns(rows)]
+    for called in _called_kernels(op, device, layout):
+        rows = [row for row in _python_rows(called) if row[0] in ("declaration", "dispatcher")]
+        rows += _rows(called, device, _dtype_name(called, dtype_name, strict=False), layout)
+        lines += ["", *("  " + line for line in _columns(rows))]
+    others = [name for name in op.overloadpacket.overloads() if getattr(op.overloadpacket, name) is not op]
+    if others:
+        lines += ["", f"  other overloads (--overload): {', '.join(others)}"]
+    return lines
+
+
+# --- names
+
+
+def _bare_name(function: Any) -> str:
+    if isinstance(function, str):
+        name = function
+        for prefix in ("torch.", "taeda.", "aten::", "ops.aten.", "nn.functional.", "F.", "Tensor."):
+            name = name.removeprefix(prefix)
+        return name
+    return getattr(function, "__name__", "")
+
+
+def _find_op(function: Any, overload: str | None) -> OpOverload:
+    if isinstance(function, OpOverload):
+        return function
+    if isinstance(function, OpOverloadPacket):
+        qualified = function._qualified_op_name
+    else:
+        qualified = _qualified(_bare_name(function))
+    overloads = _C._overloads_of(qualified)
+    chosen = overload
+    if overload is None:
+        chosen = overloads[0]
+    elif overload == "default":
+        chosen = ""
+    if chosen not in overloads:
+        shown = ", ".join(o or "default" for o in overloads)
+        raise UnknownName(f"{qualified.removeprefix('aten::')} has no overload '{overload}'; it has {shown}")
+    return find_overload(qualified, str(chosen))
+
+
+def _qualified(name: str) -> str:
+    first, dot, _ = name.partition(".")
+    candidates = (
+        [name]
+        if "::" in name
+        else [f"aten::{name}", f"aten::{name.replace('.', '_')}", f"aten::{first}_{name[len(first) + 1 :]}"]
+    )
+    if dot:
+        candidates.append(name.replace(".", "::", 1))
+    for candidate in candidates:
+        if _C._overloads_of(candidate):
+            return candidate
+    raise UnknownName(_suggest(name))
+
+
+def _suggest(name: str) -> str:
+    import difflib
+
+    from taeda._main import left_out
+
+    absent = left_out.hint(name)
+    if absent:
+        return absent
+    known = {full.partition("::")[2].partition(".")[0] for full in _C._all_op_names()}
+    close = difflib.get_close_matches(name, sorted(n for n in known if not n.startswith("_")), 4)
+    return f"no op is called '{name}'" + (f"; did you mean {', '.join(close)}?" if close else "")
+
+
+def _python_function(name: str) -> Callable[..., Any]:
+    """The public function, method or op object of a name."""
+    import taeda
+
+    bare = _bare_name(name)
+    for room in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
+        found = getattr(room, bare, None)
+        if callable(found):
+            return found
+    namespace, _, plain = _qualified(bare).partition("::")
+    return getattr(getattr(taeda.ops, namespace), plain)
+
+
+def _title(called: Any) -> str:
+    if isinstance(called, OpOverload):
+        return called.name().removeprefix("aten::")
+    return getattr(called, "__qualname__", "") or str(called)
+
+
+def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
+    """The dtype asked for, by its name; another one if none is, or unless ``strict`` the op does not take it."""
+    entry = _entry(op)
+    supported = entry.get("dtypes", "").split() if entry else []
+    name = str(dtype or "float32").removeprefix("torch.").removeprefix("taeda.")
+    if supported and name not in supported:
+        if dtype is None or not strict:
+            return supported[0]
+        raise NotImplementedError(f"taeda.explain: {_title(op)} takes no {name}; it takes {', '.join(supported)}")
+    return name
+
+
+# --- rows
+
+
+def _entry(op: OpOverload) -> dict[str, Any] | None:
+    from taeda._explain.sources import ops_table
+
+    return ops_table().get(op.name().removeprefix("aten::")) if op.namespace == "aten" else None
+
+
+def _python_rows(op: OpOverload) -> list[Row]:
+    """From the Python name to the dispatcher."""
+    entry = _entry(op)
+    if entry is None:
+        return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
+    from taeda._explain.sources import binding_place, find
+    from taedagen.emit.table import argument_types
+
+    module, name = entry["module"], op._opname
+    symbol = f"{module}_{name}" if module else name
+    public = {"nn": "nn.functional.", "": ""}.get(module, module + ".") + name.removeprefix(f"{module}_")
+    place = binding_place(symbol, entry["family"]) if entry["variant"] != "out" else ""
+    rows: list[Row] = []
+    if place:
+        is_method = entry["variant"] == "inplace" and not module
+        rows = [
+            ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
+            ("binding", f"python::{name}", place),
+        ]
+    rows.append(("declaration", entry["schema"], entry["declared"]))
+    cpp_name = name + ("_out" if entry["variant"] == "out" else "")
+    found = find(f"ops::{cpp_name}", argument_types(entry), entry["family"], "dispatch/ops")
+    rows.append(("dispatcher", f"ops::{cpp_name}", found.at if found else ""))
+    return rows
+
+
+def _hops(op: OpOverload, device: Any, layout: Any) -> list[tuple[Any, str, str, str | None]]:
+    """The kernels that the dispatcher would enter for such tensors."""
+    import taeda
+
+    return _C._foretell(op, taeda.device(device), getattr(taeda, str(layout or "strided").removeprefix("torch.")))
+
+
+def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
+    """From the dispatcher to the kernel and what it chooses by dtype."""
+    hops = _hops(op, device, layout)
+    rows = [_hop(*hop) for hop in hops]
+    entry = _entry(op)
+    if entry is not None and hops[-1][2] in ("Dense", "Everywhere", "Composite"):
+        rows += _inside(entry, hops[-1], dtype)
+        rows += _gradients(entry, hops[-1], dtype)
+    return rows
+
+
+def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
+    """The kernels that backward may take instead of ops."""
+    from taeda._explain.sources import gradient_places, kernel_definition
+
+    _, key, kind, _ = hop
+    recording = kernel_definition(_symbol(entry, "", "Autograd"), entry)
+    if (key, kind) != ("CPU", "Dense") or entry["kind"] != "pointwise" or recording is None:
+        return []
+    if dtype not in ("float16", "bfloat16", "float32", "float64"):  # complex gradients are ops
+        return []
+    return [("backward", *place) for place in gradient_places(entry, recording, dtype)]
+
+
+def _slot(key: str, kind: str) -> str:
+    """Under which name ``ops.json`` has a kernel."""
+    return key if kind == "Dense" else kind
+
+
+def _symbol(entry: dict[str, Any], key: str, kind: str) -> str:
+    return entry["kernels"].get(_slot(key, kind), "")
+
+
+def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
+    """One row for a kernel that the dispatcher enters."""
+    if where is not None:
+        return (_LAYERS[kind], f"{key} kernel of {op.name()}", where)
+    from taeda._explain.sources import kernel_definition
+
+    entry = _entry(op)
+    symbol = _symbol(entry, key, kind) if entry else ""
+    found = kernel_definition(symbol, entry) if entry and symbol else None
+    by_hand = (entry or {}).get("by_hand", {}).get(_slot(key, kind))
+    place = found.at if found else by_hand["at"] if by_hand else ""
+    return (_LAYERS[kind], symbol or f"{key} kernel", place)
+
+
+def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
+    """What the kernel goes on to: a function written by hand, a choice by dtype, or other ops."""
+    from taeda._explain.sources import kernel_definition, loop_place
+
+    _, key, kind, _ = hop
+    symbol = _symbol(entry, key, kind)
+    found = kernel_definition(symbol, entry)
+    by_hand = entry.get("by_hand", {}).get(_slot(key, kind))
+    rows: list[Row] = []
+    if by_hand and found:
+        rows.append(("written by hand", by_hand["symbol"], by_hand["at"]))
+    if by_hand and "switch" in by_hand:
+        rows.append(("chooses by dtype", dtype, by_hand["switch"]))
+    if found and entry["kind"] in ("pointwise", "reduction") and key == "CPU":
+        loop = loop_place(entry, found, dtype)
+        if loop:
+            rows.append(("chooses by dtype", *loop))
+    calls = _calls(entry, kind)
+    if calls:
+        rows.append(("may call", ", ".join(f"ops::{name}" for name in calls), ""))
+    return rows
+
+
+def _calls(entry: dict[str, Any], kind: str) -> list[str]:
+    """The ops that a composite may call, by their C++ names."""
+    from taeda._explain.sources import kernel_definition
+
+    if kind != "Composite":
+        return []
+    by_hand = entry.get("by_hand", {}).get(kind)
+    found = None if by_hand else kernel_definition(_symbol(entry, "", kind), entry)
+    return by_hand.get("calls", []) if by_hand else found.calls if found else []
+
+
+def _called_kernels(op: OpOverload, device: Any, layout: Any) -> list[OpOverload]:
+    """Those of the ops that a composite may call which compute themselves."""
+    from taeda._explain.sources import ops_table
+
+    entry = _entry(op)
+    called = []
+    for name in _calls(entry, _hops(op, device, layout)[-1][2]) if entry else []:
+        overloads = (
+            full_name.partition(".")[2]
+            for full_name, other in ops_table().items()
+            if full_name.partition(".")[0] == name and other["kind"] in ("pointwise", "reduction", "kernel")
+        )
+        called += [find_overload(f"aten::{name}", overload) for overload in list(overloads)[:1]]
+    return called
+
+
+def _columns(rows: list[Row], first: int = 16) -> list[str]:
+    """The rows in aligned columns; a name too long for its column takes a line of its own."""
+    first = max([first, *(len(row[0]) for row in rows)])
+    second = max([28, *(len(row[1]) for row in rows if len(row[1]) <= 52)])
+    lines = []
+    for what, name, place in rows:
+        if len(name) > second and place:
+            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {place}"]
+        else:
+            lines.append(f"{what:<{first}}  {name:<{second}}  {place}".rstrip())
+    return lines

@@ -1,0 +1,14 @@
+"""What PyTorch keeps in ``torch._higher_order_ops``, and in the modules of that package, one for each function."""
+
+import importlib
+import sys
+
+from taeda._control_flow import associative_scan as associative_scan
+from taeda._control_flow import cond as cond
+from taeda._control_flow import map as map
+from taeda._control_flow import scan as scan
+from taeda._control_flow import while_loop as while_loop
+
+__path__: list[str] = []  # a package, whose modules are these
+for _name in ("associative_scan", "cond", "map", "scan", "while_loop"):
+    sys.modules[f"{__name__}.{_name}"] = importlib.import_module(f"taeda._control_flow.{_name}")

@@ -1,0 +1,99 @@
+"""Settings of the process, and those who ask for them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from taeda import _C
+
+_deterministic = {"mode": False, "warn_only": False}
+_warn_always = False
+_matmul_precision = "highest"
+_interop_threads = 1
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Asks for deterministic kernels. All kernels of this library are: the setting is remembered for those who ask."""
+    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+
+
+def are_deterministic_algorithms_enabled() -> bool:
+    """What ``use_deterministic_algorithms`` was last told."""
+    return _deterministic["mode"]
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether the request was to warn only."""
+    return _deterministic["warn_only"]
+
+
+def set_deterministic_debug_mode(debug_mode: int | str) -> None:
+    """``"default"``, ``"warn"`` or ``"error"`` (or 0 to 2), as ``use_deterministic_algorithms`` in one word."""
+    names = {"default": 0, "warn": 1, "error": 2}
+    level = names.get(debug_mode, debug_mode) if isinstance(debug_mode, str) else debug_mode
+    if level not in (0, 1, 2):
+        raise RuntimeError(
+            f"taeda.set_deterministic_debug_mode: takes default, warn, error or 0 to 2; got {debug_mode!r}"
+        )
+    use_deterministic_algorithms(level > 0, warn_only=level == 1)
+
+
+def get_deterministic_debug_mode() -> int:
+    """0, 1 or 2, see ``set_deterministic_debug_mode``."""
+    return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
+
+
+def set_float32_matmul_precision(precision: str) -> None:
+    """``"highest"``, ``"high"`` or ``"medium"``; float32 products are computed in float32 whatever is allowed."""
+    if precision not in ("highest", "high", "medium"):
+        raise ValueError(f"taeda.set_float32_matmul_precision: takes highest, high or medium; got {precision!r}")
+    global _matmul_precision
+    _matmul_precision = precision
+
+
+def get_float32_matmul_precision() -> str:
+    """What ``set_float32_matmul_precision`` was last told."""
+    return _matmul_precision
+
+
+def set_warn_always(mode: bool) -> None:
+    """Whether warnings that show once per line show each time."""
+    warnings.filterwarnings("always" if mode else "default", module="taeda")
+    global _warn_always
+    _warn_always = bool(mode)
+
+
+def is_warn_always_enabled() -> bool:
+    """What ``set_warn_always`` was last told."""
+    return _warn_always
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """The old form of ``set_default_dtype``: takes ``torch.DoubleTensor`` or its name."""
+    from taeda._serialization.old_names import dtype_of_type_name
+
+    warnings.warn("taeda.set_default_tensor_type is deprecated; use set_default_dtype and set_default_device",
+                  UserWarning, stacklevel=2)  # fmt: skip
+    _C.set_default_dtype(dtype_of_type_name(t))
+
+
+def set_num_interop_threads(threads: int) -> None:
+    """Accepted: calls run in the thread that makes them.
+
+    Raises:
+        RuntimeError: ``threads`` is no positive integer.
+    """
+    if not isinstance(threads, int) or threads < 1:
+        raise RuntimeError(f"taeda.set_num_interop_threads: threads must be a positive integer; got {threads!r}")
+    global _interop_threads
+    _interop_threads = threads
+
+
+def get_num_interop_threads() -> int:
+    """What ``set_num_interop_threads`` was last told."""
+    return _interop_threads
+
+
+def init_num_threads() -> None:
+    """Nothing: the threads start when they are first needed."""

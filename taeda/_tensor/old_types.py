@@ -1,0 +1,70 @@
+"""``FloatTensor``, ``LongTensor`` and so on: the tensor types of before dtypes. Each stands for a dtype on the CPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._serialization.old_names import dtype_of_type_name
+
+
+class TensorType(type):
+    """The class of tensor types: calling one makes a tensor, and ``isinstance`` looks at the tensor's dtype."""
+
+    dtype: taeda.dtype
+    device_type: str
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:  # type: ignore[override]
+        """A tensor from sizes (its values are what was in the memory), a sequence, or a tensor of this very type.
+
+        Raises:
+            TypeError: for anything else, and for a type whose device is absent.
+            RuntimeError: ``device`` is of another type.
+        """
+        if cls.device_type == "cuda":
+            raise TypeError(f"taeda.cuda.{cls.__name__}: this build of Taeda has no CUDA")
+        if device is not None and taeda.device(device).type != "cpu":
+            raise RuntimeError(f"taeda.{cls.__name__}: makes tensors on the CPU; got device={device}")
+        if not args:
+            return taeda.empty(0, dtype=cls.dtype, device="cpu")
+        first = args[0]
+        if isinstance(first, int):
+            return taeda.empty(*args, dtype=cls.dtype, device="cpu")
+        if isinstance(first, Tensor) and not isinstance(first, cls):
+            raise TypeError(f"taeda.{cls.__name__}: takes a tensor of that type only; got {first.type()}")
+        if isinstance(first, Tensor):
+            return first.detach()
+        if isinstance(first, taeda.Size):
+            return taeda.empty(first, dtype=cls.dtype, device="cpu")
+        if isinstance(first, float) or first is None or isinstance(first, str):
+            raise TypeError(f"taeda.{cls.__name__}: takes sizes or a sequence; got {first!r}")
+        return taeda.tensor(first, dtype=cls.dtype, device="cpu")
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.device_type
+
+    @property
+    def is_cuda(cls) -> bool:
+        """Whether it is for tensors on CUDA devices."""
+        return cls.device_type == "cuda"
+
+    @property
+    def layout(cls) -> Any:
+        """Strided."""
+        return taeda.strided
+
+
+_NAMES = ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
+
+
+def make(name: str, device_type: str = "cpu") -> TensorType:
+    """The tensor type called ``name`` (``"FloatTensor"``)."""
+    module = "torch" if device_type == "cpu" else f"torch.{device_type}"
+    kind = TensorType(name, (), {"__module__": module, "__doc__": f"{dtype_of_type_name(name)} tensors."})
+    kind.dtype, kind.device_type = dtype_of_type_name(name), device_type
+    return kind
+
+
+__all__ = tuple(f"{name}Tensor" for name in _NAMES)
+globals().update({name: make(name) for name in __all__})
