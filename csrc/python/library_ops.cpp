@@ -105,7 +105,7 @@ PyObject* defaults(PyObject* self, PyObject*) {
     Owned dict(check(PyDict_New()));
     for (int i = 0; i < info.param_count; ++i) {
       if (!info.params[i].has_default()) continue;
-      Owned value(check(wrap(taeda::python::default_value(info.params[i]))));
+      Owned value(check(wrap(default_value(info.params[i]))));
       check(PyDict_SetItemString(dict.get(), info.params[i].name, value.get()));
     }
     return dict.release();

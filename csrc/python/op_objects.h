@@ -45,5 +45,6 @@ int init_dispatch_mode(PyObject* module);
 int init_device_backend(PyObject* module);
 int init_recorder(PyObject* module);
 int init_profiler(PyObject* module);
+int init_schemas(PyObject* module);  // type_objects.cpp
 
 }  // namespace taeda::python

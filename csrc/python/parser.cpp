@@ -9,6 +9,7 @@
 #include "python/convert_value.h"
 #include "python/fast.h"
 #include "taeda/core/warn.h"
+#include "taeda/dispatch/schema.h"
 
 namespace taeda::python {
 
@@ -17,6 +18,7 @@ struct ParsedParam {
   const Param* param;
   std::vector<PyObject*> names;  // interned: its own, then the other ones
   Value fallback;                // the default
+  TypePtr type = nullptr;        // where `param` says Any
 };
 struct ParsedOverload {
   const Op* op;
@@ -47,7 +49,10 @@ std::vector<PyObject*> names_of(const Param& param, const OpInfo& info) {
 }
 
 ParsedParam parse_param(const Param& param, const OpInfo& info) {
-  return {&param, names_of(param, info), param.has_default() ? default_value(param) : Value()};
+  if (param.type != ArgType::Any)
+    return {&param, names_of(param, info), param.has_default() ? default_value(param) : Value()};
+  SchemaArgument full = parse_schema(info.schema).arguments.at(static_cast<size_t>(&param - info.params));
+  return {&param, names_of(param, info), full.default_value, full.type};
 }
 
 ParsedOverload parse_overload(const Op* op, const Op* out) {
@@ -148,12 +153,12 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
         position = attempt.n;
       } else {
         attempt.bad_position = position;
-        if (!read_value(attempt.args[position], param, value, &attempt.why, i == 0)) return false;
+        if (!read_value(attempt.args[position], param, value, &attempt.why, parsed.type)) return false;
         ++position;
       }
       if (attempt.find_keyword(parsed) >= 0) return fail_with(attempt, str("'", param.name, "' is given twice"));
     } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
-      if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
+      if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, parsed.type)) return false;
       ++used_keywords;
     } else if (param.has_default()) {
       value = parsed.fallback;
@@ -191,7 +196,7 @@ bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_
     for (size_t i = 0; i < overload.out_params.size(); ++i) {
       Owned item(several ? check(PySequence_GetItem(object, static_cast<Py_ssize_t>(i))) : Py_NewRef(object));
       Value value;
-      if (!read_value(item.get(), *overload.out_params[i].param, value, &attempt.why, false)) return false;
+      if (!read_value(item.get(), *overload.out_params[i].param, value, &attempt.why)) return false;
       stack.push_back(std::move(value));
     }
     for (const auto& [i, value] : overload.out_defaults)

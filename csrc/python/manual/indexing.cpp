@@ -261,7 +261,7 @@ Scalar as_number(PyObject* object, DType dtype) {
   if (is_integer(object)) return as_integer(object, dtype);
   const Param param{"value", ArgType::Scalar};
   Value value;
-  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr, false), "a ", Py_TYPE(object)->tp_name,
+  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr), "a ", Py_TYPE(object)->tp_name,
                    " cannot be stored");
   return value.to_scalar();
 }
