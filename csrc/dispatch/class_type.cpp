@@ -20,8 +20,8 @@ size_t ClassType::attribute_slot(std::string_view name) const {
 }
 
 void ClassType::check_free(std::string_view name) const {
-  TAEDA_CHECK(!find_attribute(name) && !find_constant(name) && !find_method(name), this->name(), " has a member '", name,
-              "' already");
+  TAEDA_CHECK(!find_attribute(name) && !find_constant(name) && !find_method(name), this->name(), " has a member '",
+              name, "' already");
 }
 
 size_t ClassType::add_attribute(Attribute attribute) {
@@ -67,7 +67,8 @@ size_t EnumType::index_of(std::string_view member) const {
 }
 
 bool EnumType::same_as(TypePtr value_type, std::span<const Member> members) const {
-  return value_type == this->value_type() && std::ranges::equal(members, members_, [](const Member& a, const Member& b) {
+  return value_type == this->value_type() &&
+         std::ranges::equal(members, members_, [](const Member& a, const Member& b) {
            return a.first == b.first && equal_values(a.second, b.second);
          });
 }
@@ -119,8 +120,8 @@ bool InterfaceType::is_served_by(const Type& type, std::string* why) const {
     const Schema* given = method_of(type, wanted.name);
     if (given && serves(*given, wanted)) continue;
     if (why)
-      *why = taeda::str(type.annotation(), given ? " has another form of " : " lacks ", "the method ", schema_text(wanted),
-                 " of the interface ", name());
+      *why = taeda::str(type.annotation(), given ? " has another form of " : " lacks ", "the method ",
+                        schema_text(wanted), " of the interface ", name());
     return false;
   }
   return true;
@@ -139,8 +140,10 @@ const EnumType* enum_type(const std::string& name, TypePtr value_type, std::vect
   Names& known = names();
   std::lock_guard lock(known.mutex);
   Type*& type = known.types[name];
-  if (!type) type = new EnumType(name, value_type, std::move(members));
-  else if (!type->is(TypeKind::Enum) || !static_cast<EnumType*>(type)->same_as(value_type, members)) taken(*type);
+  if (!type)
+    type = new EnumType(name, value_type, std::move(members));
+  else if (!type->is(TypeKind::Enum) || !static_cast<EnumType*>(type)->same_as(value_type, members))
+    taken(*type);
   return static_cast<const EnumType*>(type);
 }
 

@@ -155,14 +155,15 @@ namespace {
 bool equal_numbers(const Value& a, const Value& b) {
   auto is_whole = [](const Value& v) { return v.tag() == Tag::Int || v.tag() == Tag::Bool; };
   if (is_whole(a) && is_whole(b)) return a.to_int() == b.to_int();
-  if (a.tag() == Tag::UInt && b.tag() == Tag::UInt)
-    return a.to_scalar().to<uint64_t>() == b.to_scalar().to<uint64_t>();
+  if (a.tag() == Tag::UInt && b.tag() == Tag::UInt) return a.to_scalar().to<uint64_t>() == b.to_scalar().to<uint64_t>();
   if (a.tag() == Tag::Complex || b.tag() == Tag::Complex)
     return a.to_scalar().to<complex128>() == b.to_scalar().to<complex128>();
   return a.to_float() == b.to_float();
 }
 
-bool equal_items(const std::vector<Value>& a, const std::vector<Value>& b) { return std::ranges::equal(a, b, equal_values); }
+bool equal_items(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return std::ranges::equal(a, b, equal_values);
+}
 
 bool equal_lists(const Value& a, const Value& b) {
   ListRef left(a), right(b);

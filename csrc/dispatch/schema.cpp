@@ -72,13 +72,20 @@ struct Kinds {
 };
 // The first row of an ArgType is the type that it stands for.
 constexpr Kinds kKinds[] = {
-    {TypeKind::Tensor, ArgType::Tensor, ArgType::TensorList}, {TypeKind::Number, ArgType::Scalar, ArgType::ScalarList},
-    {TypeKind::Int, ArgType::Int, ArgType::IntList},          {TypeKind::SymInt, ArgType::Int, ArgType::IntList},
-    {TypeKind::Float, ArgType::Float, ArgType::FloatList},    {TypeKind::SymFloat, ArgType::Float, ArgType::FloatList},
-    {TypeKind::Bool, ArgType::Bool, ArgType::BoolList},       {TypeKind::SymBool, ArgType::Bool, ArgType::BoolList},
-    {TypeKind::String, ArgType::String, ArgType::Any},        {TypeKind::ScalarType, ArgType::DType, ArgType::Any},
-    {TypeKind::Device, ArgType::Device, ArgType::Any},        {TypeKind::Layout, ArgType::Layout, ArgType::Any},
-    {TypeKind::MemoryFormat, ArgType::MemoryFormat, ArgType::Any}, {TypeKind::Generator, ArgType::Generator, ArgType::Any},
+    {TypeKind::Tensor, ArgType::Tensor, ArgType::TensorList},
+    {TypeKind::Number, ArgType::Scalar, ArgType::ScalarList},
+    {TypeKind::Int, ArgType::Int, ArgType::IntList},
+    {TypeKind::SymInt, ArgType::Int, ArgType::IntList},
+    {TypeKind::Float, ArgType::Float, ArgType::FloatList},
+    {TypeKind::SymFloat, ArgType::Float, ArgType::FloatList},
+    {TypeKind::Bool, ArgType::Bool, ArgType::BoolList},
+    {TypeKind::SymBool, ArgType::Bool, ArgType::BoolList},
+    {TypeKind::String, ArgType::String, ArgType::Any},
+    {TypeKind::ScalarType, ArgType::DType, ArgType::Any},
+    {TypeKind::Device, ArgType::Device, ArgType::Any},
+    {TypeKind::Layout, ArgType::Layout, ArgType::Any},
+    {TypeKind::MemoryFormat, ArgType::MemoryFormat, ArgType::Any},
+    {TypeKind::Generator, ArgType::Generator, ArgType::Any},
 };
 
 }  // namespace

@@ -194,7 +194,9 @@ TypePtr future_type(TypePtr value) { return Types::node({TypeKind::Future, {valu
 TypePtr await_type(TypePtr value) { return Types::node({TypeKind::Await, {value}, {}, {}}); }
 TypePtr rref_type(TypePtr value) { return Types::node({TypeKind::RRef, {value}, {}, {}}); }
 TypePtr dict_type(TypePtr key, TypePtr value) { return Types::node({TypeKind::Dict, {key, value}, {}, {}}); }
-TypePtr tuple_type(std::vector<TypePtr> elements) { return Types::node({TypeKind::Tuple, std::move(elements), {}, {}}); }
+TypePtr tuple_type(std::vector<TypePtr> elements) {
+  return Types::node({TypeKind::Tuple, std::move(elements), {}, {}});
+}
 TypePtr variable_type(std::string name) { return Types::node({TypeKind::Var, {}, std::move(name), {}}); }
 
 TypePtr named_tuple_type(std::string name, std::vector<std::string> fields, std::vector<TypePtr> elements) {
@@ -244,9 +246,8 @@ TypePtr union_type(std::vector<TypePtr> members) {
   TypePtr none = plain_type(TypeKind::None);
   if (kept.size() == 2 && kept[0] == none) return optional_type(kept[1]);
   if (kept.size() == 2 && kept[1] == none) return optional_type(kept[0]);
-  std::ranges::sort(kept, [](TypePtr a, TypePtr b) {
-    return a->kind() != b->kind() ? a->kind() < b->kind() : a->str() < b->str();
-  });
+  std::ranges::sort(
+      kept, [](TypePtr a, TypePtr b) { return a->kind() != b->kind() ? a->kind() < b->kind() : a->str() < b->str(); });
   return Types::node({TypeKind::Union, std::move(kept), {}, {}});
 }
 
@@ -258,8 +259,7 @@ bool covers_all(TypePtr other, std::span<const TypePtr> types, std::string* why)
 
 bool is_tuple_subtype(const Type& type, TypePtr other, std::string* why) {
   if (!type.is(TypeKind::Tuple) || type.contained().size() != other->contained().size()) return false;
-  if (!other->name().empty() &&
-      (type.name() != other->name() || !std::ranges::equal(type.fields(), other->fields())))
+  if (!other->name().empty() && (type.name() != other->name() || !std::ranges::equal(type.fields(), other->fields())))
     return false;
   for (size_t i = 0; i < type.contained().size(); ++i)
     if (!type.contained(i)->is_subtype_of(other->contained(i), why)) return false;

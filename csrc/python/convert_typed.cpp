@@ -29,7 +29,8 @@ bool is_enum_member(PyObject* object) {
 }
 
 std::string qualified_name(PyObject* cls) {
-  Owned module(check(PyObject_GetAttrString(cls, "__module__"))), name(check(PyObject_GetAttrString(cls, "__qualname__")));
+  Owned module(check(PyObject_GetAttrString(cls, "__module__"))),
+      name(check(PyObject_GetAttrString(cls, "__qualname__")));
   return str(to_text(module.get(), "__module__"), ".", to_text(name.get(), "__qualname__"));
 }
 
@@ -82,7 +83,8 @@ const EnumType* register_enum(PyObject* cls) {
   TypePtr value_type = nullptr;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i) {
     Owned item(item_at(items.get(), i));
-    Owned name(check(PyObject_GetAttrString(item.get(), "name"))), value(check(PyObject_GetAttrString(item.get(), "value")));
+    Owned name(check(PyObject_GetAttrString(item.get(), "name"))),
+        value(check(PyObject_GetAttrString(item.get(), "value")));
     members.emplace_back(to_text(name.get(), "name"), to_value(value.get()));
     TypePtr type = type_of(members.back().second);
     value_type = value_type ? unify(value_type, type) : type;

@@ -5,6 +5,7 @@
 
 #include "python/fast.h"
 #include "python/parser.h"
+#include "python/symbols.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/dispatch/schema.h"
@@ -78,6 +79,7 @@ bool read_number(PyObject* object, Scalar& scalar) {
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return read_scalar(number.get(), scalar);
   }
+  if (is_symbol(object)) return read_scalar(symbol_value(object).get(), scalar);
   PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   if (!methods || PyUnicode_Check(object) || is_dtype(object)) return false;
   if (methods->nb_index) {
@@ -111,6 +113,7 @@ bool read_int(PyObject* object, int64_t& value) {
     return true;
   }
   if (PyFloat_Check(object) || PyBool_Check(object)) return false;
+  if (is_symbol(object)) return read_int(symbol_value(object).get(), value);
   if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral))
     return false;
   if (!PyIndex_Check(object)) return false;
@@ -198,6 +201,7 @@ bool read_bool(PyObject* object, Value& value) {
     value = Value(object == Py_True);
     return true;
   }
+  if (is_symbol(object)) return read_bool(symbol_value(object).get(), value);
   const char* type = Py_TYPE(object)->tp_name;
   if (strcmp(type, "numpy.bool_") != 0 && strcmp(type, "numpy.bool") != 0) return false;
   value = Value(PyObject_IsTrue(object) == 1);

@@ -49,9 +49,7 @@ std::vector<TypePtr> to_types(PyObject* object) {
 
 // --- Methods
 PyObject* schema_spelling(PyObject* self, PyObject*) { return text(type_of_self(self)->str()); }
-PyObject* kind(PyObject* self, PyObject*) {
-  return text(std::string(kind_name(type_of_self(self)->kind())));
-}
+PyObject* kind(PyObject* self, PyObject*) { return text(std::string(kind_name(type_of_self(self)->kind()))); }
 PyObject* contained_types(PyObject* self, PyObject*) {
   return guarded("Type.containedTypes",
                  [&] { return list_from(type_of_self(self)->contained(), [](TypePtr type) { return wrap(type); }); });
@@ -118,8 +116,8 @@ PyObject* unify_list(PyObject*, PyObject* list) {
     TypePtr all = types[0];
     for (size_t i = 1; i < types.size(); ++i) {
       TypePtr both = unify(all, types[i]);
-      TAEDA_CHECK(both, "item ", i, ", of type ", types[i]->annotation(), ", does not go with those before it, of type ",
-                  all->annotation());
+      TAEDA_CHECK(both, "item ", i, ", of type ", types[i]->annotation(),
+                  ", does not go with those before it, of type ", all->annotation());
       all = both;
     }
     return wrap(all);

@@ -5,7 +5,7 @@
 
 namespace taeda::python {
 
-PyObject* wrap(TypePtr type);  // a new reference to the one object of each type
+PyObject* wrap(TypePtr type);                         // a new reference to the one object of each type
 TypePtr to_type(PyObject* object, const char* name);  // TypeError when it is none
 
 }  // namespace taeda::python

@@ -1,5 +1,6 @@
 // Schemas read at run time: the field's grammar for native functions and for programs' own.
-//   ns::name.overload(Tensor(a!) self, SymInt[2] size=1, *, Dict(str, Tensor)? p=None, ...) -> (Tensor(a!) out, int[][])
+//   ns::name.overload(Tensor(a!) self, SymInt[2] size=1, *, Dict(str, Tensor)? p=None, ...) -> (Tensor(a!) out,
+//   int[][])
 // This is the one parser of the run time; taedagen has its own, which tests hold against it.
 #pragma once
 #include <memory>

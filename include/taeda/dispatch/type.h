@@ -1,5 +1,5 @@
-// The types that schemas, boxed values and programs speak of: one tree of immutable nodes. A node is made once and lives
-// as long as the process, so that equal types are equal pointers. Nothing is made before someone asks.
+// The types that schemas, boxed values and programs speak of: one tree of immutable nodes. A node is made once and
+// lives as long as the process, so that equal types are equal pointers. Nothing is made before someone asks.
 #pragma once
 #include <span>
 #include <string>

@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._library.ops import OpOverload
-from taeda._tags import Tag
+from taeda._schema.tags import Tag
 from taeda.func._batched.tensor import RULES, Batch, Rule, Unbatchable, rule, unbatched
 
 
