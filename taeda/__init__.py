@@ -80,8 +80,9 @@ _LAZY = {
     ),
     "_schema.types": (
         "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType",
-        "FloatType", "FutureType", "IntType", "InterfaceType", "ListType", "NoneType", "NumberType", "OptionalType", "PyObjectType", "RRefType", "StreamObjType",
-        "StringType", "SymBoolType", "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+        "FloatType", "FutureType", "IntType", "InterfaceType", "ListType", "NoneType", "NumberType", "OptionalType",
+        "PyObjectType", "RRefType", "StreamObjType", "StringType", "SymBoolType", "SymIntType", "TensorType",
+        "TupleType", "Type", "UnionType",
     ),
     "_schema.function_schema": ("Argument", "FunctionSchema"),
     "_schema.symbols": ("SymBool", "SymFloat", "SymInt"),
@@ -145,6 +146,7 @@ _written_in_python(
     _C,
     {
         "DispatchKey": "_library.dispatch_key",
+        "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_get_tracing_state": "jit._trace",
         "_is_tracing": "jit._trace",

@@ -1,6 +1,7 @@
 """The types of schemas as objects: ``op._schema.arguments[0].type`` is ``TensorType.get()``.
 
-The tree is the core's (``include/taeda/dispatch/type.h``); there is one object of each type, so that equal types are the same object.
+The tree is the core's (``include/taeda/dispatch/type.h``). There is one object of each type: equal types are the same
+object.
 """
 
 from __future__ import annotations
