@@ -78,13 +78,14 @@ _LAZY = {
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage",
     ),
-    "_schema_types": (
-        "AnyType", "AwaitType", "BoolType", "ComplexType", "DeviceObjType", "DictType", "FloatType", "FutureType",
-        "IntType", "ListType", "NoneType", "NumberType", "OptionalType", "PyObjectType", "RRefType", "StreamObjType",
-        "StringType", "SymBoolType", "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+    "_schema.types": (
+        "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType",
+        "FloatType", "FutureType", "IntType", "InterfaceType", "ListType", "NoneType", "NumberType", "OptionalType",
+        "PyObjectType", "RRefType", "StreamObjType", "StringType", "SymBoolType", "SymIntType", "TensorType",
+        "TupleType", "Type", "UnionType",
     ),
-    "_op_schema": ("Argument", "FunctionSchema"),
-    "_symbols": ("SymBool", "SymFloat", "SymInt"),
+    "_schema.function_schema": ("Argument", "FunctionSchema"),
+    "_schema.symbols": ("SymBool", "SymFloat", "SymInt"),
     "_tensor.old_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
         "IntTensor", "LongTensor", "ShortTensor",
@@ -100,7 +101,7 @@ _LAZY = {
     "_main.grid": ("gradient", "histogramdd"),
     "_main.lobpcg": ("lobpcg",),
     "_main.lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
-    "_tags": ("Tag",),
+    "_schema.tags": ("Tag",),
     "_main.streams": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),
     "_serialization.file_reader": ("PyTorchFileReader",),
@@ -147,6 +148,7 @@ _written_in_python(
     _C,
     {
         "DispatchKey": "_library.dispatch_key",
+        "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_are_functorch_transforms_active": "func._active",
         "_get_tracing_state": "jit._trace",
@@ -168,7 +170,7 @@ _written_in_python(
         **{
             name: module
             for name, module in _MODULE_OF.items()
-            if module in ("_op_schema", "_schema_types", "jit._graph")
+            if module in ("_schema.function_schema", "_schema.types", "jit._graph")
         },
     },
 )

@@ -1,6 +1,7 @@
 // What a tensor says about itself.
 #include "python/member.h"
 #include "python/storage_object.h"
+#include "python/symbols.h"
 
 namespace taeda::python {
 
@@ -32,11 +33,25 @@ PyObject* to_python(bool value) { return Py_NewRef(value ? Py_True : Py_False); 
 PyObject* to_python(int64_t value) { return PyLong_FromLongLong(value); }
 
 // --- geometry
-PyObject* shape(const Tensor& t) { return wrap_size(t.sizes()); }
+PyObject* sizes_of(const Tensor& t) {
+  if (size_recorders > 0) [[unlikely]]
+    return recorded_shape(t);
+  return wrap_size(t.sizes());
+}
+PyObject* size_at(const Tensor& t, const char* what, IntList values, int64_t dim) {
+  int64_t value = values[static_cast<size_t>(dim)];
+  return size_recorders > 0 ? recorded_size(t, what, dim, value) : to_python(value);
+}
+PyObject* whole(const Tensor& t, const char* what, int64_t value) {
+  return size_recorders > 0 ? recorded_size(t, what, -1, value) : to_python(value);
+}
+PyObject* shape(const Tensor& t) { return sizes_of(t); }
 PyObject* ndim(const Tensor& t) { return to_python(t.dim()); }
 PyObject* dim(PyObject* self) { return to_python(unwrap(self).dim()); }
-PyObject* numel(PyObject* self) { return to_python(unwrap(self).numel()); }
-PyObject* storage_offset(PyObject* self) { return to_python(unwrap(self).storage_offset()); }
+PyObject* numel(PyObject* self) { return whole(unwrap(self), "numel", unwrap(self).numel()); }
+PyObject* storage_offset(PyObject* self) {
+  return whole(unwrap(self), "storage_offset", unwrap(self).storage_offset());
+}
 
 // The one optional argument `dim`; null when absent.
 PyObject* read_dim(PyObject* const* args, Py_ssize_t count, PyObject* names) {
@@ -53,19 +68,19 @@ int64_t checked_dim(const Tensor& t, PyObject* object) {
 
 PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const Tensor& t = unwrap(self);
-  if (count == 0 && !names) return wrap_size(t.sizes());
+  if (count == 0 && !names) return sizes_of(t);
   PyObject* object = count == 1 && !names && args[0] != Py_None ? args[0] : read_dim(args, count, names);
-  return object ? to_python(t.sizes()[static_cast<size_t>(checked_dim(t, object))]) : wrap_size(t.sizes());
+  return object ? size_at(t, "size", t.sizes(), checked_dim(t, object)) : sizes_of(t);
 }
 
 PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   const Tensor& t = unwrap(self);
-  if (PyObject* object = read_dim(args, count, names))
-    return to_python(t.strides()[static_cast<size_t>(checked_dim(t, object))]);
+  if (PyObject* object = read_dim(args, count, names)) return size_at(t, "stride", t.strides(), checked_dim(t, object));
   IntList strides = t.strides();
   Owned result(check(PyTuple_New(static_cast<Py_ssize_t>(strides.size()))));
   for (size_t i = 0; i < strides.size(); ++i)
-    PyTuple_SET_ITEM(result.get(), static_cast<Py_ssize_t>(i), check(to_python(strides[i])));
+    PyTuple_SET_ITEM(result.get(), static_cast<Py_ssize_t>(i),
+                     check(size_at(t, "stride", strides, static_cast<int64_t>(i))));
   return result.release();
 }
 

@@ -10,7 +10,7 @@ from typing import Any
 from taeda import _C, Tensor
 from taeda._C import _autograd
 from taeda._library.ops import OpOverload
-from taeda._tags import Tag
+from taeda._schema.tags import Tag
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_map_only
 
