@@ -29,7 +29,7 @@ class TypedStorage:
     _untyped_storage: UntypedStorage
 
     def __init__(
-        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None
+        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: _dtype | None = None, device: Device = None
     ) -> None:
         self.dtype: taeda.dtype = self._fixed_dtype or dtype or taeda.get_default_dtype()
         if wrap_storage is not None:
@@ -93,7 +93,7 @@ class TypedStorage:
         """Whether other processes can see the memory."""
         return self._untyped_storage.is_shared()
 
-    def is_pinned(self, device: Any = None) -> bool:
+    def is_pinned(self, device: Device = None) -> bool:
         """Whether the memory is page-locked."""
         return self._untyped_storage.is_pinned()
 
@@ -148,7 +148,7 @@ class TypedStorage:
         """A copy on ``device``; the same memory if it is there."""
         return self._like(self._untyped_storage.to(device=device))
 
-    def type(self, dtype: Any = None) -> Any:
+    def type(self, dtype: _dtype | None = None) -> Any:
         """The legacy class's name, or with ``dtype`` a converted copy."""
         return f"torch.{_legacy_name(self.dtype)}" if dtype is None else self._converted(dtype)
 
@@ -218,6 +218,7 @@ def _make(name: str) -> Any:
 
 
 if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
     class BFloat16Storage(TypedStorage): ...
 

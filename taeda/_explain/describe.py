@@ -9,10 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from taeda import _C
 from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
+
+if TYPE_CHECKING:
+    from taeda.types import _dtype
 
 Row = tuple[str, str, str]  # what the hop is, its name, its source location
 
@@ -31,7 +34,7 @@ class UnknownName(LookupError):
     """A name that belongs to no op; the message suggests others."""
 
 
-def explain(function: Any, *args: Any, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+def explain(function: Any, *args: Any, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
             overload: str | None = None, file: IO[str] | None = None, **kwargs: Any) -> Any:  # fmt: skip
     """Print every hop of a call, from the Python name to the kernel, with file and line.
 
@@ -93,7 +96,7 @@ def _is_recorded_below(op: OpOverload, kind: str) -> bool:
     return kind in (*_COMPUTES, "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
 
 
-def describe(function: Any, *, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+def describe(function: Any, *, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
              overload: str | None = None) -> list[str]:  # fmt: skip
     """The lines that ``explain`` prints for a function without arguments."""
     op = _find_op(function, overload)

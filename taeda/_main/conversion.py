@@ -8,9 +8,10 @@ import taeda
 
 if TYPE_CHECKING:
     from taeda import Tensor
+    from taeda.types import Device, _dtype
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+def asarray(obj: Any, *, dtype: _dtype | None = None, device: Device = None, copy: bool | None = None,
             requires_grad: bool | None = None) -> Tensor:  # fmt: skip
     """``obj`` as a tensor: a tensor, an array, a DLPack capsule, a buffer (whose bytes are read as ``dtype``), a
     number or nested sequences of them.
@@ -63,8 +64,8 @@ def _moved(tensor: Tensor, dtype: Any, device: Any, copy: bool | None) -> Tensor
     return tensor.to(device=target, dtype=kind)
 
 
-def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
-              layout: Any = None, device: Any = None, pin_memory: bool | None = None,
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: _dtype | None = None,
+              layout: Any = None, device: Device = None, pin_memory: bool | None = None,
               requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A vector of the ``size`` first elements of a file, which stays its memory.
 

@@ -133,7 +133,7 @@ class Tensor(_C.TensorBase):
         self.untyped_storage().share_memory_()
         return self
 
-    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: _dtype | None = None) -> Tensor:
         """The norm over ``dim`` (all dimensions by default); see ``taeda.norm``."""
         from taeda.functional import norm
 

@@ -65,7 +65,7 @@ def init() -> None:
     _fail("init")
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """Waits for a device."""
     _fail("synchronize")
 
@@ -81,22 +81,22 @@ def set_device(device: Any) -> None:
         _fail("set_device")
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: Device = None) -> str:
     """The name of a device."""
     return _fail("get_device_name")
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: Device = None) -> tuple[int, int]:
     """The compute capability of a device."""
     return _fail("get_device_capability")
 
 
-def get_device_properties(device: Any = None) -> Any:
+def get_device_properties(device: Device = None) -> Any:
     """The properties of a device."""
     return _fail("get_device_properties")
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: Device = None) -> tuple[int, int]:
     """The free and the total bytes of a device."""
     return _fail("mem_get_info")
 
@@ -121,12 +121,12 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     _fail("set_rng_state")
 
 
-def current_stream(device: Any = None) -> Any:
+def current_stream(device: Device = None) -> Any:
     """The stream that calls go to."""
     return _fail("current_stream")
 
 
-def default_stream(device: Any = None) -> Any:
+def default_stream(device: Device = None) -> Any:
     """The stream that calls go to at first."""
     return _fail("default_stream")
 
@@ -195,6 +195,7 @@ if TYPE_CHECKING:
     from taeda._tensor.old_types import TensorType
     from taeda.cuda import amp as amp
     from taeda.cuda import nvtx as nvtx
+    from taeda.types import Device
 
     BFloat16Tensor: TensorType
     BoolTensor: TensorType

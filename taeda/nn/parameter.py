@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import taeda
 from taeda import Tensor
 from taeda._C import _disabled_torch_function_impl
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "Parameter",
@@ -122,7 +125,7 @@ class UninitializedTensorMixin:
     )  # fmt: skip
     cls_to_become: Any
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self, shape: Any, device: Device = None, dtype: _dtype | None = None) -> None:
         """Gives the tensor its shape: from here on it is an ordinary parameter or buffer of undefined values."""
         this: Any = self
         device = this.data.device if device is None else device
@@ -170,7 +173,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
+    def __new__(cls, requires_grad: bool = True, device: Device = None, dtype: _dtype | None = None) -> Self:
         return Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
@@ -185,7 +188,7 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
     cls_to_become = Tensor
 
     def __new__(
-        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+        cls, requires_grad: bool = False, device: Device = None, dtype: _dtype | None = None, persistent: bool = True
     ) -> Any:
         buffer: Any = Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
@@ -22,8 +25,8 @@ __all__ = [
 
 
 def _window(
-    name: str, M: Any, shape: Callable[[Tensor, float], Tensor], *, sym: bool = True, dtype: Any = None,
-    layout: Any = taeda.strided, device: Any = None, requires_grad: bool = False, **unknown: Any,
+    name: str, M: Any, shape: Callable[[Tensor, float], Tensor], *, sym: bool = True, dtype: _dtype | None = None,
+    layout: Any = taeda.strided, device: Device = None, requires_grad: bool = False, **unknown: Any,
 ) -> Tensor:  # fmt: skip
     """``shape(n, period)`` at the points ``n`` = 0, 1, ... M - 1, for a window of that period.
 

@@ -6,12 +6,15 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 from taeda.nn.attention._grid import call_on_grid, grid_indices
 from taeda.nn.functional import pad
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 MaskMod = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -412,7 +415,7 @@ def _takes_score(mod_fn: Callable[..., Any], where: str) -> bool:
 
 
 def create_mask(
-    mod_fn: ScoreMod | MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
+    mod_fn: ScoreMod | MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Device = None
 ) -> Tensor:
     """A function's mask as a tensor.
 
@@ -444,7 +447,7 @@ def create_block_mask(
     H: int | None,
     Q_LEN: int,
     KV_LEN: int,
-    device: Any = None,
+    device: Device = None,
     BLOCK_SIZE: int | tuple[int, int] = DEFAULT_BLOCK_SIZE,
     _compile: bool = False,
     separate_full_blocks: bool = True,
