@@ -17,7 +17,8 @@ from typing import Any
 
 import taeda
 from fuzz.hostile_values import MORE_DTYPES, hostile
-from taeda.testing._samples import make, samples
+from taeda.testing._samples import make as make_sample
+from taeda.testing._samples import samples
 from taedagen.opdef import REGISTRY, Op, load_ops
 from taedagen.opdef.schema import Type
 
@@ -189,7 +190,7 @@ def spoiled_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]]
     known = samples_of(op)
     if not known:
         return None
-    args, kwargs = make(rng.choice(known), taeda, rng.randrange(100))
+    args, kwargs = make_sample(rng.choice(known), taeda, rng.randrange(100))
     for value in args:
         if isinstance(value, taeda.Tensor) and can_require_grad(value) and rng.random() < 0.5:
             value.requires_grad_()

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from fuzz import files
 from fuzz.calls import target_count
 from fuzz.driver import KINDS, reproduce, run

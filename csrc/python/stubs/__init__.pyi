@@ -62,75 +62,75 @@ from taeda._inert.script_switches import (
     _jit_texpr_fuser_enabled as _jit_texpr_fuser_enabled,
 )
 from taeda._library.dispatch_key import DispatchKey as DispatchKey
-from taeda._op_schema import Argument as Argument
-from taeda._op_schema import FunctionSchema as FunctionSchema
-from taeda._schema_types import (
+from taeda._schema.function_schema import Argument as Argument
+from taeda._schema.function_schema import FunctionSchema as FunctionSchema
+from taeda._schema.types import (
     AnyType as AnyType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     AwaitType as AwaitType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     BoolType as BoolType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     ComplexType as ComplexType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     DeviceObjType as DeviceObjType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     DictType as DictType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     FloatType as FloatType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     FutureType as FutureType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     IntType as IntType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     ListType as ListType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     NoneType as NoneType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     NumberType as NumberType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     OptionalType as OptionalType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     PyObjectType as PyObjectType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     RRefType as RRefType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     StreamObjType as StreamObjType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     StringType as StringType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     SymBoolType as SymBoolType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     SymIntType as SymIntType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     TensorType as TensorType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     TupleType as TupleType,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     Type as Type,
 )
-from taeda._schema_types import (
+from taeda._schema.types import (
     UnionType as UnionType,
 )
 from taeda._serialization.file_reader import PyTorchFileReader as PyTorchFileReader
