@@ -290,12 +290,14 @@ int init_dispatch_mode(PyObject* module) {
   g_disabled = PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl");
   if (!g_disabled || PyDict_SetItem(tensor_base_type->tp_dict, g_name, g_disabled) < 0) return -1;
   PyType_Modified(tensor_base_type);
-  bool good = add_scope(module, g_disable_all, g_all_methods,
-                        "Calls in this scope ignore __torch_function__, modes included.") == 0 &&
-              add_scope(module, g_disable_subclass, g_subclass_methods,
-                        "Calls in this scope ignore the __torch_function__ of tensor subclasses.") == 0 &&
-              add_scope(module, g_restore, g_restore_methods,
-                        "Calls in this scope start at the top of the dispatcher again, autograd included.") == 0;
+  bool good =
+      add_scope(module, g_disable_all, g_all_methods,
+                "DisableTorchFunction()\n--\n\nCalls in this scope ignore __torch_function__, modes included.") == 0 &&
+      add_scope(module, g_disable_subclass, g_subclass_methods,
+                "DisableTorchFunctionSubclass()\n--\n\nCalls in this scope ignore the __torch_function__ of tensor "
+                "subclasses.") == 0 &&
+      add_scope(module, g_restore, g_restore_methods,
+                "Calls in this scope start at the top of the dispatcher again, autograd included.") == 0;
   return good ? 0 : -1;
 }
 

@@ -23,7 +23,7 @@ struct Bring {
 // it. False, with nothing done, while grad mode is on (the gradient's own history consists of ops), for complex
 // operands, other layouts, a device without the kernel, and while anything else would see the calls: a mode, a
 // subclass, a transform, a recorder. The first operand is a tensor.
-bool run(const Kernel& kernel, std::initializer_list<shape::Operand> in, std::initializer_list<Tensor*> results,
-         std::initializer_list<Scalar> scalars = {});
+TAEDA_API bool run(const Kernel& kernel, std::initializer_list<shape::Operand> in,
+                   std::initializer_list<Tensor*> results, std::initializer_list<Scalar> scalars = {});
 
 }  // namespace taeda::fused

@@ -44,7 +44,7 @@ def find(symbol: str, types: list[str], families: str | tuple[str, ...], folder:
     return None
 
 
-def binding_place(symbol: str, family: str) -> str:
+def binding_location(symbol: str, family: str) -> str:
     """Of the straight path of a Python name."""
     found = find(f"python::bound::{symbol}", ["PyObject* const*", "Py_ssize_t"], family, "python/ops")
     return found.at if found else ""
@@ -68,27 +68,27 @@ def _read(definition: Definition) -> tuple[list[str], str]:
     return source, "\n".join(source[definition.line - 1 : definition.line + 40]).partition("\n}")[0]
 
 
-def loop_place(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
+def loop_location(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
     """What a generated CPU kernel runs for a dtype: the formula's loop in the instruction set of this machine."""
     source, body = _read(definition)
     suffix = "_reduction" if entry["kind"] == "reduction" else ""
     table = _table_name(body, source)
-    return _loop_place(table, f"csrc/backend/cpu/ops/{entry['family']}{suffix}_loops.h", dtype) if table else None
+    return _loop_location(table, f"csrc/backend/cpu/ops/{entry['family']}{suffix}_loops.h", dtype) if table else None
 
 
-def gradient_places(entry: dict[str, Any], recording: Definition, dtype: str) -> list[tuple[str, str]]:
+def gradient_locations(entry: dict[str, Any], recording: Definition, dtype: str) -> list[tuple[str, str]]:
     """The loops that make gradients in one pass: those that the node of a function of the autograd layer names."""
     source, body = _read(recording)
     node = re.search(r"make_node<(\w+)>", body)
     text = "\n".join(source).partition(f"struct {node[1]} final")[2].partition("\n};")[0] if node else ""
     header = f"csrc/backend/cpu/ops/{entry['family']}_gradients_loops.h"
-    places = [
-        _loop_place(f"k_{kernel}_loops", header, dtype) for kernel in re.findall(r"fused::run\(fused::(\w+)", text)
+    locations = [
+        _loop_location(f"k_{kernel}_loops", header, dtype) for kernel in re.findall(r"fused::run\(fused::(\w+)", text)
     ]
-    return [place for place in places if place]
+    return [found for found in locations if found]
 
 
-def _loop_place(table: str, header: str, dtype: str) -> tuple[str, str] | None:
+def _loop_location(table: str, header: str, dtype: str) -> tuple[str, str] | None:
     """The entry for a dtype of a table of loops."""
     from taeda import _C
 

@@ -23,7 +23,9 @@ def emit_composite(plan: Plan) -> dict[str, str]:
             bodies = {op: composite_body(op, unit) for op in ops}
             includes = ["autograd/overwritten.h", "composite/body.h", "shape/arguments.h", "shape/spec.h"]
             before = ["using namespace taeda::autograd;", *unit.functions()]
-            files[f"{path}.cpp"] = source(plan, family, ops, "composite", bodies.__getitem__, includes, before)
+            files[f"{path}.cpp"] = source(
+                plan, family, ops, "composite", "composite/ops", bodies.__getitem__, includes, before
+            )
     return files
 
 

@@ -173,9 +173,23 @@ def signature_of(op: Op, scope: str = "") -> str:
     return f"{return_type(op)} {scope}{op.cpp_name}({parameters(op.schema.arguments)})"
 
 
+def declaration(op: Op, head: str) -> str:
+    """``head``, a function's with the op's name, as a declaration: a name of another namespace stands in that."""
+    space, _, plain = op.cpp_name.rpartition("::")
+    if not space:
+        return f"{head};"
+    return f"namespace {space} {{ {head.replace(f' {op.cpp_name}(', f' {plain}(', 1)}; }}"
+
+
+def flat(name: str) -> str:
+    """A schema's name as one identifier: ``linear_of_quantized``, which no op of aten is called."""
+    space, _, plain = name.rpartition("::")
+    return f"{plain}_of_{space}" if space else name
+
+
 def constant_name(declaration: Declaration) -> str:
     """``add_Tensor``."""
-    return identifier(declaration.schema.full_name.replace(".", "_"))
+    return identifier(flat(declaration.schema.full_name.replace(".", "_")))
 
 
 # As in the repository's own sources.
@@ -206,4 +220,4 @@ def constant(kind: str, name: str, fields: Mapping[str, str], checked_by: str = 
 
 
 def entry_name(op: Op) -> str:
-    return identifier(f"{op.schema.name}_{op.schema.overload or 'plain'}")
+    return identifier(flat(f"{op.schema.name}_{op.schema.overload or 'plain'}"))

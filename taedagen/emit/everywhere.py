@@ -5,7 +5,7 @@ from __future__ import annotations
 from taedagen.emit import cpp
 from taedagen.emit.forms import through_functional
 from taedagen.emit.functions import header, source
-from taedagen.emit.plan import Plan
+from taedagen.emit.plan import Plan, layer_folder
 from taedagen.opdef.declaration import Op
 
 _SPACE = "everywhere"
@@ -15,13 +15,13 @@ def emit_everywhere(plan: Plan) -> dict[str, str]:
     files: dict[str, str] = {}
     for family in plan.declared:
         served = [op for op in family.declared if plan.backend_kernels(op)[0].symbol.startswith(f"{_SPACE}::")]
-        path = f"csrc/backend/{_SPACE}/ops/{family.name}"
+        path = f"csrc/{layer_folder(_SPACE)}/{family.name}"
         if served:
             files[f"{path}.h"] = header(family, served, _SPACE)
         ops = [op for op in served if plan.has_body(op)]
         if ops:
             includes = ["shape/arguments.h", "shape/rules.h", "shape/spec.h"]
-            files[f"{path}.cpp"] = source(plan, family, ops, _SPACE, _body, includes, [])
+            files[f"{path}.cpp"] = source(plan, family, ops, _SPACE, layer_folder(_SPACE), _body, includes, [])
     return files
 
 

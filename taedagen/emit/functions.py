@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from taedagen.emit import cpp
 from taedagen.emit.dispatch import prototypes
-from taedagen.emit.plan import Family, Plan, layer_folder
+from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
 
 
@@ -18,14 +18,14 @@ def header(family: Family, ops: Iterable[Op], space: str, by_hand: Callable[[Op]
     for op in ops:
         if cpp.place_comment(op.declaration) != place:
             lines.append(place := cpp.place_comment(op.declaration))
-        lines.append(f"{cpp.signature_of(op)};")
+        lines.append(cpp.declaration(op, cpp.signature_of(op)))
         kernel = by_hand(op) if by_hand else None
-        lines += [f"{kernel};"] * bool(kernel)
+        lines += [cpp.declaration(op, kernel)] if kernel else []
     return "\n".join([*lines, f"}}  // namespace taeda::{space}", ""])
 
 
-def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, body: Callable[[Op], list[str] | None],
-           includes: list[str], before: list[str]) -> str:  # fmt: skip
+def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, folder: str,
+           body: Callable[[Op], list[str] | None], includes: list[str], before: list[str]) -> str:  # fmt: skip
     """Defines those that have a ``body``."""
     lines: list[str] = []
     for op in ops:
@@ -34,7 +34,7 @@ def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, body: Call
             statements = [*_unused(op, statements), *statements]
             lines += [cpp.place_comment(op.declaration), f"{cpp.signature_of(op, f'{space}::')} {{",
                       *(f"  {line}" for line in statements), "}", ""]  # fmt: skip
-    shown = sorted({"taeda/ops/defaults.h", f"{layer_folder(space)}/{family.name}.h", *includes})
+    shown = sorted({"taeda/ops/defaults.h", f"{folder}/{family.name}.h", *includes})
     text = [
         family.made,
         *(f'#include "{name}"' for name in shown),

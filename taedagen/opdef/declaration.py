@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,32 @@ NUMERIC = (*REAL, *COMPLEX)
 ALL = (*NUMERIC, *BOOL)
 
 
+# What data can be besides dense, as functionalities of core/key_set.h, and what dispatch keys call them.
+LAYOUTS = {"Sparse": "Sparse", "SparseCsr": "SparseCsr", "Quantized": "Quantized", "Nested": "NestedTensor"}
+_KEY = re.compile(rf"({'|'.join(sorted(LAYOUTS.values(), key=len, reverse=True))})(\w*)")
+
+
+def layout_layer(functionality: str) -> str:
+    """``sparse_csr`` of ``SparseCsr``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", functionality).lower()
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutKernel:
+    """What computes an op on data that is not dense."""
+
+    functionality: str  # of LAYOUTS
+    device: str  # a DeviceType; "" for every device
+    function: Callable[..., Any]
+    files: str  # where it is written by hand; "" where the function is traced
+
+    @property
+    def layer(self) -> str:
+        """The namespace of its C++ function."""
+        layout = layout_layer(self.functionality)
+        return f"{layout}_{self.device.lower()}" if self.device else layout
+
+
 @dataclass(eq=False)
 class Declaration:
     """One block of a family file: schema, documentation, formula or kernel, derivative."""
@@ -51,6 +78,7 @@ class Declaration:
     derivative_where: tuple[str, int] | None = None
     tangent: Callable[..., Any] | None = None  # @op.forward
     differentiable: bool = True
+    layouts: list[LayoutKernel] = field(default_factory=list)  # @op.kernel
 
     @property
     def name(self) -> str:
@@ -99,6 +127,24 @@ class Declaration:
         if mistake:
             raise self.fail(mistake, where)
         self.options["samples"] = samples
+
+    def kernel(self, key: str, files: str = "") -> Callable[[Callable[..., Any]], Declaration]:
+        """A kernel for data that is not dense: ``"Sparse"`` on every device, ``"SparseCPU"`` on one.
+
+        The function is traced to calls of other ops; where ``files`` names a source, it is written there by hand.
+        """
+
+        def take(function: Callable[..., Any]) -> Declaration:
+            where, match = place_of(function), _KEY.fullmatch(key)
+            if match is None:
+                raise self.fail(f"'{key}' is no kind of data; there are {', '.join(LAYOUTS.values())}", where)
+            if self.kind == "composite" and not self.options.get("explicit"):
+                raise self.fail("it is made of other ops, which bring the kernels for each kind of data", where)
+            functionality = next(name for name, shown in LAYOUTS.items() if shown == match[1])
+            self.layouts.append(LayoutKernel(functionality, match[2], function, files))
+            return self
+
+        return take
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In a formula or derivative of another op: a call of this one."""
@@ -178,6 +224,11 @@ class Op:
     @property
     def cpp_name(self) -> str:
         return self.schema.name + ("_out" if self.variant == "out" else "")
+
+    @property
+    def is_declared(self) -> bool:
+        """Whether it is the declaration's own schema, not a form of it."""
+        return self.schema == self.plain and not self.numbers
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

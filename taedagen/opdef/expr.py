@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from taedagen.opdef.errors import DeclarationError, relative
+from taedagen.opdef.errors import DeclarationError, mistake_in, relative
 
 # Calls whose result is a truth value per element, whatever their arguments.
 MASK_CALLS = frozenset([
@@ -230,13 +230,28 @@ def call(name: str, args: Iterable[Any], kwargs: Mapping[str, Any] | None = None
     return _intern("call", name, None, nodes, named, mask)
 
 
-class _Ops:
-    """``op.convolution(x, ...)``: a call of a declared op by name, resolved once all families are loaded."""
+class _Namespace:
+    """``op.demo.scale(x)``: an op of another namespace than aten, or an op itself."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __getattr__(self, name: str) -> Callable[..., Expr]:
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *args, **kwargs: call(name, args, kwargs)
+        return lambda *args, **kwargs: call(f"{self._name}::{name}", args, kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Expr:
+        return call(self._name, args, kwargs)
+
+
+class _Ops:
+    """``op.convolution(x, ...)``: a call of a declared op by name, resolved once all families are loaded."""
+
+    def __getattr__(self, name: str) -> _Namespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Namespace(name)
 
 
 op = _Ops()
@@ -247,7 +262,13 @@ def trace(function: Callable[..., Any], symbols: Mapping[str, Any]) -> Any:
 
     The result keeps its structure (a node, a tuple, a dict). None stays None: "no gradient", "not supported".
     """
-    result = function(**symbols)
+    try:
+        result = function(**symbols)
+    except (NameError, TypeError, AttributeError, ValueError) as wrong:
+        code = getattr(function, "__code__", None)
+        if code is None:
+            raise
+        raise mistake_in(code.co_filename, wrong, function.__globals__) from None
     if isinstance(result, dict):
         return {k: None if v is None else wrap(v) for k, v in result.items()}
     if isinstance(result, tuple):

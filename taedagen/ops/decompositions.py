@@ -81,7 +81,7 @@ def lu_solve(self, LU_data, LU_pivots):
         out_overload="inverse", module="linalg", shape="inv", files="lapack", nondiff="info", autocast="fp32",
         batch="natural", samples="linalg_lu_factor_ex")  # fmt: skip
 def linalg_inv_ex(A, check_errors):
-    """The inverse of square matrices, and 0 or the place of the zero pivot of those that have none."""
+    """The inverse of square matrices, and 0 or the index of the zero pivot of those that have none."""
 
 
 @linalg_inv_ex.backward
@@ -113,7 +113,7 @@ def inverse(self):
     samples=[S(f(3, 3, of="invertible"), f(3, 2))],
 )
 def linalg_solve_ex(A, B, left, check_errors):
-    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the place of a zero pivot."""
+    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the index of a zero pivot."""
 
 
 @linalg_solve_ex.backward

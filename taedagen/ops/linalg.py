@@ -117,6 +117,7 @@ def _sparse_addmm(self, mat1, mat2, beta, alpha):
     return op.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
 
 
+assert addmm.derivative is not None
 _sparse_addmm.backward(addmm.derivative)
 
 

@@ -30,7 +30,7 @@ def _(grad, self, dim, index):
     batch="along",
 )
 def scatter_(self, dim, index, src):
-    """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one place the last stays."""
+    """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one index the last stays."""
 
 
 @scatter_.backward

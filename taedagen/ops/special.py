@@ -45,7 +45,7 @@ def _shifted(polynomial):
 
 
 _NUMBERS = {"x_scalar": "x", "n_scalar": "n"}
-for _name, _formula, _doc in (
+for _name, _polynomial, _doc in (
     ("chebyshev_polynomial_t", chebyshev_t, "Chebyshev's polynomial of the first kind"),
     ("chebyshev_polynomial_u", chebyshev_u, "Chebyshev's polynomial of the second kind"),
     ("chebyshev_polynomial_v", chebyshev_v, "Chebyshev's polynomial of the third kind"),
@@ -56,11 +56,11 @@ for _name, _formula, _doc in (
     ("legendre_polynomial_p", legendre_p, "Legendre's polynomial"),
 ):  # fmt: skip
     _degree = "of degree ``n``, cut to a whole number; 0 for a negative one."
-    _declare(f"special_{_name}(Tensor x, Tensor n) -> Tensor", f"{_doc} at ``x``, {_degree}", _formula,
+    _declare(f"special_{_name}(Tensor x, Tensor n) -> Tensor", f"{_doc} at ``x``, {_degree}", _polynomial,
              scalar=_NUMBERS)  # fmt: skip
     if _name.startswith("chebyshev"):
         _declare(f"special_shifted_{_name}(Tensor x, Tensor n) -> Tensor", f"{_doc} at ``2 x - 1``, {_degree}",
-                 _shifted(_formula), scalar=_NUMBERS)  # fmt: skip
+                 _shifted(_polynomial), scalar=_NUMBERS)  # fmt: skip
 
 
 # --- made of the gamma function

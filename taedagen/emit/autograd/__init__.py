@@ -36,7 +36,7 @@ def _header(plan: Plan, family: Family) -> str:
         lines.append(f"namespace {layer} {{")
         for op in family.ops:
             if plan.has_body(op) and has(op):
-                lines.append(f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)});")
+                lines.append(cpp.declaration(op, f"{cpp.return_type(op)} {op.cpp_name}({cpp.keyed_parameters(op)})"))
         lines.append(f"}}  // namespace {layer}")
     return "\n".join([*lines, "}  // namespace taeda", ""])
 

@@ -55,7 +55,11 @@ class Derivative:
 
     @property
     def struct(self) -> str:
-        marks = [self.op.schema.overload] * bool(self.op.numbers) + ["inplace"] * self.op.declaration.name.endswith("_")
+        schema = self.op.schema
+        marks = [] if schema.namespace == "aten" else [f"of_{schema.namespace}"]
+        marks += [self.op.schema.overload] * bool(self.op.numbers) + ["inplace"] * self.op.declaration.name.endswith(
+            "_"
+        )
         return "_".join([node_name(self.op), *marks])
 
 
@@ -69,7 +73,7 @@ NODE_NUMBERS = {
 
 def node_name(op: Op) -> str:
     """``AddBackward0``: the number tells overloads with derivatives of their own apart."""
-    name = op.declaration.name.lstrip("_")
+    name = op.declaration.schema.plain_name.lstrip("_")
     camel = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     for digit in "123":
         camel = camel.replace(f"{digit}d", f"{digit}D")
@@ -102,6 +106,9 @@ def trace_derivative(op: Op) -> Derivative | None:
         raise declaration.fail(
             "the derivative must return a dict from argument to gradient", declaration.derivative_where
         )
+    if not result:
+        raise declaration.fail("the derivative gives no gradient; say not_differentiable=True if there is none",
+                               declaration.derivative_where)  # fmt: skip
     tensors = [a for a in schema.arguments if a.type.is_tensor]
     known = {a.name for a in declaration.schema.tensors}
     for name in result:

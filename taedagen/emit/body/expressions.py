@@ -26,10 +26,11 @@ from taedagen.emit.body.values import (
     result_text,
     unwrapped,
 )
+from taedagen.opdef import vocabulary
 from taedagen.opdef.declaration import Declaration
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.expr import op as ops_namespace
-from taedagen.opdef.intrinsics import CALLS, FUNCTIONS
+from taedagen.opdef.intrinsics import CALLS
 from taedagen.opdef.words import Name, Word
 
 if TYPE_CHECKING:
@@ -430,9 +431,8 @@ class Expressions:
             return self._op(node, known.name, *self._arguments(node))
         if isinstance(known, Word):
             return self._word(node, known.name)
-        for name, intrinsic in FUNCTIONS.items():
-            if known is intrinsic:
-                return self._intrinsic(node, name)
+        if known is not None and known is getattr(vocabulary, getattr(known, "__name__", ""), None):
+            return self._intrinsic(node, known.__name__)
         if isinstance(known, types.FunctionType):
             values, named = self._arguments(node)
             return self.unit.helper(self, node, known, values, named)

@@ -25,7 +25,7 @@ def _family(plan: Plan, family: Family, target: Target) -> dict[str, str]:
     served = [op for op in family.declared if target.space in {k.layer for k in plan.backend_kernels(op)}]
     ops = [op for op in served if plan.has_body(op)]
     files: dict[str, str] = {}
-    path = f"csrc/backend/{target.space}/ops/{family.name}"
+    path = f"csrc/{target.folder}/{family.name}"
     if served:
         by_hand = filled_kernel if target.has_elements else None
         files[f"{path}.h"] = header(family, served, target.space, by_hand)
@@ -38,7 +38,7 @@ def _family(plan: Plan, family: Family, target: Target) -> dict[str, str]:
         includes += ["shape/arguments.h", "shape/rules.h"] * ("kernel" in kinds)
         uses = ["using namespace shape;"] * bool(formulas)
         before = [*target.constants(formulas), *uses]
-        files[f"{path}.cpp"] = source(plan, family, ops, target.space, target.body, includes, before)
+        files[f"{path}.cpp"] = source(plan, family, ops, target.space, target.folder, target.body, includes, before)
         files |= target.loops(family, formulas)
     gradients = fused_of(plan, family)
     return files | (target.gradients(family, gradients) if gradients else {})

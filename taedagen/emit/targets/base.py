@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from taedagen.emit.fused import Fused
-from taedagen.emit.plan import Family
+from taedagen.emit.plan import Family, layer_folder
 from taedagen.emit.wrappers import kernel_body
 from taedagen.opdef.declaration import Declaration, Op
 
@@ -16,6 +16,10 @@ class Target:
     backend: str  # a DeviceType of taeda/core/device.h
     has_elements = True  # False where results are made and nothing is computed
     includes: Mapping[str, tuple[str, ...]] = {}  # by the kind of op, what the functions call
+
+    @property
+    def folder(self) -> str:
+        return layer_folder(self.space)
 
     @property
     def space(self) -> str:

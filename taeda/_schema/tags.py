@@ -5,6 +5,8 @@ from __future__ import annotations
 import enum
 from typing import Any
 
+from taeda import _C
+
 
 class Tag(enum.Enum):
     """A property of an op, found in ``op.tags``; ops that a program defines have those that it gave."""
@@ -39,9 +41,6 @@ class Tag(enum.Enum):
         return self.value
 
 
-# The meaning of the bits that the op table holds, from the lowest, in include/taeda/dispatch/op.h.
-_OF_BITS = (Tag.nondeterministic_seeded, None, Tag.inplace, Tag.out, Tag.dynamic_output_shape, None, Tag.pointwise,
-            Tag.reduction)  # fmt: skip
 _given: dict[str, list[Tag]] = {}
 
 
@@ -63,7 +62,7 @@ def tags_of(name: str, overload: str, bits: int) -> list[Tag]:
     given = _given.get(_key(name, overload))
     if given is not None:
         return list(given)
-    found = {tag for bit, tag in enumerate(_OF_BITS) if tag is not None and bits >> bit & 1}
+    found = {Tag[name] for name, bit in _C._op_tag_bits().items() if bits & bit}
     if name.startswith("aten::"):
         found.add(Tag.pt2_compliant_tag)
     return sorted(found, key=int)

@@ -1,25 +1,24 @@
-"""Makes random, mostly wrong calls: ``python random_calls.py FIRST COUNT LOG``. LOG holds the last call begun.
+"""Random, mostly wrong calls of every operator, function and method, under guard pages: exceptions are fine.
 
 Call number n goes to target n modulo the number of targets, so that ``target_count()`` calls in a row reach every
-operator, public function and method. Each call has a random stream of its own: ``FIRST 1`` repeats one alone.
+operator, public function and method.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import random
 import resource
 import signal
-import sys
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from hostile_values import MORE_DTYPES, hostile
-
 import taeda
-from taeda.testing._samples import make, samples
+from fuzz.hostile_values import MORE_DTYPES, hostile
+from taeda.testing._samples import make as make_sample
+from taeda.testing._samples import samples
 from taedagen.opdef import REGISTRY, Op, load_ops
 from taedagen.opdef.schema import Type
 
@@ -32,7 +31,7 @@ LEFT_OUT = {
     "set_autocast_dtype", "set_autocast_cpu_enabled", "set_autocast_cpu_dtype", "set_autocast_gpu_dtype",
     "set_autocast_cache_enabled", "autocast_increment_nesting", "autocast_decrement_nesting", "set_anomaly_enabled",
 }  # fmt: skip
-SECONDS = 60  # that one call may take
+SECONDS = 60
 SIZES = ((), (1,), (3,), (2, 3), (0,), (2, 0, 3), (1, 1, 4), (2, 3, 4), (2, 3, 4, 5))
 DTYPES = (
     taeda.float32,
@@ -76,15 +75,13 @@ def tensor(rng: random.Random) -> Any:
     made = taeda.ones(size, dtype=dtype) if rng.random() < 0.5 else taeda.zeros(size, dtype=dtype)
     if rng.random() < 0.35:
         made = spoiled_tensor(rng, made)
-    if (
-        rng.random() < 0.2
-        and isinstance(made, taeda.Tensor)
-        and made.is_floating_point()
-        and made.is_leaf
-        and not made.is_inference()
-    ):
+    if rng.random() < 0.2 and isinstance(made, taeda.Tensor) and can_require_grad(made):
         made.requires_grad_()
     return made
+
+
+def can_require_grad(t: Any) -> bool:
+    return (t.is_floating_point() or t.is_complex()) and t.is_leaf and not t.is_inference()
 
 
 def overlapping(t: Any) -> Any:
@@ -193,7 +190,10 @@ def spoiled_call(rng: random.Random, op: Op) -> tuple[list[Any], dict[str, Any]]
     known = samples_of(op)
     if not known:
         return None
-    args, kwargs = make(rng.choice(known), taeda, rng.randrange(100))
+    args, kwargs = make_sample(rng.choice(known), taeda, rng.randrange(100))
+    for value in args:
+        if isinstance(value, taeda.Tensor) and can_require_grad(value) and rng.random() < 0.5:
+            value.requires_grad_()
     kwargs |= {a.name: out_tensor(rng, args) for a in op.outs} if op.variant == "out" else {}
     places: list[Any] = [*range(len(args)), *kwargs]
     for place in rng.sample(places, min(len(places), rng.choice((0, 1, 1, 2)))):
@@ -233,8 +233,43 @@ def call_of_function(rng: random.Random, name: str, function: Callable[..., Any]
         op = rng.choice(declared)
         args, kwargs = spoiled_call(rng, op) or typed_call(rng, op)
         return name, function, args, kwargs
+    named = by_signature(rng, function) if rng.random() < 0.7 else None
+    if named is not None:
+        return name, function, *named
     args = [argument(rng) for _ in range(rng.randrange(5))]
     return name, function, [tensor(rng), *args] if name.startswith("Tensor.") else args, {}
+
+
+def by_signature(rng: random.Random, function: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]] | None:
+    """Arguments of the kinds that a Python signature says; None where there is none."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (ValueError, TypeError):
+        return None
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for p in parameters:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) or (p.default is not p.empty and rng.random() < 0.6):
+            continue
+        value = annotated(rng, p)
+        if p.kind is p.POSITIONAL_ONLY or (p.default is p.empty and len(kwargs) == 0):
+            args.append(value)
+        else:
+            kwargs[p.name] = value
+    return args, kwargs
+
+
+def annotated(rng: random.Random, parameter: inspect.Parameter) -> Any:
+    kind = str(parameter.annotation)
+    if rng.random() < 0.15:
+        return argument(rng)
+    if "Tensor" in kind or parameter.name in ("self", "input", "other", "target", "tensor"):
+        return tensor(rng)
+    if "bool" in kind:
+        return rng.random() < 0.5
+    if "int" in kind:
+        return rng.choice(SMALL) if rng.random() < 0.8 else rng.choice(HUGE)
+    return argument(rng) if parameter.default is parameter.empty else spoiled(rng, parameter.default)
 
 
 # --- targets
@@ -292,44 +327,105 @@ def make_call(number: int) -> Call:
     return call_of_function(rng, *callables()[target - len(ops())])
 
 
-def text(value: Any, depth: int = 3) -> str:
+# --- what a case is, and running it
+
+
+def prepare() -> None:
+    if "TAEDA_SANITIZED" in os.environ:  # a sanitizer reserves the whole address space, and sees more than guards do
+        taeda.cpu.set_memory_limit(1 << 28)
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+    taeda.cpu.set_memory_limit(1 << 28)
+    taeda._C._cpu_guard_pages()
+
+
+def make(number: int, simpler: frozenset[int] = frozenset()) -> tuple[str, Callable[[], None]]:
+    """``simpler``: the places of arguments that become as plain as they can, keywords that are left out after them."""
+    name, function, args, kwargs = make_call(number)
+    names = list(kwargs)
+    args = [plainer(value) if place in simpler else value for place, value in enumerate(args)]
+    for place in simpler:
+        if place >= len(args):
+            for key in names[place - len(args) : place - len(args) + 1]:
+                kwargs.pop(key)
+    backward = number // target_count() % 2 == 0
+    shown = ", ".join([*map(code, args), *(f"{key}={code(value)}" for key, value in kwargs.items())])
+    path = f"aten.{name}" if "::" not in name else name.replace("::", ".")
+    text = f"{name if function in dict(callables()).values() else f'ops.{path}'}({shown})"
+    endless = any(isinstance(a, taeda.Tensor) and is_endless(a) for a in (*args, *kwargs.values()))
+    if endless:
+        return text, lambda: call_aside(function, args, kwargs)
+    return text + " and backward" * backward, lambda: call(function, args, kwargs, random.Random(number), backward)
+
+
+def plainer(value: Any) -> Any:
+    """As plain as it can be while its sizes stay as they are."""
+    with taeda._C.DisableTorchFunction():
+        if isinstance(value, taeda.Tensor) and value.numel() < 2**20:
+            return taeda.zeros(value.shape, dtype=value.dtype)
+    return {bool: False, int: 0, float: 0.0}.get(type(value), value)
+
+
+def code(value: Any, depth: int = 3) -> str:
+    """The Python text that makes such a value, as far as there is a short one."""
     try:
         with taeda._C.DisableTorchFunction():
             if isinstance(value, taeda.Tensor):
-                sizes = f"{list(value.shape)} strides {value.stride()}"
-                return f"{type(value).__name__} {str(value.dtype)[6:]}{sizes}{' meta' * value.is_meta}"
+                return tensor_code(value)
             if isinstance(value, list) and depth:
-                return f"[{', '.join(text(v, depth - 1) for v in value[:20])}]"
+                return f"[{', '.join(code(v, depth - 1) for v in value[:20])}]"
             return repr(value)[:200]
     except Exception:  # it does not even want to be shown
         return object.__repr__(value)
 
 
-def main(first: int, count: int, path: str) -> None:
-    warnings.simplefilter("ignore")
-    taeda.cpu.set_memory_limit(1 << 28)
-    if "TAEDA_SANITIZED" not in os.environ:  # a sanitizer reserves the whole address space
-        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    for number in range(first, first + count):
-        name, function, args, kwargs = make_call(number)
-        shown = [text(a) for a in args] + [f"{k}={text(v)}" for k, v in kwargs.items()]
-        os.pwrite(log, f"{number}: {name}({', '.join(shown)})".ljust(2000)[:2000].encode() + b"\n", 0)
-        if any(isinstance(a, taeda.Tensor) and is_endless(a) for a in (*args, *kwargs.values())):
-            call_aside(function, args, kwargs)
-            continue
-        signal.alarm(SECONDS)  # a call that hangs ends the process
-        call(function, args, kwargs)
-    signal.alarm(0)
+def tensor_code(t: taeda.Tensor) -> str:
+    options = f"dtype={t.dtype}" + ", device='meta'" * t.is_meta + ", requires_grad=True" * t.requires_grad
+    size, plain = tuple(t.shape), t.detach().resolve_conj().resolve_neg()
+    if t.is_meta or t.numel() > 24:
+        return f"torch.empty_strided({size}, {t.stride()}, {options})"
+    if t.is_contiguous():
+        same = t.numel() > 1 and bool((plain == plain.flatten()[0]).all())
+        reshaped = f".reshape({size})" if t.numel() == 0 and t.dim() != 1 else ""
+        return (
+            f"torch.full({size}, {plain.flatten()[0].item()}, {options})"
+            if same
+            else f"torch.tensor({plain.tolist()}, {options}){reshaped}"
+        )
+    whole = taeda.empty(0, dtype=t.dtype).set_(t.untyped_storage())
+    place = f"as_strided({size}, {t.stride()}, {t.storage_offset()})"
+    held = (
+        f"torch.tensor({whole.tolist()}, {options})"
+        if whole.numel() <= 64
+        else f"torch.empty({whole.numel()}, {options})"
+    )
+    return f"{held}.{place}"
 
 
-def call(function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]) -> None:
+def call(
+    function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any], rng: random.Random, backward: bool = False
+) -> None:
     try:
         result = function(*args, **kwargs)
-        if isinstance(result, taeda.Tensor) and result.requires_grad and result.numel() == 1:
-            result.backward()
+        if backward:
+            go_back(rng, result)
     except Exception:  # any exception is an answer; what is tested is that there is one
         pass
+
+
+def go_back(rng: random.Random, result: Any) -> None:
+    """Backward through what can go back, from gradients that are ones, or stand on one element, or lie otherwise."""
+    found = [
+        t for t in (result if isinstance(result, (tuple, list)) else [result])
+        if isinstance(t, taeda.Tensor) and t.requires_grad and t.grad_fn is not None and t.numel() < 2**20
+    ]  # fmt: skip
+    kinds: list[Callable[[Any], Any]] = [
+        taeda.ones_like, lambda t: taeda.ones((), dtype=t.dtype).expand(t.shape),
+        lambda t: taeda.ones_like(t.transpose(0, -1).contiguous()).transpose(0, -1), lambda t: None,
+    ]  # fmt: skip
+    if found:
+        make_grad = rng.choice(kinds)
+        taeda.autograd.backward(found, [make_grad(t.detach()) for t in found])
 
 
 def is_endless(tensor: taeda.Tensor) -> bool:
@@ -343,12 +439,8 @@ def call_aside(function: Callable[..., Any], args: list[Any], kwargs: dict[str, 
     child = os.fork()
     if child == 0:
         signal.alarm(2)
-        call(function, args, kwargs)
+        call(function, args, kwargs, random.Random(0))
         os._exit(0)
     status = os.waitpid(child, 0)[1]
     if os.WIFSIGNALED(status) and os.WTERMSIG(status) != signal.SIGALRM:
         os.kill(os.getpid(), os.WTERMSIG(status))
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
