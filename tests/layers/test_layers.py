@@ -30,7 +30,7 @@ ARROWS = {
 MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
 # Platform headers: POSIX in the core, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
-    "core": r"(sys/.*|unistd|fcntl|malloc|pthread|dlfcn|omp|immintrin)\.h",
+    "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",
     "backend/cpu": r"(immintrin|omp|dlfcn|unistd|link|sys/.*|dnnl)\.h",
