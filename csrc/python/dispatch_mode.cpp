@@ -126,9 +126,7 @@ const Op& shown_as(const Op& op) {
   return tensor ? *tensor : op;
 }
 
-// The kernel of the Python layer for every op that has none of its own there.
-void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
-  WithGil locked;
+void ask_python(const Op& op, KeySet keys, Stack& stack) {
   PythonArguments arguments = to_python_arguments(op, stack);
   Handlers handlers;
   handlers.note_all(arguments);
@@ -147,6 +145,12 @@ void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
                ") returned NotImplemented for ", op.qualified_name());
   }
   put_results(op, result.get(), stack);
+}
+
+// The kernel of the Python layer for every op that has none of its own there.
+void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
+  WithGil locked;
+  held_at_exit([&] { ask_python(op, keys, stack); });
 }
 
 void take_snapshot(const Op& op, KeySet keys, Stack& stack) {
