@@ -78,13 +78,14 @@ _LAZY = {
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage",
     ),
-    "_schema_types": (
-        "AnyType", "AwaitType", "BoolType", "ComplexType", "DeviceObjType", "DictType", "FloatType", "FutureType",
-        "IntType", "ListType", "NoneType", "NumberType", "OptionalType", "PyObjectType", "RRefType", "StreamObjType",
-        "StringType", "SymBoolType", "SymIntType", "TensorType", "TupleType", "Type", "UnionType",
+    "_schema.types": (
+        "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType",
+        "FloatType", "FutureType", "IntType", "InterfaceType", "ListType", "NoneType", "NumberType", "OptionalType",
+        "PyObjectType", "RRefType", "StreamObjType", "StringType", "SymBoolType", "SymIntType", "TensorType",
+        "TupleType", "Type", "UnionType",
     ),
-    "_op_schema": ("Argument", "FunctionSchema"),
-    "_symbols": ("SymBool", "SymFloat", "SymInt"),
+    "_schema.function_schema": ("Argument", "FunctionSchema"),
+    "_schema.symbols": ("SymBool", "SymFloat", "SymInt"),
     "_tensor.old_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
         "IntTensor", "LongTensor", "ShortTensor",
@@ -100,13 +101,13 @@ _LAZY = {
     "_main.grid": ("gradient", "histogramdd"),
     "_main.lobpcg": ("lobpcg",),
     "_main.lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
-    "_tags": ("Tag",),
+    "_schema.tags": ("Tag",),
     "_main.streams": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),
     "_serialization.file_reader": ("PyTorchFileReader",),
     "_main.limits": ("finfo", "iinfo"),
     "func": ("vmap",),
-    "_control_flow": ("cond",),
+    "_control_flow.cond": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
     "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
@@ -133,7 +134,9 @@ def _written_in_python(native: _Any, modules: dict[str, str]) -> None:
 
     def __getattr__(name: str) -> _Any:
         if name not in modules:
-            raise AttributeError(f"module '{native.__name__}' has no attribute '{name}'")
+            from taeda._main import left_out
+
+            return left_out.stand_in(native.__name__, name)
         value = getattr(_importlib.import_module(f"taeda.{modules[name]}"), name)
         setattr(native, name, value)
         return value
@@ -145,7 +148,9 @@ _written_in_python(
     _C,
     {
         "DispatchKey": "_library.dispatch_key",
+        "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
+        "_are_functorch_transforms_active": "func._active",
         "_get_tracing_state": "jit._trace",
         "_is_tracing": "jit._trace",
         **dict.fromkeys(
@@ -165,11 +170,12 @@ _written_in_python(
         **{
             name: module
             for name, module in _MODULE_OF.items()
-            if module in ("_op_schema", "_schema_types", "jit._graph")
+            if module in ("_schema.function_schema", "_schema.types", "jit._graph")
         },
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
+_written_in_python(_C._functions, {})
 
 
 def __getattr__(name: str) -> _Any:

@@ -3,11 +3,14 @@ module, or none."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import _C
 from taeda._main.absent_devices import BUILT
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 __all__ = [
     "current_accelerator",
@@ -67,7 +70,7 @@ def set_device_index(device: Any) -> None:
     _needed("set_device_index").set_device(device if isinstance(device, int) else taeda.device(device).index)
 
 
-def current_stream(device: Any = None) -> Any:
+def current_stream(device: Device = None) -> Any:
     """The stream that the accelerator's calls go to; RuntimeError without one."""
     return _needed("current_stream").current_stream(device)
 
@@ -77,7 +80,7 @@ def set_stream(stream: Any) -> None:
     _needed("set_stream").set_stream(stream)
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """Waits until the accelerator has done all it was given; RuntimeError without one."""
     _needed("synchronize").synchronize(device)
 

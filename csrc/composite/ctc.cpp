@@ -10,7 +10,6 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/ctc.h"
-#include "taeda/ops/join.h"
 #include "taeda/ops/mask.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/view.h"

@@ -6,8 +6,6 @@
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
-#include "taeda/ops/complex_numbers.h"
-#include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fft.h"
 #include "taeda/ops/pad.h"

@@ -7,14 +7,6 @@
 
 namespace taeda::composite {
 
-Tensor contiguous_copy(const Tensor& self) { return ops::clone(self, MemoryFormat::Contiguous); }
-
-std::vector<Tensor> contiguous_copies(TensorList tensors) {
-  std::vector<Tensor> copies;
-  for (const Tensor& t : tensors) copies.push_back(ops::clone(t, MemoryFormat::Contiguous));
-  return copies;
-}
-
 namespace {
 void copy_each(const char* name, TensorList tensors, TensorList out) {
   TAEDA_CHECK(tensors.size() == out.size(), "out must hold ", tensors.size(), " tensors; got ", out.size());

@@ -114,6 +114,15 @@ std::string dispatch_key_name(int slot_index) {
   TAEDA_FAIL(Runtime, "there is no dispatch slot ", slot_index);
 }
 
+std::vector<std::string> dispatch_key_names() {
+  std::vector<std::string> names;
+  for (const NamedAlias& alias : kAliases) names.emplace_back(alias.name);
+  for (const NamedFunctionality& overall : kOverall) names.emplace_back(overall.name);
+  for (const NamedFunctionality& prefix : kPerBackend)
+    for (std::string_view backend : kBackends) names.push_back(str(prefix.name, backend));
+  return names;
+}
+
 struct Library::State {
   struct Registration {
     const Op* op;  // null for a fallback

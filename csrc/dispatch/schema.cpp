@@ -1,280 +1,140 @@
 #include "taeda/dispatch/schema.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 namespace taeda {
 
 namespace {
 
-bool is_name_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+// --- Spelling
+std::string set_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += str(text.empty() ? "" : "|", name);
+  return text;
 }
 
-struct BaseType {
-  std::string_view name;
-  ArgType single;
-  ArgType list;
+std::string alias_text(const AliasInfo& alias) {
+  std::string after = alias.after == alias.before ? "" : str(" -> ", set_text(alias.after));
+  return str("(", set_text(alias.before), alias.is_write ? "!" : "", after, ")");
+}
+
+std::string type_text(TypePtr type, const SchemaArgument& argument) {
+  std::string alias = argument.alias ? alias_text(*argument.alias) : "";
+  if (type->is(TypeKind::Optional)) return type_text(type->contained(0), argument) + "?";
+  if (!type->is(TypeKind::List)) return type->str() + alias;
+  std::string size = argument.list_size ? str("[", argument.list_size, "]") : "[]";
+  bool of_elements = argument.alias && argument.alias->of_elements;
+  SchemaArgument element;
+  if (of_elements) element.alias = argument.alias;
+  return str(of_elements ? type_text(type->contained(0), element) : type->contained(0)->str(), size,
+             of_elements ? "" : alias);
+}
+
+}  // namespace
+
+std::string schema_text(const SchemaArgument& argument) {
+  std::string text = type_text(argument.type, argument);
+  if (!argument.name.empty()) text += " " + argument.name;
+  if (argument.default_text) text += "=" + *argument.default_text;
+  return text;
+}
+
+std::string schema_text(const Schema& schema) {
+  std::string text = schema.name + (schema.overload.empty() ? "" : "." + schema.overload) + "(";
+  std::string_view comma = "";
+  bool keyword_only = false;
+  auto add = [&](std::string_view part) {
+    text += str(comma, part);
+    comma = ", ";
+  };
+  for (const SchemaArgument& argument : schema.arguments) {
+    if (argument.keyword_only && !std::exchange(keyword_only, true)) add("*");
+    add(schema_text(argument));
+  }
+  if (schema.is_vararg) add("...");
+  text += ") -> ";
+  bool is_lone = schema.returns.size() + schema.is_varret == 1 &&
+                 (schema.is_varret || !schema.returns[0].type->is(TypeKind::Tuple));
+  comma = "";
+  if (!is_lone) text += "(";
+  for (const SchemaArgument& result : schema.returns) add(schema_text(result));
+  if (schema.is_varret) add("...");
+  return is_lone ? text : text + ")";
+}
+
+// --- From and to what calls know of types
+namespace {
+
+struct Kinds {
+  TypeKind kind;
+  ArgType single, list;
 };
-constexpr BaseType kBaseTypes[] = {
-    {"Tensor", ArgType::Tensor, ArgType::TensorList}, {"Scalar", ArgType::Scalar, ArgType::ScalarList},
-    {"number", ArgType::Scalar, ArgType::ScalarList}, {"int", ArgType::Int, ArgType::IntList},
-    {"SymInt", ArgType::Int, ArgType::IntList},       {"float", ArgType::Float, ArgType::FloatList},
-    {"bool", ArgType::Bool, ArgType::BoolList},       {"SymBool", ArgType::Bool, ArgType::BoolList},
-    {"str", ArgType::String, ArgType::Any},           {"ScalarType", ArgType::DType, ArgType::Any},
-    {"Device", ArgType::Device, ArgType::Any},        {"DeviceIndex", ArgType::Int, ArgType::Any},
-    {"Layout", ArgType::Layout, ArgType::Any},        {"MemoryFormat", ArgType::MemoryFormat, ArgType::Any},
-    {"Generator", ArgType::Generator, ArgType::Any},  {"Any", ArgType::Any, ArgType::Any},
-    {"Storage", ArgType::Any, ArgType::Any},          {"Stream", ArgType::Any, ArgType::Any},
-};
-
-class Parser {
- public:
-  explicit Parser(std::string_view text) : text_(text) {}
-
-  Schema parse() {
-    Schema schema;
-    schema.name = identifier("the op's name");
-    if (take("::")) schema.name += str("::", identifier("the op's name"));
-    if (take(".")) schema.overload = identifier("the overload's name");
-    arguments(schema);
-    expect("->");
-    returns(schema);
-    space();
-    if (at_ != text_.size()) wrong("the end");
-    return schema;
-  }
-
- private:
-  void arguments(Schema& schema) {
-    bool keyword_only = false;
-    expect("(");
-    if (take(")")) return;
-    do {
-      if (take("*")) {
-        if (keyword_only) wrong("only one '*'");
-        keyword_only = true;
-        continue;
-      }
-      SchemaArgument argument;
-      argument.type = type();
-      argument.name = identifier("a parameter's name");
-      argument.keyword_only = keyword_only;
-      if (take("=")) argument.default_text = default_text();
-      for (const SchemaArgument& other : schema.arguments)
-        if (other.name == argument.name) wrong("another parameter name");
-      schema.arguments.push_back(std::move(argument));
-    } while (take(","));
-    expect(")");
-  }
-
-  void returns(Schema& schema) {
-    if (!take("(")) return schema.returns.push_back({type(), ""});
-    if (take(")")) return;
-    do {
-      SchemaReturn result{type(), ""};
-      space();
-      if (at_ < text_.size() && is_name_char(text_[at_])) result.name = identifier("a result's name");
-      schema.returns.push_back(std::move(result));
-    } while (take(","));
-    expect(")");
-  }
-
-  SchemaType type() {
-    std::string name = identifier("a type");
-    // A class of a program's own: its values are objects.
-    bool known = false;
-    while (take(".")) name += "." + identifier("a type");
-    SchemaType result;
-    ArgType list = ArgType::Any;
-    for (const BaseType& base : kBaseTypes)
-      if (base.name == name) {
-        result.type = base.single;
-        list = base.list;
-        known = true;
-      }
-    if (!known && name.find('.') == std::string::npos) wrong(str("a type; '", name, "' is none"));
-    alias(result);
-    suffixes(result, list);
-    return result;
-  }
-
-  void alias(SchemaType& result) {
-    if (!take("(")) return;
-    do {
-      result.alias = take("*") ? "*" : identifier("an alias set");
-    } while (take("|"));
-    result.is_mutable = take("!");
-    if (take("->") && !take("*")) {
-      identifier("an alias set");
-      while (take("|")) identifier("an alias set");
-    }
-    expect(")");
-  }
-
-  void suffixes(SchemaType& result, ArgType list) {
-    bool is_list = false, optional_element = false;
-    for (;;) {
-      if (take("?")) {
-        if (result.optional) wrong("one '?'");
-        result.optional = true;
-      } else if (take("[")) {
-        if (is_list) wrong("a list of one level");
-        is_list = true;
-        optional_element = std::exchange(result.optional, false);
-        result.list_size = number_or_zero();
-        expect("]");
-      } else {
-        break;
-      }
-      if (is_list) alias(result);  // Tensor[](a!)
-    }
-    if (!is_list) return;
-    result.type = list == ArgType::TensorList && optional_element ? ArgType::OptTensorList : list;
-  }
-
-  int number_or_zero() {
-    space();
-    int number = 0;
-    auto [end, code] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), number);
-    if (code == std::errc::result_out_of_range || number < 0 || number > INT8_MAX) wrong("a list size up to 127");
-    at_ = static_cast<size_t>(end - text_.data());
-    return number;
-  }
-
-  // Up to the comma or bracket that ends the parameter, whatever brackets and quotes lie between.
-  std::string default_text() {
-    space();
-    size_t begin = at_;
-    int depth = 0;
-    char quote = 0;
-    for (; at_ < text_.size(); ++at_) {
-      char c = text_[at_];
-      if (quote) {
-        if (c == '\\')
-          ++at_;
-        else if (c == quote)
-          quote = 0;
-      } else if (c == '"' || c == '\'') {
-        quote = c;
-      } else if (c == '[' || c == '(') {
-        ++depth;
-      } else if ((c == ',' || c == ')' || c == ']') && depth == 0) {
-        break;
-      } else if (c == ')' || c == ']') {
-        --depth;
-      }
-    }
-    at_ = std::min(at_, text_.size());
-    std::string_view found = text_.substr(begin, at_ - begin);
-    while (!found.empty() && found.back() == ' ') found.remove_suffix(1);
-    if (found.empty()) wrong("a default");
-    return std::string(found);
-  }
-
-  void space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
-  }
-  bool take(std::string_view token) {
-    space();
-    if (!text_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
-  void expect(std::string_view token) {
-    if (!take(token)) wrong(str("'", token, "'"));
-  }
-  std::string identifier(std::string_view what) {
-    space();
-    size_t begin = at_;
-    while (at_ < text_.size() && is_name_char(text_[at_])) ++at_;
-    if (begin == at_) wrong(what);
-    return std::string(text_.substr(begin, at_ - begin));
-  }
-  [[noreturn]] void wrong(std::string_view wanted) const {
-    TAEDA_FAIL(Runtime, "the schema '", text_, "' is malformed at character ", at_, " ('", text_.substr(at_, 12),
-               "'): expected ", wanted);
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
+// The first row of an ArgType is the type that it stands for.
+constexpr Kinds kKinds[] = {
+    {TypeKind::Tensor, ArgType::Tensor, ArgType::TensorList},
+    {TypeKind::Number, ArgType::Scalar, ArgType::ScalarList},
+    {TypeKind::Int, ArgType::Int, ArgType::IntList},
+    {TypeKind::SymInt, ArgType::Int, ArgType::IntList},
+    {TypeKind::Float, ArgType::Float, ArgType::FloatList},
+    {TypeKind::SymFloat, ArgType::Float, ArgType::FloatList},
+    {TypeKind::Bool, ArgType::Bool, ArgType::BoolList},
+    {TypeKind::SymBool, ArgType::Bool, ArgType::BoolList},
+    {TypeKind::String, ArgType::String, ArgType::Any},
+    {TypeKind::ScalarType, ArgType::DType, ArgType::Any},
+    {TypeKind::Device, ArgType::Device, ArgType::Any},
+    {TypeKind::Layout, ArgType::Layout, ArgType::Any},
+    {TypeKind::MemoryFormat, ArgType::MemoryFormat, ArgType::Any},
+    {TypeKind::Generator, ArgType::Generator, ArgType::Any},
 };
 
-// --- Defaults
-bool parse_whole(std::string_view text, auto& number) {
-  if (text.starts_with('+')) text.remove_prefix(1);
-  auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return code == std::errc() && end == text.data() + text.size();
+}  // namespace
+
+ArgType arg_type(TypePtr type) {
+  if (type->is(TypeKind::Optional)) type = type->contained(0);
+  bool is_list = type->is(TypeKind::List);
+  if (is_list) type = type->contained(0);
+  if (is_list && type->is(TypeKind::Optional))
+    return type->contained(0)->is(TypeKind::Tensor) ? ArgType::OptTensorList : ArgType::Any;
+  for (const Kinds& row : kKinds)
+    if (row.kind == type->kind()) return is_list ? row.list : row.single;
+  return ArgType::Any;
 }
 
-std::optional<Value> single_default(std::string_view text, ArgType type) {
-  if (text == "None") return Value();
-  if (text == "True" || text == "true") return Value(true);
-  if (text == "False" || text == "false") return Value(false);
-  int64_t integer;
-  double number;
-  if (parse_whole(text, integer)) return type == ArgType::Float ? Value(static_cast<double>(integer)) : Value(integer);
-  if (parse_whole(text, number)) return Value(number);
-  if (text == "Mean") return Value(int64_t{1});  // reductions of losses
-  if (text == "Sum") return Value(int64_t{2});
-  if (text == "contiguous_format") return Value(MemoryFormat::Contiguous);
-  if (text == "preserve_format") return Value(MemoryFormat::Preserve);
-  if (text == "strided") return Value(Layout::Strided);
-  if (text == "long" || text == "int64") return Value(DType::Int64);
-  if (text == "float" || text == "float32") return Value(DType::Float32);
-  if (text.size() >= 2 && (text[0] == '"' || text[0] == '\'') && text.back() == text[0])
-    return Value(text.substr(1, text.size() - 2));
-  return std::nullopt;
-}
-
-bool is_list(ArgType type) {
-  return type == ArgType::IntList || type == ArgType::FloatList || type == ArgType::BoolList ||
-         type == ArgType::ScalarList || type == ArgType::TensorList || type == ArgType::OptTensorList;
-}
-
-std::vector<Value> elements(std::string_view text, const Param& param) {
-  std::vector<Value> values;
-  text = text.substr(1, text.size() - 2);
-  while (!text.empty()) {
-    size_t comma = std::min(text.find(','), text.size());
-    std::string_view part = text.substr(0, comma);
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ')) part.remove_suffix(1);
-    ArgType type = param.type == ArgType::FloatList ? ArgType::Float : ArgType::Any;
-    std::optional<Value> value = single_default(part, type);
-    TAEDA_CHECK(value, "the default ", param.default_text, " of '", param.name, "' is not understood");
-    values.push_back(std::move(*value));
-    text.remove_prefix(std::min(comma + 1, text.size()));
+TypePtr type_of(const Param& param) {
+  TypePtr found = plain_type(TypeKind::Any);
+  if (param.type == ArgType::OptTensorList) found = list_type(optional_type(plain_type(TypeKind::Tensor)));
+  for (const Kinds& row : kKinds) {
+    if (param.type != row.single && param.type != row.list) continue;
+    if (param.type == ArgType::Any) break;
+    found = param.type == row.single ? plain_type(row.kind) : list_type(plain_type(row.kind));
+    break;
   }
-  return values;
+  return param.optional ? optional_type(found) : found;
 }
 
-Value list_default(const std::vector<Value>& values, ArgType type) {
-  if (type == ArgType::TensorList || type == ArgType::OptTensorList) return std::vector<Tensor>(values.size());
-  if (type == ArgType::ScalarList) {
-    std::vector<Scalar> list;
-    for (const Value& value : values) list.push_back(value.to_scalar());
-    return list;
-  }
-  if (type == ArgType::FloatList) {
-    std::vector<double> list;
-    for (const Value& value : values) list.push_back(value.to_float());
-    return list;
-  }
-  std::vector<int64_t> list;
-  for (const Value& value : values) list.push_back(value.to_int());
-  return type == ArgType::BoolList ? Value::bool_list(std::move(list)) : Value(std::move(list));
+std::vector<TypePtr> parameter_types(const Op& op) {
+  std::vector<TypePtr> types;
+  for (const SchemaArgument& argument : parse_schema(op.info().schema).arguments) types.push_back(argument.type);
+  return types;
 }
+
+Value default_value(const Param& param) {
+  TAEDA_CHECK(param.has_default(), "the parameter '", param.name, "' has no default");
+  return parse_default(param.default_text, type_of(param), param.list_size);
+}
+
+// --- Ops that are defined at run time
+namespace {
 
 Param param_of(const SchemaArgument& argument) {
   return {argument.name.c_str(),
-          argument.type.type,
+          arg_type(argument.type),
           argument.default_text ? argument.default_text->c_str() : nullptr,
-          argument.type.optional,
+          argument.is_optional(),
           argument.keyword_only,
-          argument.type.is_mutable,
-          static_cast<int8_t>(argument.type.list_size)};
+          argument.is_write(),
+          static_cast<int8_t>(argument.list_size)};
 }
 
 uint8_t small_count(size_t count, std::string_view what) {
@@ -284,34 +144,20 @@ uint8_t small_count(size_t count, std::string_view what) {
 
 }  // namespace
 
-Schema parse_schema(std::string_view text) { return Parser(text).parse(); }
-
-Value default_value(const Param& param) {
-  TAEDA_CHECK(param.has_default(), "the parameter '", param.name, "' has no default");
-  std::string_view text = param.default_text;
-  if (is_list(param.type) && text != "None") {
-    if (text.starts_with('[')) return list_default(elements(text, param), param.type);
-    size_t copies = static_cast<size_t>(std::max<int8_t>(param.list_size, 1));
-    return list_default(std::vector<Value>(copies, elements(str("[", text, "]"), param).at(0)), param.type);
-  }
-  std::optional<Value> value = single_default(text, param.type);
-  TAEDA_CHECK(value, "the default ", text, " of '", param.name, "' is not understood");
-  return std::move(*value);
-}
-
 DefinedOp::DefinedOp(Schema schema, std::string text, std::string file, int line)
     : schema_(std::move(schema)), text_(std::move(text)), file_(std::move(file)), info_{}, op_(info_) {
+  TAEDA_CHECK(!schema_.is_vararg && !schema_.is_varret, "the op ", schema_.name,
+              " takes or gives a fixed number of values; '...' is for a program's own functions");
   uint8_t out_count = 0;
   uint16_t tags = 0;
   bool returns_mutable = !schema_.returns.empty();
-  for (const SchemaReturn& result : schema_.returns) {
-    returns_mutable = returns_mutable && result.type.is_mutable;
-    if (!result.type.alias.empty() && !result.type.is_mutable) tags |= kViewOp;
-    if (result.type.type == ArgType::TensorList) tags |= kTensorListReturn;
+  for (const SchemaArgument& result : schema_.returns) {
+    returns_mutable = returns_mutable && result.is_write();
+    if (result.alias && !result.is_write()) tags |= kViewOp;
   }
   for (const SchemaArgument& argument : schema_.arguments) {
     params_.push_back(param_of(argument));
-    if (argument.type.is_mutable && argument.keyword_only) ++out_count;
+    if (argument.is_write() && argument.keyword_only) ++out_count;
   }
   if (out_count)
     tags |= kOutOp;

@@ -1,5 +1,7 @@
 #include "taeda/dispatch/value.h"
 
+#include "taeda/dispatch/collections.h"
+
 namespace taeda {
 
 namespace {
@@ -32,6 +34,11 @@ constexpr std::string_view kTagNames[] = {"None",
                                           "a list of bools",
                                           "a list of tensors",
                                           "a list of numbers",
+                                          "a list",
+                                          "a tuple",
+                                          "a dict",
+                                          "an enumeration's member",
+                                          "an object of a class",
                                           "a generator",
                                           "an object"};
 
@@ -79,6 +86,12 @@ Value Value::bool_list(std::vector<int64_t> v) {
 }
 
 Value::Value(Ref<Generator> v) : tag_(v ? Tag::Generator : Tag::None) { payload_.object = v.detach(); }
+
+Value::Value(Ref<List> v) : tag_(v ? Tag::List : Tag::None) { payload_.object = v.detach(); }
+Value::Value(Ref<Tuple> v) : tag_(v ? Tag::Tuple : Tag::None) { payload_.object = v.detach(); }
+Value::Value(Ref<Dict> v) : tag_(v ? Tag::Dict : Tag::None) { payload_.object = v.detach(); }
+Value::Value(Ref<EnumMember> v) : tag_(v ? Tag::Enum : Tag::None) { payload_.object = v.detach(); }
+Value::Value(Ref<Instance> v) : tag_(v ? Tag::Instance : Tag::None) { payload_.object = v.detach(); }
 
 Value Value::object(Ref<RefCounted> v) {
   Value value;
@@ -153,18 +166,35 @@ Tensor Value::to_tensor() const {
 
 std::string_view Value::to_string() const { return box<Box<std::string>>(Tag::String).value; }
 
-IntList Value::to_int_list() const {
-  return box<Box<std::vector<int64_t>>>(tag_ == Tag::BoolList ? Tag::BoolList : Tag::IntList).value;
-}
-
-std::span<const double> Value::to_float_list() const { return box<Box<std::vector<double>>>(Tag::FloatList).value; }
-TensorList Value::to_tensor_list() const { return box<Box<std::vector<Tensor>>>(Tag::TensorList).value; }
-std::span<const Scalar> Value::to_scalar_list() const { return box<Box<std::vector<Scalar>>>(Tag::ScalarList).value; }
+IntList Value::to_int_list() const { return int_items(); }
+std::span<const double> Value::to_float_list() const { return float_items(); }
+TensorList Value::to_tensor_list() const { return tensor_items(); }
+std::span<const Scalar> Value::to_scalar_list() const { return scalar_items(); }
 
 Ref<Generator> Value::to_generator() const {
   if (tag_ == Tag::None) return {};
   if (tag_ != Tag::Generator) wrong(Tag::Generator);
   return Ref<Generator>(static_cast<Generator*>(payload_.object));
+}
+
+List& Value::to_list() const { return box<List>(Tag::List); }
+Tuple& Value::to_tuple() const { return box<Tuple>(Tag::Tuple); }
+Dict& Value::to_dict() const { return box<Dict>(Tag::Dict); }
+EnumMember& Value::to_enum() const { return box<EnumMember>(Tag::Enum); }
+Instance& Value::to_instance() const { return box<Instance>(Tag::Instance); }
+
+std::vector<int64_t>& Value::int_items() const {
+  return box<Box<std::vector<int64_t>>>(tag_ == Tag::BoolList ? Tag::BoolList : Tag::IntList).value;
+}
+std::vector<double>& Value::float_items() const { return box<Box<std::vector<double>>>(Tag::FloatList).value; }
+std::vector<Tensor>& Value::tensor_items() const { return box<Box<std::vector<Tensor>>>(Tag::TensorList).value; }
+std::vector<Scalar>& Value::scalar_items() const { return box<Box<std::vector<Scalar>>>(Tag::ScalarList).value; }
+
+bool Value::is_same(const Value& other) const {
+  if (tag_ != other.tag_) return false;
+  if (tag_ == Tag::None) return true;
+  if (tag_ == Tag::Complex || tag_ == Tag::String || tag_ == Tag::Enum) return equal_values(*this, other);
+  return payload_.integer == other.payload_.integer;
 }
 
 RefCounted* Value::to_object() const {

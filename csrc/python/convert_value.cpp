@@ -1,105 +1,16 @@
 #include "python/convert_value.h"
 #include "python/items.h"
 
-#include <charconv>
-#include <cmath>
 #include <unordered_map>
 
 #include "python/fast.h"
 #include "python/parser.h"
+#include "python/symbols.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/dispatch/schema.h"
 
 namespace taeda::python {
-
-namespace {
-
-double number_of(std::string_view text) {
-  if (text == "inf") return INFINITY;
-  if (text == "-inf") return -INFINITY;
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-bool is_fraction(std::string_view text) { return text.find_first_of(".enf") != std::string_view::npos; }
-
-Value number_value(std::string_view text) {
-  if (text == "True") return Value(true);
-  if (text == "False") return Value(false);
-  if (is_fraction(text)) return Value(number_of(text));
-  return Value(static_cast<int64_t>(number_of(text)));
-}
-
-std::vector<std::string_view> items_of(std::string_view text) {
-  std::vector<std::string_view> items;
-  while (!text.empty()) {
-    size_t comma = std::min(text.find(','), text.size());
-    std::string_view item = text.substr(0, comma);
-    item.remove_prefix(std::min(item.find_first_not_of(' '), item.size()));
-    if (!item.empty()) items.push_back(item);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return items;
-}
-
-Value list_default(const Param& param, std::string_view text) {
-  std::vector<std::string_view> items;
-  if (text.front() == '[')
-    items = items_of(text.substr(1, text.size() - 2));
-  else
-    items.assign(static_cast<size_t>(std::max<int>(param.list_size, 1)), text);
-  if (param.type == ArgType::FloatList) {
-    std::vector<double> values;
-    for (std::string_view item : items) values.push_back(number_of(item));
-    return values;
-  }
-  std::vector<int64_t> values;
-  for (std::string_view item : items) values.push_back(number_value(item).to_scalar().as_int());
-  return param.type == ArgType::BoolList ? Value::bool_list(std::move(values)) : Value(std::move(values));
-}
-
-DType dtype_named(std::string_view text) {
-  for (int i = 0; i < kDTypes; ++i)
-    if (name(static_cast<DType>(i)) == text) return static_cast<DType>(i);
-  return text == "float" ? DType::Float32 : DType::Int64;  // the schemas' own names
-}
-
-}  // namespace
-
-Value default_value(const Param& param) {
-  std::string_view text = param.default_text;
-  if (text == "None") return {};
-  switch (param.type) {
-    case ArgType::IntList:
-    case ArgType::FloatList:
-    case ArgType::BoolList:
-      return list_default(param, text);
-    case ArgType::TensorList:
-    case ArgType::OptTensorList:
-      return Value(std::vector<Tensor>());
-    case ArgType::Bool:
-      return Value(text == "True");
-    case ArgType::Float:
-      return Value(number_of(text));
-    case ArgType::Int:
-      return text == "Mean" ? Value(int64_t{1}) : text == "Sum" ? Value(int64_t{2}) : number_value(text);
-    case ArgType::Scalar:
-      return number_value(text);
-    case ArgType::String:
-      return Value(text.substr(1, text.size() - 2));
-    case ArgType::MemoryFormat:
-      return Value(text == "preserve_format" ? MemoryFormat::Preserve : MemoryFormat::Contiguous);
-    case ArgType::Device:
-      return Value(parse_device(text));
-    case ArgType::Layout:
-      return Value(Layout::Strided);
-    case ArgType::DType:
-      return Value(dtype_named(text));
-    default:
-      TAEDA_FAIL(Runtime, "the default '", text, "' of '", param.name, "' cannot be read");
-  }
-}
 
 std::string type_name(const Param& param) {
   static constexpr const char* kNames[] = {
@@ -168,6 +79,7 @@ bool read_number(PyObject* object, Scalar& scalar) {
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return read_scalar(number.get(), scalar);
   }
+  if (is_symbol(object)) return read_scalar(symbol_value(object).get(), scalar);
   PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   if (!methods || PyUnicode_Check(object) || is_dtype(object)) return false;
   if (methods->nb_index) {
@@ -201,6 +113,7 @@ bool read_int(PyObject* object, int64_t& value) {
     return true;
   }
   if (PyFloat_Check(object) || PyBool_Check(object)) return false;
+  if (is_symbol(object)) return read_int(symbol_value(object).get(), value);
   if (is_tensor(object) && (unwrap(object).numel() != 1 || category(unwrap(object).dtype()) > Category::Integral))
     return false;
   if (!PyIndex_Check(object)) return false;
@@ -288,6 +201,7 @@ bool read_bool(PyObject* object, Value& value) {
     value = Value(object == Py_True);
     return true;
   }
+  if (is_symbol(object)) return read_bool(symbol_value(object).get(), value);
   const char* type = Py_TYPE(object)->tp_name;
   if (strcmp(type, "numpy.bool_") != 0 && strcmp(type, "numpy.bool") != 0) return false;
   value = Value(PyObject_IsTrue(object) == 1);
@@ -385,14 +299,18 @@ bool read_named(PyObject* object, const Param& param, Value& value) {
 
 }  // namespace
 
-bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, bool) {
+bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, TypePtr type) {
   if (object == Py_None && param.optional) {
     value = Value();
     return true;
   }
-  if (read_named(object, param, value)) return true;
+  if (param.type != ArgType::Any ? read_named(object, param, value) : !type || read_typed(object, type, value)) {
+    if (param.type == ArgType::Any && !type) value = to_value(object);
+    return true;
+  }
   if (why && !PyErr_Occurred())
-    *why = str("'", param.name, "' must be a ", type_name(param), ", got ", Py_TYPE(object)->tp_name);
+    *why = str("'", param.name, "' must be a ", type ? type->annotation() : type_name(param), ", got ",
+               Py_TYPE(object)->tp_name);
   return false;
 }
 
@@ -443,14 +361,11 @@ void set_requires_grad(const Tensor& tensor, bool value) { autograd::set_require
 namespace {
 
 // The names of the results, empty unless there are several and each has one.
-std::vector<std::string_view> result_names(std::string_view schema) {
-  std::string_view returns = schema.substr(schema.rfind("-> ") + 3);
-  std::vector<std::string_view> names;
-  if (returns.front() != '(') return names;
-  for (std::string_view part : items_of(returns.substr(1, returns.size() - 2))) {
-    size_t space = part.find(' ');
-    if (space == std::string_view::npos) return {};
-    names.push_back(part.substr(space + 1));
+std::vector<std::string> result_names(std::string_view schema) {
+  std::vector<std::string> names;
+  for (SchemaArgument& result : parse_schema(schema).returns) {
+    if (result.name.empty()) return {};
+    names.push_back(std::move(result.name));
   }
   return names;
 }
@@ -473,11 +388,11 @@ PyObject* repr_of_results(PyObject* self) {
 PyTypeObject* result_type_named(const std::string& name, const Op& op) {
   static auto* types = new std::unordered_map<std::string, PyTypeObject*>;
   if (auto found = types->find(name); found != types->end()) return found->second;
-  std::vector<std::string_view> names = result_names(op.info().schema);
+  std::vector<std::string> names = result_names(op.info().schema);
   if (names.size() < 2) return nullptr;
   // A structure's type refers to these for as long as it lives, which is for ever.
   auto* fields = new std::vector<PyStructSequence_Field>();
-  for (std::string_view field : names) fields->push_back({(new std::string(field))->c_str(), nullptr});
+  for (std::string& field : names) fields->push_back({(new std::string(std::move(field)))->c_str(), nullptr});
   fields->push_back({nullptr, nullptr});
   auto* type_name = new std::string(str("torch.return_types.", name));
   PyStructSequence_Desc desc{type_name->c_str(), nullptr, fields->data(), static_cast<int>(names.size())};

@@ -3,12 +3,19 @@
 #include <span>
 
 #include "python/exceptions.h"
+#include "taeda/dispatch/collections.h"
 #include "taeda/dispatch/op.h"
 
 namespace taeda::python {
 
-// The value of a parameter's default text, e.g. "[1, 1]", "None", "1e-05", "contiguous_format".
-Value default_value(const Param& param);
+// An object as a value of the type, with copies of lists and dicts; false when it is none (convert_typed.cpp).
+bool read_typed(PyObject* object, TypePtr type, Value& value);
+// As a value of the type that it shows; what no type says is held as an object.
+Value to_value(PyObject* object);
+// The members of an enumeration that a Python class stands for; values of either become the other's.
+const EnumType* register_enum(PyObject* cls);
+// A list, tuple, dict or member of an enumeration as Python's; the first two copy.
+PyObject* wrap_collection(const Value& value);
 
 // A single result as itself, none as None, several as a tuple.
 PyObject* wrap_plain_results(std::span<Value> results);

@@ -13,16 +13,21 @@ namespace taeda::python {
 namespace {
 
 // What a schema's text says beyond its constant data, read when Python first serves the op. Kept as ops are: forever.
+struct Result {
+  Param param;
+  TypePtr type;
+};
 struct OpFacts {
   Schema schema;  // owns what `results` points to
-  std::vector<Param> results;
+  std::vector<Result> results;
   std::vector<PyObject*> names;     // interned, by parameter
   std::vector<PyObject*> defaults;  // null without one
 };
 
-Param result_param(const SchemaReturn& result) {
-  bool absent_allowed = result.type.optional || result.type.type == ArgType::Tensor;
-  return {result.name.empty() ? "the result" : result.name.c_str(), result.type.type, nullptr, absent_allowed};
+Result result_param(const SchemaArgument& result) {
+  ArgType type = arg_type(result.type);
+  bool absent_allowed = result.is_optional() || type == ArgType::Tensor;
+  return {{result.name.empty() ? "the result" : result.name.c_str(), type, nullptr, absent_allowed}, result.type};
 }
 
 const OpFacts& facts_of(const Op& op) {
@@ -31,11 +36,11 @@ const OpFacts& facts_of(const Op& op) {
   if (found) return *found;
   auto facts = std::make_unique<OpFacts>();
   facts->schema = parse_schema(op.info().schema);
-  for (const SchemaReturn& result : facts->schema.returns) facts->results.push_back(result_param(result));
+  for (const SchemaArgument& result : facts->schema.returns) facts->results.push_back(result_param(result));
   for (int i = 0; i < op.info().param_count; ++i) {
     const Param& param = op.info().params[i];
     facts->names.push_back(check(PyUnicode_InternFromString(param.name)));
-    facts->defaults.push_back(param.has_default() ? check(wrap(taeda::python::default_value(param))) : nullptr);
+    facts->defaults.push_back(param.has_default() ? check(wrap(default_value(param))) : nullptr);
   }
   (*table)[&op] = std::move(facts);
   return *(*table)[&op];
@@ -89,10 +94,10 @@ PythonArguments to_python_arguments(const Op& op, const Stack& stack, PyObject* 
 namespace {
 
 // Fits one returned object to one result of the schema.
-Value to_result(const Op& op, PyObject* object, const Param& param) {
+Value to_result(const Op& op, PyObject* object, const Result& result) {
   Value value;
   std::string why;
-  if (read_value(object, param, value, &why, false)) return value;
+  if (read_value(object, result.param, value, &why, result.type)) return value;
   if (PyErr_Occurred()) throw PythonError();
   TAEDA_FAIL(Type, "a Python kernel of ", op.qualified_name(), " returned what does not fit its schema: ", why, "\n  ",
              op.info().schema);

@@ -99,19 +99,6 @@ PyObject* takes(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* n
                  [&] { return PyBool_FromLong(takes_arguments(op_of(self), args, n, names)); });
 }
 
-PyObject* defaults(PyObject* self, PyObject*) {
-  return guarded("_OpBase._defaults", [&] {
-    const OpInfo& info = op_of(self).info();
-    Owned dict(check(PyDict_New()));
-    for (int i = 0; i < info.param_count; ++i) {
-      if (!info.params[i].has_default()) continue;
-      Owned value(check(wrap(taeda::python::default_value(info.params[i]))));
-      check(PyDict_SetItemString(dict.get(), info.params[i].name, value.get()));
-    }
-    return dict.release();
-  });
-}
-
 // {"CPU": "file:line", ...} of the kernels that were registered while the program ran.
 PyObject* registered(PyObject* self, PyObject*) {
   return guarded("_OpBase._registered", [&] {
@@ -162,7 +149,6 @@ PyMethodDef g_methods[] = {
      "redispatch(keyset, *args, **kwargs)\n--\n\nCalls the kernel that serves the key set, which a kernel registered "
      "``with_keyset`` was given."},
     {"_takes", as_method(takes), METH_FASTCALL | METH_KEYWORDS, "Whether the arguments fit the schema."},
-    {"_defaults", defaults, METH_NOARGS, nullptr},
     {"_kernel_for", kernel_for, METH_O, nullptr},
     {"_registered", registered, METH_NOARGS, nullptr},
     {"has_kernel_for_dispatch_key", has_kernel, METH_O,

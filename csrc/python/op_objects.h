@@ -45,5 +45,8 @@ int init_dispatch_mode(PyObject* module);
 int init_device_backend(PyObject* module);
 int init_recorder(PyObject* module);
 int init_profiler(PyObject* module);
+int init_schemas(PyObject* module);  // type_objects.cpp
+int init_symbols(PyObject* module);
+int init_enumerations(PyObject* module);
 
 }  // namespace taeda::python

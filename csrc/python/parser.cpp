@@ -8,7 +8,9 @@
 #include "autograd/numbers.h"
 #include "python/convert_value.h"
 #include "python/fast.h"
+#include "python/symbols.h"
 #include "taeda/core/warn.h"
+#include "taeda/dispatch/schema.h"
 
 namespace taeda::python {
 
@@ -17,6 +19,7 @@ struct ParsedParam {
   const Param* param;
   std::vector<PyObject*> names;  // interned: its own, then the other ones
   Value fallback;                // the default
+  TypePtr type = nullptr;        // where `param` says Any
 };
 struct ParsedOverload {
   const Op* op;
@@ -47,7 +50,10 @@ std::vector<PyObject*> names_of(const Param& param, const OpInfo& info) {
 }
 
 ParsedParam parse_param(const Param& param, const OpInfo& info) {
-  return {&param, names_of(param, info), param.has_default() ? default_value(param) : Value()};
+  if (param.type != ArgType::Any)
+    return {&param, names_of(param, info), param.has_default() ? default_value(param) : Value()};
+  SchemaArgument full = parse_schema(info.schema).arguments.at(static_cast<size_t>(&param - info.params));
+  return {&param, names_of(param, info), full.default_value, full.type};
 }
 
 ParsedOverload parse_overload(const Op* op, const Op* out) {
@@ -92,6 +98,7 @@ struct Attempt {
   Py_ssize_t keyword_count;
   std::string why;
   Py_ssize_t bad_position = -1;
+  GivenSymbols given{};
 
   PyObject* keyword_value(Py_ssize_t i) const { return args[n + i]; }
   Py_ssize_t find_keyword(const ParsedParam& param) const {
@@ -145,15 +152,19 @@ bool try_params(const std::vector<ParsedParam>& params, Attempt& attempt, bool i
       bool is_last = i + 1 == params.size() || params[i + 1].param->keyword_only;
       if (is_last && takes_rest(param, i, attempt, position, is_method)) {
         if (!read_rest(param, attempt, position, value)) return false;
+        for (Py_ssize_t k = position; k < attempt.n; ++k)
+          attempt.given.note_item(param.name, attempt.args[k], k - position);
         position = attempt.n;
       } else {
         attempt.bad_position = position;
-        if (!read_value(attempt.args[position], param, value, &attempt.why, i == 0)) return false;
+        if (!read_value(attempt.args[position], param, value, &attempt.why, parsed.type)) return false;
+        attempt.given.note(param.name, attempt.args[position]);
         ++position;
       }
       if (attempt.find_keyword(parsed) >= 0) return fail_with(attempt, str("'", param.name, "' is given twice"));
     } else if (Py_ssize_t k = attempt.find_keyword(parsed); k >= 0) {
-      if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, false)) return false;
+      if (!read_value(attempt.keyword_value(k), param, value, &attempt.why, parsed.type)) return false;
+      attempt.given.note(param.name, attempt.keyword_value(k));
       ++used_keywords;
     } else if (param.has_default()) {
       value = parsed.fallback;
@@ -191,7 +202,7 @@ bool try_out(const ParsedOverload& overload, Attempt& attempt, Stack& stack, Py_
     for (size_t i = 0; i < overload.out_params.size(); ++i) {
       Owned item(several ? check(PySequence_GetItem(object, static_cast<Py_ssize_t>(i))) : Py_NewRef(object));
       Value value;
-      if (!read_value(item.get(), *overload.out_params[i].param, value, &attempt.why, false)) return false;
+      if (!read_value(item.get(), *overload.out_params[i].param, value, &attempt.why)) return false;
       stack.push_back(std::move(value));
     }
     for (const auto& [i, value] : overload.out_defaults)
@@ -310,7 +321,7 @@ PyObject* retry_old_order(const Name& name, PyObject* const* args, Py_ssize_t n,
 }
 
 PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
-  Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+  Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1, {}};
   Overloaded overloaded;
   overloaded.note_all(args, n + attempt.keyword_count);
   if (overloaded.is_wanted()) {
@@ -326,6 +337,7 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
     bool has_out = false, requires_grad = false;
     PyObject* out = nullptr;
     attempt.why.clear();
+    attempt.given.clear();
     bool good = try_params(overload.params, attempt, is_method, stack, position, used) &&
                 try_out(overload, attempt, stack, used, has_out, out) &&
                 (!name.is_factory || try_requires_grad(attempt, used, requires_grad));
@@ -337,6 +349,7 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
       continue;
     }
     const Op& op = has_out ? *overload.out : *overload.op;
+    attempt.given.tell(op);
     bool inplace = !has_out && (op.info().tags & kInplaceOp || updates_list(op));
     PyObject* result = finish(name, op, stack, has_out ? out : inplace ? args[0] : nullptr, requires_grad);
     if (result && overloaded.subclass && !has_out && !inplace) result = convert_results(result, overloaded.subclass);
@@ -421,7 +434,7 @@ void call_unlocked(const Op& op, Stack& stack, const KeySet* keys, uintptr_t slo
 }  // namespace
 
 bool takes_arguments(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+  Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1, {}};
   Stack stack;
   Py_ssize_t position = 0, used = 0;
   bool good = try_params(parsed_op(op).params, attempt, false, stack, position, used);
@@ -443,7 +456,7 @@ const Op* number_overload(const Op& op, PyObject* const* args, Py_ssize_t n, PyO
 PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* names, const KeySet* keys,
                   uintptr_t slot) {
   return guarded(op.info().name, [&]() -> PyObject* {
-    Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1};
+    Attempt attempt{args, n, names, names ? PyTuple_GET_SIZE(names) : 0, {}, -1, {}};
     const ParsedOverload& overload = parsed_op(op);
     Stack stack;
     stack.reserve(overload.params.size());
@@ -457,6 +470,7 @@ PyObject* call_op(const Op& op, PyObject* const* args, Py_ssize_t n, PyObject* n
         return call_op(*other, args, n, names, keys);
       TAEDA_FAIL(Type, attempt.why, "\n  ", op.info().schema);
     }
+    attempt.given.tell(op);
     // Of several mutable arguments the results are the first in place, the last of an out= call.
     std::vector<Value> outs;
     int first = op.info().tags & kOutOp ? op.info().param_count - op.info().out_count : 0;

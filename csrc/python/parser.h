@@ -6,6 +6,7 @@
 #include "python/exceptions.h"
 #include "python/torch_function.h"
 #include "taeda/dispatch/op.h"
+#include "taeda/dispatch/type.h"
 
 namespace taeda::python {
 
@@ -40,8 +41,9 @@ PyObject* parse_and_call(const Name& name, PyObject* const* args, Py_ssize_t n, 
 // The same with `self` before the arguments.
 PyObject* parse_method(const Name& name, PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names);
 
-// Converts one object for a parameter; false (and `why`) when it does not fit.
-bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, bool positional_first);
+// Converts one object for a parameter; false (and `why`) when it does not fit. `type` says more where the parameter's
+// constant data say Any.
+bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, TypePtr type = nullptr);
 
 // An op object called from Python (taeda.ops.aten.add.Tensor): one overload, no protocol conversions. With `keys` the
 // call goes to what serves that key set, or to what is in `slot`, instead of starting from its arguments.

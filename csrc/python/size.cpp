@@ -1,5 +1,6 @@
 // taeda.Size: a tuple of ints. `tensor.shape` makes one, so its memory is kept on free lists by length, and as ints
-// cannot be part of a cycle it is never tracked by the collector.
+// cannot be part of a cycle the collector tracks it only if there is a symbol among them.
+#include "python/symbols.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -40,6 +41,12 @@ PyObject* allocate(Py_ssize_t length) {
   return self;
 }
 
+void track_symbols(PyObject* self) {
+  bool is_plain = true;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) is_plain &= PyLong_CheckExact(PyTuple_GET_ITEM(self, i));
+  if (is_plain == PyObject_GC_IsTracked(self)) is_plain ? PyObject_GC_UnTrack(self) : PyObject_GC_Track(self);
+}
+
 // Takes over a plain tuple, or passes null on.
 PyObject* from_tuple(PyObject* tuple) {
   if (!tuple) return nullptr;
@@ -48,12 +55,13 @@ PyObject* from_tuple(PyObject* tuple) {
     PyObject* self = allocate(PyTuple_GET_SIZE(tuple));
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i)
       PyTuple_SET_ITEM(self, i, Py_NewRef(PyTuple_GET_ITEM(tuple, i)));
+    track_symbols(self);
     return self;
   });
 }
 
 PyObject* to_exact_int(PyObject* item, Py_ssize_t position) {
-  if (PyLong_CheckExact(item)) return Py_NewRef(item);
+  if (PyLong_CheckExact(item) || is_symbol(item)) return Py_NewRef(item);
   TAEDA_CHECK_TYPE(PyIndex_Check(item), "takes an iterable of ints; item ", position, " is a ", Py_TYPE(item)->tp_name);
   PyObject* number = check(PyNumber_Index(item));
   return PyLong_CheckExact(number) ? number : PyLong_FromLongLong(to_int(Owned(number).get(), "item"));
@@ -67,7 +75,7 @@ PyObject* new_size(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       PyTuple_SET_ITEM(self.get(), i, to_exact_int(item, i));
       Py_DECREF(item);
     }
-    if (type == &g_type && PyObject_GC_IsTracked(self.get())) PyObject_GC_UnTrack(self.get());
+    if (type == &g_type) track_symbols(self.get());
     return self.release();
   });
 }
@@ -101,8 +109,17 @@ PyObject* add(PyObject* a, PyObject* b) {
   return nullptr;
 }
 
+// With symbols the product is one.
+PyObject* product(PyObject* self) {
+  Owned count(check(PyLong_FromLong(1)));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i)
+    count = Owned(check(PyNumber_Multiply(count.get(), PyTuple_GET_ITEM(self, i))));
+  return count.release();
+}
+
 PyObject* numel(PyObject* self, PyObject*) {
   return guarded("Size.numel", [&] {
+    if (Py_TYPE(self) == &g_type && PyObject_GC_IsTracked(self)) return product(self);
     int64_t count = 1;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); ++i) {
       int64_t size = to_int(PyTuple_GET_ITEM(self, i), "size");
@@ -118,9 +135,10 @@ PyObject* reduce(PyObject* self, PyObject*) {
 PyNumberMethods g_number{};
 PySequenceMethods g_sequence{};
 PyMappingMethods g_mapping{};
-PyMethodDef g_methods[] = {{"numel", numel, METH_NOARGS, "The number of elements: the product of the sizes."},
-                           {"__reduce__", reduce, METH_NOARGS, nullptr},
-                           {}};
+PyMethodDef g_methods[] = {
+    {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nThe number of elements: the product of the sizes."},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {}};
 }  // namespace
 
 PyTypeObject* size_type = &g_type;
@@ -136,6 +154,17 @@ PyObject* wrap_size(IntList sizes) {
     PyTuple_SET_ITEM(self, static_cast<Py_ssize_t>(i), item);
   }
   return self;
+}
+
+PyObject* recorded_shape(const Tensor& tensor) {
+  IntList sizes = tensor.sizes();
+  PyObject* self = allocate(static_cast<Py_ssize_t>(sizes.size()));
+  Owned owned(self);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    PyTuple_SET_ITEM(self, static_cast<Py_ssize_t>(i),
+                     recorded_size(tensor, "size", static_cast<int64_t>(i), sizes[i]));
+  track_symbols(self);
+  return owned.release();
 }
 
 int init_size(PyObject* module) {

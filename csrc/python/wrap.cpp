@@ -1,5 +1,6 @@
 // Values of the core as Python objects, and the types' start-up.
 #include "core/elements.h"
+#include "python/convert_value.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -69,6 +70,12 @@ PyObject* wrap(const Value& value) {
       return wrap_list(value.to_scalar_list(), [](const Scalar& item) { return wrap(item); });
     case Tag::Generator:
       return wrap(value.to_generator());
+    case Tag::List:
+    case Tag::Tuple:
+    case Tag::Dict:
+    case Tag::Enum:
+    case Tag::Instance:
+      return wrap_collection(value);
     case Tag::Object:
       break;
   }

@@ -9,12 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from taeda import _C
 from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
 
-Row = tuple[str, str, str]  # what the hop is, its name, its place
+if TYPE_CHECKING:
+    from taeda.types import _dtype
+
+Row = tuple[str, str, str]  # what the hop is, its name, its source location
 
 _ON_ANY_DEVICE = ("Everywhere", "Sparse", "SparseCsr", "Quantized", "Nested")
 _MADE_OF_OPS = ("Composite", "Sparse", "Quantized", "Nested")  # how their places in ops.json begin
@@ -31,7 +34,7 @@ class UnknownName(LookupError):
     """A name that belongs to no op; the message suggests others."""
 
 
-def explain(function: Any, *args: Any, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+def explain(function: Any, *args: Any, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
             overload: str | None = None, file: IO[str] | None = None, **kwargs: Any) -> Any:  # fmt: skip
     """Print every hop of a call, from the Python name to the kernel, with file and line.
 
@@ -93,7 +96,7 @@ def _is_recorded_below(op: OpOverload, kind: str) -> bool:
     return kind in (*_COMPUTES, "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
 
 
-def describe(function: Any, *, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+def describe(function: Any, *, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
              overload: str | None = None) -> list[str]:  # fmt: skip
     """The lines that ``explain`` prints for a function without arguments."""
     op = _find_op(function, overload)
@@ -175,8 +178,8 @@ def _python_function(name: str) -> Callable[..., Any]:
     import taeda
 
     bare = _bare_name(name)
-    for room in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
-        found = getattr(room, bare, None)
+    for namespace in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
+        found = getattr(namespace, bare, None)
         if callable(found):
             return found
     namespace, _, plain = _qualified(bare).partition("::")
@@ -215,11 +218,11 @@ def _python_rows(op: OpOverload) -> list[Row]:
     entry = _entry(op)
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
-    from taeda._explain.sources import place
+    from taeda._explain.sources import location
 
     module, name = entry["module"], op.name().removeprefix("aten::").partition(".")[0]
     public = {"nn": "nn.functional.", "": ""}.get(module, module + ".") + name.removeprefix(f"{module}_")
-    binding = place(entry["name"], "python") if entry["variant"] != "out" else ""
+    binding = location(entry["name"], "python") if entry["variant"] != "out" else ""
     rows: list[Row] = []
     if op.namespace != "aten":
         rows = [("python", f"taeda.ops.{op.namespace}.{op._opname}", "")]
@@ -231,7 +234,7 @@ def _python_rows(op: OpOverload) -> list[Row]:
         ]
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
-    rows.append(("dispatcher", f"ops::{cpp_name}", place(entry["name"], "ops")))
+    rows.append(("dispatcher", f"ops::{cpp_name}", location(entry["name"], "ops")))
     return rows
 
 
@@ -255,14 +258,14 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
 
 def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """The kernels that backward may take instead of ops."""
-    from taeda._explain.sources import gradient_places
+    from taeda._explain.sources import gradient_locations
 
     _, key, kind, _ = hop
     if (key, kind) != ("CPU", "Dense"):
         return []
     if dtype not in ("float16", "bfloat16", "float32", "float64"):  # complex gradients are ops
         return []
-    return [("backward", *place) for place in gradient_places(entry["name"], dtype)]
+    return [("backward", *found) for found in gradient_locations(entry["name"], dtype)]
 
 
 def _slot(key: str, kind: str) -> str:
@@ -274,11 +277,11 @@ def _symbol(entry: dict[str, Any], key: str, kind: str) -> str:
     return entry["kernels"].get(_slot(key, kind), "")
 
 
-def _place(entry: dict[str, Any], symbol: str) -> str:
+def _location(entry: dict[str, Any], symbol: str) -> str:
     """Of a generated kernel."""
-    from taeda._explain.sources import place
+    from taeda._explain.sources import location
 
-    return place(entry["name"], symbol.partition("::")[0])
+    return location(entry["name"], symbol.partition("::")[0])
 
 
 def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
@@ -290,22 +293,22 @@ def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
         return (_LAYERS[kind], f"{key} kernel", "")
     symbol = _symbol(entry, key, kind)
     by_hand = entry.get("by_hand", {}).get(_slot(key, kind), {})
-    return (_LAYERS[kind], symbol or f"{key} kernel", _place(entry, symbol) or by_hand.get("at", ""))
+    return (_LAYERS[kind], symbol or f"{key} kernel", _location(entry, symbol) or by_hand.get("at", ""))
 
 
 def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """What the kernel goes on to: a function written by hand, a choice by dtype, or other ops."""
-    from taeda._explain.sources import loop_place
+    from taeda._explain.sources import loop_location
 
     _, key, kind, _ = hop
-    generated = _place(entry, _symbol(entry, key, kind))
+    generated = _location(entry, _symbol(entry, key, kind))
     by_hand = entry.get("by_hand", {}).get(_slot(key, kind))
     rows: list[Row] = []
     if by_hand and generated:
         rows.append(("written by hand", by_hand["symbol"], by_hand["at"]))
     if by_hand and "switch" in by_hand:
         rows.append(("chooses by dtype", dtype, by_hand["switch"]))
-    if generated and key == "CPU" and (loop := loop_place(entry["name"], dtype)):
+    if generated and key == "CPU" and (loop := loop_location(entry["name"], dtype)):
         rows.append(("chooses by dtype", *loop))
     calls = _calls(entry, key, kind)
     if calls:
@@ -347,9 +350,9 @@ def _columns(rows: list[Row], first: int = 16) -> list[str]:
     first = max([first, *(len(row[0]) for row in rows)])
     second = max([28, *(len(row[1]) for row in rows if len(row[1]) <= 52)])
     lines = []
-    for what, name, place in rows:
-        if len(name) > second and place:
-            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {place}"]
+    for what, name, location in rows:
+        if len(name) > second and location:
+            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {location}"]
         else:
-            lines.append(f"{what:<{first}}  {name:<{second}}  {place}".rstrip())
+            lines.append(f"{what:<{first}}  {name:<{second}}  {location}".rstrip())
     return lines

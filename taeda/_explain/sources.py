@@ -1,4 +1,4 @@
-"""Where the functions are that a call runs through: ``ops.json`` and ``places.json``, which the generator wrote."""
+"""Where the functions are that a call runs through: ``ops.json`` and ``locations.json``, which the generator wrote."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ def ops_table() -> dict[str, dict[str, Any]]:
 
 
 @functools.cache
-def _places() -> dict[str, dict[str, Any]]:
-    return json.loads(generated_text("places.json"))  # type: ignore[no-any-return]
+def _locations() -> dict[str, dict[str, Any]]:
+    return json.loads(generated_text("locations.json"))  # type: ignore[no-any-return]
 
 
-def place(full_name: str, layer: str) -> str:
+def location(full_name: str, layer: str) -> str:
     """Of the generated function that serves an op in a layer, a C++ namespace; "" if there is none."""
-    at = _places()["ops"][full_name]["at"].get(layer)
+    at = _locations()["ops"][full_name]["at"].get(layer)
     return f"taeda/generated/{at}" if at else ""
 
 
 def generated_calls(full_name: str, layer: str) -> list[str]:
     """The ops that such a function calls."""
-    return _places()["ops"][full_name].get("calls", {}).get(layer, [])  # type: ignore[no-any-return]
+    return _locations()["ops"][full_name].get("calls", {}).get(layer, [])  # type: ignore[no-any-return]
 
 
-def loop_place(full_name: str, dtype: str) -> tuple[str, str] | None:
+def loop_location(full_name: str, dtype: str) -> tuple[str, str] | None:
     """What a generated CPU kernel runs for a dtype: the formula's loop in the instruction set of this machine."""
-    kernel = _places()["ops"][full_name].get("loops")
-    return _loop_place(kernel, dtype) if kernel else None
+    kernel = _locations()["ops"][full_name].get("loops")
+    return _loop_location(kernel, dtype) if kernel else None
 
 
-def gradient_places(full_name: str, dtype: str) -> list[tuple[str, str]]:
+def gradient_locations(full_name: str, dtype: str) -> list[tuple[str, str]]:
     """The loops that make gradients in one pass."""
-    places = (_loop_place(kernel, dtype) for kernel in _places()["ops"][full_name].get("gradients", ()))
-    return [found for found in places if found]
+    locations = (_loop_location(kernel, dtype) for kernel in _locations()["ops"][full_name].get("gradients", ()))
+    return [found for found in locations if found]
 
 
-def _loop_place(kernel: str, dtype: str) -> tuple[str, str] | None:
+def _loop_location(kernel: str, dtype: str) -> tuple[str, str] | None:
     from taeda import _C
     from taedagen.emit.variants import COMPUTES
 
     compute = next(name for name, (dtypes, _) in COMPUTES.items() if dtype in dtypes)
-    loop, at = _places()["loops"].get(kernel, {}).get(compute, (None, None))
+    loop, at = _locations()["loops"].get(kernel, {}).get(compute, (None, None))
     if loop is None:
         return None
     isa = _ISA_FOLDERS.get(_C._get_cpu_capability(), "baseline")

@@ -9,7 +9,7 @@ from typing import Any
 from taeda import _C
 from taeda._library.callers import caller, location_of
 from taeda._library.ops import OpOverload
-from taeda._tags import remember_tags
+from taeda._schema.tags import remember_tags
 
 Function = Callable[..., Any]
 

@@ -9,8 +9,8 @@ import taeda
 from taeda import _C
 
 if TYPE_CHECKING:
-    from taeda._op_schema import FunctionSchema
-    from taeda._tags import Tag
+    from taeda._schema.function_schema import FunctionSchema
+    from taeda._schema.tags import Tag
 
 
 class OpOverload(_C._OpBase):
@@ -24,9 +24,9 @@ class OpOverload(_C._OpBase):
     @property
     def _schema(self) -> FunctionSchema:
         if self._cached_schema is None:
-            from taeda._op_schema import FunctionSchema
+            from taeda._schema.function_schema import FunctionSchema
 
-            self._cached_schema = FunctionSchema(self._schema_text, self._defaults())
+            self._cached_schema = FunctionSchema(self._schema_text)
         return self._cached_schema
 
     @property
@@ -54,7 +54,7 @@ class OpOverload(_C._OpBase):
 
     @property
     def tags(self) -> list[Tag]:
-        from taeda._tags import tags_of
+        from taeda._schema.tags import tags_of
 
         return tags_of(self._qualified_name, self._overloadname, self._tag_bits)
 

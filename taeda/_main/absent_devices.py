@@ -5,7 +5,10 @@ One answer serves for all of them: there are none, nothing is held there, nothin
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 # The kinds of accelerator, in the order in which `taeda.accelerator` asks: whether this build has a backend for it.
 BUILT = {"cuda": False, "mtia": False, "xpu": False, "mps": False}
@@ -35,32 +38,32 @@ def empty_cache() -> None:
     """Nothing: no memory is held there."""
 
 
-def memory_allocated(device: Any = None) -> int:
+def memory_allocated(device: Device = None) -> int:
     """The bytes in live tensors: 0."""
     return 0
 
 
-def max_memory_allocated(device: Any = None) -> int:
+def max_memory_allocated(device: Device = None) -> int:
     """The most bytes that were in live tensors: 0."""
     return 0
 
 
-def memory_reserved(device: Any = None) -> int:
+def memory_reserved(device: Device = None) -> int:
     """The bytes taken from the device: 0."""
     return 0
 
 
-def max_memory_reserved(device: Any = None) -> int:
+def max_memory_reserved(device: Device = None) -> int:
     """The most bytes that were taken from the device: 0."""
     return 0
 
 
-def memory_stats(device: Any = None) -> dict[str, Any]:
+def memory_stats(device: Device = None) -> dict[str, Any]:
     """The allocator's counts: none."""
     return {}
 
 
-def reset_peak_memory_stats(device: Any = None) -> None:
+def reset_peak_memory_stats(device: Device = None) -> None:
     """Nothing: no memory was held there."""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from taeda._main.tables import generated_text
@@ -19,6 +20,18 @@ def hint(name: str) -> str | None:
     if name not in names():
         return None
     return f"this build leaves out '{name}'; add it to the file of --select-ops (CMake: TAEDA_SELECT_OPS)"
+
+
+def stand_in(module: str, name: str) -> Callable[..., NoReturn]:
+    """A function for modules to import instead of such a native; AttributeError for any other name."""
+    if name not in names():
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+
+    def missing(*args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(f"taeda.{name}: {hint(name)}")
+
+    missing.__name__ = missing.__qualname__ = name
+    return missing
 
 
 def explain_on(tensor_class: type[Any]) -> None:

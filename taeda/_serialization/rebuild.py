@@ -144,7 +144,7 @@ def set_state(tensor: Tensor, state: Any) -> Tensor:
 
 
 def layout(name: Any) -> taeda.layout:
-    found = getattr(taeda, str(name).rpartition(".")[2], None)
+    found: Any = getattr(taeda, str(name).rpartition(".")[2], None)
     _require(isinstance(found, taeda.layout), "an unknown layout is named")
     return found
 

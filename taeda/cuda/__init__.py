@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda._main.absent_devices import device_count as device_count
 from taeda._main.absent_devices import empty_cache as empty_cache
@@ -65,7 +65,7 @@ def init() -> None:
     _fail("init")
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """Waits for a device."""
     _fail("synchronize")
 
@@ -81,22 +81,22 @@ def set_device(device: Any) -> None:
         _fail("set_device")
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: Device = None) -> str:
     """The name of a device."""
     return _fail("get_device_name")
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: Device = None) -> tuple[int, int]:
     """The compute capability of a device."""
     return _fail("get_device_capability")
 
 
-def get_device_properties(device: Any = None) -> Any:
+def get_device_properties(device: Device = None) -> Any:
     """The properties of a device."""
     return _fail("get_device_properties")
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: Device = None) -> tuple[int, int]:
     """The free and the total bytes of a device."""
     return _fail("mem_get_info")
 
@@ -121,12 +121,12 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     _fail("set_rng_state")
 
 
-def current_stream(device: Any = None) -> Any:
+def current_stream(device: Device = None) -> Any:
     """The stream that calls go to."""
     return _fail("current_stream")
 
 
-def default_stream(device: Any = None) -> Any:
+def default_stream(device: Device = None) -> Any:
     """The stream that calls go to at first."""
     return _fail("default_stream")
 
@@ -191,17 +191,35 @@ def stream(stream: Any) -> StreamContext:
     return StreamContext(stream)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("amp", "nvtx"):
-        import importlib
+if TYPE_CHECKING:
+    from taeda._tensor.old_types import TensorType
+    from taeda.cuda import amp as amp
+    from taeda.cuda import nvtx as nvtx
+    from taeda.types import Device
 
-        return importlib.import_module(f"taeda.cuda.{name}")
-    if name.endswith("Tensor") and name in _tensor_types():
-        from taeda._tensor.old_types import make
+    BFloat16Tensor: TensorType
+    BoolTensor: TensorType
+    ByteTensor: TensorType
+    CharTensor: TensorType
+    DoubleTensor: TensorType
+    FloatTensor: TensorType
+    HalfTensor: TensorType
+    IntTensor: TensorType
+    LongTensor: TensorType
+    ShortTensor: TensorType
+else:
 
-        globals()[name] = made = make(name, "cuda")
-        return made
-    raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        if name in ("amp", "nvtx"):
+            import importlib
+
+            return importlib.import_module(f"taeda.cuda.{name}")
+        if name.endswith("Tensor") and name in _tensor_types():
+            from taeda._tensor.old_types import make
+
+            globals()[name] = made = make(name, "cuda")
+            return made
+        raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
 
 
 def _tensor_types() -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda.func._active import transforming
 from taeda.func._batched.tensor import Batch, EachDraws, running
 from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
 
@@ -251,7 +252,8 @@ class _Call(NamedTuple):
     def _run(self, choose: Callable[[Tensor, int], Tensor]) -> Any:
         """The function, with ``choose(leaf, dim)`` for what is mapped."""
         chosen = [x if dim is None else choose(x, dim) for x, dim in zip(self.leaves, self.dims, strict=True)]
-        return self.func(*tree_unflatten(chosen, self.spec), **self.kwargs)
+        with transforming():
+            return self.func(*tree_unflatten(chosen, self.spec), **self.kwargs)
 
     def example(self, i: int) -> Any:
         return self._run(lambda x, dim: x.select(dim, i))

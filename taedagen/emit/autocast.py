@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taedagen.emit import cpp
-from taedagen.emit.places import function_mark
+from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
-from taedagen.emit.places import function_mark
+from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Family, Plan, is_view
+from taedagen.emit.text_signature import text_signature
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.schema import Argument
 
@@ -152,7 +153,8 @@ def _methods(family: Family, names: list[Bound]) -> str:
         for b in chosen:
             pointer = f"{template}<bound::{b.symbol}, bound::{b.symbol}_name>"
             cast = f"reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{pointer}))"
-            lines.append(f'    {{"{b.name}", {cast}, METH_FASTCALL | METH_KEYWORDS, {cpp.string(_doc(b))}}},')
+            doc = cpp.string(_doc(b, flavour == "methods"))
+            lines.append(f'    {{"{b.name}", {cast}, METH_FASTCALL | METH_KEYWORDS, {doc}}},')
         lines += ["    {}};"]
     return "\n".join([*lines, ""])
 
@@ -164,9 +166,11 @@ def _flavours(names: list[Bound]) -> dict[str, list[Bound]]:
     return result
 
 
-def _doc(bound: Bound) -> str:
+def _doc(bound: Bound, is_method: bool) -> str:
+    factory = any(is_factory(op) for op, _ in bound.overloads)
+    signature = text_signature(bound.name, bound.overloads, is_method, factory)
     schemas = [str(op.schema) for op, _ in bound.overloads]
-    return "\n".join(schemas) + "\n\n" + bound.declaration.doc
+    return signature + "\n".join(schemas) + "\n\n" + bound.declaration.doc
 
 
 def _overload_table(bound: Bound) -> str:

@@ -1,18 +1,13 @@
-"""Composites: per family ``composite/ops/<family>.h`` and ``.cpp``, with the bodies of those that are traced and the
-in-place and out= forms of all."""
+"""Composites: per family ``composite/ops/<family>.h`` and ``.cpp``, with the bodies of those that are written in Python
+and the in-place and out= forms of all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from taedagen.emit import cpp
+from taedagen.emit.body.unit import Unit
 from taedagen.emit.forms import through_functional
 from taedagen.emit.functions import header, source
-from taedagen.emit.lowering import Lowering, Typed, argument_kind
 from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
-from taedagen.opdef.expr import arg, trace
 
 
 def emit_composite(plan: Plan) -> dict[str, str]:
@@ -24,29 +19,26 @@ def emit_composite(plan: Plan) -> dict[str, str]:
             files[f"{path}.h"] = header(family, composites, "composite")
         ops = [op for op in composites if plan.has_body(op)]
         if ops:
-            includes = ["autograd/numbers.h", "autograd/overwritten.h", "shape/arguments.h", "shape/spec.h"]
-            before = ["using namespace taeda::autograd;"]
+            unit = Unit(family.name)
+            bodies = {op: composite_body(op, unit) for op in ops}
+            includes = ["autograd/overwritten.h", "composite/body.h", "shape/arguments.h", "shape/spec.h"]
+            before = ["using namespace taeda::autograd;", *unit.functions()]
             files[f"{path}.cpp"] = source(
-                plan, family, ops, "composite", "composite/ops", composite_body, includes, before
+                plan, family, ops, "composite", "composite/ops", bodies.__getitem__, includes, before
             )
     return files
 
 
-def composite_body(op: Op) -> list[str] | None:
-    """The statements; None where it is written by hand."""
+def has_body(op: Op) -> bool:
+    """Whether the op itself, and no other form of it, is its declaration's function in Python."""
     declaration = op.declaration
-    if op.variant == "functional":
-        return None if declaration.options.get("files") else traced_body(op, declaration.function)
-    written_inplace = op.variant == "inplace" and declaration.schema.name == op.schema.name
-    return None if written_inplace else through_functional(op, "composite")
+    is_own = op.variant == "functional" or (op.variant == "inplace" and declaration.schema.name == op.schema.name)
+    return declaration.kind == "composite" and is_own and "files" not in declaration.options
 
 
-def traced_body(op: Op, function: Callable[..., Any]) -> list[str]:
-    """The statements of a function that is made of other ops."""
-    result = trace(function, {a.name: arg(a.name) for a in op.schema.arguments})
-    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
-    parts = list(result) if isinstance(result, tuple) else [result]
-    lowering = Lowering(op.declaration, known)
-    values = lowering.lower(parts)
-    text = values[0].text if len(values) == 1 else f"{{{', '.join(v.text for v in values)}}}"
-    return [*lowering.statements, f"return {text};"]
+def composite_body(op: Op, unit: Unit) -> list[str] | None:
+    """The statements; None where it is written by hand."""
+    if has_body(op):
+        return unit.composite(op)
+    is_form = op.variant == "out" or (op.variant == "inplace" and op.declaration.schema.name != op.schema.name)
+    return through_functional(op, "composite") if is_form else None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from zlib import crc32
 
 from taedagen.emit import cpp
-from taedagen.emit.places import function_mark
+from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Family, Kernel, Plan
 from taedagen.emit.sources import CALL
 from taedagen.opdef.declaration import Op

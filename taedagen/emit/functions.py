@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from taedagen.emit import cpp
 from taedagen.emit.dispatch import prototypes
-from taedagen.emit.places import function_mark
+from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
 
@@ -36,7 +36,13 @@ def source(plan: Plan, family: Family, ops: Iterable[Op], space: str, folder: st
             head = f"{function_mark(op, space)}{cpp.signature_of(op, f'{space}::')} {{"
             lines += [cpp.place_comment(op.declaration), head, *(f"  {line}" for line in statements), "}", ""]
     shown = sorted({"taeda/ops/defaults.h", f"{folder}/{family.name}.h", *includes})
-    text = [family.made, *(f'#include "{name}"' for name in shown), "", "namespace taeda {", *prototypes(plan, lines)]
+    text = [
+        family.made,
+        *(f'#include "{name}"' for name in shown),
+        "",
+        "namespace taeda {",
+        *prototypes(plan, [*before, *lines]),
+    ]
     return "\n".join([*text, *before, "", *lines, "}  // namespace taeda", ""])
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
-from taedagen.emit.composite import traced_body
+from taedagen.emit import cpp
 from taedagen.emit.functions import header, source
+from taedagen.emit.lowering import Lowering, Typed, argument_kind
 from taedagen.emit.plan import Family, Kernel, Plan
 from taedagen.opdef.declaration import LAYOUTS, Op
+from taedagen.opdef.expr import arg, trace
 
 
 def emit_layouts(plan: Plan) -> dict[str, str]:
@@ -36,4 +40,15 @@ def _layer(plan: Plan, family: Family, kernel: Kernel, ops: list[Op]) -> dict[st
 
 def _body(layer: str, op: Op) -> list[str] | None:
     kernel = next(k for k in op.declaration.layouts if k.layer == layer)
-    return None if kernel.files else traced_body(op, kernel.function)
+    return None if kernel.files else _traced(op, kernel.function)
+
+
+def _traced(op: Op, function: Callable[..., Any]) -> list[str]:
+    """The statements of a function that is made of other ops."""
+    result = trace(function, {a.name: arg(a.name) for a in op.schema.arguments})
+    known = {a.name: Typed(cpp.identifier(a.name), argument_kind(a.type)) for a in op.schema.arguments}
+    parts = list(result) if isinstance(result, tuple) else [result]
+    lowering = Lowering(op.declaration, known)
+    values = lowering.lower(parts)
+    text = values[0].text if len(values) == 1 else f"{{{', '.join(v.text for v in values)}}}"
+    return [*lowering.statements, f"return {text};"]

@@ -30,7 +30,8 @@ def _check_named_rules(plan: Plan) -> None:
             rule = op.declaration.options.get("shape", "dynamic")
             if rule != "dynamic" and rule not in rules:
                 close = "".join(f"; did you mean '{name}'?" for name in get_close_matches(rule, rules, 1))
-                raise op.declaration.fail(f"the shape rule '{rule}' is no function of csrc/shape{close}")
+                hint = close or "; it is written in csrc/shape/*_rules.cpp and declared in the header of that name"
+                raise op.declaration.fail(f"the shape rule '{rule}' is no function of csrc/shape{hint}")
 
 
 def _written_rules() -> set[str]:

@@ -17,7 +17,7 @@ from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
 from taedagen.emit.layouts import emit_layouts
-from taedagen.emit.places import Places, settle
+from taedagen.emit.locations import Locations, settle
 from taedagen.emit.plan import BACKENDS, Plan
 from taedagen.emit.rules import emit_rules
 from taedagen.emit.selection import read_selection, with_parts
@@ -47,7 +47,7 @@ SUBSETS: dict[str, list[Emitter]] = {
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("taedagen", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder that receives the generated tree")
+    parser.add_argument("--out", type=Path, help="folder that receives the generated tree")
     parser.add_argument("--ops", type=Path, help="folder of declaration files to read instead of taedagen/ops")
     parser.add_argument(
         "--extension",
@@ -65,8 +65,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--subset", choices=sorted(SUBSETS), action="append", help="only these artefacts (may be repeated)"
     )
-    parser.add_argument("--list", action="store_true", help="print the names of the files written")
-    return parser.parse_args(arguments)
+    parser.add_argument("--list", action="store_true", help="print the names of the files, which need no --out then")
+    options = parser.parse_args(arguments)
+    if options.out is None and not options.list:
+        parser.error(
+            "--out names the folder that receives the generated tree; --list only prints the names of the files"
+        )
+    return options
 
 
 def selection(options: argparse.Namespace) -> Callable[[Op], bool] | None:
@@ -78,14 +83,14 @@ def selection(options: argparse.Namespace) -> Callable[[Op], bool] | None:
 
 
 def make(plan: Plan, subsets: list[str]) -> dict[str, str]:
-    """The files of the subsets, by their names. Python's tables tell places in the others."""
+    """The files of the subsets, by their names. Python's tables tell locations in the others."""
     made: dict[str, dict[str, str]] = {}
-    places = Places()
+    locations = Locations()
     for subset in SUBSETS if "python" in subsets else subsets:
         made[subset], found = settle({name: text for emit in SUBSETS[subset] for name, text in emit(plan).items()})
-        places |= found
+        locations |= found
     if "python" in subsets:
-        made["python"] |= emit_table(plan, places)
+        made["python"] |= emit_table(plan, locations)
     return {name: text for subset in subsets for name, text in made[subset].items()}
 
 
@@ -107,9 +112,11 @@ def main(arguments: list[str] | None = None) -> int:
     sources = sorted(name for name in files if name.endswith(".cpp"))
     files["library.txt"] = "".join(f"{n}\n" for n in sources if not n.startswith("csrc/python/"))
     files["bindings.txt"] = "".join(f"{n}\n" for n in sources if n.startswith("csrc/python/"))
-    written = write_files(options.out, files, keep_others=bool(options.subset))
     if options.list:
         print("\n".join(sorted(files)))
+    if options.out is None:
+        return 0
+    written = write_files(options.out, files, keep_others=bool(options.subset))
     for line in plan.skipped:
         print(f"skipped {line}")
     print(f"taedagen: {len(files)} files, {len(written)} changed, {sum(len(f.ops) for f in plan.families)} ops")

@@ -1,4 +1,4 @@
-"""``ops.json``: every op with its schema, kernels and places, for tools; ``places.json``: generated functions, for
+"""``ops.json``: every op with its schema, kernels and places, for tools; ``locations.json``: generated functions, for
 ``explain``."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from taedagen.emit import cpp
 from taedagen.emit.autograd.analysis import derivatives_of
-from taedagen.emit.places import Places
+from taedagen.emit.locations import Locations
 from taedagen.emit.plan import Plan
 from taedagen.emit.reductions import reduction_of
 from taedagen.emit.sources import HAND_WRITTEN, Definition, scan_all
@@ -19,7 +19,7 @@ from taedagen.opdef.declaration import ALL, LAYOUTS, Op, layout_layer
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def emit_table(plan: Plan, places: Places, root: Path = ROOT) -> dict[str, str]:
+def emit_table(plan: Plan, locations: Locations, root: Path = ROOT) -> dict[str, str]:
     """``{"add.Tensor": {"schema": ..., "kind": ..., "kernels": ..., ...}}`` in the order of declaration, one a line.
 
     Kernels go by their backend, or by their kind where they serve all backends; ``by_hand`` says where those that
@@ -29,26 +29,26 @@ def emit_table(plan: Plan, places: Places, root: Path = ROOT) -> dict[str, str]:
     written = scan_all(root, [f"csrc/{folder}" for folder in HAND_WRITTEN])
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
-    files = {"places.json": _places(plan, places), "ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
+    files = {"locations.json": _locations(plan, locations), "ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
     files["left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
     return files
 
 
-def _places(plan: Plan, places: Places) -> str:
+def _locations(plan: Plan, locations: Locations) -> str:
     """Where the generated functions of each op are, what those made of ops call, and which loops the CPU's run."""
     known: dict[str, Any] = {}
     for family in plan.families:
         derivatives = derivatives_of(plan, family)
         for op in family.ops:
-            entry: dict[str, Any] = {"at": places.functions.get(op.schema.full_name, {})}
-            entry |= {"calls": calls} if (calls := places.calls.get(op.schema.full_name)) else {}
+            entry: dict[str, Any] = {"at": locations.functions.get(op.schema.full_name, {})}
+            entry |= {"calls": calls} if (calls := locations.calls.get(op.schema.full_name)) else {}
             entry |= {"loops": _kernel_name(op)} if op.declaration.kind in ("pointwise", "reduction") else {}
             fused = derivatives[op].fused if op in derivatives else []
             entry |= {"gradients": [cpp.constant_name(kernel.declaration) for kernel in fused]} if fused else {}
             known[op.schema.full_name] = entry
     lines = [f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in known.items()]
     ops = "{\n" + ",\n".join(lines) + "\n}"
-    return f'{{"ops":{ops},\n"loops":{json.dumps(places.loops, separators=(",", ":"))}}}\n'
+    return f'{{"ops":{ops},\n"loops":{json.dumps(locations.loops, separators=(",", ":"))}}}\n'
 
 
 def _kernel_name(op: Op) -> str:

@@ -96,6 +96,8 @@ class Variants:
                 symbols[name] = arg(name)
         traced = trace(function, symbols)
         if traced is None:
+            if not self.switches:
+                raise declaration.fail("the formula returns None; is a 'return' missing?")
             return None
         results = traced if isinstance(traced, tuple) else (traced,)
         if len(results) != len(declaration.schema.returns):

@@ -117,6 +117,16 @@ class Declaration:
 
         return take
 
+    def samples(self, samples: list[Sample]) -> None:
+        """What ``samples=`` says, below the block where it is long."""
+        where = place_of_caller()
+        if "samples" in self.options:
+            raise self.fail("it has samples already", where)
+        mistake = mistake_in_samples(self.schema, samples)
+        if mistake:
+            raise self.fail(mistake, where)
+        self.options["samples"] = samples
+
     def kernel(self, key: str, files: str = "") -> Callable[[Callable[..., Any]], Declaration]:
         """A kernel for data that is not dense: ``"Sparse"`` on every device, ``"SparseCPU"`` on one.
 
@@ -134,16 +144,6 @@ class Declaration:
             return self
 
         return take
-
-    def samples(self, samples: list[Sample]) -> None:
-        """What ``samples=`` says, below the block where it is long."""
-        where = place_of_caller()
-        if "samples" in self.options:
-            raise self.fail("it has samples already", where)
-        mistake = mistake_in_samples(self.schema, samples)
-        if mistake:
-            raise self.fail(mistake, where)
-        self.options["samples"] = samples
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In a formula or derivative of another op: a call of this one."""
@@ -264,6 +264,19 @@ def place_of_caller() -> tuple[str, int]:
     """Where the function was called that asks."""
     frame = sys._getframe(2)
     return relative(frame.f_code.co_filename), frame.f_lineno
+
+
+def defined(text: str) -> Callable[..., Any]:
+    """The function that ``text`` defines, for declarations that are made in a loop: as if it stood where this is
+    called from."""
+    caller = inspect.currentframe()
+    assert caller is not None and caller.f_back is not None
+    code = compile("\n" * (caller.f_back.f_lineno - 1) + text, caller.f_back.f_code.co_filename, "exec")
+    names: dict[str, Any] = {}
+    exec(code, caller.f_back.f_globals, names)
+    (function,) = names.values()
+    function.__source__ = text
+    return function  # type: ignore[no-any-return]
 
 
 class Registry:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import traceback
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -22,3 +25,17 @@ def relative(path: str) -> str:
     root = Path(__file__).resolve().parents[2]
     resolved = Path(path).resolve()
     return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else path
+
+
+def mistake_in(file: str, wrong: Exception, names: Iterable[str]) -> DeclarationError:
+    """What Python says of a declaration file, or of a function in it, at the line of that file; ``names`` are those
+    that may be meant."""
+    lines = [frame.lineno for frame in traceback.extract_tb(wrong.__traceback__) if frame.filename == file]
+    line = wrong.lineno if isinstance(wrong, SyntaxError) else lines[-1] if lines else 1
+    message = wrong.msg if isinstance(wrong, SyntaxError) else str(wrong)
+    if isinstance(wrong, (NameError, AttributeError)) and wrong.name:
+        close = difflib.get_close_matches(wrong.name, names, 1)
+        message += f"; did you mean '{close[0]}'?" if close else ""
+    if "Expr" in message:
+        message += "; formulas use the functions of taedagen.opdef (sqrt, exp, where), not those of math or NumPy"
+    return DeclarationError((relative(file), line or 1), f"{type(wrong).__name__}: {message}")

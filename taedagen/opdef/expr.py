@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from taedagen.opdef.errors import DeclarationError, relative
+from taedagen.opdef.errors import DeclarationError, mistake_in, relative
 
 # Calls whose result is a truth value per element, whatever their arguments.
 MASK_CALLS = frozenset([
@@ -262,7 +262,13 @@ def trace(function: Callable[..., Any], symbols: Mapping[str, Any]) -> Any:
 
     The result keeps its structure (a node, a tuple, a dict). None stays None: "no gradient", "not supported".
     """
-    result = function(**symbols)
+    try:
+        result = function(**symbols)
+    except (NameError, TypeError, AttributeError, ValueError) as wrong:
+        code = getattr(function, "__code__", None)
+        if code is None:
+            raise
+        raise mistake_in(code.co_filename, wrong, function.__globals__) from None
     if isinstance(result, dict):
         return {k: None if v is None else wrap(v) for k, v in result.items()}
     if isinstance(result, tuple):

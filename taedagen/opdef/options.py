@@ -7,6 +7,9 @@ in-place form is a function beside the method), ``module`` (the public namespace
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
+OF_ALL = ("variants", "module", "dtypes", "not_differentiable")
 KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
 
 OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -55,9 +58,9 @@ def mistake(kind: str, options: dict[str, object]) -> str | None:
     """What is wrong with the options of a declaration; None if nothing is."""
     for name in options:
         if name not in OPTIONS:
-            return (
-                f"the option '{name}' is unknown; a {kind} takes {sorted(n for n in OPTIONS if kind in OPTIONS[n][0])}"
-            )
+            taken = sorted([*OF_ALL, *(n for n in OPTIONS if kind in OPTIONS[n][0])])
+            close = "".join(f"; did you mean '{n}'?" for n in get_close_matches(name, taken, 1))
+            return f"the option '{name}' is unknown{close}; a {kind} takes {', '.join(taken)}"
         if kind not in OPTIONS[name][0]:
             return f"the option '{name}' is for {' and '.join(OPTIONS[name][0])}, not for a {kind}"
     return None if kind != "view" or "shape" in options else "a view names its shape rule: shape='...'"

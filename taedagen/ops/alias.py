@@ -3,6 +3,7 @@
 from typing import Any
 
 from taedagen.opdef import *
+from taedagen.opdef.schema import parse_schema
 
 _EVERY = "function method inplace out"
 _ALL_FUNCTIONS = f"{_EVERY} inplace_function"
@@ -16,17 +17,9 @@ _OVER_DIMS = "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"
 def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **options: Any) -> None:
     """Declares ``name + signature`` as a composite that hands its arguments to ``target``."""
 
-    def forward(values: tuple[Any, ...], keywords: dict[str, Any]) -> Expr:
-        return getattr(op, target)(*values, **keywords)
-
-    from taedagen.opdef.schema import parse_schema
-
-    schema = parse_schema(name + signature)
-    positional = [a.name for a in schema.arguments if not a.keyword_only]
-    keywords = [a.name for a in schema.arguments if a.keyword_only]
-    names = ", ".join(schema.names)
-    code = f"lambda {names}: forward(({', '.join(positional)},), {{{', '.join(f'{k!r}: {k}' for k in keywords)}}})"
-    function = eval(compile(code, __file__, "eval"), {"forward": forward})
+    arguments = parse_schema(name + signature).arguments
+    given = ", ".join(f"{a.name}={a.name}" if a.keyword_only else a.name for a in arguments)
+    function = defined(f"def {name}({', '.join(a.name for a in arguments)}): return op.{target}({given})")
     function.__doc__ = f"Another name of ``{target}``."
     composite(name + signature, variants=variants, domain=target, **options)(function)
 
@@ -68,7 +61,7 @@ for _name, _target in (
 @composite("special_round(Tensor self, *, int decimals=0) -> Tensor", variants="function out", module="special")
 def special_round(self, decimals):
     """Another name of ``round``."""
-    return where(decimals == 0, op.round(self), op.round(self, decimals=decimals))
+    return op.round(self) if decimals == 0 else op.round(self, decimals=decimals)
 
 
 for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):

@@ -85,11 +85,17 @@ def _(grad, self, other):
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     variants=EVERY,
     scalar={"Scalar_mode": "other"},
-    files="binary",
     out_overload="out_mode",
 )
 def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
+    if rounding_mode is None:
+        return op.div(self, other)
+    check(
+        rounding_mode in ("trunc", "floor"),
+        f"rounding_mode must be None, 'trunc' or 'floor'; got {rounding_mode!r}",
+    )
+    return op._div_trunc(self, other) if rounding_mode == "trunc" else op.floor_divide(self, other)
 
 
 div.samples([S(f(2, 3), f(3), rounding_mode=m) for m in (None, "floor", "trunc", "up")])
@@ -283,9 +289,13 @@ def _(grad, self, result):
     return {"self": where(self == 0, 0, grad * result / self), "other": op.zeros_like(grad)}
 
 
-@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
+@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY)
 def nextafter(self, other):
     """The number next to ``self`` on the way to ``other``, of those that their dtype holds."""
+    dtype = result_type(self, other)
+    if dtype in (float16, bfloat16):
+        return op._nextafter_half(self, other, 11 if dtype == float16 else 8)
+    return op._nextafter(self, other)
 
 
 @pointwise("_nextafter(Tensor self, Tensor other) -> Tensor", dtypes=("float32", "float64"), unbound=True)
@@ -514,14 +524,17 @@ def _(grad, self, other):
 
 
 @composite(
-    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor",
-    variants=ALL_FUNCTIONS,
-    files="binary",
-    out_overload="out",
-    inplace_overload="",
+    "ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=ALL_FUNCTIONS, out_overload="out", inplace_overload=""
 )
 def ldexp(self, other):
     """``self * 2**other``; integers for ``other`` leave a floating ``self`` its dtype."""
+    if not self.is_floating_point() or not is_integral(other.dtype):
+        return self * op.exp2(other)
+    # Two factors in double precision, as one power may be out of range where the product is not.
+    exponent = other.to(float64)
+    first = exponent.clamp(-1022, 1023)
+    rest = (exponent - first).clamp(-1074, 1023)
+    return (self.to(float64) * op.exp2(first) * op.exp2(rest)).to(self.dtype)
 
 
 @pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=ALL_FUNCTIONS, dtypes=INTEGRAL, not_differentiable=True)

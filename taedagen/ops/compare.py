@@ -157,14 +157,16 @@ def _(self):
 
 
 @pointwise("bitwise_left_shift.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL, out_overload="Tensor_out")  # fmt: skip
+           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL,
+           out_overload="Tensor_out")  # fmt: skip
 def bitwise_left_shift(self, other):
     """``self`` shifted left by ``other`` bits."""
     return self << other
 
 
 @pointwise("bitwise_right_shift.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY,
-           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL, out_overload="Tensor_out")  # fmt: skip
+           scalar={"Tensor_Scalar": "other", "Scalar_Tensor": "self"}, dtypes=INTEGRAL,
+           out_overload="Tensor_out")  # fmt: skip
 def bitwise_right_shift(self, other):
     """``self`` shifted right by ``other`` bits, the sign kept."""
     return self >> other
@@ -191,13 +193,23 @@ def isfinite(self):
     return isfinite(self)
 
 
-@pointwise("isposinf(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "isposinf(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="bool",
+    dtypes=ORDERED,
+)
 def isposinf(self):
     """Whether the element is positive infinity."""
     return isinf(self) & (self > 0)
 
 
-@pointwise("isneginf(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "isneginf(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="bool",
+    dtypes=ORDERED,
+)
 def isneginf(self):
     """Whether the element is negative infinity."""
     return isinf(self) & (self < 0)
@@ -209,17 +221,35 @@ def isreal(self):
     return imag(self) == 0
 
 
-@pointwise("signbit(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "signbit(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="bool",
+    dtypes=ORDERED,
+)
 def signbit(self):
     """Whether the sign is set, that of a negative zero included."""
     return signbit(self)
 
 
 @composite("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-           variants="function method", files="binary")  # fmt: skip
+           variants="function method")  # fmt: skip
 def isclose(self, other, rtol, atol, equal_nan):
     """Whether ``|self - other| <= atol + rtol * |other|``, or both are equal (infinities, and NaN with
     ``equal_nan``)."""
+    check(
+        self.dtype == other.dtype,
+        f"self has dtype {self.dtype} and other {other.dtype}",
+    )
+    check(
+        rtol >= 0 and atol >= 0,
+        f"rtol and atol must not be negative; got {rtol} and {atol}",
+    )
+    if is_differentiable(self.dtype):
+        return op._isclose(self, other, rtol, atol, equal_nan)
+    if rtol == 0 and atol == 0:
+        return self == other
+    return op._isclose(self.to(float64), other.to(float64), rtol, atol, equal_nan)
 
 
 @pointwise("_isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor", promote="bool",
@@ -275,7 +305,9 @@ def _(grad, self, min, max):
 
 
 @pointwise(
-    "clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor", dtypes=FLOATING, unbound=True
+    "clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
 )
 def clamp_backward(grad, self, min, max):
     """``grad`` where ``self`` lies within the limits."""
@@ -318,14 +350,32 @@ def _(grad, self, min, max):
 
 @composite(
     "clamp_gradient(Tensor grad, Tensor self, Tensor? min, Tensor? max, int which) -> Tensor",
-    files="binary",
     unbound=True,
 )
 def clamp_gradient(grad, self, min, max, which):
     """The part of ``grad`` that goes to ``self`` (0), ``min`` (1) or ``max`` (2) of a clamp between tensors."""
+    # Of self (0), min (1) or max (2), as each took an element; the upper limit is applied last.
+    check(min is not None or max is not None, "min or max must be given")
+    if (which == 1 and min is None) or (which == 2 and max is None):
+        return None
+    taken: Tensor | None = None
+    if max is not None:
+        taken = (maximum(self, min) if min is not None else self) > max
+    if which != 2 and min is not None:
+        below = self < min
+        if which == 1:
+            taken = op.logical_and(below, op.logical_not(taken)) if taken is not None else below
+        else:
+            taken = op.logical_or(taken, below) if taken is not None else below
+    return where(op.logical_not(taken) if which == 0 else taken, grad, 0)
 
 
-@pointwise("clamp_min(Tensor self, Scalar min) -> Tensor", variants=ALL_FUNCTIONS, operands=("min",), dtypes=REAL)
+@pointwise(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    variants=ALL_FUNCTIONS,
+    operands=("min",),
+    dtypes=REAL,
+)
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -336,7 +386,12 @@ def _(grad, self, min):
     return {"self": where(self >= min, grad, 0)}
 
 
-@pointwise("clamp_max(Tensor self, Scalar max) -> Tensor", variants=ALL_FUNCTIONS, operands=("max",), dtypes=REAL)
+@pointwise(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    variants=ALL_FUNCTIONS,
+    operands=("max",),
+    dtypes=REAL,
+)
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)

@@ -15,13 +15,10 @@ def _(grad):
     return {"self": op._conj_physical(grad)}
 
 
-@composite(
-    "conj_physical(Tensor self) -> Tensor",
-    variants="function method inplace out inplace_function",
-    files="complex_numbers",
-)
+@composite("conj_physical(Tensor self) -> Tensor", variants="function method inplace out inplace_function")
 def conj_physical(self):
     """The complex conjugates; real tensors come back as they are."""
+    return op._conj_physical(self) if self.is_complex() else self
 
 
 # --- what is computed only when somebody reads it: a view over the same memory says that it holds the conjugates, or
@@ -54,36 +51,49 @@ def _(grad):
     return {"self": -grad}
 
 
-@composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+@composite("conj(Tensor(a) self) -> Tensor(a)", variants="function method")
 def conj_(self):
     """The complex conjugates as a view, which computes them when they are read; a real tensor itself."""
+    return op._conj(self) if self.is_complex() else self
 
 
-@composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+@composite("resolve_conj(Tensor(a) self) -> Tensor(a)", variants="function method")
 def resolve_conj(self):
     """A copy whose memory holds the values if ``self`` is lazily conjugated, else ``self``."""
+    return self.clone() if self.is_conj() else self
 
 
-@composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+@composite("resolve_neg(Tensor(a) self) -> Tensor(a)", variants="function method")
 def resolve_neg(self):
     """A copy whose memory holds the values if ``self`` is lazily negated, else ``self``."""
+    return self.clone() if self.is_neg() else self
 
 
-@composite("positive(Tensor(a) self) -> Tensor(a)", variants="function method", files="complex_numbers")
+@composite("positive(Tensor(a) self) -> Tensor(a)", variants="function method")
 def positive(self):
     """``self``; RuntimeError for bool."""
+    check(self.dtype != bool_, "truth values have no sign; got a bool tensor")
+    return self
 
 
-@composite("real(Tensor(a) self) -> Tensor(a)", files="complex_numbers")
+@composite("real(Tensor(a) self) -> Tensor(a)")
 def real_(self):
     """A view of the real parts; a real tensor itself."""
+    if not self.is_complex():
+        return self
+    return op.view_as_real(op._conj(self) if self.is_conj() else self).select(-1, 0)
 
 
-@composite(
-    "imag(Tensor(a) self) -> Tensor(a)", files="complex_numbers", samples=[S(f(2, 3, dtype="complex128")), S(f(2))]
-)
+@composite("imag(Tensor(a) self) -> Tensor(a)", samples=[S(f(2, 3, dtype="complex128")), S(f(2))])
 def imag_(self):
     """A view of the imaginary parts; RuntimeError for a real tensor."""
+    check(
+        self.is_complex(),
+        f"only complex tensors have imaginary parts; got {self.dtype}",
+    )
+    if self.is_conj():
+        return op._neg_view(op.view_as_real(op._conj(self))).select(-1, 1)
+    return op.view_as_real(self).select(-1, 1)
 
 
 @kernel(

@@ -91,14 +91,84 @@ def convolution_weight_grad_backward(grad, features, input, stride, padding, dil
     """The gradients of ``convolution_weight_grad``: two convolutions with ``grad`` in the weight's place."""
 
 
+def _check_rank(input, weight, rank):
+    """Wants an input of ``rank`` spatial dimensions, with a batch or not, and a weight for it."""
+    check(
+        input.dim() == rank + 1 or input.dim() == rank + 2,
+        f"input must have a channel and {rank} spatial dimensions, with a batch before them or not; got shape "
+        f"{input.shape}",
+    )
+    check(
+        weight.dim() == rank + 2,
+        f"weight must have {rank + 2} dimensions; got shape {weight.shape}",
+    )
+
+
+def _convolved(input, weight, bias, stride, padding, dilation, groups, rank):
+    """A convolution, to which a batch is added where there is none."""
+    _check_rank(input, weight, rank)
+    if input.dim() == rank + 2:
+        return op.convolution(input, weight, bias, stride, padding, dilation, False, [0], groups)
+    one = input.unsqueeze(0)
+    return op.convolution(one, weight, bias, stride, padding, dilation, False, [0], groups).squeeze(0)
+
+
+def _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, rank):
+    """A transposed convolution, likewise."""
+    _check_rank(input, weight, rank)
+    if input.dim() == rank + 2:
+        return op.convolution(input, weight, bias, stride, padding, dilation, True, output_padding, groups)
+    one = input.unsqueeze(0)
+    return op.convolution(one, weight, bias, stride, padding, dilation, True, output_padding, groups).squeeze(0)
+
+
+def _padded_same(input, weight, bias, stride, dilation, groups, rank):
+    """A convolution whose result has the input's sizes. It may need one more element after than before: padding both
+    sides by the larger half makes one position too many at the start of that dimension."""
+    for s in stride:
+        check(s == 1, f"padding='same' is for stride 1; got stride {stride}")
+    reach = [dilation[0 if len(dilation) == 1 else i] * (weight.size(i + 2) - 1) for i in range(rank)]
+    result = _convolved(
+        input,
+        weight,
+        bias,
+        stride,
+        [(n + 1) // 2 for n in reach],
+        dilation,
+        groups,
+        rank,
+    )
+    memory_format = suggested_format(result)
+    for d in range(-rank, 0):
+        result = op.slice(result, d, result.size(d) - input.size(d))
+    if result.is_contiguous(memory_format=memory_format):
+        return result
+    return result.clone(memory_format=memory_format if input.dim() == rank + 2 else contiguous_format)
+
+
+def _with_named_padding(input, weight, bias, stride, padding, dilation, groups, rank):
+    """A convolution with ``padding`` 'same' or 'valid'."""
+    check(
+        padding in ("same", "valid"),
+        f"padding must be 'same', 'valid' or numbers; got {padding!r}",
+    )
+    check(
+        weight.dim() == rank + 2,
+        f"weight must have {rank + 2} dimensions; got shape {weight.shape}",
+    )
+    if padding == "same":
+        return _padded_same(input, weight, bias, stride, dilation, groups, rank)
+    return _convolved(input, weight, bias, stride, [0], dilation, groups, rank)
+
+
 @composite(
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, L) with ``weight`` (C_out, C / groups, K)."""
+    return _convolved(input, weight, bias, stride, padding, dilation, groups, 1)
 
 
 conv1d.samples([
@@ -111,11 +181,11 @@ conv1d.samples([
 @composite(
     'conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, str padding="valid", '
     "SymInt[1] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv1d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
+    return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 1)
 
 
 conv1d.samples([
@@ -127,11 +197,11 @@ conv1d.samples([
 @composite(
     "conv2d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, H, W) with ``weight`` (C_out, C / groups, K, K)."""
+    return _convolved(input, weight, bias, stride, padding, dilation, groups, 2)
 
 
 conv2d.samples([
@@ -144,11 +214,11 @@ conv2d.samples([
 @composite(
     'conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, str padding="valid", '
     "SymInt[2] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
+    return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 2)
 
 
 conv2d.samples([
@@ -160,11 +230,11 @@ conv2d.samples([
 @composite(
     "conv3d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """Cross-correlation of ``input`` ([N,] C, D, H, W) with ``weight`` (C_out, C / groups, K, K, K)."""
+    return _convolved(input, weight, bias, stride, padding, dilation, groups, 3)
 
 
 conv3d.samples([
@@ -176,11 +246,11 @@ conv3d.samples([
 @composite(
     'conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, str padding="valid", '
     "SymInt[3] dilation=1, SymInt groups=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv3d(input, weight, bias, stride, padding, dilation, groups):
     """The same with ``padding`` 'valid' (none) or 'same' (as many positions as the input has; stride 1 only)."""
+    return _with_named_padding(input, weight, bias, stride, padding, dilation, groups, 3)
 
 
 conv3d.samples([
@@ -193,11 +263,11 @@ conv3d.samples([
 @composite(
     "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, SymInt[1] stride=1, SymInt[1] padding=0, "
     "SymInt[1] output_padding=0, SymInt groups=1, SymInt[1] dilation=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv_transpose1d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv1d`` as an operation: ``weight`` is (C, C_out / groups, K)."""
+    return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 1)
 
 
 conv_transpose1d.samples([
@@ -210,11 +280,11 @@ conv_transpose1d.samples([
 @composite(
     "conv_transpose2d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[2] stride=1, SymInt[2] padding=0, "
     "SymInt[2] output_padding=0, SymInt groups=1, SymInt[2] dilation=1) -> Tensor",
-    files="conv",
     autocast="lower",
 )
 def conv_transpose2d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv2d`` as an operation: ``weight`` is (C, C_out / groups, K, K)."""
+    return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 2)
 
 
 conv_transpose2d.samples([
@@ -227,22 +297,37 @@ conv_transpose2d.samples([
 @composite(
     "conv_transpose3d.input(Tensor input, Tensor weight, Tensor? bias=None, SymInt[3] stride=1, SymInt[3] padding=0, "
     "SymInt[3] output_padding=0, SymInt groups=1, SymInt[3] dilation=1) -> Tensor",
-    files="conv",
     autocast="lower",
     samples=[S(f(2, 3, 6, 6, 6), f(3, 4, 3, 3, 3)), S(f(3, 6, 6, 6), f(3, 4, 3, 3, 3), f(4))],
 )
 def conv_transpose3d(input, weight, bias, stride, padding, output_padding, groups, dilation):
     """The gradient of ``conv3d`` as an operation: ``weight`` is (C, C_out / groups, K, K, K)."""
+    return _transposed(input, weight, bias, stride, padding, output_padding, groups, dilation, 3)
 
 
 @composite(
     "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor",
-    files="conv",
     autocast="lower",
     samples=[S(f(5, 2, 3), f(3, 3, 4), f(4), 1)],
 )
 def conv_tbc(self, weight, bias, pad):
     """``conv1d`` with time first: ``self`` (T, N, C), ``weight`` (K, C, C_out), ``bias`` (C_out,)."""
+    check(
+        self.dim() == 3 and weight.dim() == 3,
+        f"input must be (T, N, C) and weight (K, C, C_out); got shapes {self.shape} and {weight.shape}",
+    )
+    moved = op.convolution(
+        self.permute([1, 2, 0]),
+        weight.permute([2, 1, 0]),
+        bias,
+        [1],
+        [pad],
+        [1],
+        False,
+        [0],
+        1,
+    )
+    return moved.permute([2, 0, 1]).contiguous()
 
 
 @kernel(
@@ -267,11 +352,15 @@ def _(grad, self, kernel_size, dilation, padding, stride):
     "im2col_backward(Tensor grad, SymInt[] input_sizes, int[2] kernel_size, int[2] dilation, int[2] padding, int[2] "
     "stride) "
     "-> Tensor",
-    files="conv",
     unbound=True,
 )
 def im2col_backward(grad, input_sizes, kernel_size, dilation, padding, stride):
     """``col2im`` onto an image of ``input_sizes``."""
+    check(
+        len(input_sizes) >= 2,
+        f"the input must have at least 2 dimensions; got {input_sizes}",
+    )
+    return op.col2im(grad, input_sizes[-2:], kernel_size, dilation, padding, stride)
 
 
 @kernel(

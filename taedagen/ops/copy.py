@@ -34,11 +34,31 @@ def _(grad, self):
     return {"self": op.zeros_like(grad)}
 
 
-@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method",
-           files="copy")  # fmt: skip
+@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method")
 def fill_diagonal_(self, fill_value, wrap):
     """Sets the elements whose indices are all equal to ``fill_value``; with ``wrap`` the diagonal of a tall matrix goes
     on below, one row further down. RuntimeError below two dimensions, and for more of unequal sizes."""
+    check(
+        self.dim() >= 2,
+        f"takes a tensor of two dimensions or more; got shape {self.shape}",
+    )
+    if self.dim() == 2:
+        rows, columns = self.size(0), self.size(1)
+        top = 0
+        while top < (rows if wrap else min(rows, 1)):
+            op.slice(self, 0, top, rows).diagonal().fill_(fill_value)
+            top += columns + 1
+    else:
+        for size in self.shape:
+            check(
+                size == self.shape[0],
+                f"more than two dimensions must all have the same size; got shape {self.shape}",
+            )
+        diagonal = self.diagonal(0, 0, 1)
+        while diagonal.dim() > 1:
+            diagonal = diagonal.diagonal(0, 0, -1)
+        diagonal.fill_(fill_value)
+    return self
 
 
 @kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy", batch="fill_")
@@ -94,20 +114,31 @@ def _local_scalar_dense(self):
 @composite(
     "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
     variants="method",
-    files="copy",
 )
 def contiguous(self, memory_format):
     """``self`` if its memory has the format already, else a copy that has."""
+    if self.is_contiguous(memory_format=memory_format):
+        return self
+    check(
+        memory_format != preserve_format,
+        "takes a format of its own, not preserve_format",
+    )
+    return self.clone(memory_format=memory_format)
 
 
-@composite("copy_backward(Tensor grad, SymInt[] sizes, ScalarType dtype) -> Tensor", files="copy", unbound=True)
+@composite("copy_backward(Tensor grad, SymInt[] sizes, ScalarType dtype) -> Tensor", unbound=True)
 def copy_backward(grad, sizes, dtype):
     """The gradient of a source that was broadcast and converted."""
+    return op.to_copy_backward(grad.sum_to_size(sizes), dtype)
 
 
-@composite("to_copy_backward(Tensor grad, ScalarType dtype) -> Tensor", files="copy", unbound=True)
+@composite("to_copy_backward(Tensor grad, ScalarType dtype) -> Tensor", unbound=True)
 def to_copy_backward(grad, dtype):
     """The gradient of a conversion: converted back, its real part for a real input."""
+    if grad.dtype == dtype:
+        return grad
+    part = op.real(grad) if grad.is_complex() and not dtype.is_complex else grad
+    return part if part.dtype == dtype else op._to_copy(part, dtype=dtype)
 
 
 @kernel(
@@ -127,9 +158,10 @@ def _(grad):
     return {"self": op.zeros_like(grad), "value": grad}
 
 
-@composite("fill.Scalar(Tensor self, Scalar value) -> Tensor", variants="function out", files="copy")
+@composite("fill.Scalar(Tensor self, Scalar value) -> Tensor", variants="function out")
 def fill(self, value):
     """A tensor like ``self`` with every element ``value``."""
+    return op.full_like(self, value)
 
 
 @fill.backward
@@ -140,12 +172,14 @@ def _(grad):
 @composite(
     "fill.Tensor(Tensor self, Tensor value) -> Tensor",
     variants="function out",
-    files="copy",
     batch="fill",
     samples=[S(f(2, 3), f()), S(f(2), f(2))],
 )
 def fill_with(self, value):
     """A tensor like ``self`` with every element the number in the 0-d tensor ``value``."""
+    result = op.empty_like(self)
+    result.fill_(value)
+    return result
 
 
 @fill_with.backward
@@ -156,21 +190,25 @@ def _(grad):
 @composite(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     variants="function out",
-    files="copy",
     unbound=True,
 )
 def copy(self, src, non_blocking):
     """``src``, broadcast and converted to be like ``self``."""
+    result = op.empty_like(self)
+    result.copy_(src, non_blocking)
+    return result
 
 
-@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", files="copy", unbound=True, samples=[S(f(2))])
+@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", unbound=True, samples=[S(f(2))])
 def lift_fresh(self):
     """``self``: where a constant enters a transformed program."""
+    return self
 
 
-@composite("lift(Tensor self) -> Tensor", files="copy", unbound=True)
+@composite("lift(Tensor self) -> Tensor", unbound=True)
 def lift(self):
     """``self``: where a constant enters a transformed program."""
+    return self
 
 
 @composite("lift_fresh_copy(Tensor self) -> Tensor", unbound=True)
@@ -242,12 +280,13 @@ def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memo
 @composite(
     "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
     variants="method",
-    files="copy",
 )
 def to_dense(self, dtype, masked_grad):
     """``self``, as every tensor here is dense, as another dtype if one is given."""
+    return self.to(dtype) if dtype is not None else self
 
 
-@composite("type_as(Tensor self, Tensor other) -> Tensor", variants="method", files="copy")
+@composite("type_as(Tensor self, Tensor other) -> Tensor", variants="method")
 def type_as(self, other):
     """``self`` with the dtype and on the device of ``other``."""
+    return self.to(other.device, other.dtype)

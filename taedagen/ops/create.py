@@ -33,54 +33,79 @@ def empty_strided(size, stride, dtype, layout, device, pin_memory):
 @composite(
     "empty_permuted(SymInt[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
-    files="create",
     samples=[S([2, 3, 4], [0, 2, 1]), S([2], [0])],
 )
 def empty_permuted(size, physical_layout, dtype, layout, device, pin_memory):
     """A tensor not initialised whose dimensions lie in memory in the order ``physical_layout``, outermost first."""
+    rank = len(size)
+    check(
+        len(physical_layout) == rank,
+        f"physical_layout {physical_layout} must name each dimension of size {size} once",
+    )
+    strides = list(size)
+    step = 1
+    for i in range(rank - 1, -1, -1):
+        d = physical_layout[i]
+        check(
+            0 <= d < rank and d not in physical_layout[:i],
+            f"physical_layout {physical_layout} must name each dimension of size {size} once",
+        )
+        strides[d] = step
+        step *= max(size[d], 1)
+    return op.empty_strided(size, strides, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
 
 
 @composite(
     "zeros(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="create",
     samples="empty.memory_format",
 )
 def zeros(size, dtype, layout, device, pin_memory):
     """A tensor of zeros."""
+    result = op.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    with unrecorded():
+        result.zero_()
+    return result
 
 
 @composite(
     "ones(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="create",
     samples="empty.memory_format",
 )
 def ones(size, dtype, layout, device, pin_memory):
     """A tensor of ones."""
+    kind = dtype if dtype is not None else default_dtype()
+    return op.full(size, 1, dtype=kind, layout=layout, device=device, pin_memory=pin_memory)
 
 
 @composite(
     "full(SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="create",
     samples=[S([2, 3], 1.5), S([2], 3), S([], True), S([2], 3, dtype=Name("float32")), S([-1], 2)],
 )
 def full(size, fill_value, dtype, layout, device, pin_memory):
     """A tensor of copies of a number, whose kind gives the dtype where none is given."""
+    natural = int64 if is_whole(fill_value) else natural_dtype(fill_value)
+    kind = dtype if dtype is not None else natural
+    result = op.empty(size, dtype=kind, layout=layout, device=device, pin_memory=pin_memory)
+    with unrecorded():
+        result.fill_(fill_value)
+    return result
 
 
 @composite(
     "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
-    files="create",
     samples=[S(1.5), S(3), S(True), S(2, dtype=Name("float32"))],
 )
 def scalar_tensor(s, dtype, layout, device, pin_memory):
     """A 0-d tensor of the default dtype, if no other is given."""
+    kind = dtype if dtype is not None else default_dtype()
+    return op.full([], s, dtype=kind, layout=layout, device=device, pin_memory=pin_memory)
 
 
 # --- like another tensor

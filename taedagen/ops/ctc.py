@@ -49,10 +49,28 @@ def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_inf
 
 
 @_ctc_loss.backward
-def _(grad, log_probs, targets, input_lengths, target_lengths, result0, log_alpha, blank, zero_infinity):
+def _(
+    grad,
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    result0,
+    log_alpha,
+    blank,
+    zero_infinity,
+):
     return {
         "log_probs": op._ctc_loss_backward(
-            grad, log_probs, targets, input_lengths, target_lengths, result0, log_alpha, blank, zero_infinity
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            result0,
+            log_alpha,
+            blank,
+            zero_infinity,
         )
     }
 

@@ -81,7 +81,7 @@ def lu_solve(self, LU_data, LU_pivots):
         out_overload="inverse", module="linalg", shape="inv", files="lapack", nondiff="info", autocast="fp32",
         batch="natural", samples="linalg_lu_factor_ex")  # fmt: skip
 def linalg_inv_ex(A, check_errors):
-    """The inverse of square matrices, and 0 or the place of the zero pivot of those that have none."""
+    """The inverse of square matrices, and 0 or the index of the zero pivot of those that have none."""
 
 
 @linalg_inv_ex.backward
@@ -113,7 +113,7 @@ def inverse(self):
     samples=[S(f(3, 3, of="invertible"), f(3, 2))],
 )
 def linalg_solve_ex(A, B, left, check_errors):
-    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the place of a zero pivot."""
+    """The solution of ``A @ X = B`` (``X @ A = B`` unless ``left``), and 0 or the index of a zero pivot."""
 
 
 @linalg_solve_ex.backward
@@ -303,7 +303,8 @@ def svd_backward(grad_u, grad_s, grad_vh, A, U, S, Vh, full_matrices, compute_uv
 
 
 @composite("linalg_svd(Tensor A, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)",
-           variants="function out", module="linalg", autocast="fp32", out="same", samples="geqrf", out_overload="U")  # fmt: skip
+           variants="function out", module="linalg", autocast="fp32", out="same", samples="geqrf",
+           out_overload="U")  # fmt: skip
 def linalg_svd(A, full_matrices, driver):
     """``A = U @ diag(S) @ Vh`` with singular values in descending order."""
     s = op._linalg_svd(A, full_matrices, True, driver=driver)

@@ -155,7 +155,16 @@ def embedding_bag_padded(*_):
     files="embedding",
     samples="_embedding_bag",
 )
-def embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset):
+def embedding_bag(
+    weight,
+    indices,
+    offsets,
+    scale_grad_by_freq,
+    mode,
+    sparse,
+    per_sample_weights,
+    include_last_offset,
+):
     """``_embedding_bag``."""
 
 

@@ -75,7 +75,7 @@ def ormqr(self, input2, input3, left, transpose):
 )
 def linalg_ldl_factor_ex(self, hermitian, check_errors):
     """Symmetric (or Hermitian) matrices as ``L @ D @ L^T`` with pivots, of which the lower triangle is read; 0, or
-    the place of a zero in D."""
+    the index of a zero in D."""
 
 
 @composite(

@@ -92,7 +92,15 @@ grid_sampler_3d.samples(
     files="grid_sampler",
     unbound=True,
 )
-def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_2d_backward(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The gradients of ``grid_sampler_2d`` for input and grid, where ``output_mask`` asks for them."""
 
 
@@ -102,7 +110,15 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
     files="grid_sampler",
     unbound=True,
 )
-def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_3d_backward(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The gradients of ``grid_sampler_3d`` for input and grid, where ``output_mask`` asks for them."""
 
 
@@ -115,7 +131,15 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
     not_differentiable=True,
     batch="folded",
 )
-def grid_sampler_grads(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_grads(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The fused form of both gradients."""
 
 

@@ -46,9 +46,10 @@ def _index_at(self, positions):
     """``index`` without masks."""
 
 
-@composite("index_backward(Tensor grad, SymInt[] sizes, Tensor?[] indices) -> Tensor", files="index", unbound=True)
+@composite("index_backward(Tensor grad, SymInt[] sizes, Tensor?[] indices) -> Tensor", unbound=True)
 def index_backward(grad, sizes, indices):
     """Zeros of shape ``sizes`` with ``grad`` added at ``indices``."""
+    return op.index_put(grad.new_zeros(sizes), indices, grad, True)
 
 
 @kernel(
@@ -69,11 +70,12 @@ def _(grad, indices, accumulate):
     return {"self": op.index_put_self_backward(grad, indices, accumulate), "values": op.index(grad, indices)}
 
 
-@composite(
-    "index_put_self_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor", files="index", unbound=True
-)
+@composite("index_put_self_backward(Tensor grad, Tensor?[] indices, bool accumulate) -> Tensor", unbound=True)
 def index_put_self_backward(grad, indices, accumulate):
     """``grad`` with zeros where ``index_put_`` replaced what was there."""
+    if accumulate:
+        return grad
+    return op.index_put(grad, indices, grad.new_zeros([]), False)
 
 
 @composite(
@@ -93,11 +95,12 @@ index_put.samples([
 @composite(
     "_index_put_impl_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False, "
     "bool unsafe=False) -> Tensor(a!)",
-    files="index",
     samples="index_put",
 )
 def _index_put_impl_(self, indices, values, accumulate, unsafe):
     """``index_put_``; positions are checked whether ``unsafe`` or not."""
+    self.index_put_(indices, values, accumulate)
+    return self
 
 
 # --- along one dimension
@@ -124,11 +127,13 @@ def _(grad, self, dim, index):
 
 @composite(
     "index_select_backward(Tensor grad, SymInt[] self_sizes, int dim, Tensor index) -> Tensor",
-    files="index",
     unbound=True,
 )
 def index_select_backward(grad, self_sizes, dim, index):
     """Zeros of shape ``self_sizes`` with the slices of ``grad`` added at ``index``."""
+    if len(self_sizes) == 0:
+        return grad.reshape([])
+    return op.index_add(grad.new_zeros(self_sizes), dim, index, grad)
 
 
 @kernel(
@@ -146,20 +151,21 @@ def _(grad, dim, index, source, alpha):
     return {"self": grad, "source": op.index_source_backward(grad, dim, index, source.sizes()) * conj(alpha)}
 
 
-@composite(
-    "index_source_backward(Tensor grad, int dim, Tensor index, SymInt[] sizes) -> Tensor", files="index", unbound=True
-)
+@composite("index_source_backward(Tensor grad, int dim, Tensor index, SymInt[] sizes) -> Tensor", unbound=True)
 def index_source_backward(grad, dim, index, sizes):
     """The slices of ``grad`` at ``index``, in the shape of a source, which may be a number."""
+    return grad.index_select(dim, index).reshape(sizes)
 
 
 @composite(
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     variants="function method out",
-    files="index",
 )
 def index_add(self, dim, index, source, alpha):
     """``index_add_`` into a copy."""
+    result = copy_for(self, (index, source))
+    result.index_add_(dim, index, source, alpha=alpha)
+    return unwritten(result)
 
 
 index_add.samples([
@@ -189,12 +195,14 @@ def _(grad, dim, index, source):
 @composite(
     "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor",
     variants="function method out",
-    files="index",
     autocast="promote",
     samples=[S(f(3, 4), 0, v([2, 0]), f(2, 4)), S(f(3, 4), 1, v([1, 3, 0]), f(3, 3)), S(f(5), 0, v([1, 2]), f(2))],
 )
 def index_copy(self, dim, index, source):
     """``index_copy_`` into a copy."""
+    result = copy_for(self, (index, source))
+    result.index_copy_(dim, index, source)
+    return unwritten(result)
 
 
 @kernel(
@@ -227,29 +235,36 @@ def _(grad, dim, index):
     return {"self": op.index_fill(grad, dim, index, 0), "value": op.index_fill_value_backward(grad, dim, index)}
 
 
-@composite("index_fill_value_backward(Tensor grad, int dim, Tensor index) -> Tensor", files="index", unbound=True)
+@composite("index_fill_value_backward(Tensor grad, int dim, Tensor index) -> Tensor", unbound=True)
 def index_fill_value_backward(grad, dim, index):
     """The sum of ``grad`` over the slices at ``index``."""
+    places = index % (grad.size(dim) if grad.dim() > 0 else 1)
+    once, _ = op._unique(places)
+    return grad.index_select(dim, once).sum()
 
 
 @composite(
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     variants="function method out",
-    files="index",
     samples=[S(f(3, 4), 0, v([2, 0]), 1.5), S(f(3, 4), 1, v([1, 3, 0]), 1.5), S(f(5), 0, v([1, 2]), 1.5)],
 )
 def index_fill(self, dim, index, value):
     """``index_fill_`` into a copy."""
+    result = copy_for(self, (index,), memory_format=preserve_format)
+    result.index_fill_(dim, index, value)
+    return unwritten(result)
 
 
 @composite(
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor",
     variants="function method out",
-    files="index",
     samples=[S(f(3, 4), 0, v([2, 0]), f()), S(f(3, 4), 1, v([1, 3, 0]), f()), S(f(5), 0, v([1, 2]), f())],
 )
 def index_fill_tensor(self, dim, index, value):
     """``index_fill_`` into a copy."""
+    result = copy_for(self, (index, value), memory_format=preserve_format)
+    result.index_fill_(dim, index, value)
+    return unwritten(result)
 
 
 @kernel(
@@ -274,20 +289,40 @@ def _(grad, self, dim, index, source, reduce, include_self, result):
 @composite(
     "index_reduce_backward(Tensor grad, Tensor self, int dim, Tensor index, Tensor source, str reduce, "
     "bool include_self, Tensor result) -> (Tensor, Tensor, Tensor)",
-    files="index",
     unbound=True,
 )
 def index_reduce_backward(grad, self, dim, index, source, reduce, include_self, result):
     """The gradients of ``self`` and ``source``."""
+    # The positions of all elements make it a scatter_reduce.
+    if self.dim() == 0:
+        to_self, to_source, _ = op.scatter_reduce_backward(
+            grad,
+            self,
+            0,
+            index.reshape([]),
+            source.reshape([]),
+            reduce,
+            include_self,
+            result,
+        )
+        return to_self, to_source.reshape(source.shape), None
+    sizes = [1] * self.dim()
+    sizes[wrap_dim(dim, self.dim())] = index.numel()
+    slices = source.reshape(source.shape if source.dim() > 0 else sizes)
+    places = index.reshape(sizes).expand(slices.shape)
+    to_self, to_source, _ = op.scatter_reduce_backward(grad, self, dim, places, slices, reduce, include_self, result)
+    return to_self, to_source.reshape(source.shape), None
 
 
 @composite(
     "index_reduce(Tensor self, int dim, Tensor index, Tensor source, str reduce, *, bool include_self=True) -> Tensor",
     variants="function method out",
-    files="index",
 )
 def index_reduce(self, dim, index, source, reduce, include_self):
     """``index_reduce_`` into a copy."""
+    result = copy_for(self, (index, source))
+    result.index_reduce_(dim, index, source, reduce, include_self=include_self)
+    return result if needs_autograd(result) else unwritten(result)
 
 
 index_reduce.samples([
@@ -322,9 +357,10 @@ def _(grad, self, index):
     return {"self": op.take_backward(grad, self.sizes(), index)}
 
 
-@composite("take_backward(Tensor grad, SymInt[] sizes, Tensor index) -> Tensor", files="index", unbound=True)
+@composite("take_backward(Tensor grad, SymInt[] sizes, Tensor index) -> Tensor", unbound=True)
 def take_backward(grad, sizes, index):
     """Zeros of shape ``sizes`` with ``grad`` added at ``index``."""
+    return op.put(grad.new_zeros(sizes), index, grad, True)
 
 
 @kernel(
@@ -345,29 +381,56 @@ def _(grad, index, source, accumulate):
     }
 
 
-@composite("put_self_backward(Tensor grad, Tensor index, bool accumulate) -> Tensor", files="index", unbound=True)
+@composite("put_self_backward(Tensor grad, Tensor index, bool accumulate) -> Tensor", unbound=True)
 def put_self_backward(grad, index, accumulate):
     """``grad`` with zeros where ``put_`` replaced what was there."""
+    if accumulate:
+        return grad
+    return op.put(grad, index, grad.new_zeros(index.shape), False)
 
 
 @composite(
     "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor",
     variants="function method out",
-    files="index",
     samples=[S(f(2, 3), v([0, 5]), f(2)), S(f(2, 3), v([1, 1]), f(2), True)],
 )
 def put(self, index, source, accumulate):
     """``put_`` into a copy."""
+    result = copy_for(self, (index, source), memory_format=preserve_format)
+    result.put_(index, source, accumulate)
+    return unwritten(result)
 
 
 @composite(
     "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor",
     variants="function method out",
-    files="index",
     samples=[S(f(3, 4), i(3, 2, high=4), 1), S(f(3, 4), v([0, 7]))],
 )
 def take_along_dim(self, indices, dim):
     """``gather`` along ``dim`` with ``self`` and ``indices`` broadcast; without ``dim`` from the flat tensor."""
+    check(indices.dtype == int64, f"indices must be int64; got {indices.dtype}")
+    if dim is None:
+        return self.reshape([-1]).gather(0, indices.reshape([-1]))
+    check(
+        self.dim() == indices.dim(),
+        f"self and indices must have as many dimensions; got shapes {self.shape} and {indices.shape}",
+    )
+    along = wrap_dim(dim, self.dim())
+    sizes = list(self.shape)
+    for d in range(self.dim()):
+        a, b = self.size(d), indices.size(d)
+        check(
+            d == along or a == b or a == 1 or b == 1,
+            f"self and indices must broadcast but along dimension {along}; got shapes {self.shape} and {indices.shape}",
+        )
+        sizes[d] = b if a == 1 and d != along else a
+    wanted = list(sizes)
+    if self.dim() > 0:
+        wanted[along] = indices.size(along)
+    # Positions beyond the ends wrap around here, unlike in gather.
+    length = self.size(along) if self.dim() > 0 else 1
+    places = indices % length if length > 0 else indices
+    return self.expand(sizes).gather(along, places.expand(wanted))
 
 
 # --- where a mask allows

@@ -21,22 +21,22 @@ def arange(start, end, step, dtype, layout, device, pin_memory):
 @composite(
     "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
-    files="ranges",
     samples=[S(1, 5), S(0.5, 3), S(2, 2)],
 )
 def arange_from(start, end, dtype, layout, device, pin_memory):
     """Numbers from ``start`` to before ``end``, 1 apart."""
+    return op.arange(start, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
 
 
 @composite(
     "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     samples=[S(5), S(2.5), S(0), S(-1), S(5, dtype=Name("float32"))],
 )
 def arange_to(end, dtype, layout, device, pin_memory):
     """Numbers from 0 to before ``end``, 1 apart."""
+    return op.arange(0, end, 1, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
 
 
 @kernel(
@@ -71,15 +71,32 @@ linspace.samples([
 ])  # fmt: skip
 
 
+def _number_in(tensor):
+    """The number in a tensor without dimensions; an integer counts as a float."""
+    check(
+        tensor.dim() == 0,
+        f"start and end must be numbers or 0-d tensors; got shape {tensor.shape}",
+    )
+    return op._to_copy(tensor, dtype=complex128 if tensor.is_complex() else float64).item()
+
+
 @composite(
     "linspace.Tensor_Tensor(Tensor start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     explicit=True,
 )
 def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` between the numbers in 0-d tensors."""
+    return op.linspace(
+        _number_in(start),
+        _number_in(end),
+        steps,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 linspace_tensors.samples([
@@ -94,11 +111,19 @@ linspace_tensors.samples([
     "linspace.Tensor_Scalar(Tensor start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     explicit=True,
 )
 def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` from the number in a 0-d tensor."""
+    return op.linspace(
+        _number_in(start),
+        end,
+        steps,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 linspace_from.samples([
@@ -111,11 +136,19 @@ linspace_from.samples([
     "linspace.Scalar_Tensor(Scalar start, Tensor end, int steps, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     explicit=True,
 )
 def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` to the number in a 0-d tensor."""
+    return op.linspace(
+        start,
+        _number_in(end),
+        steps,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 linspace_to.samples([
@@ -141,58 +174,92 @@ def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     "logspace.Tensor_Tensor(Tensor start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     explicit=True,
     samples="linspace.Tensor_Tensor",
 )
 def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` between the numbers in 0-d tensors."""
+    return op.logspace(
+        _number_in(start),
+        _number_in(end),
+        steps,
+        base,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
     "logspace.Tensor_Scalar(Tensor start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     explicit=True,
     samples="linspace.Tensor_Scalar",
 )
 def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` from the number in a 0-d tensor."""
+    return op.logspace(
+        _number_in(start),
+        end,
+        steps,
+        base,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
     "logspace.Scalar_Tensor(Scalar start, Tensor end, int steps, float base=10.0, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     explicit=True,
     samples="linspace.Scalar_Tensor",
 )
 def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):
     """``logspace`` to the number in a 0-d tensor."""
+    return op.logspace(
+        start,
+        _number_in(end),
+        steps,
+        base,
+        dtype=dtype,
+        layout=layout,
+        device=device,
+        pin_memory=pin_memory,
+    )
 
 
 @composite(
     "eye(SymInt n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
     "-> Tensor",
     variants="function out",
-    files="ranges",
     samples=[S(3), S(0), S(-1)],
 )
 def eye(n, dtype, layout, device, pin_memory):
     """The n x n matrix with ones on the diagonal and zeros elsewhere."""
+    return op.eye(n, n, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
 
 
 @composite(
     "eye.m(SymInt n, SymInt m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="function out",
-    files="ranges",
     samples=[S(2, 3), S(3, 2)],
 )
 def eye_m(n, m, dtype, layout, device, pin_memory):
     """The n x m matrix with ones on the diagonal and zeros elsewhere."""
+    check(
+        n >= 0 and m >= 0,
+        f"the numbers of rows and columns must not be negative; got {n} and {m}",
+    )
+    result = op.zeros([n, m], dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
+    with unrecorded():
+        result.diagonal().fill_(1)
+    return result
 
 
 # --- triangles

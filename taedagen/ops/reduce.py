@@ -251,7 +251,8 @@ def _(grad, self, dim, keepdim, indices):
 
 
 @reduction("min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)", variants=EVERY,
-           result=("same", "index"), dtypes=ORDERED, outs="min min_indices", out_overload="dim_min", node=0)  # fmt: skip
+           result=("same", "index"), dtypes=ORDERED, outs="min min_indices", out_overload="dim_min",
+           node=0)  # fmt: skip
 class min:
     """The smallest value along ``dim`` and its index, the first of equal ones; NaN counts as smallest."""
 
@@ -591,53 +592,53 @@ def var_backward(grad, self, dim, correction, keepdim):
            samples=[S(f(2, 3)), S(f(4), False), S(f(0))])  # fmt: skip
 def var(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``."""
-    return op.var(self, None, correction=where(unbiased, 1, 0))
+    return op.var(self, None, correction=1 if unbiased else 0)
 
 
 @composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY,
            samples=[S(f(2, 3), 0), S(f(2, 3), [0, 1], False, True), S(f(2, 3), None)], out_overload="out")  # fmt: skip
 def var(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``."""
-    return op.var(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.var(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @composite("std(Tensor self, bool unbiased=True) -> Tensor", variants="function method", samples="var")
 def std(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``."""
-    return op.std(self, None, correction=where(unbiased, 1, 0))
+    return op.std(self, None, correction=1 if unbiased else 0)
 
 
 @composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY,
            samples="var.dim", out_overload="out")  # fmt: skip
 def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
-    return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.std(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @composite("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function", samples="var")
 def var_mean(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``, and their mean."""
-    return op.var_mean(self, None, correction=where(unbiased, 1, 0))
+    return op.var_mean(self, None, correction=1 if unbiased else 0)
 
 
 @composite("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
            variants="function", samples="var.dim")  # fmt: skip
 def var_mean(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``, and the mean."""
-    return op.var_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.var_mean(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function", samples="var")
 def std_mean(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``, and their mean."""
-    return op.std_mean(self, None, correction=where(unbiased, 1, 0))
+    return op.std_mean(self, None, correction=1 if unbiased else 0)
 
 
 @composite("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
            variants="function", samples="var.dim")  # fmt: skip
 def std_mean(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``, and the mean."""
-    return op.std_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.std_mean(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 # --- norms

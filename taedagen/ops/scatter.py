@@ -30,7 +30,7 @@ def _(grad, self, dim, index):
     batch="along",
 )
 def scatter_(self, dim, index, src):
-    """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one place the last stays."""
+    """``self[i][index[i][j][k]][k] = src[i][j][k]`` for ``dim`` 1; of several for one index the last stays."""
 
 
 @scatter_.backward
@@ -76,30 +76,36 @@ def scatter_value_arithmetic_(self, dim, index, value, reduce):
 @composite(
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     variants="function method out",
-    files="scatter",
     samples=[S(f(3, 4), 0, v([[0, 1, 2, 0], [2, 0, 1, 1]]), f(2, 4)), S(f(5), 0, v([4, 1]), f(2))],
 )
 def scatter(self, dim, index, src):
     """``scatter_`` into a copy."""
+    result = copy_for(self, (index, src))
+    result.scatter_(dim, index, src)
+    return unwritten(result)
 
 
 @composite(
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     variants="function method out",
-    files="scatter",
     samples=[S(f(3, 4), 0, i(2, 4), 1.5), S(f(3, 4), 1, i(3, 2, high=4), 1.5), S(f(5), -1, i(2, high=5), 1.5)],
 )
 def scatter_value(self, dim, index, value):
     """``scatter_`` into a copy."""
+    result = copy_for(self, (index,))
+    result.scatter_(dim, index, value)
+    return unwritten(result)
 
 
 @composite(
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor",
     variants="function method out",
-    files="scatter",
 )
 def scatter_arithmetic(self, dim, index, src, reduce):
     """``scatter_`` into a copy."""
+    result = copy_for(self, (index, src))
+    result.scatter_(dim, index, src, reduce=reduce)
+    return result if needs_autograd(result) else unwritten(result)
 
 
 scatter_arithmetic.samples([
@@ -113,10 +119,12 @@ scatter_arithmetic.samples([
 @composite(
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor",
     variants="function method out",
-    files="scatter",
 )
 def scatter_value_arithmetic(self, dim, index, value, reduce):
     """``scatter_`` into a copy."""
+    result = copy_for(self, (index,))
+    result.scatter_(dim, index, value, reduce=reduce)
+    return result if needs_autograd(result) else unwritten(result)
 
 
 scatter_value_arithmetic.samples([
@@ -144,16 +152,27 @@ def _(grad, dim, index, src):
 @composite(
     "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     variants="function method out",
-    files="scatter",
     samples=[S(f(3, 4), 0, i(2, 4), f(2, 4)), S(f(3, 4), 1, i(3, 2, high=4), f(3, 2)), S(f(5), -1, i(2, high=5), f(2))],
 )
 def scatter_add(self, dim, index, src):
     """``scatter_add_`` into a copy."""
+    result = copy_for(self, (index, src))
+    result.scatter_add_(dim, index, src)
+    return unwritten(result)
 
 
-@composite("gather_window(Tensor grad, int dim, Tensor index, SymInt[] sizes) -> Tensor", files="scatter", unbound=True)
+@composite("gather_window(Tensor grad, int dim, Tensor index, SymInt[] sizes) -> Tensor", unbound=True)
 def gather_window(grad, dim, index, sizes):
     """The gradient of a scatter's source: ``gather``, with zeros for what of the source ``index`` left out."""
+    window = grad.gather(dim, index)
+    if window.shape == sizes:
+        return window
+    result = grad.new_zeros(sizes)
+    part = result
+    for d in range(part.dim()):
+        part = op.slice(part, d, 0, window.size(d))
+    part.copy_(window)
+    return result
 
 
 @kernel(
@@ -190,10 +209,12 @@ def scatter_reduce_backward(grad, self, dim, index, src, reduce, include_self, r
     "scatter_reduce.two(Tensor self, int dim, Tensor index, Tensor src, str reduce, *, bool include_self=True) -> "
     "Tensor",
     variants="function method out",
-    files="scatter",
 )
 def scatter_reduce(self, dim, index, src, reduce, include_self):
     """``scatter_reduce_`` into a copy."""
+    result = copy_for(self, (index, src))
+    result.scatter_reduce_(dim, index, src, reduce, include_self=include_self)
+    return result if needs_autograd(result) else unwritten(result)
 
 
 scatter_reduce.samples([

@@ -1,4 +1,4 @@
-"""Finding places among sorted numbers, counting, membership and distinct values."""
+"""Finding indices among sorted numbers, counting, membership and distinct values."""
 
 from taedagen.opdef import *
 from taedagen.opdef.samples import S, f, i, v

@@ -24,7 +24,14 @@ def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initia
 def _(grad, result, data, reduce, lengths, offsets, axis, initial):
     return {
         "data": op.segment_reduce_backward(
-            grad, result, data, reduce, lengths=lengths, offsets=offsets, axis=axis, initial=initial
+            grad,
+            result,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
         )
     }
 
@@ -58,13 +65,34 @@ def segment_reduce_backward(upper, output, data, reduce, lengths, offsets, axis,
 @segment_reduce_backward.backward
 def _(grad, upper, output, data, reduce, lengths, offsets, axis, initial):
     slopes = op.segment_reduce_backward(
-        op.ones_like(upper), output, data, reduce, lengths=lengths, offsets=offsets, axis=axis, initial=initial
+        op.ones_like(upper),
+        output,
+        data,
+        reduce,
+        lengths=lengths,
+        offsets=offsets,
+        axis=axis,
+        initial=initial,
     )
     return {
-        "upper": op.segment_reduce(grad * slopes, "sum", lengths=lengths, offsets=offsets, axis=axis, unsafe=True),
+        "upper": op.segment_reduce(
+            grad * slopes,
+            "sum",
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            unsafe=True,
+        ),
         "output": None,
         "data": op.segment_slopes_backward(
-            grad, upper, data, reduce, lengths=lengths, offsets=offsets, axis=axis, initial=initial
+            grad,
+            upper,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
         ),
     }
 

@@ -7,11 +7,13 @@ from taedagen.opdef.samples import Name, S, f
 @composite(
     "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",
-    files="softmax",
     samples=[S(f(2, 3), 0), S(f(2, 3, 4), -1), S(f(2, 67), 1), S(f(2), 1)],
 )
 def softmax(self, dim, dtype):
     """``exp(self)`` divided by its sum along ``dim``, of the same shape; computed in ``dtype`` if given."""
+    if dtype is not None and dtype != self.dtype:
+        return op._softmax(self.to(dtype), dim, False)
+    return op._softmax(self, dim, False)
 
 
 @composite("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
@@ -24,11 +26,13 @@ def _safe_softmax(self, dim, dtype):
 @composite(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",
-    files="softmax",
     samples="softmax.int",
 )
 def log_softmax(self, dim, dtype):
     """The logarithm of ``softmax``, without overflow on the way; computed in ``dtype`` if given."""
+    if dtype is not None and dtype != self.dtype:
+        return op._log_softmax(self.to(dtype), dim, False)
+    return op._log_softmax(self, dim, False)
 
 
 @composite(

@@ -581,12 +581,18 @@ def _(grad, self, result):
     return {"self": op.sgn_backward(grad, self, result)}
 
 
-@composite("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", files="unary", unbound=True)
+@composite("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", unbound=True)
 def sgn_backward(grad, self, result):
     """The gradient of ``sgn``: of a complex number only the angle changes it."""
+    if not self.is_complex():
+        return grad * 0
+    is_zero = self == 0
+    along = op.real(grad.conj() * result) * result
+    return op.masked_fill((grad - along) / abs(op.masked_fill(self, is_zero, 1)), is_zero, 0)
 
 
-@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float", dtypes=FLOATING,
+@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=ALL_FUNCTIONS, promote="int_to_float",
+           dtypes=FLOATING,
            domain=(0.1, 0.9))  # fmt: skip
 def logit(self, eps):
     """``log(self / (1 - self))``; ``eps`` first limits ``self`` to the range from ``eps`` to ``1 - eps``."""
@@ -615,14 +621,34 @@ def _(grad, grad_output, self, eps):
     return {"grad_output": slope, "self": slope * grad_output * (2 * self - 1) / (self * (1 - self))}
 
 
+def _largest(dtype):
+    """The largest finite number."""
+    if dtype == float16:
+        return 65504.0
+    if dtype == bfloat16:
+        return 3.3895313892515355e38
+    return 3.4028234663852886e38 if dtype == float32 else 1.7976931348623157e308
+
+
 @composite(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     variants=ALL_FUNCTIONS,
-    files="unary",
 )
 def nan_to_num(self, nan, posinf, neginf):
     """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range); in
     complex numbers each part."""
+    if self.is_complex():
+        parts = op.view_as_real(op.resolve_conj(self))
+        return op.view_as_complex(op.nan_to_num(parts, nan, posinf, neginf))
+    if not self.is_floating_point():
+        return self.clone()
+    end = _largest(self.dtype)
+    return op._nan_to_num(
+        self,
+        nan if nan is not None else 0.0,
+        posinf if posinf is not None else end,
+        neginf if neginf is not None else -end,
+    )
 
 
 @pointwise("_nan_to_num(Tensor self, float nan, float posinf, float neginf) -> Tensor", dtypes=FLOATING, unbound=True)
@@ -653,9 +679,15 @@ def _(grad, self):
     return {"self": op.angle_backward(grad, self)}
 
 
-@composite("angle_backward(Tensor grad, Tensor self) -> Tensor", files="unary", unbound=True)
+@composite("angle_backward(Tensor grad, Tensor self) -> Tensor", unbound=True)
 def angle_backward(grad, self):
     """The gradient of ``angle``: along the circle, nothing for real numbers."""
+    # The angle of z moves by Re(i / conj(z) * conj(dz)).
+    if not self.is_complex():
+        return grad * 0
+    is_zero = self == 0
+    inward = op.reciprocal(op.masked_fill(self, is_zero, 1).conj())
+    return op.masked_fill(grad * inward * 1j, is_zero, 0)
 
 
 @pointwise("special_i0e(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,

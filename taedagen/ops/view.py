@@ -52,7 +52,7 @@ def _(grad, self, size, stride, storage_offset):
 )
 def slice_inverse(self, src, dim, start, end, step):
     """A view over the storage of ``self`` as ``src`` lies in its own: of a slice what it was cut from."""
-    return op.as_strided(self, src.sizes(), src.strides(), src.storage_offset())
+    return op.as_strided(self, src.shape, src.stride(), src.storage_offset())
 
 
 @view(

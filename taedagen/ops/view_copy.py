@@ -7,14 +7,16 @@ from taedagen.opdef.samples import S, f
 from taedagen.opdef.schema import parse_schema
 
 
-@composite("contiguous_copy(Tensor self) -> Tensor", files="view_copy", unbound=True)
+@composite("contiguous_copy(Tensor self) -> Tensor", unbound=True)
 def contiguous_copy(self):
     """A contiguous copy, also of what is contiguous already."""
+    return self.clone(memory_format=contiguous_format)
 
 
-@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", files="view_copy", unbound=True)
+@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", unbound=True)
 def contiguous_copies(tensors):
     """A contiguous copy of each."""
+    return [t.clone(memory_format=contiguous_format) for t in tensors]
 
 
 # A detached copy is part of the graph all the same, as in PyTorch; and any layout can be copied into any shape.
@@ -29,18 +31,11 @@ def _copied(view: str, overload: str, arguments: str, samples: Any = None) -> No
     text = f"{view}_copy{overload}(Tensor self{arguments}) -> Tensor{'[]' if several else ''}"
     schema = parse_schema(text)
     names = schema.names
-    count = sum(not a.keyword_only for a in schema.arguments)
+    given = "".join(f", {a.name}={a.name}" if a.keyword_only else f", {a.name}" for a in schema.arguments[1:])
+    shown = "op.resolve_neg(op.resolve_conj(self))" if (view, overload) in _OF_MEMORY else "self"
+    call = f"op.{_SHOWS.get((view, overload), view)}({shown}{given})"
     copies = "contiguous_copies" if several else "contiguous_copy"
-
-    def forward(self: Any, *values: Any) -> Any:
-        if (view, overload) in _OF_MEMORY:
-            self = op.resolve_neg(op.resolve_conj(self))
-        shown = getattr(op, _SHOWS.get((view, overload), view))
-        positional, keyword = values[: count - 1], zip(names[count:], values[count - 1 :])
-        return getattr(op, copies)(shown(self, *positional, **dict(keyword)))
-
-    text_of_function = f"lambda {', '.join(names)}: forward({', '.join(names)})"
-    function = eval(compile(text_of_function, __file__, "eval"), {"forward": forward})  # of this file's family
+    function = defined(f"def {view}_copy({', '.join(names)}): return op.{copies}({call})")
     function.__doc__ = f"A contiguous copy of what ``{view}`` shows."
     composite(text, variants="function" if several else "function out", samples=samples or view + overload)(function)
 

@@ -22,7 +22,11 @@ def _(grad, dim0, dim1):
 
 
 @kernel(
-    "t_(Tensor(a!) self) -> Tensor(a!)", variants="method", everywhere=True, geometry_only=True, files="view_inplace"
+    "t_(Tensor(a!) self) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    geometry_only=True,
+    files="view_inplace",
 )
 def t_(self):
     """Transposes a matrix in place."""
@@ -112,17 +116,31 @@ def as_strided_(self, size, stride, storage_offset):
 def _(grad, self, size, stride, storage_offset):
     return {
         "self": op.as_strided_backward(
-            grad, self.sizes(), self.strides(), self.storage_offset(), size, stride, storage_offset
+            grad,
+            self.sizes(),
+            self.strides(),
+            self.storage_offset(),
+            size,
+            stride,
+            storage_offset,
         )
     }
 
 
-@composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", variants="method", files="view_inplace")
+@composite(
+    "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+    variants="method",
+    files="view_inplace",
+)
 def swapaxes_(self, axis0, axis1):
     """``transpose_`` under NumPy's name."""
 
 
-@composite("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", variants="method", files="view_inplace")
+@composite(
+    "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    variants="method",
+    files="view_inplace",
+)
 def swapdims_(self, dim0, dim1):
     """``transpose_`` under another name."""
 

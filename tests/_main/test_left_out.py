@@ -40,11 +40,22 @@ spec = importlib.util.spec_from_file_location("taeda._C", glob.glob("taeda/_C.*.
 native = importlib.util.module_from_spec(spec)
 sys.modules["taeda._C"] = native
 spec.loader.exec_module(native)
+gone = set()
 for room in [native._functions, native._nn, native._linalg, native._fft, native._special]:
     for name in [n for n in vars(room) if not n.startswith("__")]:
+        gone.add(name)
         delattr(room, name)
-import taeda, taeda.nn.functional, taeda.optim, taeda.utils.data, taeda.linalg, taeda.fft, taeda.special
-assert not hasattr(taeda, "cos")
+import taeda
+from taeda._main import left_out
+left_out.names = lambda: gone
+import taeda.nn.functional, taeda.optim, taeda.utils.data, taeda.linalg, taeda.fft, taeda.special
+assert not hasattr(taeda, "cos") and not hasattr(native._functions, "no_such_function")
+try:
+    taeda.nn.functional.prelu(1, 2)
+except RuntimeError as error:
+    assert "this build leaves out 'prelu'; add it to" in str(error)
+else:
+    assert False
 """
 
 

@@ -121,7 +121,7 @@ def load_pickle(text):
         b"cbuiltins\neval\nX\x01\x00\x00\x001\x85R.",
         b"\x80\x02}" + b"K\x01" + b"2\x86" * 60 + b"K\x01s.",  # (x, x) sixty deep as a key: 2**60 steps to hash
         b"\x80\x02]]a\x85" + b"}" + b"]K\x01s.",  # an unhashable key
-        b"\x80\x02ctorch\ndevice\nX\x05\x00\x00\x00bogus\x85R0K\x01",
+        b"\x80\x02ctorch\ndevice\nX\x05\x00\x00\x00bogus\x85R0K\x01.",
         b"\x80\x02\x8b\xff\xff\xff\xff.",
         b"\x80\x02r\xff\xff\xff\xff.",
         b"\x80\x02\xff.",
@@ -193,3 +193,20 @@ def test_the_other_byte_order(dtype):
         assert same(serialization.load(io.BytesIO(data)), x)
     finally:
         serialization.set_default_load_endianness(None)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x8e" + b"\xff" * 7 + b"\x3f" + bytes(20),  # bytes and a bytearray longer than any memory
+        b"\x96" + b"\xff" * 8 + bytes(20),
+        b"\x8d" + b"\xff" * 7 + b"\x3f" + bytes(20),
+        b"\x80\x02" + b"(" * 50_000 + b"t" * 50_000 + b".",
+    ],
+)
+@pytest.mark.parametrize("safe", [True, False])
+def test_a_first_pickle_that_asks_for_too_much(data, safe, tmp_path):
+    (tmp_path / "x").write_bytes(data)
+    for file in (tmp_path / "x", io.BytesIO(data)):
+        with pytest.raises(pickle.UnpicklingError, match="no checkpoint"):
+            serialization.load(file, weights_only=safe)

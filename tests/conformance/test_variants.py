@@ -13,7 +13,7 @@ import taeda
 from taeda.testing._samples import make
 from taedagen.opdef.samples import Name, Sample
 
-ROOMS = {"linalg": "linalg", "fft": "fft", "special": "special"}
+NAMESPACES = {"linalg": "linalg", "fft": "fft", "special": "special"}
 
 
 def public_function(op: Op) -> Any:
@@ -21,9 +21,9 @@ def public_function(op: Op) -> Any:
     declaration = op.declaration
     if declaration.module == "nn":
         return getattr(taeda._C._nn, op.schema.name, None)
-    room, name = ROOMS.get(declaration.module), op.schema.name
-    if room is not None:
-        return getattr(getattr(taeda, room), name.removeprefix(f"{room}_"), None)
+    namespace, name = NAMESPACES.get(declaration.module), op.schema.name
+    if namespace is not None:
+        return getattr(getattr(taeda, namespace), name.removeprefix(f"{namespace}_"), None)
     return getattr(taeda, name, None)
 
 

@@ -272,20 +272,23 @@ TEST(registering_while_others_call) {
 }
 
 TEST(schemas) {
-  Schema s = parse_schema(
+  const char* text =
       "aten::f.out(Tensor(a!)[] self, Tensor?[] xs, SymInt[2] size=[1, 2], str mode='a,b)', *, Tensor(b -> *)? w=None, "
-      "ScalarType? dtype=None, __torch__.torch.classes.C c, Tensor(c!) out) -> (Tensor(c!) out, int[])");
+      "ScalarType? dtype=None, __torch__.torch.classes.C c, Tensor(c!) out) -> (Tensor(c!) out, int[])";
+  Schema s = parse_schema(text);
+  CHECK(schema_text(s) == text);
   CHECK(s.name == "aten::f" && s.overload == "out" && s.arguments.size() == 8 && s.returns.size() == 2);
-  CHECK(s.arguments[0].type.type == ArgType::TensorList && s.arguments[0].type.is_mutable);
-  CHECK(s.arguments[1].type.type == ArgType::OptTensorList && !s.arguments[1].type.optional);
-  CHECK(s.arguments[2].type.list_size == 2 && s.arguments[2].default_text == "[1, 2]");
-  CHECK(s.arguments[3].default_text == "'a,b)'" && !s.arguments[3].keyword_only);
-  CHECK(s.arguments[4].keyword_only && s.arguments[4].type.optional && s.arguments[4].type.alias == "b");
-  CHECK(s.arguments[6].type.type == ArgType::Any && s.returns[0].name == "out");
+  CHECK(s.arguments[0].type == list_type(plain_type(TypeKind::Tensor)) && s.arguments[0].is_write());
+  CHECK(arg_type(s.arguments[1].type) == ArgType::OptTensorList && !s.arguments[1].is_optional());
+  CHECK(s.arguments[2].list_size == 2 && s.arguments[2].default_value.to_int_list()[1] == 2);
+  CHECK(s.arguments[3].default_value.to_string() == "a,b)" && !s.arguments[3].keyword_only);
+  CHECK(s.arguments[4].keyword_only && s.arguments[4].is_optional() && s.arguments[4].alias->after[0] == "*");
+  CHECK(s.arguments[6].type->is(TypeKind::Class) && s.returns[0].name == "out");
   CHECK(parse_schema("g() -> ()").returns.empty());
-  for (const char* bad :
-       {"f", "f(Tensor) -> Tensor", "f(Tensr x) -> Tensor", "f(Tensor x, Tensor x) -> Tensor", "f(Tensor x -> Tensor",
-        "f(Tensor x) -> Tensor!", "f(int x=) -> int", "f(*, *, int x) -> int"})
+  for (const char* bad : {"f", "f(Tensor) -> Tensor", "f(Tensr x) -> Tensor", "f(Tensor x, Tensor x) -> Tensor",
+                          "f(Tensor x -> Tensor", "f(Tensor x) -> Tensor!", "f(int x=) -> int", "f(*, *, int x) -> int",
+                          "f(int x=1.5) -> int", "f(str x=1) -> int", "f(str x='a) -> int", "f(int[] x=3) -> int",
+                          "f(..., int x) -> int", "f(Dict(str) x) -> int", "f(int[ x) -> int"})
     CHECK_ERROR(parse_schema(bad), Runtime, "malformed");
 }
 

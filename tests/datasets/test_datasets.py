@@ -6,6 +6,7 @@ import random
 import struct
 import sys
 import tarfile
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -75,6 +76,26 @@ def test_damaged_idx(tmp_path, digits, content):
     (tmp_path / "train-images-idx3-ubyte").write_bytes(content)
     with pytest.raises(RuntimeError, match="damaged"):
         datasets.MNIST(tmp_path)
+
+
+def test_bombs_are_not_unpacked(tmp_path):
+    """A small file of which hundreds of megabytes come is refused before they have come."""
+    zeros = gzip.compress(bytes(1 << 28), mtime=0)
+    large = b"\0\0\x08\x03" + b"\x7f\xff\xff\xff" * 3
+    files = {"idx": zeros, "claims": gzip.compress(large + bytes(100), mtime=0), "digits.csv.gz": zeros}
+    files["more"] = gzip.compress(b"\0\0\x08\x01\0\0\0\x02" + bytes(1 << 28), mtime=0)
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    tracemalloc.start()
+    try:
+        for name in ("idx", "claims", "more"):
+            with pytest.raises(RuntimeError, match="damaged"):
+                datasets.mnist.read_idx(tmp_path / name)
+        with pytest.raises(RuntimeError, match="unpacks to more"):
+            datasets.Digits(tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 26
+    finally:
+        tracemalloc.stop()
 
 
 def test_what_is_not_there(tmp_path):
@@ -200,7 +221,9 @@ def test_pickles_that_are_no_batches_run_nothing(tmp_path, capsys, content):
 
 def test_damaged_archives(tmp_path):
     path = tmp_path / "cifar-10-python.tar.gz"
-    for content in (b"", b"x" * 100, gzip.compress(b"x" * 2000, mtime=0)):
+    noise = bytearray(gzip.compress(random.Random(0).randbytes(3000), mtime=0))
+    noise[10] ^= 6  # another kind of block
+    for content in (b"", b"x" * 100, gzip.compress(b"x" * 2000, mtime=0), noise):
         path.write_bytes(content)
         with pytest.raises(RuntimeError, match="damaged"):
             datasets.CIFAR10(tmp_path)

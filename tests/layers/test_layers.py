@@ -28,6 +28,7 @@ ARROWS = {
     "backend/meta": {"backend/meta", "shape", "core"},
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
+    "distributed": {"distributed", "core"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {
@@ -44,9 +45,10 @@ GENERATED = {
 }
 # Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
 MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
-# Platform headers: POSIX in the core, Intel's vectors and the libraries that a backend opens.
+# Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
-    "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin)\.h",
+    "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl)\.h",
+    "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin|malloc)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",
     "backend/cpu": r"(immintrin|omp|dlfcn|unistd|link|sys/.*|dnnl)\.h",
@@ -54,7 +56,7 @@ PLATFORM = {
 STANDARD = re.compile(r"c?[a-z_0-9]+")
 
 SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
-PYTHON = sorted(p for room in ("taeda", "taedagen") for p in (ROOT / room).rglob("*.py")
+PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 
 

@@ -43,8 +43,6 @@ LOOKS_UP = {
 }
 # Modules that need each other at calls only, or as the standard library's of the same names do.
 HARMLESS = {
-    "taeda.func._batched.tensor": "not cut yet",
-    "taeda.testing._samples": "not cut yet",
     "taeda._library.ops": "a pickled op is found through taeda.ops, its public name",
     "taeda.autograd._chrome_trace": "one class, in two files",
     "taeda.fx.graph": "a graph makes its nodes and its code, which ask for it",
@@ -137,8 +135,6 @@ def test_imports_go_down() -> None:
     wrong = []
     for by, target, at_once in imports():
         if not by.startswith("taeda.") or not target.startswith("taeda."):
-            continue
-        if (by, target) == ("taeda.nn.attention._grid", "taeda._explain.sources"):  # not cut yet
             continue
         lower, upper = entry_of(by), entry_of(target)
         allowed = not at_once and upper in LOOKS_UP.get(lower, {})

@@ -57,6 +57,7 @@ REFUSED = {
     "zeros(2, dtype=taeda.half).masked_fill_(tensor([True, False]), -1e6)": "does not fit",
     "zeros(2, dtype=taeda.half).index_fill_(0, tensor([1]), 1e6)": "does not fit",
     "zeros(2, dtype=taeda.half).scatter_(0, tensor([1]), 1e6)": "does not fit",
+    "zeros(2, dtype=taeda.half).fill_(10**6)": "does not fit",
     "zeros(2, dtype=taeda.bfloat16).fill_(3.4e38)": "does not fit",
     "zeros(2, dtype=taeda.complex32).fill_(1e6)": "does not fit",
     "taeda.full((2,), 1e6, dtype=taeda.half)": "does not fit",
@@ -157,5 +158,8 @@ def test_the_norm_of_nothing_is_zero_for_a_nan_order() -> None:
 def test_what_fits_a_half() -> None:
     x = zeros(1, dtype=taeda.half)
     assert x.fill_(65504).item() == 65504 and x.fill_(INF).item() == INF and x.fill_(nan).isnan()
-    assert x.fill_(tensor(1e6)).item() == INF
+    assert x.fill_(tensor(1e6)).item() == INF and x.fill_(1e6).item() == INF and x.fill_(10**6).item() == INF
+    several = zeros(3, dtype=taeda.half)
+    several[:2] = 1e6
+    assert several.tolist() == [INF, INF, 0]
     assert zeros(1, dtype=taeda.bfloat16).fill_(3.38e38).isfinite()

@@ -551,3 +551,14 @@ def test_the_profiler_of_autograd(tmp_path):
     with autograd_profiler.profile() as prof, pytest.raises(RuntimeError, match="already"), prof:
         pass
     assert taeda.autograd.profiler is autograd_profiler and autograd_profiler.kineto_available()
+
+
+def test_marks_by_ops():
+    enter, leave = taeda.ops.profiler._record_function_enter, taeda.ops.profiler._record_function_exit
+    with taeda.profiler.profile() as prof:
+        handle = enter("marked", None)
+        taeda.ones(2) + 1
+        leave(handle)
+        leave(taeda.ops.profiler._record_function_enter_new("also", "text"))
+    names = {event.key for event in prof.key_averages()}
+    assert {"marked", "also"} <= names

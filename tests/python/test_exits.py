@@ -83,7 +83,11 @@ class Managed(ctypes.Structure):
     ]  # fmt: skip
 
 
+KEPT = []  # a capsule does not own what it points to
+
+
 def capsule(managed: Managed) -> object:
+    KEPT.append(managed)
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
     return new(ctypes.addressof(managed), b"dltensor", None)

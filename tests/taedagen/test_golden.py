@@ -25,7 +25,7 @@ ARTEFACTS = [
     "csrc/dispatch/ops/first.inc", "csrc/dispatch/signatures_0.cpp",
     "csrc/python/bound.cpp", "csrc/python/ops/first.cpp", "csrc/python/ops/first.inc",
     "csrc/shape/ops/first.h", "csrc/shape/ops/limits.h", "csrc/shape/ops/second.cpp", "csrc/shape/ops/second.h",
-    "docs/first.md", "library.txt", "ops.json", "places.json", "taeda/_C/_functions.pyi", "taeda/_C/_methods.pyi",
+    "docs/first.md", "library.txt", "ops.json", "locations.json", "taeda/_C/_functions.pyi", "taeda/_C/_methods.pyi",
 ]  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hostile_values import memoryless
+from fuzz.hostile_values import memoryless
 
 import taeda
 from taeda import Tensor

@@ -292,13 +292,15 @@ int add_metadata_type() {
 }  // namespace
 
 PyMethodDef node_methods[] = {
-    {"name", name, METH_NOARGS, "The node's name, e.g. 'AddBackward0'."},
+    {"name", name, METH_NOARGS, "name($self)\n--\n\nThe node's name, e.g. 'AddBackward0'."},
     {"_sequence_nr", sequence_nr, METH_NOARGS, "The place in the order in which this thread recorded nodes."},
     {"register_hook", register_hook, METH_O,
-     "Calls hook(grad_inputs, grad_outputs) after the node ran; a tuple that it returns replaces grad_inputs. Returns "
+     "register_hook($self, fn)\n--\n\nCalls hook(grad_inputs, grad_outputs) after the node ran; a tuple that it "
+     "returns replaces grad_inputs. Returns "
      "a handle."},
     {"register_prehook", register_prehook, METH_O,
-     "Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces them. Returns a handle."},
+     "register_prehook($self, fn)\n--\n\nCalls hook(grad_outputs) before the node runs; a tuple that it returns "
+     "replaces them. Returns a handle."},
     {},
 };
 PyGetSetDef node_getset[] = {

@@ -55,7 +55,7 @@ Scalar element(PyObject* object, bool as_float = false) {
   if (PyLong_Check(object)) return integer(object, as_float);
   const Param param{"data", ArgType::Scalar};
   Value value;
-  if (read_value(object, param, value, nullptr, false)) return value.to_scalar();
+  if (read_value(object, param, value, nullptr)) return value.to_scalar();
   TAEDA_FAIL(Type, "a tensor cannot be made of a ", Py_TYPE(object)->tp_name);
 }
 
@@ -300,18 +300,19 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 PyMethodDef factory_functions[] = {
     {"tensor", as_method(&tensor), METH_FASTCALL | METH_KEYWORDS,
-     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n\nA tensor with a copy of "
+     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n--\n\nA tensor with a copy of "
      "``data``: a "
      "number, nested sequences of numbers, or an array. ValueError for ragged data."},
     {"as_tensor", as_method(&as_tensor), METH_FASTCALL | METH_KEYWORDS,
-     "as_tensor(data, dtype=None, device=None)\n\n``data`` as a tensor, without a copy where its memory can be "
+     "as_tensor(data, dtype=None, device=None)\n--\n\n``data`` as a tensor, without a copy where its memory can be "
      "shared."},
     {},
 };
 PyMethodDef factory_methods[] = {
-    method<&new_tensor_method, "new_tensor">("new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA "
-                                             "copy of ``data`` with this tensor's dtype "
-                                             "and device."),
+    method<&new_tensor_method, "new_tensor">(
+        "new_tensor($self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n--\n\nA "
+        "copy of ``data`` with this tensor's dtype "
+        "and device."),
     {},
 };
 

@@ -3,6 +3,7 @@
 #include "python/manual/factories.h"
 #include "python/module_parts.h"
 #include "python/parser.h"
+#include "python/symbols.h"
 #include "python/types.h"
 #include "shape/view_rules.h"
 #include "taeda/core/warn.h"
@@ -24,8 +25,13 @@ struct Selection {
 
 bool is_mask(const Tensor& t) { return t.dtype() == DType::Bool || t.dtype() == DType::UInt8; }
 
+// A symbol's value is taken as it is: the recorder is told of the symbol, so that nothing is lost.
+Owned as_index_number(PyObject* object) {
+  return is_symbol(object) ? symbol_value(object) : Owned(check(PyNumber_Index(object)));
+}
+
 int64_t as_position(PyObject* object) {
-  Owned index(check(PyNumber_Index(object)));
+  Owned index(as_index_number(object));
   int overflow;
   int64_t value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   TAEDA_CHECK_VALUE(!overflow, "an index must fit into 64 bits");
@@ -35,7 +41,7 @@ int64_t as_position(PyObject* object) {
 std::optional<int64_t> slice_bound(PyObject* object) {
   if (object == Py_None) return std::nullopt;
   if (!PyIndex_Check(object)) TAEDA_FAIL(Type, "slice bounds must be ints or None, got ", Py_TYPE(object)->tp_name);
-  Owned index(check(PyNumber_Index(object)));
+  Owned index(as_index_number(object));
   int overflow;
   int64_t value = PyLong_AsLongLongAndOverflow(index.get(), &overflow);
   return overflow < 0 ? INT64_MIN / 2 : overflow > 0 ? INT64_MAX / 2 : value;
@@ -45,6 +51,11 @@ Tensor apply_slice(const Tensor& self, int64_t dim, PyObject* slice) {
   auto* parts = reinterpret_cast<PySliceObject*>(slice);
   std::optional<int64_t> start = slice_bound(parts->start), stop = slice_bound(parts->stop),
                          step = slice_bound(parts->step);
+  GivenSymbols given;
+  given.note("start", parts->start);
+  given.note("end", parts->stop);
+  given.note("step", parts->step);
+  given.tell("aten::slice", "Tensor");
   return ops::slice(self, dim, start, stop, step.value_or(1));
 }
 
@@ -139,6 +150,9 @@ Selection select(const Tensor& self, std::span<PyObject* const> items) {
     } else if (tensors[i].defined()) {
       take_tensor(result, dim, tensors[i]);
     } else {
+      GivenSymbols given;
+      given.note("index", item);
+      given.tell("aten::select", "int");
       result.view = ops::select(result.view, dim, as_position(item));
     }
   }
@@ -261,8 +275,7 @@ Scalar as_number(PyObject* object, DType dtype) {
   if (is_integer(object)) return as_integer(object, dtype);
   const Param param{"value", ArgType::Scalar};
   Value value;
-  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr, false), "a ", Py_TYPE(object)->tp_name,
-                   " cannot be stored");
+  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr), "a ", Py_TYPE(object)->tp_name, " cannot be stored");
   return value.to_scalar();
 }
 
@@ -273,7 +286,10 @@ bool is_number(PyObject* object) {
 void assign(const Selection& selection, PyObject* object) {
   const Tensor& target = selection.view;
   if (!is_tensor(object)) check_storable(PyComplex_Check(object), target);
-  if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object, target.dtype()));
+  // fill_ refuses what is too large for a half type; here it becomes infinity, by way of a tensor.
+  bool is_half = target.dtype() == DType::Float16 || target.dtype() == DType::BFloat16;
+  if (is_number(object) && !selection.has_indices() && !is_half)
+    return ops::fill_(target, as_number(object, target.dtype()));
   if (is_integer(object)) (void)as_integer(object, target.dtype());
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
   if (!selection.has_indices()) return ops::copy_(target, fit_value(value));

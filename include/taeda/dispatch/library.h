@@ -17,6 +17,7 @@ namespace taeda {
 // "CPU", "AutogradCUDA", "CompositeImplicitAutograd", ... to a slot or alias slot. RuntimeError for an unknown name.
 TAEDA_API int parse_dispatch_key(std::string_view name);
 TAEDA_API std::string dispatch_key_name(int slot_index);
+TAEDA_API std::vector<std::string> dispatch_key_names();  // all that parse_dispatch_key knows
 
 namespace detail {
 template <class F>

@@ -87,7 +87,6 @@ enum OpTag : uint16_t {
   kInplaceOp = 4,
   kOutOp = 8,
   kDataDependent = 16,
-  kTensorListReturn = 32,
   kPointwise = 64,
   kReduction = 128,
   kGeometryOnly = 256  // neither reads nor writes elements of its tensors

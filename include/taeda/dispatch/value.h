@@ -1,4 +1,5 @@
-// A boxed argument: what schemas can say, in 16 bytes. Boxed calls pass a stack of them.
+// A boxed argument: what schemas can say, in 16 bytes. Boxed calls pass a stack of them. Lists of what kernels take are
+// flat; lists and dicts are references, as Python's are.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,6 +11,12 @@
 #include "taeda/core/tensor.h"
 
 namespace taeda {
+
+class List;  // collections.h
+class Tuple;
+class Dict;
+class Instance;
+class EnumMember;
 
 class TAEDA_API Value {
  public:
@@ -31,8 +38,13 @@ class TAEDA_API Value {
     BoolList,
     TensorList,
     ScalarList,
+    List,  // of anything else
+    Tuple,
+    Dict,
+    Enum,
+    Instance,  // of a class
     Generator,
-    Object
+    Object  // a foreign one, as Python's
   };
 
   Value() = default;
@@ -61,6 +73,11 @@ class TAEDA_API Value {
   Value(std::span<const Scalar> v);
   static Value bool_list(std::vector<int64_t> v);
   Value(Ref<Generator> v);
+  Value(Ref<List> v);
+  Value(Ref<Tuple> v);
+  Value(Ref<Dict> v);
+  Value(Ref<EnumMember> v);
+  Value(Ref<Instance> v);
   template <class T>
   Value(const std::optional<T>& v) : Value(v ? Value(*v) : Value()) {}
   static Value object(Ref<RefCounted> v);
@@ -82,6 +99,7 @@ class TAEDA_API Value {
   bool is_none() const { return tag_ == Tag::None; }
   bool is_tensor() const { return tag_ == Tag::Tensor; }
   bool is_number() const { return tag_ >= Tag::Bool && tag_ <= Tag::Complex; }
+  bool is_list() const { return tag_ >= Tag::IntList && tag_ <= Tag::List; }
 
   // Each checks the tag; a wrong one is a RuntimeError that names both.
   bool to_bool() const;
@@ -101,14 +119,27 @@ class TAEDA_API Value {
   std::span<const Scalar> to_scalar_list() const;
   Ref<Generator> to_generator() const;
   RefCounted* to_object() const;
+  List& to_list() const;
+  Tuple& to_tuple() const;
+  Dict& to_dict() const;
+  EnumMember& to_enum() const;
+  Instance& to_instance() const;
+
+  // What a flat list holds, to be changed: lists are shared references, and whoever holds this one sees it.
+  std::vector<int64_t>& int_items() const;  // also of a bool list
+  std::vector<double>& float_items() const;
+  std::vector<Tensor>& tensor_items() const;
+  std::vector<Scalar>& scalar_items() const;
+  // Whether both are the same number or the very same object: Python's `is`.
+  bool is_same(const Value& other) const;
 
  private:
   bool is_counted() const { return tag_ >= Tag::Tensor || tag_ == Tag::Complex; }
   template <class Box>
-  const Box& box(Tag wanted) const {
+  Box& box(Tag wanted) const {
     if (tag_ != wanted) [[unlikely]]
       wrong(wanted);
-    return *static_cast<const Box*>(payload_.object);
+    return *static_cast<Box*>(payload_.object);
   }
   [[noreturn]] void wrong(Tag wanted) const;
   union {

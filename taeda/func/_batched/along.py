@@ -54,10 +54,10 @@ def shifted(dim: int, rank: int) -> int:
     Raises:
         IndexError: there is no such dimension.
     """
-    room = max(rank, 1)
-    if not -room <= dim < room:
+    count = max(rank, 1)
+    if not -count <= dim < count:
         raise IndexError(f"taeda.func.vmap: dimension {dim} of an example of {rank} dimensions")
-    return dim % room + 1
+    return dim % count + 1
 
 
 # --- along dimensions: every tensor has the batch in front, and dimensions count from behind it

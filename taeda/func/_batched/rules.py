@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda._library.ops import OpOverload
 from taeda._main.tables import generated_text
-from taeda._tags import Tag
+from taeda._schema.tags import Tag
 from taeda.func._batched.tensor import Batch, Rule
 
 _OF_PROGRAMS: dict[str, Rule] = {}

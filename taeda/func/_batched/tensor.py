@@ -10,7 +10,7 @@ from typing import Any
 from taeda import _C, Tensor
 from taeda._C import _autograd
 from taeda._library.ops import OpOverload
-from taeda._tags import Tag
+from taeda._schema.tags import Tag
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_map_only
 
@@ -38,7 +38,7 @@ class BatchedTensor(Tensor):
         made.value, made.batch = value, batch
         return made
 
-    __torch_function__ = _C._disabled_torch_function_impl
+    __torch_function__ = _C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
     def __torch_dispatch__(cls, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -98,6 +98,9 @@ def trace_derivative(op: Op) -> Derivative | None:
         raise declaration.fail(
             "the derivative must return a dict from argument to gradient", declaration.derivative_where
         )
+    if not result:
+        raise declaration.fail("the derivative gives no gradient; say not_differentiable=True if there is none",
+                               declaration.derivative_where)  # fmt: skip
     tensors = [a for a in schema.arguments if a.type.is_tensor]
     known = {a.name for a in declaration.schema.tensors}
     for name in result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taedagen.emit import cpp
 from taedagen.emit.autograd.analysis import Derivative, Member
 from taedagen.emit.forward import call_tangent, reads_overwritten
-from taedagen.emit.places import function_mark
+from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
 

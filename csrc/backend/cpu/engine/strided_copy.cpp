@@ -251,7 +251,8 @@ bool holds_real(double x) {
 template <class T>
 bool holds(const Scalar& number) {
   if constexpr (std::is_same_v<T, bool>) return true;
-  if (number.kind() < Scalar::Kind::Float) return holds_int<T>(number);
+  if (number.kind() < Scalar::Kind::Float && (std::is_integral_v<T> || sizeof(T) > sizeof(Half)))
+    return holds_int<T>(number);
   complex128 value = number.to<complex128>();
   if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
     return holds_real<typename T::value_type>(value.real()) && holds_real<typename T::value_type>(value.imag());

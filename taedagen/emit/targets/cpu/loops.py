@@ -10,7 +10,7 @@ from taedagen.emit import cpp
 from taedagen.emit.elementwise import bits, result_elements, rule_name
 from taedagen.emit.files import part_name, shares
 from taedagen.emit.formula import Formula, formula_for
-from taedagen.emit.places import loop_mark
+from taedagen.emit.locations import loop_mark
 from taedagen.emit.plan import Family
 from taedagen.emit.variants import COMPUTES, INTEGERS, Form, Variants
 from taedagen.opdef.declaration import Declaration

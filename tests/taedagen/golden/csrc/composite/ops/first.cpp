@@ -1,6 +1,6 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "autograd/numbers.h"
 #include "autograd/overwritten.h"
+#include "composite/body.h"
 #include "composite/ops/first.h"
 #include "shape/arguments.h"
 #include "shape/spec.h"

@@ -1,0 +1,68 @@
+"""``Tag``: what a program can know of an op without running it."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+from taeda import _C
+
+
+class Tag(enum.Enum):
+    """A property of an op, found in ``op.tags``; ops that a program defines have those that it gave."""
+
+    core = 0
+    cudagraph_unsafe = 1
+    data_dependent_output = 2
+    dynamic_output_shape = 3
+    flexible_layout = 4
+    generated = 5
+    inplace = 6
+    inplace_view = 7
+    maybe_aliasing_or_mutating = 8
+    needs_contiguous_strides = 9
+    needs_exact_strides = 10
+    needs_fixed_stride_order = 11
+    nondeterministic_bitwise = 12
+    nondeterministic_seeded = 13
+    out = 14
+    out_variant = 15
+    pointwise = 16
+    pt2_compliant_tag = 17
+    reduction = 18
+    view_copy = 19
+
+    __module__ = "taeda"
+
+    def __repr__(self) -> str:
+        return f"<Tag.{self.name}: {self.value}>"
+
+    def __int__(self) -> int:
+        return self.value
+
+
+_given: dict[str, list[Tag]] = {}
+
+
+def remember_tags(name: str, schema: str, tags: Any) -> None:
+    """Keeps what a program says of the op that it defines, ``"namespace::name"`` with ``schema``."""
+    given = [tags] if isinstance(tags, Tag) else list(tags)
+    wrong = [tag for tag in given if not isinstance(tag, Tag)]
+    if wrong:
+        raise TypeError(f"taeda.library: tags are members of taeda.Tag; got {wrong[0]!r} for {name}")
+    _given[_key(name.partition(".")[0], schema.partition("(")[0].partition(".")[2])] = given
+
+
+def _key(name: str, overload: str) -> str:
+    return f"{name}.{overload}"
+
+
+def tags_of(name: str, overload: str, bits: int) -> list[Tag]:
+    """The tags of an op."""
+    given = _given.get(_key(name, overload))
+    if given is not None:
+        return list(given)
+    found = {Tag[name] for name, bit in _C._op_tag_bits().items() if bits & bit}
+    if name.startswith("aten::"):
+        found.add(Tag.pt2_compliant_tag)
+    return sorted(found, key=int)
