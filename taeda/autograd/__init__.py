@@ -56,7 +56,9 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES:
         return _importlib.import_module(f"taeda.autograd.{name}")
     else:
-        raise AttributeError(f"module 'taeda.autograd' has no attribute '{name}'")
+        from taeda._main.absent import missing
+
+        raise missing(__name__, name)
     globals()[name] = value
     return value
 

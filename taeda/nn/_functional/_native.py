@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import _C
+from taeda._main import left_out
 
 
 def native(name: str, room: str = "_functions") -> Callable[..., Any]:
@@ -15,7 +16,8 @@ def native(name: str, room: str = "_functions") -> Callable[..., Any]:
         return found
 
     def missing(*args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"taeda.nn.functional.{name}: this build of Taeda has no op '{name}'")
+        why = left_out.hint(name) or f"this build of Taeda has no op '{name}'"
+        raise RuntimeError(f"taeda.nn.functional.{name}: {why}")
 
     missing.__name__ = missing.__qualname__ = name
     return missing
