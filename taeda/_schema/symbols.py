@@ -179,7 +179,7 @@ def _guarded(condition: Any, value: Any) -> Any:
     """``value``, which holds because ``condition`` does (or does not, if it is false)."""
     recorder = _recorder_of((condition,))
     if recorder is not None:
-        from taeda._library.callers import caller
+        from taeda._main.callers import caller
 
         recorder.guard(condition.node, bool(condition.node.hint), caller())
     return value
