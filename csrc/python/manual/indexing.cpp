@@ -126,6 +126,8 @@ void take_tensor(Selection& selection, int64_t& dim, const Tensor& index) {
     dim += is_mask(index) ? index.dim() : 1;
   } else if (is_mask(index)) {
     put_truth(selection, dim++, ops::select(ops::nonzero(ops::unsqueeze(index, 0)), 1, 0));
+  } else if (index.keys().has(Functionality::Python)) {  // its class knows what it holds: one example's position
+    put_index(selection, dim++, index);
   } else {
     selection.view = ops::select(selection.view, dim, shape::integers_of(index)[0]);
   }
