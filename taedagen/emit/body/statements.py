@@ -267,7 +267,7 @@ class Body(Loops, Expressions):
             self.result = joined
             return joined
         wanted = str(self.result)
-        if join(wanted, type_) != wanted and not fits(Value("", type_), wanted, True):
+        if join(wanted, type_) != wanted and not fits(Value("", type_.removesuffix("?")), wanted):
             raise self.fail(node, f"it returns {type_}, but the schema says {wanted}")
         return wanted
 
