@@ -33,8 +33,8 @@ REASONS = {
     "symbolic shapes come with the compiler": "[sS]ym.*",
     "the compiler and its graphs come later": (
         ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
-        "optimize_for.* .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir parse_schema "
-        "unify_type_list functionalize"
+        "optimize_for.* .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir "
+        "functionalize"
     ),
     "extensions in C++ come later": "cpp_extension",
     "a prototype in PyTorch": ".*masked_tensor MaskedTensor index",
