@@ -69,7 +69,7 @@ class SizeRecorder:
         The same size of the same tensor is the same symbol. Whoever returns ``value`` leaves it a plain int.
         """
         key = id(tensor), what, dim
-        owner, node = self._read.get(key, (None, None))
+        owner, node = self._read.get(key, (lambda: None, None))
         if node is None or owner() is not tensor or node.hint != value:
             node = SymNode(value, what, (tensor, dim), self, f"s{len(self.sizes)}")
             self.sizes.append(node)

@@ -303,8 +303,12 @@ class SymBool(_Symbol):
 
 
 _ARITHMETIC = "add sub mul truediv floordiv mod pow"
-_SIGNED = {"__neg__": ("neg", operator.neg), "__abs__": ("abs", abs)}
-_ROUNDED = {"__floor__": ("floor", math.floor), "__ceil__": ("ceil", math.ceil), "__trunc__": ("trunc", math.trunc)}
+_SIGNED: dict[str, tuple[str, Callable[..., Any]]] = {"__neg__": ("neg", operator.neg), "__abs__": ("abs", abs)}
+_ROUNDED: dict[str, tuple[str, Callable[..., Any]]] = {
+    "__floor__": ("floor", math.floor),
+    "__ceil__": ("ceil", math.ceil),
+    "__trunc__": ("trunc", math.trunc),
+}
 _give_operators(SymInt, f"{_ARITHMETIC} lshift rshift and_ or_ xor", _SIGNED)
 _give_operators(SymFloat, _ARITHMETIC, _SIGNED | _ROUNDED)
 _give_operators(SymBool, f"{_ARITHMETIC} and_ or_ xor", {})

@@ -273,10 +273,9 @@ bool is_integer(PyObject* object) { return PyLong_Check(object) && !PyBool_Check
 
 Scalar as_number(PyObject* object, DType dtype) {
   if (is_integer(object)) return as_integer(object, dtype);
-  const Param param{"value", ArgType::Scalar};
-  Value value;
-  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr), "a ", Py_TYPE(object)->tp_name, " cannot be stored");
-  return value.to_scalar();
+  Scalar number;
+  TAEDA_CHECK_TYPE(read_number(object, number), "a ", Py_TYPE(object)->tp_name, " cannot be stored");
+  return number;
 }
 
 bool is_number(PyObject* object) {
