@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc)
+MINUTES ?= 5
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test compat bench lint docs build cpp-test sanitize clean
+.PHONY: demo test compat fuzz bench lint docs build cpp-test sanitize clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -24,6 +25,9 @@ test: build $(VENV)/ready-test
 compat: build $(VENV)/ready-test $(VENV)/ready-bench
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m compat --jobs $(JOBS)
 	$(BIN)/python -m pytest tests/test_examples.py
+
+fuzz: build $(VENV)/ready-test
+	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))
 
 bench: build $(VENV)/ready-bench
 	$(BIN)/python -m benchmarks
@@ -44,6 +48,6 @@ sanitize: $(VENV)/ready-build $(VENV)/ready-test
 	$(BIN)/python tools/sanitize.py
 
 clean:
-	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/generated taeda/lib
+	rm -rf build dist $(VENV) demo-out *.egg-info taeda/_C taeda/_C.*.so taeda/*.pyi taeda/generated taeda/lib
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -107,7 +107,7 @@ _LAZY = {
     "_serialization.file_reader": ("PyTorchFileReader",),
     "_main.limits": ("finfo", "iinfo"),
     "func": ("vmap",),
-    "_control_flow": ("cond",),
+    "_control_flow.cond": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
     "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
@@ -134,7 +134,9 @@ def _written_in_python(native: _Any, modules: dict[str, str]) -> None:
 
     def __getattr__(name: str) -> _Any:
         if name not in modules:
-            raise AttributeError(f"module '{native.__name__}' has no attribute '{name}'")
+            from taeda._main import left_out
+
+            return left_out.stand_in(native.__name__, name)
         value = getattr(_importlib.import_module(f"taeda.{modules[name]}"), name)
         setattr(native, name, value)
         return value
@@ -148,6 +150,7 @@ _written_in_python(
         "DispatchKey": "_library.dispatch_key",
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
+        "_are_functorch_transforms_active": "func._active",
         "_get_tracing_state": "jit._trace",
         "_is_tracing": "jit._trace",
         **dict.fromkeys(
@@ -172,6 +175,7 @@ _written_in_python(
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
+_written_in_python(_C._functions, {})
 
 
 def __getattr__(name: str) -> _Any:

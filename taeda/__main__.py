@@ -1,5 +1,5 @@
 """``python -m taeda explain NAME``: the hops from a Python name to its kernel. ``python -m taeda run SCRIPT``: a
-PyTorch program as it stands, with Taeda as its torch."""
+PyTorch program as it stands, with Taeda as its torch. ``python -m taeda stubs FOLDER``: torch for type checkers."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     run = commands.add_parser("run", help="run a program; its `import torch` gives Taeda")
     run.usage = "python -m taeda run (SCRIPT | -m MODULE | -c TEXT) [ARGUMENT ...]"
     run.add_argument("script", help="a Python file, or a folder or archive with a __main__.py; all that follows is its")
+    stubs = commands.add_parser("stubs", help="write stubs by which type checkers read `import torch` as Taeda")
+    stubs.add_argument("folder", nargs="?", default="typings", help="e.g. typings (the default), where pyright looks")
     return parser.parse_args(arguments)
 
 
@@ -33,6 +35,13 @@ def _run(arguments: list[str]) -> int:
         text, status = mistake.args
         print(f"taeda run: {text}", file=sys.stderr)
         return int(status)
+    return 0
+
+
+def _stubs(options: argparse.Namespace) -> int:
+    from taeda._stand_in.stubs import write_stubs
+
+    print(f"{len(write_stubs(options.folder))} stubs of torch in {options.folder}")
     return 0
 
 
@@ -59,7 +68,8 @@ def main(arguments: list[str] | None = None) -> int:
     # What follows the script's name is not ours to parse.
     if arguments[:1] == ["run"] and arguments[1:2] not in ([], ["-h"], ["--help"]):
         return _run(arguments[1:])
-    return _explain(_parse(arguments))
+    options = _parse(arguments)
+    return _stubs(options) if options.command == "stubs" else _explain(options)
 
 
 if __name__ == "__main__":

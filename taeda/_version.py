@@ -1,4 +1,4 @@
-"""The one place of the versions: Taeda's own, and PyTorch's whose documented behaviour it follows."""
+"""The versions, said once: Taeda's own, and PyTorch's whose documented behaviour it follows."""
 
 __version__ = "0.1.0"
 TORCH_VERSION = "2.13.0"

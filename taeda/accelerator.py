@@ -1,11 +1,16 @@
-"""The device beside the CPU, whichever it is: a backend of one's own that has a module and devices, or none."""
+"""The device beside the CPU, whichever it is: one that this build has a backend for, a backend of one's own that has a
+module, or none."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import _C
+from taeda._main.absent_devices import BUILT
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 __all__ = [
     "current_accelerator",
@@ -19,9 +24,19 @@ __all__ = [
 ]
 
 
+def _kind() -> str | None:
+    """The first kind of accelerator that has devices, else the first that has a backend, else None."""
+    kinds = [kind for kind, built in BUILT.items() if built]
+    own = _C._get_privateuse1_backend_name()
+    if hasattr(taeda, own):
+        kinds.append(own)
+    return next((kind for kind in kinds if getattr(taeda, kind).device_count()), kinds[0] if kinds else None)
+
+
 def _module() -> Any:
-    """The module of the backend of one's own, or None."""
-    return getattr(taeda, _C._get_privateuse1_backend_name(), None)
+    """The module of the accelerator, or None."""
+    kind = _kind()
+    return None if kind is None else getattr(taeda, kind)
 
 
 def device_count() -> int:
@@ -41,10 +56,8 @@ def current_accelerator(check_available: bool = False) -> taeda.device | None:
     Args:
         check_available: give None also where the backend is there and a device is not.
     """
-    module = _module()
-    if module is None or (check_available and not is_available()):
-        return None
-    return taeda.device(_C._get_privateuse1_backend_name())
+    kind = _kind()
+    return None if kind is None or (check_available and not is_available()) else taeda.device(kind)
 
 
 def current_device_index() -> int:
@@ -57,7 +70,7 @@ def set_device_index(device: Any) -> None:
     _needed("set_device_index").set_device(device if isinstance(device, int) else taeda.device(device).index)
 
 
-def current_stream(device: Any = None) -> Any:
+def current_stream(device: Device = None) -> Any:
     """The stream that the accelerator's calls go to; RuntimeError without one."""
     return _needed("current_stream").current_stream(device)
 
@@ -67,7 +80,7 @@ def set_stream(stream: Any) -> None:
     _needed("set_stream").set_stream(stream)
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """Waits until the accelerator has done all it was given; RuntimeError without one."""
     _needed("synchronize").synchronize(device)
 

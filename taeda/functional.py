@@ -12,6 +12,7 @@ from taeda import _C
 
 if TYPE_CHECKING:
     from taeda import Tensor
+    from taeda.types import _dtype
 
 _native = _C._functions
 
@@ -137,7 +138,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
 
 
 def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, out: Tensor | None = None,
-         dtype: Any = None) -> Tensor:  # fmt: skip
+         dtype: _dtype | None = None) -> Tensor:  # fmt: skip
     """The norm of order ``p`` over ``dim``: a number for vectors, "fro" or "nuc" for matrices (two dimensions)."""
     dims = [dim] if isinstance(dim, int) else dim
     extra = {} if out is None else {"out": out}

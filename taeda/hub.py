@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlparse
 from urllib.request import Request, urlopen
@@ -74,9 +74,7 @@ class _NoBar:
     close = set_description = set_postfix = lambda self, *args, **options: None
 
 
-def __getattr__(name: str) -> Any:
-    if name != "tqdm":  # other libraries take it from here
-        raise AttributeError(f"module 'taeda.hub' has no attribute '{name}'")
+def _bars() -> Any:
     try:
         from tqdm import tqdm
     except ImportError:
@@ -84,9 +82,19 @@ def __getattr__(name: str) -> Any:
     return tqdm
 
 
+if TYPE_CHECKING:
+    tqdm: Any
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name != "tqdm":  # other libraries take it from here
+            raise AttributeError(f"module 'taeda.hub' has no attribute '{name}'")
+        return _bars()
+
+
 def _progress_bar(total: int | None, wanted: bool) -> Any:
     """A bar that draws if drawing is wanted and tqdm is there."""
-    return __getattr__("tqdm")(total=total, disable=not wanted, unit="B", unit_scale=True, unit_divisor=1024)
+    return _bars()(total=total, disable=not wanted, unit="B", unit_scale=True, unit_divisor=1024)
 
 
 def _copy_checked(source: Any, target: Any, bar: Any, hash_prefix: str | None, url: str) -> None:

@@ -1,15 +1,13 @@
-"""Apple's GPUs: this build has no backend for them."""
+"""Apple's GPUs, for which this build has no backend."""
 
-from __future__ import annotations
+from taeda._main.absent_devices import (
+    device_count,
+    is_available,
+    manual_seed,
+)
 
-__all__ = ["device_count", "is_available"]
-
-
-def is_available() -> bool:
-    """Whether there is such a device: no."""
-    return False
-
-
-def device_count() -> int:
-    """The number of such devices: 0."""
-    return 0
+__all__ = [
+    "device_count",
+    "is_available",
+    "manual_seed",
+]

@@ -1,15 +1,27 @@
-"""Meta's accelerators: this build has no backend for them."""
+"""Meta's accelerators, for which this build has no backend."""
 
-from __future__ import annotations
+from taeda._main.absent_devices import (
+    device_count,
+    is_available,
+    is_initialized,
+    manual_seed,
+    manual_seed_all,
+    max_memory_allocated,
+    memory_allocated,
+    memory_stats,
+    seed,
+    seed_all,
+)
 
-__all__ = ["device_count", "is_available"]
-
-
-def is_available() -> bool:
-    """Whether there is such a device: no."""
-    return False
-
-
-def device_count() -> int:
-    """The number of such devices: 0."""
-    return 0
+__all__ = [
+    "device_count",
+    "is_available",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "memory_allocated",
+    "memory_stats",
+    "seed",
+    "seed_all",
+]

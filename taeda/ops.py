@@ -37,6 +37,8 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'taeda.ops' has no attribute '{name}'")
     namespace = globals()[name] = OpNamespace(name)
+    if name == "profiler":  # written in Python, and not needed by most
+        import_module("taeda.profiler._ops")
     return namespace
 
 

@@ -69,15 +69,15 @@ def fork_rng(
         yield
         return
     saved = get_rng_state()
-    places = list(devices or ())
-    accelerator = _accelerator(device_type or "cuda") if places else None
-    kept = [accelerator.get_rng_state(place) for place in places] if accelerator else []
+    indices = list(devices or ())
+    accelerator = _accelerator(device_type or "cuda") if indices else None
+    kept = [accelerator.get_rng_state(index) for index in indices] if accelerator else []
     try:
         yield
     finally:
         set_rng_state(saved)
-        for place, state in zip(places, kept, strict=True):
-            accelerator.set_rng_state(state, place)  # type: ignore[union-attr]
+        for index, state in zip(indices, kept, strict=True):
+            accelerator.set_rng_state(state, index)  # type: ignore[union-attr]
 
 
 def _accelerator(kind: str) -> Any:

@@ -155,26 +155,65 @@ def _save_to_path(path: str, write: Callable[[IO[bytes], str], None]) -> None:
         with open(path, "wb") as file:
             write(file, stem)
         return
-    import tempfile
-
-    handle, temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", dir=folder)
     try:
-        with os.fdopen(handle, "wb") as file:
-            write(file, stem)
-        os.chmod(temporary, _mode_for(path))
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
+        _replace(path, lambda file: write(file, stem))
+    except OSError as error:  # the user knows the path, not the name that the file had meanwhile
+        if error.filename is not None:
+            error.filename, error.filename2 = path, None
         raise
 
 
-def _mode_for(path: str) -> int:
-    """The permissions that plain ``open(path, "wb")`` would leave."""
-    if os.path.exists(path):
-        return os.stat(path).st_mode & 0o7777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+def _replace(path: str, write: Callable[[IO[bytes]], None]) -> None:
+    """Puts what ``write`` writes in the place of the file at once, with the permissions that ``open`` would leave."""
+    folder = os.path.dirname(path)
+    descriptor, name = _unnamed_file(folder), None
+    if descriptor is None:
+        name = _temporary_name(path)
+        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+            file.flush()
+            if os.path.exists(path):
+                os.fchmod(descriptor, os.stat(path).st_mode & 0o7777)
+            if name is None:
+                name = _give_name(descriptor, path)
+        if name != path:
+            os.replace(name, path)
+    except BaseException:
+        if name not in (None, path):
+            os.unlink(name)
+        raise
+
+
+def _unnamed_file(folder: str) -> int | None:
+    """A new file without a name, of which nothing stays if the process is killed; None where there are none such."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY, 0o666)
+    except OSError:  # the file system has none; what else is wrong, the file with a name will tell
+        return None
+
+
+def _give_name(descriptor: int, path: str) -> str:
+    """Names such a file ``path``, or, since a link never replaces a file, by another name beside it."""
+    folder = os.open(os.path.dirname(path), os.O_PATH)  # with a descriptor, os.link follows the link in /proc
+    try:
+        for name in (path, *(_temporary_name(path) for _ in range(100))):
+            try:
+                os.link(f"/proc/self/fd/{descriptor}", name, src_dir_fd=folder)
+                return name
+            except FileExistsError:
+                continue
+        raise FileExistsError(f"taeda.save: no name is free beside {path}")
+    finally:
+        os.close(folder)
+
+
+def _temporary_name(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name[:60]}.{os.urandom(6).hex()}")
 
 
 def _write_archive(obj: Any, file: IO[bytes], folder: str, pickle_module: Any, protocol: int, byteorder: bool) -> None:

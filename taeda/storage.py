@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import UntypedStorage
@@ -29,7 +29,7 @@ class TypedStorage:
     _untyped_storage: UntypedStorage
 
     def __init__(
-        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: Any = None, device: Any = None
+        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: _dtype | None = None, device: Device = None
     ) -> None:
         self.dtype: taeda.dtype = self._fixed_dtype or dtype or taeda.get_default_dtype()
         if wrap_storage is not None:
@@ -93,7 +93,7 @@ class TypedStorage:
         """Whether other processes can see the memory."""
         return self._untyped_storage.is_shared()
 
-    def is_pinned(self, device: Any = None) -> bool:
+    def is_pinned(self, device: Device = None) -> bool:
         """Whether the memory is page-locked."""
         return self._untyped_storage.is_pinned()
 
@@ -148,13 +148,13 @@ class TypedStorage:
         """A copy on ``device``; the same memory if it is there."""
         return self._like(self._untyped_storage.to(device=device))
 
-    def type(self, dtype: Any = None) -> Any:
+    def type(self, dtype: _dtype | None = None) -> Any:
         """The legacy class's name, or with ``dtype`` a converted copy."""
         return f"torch.{_legacy_name(self.dtype)}" if dtype is None else self._converted(dtype)
 
     def _legacy_class(self) -> Any:
         name = _legacy_name(self.dtype)
-        return globals().get(name) or __getattr__(name)
+        return globals().get(name) or _make(name)
 
     def _converted(self, dtype: taeda.dtype) -> TypedStorage:
         if dtype == self.dtype:
@@ -208,12 +208,44 @@ class _OfDtype(type):
         return isinstance(instance, TypedStorage) and instance.dtype == cls._fixed_dtype
 
 
-def __getattr__(name: str) -> Any:
+def _make(name: str) -> Any:
     """``FloatStorage`` and its kind, made when first asked for."""
-    if name not in OLD_STORAGES:
-        raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
     made = _OfDtype(
         name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": taeda.__name__}
     )
     globals()[name] = made
     return made
+
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
+
+    class BFloat16Storage(TypedStorage): ...
+
+    class BoolStorage(TypedStorage): ...
+
+    class ByteStorage(TypedStorage): ...
+
+    class CharStorage(TypedStorage): ...
+
+    class ComplexDoubleStorage(TypedStorage): ...
+
+    class ComplexFloatStorage(TypedStorage): ...
+
+    class DoubleStorage(TypedStorage): ...
+
+    class FloatStorage(TypedStorage): ...
+
+    class HalfStorage(TypedStorage): ...
+
+    class IntStorage(TypedStorage): ...
+
+    class LongStorage(TypedStorage): ...
+
+    class ShortStorage(TypedStorage): ...
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name not in OLD_STORAGES:
+            raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
+        return _make(name)

@@ -17,7 +17,9 @@ FileLike: TypeAlias = str | os.PathLike[str] | IO[bytes]
 Storage: TypeAlias = UntypedStorage | TypedStorage
 
 _bool, _int, _float, _complex, _str, _bytes = bool, int, float, complex, str, bytes
-_device, _dtype, _layout = taeda.device, taeda.dtype, taeda.layout
+_device: TypeAlias = taeda.device
+_dtype: TypeAlias = taeda.dtype
+_layout: TypeAlias = taeda.layout
 _Number = (bool, int, float)
 _size: TypeAlias = taeda.Size | list[int] | tuple[int, ...]
 _TensorOrTensors: TypeAlias = taeda.Tensor | Sequence[taeda.Tensor]

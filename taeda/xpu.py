@@ -1,15 +1,37 @@
-"""Intel's GPUs: this build has no backend for them."""
+"""Intel's GPUs, for which this build has no backend."""
 
-from __future__ import annotations
+from taeda._main.absent_devices import (
+    device_count,
+    empty_cache,
+    is_available,
+    is_bf16_supported,
+    is_initialized,
+    manual_seed,
+    manual_seed_all,
+    max_memory_allocated,
+    max_memory_reserved,
+    memory_allocated,
+    memory_reserved,
+    memory_stats,
+    reset_peak_memory_stats,
+    seed,
+    seed_all,
+)
 
-__all__ = ["device_count", "is_available"]
-
-
-def is_available() -> bool:
-    """Whether there is such a device: no."""
-    return False
-
-
-def device_count() -> int:
-    """The number of such devices: 0."""
-    return 0
+__all__ = [
+    "device_count",
+    "empty_cache",
+    "is_available",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_peak_memory_stats",
+    "seed",
+    "seed_all",
+]

@@ -9,7 +9,13 @@ import pytest
 
 import taeda
 from taeda import overrides
-from taeda.overrides import TorchFunctionMode, handle_torch_function, has_torch_function, wrap_torch_function
+from taeda.overrides import (
+    TorchFunctionMode,
+    handle_torch_function,
+    has_torch_function,
+    redispatch_function,
+    wrap_torch_function,
+)
 from taeda.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 
@@ -245,3 +251,32 @@ def test_an_overridable_function_looks_like_a_function():
         F.relu(taeda.ones(1), nothing=1)
     with pytest.raises(TypeError):
         taeda._C._overridable(len)
+
+
+class Logged(taeda.Tensor):
+    calls: list = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(func.__name__)
+        return redispatch_function(func, types, args, kwargs)
+
+
+def scaled_product(a, b):
+    if has_torch_function((a, b)):
+        return handle_torch_function(scaled_product, (a, b), a, b)
+    return a * b + 1
+
+
+@pytest.mark.parametrize("call", [
+    (lambda a: scaled_product(a, a), ["scaled_product", "mul"]),
+    (lambda a: taeda.einsum("i,i->i", a, a), ["einsum"]),
+    (lambda a: a.split(1)[0], ["split", "split"]),
+    (lambda a: F.layer_norm(a, (2,)), ["layer_norm"]),
+])  # fmt: skip
+def test_redispatch(call):
+    function, wanted = call
+    Logged.calls = []
+    result = function(taeda.ones(2).as_subclass(Logged))
+    assert Logged.calls == wanted and type(result) is taeda.Tensor
+    assert type(taeda.ones(2).as_subclass(Logged) + 1) is taeda.Tensor and Logged.calls[-1] == "add"

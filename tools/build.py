@@ -47,7 +47,10 @@ def link(path: Path, target: Path) -> None:
 def link_into_tree(folder: Path) -> None:
     for module in folder.glob("_C.*.so"):
         link(ROOT / "taeda" / module.name, module)
-    link(ROOT / "taeda" / "_C", folder / "generated" / "taeda" / "_C")
+    made = folder / "generated" / "taeda"
+    link(ROOT / "taeda" / "_C", made / "_C")
+    for stub in made.glob("*.pyi"):
+        link(ROOT / "taeda" / stub.name, stub)
     link(ROOT / "taeda" / "generated", folder / "generated")
     if sys.prefix != sys.base_prefix:
         (Path(sysconfig.get_paths()["purelib"]) / "taeda-dev.pth").write_text(f"{ROOT}\n")

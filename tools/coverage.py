@@ -1,4 +1,4 @@
-"""Writes ``docs/coverage.md``: the public names of PyTorch that Taeda lacks, room by room, with the reason, and how
+"""Writes ``docs/coverage.md``: the public names of PyTorch that Taeda lacks, by namespace, with the reason, and how
 PyTorch's own table of ops fares (the record that ``make compat`` leaves).
 
 Run it where both are installed: ``python tools/coverage.py``. ``--check`` only tells whether the page is up to date.
@@ -17,7 +17,7 @@ from types import ModuleType
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coverage.md"
 TABLE = ROOT / "tests" / "compat" / "result.json"
-ROOMS = (
+NAMESPACES = (
     "", "Tensor", "amp", "autograd", "distributed", "distributions", "fft", "func", "fx", "hub", "jit", "library",
     "linalg", "masked", "multiprocessing", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel",
     "nn.utils", "optim", "optim.lr_scheduler", "overrides", "profiler", "random", "serialization", "signal.windows",
@@ -58,13 +58,13 @@ _REASONS = {
     ),
 }
 
-_REASONS_BY_ROOM = {"distributed": "for groups of several processes, which come later: a group has one process"}
+_REASONS_BY_NAMESPACE = {"distributed": "for groups of several processes, which come later: a group has one process"}
 
 
-def resolve(library: ModuleType, room: str) -> object | None:
+def resolve(library: ModuleType, namespace: str) -> object | None:
     """The module or class of that name below a library; None without one."""
     found: object = library
-    for part in filter(None, room.split(".")):
+    for part in filter(None, namespace.split(".")):
         try:
             found = getattr(found, part, None) or importlib.import_module(f"{found.__name__}.{part}")  # type: ignore[attr-defined]
         except ImportError:
@@ -72,16 +72,16 @@ def resolve(library: ModuleType, room: str) -> object | None:
     return found
 
 
-def public_names(room: object) -> list[str]:
+def public_names(namespace: object) -> list[str]:
     """What ``__all__`` names; else what is defined there and has no leading underscore."""
-    listed = getattr(room, "__all__", None)
+    listed = getattr(namespace, "__all__", None)
     if listed:
         return [n for n in listed if not n.startswith("_")]
-    names = [n for n in dir(room) if not n.startswith("_")]
-    if inspect.isclass(room):
+    names = [n for n in dir(namespace) if not n.startswith("_")]
+    if inspect.isclass(namespace):
         return names
-    home = getattr(room, "__name__", "")
-    values = {n: getattr(room, n) for n in names}
+    home = getattr(namespace, "__name__", "")
+    values = {n: getattr(namespace, n) for n in names}
     return [
         n
         for n, v in values.items()
@@ -109,20 +109,20 @@ def page() -> str:
         "# Coverage", "",
         f"Names of PyTorch {torch.__version__.partition('+')[0]} that Taeda lacks, found by comparing the two; made by "
         "`python tools/coverage.py`.", "",
-        "| room | names | missing |", "| --- | ---: | ---: |",
+        "| namespace | names | missing |", "| --- | ---: | ---: |",
     ]  # fmt: skip
     details = []
-    for room in ROOMS:
-        theirs, ours = resolve(torch, room), resolve(taeda, room)
+    for namespace in NAMESPACES:
+        theirs, ours = resolve(torch, namespace), resolve(taeda, namespace)
         names = sorted(set(public_names(theirs)))
         missing = [n for n in names if not hasattr(ours, n)]
-        shown = f"torch.{room}" if room else "torch"
+        shown = f"torch.{namespace}" if namespace else "torch"
         lines.append(f"| `{shown}` | {len(names)} | {len(missing)} |")
         by_reason: dict[str, list[str]] = {}
         for name in missing:
-            by_reason.setdefault(_REASONS_BY_ROOM.get(room) or reason(name, getattr(theirs, name)), []).append(
-                f"`{name}`"
-            )
+            by_reason.setdefault(
+                _REASONS_BY_NAMESPACE.get(namespace) or reason(name, getattr(theirs, name)), []
+            ).append(f"`{name}`")
         if missing:
             details += ["", f"## `{shown}`", ""]
             details += [f"- {why}: {', '.join(found)}" for why, found in sorted(by_reason.items())]
@@ -134,7 +134,7 @@ def table_of_ops() -> list[str]:
     made = json.loads(TABLE.read_text())
     failing, left_out = made["failing"], made["left out"]
     concerned = made["passed"] + len(failing)
-    reasons = ", ".join(f"{count} for {why}" for why, count in left_out.items())
+    reasons = ", ".join(f"{count} ({why})" for why, count in left_out.items())
     return [
         "## PyTorch's table of ops", "",
         f"PyTorch's tests hold a table of {made['entries']} ops with sample inputs. `make compat` runs those that "

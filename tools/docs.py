@@ -21,6 +21,7 @@ GUIDES = (
     "port-an-op",
     "add-a-backend",
     "smaller-builds",
+    "distributions",
     "glossary",
     "errors",
     "profile",

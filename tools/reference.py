@@ -70,12 +70,12 @@ def documented(namespace: str) -> list[str]:
     no function too."""
     import taeda
 
-    room = resolve(taeda, namespace)
-    names = [n for n in getattr(room, "__all__", None) or dir(room) if not n.startswith("_")]
+    module = resolve(taeda, namespace)
+    names = [n for n in getattr(module, "__all__", None) or dir(module) if not n.startswith("_")]
     if namespace == "Tensor":
         known = {*dir(taeda), *names}
         return [n for n in names if not hasattr(taeda, n) and not (n.endswith("_") and n[:-1] in known)]
-    values = {n: getattr(room, n) for n in names if not (n.endswith("_") and n[:-1] in names)}
+    values = {n: getattr(module, n) for n in names if not (n.endswith("_") and n[:-1] in names)}
     return sorted(n for n, v in values.items() if callable(v) and not inspect.isclass(v))
 
 

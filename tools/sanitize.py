@@ -19,7 +19,7 @@ from build import ROOT, build, link
 
 FOLDER = ROOT / "build" / "sanitize"
 PACKAGE = FOLDER / "package"
-TESTS = ("tests/conformance", "tests/test_memory.py", "tests/test_random_calls.py")
+TESTS = ("tests/conformance", "tests/core/test_memory.py", "tests/fuzz/test_fuzz.py")
 # An allocation that cannot be served is an error that tests expect. Python keeps memory until the end, so leaks are not
 # looked for. PyTorch, the oracle of some tests, defines the same symbols in several of its libraries.
 ASAN = "detect_leaks=0:allocator_may_return_null=1:detect_odr_violation=0:abort_on_error=1:use_sigaltstack=0"

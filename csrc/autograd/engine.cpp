@@ -215,7 +215,14 @@ struct Worker {
 Mutex g_workers_mutex;
 std::map<std::pair<DeviceType, int>, Worker*> g_workers;
 
+// A forked child has none of these threads; it starts its own when it needs them. What they held is lost.
+void forget_workers() { g_workers.clear(); }
+
 Worker& worker_of(Device device) {
+  [[maybe_unused]] static const bool g_registered = [] {
+    at_fork({nullptr, nullptr, forget_workers});
+    return true;
+  }();
   Lock guard(g_workers_mutex);
   Worker*& worker = g_workers[{device.type, device.index}];
   if (!worker) {

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "composite/records.h"
-#include "shape/ops/attention.h"
+#include "composite/ops/attention.h"
 #include "shape/spec.h"
 #include "taeda/ops/attention.h"
 #include "taeda/ops/binary.h"

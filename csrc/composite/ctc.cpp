@@ -1,5 +1,5 @@
 // Connectionist temporal classification: reductions, and lengths in tensors.
-#include "shape/ops/ctc.h"
+#include "composite/ops/ctc.h"
 
 #include <algorithm>
 
@@ -10,7 +10,6 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/ctc.h"
-#include "taeda/ops/join.h"
 #include "taeda/ops/mask.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/view.h"

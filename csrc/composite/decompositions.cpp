@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "shape/linalg_rules.h"
-#include "shape/ops/decompositions.h"
+#include "composite/ops/decompositions.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
@@ -84,7 +84,7 @@ Tensor differences(const Tensor& values) {
 
 // --- LU
 Pair linalg_lu_factor(const Tensor& A, bool pivot) {
-  auto [LU, pivots, info] = ops::linalg_lu_factor_ex(A, pivot, false);
+  auto [LU, pivots, info] = ops::linalg_lu_factor_ex(A, pivot, true);
   return {LU, pivots};
 }
 
@@ -109,7 +109,12 @@ Triple lu_unpack(const Tensor& LU_data, const Tensor& LU_pivots, bool unpack_dat
   Tensor empty = ops::empty(IntList({0}), LU_data.dtype(), std::nullopt, LU_data.device()), P = empty, L = empty,
          U = empty;
   if (unpack_data) L = unit_lower(LU_data), U = upper_of(LU_data);
-  if (unpack_pivots) P = permutation_matrix(LU_pivots, LU_data.size(-2), LU_data.dtype());
+  if (unpack_pivots) {
+    int64_t count = std::min(LU_data.size(-2), LU_data.size(-1));
+    TAEDA_CHECK(LU_pivots.dim() > 0 && LU_pivots.size(-1) >= count, "LU_pivots must hold ", count,
+                " pivots for matrices of shape ", LU_data.sizes(), "; got shape ", LU_pivots.sizes());
+    P = permutation_matrix(LU_pivots, LU_data.size(-2), LU_data.dtype());
+  }
   return {P, L, U};
 }
 
@@ -138,6 +143,8 @@ Tensor lu_factor_backward(const Tensor& grad, const Tensor& LU, const Tensor& pi
 }
 
 Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, bool left, bool adjoint) {
+  shape::check_square(LU);
+  shape::check_pivots(LU, pivots);
   Tensor P = permutation_matrix(pivots, LU.size(-2), LU.dtype());
   // X A = B is A^H X^H = B^H.
   if (!left) return H(ops::linalg_lu_solve(LU, pivots, H(B), true, !adjoint));

@@ -1,5 +1,5 @@
 // Ops that only derivatives call.
-#include "shape/ops/derivative.h"
+#include "composite/ops/derivative.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"
 

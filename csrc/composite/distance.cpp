@@ -1,5 +1,5 @@
 // Distances between rows: which way they are computed.
-#include "shape/ops/distance.h"
+#include "composite/ops/distance.h"
 
 #include <cmath>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "shape/ops/linalg.h"
+#include "composite/ops/linalg.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/linalg.h"

@@ -1,5 +1,5 @@
 // Embeddings over the index ops, and the gradients of bags.
-#include "shape/ops/embedding.h"
+#include "composite/ops/embedding.h"
 #include "shape/embedding_rules.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

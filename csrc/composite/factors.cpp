@@ -1,6 +1,6 @@
 // Products of Householder reflectors as one: H_1 ... H_k = I - V T V^H, where V holds the vectors and T is upper
 // triangular (Schreiber and Van Loan, "A storage-efficient WY representation", 1989).
-#include "shape/ops/factors.h"
+#include "composite/ops/factors.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/decompositions.h"

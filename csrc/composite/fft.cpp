@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "composite/options.h"
-#include "shape/ops/fft.h"
+#include "composite/ops/fft.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

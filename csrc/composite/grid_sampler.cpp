@@ -3,7 +3,7 @@
 #include <array>
 
 #include "composite/records.h"
-#include "shape/ops/grid_sampler.h"
+#include "composite/ops/grid_sampler.h"
 #include "shape/sampling_rules.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

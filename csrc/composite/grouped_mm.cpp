@@ -1,5 +1,5 @@
 // Several matrix products in one call.
-#include "shape/ops/grouped_mm.h"
+#include "composite/ops/grouped_mm.h"
 #include "composite/number.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"

@@ -1,5 +1,5 @@
 // Joins along a dimension that the inputs' ranks decide.
-#include "shape/ops/join.h"
+#include "composite/ops/join.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
@@ -27,38 +27,6 @@ std::vector<Tensor> cat_backward(const Tensor& grad_output, IntList sizes, int64
     start += own[dim];
   }
   return result;
-}
-
-namespace {
-template <class F>
-std::vector<Tensor> from_one_or_more(TensorList tensors, F&& function) {
-  TAEDA_CHECK(!tensors.empty(), "at least one tensor is needed; got an empty list");
-  std::vector<Tensor> result;
-  result.reserve(tensors.size());
-  for (const Tensor& t : tensors) result.push_back(function(t));
-  return result;
-}
-}  // namespace
-
-Tensor hstack(TensorList tensors) {
-  std::vector<Tensor> parts = from_one_or_more(tensors, [](const Tensor& t) { return ops::atleast_1d(t); });
-  return ops::cat(parts, parts[0].dim() == 1 ? 0 : 1);
-}
-
-Tensor vstack(TensorList tensors) {
-  return ops::cat(from_one_or_more(tensors, [](const Tensor& t) { return ops::atleast_2d(t); }), 0);
-}
-
-Tensor row_stack(TensorList tensors) { return ops::vstack(tensors); }
-
-Tensor dstack(TensorList tensors) {
-  return ops::cat(from_one_or_more(tensors, [](const Tensor& t) { return ops::atleast_3d(t); }), 2);
-}
-
-Tensor column_stack(TensorList tensors) {
-  std::vector<Tensor> parts = from_one_or_more(
-      tensors, [](const Tensor& t) { return t.dim() <= 1 ? ops::reshape(t, std::vector<int64_t>{t.numel(), 1}) : t; });
-  return ops::cat(parts, 1);
 }
 
 Tensor block_diag(TensorList tensors) {

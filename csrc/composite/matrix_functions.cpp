@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/elements.h"
-#include "shape/ops/decompositions.h"
+#include "composite/ops/decompositions.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"

@@ -1,7 +1,7 @@
 // Variances and their kind, and the logarithm of a sum of exponentials: real numbers have a loop of their own, complex
 // ones are pairs of these.
 #include "composite/number.h"
-#include "shape/ops/reduce.h"
+#include "composite/ops/reduce.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

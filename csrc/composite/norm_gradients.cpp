@@ -2,7 +2,7 @@
 // over what is normalised together, the input's gradient is rstd * (v - mean(v) - h * mean(v * h)).
 #include "composite/records.h"
 #include "shape/norm_rules.h"
-#include "shape/ops/norm.h"
+#include "composite/ops/norm.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/norm.h"
@@ -130,8 +130,8 @@ Grads group_norm_backward(const Tensor& grad, const Tensor& grad_mean, const Ten
   if (grad_mean.defined())
     to_input = total(to_input, ops::expand(ops::div(ops::unsqueeze(grad_mean, 2), Scalar(length)), grouped));
   if (grad_rstd.defined()) to_input = total(to_input, through_rstd(h, ops::unsqueeze(grad_rstd, 2), length));
-  return chosen({ops::reshape(to_input, input.sizes()), to_weight, to_bias}, output_mask[0], output_mask[1],
-                output_mask[2]);
+  if (to_input.defined()) to_input = ops::reshape(to_input, input.sizes());
+  return chosen({to_input, to_weight, to_bias}, output_mask[0], output_mask[1], output_mask[2]);
 }
 
 Grads batch_norm_gradients(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,

@@ -1,5 +1,5 @@
 // Optimiser steps whose learning rate is in a tensor.
-#include "shape/ops/optim.h"
+#include "composite/ops/optim.h"
 #include "composite/number.h"
 #include "taeda/ops.h"
 

@@ -1,5 +1,5 @@
 // Padding.
-#include "shape/ops/pad.h"
+#include "composite/ops/pad.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

@@ -1,5 +1,5 @@
 // Channels dealt out to pixels or to one another: views and one copy.
-#include "shape/ops/pad.h"
+#include "composite/ops/pad.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/reshape.h"

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "core/elements.h"
-#include "shape/ops/sort.h"
+#include "composite/ops/sort.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"

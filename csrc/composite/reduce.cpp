@@ -1,5 +1,5 @@
 // Composites of taedagen/ops/reduce.py that a traced body cannot say.
-#include "shape/ops/reduce.h"
+#include "composite/ops/reduce.h"
 #include "taeda/autograd/forward.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/ops/binary.h"
@@ -65,7 +65,7 @@ Tensor composite::linalg_vector_norm(const Tensor& self, const Scalar& ord, std:
   TAEDA_CHECK(is_differentiable(self.dtype()), "a norm takes a floating or complex tensor; got ", self.dtype());
   IntList dims = dim.value_or(IntList());
   if (p < 0 || p == INFINITY) check_not_empty(self, dims, ord);
-  if (p == 2) return ops::_norm_two(self, dims, keepdim, dtype);
+  if (p == 2 || (std::isnan(p) && self.numel() == 0)) return ops::_norm_two(self, dims, keepdim, dtype);
   if (p == 1) return ops::_norm_one(self, dims, keepdim, dtype);
   bool is_extreme = std::isinf(p);
   if (!is_extreme && p != 0) return ops::_norm_p(self, ord, dims, keepdim, dtype);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "shape/ops/rnn.h"
+#include "composite/ops/rnn.h"
 #include "shape/rnn_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

@@ -1,7 +1,7 @@
 // Between padded and packed batches of sequences.
 #include <algorithm>
 
-#include "shape/ops/rnn.h"
+#include "composite/ops/rnn.h"
 #include "shape/rnn_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

@@ -1,6 +1,5 @@
 // Scattering into copies, and the gradients of scattering.
-#include "shape/ops/scatter.h"
-#include "composite/fresh.h"
+#include "composite/ops/scatter.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
@@ -10,53 +9,6 @@
 #include "taeda/ops/view.h"
 
 namespace taeda::composite {
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_(result, dim, index, src);
-  return unwritten(result);
-}
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-  Tensor result = copy_for(self, {&index});
-  ops::scatter_(result, dim, index, value);
-  return unwritten(result);
-}
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_(result, dim, index, src, reduce);
-  return result->needs_autograd() ? result : unwritten(result);
-}
-
-Tensor scatter(const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce) {
-  Tensor result = copy_for(self, {&index});
-  ops::scatter_(result, dim, index, value, reduce);
-  return result->needs_autograd() ? result : unwritten(result);
-}
-
-Tensor scatter_add(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_add_(result, dim, index, src);
-  return unwritten(result);
-}
-
-Tensor scatter_reduce(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src, std::string_view reduce,
-                      bool include_self) {
-  Tensor result = copy_for(self, {&index, &src});
-  ops::scatter_reduce_(result, dim, index, src, reduce, include_self);
-  return result->needs_autograd() ? result : unwritten(result);
-}
-
-Tensor gather_window(const Tensor& grad, int64_t dim, const Tensor& index, IntList sizes) {
-  Tensor window = ops::gather(grad, dim, index);
-  if (std::ranges::equal(window.sizes(), sizes)) return window;
-  Tensor result = ops::new_zeros(grad, sizes);
-  Tensor part = result;
-  for (int64_t d = 0; d < part.dim(); ++d) part = ops::slice(part, d, 0, window.sizes()[d]);
-  ops::copy_(part, window);
-  return result;
-}
 
 namespace {
 
@@ -82,17 +34,17 @@ ScatterGradients of_mean(const Tensor& grad, const Tensor& self, int64_t dim, co
 }
 
 // The factors that one result is the product of, as every one of them sees them.
-struct Factors {
+struct ZerosApart {
   Tensor rest;    // the product of those that are not zero
   Tensor zeros;   // how many are
   Tensor nought;  // their sum: 0, with the gradient that the product has through them
-  Factors at(int64_t dim, const Tensor& index) const {
+  ZerosApart at(int64_t dim, const Tensor& index) const {
     return {ops::gather(rest, dim, index), ops::gather(zeros, dim, index), ops::gather(nought, dim, index)};
   }
 };
 
 // The product of the others, by division where they are not zero; what is 0 here still has a derivative.
-Tensor product_of_others(const Tensor& factor, const Tensor& is_zero, const Factors& all) {
+Tensor product_of_others(const Tensor& factor, const Tensor& is_zero, const ZerosApart& all) {
   Tensor quotient = ops::div(all.rest, ops::masked_fill(factor, is_zero, Scalar(1)));
   Tensor of_one = ops::where(is_zero, all.rest, ops::mul(all.nought, quotient));
   Tensor of_two = ops::mul(ops::sub(all.nought, factor), all.rest);
@@ -106,7 +58,7 @@ ScatterGradients of_product(const Tensor& grad, const Tensor& self, int64_t dim,
   Tensor zero = ops::eq(part, Scalar(0)), self_zero = ops::eq(self, Scalar(0));
   Tensor start = include_self ? self_zero : ops::zeros_like(self_zero);
   auto sum = [&](const Tensor& a, const Tensor& b) { return ops::scatter_add(a, dim, index, b); };
-  Factors all;
+  ZerosApart all;
   all.zeros = sum(ops::_to_copy(start, self.dtype()), ops::_to_copy(zero, self.dtype()));
   all.nought = sum(ops::where(start, self, Scalar(0)), ops::where(zero, part, Scalar(0)));
   all.rest = ops::scatter_reduce(ops::masked_fill(self, self_zero, Scalar(1)), dim, index,

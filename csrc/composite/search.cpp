@@ -1,5 +1,5 @@
 // Searching, histograms, membership and classes over other ops.
-#include "shape/ops/search.h"
+#include "composite/ops/search.h"
 #include "core/elements.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"

@@ -1,5 +1,5 @@
 // Sorting over the stable kernel, medians of all elements, gradients of selections.
-#include "shape/ops/sort.h"
+#include "composite/ops/sort.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"

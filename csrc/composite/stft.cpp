@@ -2,12 +2,10 @@
 // (Griffin and Lim, "Signal estimation from modified short-time Fourier transform", 1984).
 #include <atomic>
 
-#include "shape/ops/fft.h"
+#include "composite/ops/fft.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
-#include "taeda/ops/complex_numbers.h"
-#include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/fft.h"
 #include "taeda/ops/pad.h"

@@ -1,7 +1,7 @@
 // Resizing of images: one dimension after another, the last one first.
 #include <cmath>
 
-#include "shape/ops/upsample.h"
+#include "composite/ops/upsample.h"
 #include "shape/spec.h"
 #include "taeda/ops/upsample.h"
 

@@ -1,19 +1,11 @@
 // Contiguous copies.
-#include "shape/ops/view_copy.h"
+#include "composite/ops/view_copy.h"
 #include "shape/spec.h"
 #include "taeda/autograd/record.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"
 
 namespace taeda::composite {
-
-Tensor contiguous_copy(const Tensor& self) { return ops::clone(self, MemoryFormat::Contiguous); }
-
-std::vector<Tensor> contiguous_copies(TensorList tensors) {
-  std::vector<Tensor> copies;
-  for (const Tensor& t : tensors) copies.push_back(ops::clone(t, MemoryFormat::Contiguous));
-  return copies;
-}
 
 namespace {
 void copy_each(const char* name, TensorList tensors, TensorList out) {

@@ -1,5 +1,5 @@
 // Copies of a tensor with another one in a part of it.
-#include "shape/ops/view_inplace.h"
+#include "composite/ops/view_inplace.h"
 #include "composite/fresh.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

@@ -1,5 +1,5 @@
 // Weights as a length times a direction.
-#include "shape/ops/weight_norm.h"
+#include "composite/ops/weight_norm.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"

@@ -2,7 +2,7 @@
 #include <numbers>
 
 #include "composite/options.h"
-#include "shape/ops/windows.h"
+#include "composite/ops/windows.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"

@@ -8,7 +8,13 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+#include "core/machine_memory.h"
 #include "taeda/core/fork.h"
 #include "taeda/core/thread_state.h"
 
@@ -44,8 +50,7 @@ constexpr size_t kHugePage = size_t{2} << 20;
 
 void* map_huge(size_t bytes) {
   // Mapped with room to spare and trimmed, so that huge pages fit from the first byte on.
-  void* raw =
-      mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* raw = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) return nullptr;
   char* begin = static_cast<char*>(raw);
   size_t before = -reinterpret_cast<uintptr_t>(begin) & (kHugePage - 1);
@@ -61,6 +66,18 @@ void system_delete(void* data, size_t bytes) {
     munmap(data, bytes);
   else
     std::free(data);
+}
+// What was freed but lies between blocks in use goes back to the system.
+void system_trim() {
+#if defined(__GLIBC__)
+  malloc_trim(0);
+#endif
+}
+
+uint64_t nanoseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
 // --- What a thread keeps. Only its owner writes; the statistics read.
@@ -116,14 +133,23 @@ class Pool {
   void unlink(LargeBlock* block);
   bool evict_oldest();
   void make_room(uint64_t bytes, uint64_t bound);
+  void release_small(uint64_t bytes);
   void empty_locked();
   void spill_locked(ThreadCache& cache, uint64_t keep);
   uint64_t cached_locked() const;
   uint64_t live_locked() const { return held_ - std::min(held_, cached_locked()); }
-  void note_peak() { peak_ = std::max(peak_, live_locked()); }
-  // Idle memory is kept as long as the whole stays near what was once needed at the same time.
-  uint64_t usual_bound() const { return peak_ + std::max<uint64_t>(peak_ / 4, uint64_t{64} << 20); }
-  [[noreturn]] void out_of_memory(size_t bytes, const char* why) const;
+  void note_peak() {
+    uint64_t live = live_locked();
+    peak_ = std::max(peak_, live);
+    recent_peak_ = std::max(recent_peak_, live);
+  }
+  void forget_old_peak();
+  // Idle memory is kept as long as the whole stays near what was lately needed at the same time.
+  uint64_t usual_bound() const {
+    uint64_t usual = std::max(recent_peak_, previous_peak_);
+    return usual + std::max<uint64_t>(usual / 4, uint64_t{64} << 20);
+  }
+  [[noreturn]] void out_of_memory(size_t bytes, std::string_view why) const;
 
   Mutex mutex_;
   ThreadCache* threads_ = nullptr;
@@ -133,6 +159,9 @@ class Pool {
   uint64_t idle_small_ = 0;  // bytes in small_
   uint64_t idle_large_ = 0;  // bytes in large_
   uint64_t peak_ = 0;
+  uint64_t recent_peak_ = 0;    // since window_start_
+  uint64_t previous_peak_ = 0;  // in the window before
+  uint64_t window_start_ = 0;   // in nanoseconds
   uint64_t limit_ = 0;
   uint64_t allocations_ = 0;  // of large blocks and of threads that are gone
   uint64_t system_allocations_ = 0;
@@ -161,7 +190,7 @@ ThreadCache& own_cache() {
   return *t_cache;
 }
 
-void Pool::out_of_memory(size_t bytes, const char* why) const {
+void Pool::out_of_memory(size_t bytes, std::string_view why) const {
   uint64_t live = live_locked();
   TAEDA_FAIL(Runtime, "cannot allocate ", bytes, " bytes on the CPU: ", why, ". Live tensors hold ", live,
              " bytes, idle blocks ", held_ - std::min(held_, live), ", the limit is ",
@@ -170,12 +199,16 @@ void Pool::out_of_memory(size_t bytes, const char* why) const {
 }
 
 void* Pool::from_system(size_t bytes) {
+  // The system would grant it, and end the process when it is written to.
+  if (bytes >= kHugePage && bytes > machine_memory())
+    out_of_memory(bytes, str("this machine, or what its control groups allow, has only ", machine_memory(), " bytes"));
   if (limit_) {
     if (bytes > limit_) out_of_memory(bytes, "the request alone exceeds the limit");
     make_room(bytes, limit_);
     if (held_ + bytes > limit_) empty_locked();
     if (held_ + bytes > limit_) out_of_memory(bytes, "the limit would be exceeded");
   }
+  forget_old_peak();
   make_room(bytes, usual_bound());
   void* data = system_new(bytes);
   if (!data) {
@@ -188,10 +221,36 @@ void* Pool::from_system(size_t bytes) {
   return data;
 }
 
-// Gives idle large blocks back, those unused for longest first, until `bytes` more fit the bound.
+// Gives idle blocks back, large ones that are unused for longest first, until `bytes` more fit the bound.
 void Pool::make_room(uint64_t bytes, uint64_t bound) {
   while (idle_large_ && held_ + bytes > bound && evict_oldest()) {
   }
+  if (idle_small_ && held_ + bytes > bound) release_small(held_ + bytes - bound);
+}
+
+// Small blocks go to malloc, which joins neighbours and can serve other sizes with them; many at a time, as most of
+// their neighbours must be free for that.
+void Pool::release_small(uint64_t bytes) {
+  constexpr uint64_t kAtLeast = 4 << 20;
+  uint64_t keep = held_ - std::min(held_, std::max(bytes, kAtLeast));
+  for (int c = kSmallClasses - 1; c >= 0; --c) {
+    uint64_t size = class_bytes(c);
+    while (held_ > keep && small_[c]) {
+      FreeBlock* block = std::exchange(small_[c], small_[c]->next);
+      system_delete(block, size);
+      held_ -= size;
+      idle_small_ -= size;
+    }
+  }
+}
+
+// A window is so long that fetching its peak from the system once more takes a few percent of it.
+void Pool::forget_old_peak() {
+  constexpr uint64_t kLeast = 1'000'000'000, kPerByte = 10;
+  uint64_t now = nanoseconds_now();
+  if (now - window_start_ < std::max(kLeast, kPerByte * std::max(recent_peak_, previous_peak_))) return;
+  previous_peak_ = std::exchange(recent_peak_, live_locked());
+  window_start_ = now;
 }
 
 bool Pool::evict_oldest() {
@@ -279,6 +338,7 @@ void Pool::give_large(LargeBlock* block) {
   (list.newest ? list.newest->newer : list.oldest) = block;
   list.newest = block;
   idle_large_ += block->bytes;
+  forget_old_peak();
   make_room(0, usual_bound());
 }
 
@@ -326,18 +386,14 @@ void Pool::empty_locked() {
   if (t_cache != &g_no_cache) spill_locked(*t_cache, 0);
   while (evict_oldest()) {
   }
-  for (int c = 0; c < kSmallClasses; ++c)
-    while (FreeBlock* block = small_[c]) {
-      small_[c] = block->next;
-      system_delete(block, class_bytes(c));
-      held_ -= class_bytes(c);
-    }
-  idle_small_ = 0;
+  release_small(idle_small_);
 }
 
 void Pool::empty() {
   Lock lock(mutex_);
   empty_locked();
+  recent_peak_ = previous_peak_ = live_locked();
+  system_trim();
 }
 
 void Pool::set_limit(uint64_t bytes) {

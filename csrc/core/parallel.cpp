@@ -5,7 +5,9 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "taeda/core/fork.h"
 
@@ -18,11 +20,51 @@ thread_local bool t_inside = false;
 
 // libgomp's threads do not exist in a forked child, whose first parallel region would wait for them for ever. They must
 // be let go before the fork: in the child, letting them go waits for them too.
-void release_pool() { omp_pause_resource_all(omp_pause_hard); }
+std::atomic<int> g_forks{0};
+void release_pool() {
+  g_forks.fetch_add(1, std::memory_order_relaxed);
+  omp_pause_resource_all(omp_pause_hard);
+}
 const bool g_registered = [] {
   at_fork({release_pool, nullptr, nullptr});
   return true;
 }();
+
+// How many threads libgomp has had for this thread, and since which fork.
+struct Team {
+  int size = 1;
+  int forks = 0;
+};
+thread_local Team t_team;
+
+// libgomp ends the process where the system refuses a thread, as it does near a limit of memory or of processes: so
+// that many are started here first, at once. They end again, and the memory of their stacks serves libgomp's.
+bool can_start(int count) {
+  std::atomic<bool> over{false};
+  std::vector<std::thread> threads;
+  bool all = true;
+  try {
+    threads.reserve(static_cast<size_t>(count));
+    while (static_cast<int>(threads.size()) < count) threads.emplace_back([&over] { over.wait(false); });
+  } catch (const std::exception&) {
+    all = false;
+  }
+  over.store(true);
+  over.notify_all();
+  for (std::thread& thread : threads) thread.join();
+  return all;
+}
+
+// The size of the team that runs the pieces: of this thread alone where others cannot be had now.
+int team_of(int wanted) {
+  int forks = g_forks.load(std::memory_order_relaxed);
+  if (t_team.forks != forks) t_team = {1, forks};
+  if (wanted > t_team.size) [[unlikely]] {
+    if (!can_start(wanted - 1)) return t_team.size;
+    t_team.size = wanted;
+  }
+  return wanted;
+}
 
 struct FirstError {
   std::mutex mutex;
@@ -79,7 +121,8 @@ bool flush_denormal_here([[maybe_unused]] bool value) {
 // Threads that the pool starts later inherit it from the one that starts them.
 bool set_flush_denormal(bool value) {
   if (!t_inside && num_threads() > 1) {
-#pragma omp parallel num_threads(num_threads())
+    const int threads = team_of(num_threads());
+#pragma omp parallel num_threads(threads)
     flush_denormal_here(value);
   }
   return flush_denormal_here(value);
@@ -95,6 +138,7 @@ void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, 
     for (int64_t i = 0; i < pieces; ++i) piece(body, begin + i * grain, std::min(end, begin + (i + 1) * grain));
     return;
   }
+  threads = team_of(threads);
   FirstError first;
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64_t i = 0; i < pieces; ++i) {

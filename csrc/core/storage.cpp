@@ -19,7 +19,7 @@ struct Reserved {
 
 // Addresses that hold zeros and cost no memory until they are written.
 DataPtr reserve(size_t bytes, Device device) {
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   TAEDA_CHECK(data != MAP_FAILED, "the system has no ", bytes, " bytes of address space left");
   auto unmap = [](void* context) {
     auto* reserved = static_cast<Reserved*>(context);

@@ -63,9 +63,9 @@ class Search {
     else if (f == Functionality::Autograd)
       found = for_autograd(backend);
     else if (f == Functionality::ADInplaceOrView)
-      found = fixed(KernelKind::InplaceOrView, kLayerBit);
+      found = fixed(f, kEveryDevice, kLayerBit);
     else if (f == Functionality::Autocast)
-      found = fixed(KernelKind::Autocast, kLayerBit);
+      found = fixed(f, kEveryDevice, kLayerBit);
     if (!found && fallbacks_[index]) found = encode(*fallbacks_[index]);
     if (!found && kLazyKeys.has(f) && reads_elements()) found = encode(lazy_kernel);
     return found || holds_data(f) ? found : kPass;
@@ -73,25 +73,26 @@ class Search {
 
  private:
   uintptr_t for_data(Functionality f, DeviceType backend) const {
-    uintptr_t found = 0;
-    if (f == Functionality::Dense) found = dense(backend);
+    uintptr_t found = fixed(f, backend);
     if (!found) found = registered(kCompositeExplicitSlot);
-    // A kernel for every backend still reads strides, which only dense tensors have.
-    if (!found && f == Functionality::Dense) found = fixed(KernelKind::Everywhere);
+    // A kernel for every device still is one for tensors of its kind: the dense ones read strides.
+    if (!found) found = fixed(f, kEveryDevice);
     return found ? found : composite();
   }
 
   uintptr_t for_autograd(DeviceType backend) const {
     if (uintptr_t found = registered(kAutogradSlot)) return found;
-    if (uintptr_t found = fixed(KernelKind::Autograd, kLayerBit)) return found;
+    if (uintptr_t found = fixed(Functionality::Autograd, kEveryDevice, kLayerBit)) return found;
     return has_own_kernel(backend) ? 0 : composite();
   }
 
   // Then the parts of a composite cannot record for it.
   bool has_own_kernel(DeviceType backend) const {
-    for (int f = 0; holds_data(static_cast<Functionality>(f)); ++f)
-      if (registered(slot_of(static_cast<Functionality>(f), backend))) return true;
-    return dense(backend) || registered(kCompositeExplicitSlot) || fixed(KernelKind::Everywhere);
+    for (int i = 0; holds_data(static_cast<Functionality>(i)); ++i) {
+      auto f = static_cast<Functionality>(i);
+      if (registered(slot_of(f, backend)) || fixed(f, backend) || fixed(f, kEveryDevice)) return true;
+    }
+    return registered(kCompositeExplicitSlot);
   }
 
   // By itself: views show the same elements, and a composite leaves them to its parts.
@@ -104,18 +105,12 @@ class Search {
 
   uintptr_t composite() const {
     uintptr_t found = registered(kCompositeImplicitSlot);
-    return found ? found : fixed(KernelKind::Composite);
+    return found ? found : fixed(kComposite, kEveryDevice);
   }
 
-  uintptr_t dense(DeviceType backend) const {
+  uintptr_t fixed(Functionality f, DeviceType device, uintptr_t convention = 0) const {
     for (const StaticKernel& kernel : kernels())
-      if (kernel.kind == KernelKind::Dense && kernel.backend == backend) return encode(kernel.function, 0);
-    return 0;
-  }
-
-  uintptr_t fixed(KernelKind kind, uintptr_t convention = 0) const {
-    for (const StaticKernel& kernel : kernels())
-      if (kernel.kind == kind) return encode(kernel.function, convention);
+      if (kernel.functionality == f && kernel.device == device) return encode(kernel.function, convention);
     return 0;
   }
 
@@ -143,7 +138,9 @@ class Search {
 };
 
 std::string place_name(SlotPlace place) {
-  static constexpr std::string_view kPrefix[] = {"", "quantized ", "sparse ", "sparse compressed ", "nested "};
+  static constexpr std::string_view kPrefix[] = {"",        "quantized ", "sparse ", "sparse compressed ",
+                                                 "nested ", "memoryless "};
+  static_assert(std::size(kPrefix) == static_cast<size_t>(Functionality::Memoryless) + 1);
   return str(kPrefix[static_cast<int>(place.functionality)], device_type_name(place.backend));
 }
 

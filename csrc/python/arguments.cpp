@@ -55,8 +55,9 @@ void read_arguments(std::span<const char* const> names, int required, PyObject* 
 int64_t to_int(PyObject* object, const char* name) {
   TAEDA_CHECK_TYPE(PyIndex_Check(object), "'", name, "' must be an int; got ", Py_TYPE(object)->tp_name);
   Owned number(check(PyNumber_Index(object)));
-  int64_t value = PyLong_AsLongLong(number.get());
-  if (value == -1 && PyErr_Occurred()) throw PythonError();
+  int overflow;
+  int64_t value = PyLong_AsLongLongAndOverflow(number.get(), &overflow);
+  if (overflow) TAEDA_FAIL(Overflow, "'", name, "' must fit 64 bits");
   return value;
 }
 

@@ -1,6 +1,6 @@
 // Autocast's switches for Python.
 #include "autograd/casting.h"
-#include "python/engine_room.h"
+#include "python/module_parts.h"
 #include "python/types.h"
 
 namespace taeda::python {
@@ -63,18 +63,23 @@ PyObject* leave(PyObject*, PyObject*) { return PyLong_FromLong(casting::leave())
 
 PyMethodDef functions[] = {
     {"is_autocast_enabled", as_method(&is_enabled), METH_FASTCALL,
-     "is_autocast_enabled(device_type)\n--\n\nWhether autocast is on in this thread for a device type."},
+     "is_autocast_enabled(device_type=None)\n--\n\nWhether autocast is on in this thread for a device type."},
     {"set_autocast_enabled", as_method(&set_enabled), METH_FASTCALL,
-     "set_autocast_enabled(device_type, enabled)\n--\n\nSwitches autocast of this thread for a device type."},
+     "set_autocast_enabled(device_type, enabled=None)\n--\n\nSwitches autocast of this thread for a device type."},
     {"get_autocast_dtype", get_dtype, METH_O,
      "get_autocast_dtype(device_type)\n--\n\nThe lower-precision dtype that autocast computes in."},
     {"set_autocast_dtype", as_method(&set_dtype), METH_FASTCALL,
      "set_autocast_dtype(device_type, dtype)\n--\n\nSets the lower-precision dtype that autocast computes in."},
-    {"is_autocast_cache_enabled", is_cache_enabled, METH_NOARGS, "Whether autocast keeps weights that it has cast."},
-    {"set_autocast_cache_enabled", set_cache_enabled, METH_O, "Says whether autocast keeps weights that it has cast."},
-    {"clear_autocast_cache", clear_cache, METH_NOARGS, "Forgets the weights that autocast has cast."},
-    {"autocast_increment_nesting", enter, METH_NOARGS, "Counts an autocast block more; returns how many there are."},
-    {"autocast_decrement_nesting", leave, METH_NOARGS, "Counts an autocast block less; returns how many there are."},
+    {"is_autocast_cache_enabled", is_cache_enabled, METH_NOARGS,
+     "is_autocast_cache_enabled()\n--\n\nWhether autocast keeps weights that it has cast."},
+    {"set_autocast_cache_enabled", set_cache_enabled, METH_O,
+     "set_autocast_cache_enabled(enabled)\n--\n\nSays whether autocast keeps weights that it has cast."},
+    {"clear_autocast_cache", clear_cache, METH_NOARGS,
+     "clear_autocast_cache()\n--\n\nForgets the weights that autocast has cast."},
+    {"autocast_increment_nesting", enter, METH_NOARGS,
+     "autocast_increment_nesting()\n--\n\nCounts an autocast block more; returns how many there are."},
+    {"autocast_decrement_nesting", leave, METH_NOARGS,
+     "autocast_decrement_nesting()\n--\n\nCounts an autocast block less; returns how many there are."},
     {}};
 
 }  // namespace

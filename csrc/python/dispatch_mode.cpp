@@ -86,11 +86,11 @@ struct Question {
   PyObject* ask(PyObject* handler) const {
     if (PyObject* rule = rule_for(op, handler)) {
       PyObject* arguments[] = {handler, op, types, args, kwargs};
-      return check(PyObject_Vectorcall(rule, arguments, 5, nullptr));
+      return call_python([&] { return PyObject_Vectorcall(rule, arguments, 5, nullptr); }).release();
     }
     Owned method(check(PyObject_GetAttr(handler, g_name)));
     PyObject* arguments[] = {op, types, args, kwargs};
-    return check(PyObject_Vectorcall(method.get(), arguments, 4, nullptr));
+    return call_python([&] { return PyObject_Vectorcall(method.get(), arguments, 4, nullptr); }).release();
   }
 };
 
@@ -126,9 +126,7 @@ const Op& shown_as(const Op& op) {
   return tensor ? *tensor : op;
 }
 
-// The kernel of the Python layer for every op that has none of its own there.
-void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
-  WithGil locked;
+void ask_python(const Op& op, KeySet keys, Stack& stack) {
   PythonArguments arguments = to_python_arguments(op, stack);
   Handlers handlers;
   handlers.note_all(arguments);
@@ -147,6 +145,12 @@ void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
                ") returned NotImplemented for ", op.qualified_name());
   }
   put_results(op, result.get(), stack);
+}
+
+// The kernel of the Python layer for every op that has none of its own there.
+void dispatch_to_python(const Op& op, KeySet keys, Stack& stack) {
+  WithGil locked;
+  held_at_exit([&] { ask_python(op, keys, stack); });
 }
 
 void take_snapshot(const Op& op, KeySet keys, Stack& stack) {
@@ -290,12 +294,14 @@ int init_dispatch_mode(PyObject* module) {
   g_disabled = PyObject_GetAttrString(module, "_disabled_torch_dispatch_impl");
   if (!g_disabled || PyDict_SetItem(tensor_base_type->tp_dict, g_name, g_disabled) < 0) return -1;
   PyType_Modified(tensor_base_type);
-  bool good = add_scope(module, g_disable_all, g_all_methods,
-                        "Calls in this scope ignore __torch_function__, modes included.") == 0 &&
-              add_scope(module, g_disable_subclass, g_subclass_methods,
-                        "Calls in this scope ignore the __torch_function__ of tensor subclasses.") == 0 &&
-              add_scope(module, g_restore, g_restore_methods,
-                        "Calls in this scope start at the top of the dispatcher again, autograd included.") == 0;
+  bool good =
+      add_scope(module, g_disable_all, g_all_methods,
+                "DisableTorchFunction()\n--\n\nCalls in this scope ignore __torch_function__, modes included.") == 0 &&
+      add_scope(module, g_disable_subclass, g_subclass_methods,
+                "DisableTorchFunctionSubclass()\n--\n\nCalls in this scope ignore the __torch_function__ of tensor "
+                "subclasses.") == 0 &&
+      add_scope(module, g_restore, g_restore_methods,
+                "Calls in this scope start at the top of the dispatcher again, autograd included.") == 0;
   return good ? 0 : -1;
 }
 

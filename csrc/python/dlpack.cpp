@@ -218,10 +218,12 @@ Tensor take(PyObject* capsule) {
   DType dtype = from_dl(source.dtype);
   Device device = from_dl(source.device);
   TAEDA_CHECK(source.ndim >= 0 && source.ndim <= kMaxDim, "got ", source.ndim, " dimensions");
+  TAEDA_CHECK(source.shape || source.ndim == 0, "the capsule has ", source.ndim, " dimensions, but no shape");
   IntList sizes(source.shape, static_cast<size_t>(source.ndim));
   std::vector<int64_t> strides = contiguous_strides(sizes);
   if (source.strides) strides.assign(source.strides, source.strides + source.ndim);
   int64_t nbytes = extent(sizes, strides, 0) * itemsize(dtype);
+  TAEDA_CHECK(source.data || nbytes == 0, "the capsule has a tensor of shape ", sizes, ", but no memory");
   void* data = static_cast<char*>(source.data) + source.byte_offset;
   check(PyCapsule_SetName(capsule, kUsedName<Managed>));  // from here on the tensor is ours
   Storage storage =

@@ -48,8 +48,9 @@ PyGetSetDef g_getset[] = {
     {}};
 PyMethodDef g_methods[] = {
     {"__reduce__", reduce, METH_NOARGS, nullptr},
-    {"to_complex", to_complex_method, METH_NOARGS, "The complex dtype whose parts have this dtype."},
-    {"to_real", to_real_method, METH_NOARGS, "The dtype of the real part."},
+    {"to_complex", to_complex_method, METH_NOARGS,
+     "to_complex($self)\n--\n\nThe complex dtype whose parts have this dtype."},
+    {"to_real", to_real_method, METH_NOARGS, "to_real($self)\n--\n\nThe dtype of the real part."},
     {}};
 
 int make_objects(PyObject* module) {

@@ -1,6 +1,9 @@
 #include "python/exceptions.h"
 
+#include <unistd.h>
+
 #include <new>
+#include <stdexcept>
 
 #include "python/types.h"
 #include "taeda/core/warn.h"
@@ -10,6 +13,14 @@ namespace taeda::python {
 namespace {
 PyObject* g_out_of_memory_error;
 PyObject* g_linalg_error;
+
+// Of a class that is written in Python, as few programs meet it: RuntimeError where it cannot be imported.
+PyObject* distributed_error(const char* name) {
+  Owned module(PyImport_ImportModule("taeda.distributed._errors"));
+  Owned type(module ? PyObject_GetAttrString(module.get(), name) : nullptr);
+  PyErr_Clear();
+  return type ? type.get() : PyExc_RuntimeError;  // the module keeps it
+}
 
 PyObject* exception_type(ErrorKind kind) {
   switch (kind) {
@@ -33,6 +44,16 @@ PyObject* exception_type(ErrorKind kind) {
       return PyExc_OverflowError;
     case ErrorKind::Assertion:
       return PyExc_AssertionError;
+    case ErrorKind::Dist:
+      return distributed_error("DistError");
+    case ErrorKind::DistBackend:
+      return distributed_error("DistBackendError");
+    case ErrorKind::DistNetwork:
+      return distributed_error("DistNetworkError");
+    case ErrorKind::DistStore:
+      return distributed_error("DistStoreError");
+    case ErrorKind::QueueEmpty:
+      return distributed_error("QueueEmptyError");
   }
   return PyExc_RuntimeError;
 }
@@ -102,17 +123,27 @@ void PythonError::restore() {
 #endif
 }
 
+void wait_for_exit() noexcept {
+  for (;;) pause();
+}
+
 void translate_exception(const char* function) noexcept {
   try {
     try {
       throw;
+    } catch (abi::__forced_unwind&) {
+      wait_for_exit();
     } catch (PythonError& e) {
       e.restore();
     } catch (Error& e) {
       if (function) e.name_function(function);
       PyErr_SetString(exception_type(e.kind()), e.what());
     } catch (const std::bad_alloc&) {
-      PyErr_Format(PyExc_MemoryError, "taeda.%s: no memory left", function ? function : "core");
+      PyErr_Format(PyExc_MemoryError, "taeda.%s: the system has no memory left for so many items",
+                   function ? function : "core");
+    } catch (const std::length_error&) {
+      PyErr_Format(PyExc_RuntimeError, "taeda.%s: no memory could hold so many items; a size must be wrong",
+                   function ? function : "core");
     } catch (const std::exception& e) {
       PyErr_Format(PyExc_RuntimeError, "taeda.%s: %s", function ? function : "core", e.what());
     } catch (...) {

@@ -1,5 +1,7 @@
 // C++ errors to Python exceptions and back.
 #pragma once
+#include <cxxabi.h>
+
 #include "python/object.h"
 
 namespace taeda::python {
@@ -38,12 +40,29 @@ PyObject* guarded(const char* function, Body&& body) noexcept {
   }
 }
 
+// While the interpreter ends, CPython ends a thread that asks for the GIL: it unwinds the thread's stack, destructors
+// and all, though the thread may touch no object any more. Such a thread waits here until the process is gone.
+[[noreturn]] void wait_for_exit() noexcept;
+template <class Body>
+auto held_at_exit(Body&& body) {
+  try {
+    return body();
+  } catch (abi::__forced_unwind&) {
+    wait_for_exit();
+  }
+}
+// A call into Python from C++ that other threads run, too: a new reference, or a PythonError.
+template <class Body>
+Owned call_python(Body&& body) {
+  return Owned(check(held_at_exit(body)));
+}
+
 // Without the GIL for the scope.
 class NoGil {
  public:
   explicit NoGil(bool unlocks = true) : state_(unlocks ? PyEval_SaveThread() : nullptr) {}
   ~NoGil() {
-    if (state_) PyEval_RestoreThread(state_);
+    if (state_) held_at_exit([this] { PyEval_RestoreThread(state_); });
   }
   NoGil(const NoGil&) = delete;
 
@@ -53,7 +72,7 @@ class NoGil {
 // With the GIL for the scope, whoever holds it now.
 class WithGil {
  public:
-  WithGil() : state_(PyGILState_Ensure()) {}
+  WithGil() : state_(held_at_exit([] { return PyGILState_Ensure(); })) {}
   ~WithGil() { PyGILState_Release(state_); }
   WithGil(const WithGil&) = delete;
 

@@ -163,14 +163,19 @@ PyObject* compare(PyObject* self, PyObject* other, int op) {
 
 PyGetSetDef g_getset[] = {{"device", get_device, nullptr, "Where the numbers are drawn.", nullptr}, {}};
 PyMethodDef g_methods[] = {
-    {"manual_seed", manual_seed, METH_O, "manual_seed(seed)\n--\n\nRestarts the stream from ``seed``; returns self."},
-    {"seed", seed, METH_NOARGS, "Seeds from the system's entropy and returns the seed."},
-    {"initial_seed", initial_seed, METH_NOARGS, "The seed that the stream was started from."},
-    {"get_state", get_state, METH_NOARGS, "The state as a uint8 tensor."},
-    {"set_state", set_state, METH_O, "set_state(state)\n--\n\nContinues from a state that ``get_state`` gave."},
-    {"clone_state", clone_state, METH_NOARGS, "A generator of its own that continues as this one would."},
-    {"get_offset", get_offset, METH_NOARGS, "How many words a counter-based generator has drawn."},
-    {"set_offset", set_offset, METH_O, "set_offset(words)\n--\n\nMoves a counter-based generator."},
+    {"manual_seed", manual_seed, METH_O,
+     "manual_seed($self, seed)\n--\n\nRestarts the stream from ``seed``; returns self."},
+    {"seed", seed, METH_NOARGS, "seed($self)\n--\n\nSeeds from the system's entropy and returns the seed."},
+    {"initial_seed", initial_seed, METH_NOARGS,
+     "initial_seed($self)\n--\n\nThe seed that the stream was started from."},
+    {"get_state", get_state, METH_NOARGS, "get_state($self)\n--\n\nThe state as a uint8 tensor."},
+    {"set_state", set_state, METH_O,
+     "set_state($self, new_state)\n--\n\nContinues from a state that ``get_state`` gave."},
+    {"clone_state", clone_state, METH_NOARGS,
+     "clone_state($self)\n--\n\nA generator of its own that continues as this one would."},
+    {"get_offset", get_offset, METH_NOARGS,
+     "get_offset($self)\n--\n\nHow many words a counter-based generator has drawn."},
+    {"set_offset", set_offset, METH_O, "set_offset($self, offset)\n--\n\nMoves a counter-based generator."},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"__setstate__", setstate, METH_O, nullptr},
     {}};

@@ -1,7 +1,7 @@
-// The start of what Python knows of ops: one function per file of this room.
+// The start of what Python knows of ops: one function per file library_*.cpp.
 #include "python/op_objects.h"
 
-#include "python/engine_room.h"
+#include "python/module_parts.h"
 
 namespace taeda::python {
 

@@ -136,7 +136,8 @@ std::shared_ptr<Kernel> make_python_kernel(PyObject* function, bool with_keys, s
     WithGil locked;
     Owned first(with_keys ? check(wrap(keys)) : nullptr);
     PythonArguments arguments = to_python_arguments(op, stack, first.get());
-    Owned result(check(PyObject_Call(held->object, arguments.positional.get(), arguments.keywords.get())));
+    Owned result =
+        call_python([&] { return PyObject_Call(held->object, arguments.positional.get(), arguments.keywords.get()); });
     put_results(op, result.get(), stack);
   };
   return kernel;

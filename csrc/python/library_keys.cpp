@@ -95,12 +95,12 @@ PyObject* new_key_set(PyTypeObject* type, PyObject* args, PyObject*) {
 }
 
 PyNumberMethods g_number{};
-PyMethodDef g_methods[] = {
-    {"has", has, METH_O, "Whether the key of this name is in the set."},
-    {"add", add, METH_O, "The set with one key more."},
-    {"remove", remove, METH_O, "The set without a key."},
-    {"highestPriorityTypeId", highest, METH_NOARGS, "The name of the key that sees a call first."},
-    {}};
+PyMethodDef g_methods[] = {{"has", has, METH_O, "has($self, key)\n--\n\nWhether the key of this name is in the set."},
+                           {"add", add, METH_O, "add($self, key)\n--\n\nThe set with one key more."},
+                           {"remove", remove, METH_O, "remove($self, key)\n--\n\nThe set without a key."},
+                           {"highestPriorityTypeId", highest, METH_NOARGS,
+                            "highestPriorityTypeId($self)\n--\n\nThe name of the key that sees a call first."},
+                           {}};
 
 PyObject* keys_of_tensor(PyObject*, PyObject* tensor) {
   return guarded("_dispatch_keys", [&] {

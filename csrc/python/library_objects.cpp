@@ -98,7 +98,8 @@ PyObject* fallback(PyObject* self, PyObject* args) {
           PyTuple_SET_ITEM(first.get(), 0, check(wrap(keys)));
           arguments.positional = Owned(check(PySequence_Concat(first.get(), arguments.positional.get())));
         }
-        Owned result(check(PyObject_Call(held->object, arguments.positional.get(), arguments.keywords.get())));
+        Owned result = call_python(
+            [&] { return PyObject_Call(held->object, arguments.positional.get(), arguments.keywords.get()); });
         put_results(called, result.get(), stack);
       };
     }

@@ -113,6 +113,15 @@ PyObject* registered(PyObject* self, PyObject*) {
   });
 }
 
+// Where a kernel would stand that came at run time; no slot's number for other layers'.
+int slot_of_static(const StaticKernel& kernel) {
+  if (kernel.functionality == kComposite) return kCompositeImplicitSlot;
+  if (kernel.functionality == Functionality::Autograd) return kAutogradSlot;
+  if (kernel.functionality > Functionality::Memoryless) return kRegistrationSlots;
+  return kernel.device == kEveryDevice ? static_cast<int>(kCompositeExplicitSlot)
+                                       : slot_of(kernel.functionality, kernel.device);
+}
+
 PyObject* has_kernel(PyObject* self, PyObject* key) {
   return guarded("_OpBase.has_kernel_for_dispatch_key", [&] {
     int slot = parse_dispatch_key(to_text(key, "key"));
@@ -120,11 +129,7 @@ PyObject* has_kernel(PyObject* self, PyObject* key) {
     const OpInfo& info = op_of(self).info();
     for (int i = 0; i < info.kernel_count; ++i) {
       const StaticKernel& kernel = info.kernels[i];
-      bool same = (kernel.kind == KernelKind::Dense && slot == slot_of(Functionality::Dense, kernel.backend)) ||
-                  (kernel.kind == KernelKind::Everywhere && slot == kCompositeExplicitSlot) ||
-                  (kernel.kind == KernelKind::Composite && slot == kCompositeImplicitSlot) ||
-                  (kernel.kind == KernelKind::Autograd && slot == kAutogradSlot);
-      if (same) return Py_NewRef(Py_True);
+      if (slot == slot_of_static(kernel)) return Py_NewRef(Py_True);
     }
     return Py_NewRef(Py_False);
   });

@@ -1,5 +1,4 @@
 // What explain is made of: the hops of a call, foretold from a key set or told as they happen.
-#include "backend/cpu/engine/isa.h"
 #include "python/op_objects.h"
 #include "python/types.h"
 #include "taeda/core/thread_state.h"
@@ -9,9 +8,15 @@ namespace taeda::python {
 
 namespace {
 
-const char* kind_name(KernelKind kind) {
-  constexpr const char* kNames[] = {"Dense", "Everywhere", "Composite", "Autograd", "InplaceOrView", "Autocast"};
-  return kNames[static_cast<int>(kind)];
+// "Dense" for the kernel of one device, whatever its layout; else the name of what serves every device.
+const char* kind_name(const StaticKernel& kernel) {
+  if (kernel.functionality == kComposite) return "Composite";
+  if (kernel.functionality == Functionality::Autograd) return "Autograd";
+  if (kernel.functionality == Functionality::ADInplaceOrView) return "InplaceOrView";
+  if (kernel.functionality == Functionality::Autocast) return "Autocast";
+  if (kernel.device != kEveryDevice) return "Dense";
+  constexpr const char* kByLayout[] = {"Everywhere", "Quantized", "Sparse", "SparseCsr", "Nested"};
+  return kByLayout[static_cast<int>(kernel.functionality)];
 }
 
 std::shared_ptr<Kernel> find_registered(const Op& op, int index, uintptr_t slot) {
@@ -35,7 +40,7 @@ PyObject* describe(const Op& op, int index, uintptr_t slot) {
   for (int i = 0; i < op.info().kernel_count; ++i) {
     const StaticKernel& kernel = op.info().kernels[i];
     if (!(slot & kBoxedBit) && kernel.function == reinterpret_cast<void*>(slot & ~kSlotBits))
-      return check(Py_BuildValue("Ossz", object.get(), key.c_str(), kind_name(kernel.kind), nullptr));
+      return check(Py_BuildValue("Ossz", object.get(), key.c_str(), kind_name(kernel), nullptr));
   }
   if (slot == (reinterpret_cast<uintptr_t>(&lazy_kernel) | kBoxedBit))
     return check(Py_BuildValue("Osss", object.get(), key.c_str(), "Lazy", lazy_kernel.where.c_str()));
@@ -102,13 +107,10 @@ PyObject* foretell(PyObject*, PyObject* args) {
   });
 }
 
-PyObject* cpu_capability(PyObject*, PyObject*) { return PyUnicode_FromString(cpu::isa_name()); }
-
 PyMethodDef g_functions[] = {
     {"_set_call_recorder", set_function, METH_O,
      "Makes a function hear of every hop in this thread; returns the one before."},
     {"_foretell", foretell, METH_VARARGS, "_foretell(op, device, layout): the hops of a call on such tensors."},
-    {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
     {}};
 
 }  // namespace

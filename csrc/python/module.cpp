@@ -1,10 +1,15 @@
-// The extension's start: types, generated tables, hooks between the rooms.
+// The extension's start: types, generated tables, what the objects ask of layers above the core.
 #include "python/autograd/init.h"
-#include "python/engine_room.h"
+#include "python/core_hooks.h"
+#include "python/module_parts.h"
 #include "python/tables.h"
 #include "python/torch_function.h"
 #include "python/types.h"
+#include "taeda/autograd/meta.h"
 #include "taeda/core/warn.h"
+#include "taeda/ops/complex_numbers.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::python {
 namespace {
@@ -16,11 +21,23 @@ void warn_in_python(const std::string& message) {
 
 // A submodule of _C that holds one namespace's functions.
 int add_functions(PyObject* module, const char* name, PyMethodDef* const* tables) {
-  Owned room(PyModule_New((std::string("taeda._C.") + name).c_str()));
-  if (!room) return -1;
+  Owned part(PyModule_New((std::string("taeda._C.") + name).c_str()));
+  if (!part) return -1;
   for (; *tables; ++tables)
-    if (PyModule_AddFunctions(room.get(), *tables) < 0) return -1;
-  return PyModule_AddObjectRef(module, name, room.get());
+    if (PyModule_AddFunctions(part.get(), *tables) < 0) return -1;
+  return PyModule_AddObjectRef(module, name, part.get());
+}
+
+void fill_hooks() {
+  hooks.to_device = [](const Tensor& t, Device device) {
+    return t.device() == device ? t : ops::_to_copy(t, std::nullopt, std::nullopt, device);
+  };
+  hooks.resolve = [](const Tensor& t) { return ops::resolve_neg(ops::resolve_conj(t)); };
+  hooks.clone = [](const Tensor& t) { return ops::clone(t); };
+  hooks.detach = [](const Tensor& t) { return ops::detach(t); };
+  hooks.alias = [](const Tensor& t) { return ops::alias(t); };
+  hooks.requires_grad = [](const Tensor& t) { return autograd::requires_grad(t); };
+  hooks.set_requires_grad = [](const Tensor& t, bool value) { autograd::set_requires_grad(t, value); };
 }
 
 int init(PyObject* module) {
@@ -33,7 +50,8 @@ int init(PyObject* module) {
   fill_operators(*tensor_base_type);
   if (init_indexing(module) < 0 || init_factories(module) < 0) return -1;
   if (init_objects(module) < 0 || init_torch_function(module) < 0 || init_autograd(module) < 0 ||
-      init_rooms(module) < 0)
+      init_settings(module) < 0 || init_library(module) < 0 || init_autocast(module) < 0 ||
+      init_distributed(module) < 0)
     return -1;
   if (add_functions(module, "_functions", all_functions) < 0 || add_functions(module, "_nn", all_nn) < 0 ||
       add_functions(module, "_linalg", all_linalg) < 0 || add_functions(module, "_fft", all_fft) < 0 ||

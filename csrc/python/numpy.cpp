@@ -324,7 +324,7 @@ PyMethodDef g_functions[] = {
 PyBufferProcs tensor_buffer{get_buffer, release_buffer};
 
 PyMethodDef numpy_methods[] = {
-    method<numpy_method, "numpy">("numpy(*, force=False)\n--\n\nThe tensor as an array over the same memory."),
+    method<numpy_method, "numpy">("numpy($self, *, force=False)\n--\n\nThe tensor as an array over the same memory."),
     method<array_method, "__array__">(nullptr),
     {}};
 

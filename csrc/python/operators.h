@@ -35,6 +35,9 @@ PyObject* invert(PyObject* self) {
   return nullptr;
 }
 
+// array op tensor: what NumPy makes of it, as it does of tensor op array; `result` where the left one is no array.
+PyObject* array_first(const Name& name, PyObject* array, PyObject* tensor, PyObject* result);
+
 // `reflected` serves number - tensor; its first argument is the tensor.
 template <Fast fast, const Name& name, Fast reflected, const Name& reflected_name>
 PyObject* binary(PyObject* left, PyObject* right) {
@@ -45,7 +48,7 @@ PyObject* binary(PyObject* left, PyObject* right) {
   }
   if (is_tensor(left)) return parse_operator(name, args, 2);
   PyObject* swapped[] = {right, left};
-  return parse_operator(reflected_name, swapped, 2);
+  return array_first(name, left, right, parse_operator(reflected_name, swapped, 2));
 }
 
 template <Fast fast, const Name& name>
@@ -96,7 +99,7 @@ PyObject* binary_function(PyObject* left, PyObject* right) {
   }
   if (is_tensor(left)) return parse_operator(name, args, 2);
   PyObject* swapped[] = {right, left};
-  return number_first<name>(swapped);
+  return array_first(name, left, right, number_first<name>(swapped));
 }
 
 template <Fast fast, const Name& name>

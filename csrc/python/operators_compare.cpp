@@ -8,6 +8,8 @@
 namespace taeda::python::operators {
 
 namespace {
+bool is_array(PyObject* object) { return strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0; }
+
 // An array as a tensor; null without an error where it has no such elements.
 PyObject* from_array(PyObject* array) {
   Owned core(check(PyImport_ImportModule("taeda._C")));
@@ -22,11 +24,17 @@ PyObject* compare(PyObject* left, PyObject* right, int op) {
   if (!function) Py_RETURN_NOTIMPLEMENTED;
   PyObject* result = function(left, right);
   // Python would compare the objects' identities next.
-  bool with_array = (op == Py_EQ || op == Py_NE) && strcmp(Py_TYPE(right)->tp_name, "numpy.ndarray") == 0;
+  bool with_array = (op == Py_EQ || op == Py_NE) && is_array(right);
   if (result != Py_NotImplemented || !with_array) return result;
   Owned tensor(from_array(right));
   if (!tensor.get()) return PyErr_Occurred() ? nullptr : result;
   return function(left, tensor.get());
+}
+
+PyObject* array_first(const Name& name, PyObject* array, PyObject* tensor, PyObject* result) {
+  if (result != Py_NotImplemented || !is_array(array)) return result;
+  Owned module(check(PyImport_ImportModule("taeda._main.arrays")));
+  return PyObject_CallMethod(module.get(), "operate", "sOO", name.name, array, tensor);
 }
 
 PyObject* number_operand(PyObject* object) {

@@ -24,13 +24,29 @@ PyObject* take_over(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObjec
   return check(PyObject_Vectorcall(handler.get(), all.data(), static_cast<size_t>(n) + 1, names));
 }
 
+// What a function written in Python says of an argument that is no tensor, where it went on to ask it something.
+void name_argument(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+  PythonError raised;
+  Owned module(check(PyImport_ImportModule("taeda._main.wrong_argument")));
+  Owned finder(check(PyObject_GetAttrString(module.get(), "wrong_argument")));
+  std::vector<PyObject*> all{function_of(self)};
+  all.insert(all.end(), args, args + n + (names ? PyTuple_GET_SIZE(names) : 0));
+  Owned message(check(PyObject_Vectorcall(finder.get(), all.data(), static_cast<size_t>(n) + 1, names)));
+  if (message.get() == Py_None)
+    raised.restore();
+  else
+    PyErr_SetObject(PyExc_AttributeError, message.get());
+}
+
 PyObject* call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   return guarded("__torch_function__", [&] {
     const Py_ssize_t n = PyVectorcall_NARGS(flags);
     Overloaded overloaded;
     overloaded.note_all(args, n + (names ? PyTuple_GET_SIZE(names) : 0));
     if (overloaded.must_dispatch()) return take_over(self, args, n, names);
-    return PyObject_Vectorcall(function_of(self), args, flags, names);
+    PyObject* result = PyObject_Vectorcall(function_of(self), args, flags, names);
+    if (!result && PyErr_ExceptionMatches(PyExc_AttributeError)) name_argument(self, args, n, names);
+    return result;
   });
 }
 

@@ -1,9 +1,11 @@
 // Process-wide settings that Python reads and sets: default dtype and device, threads, memory.
 #include <cstring>
 
+#include "backend/cpu/engine/isa.h"
 #include "backend/cpu/libraries/onednn_cache.h"
+#include "core/guard_pages.h"
 #include "python/core_hooks.h"
-#include "python/engine_room.h"
+#include "python/module_parts.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/core/parallel.h"
@@ -77,6 +79,11 @@ PyObject* set_memory_limit(PyObject*, PyObject* bytes) {
   });
 }
 
+PyObject* guard_pages(PyObject*, PyObject*) {
+  cpu_guard_pages();
+  Py_RETURN_NONE;
+}
+
 PyObject* onednn_cache_stats(PyObject*, PyObject*) {
   cpu::onednn::CacheStats s = cpu::onednn::cache_stats();
   return Py_BuildValue("{sLsLsLsL}", "capacity", s.capacity, "size", s.size, "hits", s.hits, "misses", s.misses);
@@ -134,51 +141,42 @@ PyObject* set_type_module(PyObject*, PyObject* args) {
   Py_RETURN_NONE;
 }
 
+PyObject* cpu_capability(PyObject*, PyObject*) { return PyUnicode_FromString(cpu::isa_name()); }
+
 PyMethodDef settings_functions[] = {
     {"_set_type_module", set_type_module, METH_VARARGS, "Moves a type of C to a module, in name."},
     {"get_default_dtype", get_default_dtype, METH_NOARGS,
-     "The floating-point dtype of new tensors made from Python floats."},
+     "get_default_dtype()\n--\n\nThe floating-point dtype of new tensors made from Python floats."},
     {"set_default_dtype", set_default_dtype_, METH_O,
-     "Sets the floating-point dtype of new tensors; TypeError for any other."},
-    {"get_default_device", get_default_device, METH_NOARGS, "The device of new tensors."},
+     "set_default_dtype(d)\n--\n\nSets the floating-point dtype of new tensors; TypeError for any other."},
+    {"get_default_device", get_default_device, METH_NOARGS, "get_default_device()\n--\n\nThe device of new tensors."},
     {"set_default_device", set_default_device_, METH_O,
-     "Sets this thread's device of new tensors; None resets it to the CPU."},
+     "set_default_device(device)\n--\n\nSets this thread's device of new tensors; None resets it to the CPU."},
     {"get_num_threads", get_num_threads, METH_NOARGS,
-     "The number of threads that a call may use. Results do not depend on it."},
-    {"set_num_threads", set_num_threads_, METH_O, "Sets the number of threads that a call may use."},
+     "get_num_threads()\n--\n\nThe number of threads that a call may use. Results do not depend on it."},
+    {"set_num_threads", set_num_threads_, METH_O,
+     "set_num_threads(num)\n--\n\nSets the number of threads that a call may use."},
     {"set_flush_denormal", set_flush_denormal_, METH_O,
-     "Whether numbers too small to be normal count as 0 from now on. Returns False where the processor cannot do it."},
+     "set_flush_denormal(mode)\n--\n\nWhether numbers too small to be normal count as 0 from now on. Returns False "
+     "where the processor cannot do it."},
     {"_cpu_memory_stats", memory_stats, METH_NOARGS, "Bytes and counts of the CPU's caching allocator."},
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
+    {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
+    {"_cpu_guard_pages", guard_pages, METH_NOARGS, "Puts each new block between pages that cannot be touched."},
     {"_onednn_cache_stats", onednn_cache_stats, METH_NOARGS, "Sizes and counts of the cache of oneDNN's primitives."},
     {"_onednn_set_cache_capacity", set_onednn_cache_capacity, METH_O, "How many primitives the cache keeps."},
     {"_rename_privateuse_backend", rename_privateuse_backend, METH_VARARGS, nullptr},
-    {"promote_types", promote_types, METH_VARARGS, "The dtype that both convert to."},
+    {"promote_types", promote_types, METH_VARARGS,
+     "promote_types(type1, type2)\n--\n\nThe dtype that both convert to."},
     {"can_cast", as_method(&can_cast_), METH_VARARGS | METH_KEYWORDS,
-     "Whether a result of one dtype may be written into another."},
+     "can_cast(from_, to)\n--\n\nWhether a result of one dtype may be written into another."},
     {},
 };
 
 }  // namespace
 
-void fill_hooks() {
-  hooks.to_device = [](const Tensor& t, Device device) {
-    return t.device() == device ? t : ops::_to_copy(t, std::nullopt, std::nullopt, device);
-  };
-  hooks.resolve = [](const Tensor& t) { return ops::resolve_neg(ops::resolve_conj(t)); };
-  hooks.clone = [](const Tensor& t) { return ops::clone(t); };
-  hooks.detach = [](const Tensor& t) { return ops::detach(t); };
-  hooks.alias = [](const Tensor& t) { return ops::alias(t); };
-  hooks.requires_grad = [](const Tensor& t) { return autograd::requires_grad(t); };
-  hooks.set_requires_grad = [](const Tensor& t, bool value) { autograd::set_requires_grad(t, value); };
-}
-
 int init_settings(PyObject* module) { return PyModule_AddFunctions(module, settings_functions); }
-
-int init_rooms(PyObject* module) {
-  return init_settings(module) < 0 || init_library(module) < 0 || init_autocast(module) < 0 ? -1 : 0;
-}
 
 }  // namespace taeda::python

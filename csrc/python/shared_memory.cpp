@@ -268,8 +268,10 @@ PyObject* writeback(PyObject* self, PyObject*) {
 }  // namespace
 
 PyMethodDef shared_memory_methods[] = {
-    {"is_shared", is_shared_method, METH_NOARGS, "Whether other processes can see this memory."},
-    {"share_memory_", share_memory, METH_NOARGS, "Moves the bytes to shared memory; returns self."},
+    {"is_shared", is_shared_method, METH_NOARGS,
+     "is_shared($self)\n--\n\nWhether other processes can see this memory."},
+    {"share_memory_", share_memory, METH_NOARGS,
+     "share_memory_($self)\n--\n\nMoves the bytes to shared memory; returns self."},
     {"_new_shared", as_method(new_shared), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, nullptr},
     {"_share_fd_cpu_", share_fd, METH_NOARGS, "Shares, and returns (a new descriptor, bytes)."},
     {"_new_shared_fd_cpu", as_method(new_shared_fd), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, nullptr},
@@ -278,7 +280,7 @@ PyMethodDef shared_memory_methods[] = {
     {"_new_shared_filename_cpu", as_method(new_shared_filename), METH_FASTCALL | METH_KEYWORDS | METH_CLASS, nullptr},
     {"_get_shared_fd", get_shared_fd, METH_NOARGS, nullptr},
     {"from_file", as_method(from_file), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
-     "from_file(filename, shared=False, nbytes=0)\n--\n\nMaps a file; with ``shared`` writes reach it."},
+     "from_file($type, filename, shared=False, nbytes=0)\n--\n\nMaps a file; with ``shared`` writes reach it."},
     {"_writeback", writeback, METH_NOARGS, nullptr},
     {}};
 

@@ -135,9 +135,10 @@ PyObject* reduce(PyObject* self, PyObject*) {
 PyNumberMethods g_number{};
 PySequenceMethods g_sequence{};
 PyMappingMethods g_mapping{};
-PyMethodDef g_methods[] = {{"numel", numel, METH_NOARGS, "The number of elements: the product of the sizes."},
-                           {"__reduce__", reduce, METH_NOARGS, nullptr},
-                           {}};
+PyMethodDef g_methods[] = {
+    {"numel", numel, METH_NOARGS, "numel($self)\n--\n\nThe number of elements: the product of the sizes."},
+    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {}};
 }  // namespace
 
 PyTypeObject* size_type = &g_type;

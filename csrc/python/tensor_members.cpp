@@ -199,30 +199,36 @@ PyGetSetDef member_getset[] = {property<shape, "shape">("The sizes of the dimens
                                {}};
 
 PyMethodDef member_methods[] = {
-    method<size, "size">("size(dim=None)\n--\n\nThe sizes of the dimensions, or of one."),
-    method<stride, "stride">("stride(dim=None)\n--\n\nElements from one index to the next, by dimension or of one."),
-    method<dim, "dim">("The number of dimensions."),
-    method<dim, "ndimension">("The number of dimensions."),
-    method<numel, "numel">("The number of elements."),
-    method<numel, "nelement">("The number of elements."),
-    method<storage_offset, "storage_offset">("Elements before the first one in the storage."),
-    method<is_contiguous, "is_contiguous">("is_contiguous(*, memory_format=torch.contiguous_format)\n--\n\nWhether "
+    method<size, "size">("size($self, dim=None)\n--\n\nThe sizes of the dimensions, or of one."),
+    method<stride, "stride">(
+        "stride($self, dim=None)\n--\n\nElements from one index to the next, by dimension or of one."),
+    method<dim, "dim">("dim($self)\n--\n\nThe number of dimensions."),
+    method<dim, "ndimension">("ndimension($self)\n--\n\nThe number of dimensions."),
+    method<numel, "numel">("numel($self)\n--\n\nThe number of elements."),
+    method<numel, "nelement">("nelement($self)\n--\n\nThe number of elements."),
+    method<storage_offset, "storage_offset">(
+        "storage_offset($self)\n--\n\nElements before the first one in the storage."),
+    method<is_contiguous, "is_contiguous">("is_contiguous($self, memory_format=None)\n--\n\nWhether "
                                            "elements lie in this order without gaps."),
-    method<element_size, "element_size">("Bytes per element."),
-    method<get_device, "get_device">("The device's index, -1 for the CPU."),
-    method<is_floating_point, "is_floating_point">("Whether elements are real floating-point numbers."),
-    method<is_complex_method, "is_complex">("Whether elements are complex numbers."),
-    method<is_signed, "is_signed">("Whether elements can be negative."),
-    method<is_conj, "is_conj">("Whether the elements are to be conjugated when read."),
-    method<is_neg, "is_neg">("Whether the elements are to be negated when read."),
-    method<is_inference, "is_inference">("Whether the tensor was made in inference mode."),
-    method<data_ptr, "data_ptr">("The first element's address."),
-    method<data_ptr, "const_data_ptr">("The first element's address, for reading."),
-    method<untyped_storage, "untyped_storage">("The bytes beneath, shared with other tensors."),
-    method<typed_storage, "storage">("The storage beneath, seen as elements."),
-    method<is_shared_method, "is_shared">("Whether other processes can see the memory."),
-    method<share_memory, "share_memory_">("Moves the storage to shared memory; returns self."),
-    method<is_set_to, "is_set_to">("is_set_to(tensor)\n--\n\nWhether both are the same window on the same storage."),
+    method<element_size, "element_size">("element_size($self)\n--\n\nBytes per element."),
+    method<get_device, "get_device">("get_device($self)\n--\n\nThe device's index, -1 for the CPU."),
+    method<is_floating_point, "is_floating_point">(
+        "is_floating_point($self)\n--\n\nWhether elements are real floating-point numbers."),
+    method<is_complex_method, "is_complex">("is_complex($self)\n--\n\nWhether elements are complex numbers."),
+    method<is_signed, "is_signed">("is_signed($self)\n--\n\nWhether elements can be negative."),
+    method<is_conj, "is_conj">("is_conj($self)\n--\n\nWhether the elements are to be conjugated when read."),
+    method<is_neg, "is_neg">("is_neg($self)\n--\n\nWhether the elements are to be negated when read."),
+    method<is_inference, "is_inference">("is_inference($self)\n--\n\nWhether the tensor was made in inference mode."),
+    method<data_ptr, "data_ptr">("data_ptr($self)\n--\n\nThe first element's address."),
+    method<data_ptr, "const_data_ptr">("const_data_ptr($self)\n--\n\nThe first element's address, for reading."),
+    method<untyped_storage, "untyped_storage">(
+        "untyped_storage($self)\n--\n\nThe bytes beneath, shared with other tensors."),
+    method<typed_storage, "storage">("storage($self)\n--\n\nThe storage beneath, seen as elements."),
+    method<is_shared_method, "is_shared">("is_shared($self)\n--\n\nWhether other processes can see the memory."),
+    method<share_memory, "share_memory_">(
+        "share_memory_($self)\n--\n\nMoves the storage to shared memory; returns self."),
+    method<is_set_to, "is_set_to">(
+        "is_set_to($self, tensor)\n--\n\nWhether both are the same window on the same storage."),
     method<use_count, "_use_count">(nullptr),
     {}};
 

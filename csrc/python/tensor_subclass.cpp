@@ -155,7 +155,7 @@ PyMethodDef subclass_methods[] = {
      "_make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, dtype=None, device=None, "
      "requires_grad=False)\n--\n\nAn instance of ``cls`` with a geometry but no memory."},
     {"as_subclass", as_method(as_subclass_method), METH_FASTCALL | METH_KEYWORDS,
-     "as_subclass(cls)\n--\n\nThis tensor as an instance of ``cls``, still part of its graph."},
+     "as_subclass($self, cls)\n--\n\nThis tensor as an instance of ``cls``, still part of its graph."},
     {}};
 
 }  // namespace taeda::python

@@ -152,8 +152,9 @@ PyNumberMethods tensor_number = [] {
 }();
 
 PyMethodDef value_methods[] = {
-    method<item, "item">("The element of a one-element tensor as a Python number."),
-    method<tolist, "tolist">("The elements as nested lists of Python numbers; of a 0-d tensor the number."),
+    method<item, "item">("item($self)\n--\n\nThe element of a one-element tensor as a Python number."),
+    method<tolist, "tolist">(
+        "tolist($self)\n--\n\nThe elements as nested lists of Python numbers; of a 0-d tensor the number."),
     method<to_complex_object, "__complex__">(nullptr),
     method<to_bytes, "__bytes__">(nullptr),
     {}};

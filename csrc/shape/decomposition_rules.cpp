@@ -52,6 +52,13 @@ void check_square(const Tensor& t) {
               t.sizes());
 }
 
+void check_pivots(const Tensor& factors, const Tensor& pivots) {
+  IntList wanted = factors.sizes().first(factors.dim() - 1);
+  TAEDA_CHECK(pivots.dtype() == DType::Int32 && std::ranges::equal(pivots.sizes(), wanted),
+              "pivots must be int32 of shape ", wanted, ", one for each row of the factors; got ", pivots.dtype(),
+              " of shape ", pivots.sizes());
+}
+
 std::tuple<Spec, Spec, Spec> lu_factor(const Tensor& A, bool pivot, bool) {
   check_matrices(A);
   TAEDA_CHECK(pivot, "on the CPU rows are always exchanged; leave pivot=True");
@@ -176,9 +183,7 @@ Spec ldl_solve(const Tensor& LD, const Tensor& pivots, const Tensor& B, bool) {
   check_square_field(LD);
   check_matrices(B);
   check_system(LD, B, B.size(-2));
-  TAEDA_CHECK(pivots.dtype() == DType::Int32 && std::ranges::equal(pivots.sizes(), LD.sizes().first(LD.dim() - 1)),
-              "pivots must be int32 of shape ", LD.sizes().first(LD.dim() - 1), "; got ", pivots.dtype(), " of shape ",
-              pivots.sizes());
+  check_pivots(LD, pivots);
   return by_columns(broadcast_sizes(batch_of(LD), batch_of(B)), B.size(-2), B.size(-1), LD.dtype());
 }
 

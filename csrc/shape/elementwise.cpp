@@ -259,13 +259,26 @@ void check_overlap(const Tensor& out, const Tensor& in) {
               "the tensor that is written and one that is read share part of their memory; clone one of them first");
 }
 
-void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, const Tensor* const* outs, bool in_place) {
+namespace {
+// What is read must not get a new size.
+void check_not_read(const Tensor& out, Operands operands, IntList sizes) {
+  if (std::ranges::equal(out.sizes(), sizes)) return;
+  for (const Operand& operand : operands)
+    TAEDA_CHECK(!operand.tensor() || !out->storage() || out->storage() != (*operand.tensor())->storage(),
+                "out has shape ", out.sizes(), ", the result ", sizes,
+                ": it cannot be resized, as it shares its memory with a tensor that is read");
+}
+}  // namespace
+
+void prepare_outs(const ElementwiseRule& rule, Operands operands, DType common, IntList sizes,
+                  const Tensor* const* outs, bool in_place) {
   for (int i = 0; i < rule.results; ++i) {
     const Tensor& out = *outs[i];
     DType dtype = element_dtype(rule.result[i], common);
     TAEDA_CHECK(can_cast(dtype, out.dtype()), "the result has dtype ", dtype, ", which ", in_place ? "self" : "out",
                 " (", out.dtype(), ") cannot hold");
     if (!in_place) {
+      check_not_read(out, operands, sizes);
       resize_out(out, sizes);
     } else {
       TAEDA_CHECK(std::ranges::equal(out.sizes(), sizes), "an in-place result keeps the shape of self ", out.sizes(),
@@ -294,7 +307,7 @@ void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* re
 void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place) {
   check_all_on_meta(operands);
   for (int i = 0; i < rule.results; ++i) check_on_meta(*outs[i], true);
-  prepare_outs(rule, common_dtype(rule, operands), broadcast_sizes(operands), outs, in_place);
+  prepare_outs(rule, operands, common_dtype(rule, operands), broadcast_sizes(operands), outs, in_place);
 }
 
 }  // namespace taeda::shape

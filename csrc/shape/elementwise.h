@@ -1,5 +1,6 @@
 // Shapes, dtypes and strides of elementwise results: the same for every backend.
 #pragma once
+#include "shape/ops/limits.h"
 #include "shape/spec.h"
 
 namespace taeda::shape {
@@ -26,10 +27,11 @@ enum class Promotion : uint8_t {
 };
 enum class Element : uint8_t { Common, Bool, Real, Complex };  // what a result holds, relative to the common dtype
 
-constexpr int kMaxResults = 4;
 struct ElementwiseRule {
-  Promotion promotion;
-  uint8_t mask_inputs;  // bit i: operand i is a condition (bool or uint8) and takes no part in promotion
+  Promotion promotion = Promotion::ResultType;
+  uint8_t mask_inputs = 0;  // bit i: operand i is a condition (bool or uint8) and takes no part in promotion
+  uint8_t operands;         // at most: those that are optional count
+  uint8_t scalars = 0;      // numbers that the formula takes beside them, likewise
   uint8_t results;
   Element result[kMaxResults];
   uint16_t dtypes;  // bit per DType: which common dtypes there is a formula for
@@ -37,6 +39,12 @@ struct ElementwiseRule {
   // (2).
   uint8_t contiguous = 0;
 };
+// Fails the build for a rule with more than the engines have room for.
+consteval ElementwiseRule elementwise(ElementwiseRule rule) {
+  if (rule.operands + rule.results > kMaxOperands || rule.results > kMaxResults || rule.scalars > kMaxScalars)
+    throw "more operands, results or numbers than kMaxOperands, kMaxResults and kMaxScalars";
+  return rule;
+}
 
 // The dtype that the operands convert to. Tensors with dimensions decide, then 0-d tensors, then numbers; a lower rank
 // counts only where its category is higher.
@@ -66,6 +74,7 @@ void check_no_internal_overlap(const Tensor& out);
 void elementwise_meta(const ElementwiseRule& rule, Operands operands, Tensor* results);
 void elementwise_meta_out(const ElementwiseRule& rule, Operands operands, const Tensor* const* outs, bool in_place);
 // Checks that results of the common dtype and sizes may go to `outs`, and resizes those of an out= call.
-void prepare_outs(const ElementwiseRule& rule, DType common, IntList sizes, const Tensor* const* outs, bool in_place);
+void prepare_outs(const ElementwiseRule& rule, Operands operands, DType common, IntList sizes,
+                  const Tensor* const* outs, bool in_place);
 
 }  // namespace taeda::shape

@@ -12,6 +12,11 @@ void check_normalization(int64_t normalization) {
   TAEDA_CHECK(normalization >= 0 && normalization <= 2, "normalization must be 0, 1 or 2; got ", normalization);
 }
 
+void check_complex(const Tensor& t) {
+  TAEDA_CHECK(t.dtype() == DType::Complex64 || t.dtype() == DType::Complex128,
+              "complex64 or complex128 numbers are wanted; got ", t.dtype());
+}
+
 // The dimensions counted from the start, each named once and none of them empty.
 Dims transformed(const Tensor& self, IntList dim) {
   Dims dims;
@@ -53,7 +58,7 @@ Spec laid_out(IntList read, Dims sizes, DType dtype, const Dims& order) {
 }  // namespace
 
 Spec fft_c2c(const Tensor& self, IntList dim, int64_t normalization, bool) {
-  TAEDA_CHECK(is_complex(self.dtype()), "complex numbers are wanted; got ", self.dtype());
+  check_complex(self);
   check_normalization(normalization);
   Dims dims = transformed(self, dim);
   check_not_empty(self.sizes(), dims);
@@ -76,7 +81,7 @@ Spec fft_r2c(const Tensor& self, IntList dim, int64_t normalization, bool onesid
 }
 
 Spec fft_c2r(const Tensor& self, IntList dim, int64_t normalization, int64_t last_dim_size) {
-  TAEDA_CHECK(is_complex(self.dtype()), "complex numbers are wanted; got ", self.dtype());
+  check_complex(self);
   check_normalization(normalization);
   Dims dims = transformed(self, dim);
   TAEDA_CHECK(!dims.empty(), "a dimension to transform is wanted; dim is empty");

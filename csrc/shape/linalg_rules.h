@@ -13,7 +13,8 @@ Spec mv(const Tensor& self, const Tensor& vec);
 Spec addmv(const Tensor& self, const Tensor& mat, const Tensor& vec, const Scalar& beta, const Scalar& alpha);
 Spec linear(const Tensor& input, const Tensor& weight, const Tensor& bias);
 
-void check_square(const Tensor& t);  // of the last two dimensions
+void check_square(const Tensor& t);                              // of the last two dimensions
+void check_pivots(const Tensor& factors, const Tensor& pivots);  // one for each row of the last dimension
 
 // --- decompositions: matrices in the results lie by columns, as LAPACK writes them
 std::tuple<Spec, Spec, Spec> lu_factor(const Tensor& A, bool pivot, bool check_errors);

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "shape/ops/limits.h"
 #include "shape/spec.h"
 
 namespace taeda::shape {
@@ -20,12 +21,19 @@ enum class StateKind : uint8_t { Value, Index, Moments };
 struct ReductionRule {
   StateKind kind;
   uint8_t results;
-  ReducedType result[2];
-  bool through_bool;  // elements are read as truth values
-  bool has_identity;  // an empty reduction has a value
-  bool out_widens;    // out= may have a wider dtype than the result
-  uint16_t dtypes;    // bit per DType: which inputs (after dtype=) there are loops for
+  uint8_t scalars = 0;  // numbers that the formulas take
+  ReducedType result[kMaxReductionResults];
+  bool through_bool = false;  // elements are read as truth values
+  bool has_identity = false;  // an empty reduction has a value
+  bool out_widens = false;    // out= may have a wider dtype than the result
+  uint16_t dtypes;            // bit per DType: which inputs (after dtype=) there are loops for
 };
+// Fails the build for a rule with more than the engines have room for.
+consteval ReductionRule reduction(ReductionRule rule) {
+  if (rule.results > kMaxReductionResults || rule.scalars > kMaxReductionScalars)
+    throw "more results or numbers than kMaxReductionResults and kMaxReductionScalars";
+  return rule;
+}
 
 struct Reduce {
   const Tensor& self;

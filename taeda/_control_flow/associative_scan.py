@@ -55,8 +55,8 @@ def _prefixes(combine: Callable[[_Leaves, _Leaves], _Leaves], values: _Leaves, d
         return values
 
     def every_other(tensors: _Leaves, first: int, last: int) -> _Leaves:
-        places = taeda.arange(first, last, 2, device=tensors[0].device)
-        return [t.index_select(dim, places) for t in tensors]
+        indices = taeda.arange(first, last, 2, device=tensors[0].device)
+        return [t.index_select(dim, indices) for t in tensors]
 
     pairs = combine(every_other(values, 0, count - 1), every_other(values, 1, count))
     odd = _prefixes(combine, pairs, dim)  # those that end at slices 1, 3, 5, ...

@@ -9,16 +9,22 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from taeda import _C
 from taeda._library.ops import OpOverload, OpOverloadPacket, find_overload
 
-Row = tuple[str, str, str]  # what the hop is, its name, its place
+if TYPE_CHECKING:
+    from taeda.types import _dtype
 
+Row = tuple[str, str, str]  # what the hop is, its name, its source location
+
+_ON_ANY_DEVICE = ("Everywhere", "Sparse", "SparseCsr", "Quantized", "Nested")
+_MADE_OF_OPS = ("Composite", "Sparse", "Quantized", "Nested")  # how their places in ops.json begin
+_COMPUTES = ("Dense", *_ON_ANY_DEVICE)
 _LAYERS = {
     "Autograd": "records for backward", "InplaceOrView": "counts writes, tracks views", "Autocast": "chooses the dtype",
-    "Dense": "computes", "Everywhere": "computes, on any device", "Composite": "calls other ops",
+    "Dense": "computes", **dict.fromkeys(_ON_ANY_DEVICE, "computes, on any device"), "Composite": "calls other ops",
     "Lazy": "conjugates, negates first", "registered": "registered at run time",
     "fallback": "fallback registered at run time",
 }  # fmt: skip
@@ -28,7 +34,7 @@ class UnknownName(LookupError):
     """A name that belongs to no op; the message suggests others."""
 
 
-def explain(function: Any, *args: Any, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+def explain(function: Any, *args: Any, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
             overload: str | None = None, file: IO[str] | None = None, **kwargs: Any) -> Any:  # fmt: skip
     """Print every hop of a call, from the Python name to the kernel, with file and line.
 
@@ -87,10 +93,10 @@ def explain_calls(file: IO[str] | None = None) -> Iterator[None]:
 def _is_recorded_below(op: OpOverload, kind: str) -> bool:
     """Whether the hop follows one of the same call through the autograd layer."""
     entry = _entry(op)
-    return kind in ("Dense", "Everywhere", "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
+    return kind in (*_COMPUTES, "InplaceOrView") and entry is not None and "Autograd" in entry["kernels"]
 
 
-def describe(function: Any, *, device: Any = "cpu", dtype: Any = None, layout: Any = None,
+def describe(function: Any, *, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
              overload: str | None = None) -> list[str]:  # fmt: skip
     """The lines that ``explain`` prints for a function without arguments."""
     op = _find_op(function, overload)
@@ -172,8 +178,8 @@ def _python_function(name: str) -> Callable[..., Any]:
     import taeda
 
     bare = _bare_name(name)
-    for room in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
-        found = getattr(room, bare, None)
+    for namespace in (taeda, taeda.nn.functional, taeda.Tensor, getattr(taeda, "linalg", None)):
+        found = getattr(namespace, bare, None)
         if callable(found):
             return found
     namespace, _, plain = _qualified(bare).partition("::")
@@ -204,7 +210,7 @@ def _dtype_name(op: OpOverload, dtype: Any, strict: bool = True) -> str:
 def _entry(op: OpOverload) -> dict[str, Any] | None:
     from taeda._explain.sources import ops_table
 
-    return ops_table().get(op.name().removeprefix("aten::")) if op.namespace == "aten" else None
+    return ops_table().get(op.name().removeprefix("aten::"))
 
 
 def _python_rows(op: OpOverload) -> list[Row]:
@@ -212,19 +218,21 @@ def _python_rows(op: OpOverload) -> list[Row]:
     entry = _entry(op)
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
-    from taeda._explain.sources import binding_place, find
+    from taeda._explain.sources import binding_location, find
     from taedagen.emit.table import argument_types
 
-    module, name = entry["module"], op._opname
+    module, name = entry["module"], op.name().removeprefix("aten::").partition(".")[0]
     symbol = f"{module}_{name}" if module else name
     public = {"nn": "nn.functional.", "": ""}.get(module, module + ".") + name.removeprefix(f"{module}_")
-    place = binding_place(symbol, entry["family"]) if entry["variant"] != "out" else ""
+    location = binding_location(symbol, entry["family"]) if entry["variant"] != "out" else ""
     rows: list[Row] = []
-    if place:
+    if op.namespace != "aten":
+        rows = [("python", f"taeda.ops.{op.namespace}.{op._opname}", "")]
+    elif location:
         is_method = entry["variant"] == "inplace" and not module
         rows = [
             ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
-            ("binding", f"python::{name}", place),
+            ("binding", f"python::{name}", location),
         ]
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
@@ -245,7 +253,7 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
     hops = _hops(op, device, layout)
     rows = [_hop(*hop) for hop in hops]
     entry = _entry(op)
-    if entry is not None and hops[-1][2] in ("Dense", "Everywhere", "Composite"):
+    if entry is not None and hops[-1][2] in (*_COMPUTES, "Composite"):
         rows += _inside(entry, hops[-1], dtype)
         rows += _gradients(entry, hops[-1], dtype)
     return rows
@@ -253,7 +261,7 @@ def _rows(op: OpOverload, device: Any, dtype: str, layout: Any) -> list[Row]:
 
 def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """The kernels that backward may take instead of ops."""
-    from taeda._explain.sources import gradient_places, kernel_definition
+    from taeda._explain.sources import gradient_locations, kernel_definition
 
     _, key, kind, _ = hop
     recording = kernel_definition(_symbol(entry, "", "Autograd"), entry)
@@ -261,7 +269,7 @@ def _gradients(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dty
         return []
     if dtype not in ("float16", "bfloat16", "float32", "float64"):  # complex gradients are ops
         return []
-    return [("backward", *place) for place in gradient_places(entry, recording, dtype)]
+    return [("backward", *location) for location in gradient_locations(entry, recording, dtype)]
 
 
 def _slot(key: str, kind: str) -> str:
@@ -283,13 +291,13 @@ def _hop(op: OpOverload, key: str, kind: str, where: str | None) -> Row:
     symbol = _symbol(entry, key, kind) if entry else ""
     found = kernel_definition(symbol, entry) if entry and symbol else None
     by_hand = (entry or {}).get("by_hand", {}).get(_slot(key, kind))
-    place = found.at if found else by_hand["at"] if by_hand else ""
-    return (_LAYERS[kind], symbol or f"{key} kernel", place)
+    location = found.at if found else by_hand["at"] if by_hand else ""
+    return (_LAYERS[kind], symbol or f"{key} kernel", location)
 
 
 def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype: str) -> list[Row]:
     """What the kernel goes on to: a function written by hand, a choice by dtype, or other ops."""
-    from taeda._explain.sources import kernel_definition, loop_place
+    from taeda._explain.sources import kernel_definition, loop_location
 
     _, key, kind, _ = hop
     symbol = _symbol(entry, key, kind)
@@ -301,23 +309,24 @@ def _inside(entry: dict[str, Any], hop: tuple[Any, str, str, str | None], dtype:
     if by_hand and "switch" in by_hand:
         rows.append(("chooses by dtype", dtype, by_hand["switch"]))
     if found and entry["kind"] in ("pointwise", "reduction") and key == "CPU":
-        loop = loop_place(entry, found, dtype)
+        loop = loop_location(entry, found, dtype)
         if loop:
             rows.append(("chooses by dtype", *loop))
-    calls = _calls(entry, kind)
+    calls = _calls(entry, key, kind)
     if calls:
         rows.append(("may call", ", ".join(f"ops::{name}" for name in calls), ""))
     return rows
 
 
-def _calls(entry: dict[str, Any], kind: str) -> list[str]:
-    """The ops that a composite may call, by their C++ names."""
+def _calls(entry: dict[str, Any], key: str, kind: str) -> list[str]:
+    """The ops that a composite, or a kernel for a layout, may call, by their C++ names."""
     from taeda._explain.sources import kernel_definition
 
-    if kind != "Composite":
+    slot = _slot(key, kind)
+    if not slot.startswith(_MADE_OF_OPS):
         return []
-    by_hand = entry.get("by_hand", {}).get(kind)
-    found = None if by_hand else kernel_definition(_symbol(entry, "", kind), entry)
+    by_hand = entry.get("by_hand", {}).get(slot)
+    found = None if by_hand else kernel_definition(_symbol(entry, key, kind), entry)
     return by_hand.get("calls", []) if by_hand else found.calls if found else []
 
 
@@ -327,13 +336,13 @@ def _called_kernels(op: OpOverload, device: Any, layout: Any) -> list[OpOverload
 
     entry = _entry(op)
     called = []
-    for name in _calls(entry, _hops(op, device, layout)[-1][2]) if entry else []:
+    for name in _calls(entry, *_hops(op, device, layout)[-1][1:3]) if entry else []:
         overloads = (
             full_name.partition(".")[2]
             for full_name, other in ops_table().items()
             if full_name.partition(".")[0] == name and other["kind"] in ("pointwise", "reduction", "kernel")
         )
-        called += [find_overload(f"aten::{name}", overload) for overload in list(overloads)[:1]]
+        called += [find_overload(_qualified(name), overload) for overload in list(overloads)[:1]]
     return called
 
 
@@ -342,9 +351,9 @@ def _columns(rows: list[Row], first: int = 16) -> list[str]:
     first = max([first, *(len(row[0]) for row in rows)])
     second = max([28, *(len(row[1]) for row in rows if len(row[1]) <= 52)])
     lines = []
-    for what, name, place in rows:
-        if len(name) > second and place:
-            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {place}"]
+    for what, name, location in rows:
+        if len(name) > second and location:
+            lines += [f"{what:<{first}}  {name}", f"{'':<{first}}  {'':<{second}}  {location}"]
         else:
-            lines.append(f"{what:<{first}}  {name:<{second}}  {place}".rstrip())
+            lines.append(f"{what:<{first}}  {name:<{second}}  {location}".rstrip())
     return lines

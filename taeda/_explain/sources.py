@@ -44,7 +44,7 @@ def find(symbol: str, types: list[str], families: str | tuple[str, ...], folder:
     return None
 
 
-def binding_place(symbol: str, family: str) -> str:
+def binding_location(symbol: str, family: str) -> str:
     """Of the straight path of a Python name."""
     found = find(f"python::bound::{symbol}", ["PyObject* const*", "Py_ssize_t"], family, "python/ops")
     return found.at if found else ""
@@ -52,15 +52,14 @@ def binding_place(symbol: str, family: str) -> str:
 
 def kernel_definition(symbol: str, entry: dict[str, Any]) -> Definition | None:
     """Of a generated kernel or layer, in whichever file its kind puts it."""
+    from taedagen.emit.plan import layer_folder
     from taedagen.emit.table import argument_types
 
     layer = symbol.partition("::")[0]
     types, family = argument_types(entry), entry["family"]
     if layer in ("autograd", "inplace_or_view", "autocast"):
-        return find(symbol, ["KeySet", *types], family, f"{'autograd' if layer != 'autocast' else 'autocast'}/ops")
-    if entry["kind"] in ("pointwise", "reduction"):
-        return find(symbol, types, (family, f"{family}_reduction"), "backend/cpu")
-    return find(symbol, types, family, "shape/ops")
+        types = ["KeySet", *types]
+    return find(symbol, types, family, layer_folder(layer))
 
 
 def _read(definition: Definition) -> tuple[list[str], str]:
@@ -69,25 +68,27 @@ def _read(definition: Definition) -> tuple[list[str], str]:
     return source, "\n".join(source[definition.line - 1 : definition.line + 40]).partition("\n}")[0]
 
 
-def loop_place(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
+def loop_location(entry: dict[str, Any], definition: Definition, dtype: str) -> tuple[str, str] | None:
     """What a generated CPU kernel runs for a dtype: the formula's loop in the instruction set of this machine."""
     source, body = _read(definition)
-    suffix = "_reduction" if definition.file.endswith("_reduction.cpp") else ""
+    suffix = "_reduction" if entry["kind"] == "reduction" else ""
     table = _table_name(body, source)
-    return _loop_place(table, f"csrc/backend/cpu/{entry['family']}{suffix}_loops.h", dtype) if table else None
+    return _loop_location(table, f"csrc/backend/cpu/ops/{entry['family']}{suffix}_loops.h", dtype) if table else None
 
 
-def gradient_places(entry: dict[str, Any], recording: Definition, dtype: str) -> list[tuple[str, str]]:
+def gradient_locations(entry: dict[str, Any], recording: Definition, dtype: str) -> list[tuple[str, str]]:
     """The loops that make gradients in one pass: those that the node of a function of the autograd layer names."""
     source, body = _read(recording)
     node = re.search(r"make_node<(\w+)>", body)
     text = "\n".join(source).partition(f"struct {node[1]} final")[2].partition("\n};")[0] if node else ""
-    header = f"csrc/backend/cpu/{entry['family']}_gradients_loops.h"
-    places = [_loop_place(f"{kernel}_loops", header, dtype) for kernel in re.findall(r"cpu::fused\(cpu::(k_\w+)", text)]
-    return [place for place in places if place]
+    header = f"csrc/backend/cpu/ops/{entry['family']}_gradients_loops.h"
+    locations = [
+        _loop_location(f"k_{kernel}_loops", header, dtype) for kernel in re.findall(r"fused::run\(fused::(\w+)", text)
+    ]
+    return [found for found in locations if found]
 
 
-def _loop_place(table: str, header: str, dtype: str) -> tuple[str, str] | None:
+def _loop_location(table: str, header: str, dtype: str) -> tuple[str, str] | None:
     """The entry for a dtype of a table of loops."""
     from taeda import _C
 
@@ -112,8 +113,9 @@ def _table_name(body: str, source: list[str]) -> str | None:
     constant = re.search(r"\bk_\w+", body)
     if not constant:
         return None
-    declared = re.compile(rf"(?:static )?constexpr \w+ {constant[0]}\b.*TAEDA_ISA_TABLES\((\w+)\)")
-    return next((found[1] for line in source if (found := declared.match(line))), None)
+    declared = re.compile(rf"constexpr \w+ {constant[0]}\b[^;]*TAEDA_ISA_TABLES\((\w+)\)")
+    found = declared.search("\n".join(source))
+    return found[1] if found else None
 
 
 def _loop_of(lines: list[str], at: int, c_type: str) -> tuple[str, int]:

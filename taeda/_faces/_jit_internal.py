@@ -1,7 +1,6 @@
 """What PyTorch keeps in ``torch._jit_internal``."""
 
 from taeda._main.script_marks import Any as Any
-from taeda._main.script_marks import Attribute as Attribute
 from taeda._main.script_marks import BroadcastingList1 as BroadcastingList1
 from taeda._main.script_marks import BroadcastingList2 as BroadcastingList2
 from taeda._main.script_marks import BroadcastingList3 as BroadcastingList3
@@ -19,9 +18,7 @@ from taeda._main.script_marks import _copy_to_script_wrapper as _copy_to_script_
 from taeda._main.script_marks import _drop as _drop
 from taeda._main.script_marks import _overload as _overload
 from taeda._main.script_marks import _overload_method as _overload_method
-from taeda._main.script_marks import annotate as annotate
 from taeda._main.script_marks import boolean_dispatch as boolean_dispatch
-from taeda._main.script_marks import container_isinstance as container_isinstance
 from taeda._main.script_marks import export as export
 from taeda._main.script_marks import ignore as ignore
 from taeda._main.script_marks import is_scripting as is_scripting

@@ -79,17 +79,17 @@ class FakeTensor(Tensor):
     ) -> FakeTensor:
         if elem.device.type != "meta":
             raise ValueError(f"FakeTensor: elem must be on the meta device; got one on {elem.device}")
-        place = _indexed(taeda.device(device))
+        shown_as = _indexed(taeda.device(device))
         made: FakeTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
             cls,
             elem.size(),
             strides=elem.stride(),
             storage_offset=elem.storage_offset(),
             dtype=elem.dtype,
-            device=place,
+            device=shown_as,
             requires_grad=elem.requires_grad if requires_grad is None else requires_grad,
         )
-        made.fake_device, made.fake_mode, made._meta = place, fake_mode, elem.detach()
+        made.fake_device, made.fake_mode, made._meta = shown_as, fake_mode, elem.detach()
         return made
 
     @staticmethod
@@ -230,8 +230,8 @@ class FakeTensorMode(TorchDispatchMode):
         operands = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
         found = {x.fake_device if isinstance(x, FakeTensor) else x.device for x in operands if x.dim()}
         if len(found) > 1:
-            places = " and ".join(sorted(map(str, found)))
-            raise FakeTensorDeviceMismatchError(f"{func}: all tensors must be on one device; got {places}")
+            devices = " and ".join(sorted(map(str, found)))
+            raise FakeTensorDeviceMismatchError(f"{func}: all tensors must be on one device; got {devices}")
         numbers = {x.fake_device if isinstance(x, FakeTensor) else x.device for x in operands}
         found = found or {d for d in numbers if d.type != "cpu"} or numbers
         return found.pop() if found else taeda.get_default_device()

@@ -8,7 +8,7 @@ from typing import Any
 
 def register_rule(qualname: str, function: Callable[..., Any] | None) -> Any:
     """Makes ``function`` the rule of the op ``"namespace::name"``; without, a decorator that does."""
-    from taeda.func._batched.tensor import register_program_rule
+    from taeda.func._batched.rules import register_program_rule
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         register_program_rule(qualname, function)

@@ -8,9 +8,10 @@ import taeda
 
 if TYPE_CHECKING:
     from taeda import Tensor
+    from taeda.types import Device, _dtype
 
 
-def asarray(obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None,
+def asarray(obj: Any, *, dtype: _dtype | None = None, device: Device = None, copy: bool | None = None,
             requires_grad: bool | None = None) -> Tensor:  # fmt: skip
     """``obj`` as a tensor: a tensor, an array, a DLPack capsule, a buffer (whose bytes are read as ``dtype``), a
     number or nested sequences of them.
@@ -49,31 +50,31 @@ def _shared(obj: Any, dtype: Any) -> Tensor | None:
 
 
 def _moved(tensor: Tensor, dtype: Any, device: Any, copy: bool | None) -> Tensor:
-    kind, place = dtype or tensor.dtype, taeda.device(device) if device is not None else tensor.device
+    kind, target = dtype or tensor.dtype, taeda.device(device) if device is not None else tensor.device
     stays = kind == tensor.dtype and (
-        place == tensor.device or (place.type == tensor.device.type and place.index is None)
+        target == tensor.device or (target.type == tensor.device.type and target.index is None)
     )
     if stays:
         return tensor.clone() if copy else tensor
     if copy is False:
         raise ValueError(
             f"taeda.asarray: copy=False, but a tensor of {tensor.dtype} on {tensor.device} has to be copied to become "
-            f"{kind} on {place}"
+            f"{kind} on {target}"
         )
-    return tensor.to(device=place, dtype=kind)
+    return tensor.to(device=target, dtype=kind)
 
 
-def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: Any = None,
-              layout: Any = None, device: Any = None, pin_memory: bool | None = None,
+def from_file(filename: str, shared: bool | None = None, size: int | None = 0, *, dtype: _dtype | None = None,
+              layout: Any = None, device: Device = None, pin_memory: bool | None = None,
               requires_grad: bool = False) -> Tensor:  # fmt: skip
     """A vector of the ``size`` first elements of a file, which stays its memory.
 
     With ``shared`` writes go to the file, which is made, or lengthened, where need be; without, they stay here.
     """
-    place = taeda.device(taeda.get_default_device() if device is None else device)
-    if place.type != "cpu" or pin_memory or layout not in (None, taeda.strided):
+    target = taeda.device(taeda.get_default_device() if device is None else device)
+    if target.type != "cpu" or pin_memory or layout not in (None, taeda.strided):
         raise RuntimeError(
-            f"taeda.from_file: files are mapped into plain memory of the CPU; got device={place}, layout={layout}, "
+            f"taeda.from_file: files are mapped into plain memory of the CPU; got device={target}, layout={layout}, "
             f"pin_memory={pin_memory}"
         )
     count = size or 0

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 
 def is_vulkan_available() -> bool:
@@ -11,7 +14,7 @@ def is_vulkan_available() -> bool:
     return False
 
 
-def get_device_module(device: Any = None) -> Any:
+def get_device_module(device: Device = None) -> Any:
     """The module ``taeda.<type>`` of a device, by default of the accelerator, or of the CPU if there is none.
 
     Raises:

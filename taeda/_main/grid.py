@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> tuple[Tensor, ...]:
     """The derivative of samples along each of ``dim`` (all by default), by differences of second order.
 
-    ``spacing`` is the distance of neighbours: a number (1 by default), one per dimension, or a vector of places per
-    dimension. At the ends the differences are one-sided, of order ``edge_order`` (1 or 2). RuntimeError for dimensions
-    of fewer than ``edge_order + 1`` samples.
+    ``spacing`` is the distance of neighbours: a number (1 by default), one per dimension, or a vector of coordinates
+    per dimension. At the ends the differences are one-sided, of order ``edge_order`` (1 or 2). RuntimeError for
+    dimensions of fewer than ``edge_order + 1`` samples.
     """
     if edge_order not in (1, 2):
         raise RuntimeError(f"taeda.gradient: edge_order must be 1 or 2; got {edge_order}")
@@ -45,7 +45,7 @@ def _derivative(input: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
     f = input.movedim(dim, -1)
     if isinstance(step, taeda.Tensor) and step.dim() == 1:
         if step.numel() != size:
-            raise RuntimeError(f"taeda.gradient: {size} places are needed along {dim}; got {step.numel()}")
+            raise RuntimeError(f"taeda.gradient: {size} coordinates are needed along {dim}; got {step.numel()}")
         gaps = step.diff()
     else:
         gaps = taeda.full((size - 1,), 1.0, dtype=_real_dtype(input), device=input.device) * step
@@ -110,10 +110,10 @@ def histogramdd(input: Tensor, bins: Any, *, range: Sequence[float] | None = Non
     inside = taeda.ones(points.shape[0], dtype=taeda.bool, device=input.device)
     for values, along in zip(points.unbind(1), edges):
         parts = along.numel() - 1
-        place = taeda.searchsorted(along, values.contiguous(), right=True) - 1
-        place = taeda.where(values == along[-1], parts - 1, place)  # the last part has both edges
+        index = taeda.searchsorted(along, values.contiguous(), right=True) - 1
+        index = taeda.where(values == along[-1], parts - 1, index)  # the last part has both edges
         inside &= (values >= along[0]) & (values <= along[-1])
-        cell = cell * parts + place.clamp(0, max(parts - 1, 0))
+        cell = cell * parts + index.clamp(0, max(parts - 1, 0))
     sizes = [along.numel() - 1 for along in edges]
     hist = taeda.zeros(sizes, dtype=input.dtype, device=input.device).reshape(-1)
     hist = hist.index_add(0, cell[inside], amounts[inside]).reshape(sizes)

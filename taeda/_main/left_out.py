@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 
@@ -11,9 +12,9 @@ from typing import Any, NoReturn
 def names() -> frozenset[str]:
     """The ops that exist but that this build was made without."""
     folder = os.path.join(os.path.dirname(os.path.dirname(__file__)), "generated")
-    for place in ("left_out.txt", os.path.join("taeda", "generated", "left_out.txt")):
+    for file_name in ("left_out.txt", os.path.join("taeda", "generated", "left_out.txt")):
         try:
-            with open(os.path.join(folder, place)) as file:
+            with open(os.path.join(folder, file_name)) as file:
                 return frozenset(file.read().split())
         except FileNotFoundError:
             continue
@@ -25,6 +26,18 @@ def hint(name: str) -> str | None:
     if name not in names():
         return None
     return f"this build leaves out '{name}'; add it to the file of --select-ops (CMake: TAEDA_SELECT_OPS)"
+
+
+def stand_in(module: str, name: str) -> Callable[..., NoReturn]:
+    """A function for modules to import instead of such a native; AttributeError for any other name."""
+    if name not in names():
+        raise AttributeError(f"module '{module}' has no attribute '{name}'")
+
+    def missing(*args: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(f"taeda.{name}: {hint(name)}")
+
+    missing.__name__ = missing.__qualname__ = name
+    return missing
 
 
 def explain_on(tensor_class: type[Any]) -> None:

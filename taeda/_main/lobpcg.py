@@ -80,12 +80,12 @@ def _of_batch(A: Tensor, B: Tensor | None, X: Tensor, iK: Tensor | None,
     if not batch:
         return LOBPCG(A, B, X, iK, **settings).run()
 
-    def at(t: Tensor | None, place: tuple[int, ...]) -> Any:
-        return t if t is None else t.expand(*batch, *t.shape[-2:])[place]
+    def at(t: Tensor | None, index: tuple[int, ...]) -> Any:
+        return t if t is None else t.expand(*batch, *t.shape[-2:])[index]
 
     found = [
-        LOBPCG(A[place], at(B, place), at(X, place), at(iK, place), **settings).run()
-        for place in product(*map(range, batch))
+        LOBPCG(A[index], at(B, index), at(X, index), at(iK, index), **settings).run()
+        for index in product(*map(range, batch))
     ]
     k = min(settings["iparams"]["k"], settings["iparams"]["n"])
     if not found:

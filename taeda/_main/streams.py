@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda import _C
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 __all__ = ["Event", "Stream"]
 
@@ -31,7 +34,7 @@ class Stream:
 
     __module__ = "taeda"
 
-    def __init__(self, device: Any = None, *, priority: int = 0) -> None:
+    def __init__(self, device: Device = None, *, priority: int = 0) -> None:
         self.device = _device("Stream", device)
         self.device_index, self.device_type, self.stream_id = -1, 0, 0
 
@@ -84,7 +87,7 @@ class Event:
     __module__ = "taeda"
 
     def __init__(
-        self, device: Any = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+        self, device: Device = None, *, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
     ) -> None:
         self.device = _device("Event", device)
         self.event_id, self._is_timed = 0, enable_timing

@@ -29,7 +29,8 @@ def typename(obj: Any) -> str:
     """The name of the type of ``obj``, or of a class or function itself, with its module; tensors give their old type
     name."""
     if isinstance(obj, _C.TensorBase):
-        return obj.type()
+        tensor: Any = obj
+        return tensor.type()
     named = obj if hasattr(obj, "__qualname__") else type(obj)
     prefix = "" if named.__module__ in (None, "builtins") else f"{named.__module__}."
     return prefix + named.__qualname__

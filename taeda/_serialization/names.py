@@ -10,8 +10,9 @@ import functools
 from typing import Any
 
 import taeda
-from taeda._serialization import rebuild, storage_types
+from taeda._serialization import storage_types
 from taeda._serialization.old_names import OLD_STORAGES
+from taeda._serialization.rebuild import REBUILDERS
 
 HERE = __name__.partition(".")[0]
 FILE_ROOT = "torch"
@@ -28,16 +29,23 @@ _ABSENT_DTYPES = frozenset([
     "bits1x8", "bits2x4", "bits4x2",
 ])  # fmt: skip
 
-REBUILDERS = {
-    ("torch._utils", "_rebuild_tensor"): rebuild.tensor_v1,
-    ("torch._utils", "_rebuild_tensor_v2"): rebuild.tensor_v2,
-    ("torch._utils", "_rebuild_tensor_v3"): rebuild.tensor_v3,
-    ("torch._utils", "_rebuild_meta_tensor_no_storage"): rebuild.meta_tensor,
-    ("torch._utils", "_rebuild_parameter"): rebuild.parameter,
-    ("torch._utils", "_rebuild_parameter_with_state"): rebuild.parameter_with_state,
-    ("torch._tensor", "_rebuild_from_type_v2"): rebuild.from_type,
-    ("torch.serialization", "_get_layout"): rebuild.layout,
-}
+# Modules whose classes are in another one in PyTorch, and single classes, as files name them.
+_FILE_HOMES = {
+    "nn.modules.rnn_cell": "nn.modules.rnn",
+    "nn.modules.attention": "nn.modules.activation",
+    "nn.modules.lazy_conv": "nn.modules.conv",
+    "nn.modules.linear_cross_entropy": "nn.modules.loss",
+    "nn.modules.linear_cross_entropy.LinearCrossEntropyOptions": "nn.modules.linear_cross_entropy_options",
+    "nn.modules.pixelshuffle.ChannelShuffle": "nn.modules.channelshuffle",
+    "optim.adafactor": "optim",
+    "optim.muon": "optim",
+    **{f"optim._schedules.{name}": "optim.lr_scheduler"
+       for name in ("base", "composed", "cyclic", "plateau", "simple")},
+    **{f"distributions.{name}": "distributions.transforms"
+       for name in ("_transform", "_elementwise_transforms", "_vector_transforms")},
+    "ao.nn.intrinsic._sequences": "ao.nn.intrinsic.modules.fused",
+    "fx._python_code": "fx.graph",
+}  # fmt: skip
 
 
 def module_here(module: str) -> str:
@@ -78,9 +86,23 @@ def resolve(module: str, name: str) -> Any:
     if found is not None:
         return found
     check_dtype(f"{module}.{name}")
+    try:
+        return _find(module_here(module), name)
+    except (ModuleNotFoundError, AttributeError):
+        for here, home in _FILE_HOMES.items():
+            if module == f"{FILE_ROOT}.{home}":
+                room = here.removesuffix(f".{name}")
+                try:
+                    return _find(f"{HERE}.{room}", name)
+                except AttributeError:
+                    continue
+        raise
+
+
+def _find(module: str, name: str) -> Any:
     import importlib
 
-    value: Any = importlib.import_module(module_here(module))
+    value: Any = importlib.import_module(module)
     for part in name.split("."):
         value = getattr(value, part)
     return value
@@ -102,7 +124,8 @@ def name_in_file(module: str, name: str) -> tuple[str, str]:
     known_as = _known_names().get(id(resolve(module, name)))
     if known_as is not None:
         return known_as.rpartition(".")[0], known_as.rpartition(".")[2]
-    return FILE_ROOT + dot + rest, name
+    home = _FILE_HOMES.get(f"{rest}.{name}") or _FILE_HOMES.get(rest, rest)
+    return FILE_ROOT + dot + home, name
 
 
 def qualified(obj: Any) -> str:

@@ -47,11 +47,28 @@ def write(obj: Any, file: IO[bytes], pickle_module: Any, protocol: int) -> None:
         file.write(bytes_of(storage if storage.device.type == "cpu" else storage.cpu()))
 
 
+class _Bounded:
+    """A file that refuses to read beyond its end before memory is taken for it: a pickle may ask for any length."""
+
+    def __init__(self, file: Any) -> None:
+        here = file.tell()
+        self._end = file.seek(0, 2)
+        file.seek(here)
+        self.tell, self.readline, self._read = file.tell, file.readline, file.read
+
+    def read(self, size: int) -> bytes:
+        left = self._end - self.tell()
+        if size > left:
+            raise ValueError(f"its pickle wants {size} bytes; {left} are left")
+        data: bytes = self._read(size)
+        return data
+
+
 def _next_pickle(file: Any) -> bytes:
     """The bytes of the pickle that begins here."""
     start = file.tell()
     try:
-        for _ in pickletools.genops(file):
+        for _ in pickletools.genops(_Bounded(file)):  # type: ignore[arg-type]
             pass
     except ValueError as error:
         raise pickle.UnpicklingError(f"taeda.load: the file is damaged: {error}") from error

@@ -34,6 +34,6 @@ def with_bits(tensor: Any, conj: bool, neg: bool) -> Any:
 def rebuild_with_state(cls: type, arguments: tuple[Any, ...], state: dict[str, Any]) -> Any:
     """A subclass instance and its attributes."""
     untracked = (*arguments[:5], False, *arguments[6:])
-    tensor = _C.TensorBase._make_subclass(cls, rebuild_tensor(*untracked), arguments[5])
+    tensor: Any = _C.TensorBase._make_subclass(cls, rebuild_tensor(*untracked), arguments[5])
     tensor.__setstate__(state)
     return tensor

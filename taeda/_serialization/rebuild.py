@@ -116,9 +116,7 @@ def parameter_with_state(data: Any, requires_grad: Any, hooks: Any, state: Any) 
 
 def from_type(build: Any, cls: Any, args: Any, state: Any) -> Tensor:
     """A tensor of a subclass, or a plain one with attributes of its own."""
-    from taeda._serialization import names
-
-    allowed = [value for name, value in names.known().items() if name.startswith("torch._utils._rebuild_")]
+    allowed = [known for (module, _), known in REBUILDERS.items() if module == "torch._utils"]
     _require(any(build is one for one in allowed), "a tensor subclass is not built by one of the known functions")
     _require(isinstance(cls, type) and issubclass(cls, Tensor), "a tensor is given a type that is not a Tensor")
     tensor = build(*args)
@@ -146,6 +144,19 @@ def set_state(tensor: Tensor, state: Any) -> Tensor:
 
 
 def layout(name: Any) -> taeda.layout:
-    found = getattr(taeda, str(name).rpartition(".")[2], None)
+    found: Any = getattr(taeda, str(name).rpartition(".")[2], None)
     _require(isinstance(found, taeda.layout), "an unknown layout is named")
     return found
+
+
+# By the names that PyTorch's files call them.
+REBUILDERS = {
+    ("torch._utils", "_rebuild_tensor"): tensor_v1,
+    ("torch._utils", "_rebuild_tensor_v2"): tensor_v2,
+    ("torch._utils", "_rebuild_tensor_v3"): tensor_v3,
+    ("torch._utils", "_rebuild_meta_tensor_no_storage"): meta_tensor,
+    ("torch._utils", "_rebuild_parameter"): parameter,
+    ("torch._utils", "_rebuild_parameter_with_state"): parameter_with_state,
+    ("torch._tensor", "_rebuild_from_type_v2"): from_type,
+    ("torch.serialization", "_get_layout"): layout,
+}

@@ -97,7 +97,8 @@ class SafeUnpickler:
                     raise Refused(f"opcode {opcode} is not used by checkpoints")
                 step(self)
             return self._pop()
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, struct.error) as error:
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, OverflowError, RecursionError,
+                struct.error) as error:  # fmt: skip
             raise Refused(f"the pickle is damaged near byte {self._at} ({type(error).__name__}: {error})") from error
 
     # Reading the stream
@@ -176,7 +177,12 @@ class SafeUnpickler:
         if function in (set, frozenset, Counter, OrderedDict):
             for arg in args:
                 self._check_items(arg)
-        self._stack.append(function(*args))
+        try:
+            self._stack.append(function(*args))
+        except RuntimeError as error:
+            if str(error).startswith("taeda.load"):
+                raise
+            raise Refused(f"the pickle makes what there is not: {error}") from error
 
     def _check_items(self, arg: Any) -> None:
         if not isinstance(arg, (list, tuple, set, frozenset, dict)):

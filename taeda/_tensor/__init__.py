@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -133,19 +133,19 @@ class Tensor(_C.TensorBase):
         self.untyped_storage().share_memory_()
         return self
 
-    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
+    def norm(self, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: _dtype | None = None) -> Tensor:
         """The norm over ``dim`` (all dimensions by default); see ``taeda.norm``."""
         from taeda.functional import norm
 
         return norm(self, p, dim, keepdim, dtype=dtype)
 
-    def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
+    def lu(self, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
         """As ``taeda.lu``."""
         from taeda._main.lowrank import lu
 
         return lu(self, pivot, get_infos)
 
-    def split(self, split_size: Any, dim: int = 0) -> Any:
+    def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
         """Pieces of ``split_size`` (or of the sizes in a list) along ``dim``, as views."""
         from taeda.functional import split
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -67,4 +67,15 @@ def make(name: str, device_type: str = "cpu") -> TensorType:
 
 
 __all__ = tuple(f"{name}Tensor" for name in _NAMES)
+if TYPE_CHECKING:
+    BFloat16Tensor: TensorType
+    BoolTensor: TensorType
+    ByteTensor: TensorType
+    CharTensor: TensorType
+    DoubleTensor: TensorType
+    FloatTensor: TensorType
+    HalfTensor: TensorType
+    IntTensor: TensorType
+    LongTensor: TensorType
+    ShortTensor: TensorType
 globals().update({name: make(name) for name in __all__})

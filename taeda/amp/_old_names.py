@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda.amp.autocast_mode import autocast
 from taeda.amp.grad_scaler import GradScaler
+
+if TYPE_CHECKING:
+    from taeda.types import _dtype
 
 
 def advise(device_type: str, name: str) -> None:
@@ -21,7 +24,7 @@ class OldAutocast(autocast):
     _device_type: str
     _dtype: Any
 
-    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+    def __init__(self, enabled: bool = True, dtype: _dtype | None = None, cache_enabled: bool = True) -> None:
         advise(self._device_type, "autocast")
         super().__init__(self._device_type, dtype or self._dtype, enabled, cache_enabled)
 

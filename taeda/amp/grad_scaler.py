@@ -87,7 +87,7 @@ class GradScaler:
 
     def _scaled(self, value: Any) -> Any:
         if isinstance(value, Tensor):
-            return value * self._scale
+            return value * self._known_scale()
         if isinstance(value, Iterable):
             parts = map(self._scaled, value)
             return type(value)(parts) if isinstance(value, list | tuple) else parts

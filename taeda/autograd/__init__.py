@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib as _importlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -50,15 +50,37 @@ _MODULES = frozenset([
 ])  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        value = getattr(_importlib.import_module(f"taeda.autograd.{_LAZY[name]}"), name)
-    elif name in _MODULES:
-        return _importlib.import_module(f"taeda.autograd.{name}")
-    else:
-        raise AttributeError(f"module 'taeda.autograd' has no attribute '{name}'")
-    globals()[name] = value
-    return value
+if TYPE_CHECKING:
+    from taeda.autograd import anomaly_mode as anomaly_mode
+    from taeda.autograd import forward_ad as forward_ad
+    from taeda.autograd import function as function
+    from taeda.autograd import functional as functional
+    from taeda.autograd import grad_mode as grad_mode
+    from taeda.autograd import graph as graph
+    from taeda.autograd import profiler as profiler
+    from taeda.autograd import profiler_util as profiler_util
+    from taeda.autograd import variable as variable
+    from taeda.autograd.anomaly_mode import detect_anomaly as detect_anomaly
+    from taeda.autograd.anomaly_mode import set_detect_anomaly as set_detect_anomaly
+    from taeda.autograd.function import Function as Function
+    from taeda.autograd.grad_mode import enable_grad as enable_grad
+    from taeda.autograd.grad_mode import enforce_grad_layout_policy as enforce_grad_layout_policy
+    from taeda.autograd.grad_mode import inference_mode as inference_mode
+    from taeda.autograd.grad_mode import no_grad as no_grad
+    from taeda.autograd.grad_mode import set_grad_enabled as set_grad_enabled
+    from taeda.autograd.grad_mode import set_multithreading_enabled as set_multithreading_enabled
+    from taeda.autograd.variable import Variable as Variable
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            value = getattr(_importlib.import_module(f"taeda.autograd.{_LAZY[name]}"), name)
+        elif name in _MODULES:
+            return _importlib.import_module(f"taeda.autograd.{name}")
+        else:
+            raise AttributeError(f"module 'taeda.autograd' has no attribute '{name}'")
+        globals()[name] = value
+        return value
 
 
 def _is_checkpoint_valid() -> bool:

@@ -56,8 +56,8 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
         RuntimeError: no level is open, or the two do not fit.
         ValueError: a tensor that has no derivatives.
     """
-    place = _level if level is None else level
-    if place < 0:
+    chosen = _level if level is None else level
+    if chosen < 0:
         raise RuntimeError(f"{_NAME}: no dual level is open; use it within forward_ad.dual_level()")
     if not (tensor.is_floating_point() or tensor.is_complex()):
         raise ValueError(f"{_NAME}: tensor must be floating-point or complex; got {tensor.dtype}")
@@ -68,16 +68,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"{_NAME}: tensor and tangent must agree in dtype; got {tensor.dtype} and {tangent.dtype}")
     dual = tensor.view_as(tensor)
-    _autograd._set_tangent(dual, tangent, place)
+    _autograd._set_tangent(dual, tangent, chosen)
     return dual
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """A dual tensor's value, which keeps its history, and tangent; the tensor itself and None for one without a
     tangent."""
-    place = _level if level is None else level
-    tangent = _autograd._get_tangent(tensor, place) if place >= 0 else None
-    return UnpackedDualTensor(tensor if tangent is None else _autograd._primal(tensor, place), tangent)
+    chosen = _level if level is None else level
+    tangent = _autograd._get_tangent(tensor, chosen) if chosen >= 0 else None
+    return UnpackedDualTensor(tensor if tangent is None else _autograd._primal(tensor, chosen), tangent)
 
 
 class _set_fwd_grad_enabled:

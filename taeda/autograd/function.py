@@ -102,7 +102,7 @@ class Function(_C._FunctionBase):
         members = {"_forward_cls": cls, "__module__": cls.__module__}
         cls._backward_cls = type(cls.__name__ + "Backward", (BackwardCFunction,), members)
         if cls.setup_context is not _no_setup_context and "apply" not in vars(cls):
-            cls.apply = vars(Function)["_apply_bound"]
+            cls.apply = vars(Function)["_apply_bound"]  # type: ignore[method-assign]
 
     @classmethod
     def _apply_bound(cls, *args: Any, **kwargs: Any) -> Any:

@@ -19,10 +19,10 @@ def _tuple_of(value: Any, name: str, function: str) -> Tensors:
     values = value if isinstance(value, tuple) else (value,)
     for index, one in enumerate(values):
         if not isinstance(one, Tensor):
-            place = f"element {index} of {name}" if isinstance(value, tuple) else name
+            shown = f"element {index} of {name}" if isinstance(value, tuple) else name
             raise TypeError(
                 f"taeda.autograd.functional.{function}: {name} must be a tensor or a tuple of tensors; "
-                f"{place} is a {type(one).__name__}"
+                f"{shown} is a {type(one).__name__}"
             )
     return values
 

@@ -244,9 +244,9 @@ class _Source:
         self.token = None if tensor.is_leaf else _autograd._node_token(tensor)
 
     def is_reached(self) -> bool:
-        if self.leaf is None:
+        if self.token is not None:
             return _autograd._is_token_reached_now(self.token)
-        tensor = self.leaf()
+        tensor = None if self.leaf is None else self.leaf()
         return tensor is not None and _autograd._is_reached_now(tensor)
 
 

@@ -313,11 +313,11 @@ def _flops(event: FunctionEvent) -> int:
             kernel = shapes[1][2:]
             stride, pad, step = (value * len(kernel) if len(value) == 1 else value for value in values[3:6])
             size = shapes[0][-len(kernel) :]
-            places = [
+            positions = [
                 (size[i] + 2 * pad[i] - step[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in range(len(kernel))
             ]
             batch = math.prod(shapes[0][: -len(kernel) - 1])
-            return 2 * batch * math.prod(places) * math.prod(shapes[1])
+            return 2 * batch * math.prod(positions) * math.prod(shapes[1])
     return 0
 
 

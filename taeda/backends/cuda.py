@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from taeda._main.absent_devices import BUILT
+
 __all__ = ["is_built", "matmul"]
 
 
 def is_built() -> bool:
     """Whether this build can use CUDA: no."""
-    return False
+    return BUILT["cuda"]
 
 
 class _Matmul:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from taeda._main.absent_devices import BUILT, is_available
+
 __all__ = ["is_available", "is_built"]
-
-
-def is_available() -> bool:
-    """Whether there is such a device: no."""
-    return False
 
 
 def is_built() -> bool:
     """Whether this build could use one: no."""
-    return False
+    return BUILT["mps"]

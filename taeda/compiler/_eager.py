@@ -104,7 +104,7 @@ class OptimizedModule(nn.Module):
 
     def __len__(self) -> int:
         if hasattr(self._orig_mod, "__len__"):
-            return len(self._orig_mod)
+            return len(self._orig_mod)  # type: ignore[arg-type]
         raise TypeError(f"{type(self._orig_mod).__name__} does not support len()")
 
     def __bool__(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda import _C
 
@@ -80,9 +80,13 @@ def set_memory_limit(bytes: int | None) -> None:
     _C._cpu_set_memory_limit(bytes)
 
 
-def __getattr__(name: str) -> Any:
-    if name == "amp":
-        import importlib
+if TYPE_CHECKING:
+    from taeda.cpu import amp as amp
+else:
 
-        return importlib.import_module("taeda.cpu.amp")
-    raise AttributeError(f"module 'taeda.cpu' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        if name == "amp":
+            import importlib
+
+            return importlib.import_module("taeda.cpu.amp")
+        raise AttributeError(f"module 'taeda.cpu' has no attribute '{name}'")

@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from taeda._main.absent_devices import device_count as device_count
+from taeda._main.absent_devices import empty_cache as empty_cache
+from taeda._main.absent_devices import get_rng_state_all as get_rng_state_all
+from taeda._main.absent_devices import is_available as is_available
+from taeda._main.absent_devices import is_bf16_supported as is_bf16_supported
+from taeda._main.absent_devices import is_initialized as is_initialized
+from taeda._main.absent_devices import manual_seed as manual_seed
+from taeda._main.absent_devices import manual_seed_all as manual_seed_all
+from taeda._main.absent_devices import max_memory_allocated as max_memory_allocated
+from taeda._main.absent_devices import max_memory_reserved as max_memory_reserved
+from taeda._main.absent_devices import memory_allocated as memory_allocated
+from taeda._main.absent_devices import memory_reserved as memory_reserved
+from taeda._main.absent_devices import memory_stats as memory_stats
+from taeda._main.absent_devices import reset_peak_memory_stats as reset_peak_memory_stats
+from taeda._main.absent_devices import seed as seed
+from taeda._main.absent_devices import seed_all as seed_all
 
 # --- what there is
 
 _initialized = False  # programs look at it before they ask for the generators' states
-
-
-def is_available() -> bool:
-    """Whether a CUDA device can be used: no."""
-    return False
-
-
-def is_initialized() -> bool:
-    """Whether the CUDA runtime was started: no."""
-    return False
-
-
-def device_count() -> int:
-    """The number of CUDA devices: 0."""
-    return 0
-
-
-def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """Whether a device computes in bfloat16: there is none."""
-    return False
 
 
 def is_tf32_supported() -> bool:
@@ -50,66 +47,6 @@ def is_current_stream_capturing() -> bool:
     return False
 
 
-# --- memory: none is held
-
-
-def empty_cache() -> None:
-    """Nothing: no CUDA memory is held."""
-
-
-def memory_allocated(device: Any = None) -> int:
-    """The bytes in live tensors: 0."""
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that were in live tensors: 0."""
-    return 0
-
-
-def memory_reserved(device: Any = None) -> int:
-    """The bytes taken from the device: 0."""
-    return 0
-
-
-def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that were taken from the device: 0."""
-    return 0
-
-
-def memory_stats(device: Any = None) -> dict[str, Any]:
-    """The allocator's counts: none."""
-    return {}
-
-
-def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing: no CUDA memory was held."""
-
-
-# --- random streams: there is none
-
-
-def manual_seed(seed: int) -> None:
-    """Seeds the current device's generator, of which there is none."""
-
-
-def manual_seed_all(seed: int) -> None:
-    """Seeds all devices' generators, of which there are none."""
-
-
-def seed() -> None:
-    """Seeds the current device's generator from the system's entropy; there is none."""
-
-
-def seed_all() -> None:
-    """Seeds all devices' generators from the system's entropy; there are none."""
-
-
-def get_rng_state_all() -> list[Any]:
-    """The states of all devices' generators: of none."""
-    return []
-
-
 def set_rng_state_all(new_states: Any) -> None:
     """Continues all devices' generators from their states."""
     for i, _ in enumerate(new_states):
@@ -128,7 +65,7 @@ def init() -> None:
     _fail("init")
 
 
-def synchronize(device: Any = None) -> None:
+def synchronize(device: Device = None) -> None:
     """Waits for a device."""
     _fail("synchronize")
 
@@ -144,22 +81,22 @@ def set_device(device: Any) -> None:
         _fail("set_device")
 
 
-def get_device_name(device: Any = None) -> str:
+def get_device_name(device: Device = None) -> str:
     """The name of a device."""
     return _fail("get_device_name")
 
 
-def get_device_capability(device: Any = None) -> tuple[int, int]:
+def get_device_capability(device: Device = None) -> tuple[int, int]:
     """The compute capability of a device."""
     return _fail("get_device_capability")
 
 
-def get_device_properties(device: Any = None) -> Any:
+def get_device_properties(device: Device = None) -> Any:
     """The properties of a device."""
     return _fail("get_device_properties")
 
 
-def mem_get_info(device: Any = None) -> tuple[int, int]:
+def mem_get_info(device: Device = None) -> tuple[int, int]:
     """The free and the total bytes of a device."""
     return _fail("mem_get_info")
 
@@ -184,12 +121,12 @@ def set_rng_state(new_state: Any, device: Any = "cuda") -> None:
     _fail("set_rng_state")
 
 
-def current_stream(device: Any = None) -> Any:
+def current_stream(device: Device = None) -> Any:
     """The stream that calls go to."""
     return _fail("current_stream")
 
 
-def default_stream(device: Any = None) -> Any:
+def default_stream(device: Device = None) -> Any:
     """The stream that calls go to at first."""
     return _fail("default_stream")
 
@@ -254,17 +191,35 @@ def stream(stream: Any) -> StreamContext:
     return StreamContext(stream)
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("amp", "nvtx"):
-        import importlib
+if TYPE_CHECKING:
+    from taeda._tensor.old_types import TensorType
+    from taeda.cuda import amp as amp
+    from taeda.cuda import nvtx as nvtx
+    from taeda.types import Device
 
-        return importlib.import_module(f"taeda.cuda.{name}")
-    if name.endswith("Tensor") and name in _tensor_types():
-        from taeda._tensor.old_types import make
+    BFloat16Tensor: TensorType
+    BoolTensor: TensorType
+    ByteTensor: TensorType
+    CharTensor: TensorType
+    DoubleTensor: TensorType
+    FloatTensor: TensorType
+    HalfTensor: TensorType
+    IntTensor: TensorType
+    LongTensor: TensorType
+    ShortTensor: TensorType
+else:
 
-        globals()[name] = made = make(name, "cuda")
-        return made
-    raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
+    def __getattr__(name: str) -> Any:
+        if name in ("amp", "nvtx"):
+            import importlib
+
+            return importlib.import_module(f"taeda.cuda.{name}")
+        if name.endswith("Tensor") and name in _tensor_types():
+            from taeda._tensor.old_types import make
+
+            globals()[name] = made = make(name, "cuda")
+            return made
+        raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
 
 
 def _tensor_types() -> tuple[str, ...]:

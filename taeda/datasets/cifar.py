@@ -7,6 +7,7 @@ import math
 import os
 import pickle
 import tarfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from .vision import VisionDataset, damaged, not_found
 __all__ = ["CIFAR10", "CIFAR100"]
 
 _PIXELS = 3 * 32 * 32
+_MOST_BYTES = 1 << 30
 
 
 class _Dtype:
@@ -68,7 +70,7 @@ class _Unpickler(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _ADMITTED:
-            raise pickle.UnpicklingError(f"{module}.{name} has no place in such a file")
+            raise pickle.UnpicklingError(f"{module}.{name} does not belong in such a file")
         return _ADMITTED[module, name]
 
 
@@ -97,7 +99,7 @@ class CIFAR10(VisionDataset):
             ``cifar-10-python.tar.gz`` and ``cifar-10-binary.tar.gz``, which is read without being unpacked.
         train: the 50,000 images for training; else the 10,000 for testing.
         transform, target_transform: take an image, or a target, and return it changed.
-        download: refused, with the names of the files and their place.
+        download: refused, with the names of the files and their folder.
 
     Attributes:
         data: the images, a uint8 NumPy array of shape (N, 32, 32, 3).
@@ -156,9 +158,11 @@ class CIFAR10(VisionDataset):
             with tarfile.open(archive) as tar:
                 found = {Path(member.name).name: member for member in tar if member.isfile()}
                 for name in names:
+                    if found[name].size > _MOST_BYTES:  # a small archive may unpack to any size
+                        raise damaged(archive, f"{name} has {found[name].size} bytes, more than any such file")
                     content = tar.extractfile(found[name])
                     yield f"{archive}/{name}", content.read() if content else b""
-        except (tarfile.TarError, OSError, EOFError) as error:
+        except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
             raise damaged(archive, str(error)) from error
         except KeyError as missing:
             raise damaged(archive, f"it has no {missing}") from None

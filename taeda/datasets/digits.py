@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ __all__ = ["Digits"]
 
 _FILE = "digits.csv.gz"
 _SIDE = 8
+_MOST_BYTES = 1 << 24
 _BRIGHTEST = 16
 _TRAINING_SHARE = 0.8
 
@@ -28,7 +30,7 @@ class Digits(VisionDataset):
         root: the folder with ``digits.csv.gz``; by default scikit-learn's, if it is installed.
         train: True the first four fifths, False the last fifth, None all.
         transform, target_transform: take an image, or a target, and return it changed.
-        download: refused, with the name of the file and its place.
+        download: refused, with the name of the file and its folder.
 
     Attributes:
         data: the images, uint8 from 0 to 255 (the file's go to 16), shape (N, 8, 8).
@@ -74,8 +76,11 @@ def _read(path: Path) -> taeda.Tensor:
     import numpy as np
 
     try:
-        with gzip.open(path, "rt", encoding="ascii") as file:
-            rows = np.loadtxt(file, delimiter=",", dtype=np.int64, ndmin=2)
+        with gzip.open(path) as file:
+            content = file.read(_MOST_BYTES + 1)  # a small file may unpack to any length
+        if len(content) > _MOST_BYTES:
+            raise damaged(path, f"it unpacks to more than {_MOST_BYTES} bytes")
+        rows = np.loadtxt(io.BytesIO(content), delimiter=",", dtype=np.int64, ndmin=2, encoding="ascii")
     except (OSError, EOFError, ValueError) as error:
         raise damaged(path, str(error)) from error
     if rows.shape[1] != _SIDE**2 + 1 or not 0 <= rows.min() <= rows.max() <= _BRIGHTEST or rows[:, -1].max() > 9:

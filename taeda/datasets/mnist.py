@@ -20,6 +20,8 @@ __all__ = ["KMNIST", "MNIST", "FashionMNIST"]
 
 # The third byte of an IDX file: the type of its big-endian elements.
 _IDX_TYPES = {0x08: "u1", 0x09: "i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_MOST_GZIP_RATIO = 1032  # a byte of deflate's stands for no more
+_MOST_DIMS = 32  # of any array of NumPy's
 
 
 def read_idx(path: str | os.PathLike[str]) -> Tensor:
@@ -30,23 +32,36 @@ def read_idx(path: str | os.PathLike[str]) -> Tensor:
     """
     import numpy as np
 
-    content = Path(path).read_bytes()
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (OSError, EOFError, zlib.error) as error:
-            raise damaged(path, str(error)) from error
-    if len(content) < 4 or content[:2] != b"\0\0" or content[2] not in _IDX_TYPES:
-        raise damaged(path, f"it starts with {content[:4]!r}, not as an IDX file does")
-    dtype, dims = np.dtype(_IDX_TYPES[content[2]]), content[3]
-    start = 4 + 4 * dims
-    if len(content) < start:
-        raise damaged(path, "it ends in its header")
-    shape = struct.unpack(f">{dims}I", content[4:start])
-    if len(content) - start != math.prod(shape) * dtype.itemsize:
-        raise damaged(path, f"it holds {len(content) - start} bytes of values; its shape is {shape} of {dtype}")
-    values = np.frombuffer(content, dtype, offset=start).reshape(shape)
+    size = os.path.getsize(path)
+    with open(path, "rb") as plain:
+        is_zipped = plain.read(2) == b"\x1f\x8b"
+    try:
+        with gzip.open(path) if is_zipped else open(path, "rb") as file:
+            dtype, shape = _read_header(file, path)
+            expected = math.prod(shape) * dtype.itemsize
+            if expected > size * (_MOST_GZIP_RATIO if is_zipped else 1):
+                raise damaged(path, f"{size} bytes cannot hold its shape, {shape} of {dtype}")
+            content = file.read(expected + 1)  # a small file may unpack to any length: read no more than is wanted
+    except (OSError, EOFError, zlib.error) as error:
+        raise damaged(path, str(error)) from error
+    if len(content) != expected:
+        found = f"{len(content)} bytes" if len(content) < expected else f"more than {expected} bytes"
+        raise damaged(path, f"it holds {found} of values; its shape is {shape} of {dtype}")
+    values = np.frombuffer(content, dtype).reshape(shape)
     return taeda.from_numpy(values.astype(dtype.newbyteorder("=")))
+
+
+def _read_header(file: Any, path: Any) -> tuple[Any, tuple[int, ...]]:
+    """The dtype and the shape of what follows."""
+    import numpy as np
+
+    magic = file.read(4)
+    if len(magic) < 4 or magic[:2] != b"\0\0" or magic[2] not in _IDX_TYPES or magic[3] > _MOST_DIMS:
+        raise damaged(path, f"it starts with {magic!r}, not as an IDX file does")
+    sizes = file.read(4 * magic[3])
+    if len(sizes) < 4 * magic[3]:
+        raise damaged(path, "it ends in its header")
+    return np.dtype(_IDX_TYPES[magic[2]]), struct.unpack(f">{magic[3]}I", sizes)
 
 
 class MNIST(VisionDataset):
@@ -56,7 +71,7 @@ class MNIST(VisionDataset):
         root: the files are looked for in ``root/MNIST/raw``, ``root/MNIST`` and ``root``, with and without ``.gz``.
         train: the 60,000 images for training; else the 10,000 for testing.
         transform, target_transform: take an image, or a target, and return it changed.
-        download: refused, with the names of the files and their place.
+        download: refused, with the names of the files and their folder.
 
     Attributes:
         data: the images, uint8, shape (N, 28, 28).

@@ -149,7 +149,7 @@ def broadcast(
 
 
 def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, async_op: bool = False) -> Work | None:
-    """Copies each process's tensor into its place in the list, on all of them; shapes and dtypes agree."""
+    """Copies each process's tensor into the list at its rank, on all of them; shapes and dtypes agree."""
     _tensors("all_gather", "tensor_list", tensor_list)
     _tensor("all_gather", "tensor", tensor)
     _same_dtype("all_gather", [*tensor_list, tensor])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError"]
+__all__ = ["DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "QueueEmptyError"]
 
 
 class DistError(RuntimeError):
@@ -19,3 +19,7 @@ class DistNetworkError(DistError):
 
 class DistStoreError(DistError):
     """A store failed, or waited in vain."""
+
+
+class QueueEmptyError(DistStoreError):
+    """A queue of a store holds nothing, and the caller did not want to wait."""

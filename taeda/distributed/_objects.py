@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda.distributed._collectives import Group, group_rank, on_root, one_per_process
 from taeda.distributed._world import _made, _rank_not_in_group, get_rank
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 __all__ = ["all_gather_object", "broadcast_object_list", "gather_object", "scatter_object_list"]
 
@@ -17,7 +20,7 @@ def _sent(value: Any) -> Any:
 
 
 def all_gather_object(object_list: list[Any], obj: Any, group: Group = None) -> None:
-    """Puts each process's object into its place in the list, on all of them."""
+    """Puts each process's object into the list at its rank, on all of them."""
     if _rank_not_in_group(group):
         return
     _made(group)
@@ -43,7 +46,7 @@ def gather_object(
 
 
 def broadcast_object_list(
-    object_list: list[Any], src: int | None = None, group: Group = None, device: Any = None,
+    object_list: list[Any], src: int | None = None, group: Group = None, device: Device = None,
     group_src: int | None = None,
 ) -> None:  # fmt: skip
     """Puts the objects of the process ``src``, 0 by default, into the lists of the others.

@@ -94,7 +94,7 @@ class DeviceMesh:
         return _get_default_group().rank()
 
     def get_coordinate(self) -> tuple[int, ...] | None:
-        """This process's place in the mesh."""
+        """This process's coordinates in the mesh."""
         return (0,) * self.ndim
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
@@ -179,7 +179,7 @@ class DeviceMesh:
         return self._root or self
 
     def _along(self, function: str, mesh_dim: int | str | None) -> int:
-        """This process's place along a dimension."""
+        """This process's index along a dimension."""
         if mesh_dim is None:
             if self.ndim > 1:
                 raise RuntimeError(f"DeviceMesh.{function}: mesh_dim is needed, for there are {self.ndim} dimensions")

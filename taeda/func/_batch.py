@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda.func._active import transforming
 from taeda.func._batched.tensor import Batch, EachDraws, running
 from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
 
@@ -251,7 +252,8 @@ class _Call(NamedTuple):
     def _run(self, choose: Callable[[Tensor, int], Tensor]) -> Any:
         """The function, with ``choose(leaf, dim)`` for what is mapped."""
         chosen = [x if dim is None else choose(x, dim) for x, dim in zip(self.leaves, self.dims, strict=True)]
-        return self.func(*tree_unflatten(chosen, self.spec), **self.kwargs)
+        with transforming():
+            return self.func(*tree_unflatten(chosen, self.spec), **self.kwargs)
 
     def example(self, i: int) -> Any:
         return self._run(lambda x, dim: x.select(dim, i))
@@ -270,7 +272,9 @@ class _Call(NamedTuple):
         return tree_unflatten(joined, spec)
 
     def _part(self, start: int, size: int, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:
-        with running(size, self.randomness) as batch:
+        from taeda.func._batched.rules import rule_of
+
+        with running(size, rule_of, self.randomness) as batch:
             result = self._run(lambda x, dim: batch.wrap(x.narrow(dim, start, size).movedim(dim, 0)))
             return _values(batch, result, out_dims)
 

@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
+from taeda.func._active import transforming
 from taeda.func._batch import vmap
 from taeda.func._reverse import (
     Argnums,
@@ -35,7 +36,9 @@ def _pushed(
         duals = [point.view_as(point) for point in points]
         for dual, tangent in zip(duals, tangents, strict=True):
             _autograd._set_tangent(dual, tangent, level)
-        result, aux = split_aux(func(tree_unflatten(duals, spec)), has_aux, name)
+        with transforming():
+            returned = func(tree_unflatten(duals, spec))
+        result, aux = split_aux(returned, has_aux, name)
         outputs, output_spec = flat_outputs(result, name)
         return outputs, [_autograd._get_tangent(output, level) for output in outputs], output_spec, aux
     finally:

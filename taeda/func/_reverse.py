@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
+from taeda.func._active import transforming
 from taeda.func._batch import vmap
 from taeda.func._batched.tensor import holds_linked, mapped
 from taeda.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_map_only, tree_unflatten
@@ -103,7 +104,9 @@ def record(func: Callable[..., Any], inputs: Any, has_aux: bool, function: str) 
             x.view_as(x) if outside else _autograd._without_history(x).requires_grad_()
             for x, outside in zip(leaves, linked, strict=True)
         ]
-        result, aux = split_aux(func(tree_unflatten(points, spec)), has_aux, function)
+        with transforming():
+            returned = func(tree_unflatten(points, spec))
+        result, aux = split_aux(returned, has_aux, function)
     outputs, output_spec = flat_outputs(result, function)
     tracked = [o for o in [*outputs, *tree_leaves(aux)] if isinstance(o, Tensor) and o.requires_grad]
     own = [p for p, outside in zip(points, linked, strict=True) if not outside]

@@ -219,7 +219,7 @@ class GraphModule(nn.Module):
         self, print_output: bool = True, include_stride: bool = False, include_device: bool = False,
         colored: bool = False, **options: Any,
     ) -> str:  # fmt: skip
-        """The code of this module and of the GraphModules in it, with what is known of the calls' places.
+        """The code of this module and of the GraphModules in it, with what is known of the calls' source locations.
 
         Args:
             print_output: print it, too.

@@ -165,7 +165,7 @@ class Node:
             user.replace_input_with(self, replace_with)
         return changed
 
-    # The place in the graph
+    # The position in the graph
 
     @property
     def next(self) -> Node:
@@ -178,7 +178,7 @@ class Node:
         return self._prev
 
     def prepend(self, x: Node) -> None:
-        """Moves ``x``, a node of the same graph, to the place before this one."""
+        """Moves ``x``, a node of the same graph, to before this one."""
         if x.graph is not self.graph:
             raise AssertionError(f"Node.prepend: {x} belongs to another graph; Graph.node_copy brings nodes over")
         if x is self:
@@ -188,7 +188,7 @@ class Node:
         before._next, x._prev, x._next, self._prev = x, before, self, x
 
     def append(self, x: Node) -> None:
-        """Moves ``x``, a node of the same graph, to the place after this one."""
+        """Moves ``x``, a node of the same graph, to after this one."""
         if x is not self and x is not self._next:
             self._next.prepend(x)
 

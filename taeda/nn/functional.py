@@ -3,48 +3,78 @@
 from __future__ import annotations
 
 from types import FunctionType
+from typing import TYPE_CHECKING
 
 from taeda import _C
 from taeda import Tensor as Tensor
+from taeda._C._functions import (
+    adaptive_avg_pool1d,
+    avg_pool1d,
+    bilinear,
+    celu_,
+    channel_shuffle,
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+    cosine_similarity,
+    hardshrink,
+    layer_norm,
+    native_channel_shuffle,
+    pairwise_distance,
+    pdist,
+    pixel_shuffle,
+    pixel_unshuffle,
+    prelu,
+    relu_,
+    rms_norm,
+    rrelu_,
+    selu_,
+    threshold_,
+)
+from taeda._C._nn import (
+    avg_pool2d,
+    avg_pool3d,
+    elu_,
+    gelu,
+    hardtanh_,
+    leaky_relu_,
+    linear,
+    one_hot,
+    pad,
+    scaled_dot_product_attention,
+    softplus,
+    softshrink,
+)
+from taeda._C._nn import log_sigmoid as logsigmoid
 from taeda._main.script_marks import boolean_dispatch as boolean_dispatch
 from taeda.nn import _reduction as _Reduction
 from taeda.nn._functional.activation import (
     celu,
-    celu_,
     elu,
-    elu_,
-    gelu,
     glu,
     gumbel_softmax,
-    hardshrink,
     hardsigmoid,
     hardswish,
     hardtanh,
-    hardtanh_,
     leaky_relu,
-    leaky_relu_,
     log_softmax,
-    logsigmoid,
     mish,
-    prelu,
     relu,
     relu6,
-    relu_,
     rrelu,
-    rrelu_,
     selu,
-    selu_,
     sigmoid,
     silu,
     softmax,
     softmin,
-    softplus,
-    softshrink,
     softsign,
     tanh,
     tanhshrink,
     threshold,
-    threshold_,
 )
 from taeda.nn._functional.attention import (
     multi_head_attention_forward,
@@ -60,32 +90,7 @@ from taeda.nn._functional.dropout import (
 from taeda.nn._functional.linear import ScalingType as ScalingType
 from taeda.nn._functional.linear import SwizzleType as SwizzleType
 from taeda.nn._functional.linear import assert_int_or_pair as assert_int_or_pair
-from taeda.nn._functional.linear import (
-    bilinear,
-    channel_shuffle,
-    conv1d,
-    conv2d,
-    conv3d,
-    conv_tbc,
-    conv_transpose1d,
-    conv_transpose2d,
-    conv_transpose3d,
-    cosine_similarity,
-    fold,
-    grouped_mm,
-    linear,
-    native_channel_shuffle,
-    normalize,
-    one_hot,
-    pad,
-    pairwise_distance,
-    pdist,
-    pixel_shuffle,
-    pixel_unshuffle,
-    scaled_dot_product_attention,
-    scaled_mm,
-    unfold,
-)
+from taeda.nn._functional.linear import fold, grouped_mm, normalize, scaled_mm, unfold
 from taeda.nn._functional.linear_cross_entropy import (
     linear_cross_entropy,
 )
@@ -112,16 +117,8 @@ from taeda.nn._functional.loss import (
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from taeda.nn._functional.norm import (
-    batch_norm,
-    group_norm,
-    instance_norm,
-    layer_norm,
-    local_response_norm,
-    rms_norm,
-)
+from taeda.nn._functional.norm import batch_norm, group_norm, instance_norm, local_response_norm
 from taeda.nn._functional.pooling import (
-    adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
     adaptive_max_pool1d,
@@ -130,9 +127,6 @@ from taeda.nn._functional.pooling import (
     adaptive_max_pool2d_with_indices,
     adaptive_max_pool3d,
     adaptive_max_pool3d_with_indices,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool3d,
     fractional_max_pool2d,
     fractional_max_pool2d_with_indices,
     fractional_max_pool3d,
@@ -320,9 +314,16 @@ _OF_OVERRIDES = frozenset([
 ])  # fmt: skip
 
 
-def __getattr__(name: str) -> object:
-    if name not in _OF_OVERRIDES:
-        raise AttributeError(f"module 'taeda.nn.functional' has no attribute '{name}'")
-    from taeda import overrides
+if TYPE_CHECKING:
+    from taeda.overrides import handle_torch_function as handle_torch_function
+    from taeda.overrides import has_torch_function as has_torch_function
+    from taeda.overrides import has_torch_function_unary as has_torch_function_unary
+    from taeda.overrides import has_torch_function_variadic as has_torch_function_variadic
+else:
 
-    return getattr(overrides, name)
+    def __getattr__(name: str) -> object:
+        if name not in _OF_OVERRIDES:
+            raise AttributeError(f"module 'taeda.nn.functional' has no attribute '{name}'")
+        from taeda import overrides
+
+        return getattr(overrides, name)

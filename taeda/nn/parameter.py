@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import taeda
 from taeda import Tensor
 from taeda._C import _disabled_torch_function_impl
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "Parameter",
@@ -44,7 +47,7 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
 
     _mark = "_is_param"
 
-    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Any = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = taeda.empty(0)
         if type(data) is Tensor or type(data) is Parameter:
@@ -74,7 +77,7 @@ class Parameter(Tensor, metaclass=_MarkedMeta):
             return _rebuild_parameter, (self.data, self.requires_grad, OrderedDict())
         return _rebuild_parameter_with_state, (self.data, self.requires_grad, OrderedDict(), dict(attributes))
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
 
 def _rebuild_parameter(data: Tensor, requires_grad: bool, backward_hooks: Any) -> Parameter:
@@ -102,7 +105,7 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
 
     _mark = "_is_buffer"
 
-    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Any = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = taeda.empty(0)
         buffer = data.detach().requires_grad_(data.requires_grad)
@@ -110,7 +113,7 @@ class Buffer(Tensor, metaclass=_MarkedMeta):
         buffer._is_buffer = True
         return buffer
 
-    __torch_function__ = _disabled_torch_function_impl
+    __torch_function__ = _disabled_torch_function_impl  # type: ignore[assignment]
 
 
 class UninitializedTensorMixin:
@@ -122,7 +125,7 @@ class UninitializedTensorMixin:
     )  # fmt: skip
     cls_to_become: Any
 
-    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+    def materialize(self, shape: Any, device: Device = None, dtype: _dtype | None = None) -> None:
         """Gives the tensor its shape: from here on it is an ordinary parameter or buffer of undefined values."""
         this: Any = self
         device = this.data.device if device is None else device
@@ -170,7 +173,7 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):  # type: igno
 
     cls_to_become = Parameter
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+    def __new__(cls, requires_grad: bool = True, device: Device = None, dtype: _dtype | None = None) -> Self:
         return Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
@@ -185,9 +188,9 @@ class UninitializedBuffer(UninitializedTensorMixin, Tensor):  # type: ignore[mis
     cls_to_become = Tensor
 
     def __new__(
-        cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True
+        cls, requires_grad: bool = False, device: Device = None, dtype: _dtype | None = None, persistent: bool = True
     ) -> Any:
-        buffer = Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
+        buffer: Any = Tensor._make_subclass(cls, taeda.empty(0, device=device, dtype=dtype), requires_grad)
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer

@@ -45,11 +45,11 @@ def parse_args(*arg_descriptors: str) -> Callable[[Callable[..., Any]], Callable
             name = function.__name__
             if len(args) > len(arg_descriptors):
                 raise AssertionError(f"{name}: takes {len(arg_descriptors)} arguments; got {len(args)}")
-            for place, (value, descriptor) in enumerate(zip(args, arg_descriptors, strict=False)):
+            for index, (value, descriptor) in enumerate(zip(args, arg_descriptors, strict=False)):
                 if value is None or descriptor == "v":
                     continue
                 if descriptor == "none" or not _is(value, descriptor):
-                    raise ValueError(f"{name}: argument {place} must be '{descriptor}'; got {type(value).__name__}")
+                    raise ValueError(f"{name}: argument {index} must be '{descriptor}'; got {type(value).__name__}")
             return function(g, *(_convert(v, d) for v, d in zip(args, arg_descriptors, strict=False)), **kwargs)
 
         return checked

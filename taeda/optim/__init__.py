@@ -6,7 +6,7 @@ from the gradients that ``backward()`` left. :mod:`taeda.optim.lr_scheduler` cha
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import lr_scheduler as lr_scheduler
 from .adadelta import Adadelta
@@ -47,14 +47,19 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Loads ``swa_utils`` when first named, for it needs :mod:`taeda.nn`."""
-    if name == "swa_utils":
-        import importlib
+if TYPE_CHECKING:
+    from . import swa_utils as swa_utils
+    from ._swap import swap_in_optimizer_params_and_state as swap_in_optimizer_params_and_state
+else:
 
-        return importlib.import_module(".swa_utils", __name__)
-    if name == "swap_in_optimizer_params_and_state":
-        from ._swap import swap_in_optimizer_params_and_state
+    def __getattr__(name: str) -> Any:
+        """Loads ``swa_utils`` when first named, for it needs :mod:`taeda.nn`."""
+        if name == "swa_utils":
+            import importlib
 
-        return swap_in_optimizer_params_and_state
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return importlib.import_module(".swa_utils", __name__)
+        if name == "swap_in_optimizer_params_and_state":
+            from ._swap import swap_in_optimizer_params_and_state
+
+            return swap_in_optimizer_params_and_state
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,7 +24,7 @@ def index_params(groups: list[dict[str, Any]], state: Mapping[Any, Any]) -> dict
 
 
 def match_params(ours: list[dict[str, Any]], saved: list[dict[str, Any]]) -> dict[Any, tuple[Tensor, dict[str, Any]]]:
-    """Maps each saved number to our parameter at the same place and the saved options of its group."""
+    """Maps each saved number to our parameter at the same index and the saved options of its group."""
     if len(ours) != len(saved):
         raise ValueError(
             f"load_state_dict: the optimizer has {len(ours)} parameter groups, the saved state {len(saved)}"

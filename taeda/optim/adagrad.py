@@ -106,12 +106,12 @@ class Adagrad(TableOptimizer):
         )
 
 
-def _sparse_update(p: Tensor, grad: Tensor, total: Tensor, rate: Any, eps: float) -> None:
+def _sparse_update(p: Tensor, grad: Any, total: Any, rate: Any, eps: float) -> None:
     """The same rule on the rows that a sparse gradient names."""
     grad = grad.coalesce()
     if grad.indices().numel() == 0:
         return
     values = grad.values()
-    total.add_(taeda.sparse_coo_tensor(grad.indices(), values * values, grad.shape))
+    total.add_(taeda.sparse_coo_tensor(grad.indices(), values * values, grad.shape))  # type: ignore[attr-defined]
     roots = total.sparse_mask(grad).values().sqrt().add_(eps)
-    p.add_(taeda.sparse_coo_tensor(grad.indices(), values / roots, grad.shape), alpha=rate)
+    p.add_(taeda.sparse_coo_tensor(grad.indices(), values / roots, grad.shape), alpha=rate)  # type: ignore[attr-defined]

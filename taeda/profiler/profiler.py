@@ -82,12 +82,12 @@ def schedule(
             step += wait
         if step < 0 or (repeat and step >= repeat * cycle):
             return ProfilerAction.NONE
-        place = step % cycle - wait
-        if place < 0:
+        position = step % cycle - wait
+        if position < 0:
             return ProfilerAction.NONE
-        if place < warmup:
+        if position < warmup:
             return ProfilerAction.WARMUP
-        return ProfilerAction.RECORD if place < warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
+        return ProfilerAction.RECORD if position < warmup + active - 1 else ProfilerAction.RECORD_AND_SAVE
 
     return action
 

@@ -10,10 +10,13 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",
@@ -22,10 +25,10 @@ __all__ = [
 
 
 def _window(
-    name: str, M: Any, shape: Callable[[Tensor, float], Tensor], *, sym: bool = True, dtype: Any = None,
-    layout: Any = taeda.strided, device: Any = None, requires_grad: bool = False, **unknown: Any,
+    name: str, M: Any, shape: Callable[[Tensor, float], Tensor], *, sym: bool = True, dtype: _dtype | None = None,
+    layout: Any = taeda.strided, device: Device = None, requires_grad: bool = False, **unknown: Any,
 ) -> Tensor:  # fmt: skip
-    """``shape(n, period)`` at the places ``n`` = 0, 1, ... M - 1, for a window of that period.
+    """``shape(n, period)`` at the points ``n`` = 0, 1, ... M - 1, for a window of that period.
 
     Raises:
         TypeError: ``M`` is no integer, or there is no option of a name.
@@ -46,8 +49,8 @@ def _window(
     if layout is not taeda.strided:
         raise ValueError(f"{function}: layout must be strided; got {layout}")
     with taeda.no_grad():
-        places = taeda.arange(size, dtype=taeda.float64, device=device)
-        values = taeda.ones_like(places) if size < 2 else shape(places, size - 1 if sym else size)
+        points = taeda.arange(size, dtype=taeda.float64, device=device)
+        values = taeda.ones_like(points) if size < 2 else shape(points, size - 1 if sym else size)
         return values.to(dtype).requires_grad_(requires_grad)
 
 

@@ -299,7 +299,7 @@ def _computing_dtype(dtype: taeda.dtype) -> taeda.dtype:
 
 
 def _report(actual: Tensor, expected: Tensor, close: Tensor, rtol: float, atol: float) -> str:
-    """How many elements differ, and the greatest absolute and relative differences with their places."""
+    """How many elements differ, and the greatest absolute and relative differences with their indices."""
     wrong, total = int((~close).sum()), close.numel()
     lines = [f"{wrong} of {total} elements differ ({100 * wrong / total:.1f} %), tolerances: rtol {rtol}, atol {atol}"]
     wide = taeda.complex128 if actual.is_complex() else taeda.float64
@@ -319,6 +319,6 @@ def _line(actual: Tensor, expected: Tensor, difference: Tensor, flat: int) -> st
     for size in reversed(actual.shape):
         flat, rest = divmod(flat, size)
         index.append(rest)
-    place = tuple(reversed(index))
-    value = difference[place].item()
-    return f"  {value:.6g} at {place}: got {actual[place].item()}, expected {expected[place].item()}"
+    at = tuple(reversed(index))
+    value = difference[at].item()
+    return f"  {value:.6g} at {at}: got {actual[at].item()}, expected {expected[at].item()}"

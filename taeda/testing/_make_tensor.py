@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 _SMALLEST_INT, _LARGEST_INT = -9, 10
 
@@ -14,7 +17,7 @@ _SMALLEST_INT, _LARGEST_INT = -9, 10
 def make_tensor(
     *shape: Any,
     dtype: taeda.dtype,
-    device: Any = None,
+    device: Device = None,
     low: float | None = None,
     high: float | None = None,
     requires_grad: bool = False,

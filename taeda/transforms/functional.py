@@ -319,20 +319,20 @@ def _margin(tensor: Tensor, sides: tuple[int, int, int, int], fill: Any) -> Tens
 
 
 def _source(size: int, before: int, after: int, mode: str) -> Tensor:
-    """For each place along a padded side where its value comes from; a negative margin cuts off."""
-    places = taeda.arange(-before, size + after)
+    """For each index along a padded side where its value comes from; a negative margin cuts off."""
+    indices = taeda.arange(-before, size + after)
     if mode == "edge":
-        return places.clamp(0, size - 1)
+        return indices.clamp(0, size - 1)
     if mode == "constant":
         raise ValueError("pad: a constant margin must not be negative; use crop")
     if mode == "reflect":
         if max(before, after) >= size:
             raise ValueError(f"pad: reflect mirrors fewer than the {size} pixels of a side; got {max(before, after)}")
         period = max(2 * size - 2, 1)
-        places = places.remainder(period)
-        return taeda.where(places < size, places, period - places)
-    places = places.remainder(2 * size)
-    return taeda.where(places < size, places, 2 * size - 1 - places)
+        indices = indices.remainder(period)
+        return taeda.where(indices < size, indices, period - indices)
+    indices = indices.remainder(2 * size)
+    return taeda.where(indices < size, indices, 2 * size - 1 - indices)
 
 
 def hflip(img: Any) -> Any:

@@ -263,7 +263,7 @@ class RandomVerticalFlip(_WithProbability):
 
 
 class RandomResizedCrop(nn.Module):
-    """A rectangle of random size and place, brought to ``size``.
+    """A rectangle of random size and position, brought to ``size``.
 
     Args:
         scale: the smallest and the largest share of the image's area.

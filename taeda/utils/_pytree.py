@@ -56,7 +56,7 @@ IsLeaf = Callable[[Any], bool] | None
 
 @dataclass(frozen=True)
 class SequenceKey:
-    """The place ``idx`` of a list, tuple or deque."""
+    """The item ``idx`` of a list, tuple or deque."""
 
     idx: int
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import _C
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 __all__ = ["generate_methods_for_privateuse1_backend", "rename_privateuse1_backend"]
 
@@ -54,7 +57,7 @@ def generate_methods_for_privateuse1_backend(for_tensor: bool = True, for_module
     if for_module:
         from taeda.nn import Module
 
-        def to_backend(self: Any, device: Any = None) -> Any:
+        def to_backend(self: Any, device: Device = None) -> Any:
             return self._apply(lambda t: t.to(taeda.device(name) if device is None else device))
 
         _add(Module, name, to_backend)
@@ -68,7 +71,7 @@ def generate_methods_for_privateuse1_backend(for_tensor: bool = True, for_module
 
 
 def _mover(name: str) -> Any:
-    def to_backend(self: Any, device: Any = None, non_blocking: bool = False, **kwargs: Any) -> Any:
+    def to_backend(self: Any, device: Device = None, non_blocking: bool = False, **kwargs: Any) -> Any:
         target = (
             taeda.device(name) if device is None else taeda.device(name, device) if isinstance(device, int) else device
         )

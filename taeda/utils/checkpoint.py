@@ -167,7 +167,7 @@ class _Surroundings:
         if preserve_rng_state and self._device_type is not None:
             self._devices, self._device_states = get_device_states(*args)
         kinds = ["cpu"] if self._device_type is None else ["cpu", self._device_type]
-        self._autocast = [
+        self._autocast: list[dict[str, Any]] = [
             {
                 "device_type": kind,
                 "enabled": taeda.is_autocast_enabled(kind),
@@ -194,9 +194,9 @@ class _Surroundings:
 def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """The accelerators that the tensors among ``args`` live on, and their random states."""
     found = {arg.device for arg in args if isinstance(arg, Tensor) and arg.device.type not in ("cpu", "meta")}
-    devices = sorted(found, key=lambda device: device.index)
+    devices = sorted(found, key=lambda device: device.index or 0)
     states = [getattr(taeda, device.type).get_rng_state(device.index) for device in devices]
-    return [device.index for device in devices], states
+    return [device.index or 0 for device in devices], states
 
 
 def set_device_states(devices: list[int], states: list[Tensor], *, device_type: str | None = None) -> None:
@@ -255,16 +255,16 @@ class _Frame:
         second: list[str] = []
 
         def keep(tensor: Tensor) -> Tensor:
-            place = len(second)
+            index = len(second)
             second.append(_describe(tensor))
-            self.made[place] = tensor.detach()
-            if self.early_stop and place + 1 == len(self._first):
+            self.made[index] = tensor.detach()
+            if self.early_stop and index + 1 == len(self._first):
                 raise _EnoughError
             return tensor.detach()
 
         args = list(self._others)
-        for place, tensor in zip(self._tensor_places, self._saver.grad_fn.saved_tensors, strict=True):
-            args[place] = tensor
+        for index, tensor in zip(self._tensor_places, self._saver.grad_fn.saved_tensors, strict=True):
+            args[index] = tensor
         hooks = taeda.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor)
         with (
             self._surroundings.restored(),
@@ -298,10 +298,10 @@ class _Frame:
 
 
 def _unpack(packed: tuple[_Frame, int]) -> Tensor:
-    frame, place = packed
-    if place not in frame.made:
+    frame, index = packed
+    if index not in frame.made:
         frame.run_again()
-    return frame.made.pop(place)  # given out once: a later need runs the function again
+    return frame.made.pop(index)  # given out once: a later need runs the function again
 
 
 def _describe(tensor: Tensor) -> str:
@@ -350,8 +350,8 @@ class CheckpointFunction(taeda.autograd.Function):
                 "backward(inputs=...); use_reentrant=False works with all"
             )
         inputs = list(ctx.others)
-        for place, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
-            inputs[place] = tensor
+        for index, tensor in zip(ctx.tensor_places, ctx.saved_tensors, strict=True):
+            inputs[index] = tensor
         detached = detach_variable(tuple(inputs))
         with ctx.surroundings.restored(), taeda.enable_grad():
             outputs = ctx.function(*detached)

@@ -7,10 +7,11 @@ import sys
 from collections import defaultdict
 from collections.abc import Callable
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._main.tables import generated_text
 from taeda.utils._python_dispatch import TorchDispatchMode
 from taeda.utils._pytree import tree_map
 from taeda.utils.module_tracker import ModuleTracker
@@ -18,7 +19,6 @@ from taeda.utils.module_tracker import ModuleTracker
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
 Formula = Callable[..., int]
-Shape: TypeAlias = taeda.Size
 
 aten = taeda.ops.aten
 flop_registry: dict[Any, Formula] = {}
@@ -54,65 +54,16 @@ def _of_shapes(formula: Formula) -> Formula:
     return counted
 
 
-@register_flop_formula(aten.mm)
-def mm_flop(a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """A product of matrices: one multiplication and one addition for each row, column and inner index."""
-    return 2 * prod(a_shape) * b_shape[-1]
+def _declared() -> dict[str, Formula]:
+    """The formulas of declarations, by the names of ops."""
+    lines = (line.partition(" ") for line in generated_text("flops.txt").splitlines())
+    return {name: eval(formula, {"prod": prod}) for name, _, formula in lines}
 
 
-@register_flop_formula(aten.bmm)
-def bmm_flop(a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """As many products of matrices as the batch has."""
-    return 2 * prod(a_shape) * b_shape[-1]
-
-
-@register_flop_formula([aten.addmm, aten.baddbmm])
-def addmm_flop(self_shape: Shape, a_shape: Shape, b_shape: Shape, *args: Any, out_shape: Any = None, **kw: Any) -> int:
-    """The product alone; what is added to it is not counted."""
-    return 2 * prod(a_shape) * b_shape[-1]
-
-
-@register_flop_formula(aten.linear)
-def linear_flop(input_shape: Shape, weight_shape: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """The product of the input's rows with the weight; the bias is not counted."""
-    return 2 * prod(input_shape) * weight_shape[0]
-
-
-@register_flop_formula(aten.convolution)
-def conv_flop(
-    x_shape: Shape,
-    w_shape: Shape,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    *args: Any,
-    out_shape: Any,
-    **kwargs: Any,
-) -> int:
-    """Each place of the kernel once for each place of the output, for a transposed one of the input."""
-    return 2 * prod(w_shape) * x_shape[0] * prod((x_shape if transposed else out_shape)[2:])
-
-
-@register_flop_formula(aten.convolution_weight_grad)
-def conv_weight_grad_flop(features_shape: Shape, x_shape: Shape, *args: Any, out_shape: Any, **kwargs: Any) -> int:
-    """As many as the convolution whose weight's gradient it is."""
-    return 2 * prod(out_shape) * features_shape[0] * prod(features_shape[2:])
-
-
-@register_flop_formula(aten.attention_rows)
-def attention_flop(q_shape: Shape, k_shape: Shape, v_shape: Shape, *args: Any, out_shape: Any, **kwargs: Any) -> int:
-    """Two products: of queries and keys, and of the weights and values. What a mask leaves out is counted."""
-    return 2 * prod(q_shape[:-1]) * k_shape[-2] * (q_shape[-1] + v_shape[-1])
-
-
-@register_flop_formula(aten.attention_grads)
-def attention_grads_flop(
-    grad_shape: Shape, q_shape: Shape, k_shape: Shape, v_shape: Shape, *args: Any, out_shape: Any, **kwargs: Any
-) -> int:
-    """Five products: the weights once more, and two for each of the two of the forward pass."""
-    return 2 * prod(q_shape[:-1]) * k_shape[-2] * (3 * q_shape[-1] + 2 * v_shape[-1])
+_FORMULAS = _declared()
+for _name, _formula in _FORMULAS.items():
+    register_flop_formula(getattr(aten, _name))(_formula)
+mm_flop, bmm_flop, addmm_flop, conv_flop = map(_FORMULAS.get, ("mm", "bmm", "addmm", "convolution"))
 
 
 _SUFFIXES = ("", "K", "M", "B", "T")

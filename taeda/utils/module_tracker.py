@@ -18,7 +18,7 @@ __all__ = ["ModuleTracker"]
 class ModuleTracker:
     """Inside ``with tracker:``, ``tracker.parents`` holds the names of the modules that are running, and ``"Global"``.
 
-    A module's name is its place below the outermost module that was called, ``"Net.body.0"``; that one goes by the name
+    A module's name is its path below the outermost module that was called, ``"Net.body.0"``; that one goes by the name
     of its class. In the backward pass a module is at work from when the gradients of its outputs are there until those
     of its inputs are; if no input takes a gradient, until the pass ends.
     """

@@ -26,7 +26,11 @@ def _signature(op: Op) -> str:
 
 def _header(family: Family, ops: list[Op]) -> str:
     lines = [family.made, "#pragma once", '#include "taeda/ops/defaults.h"', ""]
-    lines += ["namespace taeda::autocast {", *(f"{_signature(op)};" for op in ops), "}  // namespace taeda::autocast"]
+    lines += [
+        "namespace taeda::autocast {",
+        *(cpp.declaration(op, _signature(op)) for op in ops),
+        "}  // namespace taeda::autocast",
+    ]
     return "\n".join([*lines, ""])
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
 from taedagen.emit.plan import Family, Plan, is_view
+from taedagen.emit.text_signature import text_signature
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.schema import Argument
 
@@ -67,7 +68,7 @@ def bound_names(plan: Plan) -> list[Bound]:
     for family in plan.families:
         for op in family.ops:
             declaration = op.declaration
-            if op.variant == "out" or declaration.options.get("unbound") or not plan.has_body(op):
+            if op.variant == "out" or not is_bound(declaration) or not plan.has_body(op):
                 continue
             key = (declaration.module, op.schema.name)
             bound = found.setdefault(key, Bound(op.schema.name, declaration.module, family.name))
@@ -76,6 +77,11 @@ def bound_names(plan: Plan) -> list[Bound]:
             bound.function |= _is_function(op)
             bound.method |= "method" in declaration.variants and _takes_self(op)
     return [b for b in found.values() if b.function or b.method]
+
+
+def is_bound(declaration: Declaration) -> bool:
+    """Whether it has a name in Python outside ``taeda.ops``."""
+    return declaration.schema.namespace == "aten" and not declaration.options.get("unbound")
 
 
 def _is_function(op: Op) -> bool:
@@ -106,7 +112,11 @@ def emit_bindings(plan: Plan) -> dict[str, str]:
 def _absent(plan: Plan, names: list[Bound]) -> list[Bound]:
     """Names that the build leaves out, in case bindings written by hand go through one."""
     present = {b.symbol for b in names}
-    made = (Bound(op.schema.name, op.declaration.module, op.declaration.family) for op in plan.left_out)
+    made = (
+        Bound(op.schema.name, op.declaration.module, op.declaration.family)
+        for op in plan.left_out
+        if op.schema.namespace == "aten"
+    )
     return list({b.symbol: b for b in made if b.symbol not in present}.values())
 
 
@@ -153,7 +163,8 @@ def _methods(family: Family, names: list[Bound]) -> str:
         for b in chosen:
             pointer = f"{template}<bound::{b.symbol}, bound::{b.symbol}_name>"
             cast = f"reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&{pointer}))"
-            lines.append(f'    {{"{b.name}", {cast}, METH_FASTCALL | METH_KEYWORDS, {cpp.string(_doc(b))}}},')
+            doc = cpp.string(_doc(b, flavour == "methods"))
+            lines.append(f'    {{"{b.name}", {cast}, METH_FASTCALL | METH_KEYWORDS, {doc}}},')
         lines += ["    {}};"]
     return "\n".join([*lines, ""])
 
@@ -165,9 +176,11 @@ def _flavours(names: list[Bound]) -> dict[str, list[Bound]]:
     return result
 
 
-def _doc(bound: Bound) -> str:
+def _doc(bound: Bound, is_method: bool) -> str:
+    factory = any(is_factory(op) for op, _ in bound.overloads)
+    signature = text_signature(bound.name, bound.overloads, is_method, factory)
     schemas = [str(op.schema) for op, _ in bound.overloads]
-    return "\n".join(schemas) + "\n\n" + bound.declaration.doc
+    return signature + "\n".join(schemas) + "\n\n" + bound.declaration.doc
 
 
 def _overload_table(bound: Bound) -> str:
@@ -330,7 +343,7 @@ def _operators(names: list[Bound], absent: list[Bound]) -> str:
     pointers = {b.symbol: f"{b.symbol}, {b.symbol}_name" for b in names}
     pointers |= {b.symbol: f"no_fast, {b.symbol}_name" for b in absent}
     lines = ["// Made by taedagen: Tensor's operators.", '#include "python/operators.h"', '#include "python/bound.h"',
-             '#include "python/engine_room.h"', "", "namespace taeda::python {", "using namespace bound;",
+             '#include "python/module_parts.h"', "", "namespace taeda::python {", "using namespace bound;",
              "using namespace operators;", ""]  # fmt: skip
     compared = [f"compare_with<{pointers[n]}>" if n in pointers else "nullptr"
                 for n in ("lt", "le", "eq", "ne", "gt", "ge")]  # fmt: skip

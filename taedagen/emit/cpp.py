@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.schema import Argument, Type
@@ -168,5 +168,56 @@ def call(op: Op, keys: str) -> str:
     return f"{table_symbol(op)}({', '.join([keys, *(identifier(a.name) for a in op.schema.arguments)])})"
 
 
+def signature_of(op: Op, scope: str = "") -> str:
+    """The head of an op's function in a layer: ``Tensor cpu::add(const Tensor& self, ...)``."""
+    return f"{return_type(op)} {scope}{op.cpp_name}({parameters(op.schema.arguments)})"
+
+
+def declaration(op: Op, head: str) -> str:
+    """``head``, a function's with the op's name, as a declaration: a name of another namespace stands in that."""
+    space, _, plain = op.cpp_name.rpartition("::")
+    if not space:
+        return f"{head};"
+    return f"namespace {space} {{ {head.replace(f' {op.cpp_name}(', f' {plain}(', 1)}; }}"
+
+
+def flat(name: str) -> str:
+    """A schema's name as one identifier: ``linear_of_quantized``, which no op of aten is called."""
+    space, _, plain = name.rpartition("::")
+    return f"{plain}_of_{space}" if space else name
+
+
+def constant_name(declaration: Declaration) -> str:
+    """``add_Tensor``."""
+    return identifier(flat(declaration.schema.full_name.replace(".", "_")))
+
+
+# As in the repository's own sources.
+_WIDTH = 120
+
+
+def wrapped(start: str, parts: Iterable[str], end: str, between: str = ", ") -> list[str]:
+    """``start``, the parts and ``end`` on one line, or on as many as it takes."""
+    items = list(parts)
+    line = f"{start}{between.join(items)}{end}"
+    if len(line) <= _WIDTH:
+        return [line]
+    lines, current = [start.rstrip()], ""
+    for i, item in enumerate(items):
+        text = item + (between.rstrip() if i + 1 < len(items) else end)
+        if current and len(current) + len(text) + 5 > _WIDTH:
+            lines.append(f"    {current}")
+            current = ""
+        current = f"{current} {text}" if current else text
+    return [*lines, f"    {current}"]
+
+
+def constant(kind: str, name: str, fields: Mapping[str, str], checked_by: str = "") -> list[str]:
+    """``constexpr Rule add{.results = 1, ...};`` or, through a function, ``= checked_by({.results = 1, ...});``."""
+    shown = (f".{field} = {value}" for field, value in fields.items())
+    start, end = (f" = {checked_by}({{", "});") if checked_by else ("{", "};")
+    return wrapped(f"{kind} {name}{start}", shown, end)
+
+
 def entry_name(op: Op) -> str:
-    return identifier(f"{op.schema.name}_{op.schema.overload or 'plain'}")
+    return identifier(flat(f"{op.schema.name}_{op.schema.overload or 'plain'}"))

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-import re
 from zlib import crc32
 
 from taedagen.emit import cpp
-from taedagen.emit.plan import Family, Plan
+from taedagen.emit.plan import Family, Kernel, Plan
+from taedagen.emit.sources import CALL
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.schema import Argument
 
@@ -51,15 +51,15 @@ def _prototype(plan: Plan, op: Op) -> str:
     arguments = op.schema.arguments
     first = cpp.optional_from(op, plan.ops_named(op.cpp_name))
     shown = ", ".join(filter(None, (cpp.parameters(arguments[:first]), cpp.parameters(arguments[first:], True))))
-    return f"TAEDA_API {cpp.return_type(op)} {op.cpp_name}({shown});"
+    return cpp.declaration(op, f"TAEDA_API {cpp.return_type(op)} {op.cpp_name}({shown})")
 
 
 def prototypes(plan: Plan, body: list[str]) -> list[str]:
     """Declares the ops that ``body`` calls, and no others: a new op then changes nobody else's unit."""
-    called = set(re.findall(r"\bops::(\w+)", "\n".join(body)))
+    called = set(CALL.findall("\n".join(body)))
     found = [
-        f"TAEDA_API {cpp.return_type(op)} {op.cpp_name}({cpp.parameters(op.schema.arguments)});"
-        for family in plan.declared for op in family.declared if op.cpp_name in called
+        cpp.declaration(op, f"TAEDA_API {cpp.signature_of(op)}")
+        for family in plan.known for op in family.declared if op.cpp_name in called
     ]  # fmt: skip
     return ["namespace ops {", *found, "}  // namespace ops"] if found else []
 
@@ -108,14 +108,17 @@ def _constants(plan: Plan, op: Op) -> list[str]:
         lines.append(f"constexpr Param {entry}_params[] = {{{', '.join(_param(a) for a in op.schema.arguments)}}};")
     kernels = plan.kernels(op)
     if kernels:
-        rows = [
-            f"    TAEDA_LAYER({k.kind}, {entry}, {k.symbol}),"
-            if k.takes_keys
-            else f"    TAEDA_KERNEL({k.kind}, {k.backend}, {entry}, {k.symbol}),"
-            for k in kernels
-        ]
-        lines += [f"const StaticKernel {entry}_kernels[] = {{", *rows, "};"]
+        lines += [f"const StaticKernel {entry}_kernels[] = {{", *(_kernel(entry, k) for k in kernels), "};"]
     return [*lines, ""] if lines else []
+
+
+def _kernel(entry: str, kernel: Kernel) -> str:
+    if kernel.takes_keys:
+        return f"    TAEDA_LAYER({kernel.functionality}, {entry}, {kernel.symbol}),"
+    composite = kernel.functionality == "Composite"
+    functionality = "kComposite" if composite else f"Functionality::{kernel.functionality}"
+    device = f"DeviceType::{kernel.device}" if kernel.device else "kEveryDevice"
+    return f"    TAEDA_KERNEL({functionality}, {device}, {entry}, {kernel.symbol}),"
 
 
 def _param(argument: Argument) -> str:
@@ -134,13 +137,18 @@ def _param(argument: Argument) -> str:
     return f"{{{', '.join([cpp.string(argument.name), f'ArgType::{base}', *rest])}}}"
 
 
+def _qualified(name: str) -> str:
+    """With the namespace, that of aten too."""
+    return name if "::" in name.partition("(")[0] else f"aten::{name}"
+
+
 def _info(plan: Plan, op: Op) -> str:
     declaration, entry = op.declaration, cpp.entry_name(op)
     kernels = plan.kernels(op)
     tags = "|".join(plan.tags(op)) or "0"
     mutable = str(op.variant != "functional").lower()
     fields = [
-        f'"aten::{op.schema.name}"', f'"{op.schema.overload}"', cpp.string(f"aten::{op.schema}"),
+        f'"{_qualified(op.schema.name)}"', f'"{op.schema.overload}"', cpp.string(_qualified(str(op.schema))),
         f"{entry}_params" if op.schema.arguments else "nullptr", f"{entry}_kernels" if kernels else "nullptr",
         f"&decltype(table::{entry})::Boxing::signature",
         cpp.string(declaration.where[0]), str(declaration.where[1]),

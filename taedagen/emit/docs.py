@@ -21,7 +21,7 @@ def _page(family: Family) -> str:
 
 def _section(declaration: Declaration) -> list[str]:
     lines = [f"## {declaration.schema.full_name}", "", "```", *(str(op.schema) for op in declaration.ops()), "```", "",
-             declaration.doc, "", f"dtypes: {', '.join(declaration.dtypes)}", ""]  # fmt: skip
+             declaration.doc, "", f"dtypes: {', '.join(declaration.supported)}", ""]  # fmt: skip
     for title, function in (("Formula", declaration.function), ("Derivative", declaration.derivative)):
         if function is None or (title == "Formula" and declaration.kind not in ("pointwise", "reduction")):
             continue

@@ -116,7 +116,7 @@ def expand(root: Expr, dtype: str, declaration: Declaration) -> Expr:
 def can_expand(node: Expr, dtype: str) -> bool:
     """Whether a call is an intrinsic or one of a declared pointwise op that has a formula for ``dtype``."""
     return _is_intrinsic(node) or any(
-        dtype in supported(d) and _bind(d.schema.arguments, list(node.args), dict(node.kwargs)) is not None
+        dtype in d.supported and _bind(d.schema.arguments, list(node.args), dict(node.kwargs)) is not None
         for d in REGISTRY.named(node.name)
         if d.kind == "pointwise"
     )
@@ -124,11 +124,6 @@ def can_expand(node: Expr, dtype: str) -> bool:
 
 def _is_intrinsic(node: Expr) -> bool:
     return node.name in CALLS and len(node.args) == CALLS[node.name].arity and not node.kwargs
-
-
-def supported(declaration: Declaration) -> set[str]:
-    """All dtypes that some formula is for."""
-    return set(declaration.dtypes).union(*declaration.formulas)
 
 
 def _inlined(node: Expr, args: list[Expr], kwargs: dict[str, Expr], dtype: str, user: Declaration) -> Expr:

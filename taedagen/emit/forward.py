@@ -21,7 +21,7 @@ _TANGENT = "_tangent"  # a rule's parameter ``self_tangent`` is the tangent of `
 
 def tangent_name(op: Op) -> str:
     """An in-place op shares the function of the op that it is a form of."""
-    return f"{(_form(op, 'functional') or op).cpp_name}_tangent"
+    return f"{cpp.flat((_form(op, 'functional') or op).cpp_name)}_tangent"
 
 
 def tangent_function(op: Op, gradients: dict[str, Expr], result_names: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
 """Fused gradients: pointwise kernels made of the derivatives of pointwise ops.
 
 A derivative that a formula could say is one more formula, of ``grad``, what the node saved and the op's numbers. From
-it come a kernel for all gradients at once and one for each; the node takes one of them where its op form would go
-straight to loops like these (``csrc/backend/cpu/engine/fused.h``), and calls ops otherwise.
+it come a kernel for all gradients at once and one for each, on every backend whose target makes them; the node takes
+one of them where its op form would go straight to loops like these (``csrc/shape/fused.h``), and calls ops otherwise.
 """
 
 from __future__ import annotations
@@ -10,18 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from taedagen.emit import cpp
-from taedagen.emit.formula import can_expand, supported
-from taedagen.emit.plan import Family
-from taedagen.emit.pointwise import Kernel, loop_files, loop_tables
+from taedagen.emit import cpp, limits
+from taedagen.emit.formula import can_expand
 from taedagen.emit.variants import is_operand
 from taedagen.opdef.declaration import FLOATING, Declaration
 from taedagen.opdef.expr import Expr, substitute, walk
 from taedagen.opdef.schema import Argument, parse_schema
 
 _NUMBERS = ("Scalar", "int", "SymInt", "float")
-# What a loop's caller has room for: kMaxResults, kMaxOperands and kMaxScalars.
-_MOST_RESULTS, _MOST_OPERANDS, _MOST_SCALARS = 4, 12, 6
 
 
 @dataclass(frozen=True)
@@ -35,7 +31,7 @@ class Fused:
 
     @property
     def symbol(self) -> str:
-        return f"k_{self.declaration.name}"
+        return f"fused::{cpp.constant_name(self.declaration)}"
 
 
 def fused_kernels(declaration: Declaration, gradients: dict[str, Expr]) -> list[Fused]:
@@ -53,7 +49,7 @@ def fused_kernels(declaration: Declaration, gradients: dict[str, Expr]) -> list[
 
 def _has_room(kernel: Fused) -> bool:
     operands = len(kernel.operands) + len(kernel.of)
-    return len(kernel.of) <= _MOST_RESULTS and operands <= _MOST_OPERANDS and len(kernel.scalars) <= _MOST_SCALARS
+    return len(kernel.of) <= limits.RESULTS and operands <= limits.OPERANDS and len(kernel.scalars) <= limits.SCALARS
 
 
 def gains(roots: Iterable[Expr], tensors: Iterable[str]) -> bool:
@@ -77,7 +73,7 @@ def gains(roots: Iterable[Expr], tensors: Iterable[str]) -> bool:
 
 def _dtypes(declaration: Declaration) -> tuple[str, ...]:
     """Complex gradients are left to ops: few programs would repay their loops."""
-    return tuple(d for d in FLOATING if d in supported(declaration))
+    return tuple(d for d in FLOATING if d in declaration.supported)
 
 
 def _is_formula(declaration: Declaration, root: Expr) -> bool:
@@ -119,22 +115,3 @@ def _kernel(declaration: Declaration, gradients: dict[str, Expr], suffix: str) -
         options={"masks": declaration.options.get("masks", ())},
     )  # fmt: skip
     return Fused(formula, tuple(gradients), tuple(operands), tuple(scalars))
-
-
-# --- files
-
-
-def fused_files(family: Family, kernels: list[Fused]) -> dict[str, str]:
-    """The loops per instruction set, and the constants that nodes name."""
-    folder = f"csrc/backend/cpu/{family.name}_gradients"
-    loops = [Kernel(k.declaration) for k in kernels]
-    files = loop_files(family, f"{family.name}_gradients", loops)
-    lines = [family.made, "#pragma once", '#include "backend/cpu/engine/fused.h"', "", "namespace taeda::cpu {"]
-    lines += [f"extern const Pointwise {k.symbol};" for k in kernels]
-    files[f"{folder}.h"] = "\n".join([*lines, "}  // namespace taeda::cpu", ""])
-    lines = [family.made, f'#include "backend/cpu/{family.name}_gradients.h"', "", "namespace taeda {",
-             loop_tables(loops), "", "namespace cpu {", "using namespace shape;"]  # fmt: skip
-    for kernel, loop in zip(kernels, loops, strict=True):
-        lines += [cpp.place_comment(kernel.declaration), f"const Pointwise {kernel.symbol}{loop.initializer()};"]
-    files[f"{folder}.cpp"] = "\n".join([*lines, "}  // namespace cpu", "}  // namespace taeda", ""])
-    return files

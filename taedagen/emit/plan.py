@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from taedagen.opdef.declaration import Declaration, Op, Registry
+from taedagen.opdef.declaration import LAYOUTS, Declaration, Op, Registry, layout_layer
+
+# The devices that the library itself has functions for.
+BACKENDS = ("CPU", "Meta")
 
 
 @dataclass(frozen=True)
 class Kernel:
     """A statically known kernel of an op."""
 
-    kind: str  # a KernelKind of taeda/dispatch/op.h
+    functionality: str  # of core/key_set.h, or Composite
     symbol: str
-    backend: str = "CPU"
+    device: str = ""  # a DeviceType; "" for all
 
     @property
     def key(self) -> str:
-        """What it serves: a backend, or by its kind all of them."""
-        return self.backend if self.kind == "Dense" else self.kind
+        """What it serves, by its dispatch key, or by its functionality where it serves every device."""
+        if self.device:
+            return LAYOUTS.get(self.functionality, "") + self.device
+        return {"Dense": "Everywhere", "ADInplaceOrView": "InplaceOrView"}.get(self.functionality, self.functionality)
+
+    @property
+    def layer(self) -> str:
+        """The namespace of its function."""
+        return self.symbol.partition("::")[0]
+
+    @property
+    def folder(self) -> str:
+        return layer_folder(self.layer)
 
     @property
     def takes_keys(self) -> bool:
-        return self.kind in ("Autograd", "InplaceOrView", "Autocast")
+        return self.functionality in ("Autograd", "ADInplaceOrView", "Autocast")
 
 
 @dataclass(frozen=True)
@@ -46,10 +60,14 @@ class Family:
 
 
 class Plan:
-    """A registry with the build's options applied."""
+    """A registry with the build's options applied.
+
+    What is declared before ``begin`` may be called, and is not written.
+    """
 
     def __init__(self, registry: Registry, selected: Callable[[Op], bool] | None = None, autograd: bool = True,
-                 force_schemas: bool = False, backends: tuple[str, ...] = ("CPU", "Meta")) -> None:  # fmt: skip
+                 force_schemas: bool = False, backends: tuple[str, ...] = BACKENDS,
+                 begin: int = 0) -> None:  # fmt: skip
         self.registry = registry
         self.autograd = autograd
         self.backends = backends
@@ -65,14 +83,16 @@ class Plan:
                 else:
                     self.skipped.append(f"{op.schema.full_name}: not among the selected ops")
         # All families, since C++ written by hand includes their headers, and those with anything to build.
-        self.declared = [
+        self.known = [
             Family(n, ops[0].declaration.where[0], tuple(kept.get(n, ())), tuple(ops)) for n, ops in declared.items()
         ]
+        own = set(registry.declarations[begin:])
+        self.declared = [family for family in self.known if own & {op.declaration for op in family.declared}]
         self.families = [family for family in self.declared if family.ops]
         takes_generator = lambda d: any(a.type.base == "Generator" for a in d.schema.arguments)
         self._drawing = {d.name for d in registry.declarations if d.options.get("draws") or takes_generator(d)}
         self._by_cpp_name: dict[str, list[Op]] = {}
-        for family in self.declared:
+        for family in self.known:
             for op in family.declared:
                 self._by_cpp_name.setdefault(op.cpp_name, []).append(op)
 
@@ -95,7 +115,7 @@ class Plan:
             return []
         result = self.backend_kernels(op)
         if self.has_inplace_or_view_layer(op):
-            result.append(Kernel("InplaceOrView", f"inplace_or_view::{op.cpp_name}"))
+            result.append(Kernel("ADInplaceOrView", f"inplace_or_view::{op.cpp_name}"))
         if self.has_autograd_layer(op):
             result.append(Kernel("Autograd", f"autograd::{op.cpp_name}"))
         if self.has_autocast_layer(op):
@@ -104,12 +124,19 @@ class Plan:
 
     def backend_kernels(self, op: Op) -> list[Kernel]:
         """What computes, whether or not the op is among the selected ones."""
+        layouts = op.declaration.layouts if op.is_declared else []
+        return [
+            *self._dense_kernels(op),
+            *(Kernel(k.functionality, f"{k.layer}::{op.cpp_name}", k.device) for k in layouts),
+        ]
+
+    def _dense_kernels(self, op: Op) -> list[Kernel]:
         declaration = op.declaration
         if declaration.kind == "composite":
             everywhere = declaration.derivative is not None or declaration.options.get("explicit")
-            return [Kernel("Everywhere" if everywhere else "Composite", f"composite::{op.cpp_name}")]
+            return [Kernel("Dense" if everywhere else "Composite", f"composite::{op.cpp_name}")]
         if declaration.kind == "view" or declaration.options.get("everywhere"):
-            return [Kernel("Everywhere", f"everywhere::{op.cpp_name}")]
+            return [Kernel("Dense", f"everywhere::{op.cpp_name}")]
         return [Kernel("Dense", f"{backend.lower()}::{op.cpp_name}", backend) for backend in self.backends]
 
     def has_inplace_or_view_layer(self, op: Op) -> bool:
@@ -152,19 +179,20 @@ class Plan:
 
     def kernel_headers(self, family: Family) -> list[str]:
         """The headers that declare what the family's table points to."""
-        built = [op for op in family.ops if self.has_body(op)]
-        kinds = {op.declaration.kind for op in built}
-        headers = []
-        if kinds & {"pointwise", "reduction"}:
-            headers += [f"backend/{b.lower()}/{family.name}.h" for b in self.backends if b != "Meta"]
-            headers.append(f"backend/meta/{family.name}.h")
-        if kinds & {"view", "kernel", "composite"}:
-            headers.append(f"shape/ops/{family.name}.h")
-        if any(self.has_autograd_layer(op) or self.has_inplace_or_view_layer(op) for op in built):
-            headers.append(f"autograd/ops/{family.name}.h")
-        if any(self.has_autocast_layer(op) for op in built):
-            headers.append(f"autocast/ops/{family.name}.h")
-        return headers
+        return list(dict.fromkeys(f"{k.folder}/{family.name}.h" for op in family.ops for k in self.kernels(op)))
+
+
+def layer_folder(layer: str) -> str:
+    """Where the generated functions of a namespace stand: ``sparse/ops`` and, of ``sparse_cpu``,
+    ``backend/cpu/sparse/ops``."""
+    for layout in sorted(map(layout_layer, LAYOUTS), key=len, reverse=True):
+        if layer == layout:
+            return f"{layout}/ops"
+        if layer.startswith(f"{layout}_"):
+            return f"backend/{layer.removeprefix(f'{layout}_')}/{layout}/ops"
+    if layer in ("autograd", "inplace_or_view"):
+        return "autograd/ops"
+    return f"{layer}/ops" if layer in ("autocast", "composite") else f"backend/{layer}/ops"
 
 
 def has_tensor(op: Op) -> bool:

@@ -10,31 +10,50 @@ from pathlib import Path
 from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
+from taedagen.emit.composite import emit_composite
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
+from taedagen.emit.everywhere import emit_everywhere
+from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
-from taedagen.emit.plan import Plan
-from taedagen.emit.pointwise import emit_pointwise
-from taedagen.emit.reduction import emit_reduction
+from taedagen.emit.layouts import emit_layouts
+from taedagen.emit.plan import BACKENDS, Plan
+from taedagen.emit.rules import emit_rules
 from taedagen.emit.selection import read_selection, with_parts
-from taedagen.emit.structured import emit_structured
 from taedagen.emit.stubs import emit_stubs
 from taedagen.emit.table import ROOT, emit_table
+from taedagen.emit.targets import TARGETS, emit_targets
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
+from taedagen.opdef.facts import check as check_facts
 
 Emitter = Callable[[Plan], dict[str, str]]
 SUBSETS: dict[str, list[Emitter]] = {
-    "library": [emit_dispatch, emit_autograd, emit_autocast, emit_structured, emit_pointwise, emit_reduction],
+    "library": [
+        emit_dispatch,
+        emit_autograd,
+        emit_autocast,
+        emit_composite,
+        emit_everywhere,
+        emit_layouts,
+        emit_rules,
+        emit_targets,
+    ],
     "bindings": [emit_bindings],
-    "python": [emit_stubs, emit_docs, emit_table],
+    "python": [emit_stubs, emit_docs, emit_table, emit_facts],
 }
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("taedagen", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder that receives the generated tree")
+    parser.add_argument("--out", type=Path, help="folder that receives the generated tree")
     parser.add_argument("--ops", type=Path, help="folder of declaration files to read instead of taedagen/ops")
+    parser.add_argument(
+        "--extension",
+        type=Path,
+        help="folder of declarations of a library of your own: only these are written; they may call Taeda's",
+    )
+    parser.add_argument("--backends", nargs="+", default=BACKENDS, choices=sorted(TARGETS), help="the targets to use")
     parser.add_argument(
         "--select-ops",
         type=Path,
@@ -45,8 +64,13 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--subset", choices=sorted(SUBSETS), action="append", help="only these artefacts (may be repeated)"
     )
-    parser.add_argument("--list", action="store_true", help="print the names of the files written")
-    return parser.parse_args(arguments)
+    parser.add_argument("--list", action="store_true", help="print the names of the files, which need no --out then")
+    options = parser.parse_args(arguments)
+    if options.out is None and not options.list:
+        parser.error(
+            "--out names the folder that receives the generated tree; --list only prints the names of the files"
+        )
+    return options
 
 
 def selection(options: argparse.Namespace) -> Callable[[Op], bool] | None:
@@ -61,9 +85,15 @@ def main(arguments: list[str] | None = None) -> int:
     options = parse(arguments)
     try:
         load_ops(options.ops)
-        plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas)
+        begin = 0
+        if options.extension:
+            begin = len(REGISTRY.declarations)
+            load_ops(options.extension)
+        check_facts(REGISTRY)
+        plan = Plan(REGISTRY, selection(options), not options.no_autograd, options.force_schemas,
+                    tuple(options.backends), begin)  # fmt: skip
         files: dict[str, str] = {}
-        for subset in options.subset or SUBSETS:
+        for subset in options.subset or (["library"] if options.extension else SUBSETS):
             for emit in SUBSETS[subset]:
                 files |= emit(plan)
     except DeclarationError as mistake:
@@ -72,9 +102,11 @@ def main(arguments: list[str] | None = None) -> int:
     sources = sorted(name for name in files if name.endswith(".cpp"))
     files["library.txt"] = "".join(f"{n}\n" for n in sources if not n.startswith("csrc/python/"))
     files["bindings.txt"] = "".join(f"{n}\n" for n in sources if n.startswith("csrc/python/"))
-    written = write_files(options.out, files, keep_others=bool(options.subset))
     if options.list:
         print("\n".join(sorted(files)))
+    if options.out is None:
+        return 0
+    written = write_files(options.out, files, keep_others=bool(options.subset))
     for line in plan.skipped:
         print(f"skipped {line}")
     print(f"taedagen: {len(files)} files, {len(written)} changed, {sum(len(f.ops) for f in plan.families)} ops")

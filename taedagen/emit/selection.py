@@ -6,9 +6,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from taedagen.emit.autograd import emit_autograd
+from taedagen.emit.composite import emit_composite
+from taedagen.emit.everywhere import emit_everywhere
+from taedagen.emit.layouts import emit_layouts
 from taedagen.emit.plan import Plan
-from taedagen.emit.sources import CALL, Definition, scan
-from taedagen.emit.structured import emit_structured
+from taedagen.emit.sources import CALL, HAND_WRITTEN, Definition, scan
+from taedagen.emit.targets import emit_targets
 from taedagen.opdef.declaration import Op, Registry
 
 
@@ -33,11 +36,15 @@ def _names(op: Op) -> set[str]:
     return {op.declaration.name, op.schema.name, op.schema.full_name}
 
 
+# What writes functions that may call other ops.
+_BODIES = (emit_autograd, emit_composite, emit_everywhere, emit_layouts, emit_targets)
+
+
 def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool = True) -> Callable[[Op], bool]:
     """Selects ``names``, what the core and the bindings call themselves, and what derivatives and bodies of all these
     call, until nothing is missing.
 
-    Bodies are the generated code and, by their names, the functions below ``csrc/composite`` and ``csrc/backend``.
+    Bodies are the generated code and, by their names, the functions that people wrote.
     """
     by_hand = HandWritten(root)
     chosen = set(names)
@@ -49,7 +56,8 @@ def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool =
     calls = by_hand.calls_of_core() & known
     while True:
         plan = Plan(registry, selects, autograd)
-        calls |= set(CALL.findall("\n".join({**emit_autograd(plan), **emit_structured(plan)}.values())))
+        for emit in _BODIES:
+            calls |= set(CALL.findall("\n".join(emit(plan).values())))
         ops = [op for family in plan.families for op in family.ops if plan.has_body(op)]
         for op in ops:
             calls |= by_hand.calls([kernel.symbol for kernel in plan.backend_kernels(op)])
@@ -67,7 +75,7 @@ class HandWritten:
         self._root = root
         self._by_symbol: dict[str, list[Definition]] = {}
         self._by_name: dict[str, list[Definition]] = {}
-        for folder in ("composite", "backend", "shape"):
+        for folder in (*HAND_WRITTEN, "shape"):
             for path in sorted((root / "csrc" / folder).rglob("*.[ch]*")):
                 for definition in scan(path, str(path), with_local=True):
                     self._by_symbol.setdefault(definition.symbol, []).append(definition)

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from taedagen.opdef.declaration import LAYOUTS, layout_layer
+
 _NAMESPACE = re.compile(r"namespace ?([\w:]*) ?\{$")
 _NAMESPACE_END = re.compile(r"\} *// *(?:anonymous )?namespace")
 _START = re.compile(
@@ -18,7 +20,9 @@ _START = re.compile(
 )
 _MACRO = re.compile(r"[A-Z][A-Z0-9_]+\((?:[A-Z][A-Z0-9_]+, )?([a-z_]\w*)[,)]")
 _SWITCH = re.compile(r"\b(?:visit|visit_\w+|with_dtype)\(")
-CALL = re.compile(r"\bops::(\w+)\b")
+CALL = re.compile(r"\bops::(\w+(?:::\w+)?)\b")
+# Folders of csrc where people write what an op's table points to.
+HAND_WRITTEN = ("backend", "composite", *(layout_layer(functionality) for functionality in LAYOUTS))
 _USE = re.compile(r"\b([A-Za-z_]\w*)[(<]")
 
 

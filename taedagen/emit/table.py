@@ -9,12 +9,11 @@ from typing import Any
 
 from taedagen.emit import cpp
 from taedagen.emit.plan import Plan
-from taedagen.emit.sources import Definition, scan_all
-from taedagen.opdef.declaration import ALL, Op
+from taedagen.emit.sources import HAND_WRITTEN, Definition, scan_all
+from taedagen.opdef.declaration import ALL, LAYOUTS, Op, layout_layer
 from taedagen.opdef.schema import parse_schema
 
 ROOT = Path(__file__).resolve().parents[2]
-_HAND_WRITTEN = ("csrc/backend", "csrc/composite")
 
 
 def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
@@ -24,7 +23,7 @@ def emit_table(plan: Plan, root: Path = ROOT) -> dict[str, str]:
     people wrote are defined in the repository below ``root``, which an installed package has no copy of. ``dtypes`` is
     absent from an op that takes all; ``read_table`` fills in what else is left out for the file's size.
     """
-    written = scan_all(root, _HAND_WRITTEN)
+    written = scan_all(root, [f"csrc/{folder}" for folder in HAND_WRITTEN])
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
     files = {"taeda/generated/ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
@@ -78,8 +77,8 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
         "declared": _short(declaration.where, declaration.family),
         "kernels": symbols if any(symbols.values()) else " ".join(symbols),
     }
-    if len(declaration.dtypes) < len(ALL):
-        entry["dtypes"] = " ".join(declaration.dtypes)
+    if not set(ALL) <= set(declaration.supported):
+        entry["dtypes"] = " ".join(declaration.supported)
     if declaration.derivative_where:
         entry["derivative_at"] = _short(declaration.derivative_where, declaration.family)
     by_hand = {}
@@ -95,9 +94,12 @@ def _entry(plan: Plan, op: Op, written: dict[str, list[Definition]], root: Path)
     return entry
 
 
-def _space(layer: str) -> str:
-    """The C++ namespace of a layer's kernels: ``inplace_or_view`` of ``InplaceOrView``."""
-    return layer.lower() if layer.isupper() else re.sub(r"(?<!^)(?=[A-Z])", "_", layer).lower()
+def _space(key: str) -> str:
+    """The C++ namespace of a kernel: ``inplace_or_view`` of ``InplaceOrView``, ``sparse_cpu`` of ``SparseCPU``."""
+    for functionality, prefix in sorted(LAYOUTS.items(), key=lambda item: -len(item[1])):
+        if key.startswith(prefix):
+            return "_".join(filter(None, (layout_layer(functionality), key.removeprefix(prefix).lower())))
+    return key.lower() if key.isupper() else layout_layer(key)
 
 
 def _short(where: tuple[str, int], family: str) -> str:

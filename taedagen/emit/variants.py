@@ -12,7 +12,7 @@ from itertools import product
 from typing import Any
 
 from taedagen.emit import cpp
-from taedagen.emit.formula import expand, formula_for, supported
+from taedagen.emit.formula import expand, formula_for
 from taedagen.opdef.declaration import Declaration, Op
 from taedagen.opdef.expr import Expr, arg, trace
 from taedagen.opdef.schema import Argument
@@ -74,7 +74,7 @@ class Variants:
     def form(self, chosen: dict[str, Any], compute: str) -> Form | None:
         """None where the formula returns None: the combination means nothing."""
         declaration = self.declaration
-        dtype = next((d for d in COMPUTES[compute][0] if d in supported(declaration)), "")
+        dtype = next((d for d in COMPUTES[compute][0] if d in declaration.supported), "")
         function = formula_for(declaration, dtype)
         as_masks = compute == "Bool" and function is not declaration.function
         symbols: dict[str, Any] = {}
@@ -96,6 +96,8 @@ class Variants:
                 symbols[name] = arg(name)
         traced = trace(function, symbols)
         if traced is None:
+            if not self.switches:
+                raise declaration.fail("the formula returns None; is a 'return' missing?")
             return None
         results = traced if isinstance(traced, tuple) else (traced,)
         if len(results) != len(declaration.schema.returns):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
@@ -11,7 +13,9 @@ from typing import Any
 
 from taedagen.opdef import options as known_options
 from taedagen.opdef import torch_names
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, relative
+from taedagen.opdef.expr import call, count_results_with
+from taedagen.opdef.samples import Sample, mistake_in_domain, mistake_in_samples
 from taedagen.opdef.schema import Argument, Return, Schema, Type, parse_schema
 
 VARIANTS = {"function", "method", "inplace", "out"}
@@ -28,6 +32,32 @@ BOOL = ("bool",)
 REAL = (*INTEGRAL, *FLOATING)
 NUMERIC = (*REAL, *COMPLEX)
 ALL = (*NUMERIC, *BOOL)
+
+
+# What data can be besides dense, as functionalities of core/key_set.h, and what dispatch keys call them.
+LAYOUTS = {"Sparse": "Sparse", "SparseCsr": "SparseCsr", "Quantized": "Quantized", "Nested": "NestedTensor"}
+_KEY = re.compile(rf"({'|'.join(sorted(LAYOUTS.values(), key=len, reverse=True))})(\w*)")
+
+
+def layout_layer(functionality: str) -> str:
+    """``sparse_csr`` of ``SparseCsr``."""
+    return re.sub(r"(?<!^)(?=[A-Z])", "_", functionality).lower()
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutKernel:
+    """What computes an op on data that is not dense."""
+
+    functionality: str  # of LAYOUTS
+    device: str  # a DeviceType; "" for every device
+    function: Callable[..., Any]
+    files: str  # where it is written by hand; "" where the function is traced
+
+    @property
+    def layer(self) -> str:
+        """The namespace of its C++ function."""
+        layout = layout_layer(self.functionality)
+        return f"{layout}_{self.device.lower()}" if self.device else layout
 
 
 @dataclass(eq=False)
@@ -48,6 +78,7 @@ class Declaration:
     derivative_where: tuple[str, int] | None = None
     tangent: Callable[..., Any] | None = None  # @op.forward
     differentiable: bool = True
+    layouts: list[LayoutKernel] = field(default_factory=list)  # @op.kernel
 
     @property
     def name(self) -> str:
@@ -56,6 +87,11 @@ class Declaration:
     @property
     def doc(self) -> str:
         return inspect.cleandoc(self.function.__doc__ or "")
+
+    @property
+    def supported(self) -> tuple[str, ...]:
+        """All dtypes that some formula is for."""
+        return tuple(dict.fromkeys([*self.dtypes, *(dtype for dtypes in self.formulas for dtype in dtypes)]))
 
     def fail(self, message: str, where: tuple[str, int] | None = None) -> DeclarationError:
         return DeclarationError(where or self.where, f"{self.schema.full_name}: {message}")
@@ -82,10 +118,36 @@ class Declaration:
 
         return take
 
+    def samples(self, samples: list[Sample]) -> None:
+        """What ``samples=`` says, below the block where it is long."""
+        where = place_of_caller()
+        if "samples" in self.options:
+            raise self.fail("it has samples already", where)
+        mistake = mistake_in_samples(self.schema, samples)
+        if mistake:
+            raise self.fail(mistake, where)
+        self.options["samples"] = samples
+
+    def kernel(self, key: str, files: str = "") -> Callable[[Callable[..., Any]], Declaration]:
+        """A kernel for data that is not dense: ``"Sparse"`` on every device, ``"SparseCPU"`` on one.
+
+        The function is traced to calls of other ops; where ``files`` names a source, it is written there by hand.
+        """
+
+        def take(function: Callable[..., Any]) -> Declaration:
+            where, match = place_of(function), _KEY.fullmatch(key)
+            if match is None:
+                raise self.fail(f"'{key}' is no kind of data; there are {', '.join(LAYOUTS.values())}", where)
+            if self.kind == "composite" and not self.options.get("explicit"):
+                raise self.fail("it is made of other ops, which bring the kernels for each kind of data", where)
+            functionality = next(name for name, shown in LAYOUTS.items() if shown == match[1])
+            self.layouts.append(LayoutKernel(functionality, match[2], function, files))
+            return self
+
+        return take
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """In a formula or derivative of another op: a call of this one."""
-        from taedagen.opdef.expr import call
-
         return call(self.name, args, kwargs)
 
     # --- the ops it stands for
@@ -164,6 +226,11 @@ class Op:
         return self.schema.name + ("_out" if self.variant == "out" else "")
 
     @property
+    def is_declared(self) -> bool:
+        """Whether it is the declaration's own schema, not a form of it."""
+        return self.schema == self.plain and not self.numbers
+
+    @property
     def inputs(self) -> tuple[Argument, ...]:
         """Without the out parameters."""
         return tuple(
@@ -187,11 +254,23 @@ def place_of(function: Any) -> tuple[str, int]:
     return relative(inspect.getsourcefile(function) or "?"), inspect.getsourcelines(function)[1]
 
 
-def relative(path: str) -> str:
-    """As it reads in the repository: from the folder that holds ``taedagen``, else as given."""
-    root = Path(__file__).resolve().parents[2]
-    resolved = Path(path).resolve()
-    return str(resolved.relative_to(root)) if resolved.is_relative_to(root) else path
+def place_of_caller() -> tuple[str, int]:
+    """Where the function was called that asks."""
+    frame = sys._getframe(2)
+    return relative(frame.f_code.co_filename), frame.f_lineno
+
+
+def defined(text: str) -> Callable[..., Any]:
+    """The function that ``text`` defines, for declarations that are made in a loop: as if it stood where this is
+    called from."""
+    caller = inspect.currentframe()
+    assert caller is not None and caller.f_back is not None
+    code = compile("\n" * (caller.f_back.f_lineno - 1) + text, caller.f_back.f_code.co_filename, "exec")
+    names: dict[str, Any] = {}
+    exec(code, caller.f_back.f_globals, names)
+    (function,) = names.values()
+    function.__source__ = text
+    return function  # type: ignore[no-any-return]
 
 
 class Registry:
@@ -210,12 +289,21 @@ class Registry:
                 )
         self.declarations.append(declaration)
 
+    def find(self, full_name: str) -> Declaration | None:
+        """The declaration of ``name.overload``."""
+        return self._by_full_name.get(full_name)
+
     def named(self, name: str) -> list[Declaration]:
         """All overloads of ``name``, functional schemas only."""
         return [d for d in self.declarations if d.name == name]
 
+    def result_count(self, name: str) -> int:
+        """How many results the first op of that name has; 1 for a name that is not declared."""
+        return next((len(d.schema.returns) for d in self.declarations if d.name == name), 1)
+
 
 REGISTRY = Registry()
+count_results_with(REGISTRY.result_count)
 
 
 def _declare(kind: str, text: str, options: dict[str, Any]) -> Callable[[Any], Declaration]:
@@ -255,6 +343,10 @@ def _validate(declaration: Declaration) -> None:
     widest_of = str(declaration.options.get("widest_of", "")).split()
     if widest_of and (autocast != "promote" or not set(widest_of) <= set(schema.names)):
         raise declaration.fail("widest_of names arguments, for autocast='promote'")
+    for option, find_mistake in (("samples", mistake_in_samples), ("domain", mistake_in_domain)):
+        wrong = find_mistake(schema, declaration.options[option]) if option in declaration.options else None
+        if wrong:
+            raise declaration.fail(wrong)
     for option in ("number", "old_factor"):
         if declaration.options.get(option, schema.names[0]) not in schema.names:
             raise declaration.fail(f"the option '{option}' names an argument; there are {schema.names}")

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from taedagen.opdef.errors import DeclarationError
+from taedagen.opdef.errors import DeclarationError, mistake_in, relative
 
 # Calls whose result is a truth value per element, whatever their arguments.
 MASK_CALLS = frozenset([
@@ -230,13 +230,28 @@ def call(name: str, args: Iterable[Any], kwargs: Mapping[str, Any] | None = None
     return _intern("call", name, None, nodes, named, mask)
 
 
-class _Ops:
-    """``op.convolution(x, ...)``: a call of a declared op by name, resolved once all families are loaded."""
+class _Namespace:
+    """``op.demo.scale(x)``: an op of another namespace than aten, or an op itself."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __getattr__(self, name: str) -> Callable[..., Expr]:
         if name.startswith("__"):
             raise AttributeError(name)
-        return lambda *args, **kwargs: call(name, args, kwargs)
+        return lambda *args, **kwargs: call(f"{self._name}::{name}", args, kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Expr:
+        return call(self._name, args, kwargs)
+
+
+class _Ops:
+    """``op.convolution(x, ...)``: a call of a declared op by name, resolved once all families are loaded."""
+
+    def __getattr__(self, name: str) -> _Namespace:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Namespace(name)
 
 
 op = _Ops()
@@ -247,7 +262,13 @@ def trace(function: Callable[..., Any], symbols: Mapping[str, Any]) -> Any:
 
     The result keeps its structure (a node, a tuple, a dict). None stays None: "no gradient", "not supported".
     """
-    result = function(**symbols)
+    try:
+        result = function(**symbols)
+    except (NameError, TypeError, AttributeError, ValueError) as wrong:
+        code = getattr(function, "__code__", None)
+        if code is None:
+            raise
+        raise mistake_in(code.co_filename, wrong, function.__globals__) from None
     if isinstance(result, dict):
         return {k: None if v is None else wrap(v) for k, v in result.items()}
     if isinstance(result, tuple):
@@ -303,18 +324,21 @@ def substitute(root: Expr, replacements: Mapping[str, Expr]) -> Expr:
     return done[id(root)]
 
 
-def _result_count(node: Expr) -> int:
-    from taedagen.opdef.declaration import REGISTRY
+_results_of: Callable[[str], int] = lambda name: 1
 
-    for declaration in REGISTRY.named(node.name) if node.kind == "call" else []:
-        return len(declaration.schema.returns)
-    return 1
+
+def count_results_with(results_of: Callable[[str], int]) -> None:
+    """Hands in what tells how many results the op of a name has: only then can a call of several be unpacked."""
+    global _results_of
+    _results_of = results_of
+
+
+def _result_count(node: Expr) -> int:
+    return _results_of(node.name) if node.kind == "call" else 1
 
 
 def _mistake(message: str) -> DeclarationError:
     """An error at the line of the family file that is being traced."""
-    from taedagen.opdef.declaration import relative
-
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename == __file__:
         frame = frame.f_back

@@ -6,6 +6,9 @@ Every kind takes ``variants`` (of ``function``, ``method``, ``inplace``, ``out``
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
+OF_ALL = ("variants", "module", "dtypes", "not_differentiable")
 KINDS = ("pointwise", "reduction", "view", "kernel", "composite")
 
 OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -15,6 +18,10 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "old_factor": (KINDS, "the keyword of the number that once stood right before the tensors that it scales"),
     "unbound": (KINDS, "it has no name in Python outside taeda.ops"),
     "draws": (KINDS, "it may draw random numbers, though no overload takes a generator"),
+    "samples": (KINDS, "calls for tests, where types say too little: a list of S(...), or the op whose samples serve"),
+    "domain": (KINDS, "the interval of a sample's elements: of all arguments, by argument, or another op's"),
+    "batch": (KINDS, "the rule of vmap, a function in taeda/func/_batched, and its options; 'inplace': in place, too"),
+    "flops": (KINDS, "a formula in the arguments' shapes, the result's and prod, for taeda.utils.flop_counter"),
     "nondiff": (KINDS, "the results that never carry a gradient"),
     "scalar": (("pointwise", "composite"), "an argument, or a table of overload to arguments, that may be a number"),
     "promote": (("pointwise",), "how argument dtypes combine"),
@@ -47,9 +54,9 @@ def mistake(kind: str, options: dict[str, object]) -> str | None:
     """What is wrong with the options of a declaration; None if nothing is."""
     for name in options:
         if name not in OPTIONS:
-            return (
-                f"the option '{name}' is unknown; a {kind} takes {sorted(n for n in OPTIONS if kind in OPTIONS[n][0])}"
-            )
+            taken = sorted([*OF_ALL, *(n for n in OPTIONS if kind in OPTIONS[n][0])])
+            close = "".join(f"; did you mean '{n}'?" for n in get_close_matches(name, taken, 1))
+            return f"the option '{name}' is unknown{close}; a {kind} takes {', '.join(taken)}"
         if kind not in OPTIONS[name][0]:
             return f"the option '{name}' is for {' and '.join(OPTIONS[name][0])}, not for a {kind}"
     return None if kind != "view" or "shape" in options else "a view names its shape rule: shape='...'"

@@ -13,7 +13,7 @@ BASES = {
 _TYPE = re.compile(
     r"(?P<base>\w+)(?:\((?P<alias>\w+!?)\))?(?P<inner>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<optional>\?)?$"
 )
-_HEAD = re.compile(r"(?P<name>\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.+)$", re.S)
+_HEAD = re.compile(r"(?P<name>(?:\w+::)?\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.+)$", re.S)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Return:
 class Schema:
     """A parsed schema; ``str`` gives the text back in its one canonical form."""
 
-    name: str
+    name: str  # with the namespace, unless that is aten: "add", "quantized::linear"
     overload: str
     arguments: tuple[Argument, ...]
     returns: tuple[Return, ...]
@@ -85,6 +85,15 @@ class Schema:
         returns = ", ".join(map(str, self.returns))
         returns = returns if len(self.returns) == 1 and not self.returns[0].name else f"({returns})"
         return f"{self.full_name}({', '.join(parts)}) -> {returns}"
+
+    @property
+    def namespace(self) -> str:
+        return self.name.partition("::")[0] if "::" in self.name else "aten"
+
+    @property
+    def plain_name(self) -> str:
+        """Without the namespace."""
+        return self.name.rpartition("::")[2]
 
     @property
     def full_name(self) -> str:
@@ -147,6 +156,7 @@ def parse_schema(text: str) -> Schema:
     match = _HEAD.match(" ".join(text.split()))
     if not match:
         raise ValueError(f"a schema reads 'name.overload(Type argument, ...) -> Type'; got '{text}'")
+    head = match["name"].removeprefix("aten::")
     arguments, keyword_only = [], False
     for part in split_commas(match["arguments"]):
         if part == "*":
@@ -167,4 +177,4 @@ def parse_schema(text: str) -> Schema:
     for part in inner:
         type_text, _, name = part.partition(" ")
         parsed.append(Return(parse_type(type_text), name.strip()))
-    return Schema(match["name"], match["overload"] or "", tuple(arguments), tuple(parsed))
+    return Schema(head, match["overload"] or "", tuple(arguments), tuple(parsed))

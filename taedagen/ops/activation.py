@@ -1,6 +1,7 @@
 """Activation functions."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function inplace out"
 
@@ -17,7 +18,9 @@ def _(grad, result):
 
 
 @pointwise(
-    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor", variants="function inplace out", dtypes=REAL
+    "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
+    variants="function inplace out",
+    dtypes=REAL,
 )
 def threshold(self, threshold, value):
     """``self`` where it is above ``threshold``, else ``value``."""
@@ -46,7 +49,10 @@ def _(grad, self, threshold):
 
 
 @pointwise(
-    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING
+    "leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor",
+    variants=EVERY,
+    module="nn",
+    dtypes=FLOATING,
 )
 def leaky_relu(self, negative_slope):
     """``self`` where it is positive, else ``negative_slope * self``."""
@@ -71,10 +77,20 @@ def elu(self, alpha, scale, input_scale):
 
 @elu.backward
 def _(grad, self, alpha, scale, input_scale):
-    return {"self": where(self > 0, grad * scale, grad * exp(self * input_scale) * (alpha * scale * input_scale))}
+    return {
+        "self": where(
+            self > 0,
+            grad * scale,
+            grad * exp(self * input_scale) * (alpha * scale * input_scale),
+        )
+    }
 
 
-@pointwise("celu(Tensor self, Scalar alpha=1.0) -> Tensor", variants="function inplace", dtypes=FLOATING)
+@pointwise(
+    "celu(Tensor self, Scalar alpha=1.0) -> Tensor",
+    variants="function inplace",
+    dtypes=FLOATING,
+)
 def celu(self, alpha):
     """``self`` where it is positive, else ``alpha * expm1(self / alpha)``."""
     return where(self > 0, self, alpha * expm1(self / alpha))
@@ -136,12 +152,28 @@ def _(grad, grad_output, self, approximate):
     }
 
 
-@composite("gelu_bend(Tensor self, *, str approximate) -> Tensor", files="activation", unbound=True)
+@composite(
+    "gelu_bend(Tensor self, *, str approximate) -> Tensor",
+    unbound=True,
+)
 def gelu_bend(self, approximate):
     """The second derivative of ``gelu``."""
+    inner = self * self
+    if approximate != "tanh":
+        return (2 - inner) * (exp(inner * -0.5) * 0.3989422804014327)
+    # With t = tanh(u): (1 - t^2) (u' - x t u'^2 + x u'' / 2).
+    slope = (inner * 0.134145 + 1) * 0.7978845608028654
+    t = tanh(self * ((inner * 0.044715 + 1) * 0.7978845608028654))
+    turned = slope * (1 - self * t * slope)
+    return (1 - t * t) * (turned + inner * 0.10703222440890037)
 
 
-@pointwise("silu(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=(*FLOATING, *COMPLEX))
+@pointwise(
+    "silu(Tensor self) -> Tensor",
+    variants=EVERY,
+    module="nn",
+    dtypes=(*FLOATING, *COMPLEX),
+)
 def silu(self):
     """The sigmoid-weighted linear unit, ``self * sigmoid(self)``."""
     return self / (1 + exp(-self))
@@ -168,7 +200,10 @@ def silu_backward(grad_output, self):
 def _(grad, grad_output, self):
     s = op.sigmoid(self)
     bend = s * (1 - s) * (2 + self * (1 - 2 * s))
-    return {"grad_output": silu_backward(grad, conj(self)), "self": grad * conj(grad_output * bend)}
+    return {
+        "grad_output": silu_backward(grad, conj(self)),
+        "self": grad * conj(grad_output * bend),
+    }
 
 
 @pointwise("mish(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING)
@@ -200,7 +235,11 @@ def _(grad, self, beta, threshold):
 
 
 @pointwise(
-    "log_sigmoid(Tensor self) -> Tensor", variants="function out", module="nn", dtypes=FLOATING, contiguous="always"
+    "log_sigmoid(Tensor self) -> Tensor",
+    variants="function out",
+    module="nn",
+    dtypes=FLOATING,
+    contiguous="always",
 )
 def log_sigmoid(self):
     """``log(sigmoid(self))`` without underflow on the way."""
@@ -224,7 +263,12 @@ def _(grad, self, min_val, max_val):
     return {"self": where((self > min_val) & (self < max_val), grad, 0)}
 
 
-@pointwise("relu6(Tensor self) -> Tensor", variants="function inplace", module="nn", dtypes=REAL)
+@pointwise(
+    "relu6(Tensor self) -> Tensor",
+    variants="function inplace",
+    module="nn",
+    dtypes=REAL,
+)
 def relu6(self):
     """``self`` limited to the range from 0 to 6."""
     return minimum(maximum(self, 0), 6)
@@ -257,7 +301,11 @@ def _(grad, self):
     return {"self": where(self <= -3, 0, where(self < 3, grad * (self * (1 / 3) + 0.5), grad))}
 
 
-@pointwise("hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="function method out", dtypes=FLOATING)
+@pointwise(
+    "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
+    variants="function method out",
+    dtypes=FLOATING,
+)
 def hardshrink(self, lambd):
     """``self`` outside the range from ``-lambd`` to ``lambd``, 0 inside."""
     return where((self >= -lambd) & (self <= lambd), 0, self)
@@ -280,7 +328,7 @@ def _(grad, self, lambd):
     return {"self": where((self >= -lambd) & (self <= lambd), 0, grad)}
 
 
-@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING)
+@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING, samples=[S(f(2, 3), f(1, 3))])
 def _prelu_kernel(self, weight):
     """``self`` where it is positive, else ``weight * self``."""
     return where(self > 0, self, weight * self)
@@ -288,4 +336,7 @@ def _prelu_kernel(self, weight):
 
 @_prelu_kernel.backward
 def _(grad, self, weight):
-    return {"self": where(self > 0, grad, weight * grad), "weight": where(self > 0, 0, self * grad)}
+    return {
+        "self": where(self > 0, grad, weight * grad),
+        "weight": where(self > 0, 0, self * grad),
+    }

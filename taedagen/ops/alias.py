@@ -3,6 +3,7 @@
 from typing import Any
 
 from taedagen.opdef import *
+from taedagen.opdef.schema import parse_schema
 
 _EVERY = "function method inplace out"
 _UNARY = "(Tensor self) -> Tensor"
@@ -15,19 +16,11 @@ _OVER_DIMS = "(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"
 def _alias(name: str, signature: str, target: str, variants: str = _EVERY, **options: Any) -> None:
     """Declares ``name + signature`` as a composite that hands its arguments to ``target``."""
 
-    def forward(values: tuple[Any, ...], keywords: dict[str, Any]) -> Expr:
-        return getattr(op, target)(*values, **keywords)
-
-    from taedagen.opdef.schema import parse_schema
-
-    schema = parse_schema(name + signature)
-    positional = [a.name for a in schema.arguments if not a.keyword_only]
-    keywords = [a.name for a in schema.arguments if a.keyword_only]
-    names = ", ".join(schema.names)
-    code = f"lambda {names}: forward(({', '.join(positional)},), {{{', '.join(f'{k!r}: {k}' for k in keywords)}}})"
-    function = eval(compile(code, __file__, "eval"), {"forward": forward})
+    arguments = parse_schema(name + signature).arguments
+    given = ", ".join(f"{a.name}={a.name}" if a.keyword_only else a.name for a in arguments)
+    function = defined(f"def {name}({', '.join(a.name for a in arguments)}): return op.{target}({given})")
     function.__doc__ = f"Another name of ``{target}``."
-    composite(name + signature, variants=variants, **options)(function)
+    composite(name + signature, variants=variants, domain=target, **options)(function)
 
 
 for _name, _target in (
@@ -47,11 +40,12 @@ _alias(
     ".Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     "div",
     scalar={"Scalar_mode": "other"},
+    samples="div.Tensor_mode",
 )
 _alias("arctan2", _PLAIN_BINARY, "atan2")
-_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp")
+_alias("clip", "(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor", "clamp", samples="clamp")
 _alias("clip", ".Tensor(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor", "clamp",
-       out_overload="Tensor_out")  # fmt: skip
+       out_overload="Tensor_out", samples="clamp.Tensor")  # fmt: skip
 
 for _name, _target in (
     ("exp2", "exp2"), ("expm1", "expm1"), ("erf", "erf"), ("erfc", "erfc"), ("erfinv", "erfinv"), ("expit", "sigmoid"),
@@ -64,7 +58,7 @@ for _name, _target in (
 @composite("special_round(Tensor self, *, int decimals=0) -> Tensor", variants="function out", module="special")
 def special_round(self, decimals):
     """Another name of ``round``."""
-    return where(decimals == 0, op.round(self), op.round(self, decimals=decimals))
+    return op.round(self) if decimals == 0 else op.round(self, decimals=decimals)
 
 
 for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
@@ -72,5 +66,6 @@ for _name, _target in (("gammainc", "igamma"), ("gammaincc", "igammac")):
 _alias("special_xlogy", "(Tensor self, Tensor other) -> Tensor", "xlogy", "function out", module="special",
        scalar={"other_scalar": "other", "self_scalar": "self"})  # fmt: skip
 _alias("special_logit", "(Tensor self, float? eps=None) -> Tensor", "logit", "function out", module="special")
-_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special")
-_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special")
+_alias("special_polygamma", "(int n, Tensor self) -> Tensor", "polygamma", "function out", module="special",
+       samples="polygamma")  # fmt: skip
+_alias("special_logsumexp", _OVER_DIMS, "logsumexp", "function out", module="special", samples="logsumexp")

@@ -1,6 +1,7 @@
 """Scaled dot-product attention."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, b, f
 
 
 @composite(
@@ -21,6 +22,12 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_cau
     """
 
 
+scaled_dot_product_attention.samples([
+    S(f(2, 3, 4), f(2, 5, 4), f(2, 5, 6)), S(f(2, 2, 3, 4), f(2, 2, 3, 4), f(2, 2, 3, 4), None, 0.0, True),
+    S(f(2, 3, 4), f(2, 5, 4), f(2, 5, 4), b(3, 5)), S(f(2, 3, 4), f(2, 5, 4), f(2, 5, 4), f(3, 5), scale=0.3),
+])  # fmt: skip
+
+
 @kernel(
     "attention_rows(Tensor query, Tensor key, Tensor value, Tensor? bias, bool is_causal, float scale) -> (Tensor "
     "output, Tensor logsumexp)",
@@ -28,6 +35,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_cau
     files="attention",
     nondiff="logsumexp",
     unbound=True,
+    batch="attention",
+    flops="2 * prod(query[:-1]) * key[-2] * (query[-1] + value[-1])",
 )
 def attention_rows(query, key, value, bias, is_causal, scale):
     """Attention over (N, H, length, E) a block of query rows at a time, so that (L, S) is never stored."""
@@ -58,6 +67,8 @@ def attention_backward(grad, query, key, value, bias, output, logsumexp, is_caus
     files="attention",
     unbound=True,
     not_differentiable=True,
+    batch="attention",
+    flops="2 * prod(query[:-1]) * key[-2] * (3 * query[-1] + 2 * value[-1])",
 )
 def attention_grads(grad, query, key, value, bias, output, logsumexp, is_causal, scale):
     """The fused form of ``attention_backward``."""

@@ -1,6 +1,7 @@
 """Arithmetic of two tensors, or of a tensor and a number."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -40,7 +41,7 @@ def _(grad, alpha):
 
 
 @pointwise("rsub.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", scalar="other", dtypes=NUMERIC,
-           check="subtraction")  # fmt: skip
+           check="subtraction", domain=(-2.0, 2.0))  # fmt: skip
 def rsub(self, other, alpha):
     """``other - alpha * self``, element by element."""
     return other - alpha * self
@@ -83,10 +84,19 @@ def _(grad, self, other):
     "div.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
     variants=EVERY,
     scalar={"Scalar_mode": "other"},
-    files="binary",
 )
 def div(self, other, rounding_mode):
     """The quotient rounded towards zero (``"trunc"``), down (``"floor"``) or not at all (None)."""
+    if rounding_mode is None:
+        return op.div(self, other)
+    check(
+        rounding_mode in ("trunc", "floor"),
+        f"rounding_mode must be None, 'trunc' or 'floor'; got {rounding_mode!r}",
+    )
+    return op._div_trunc(self, other) if rounding_mode == "trunc" else op.floor_divide(self, other)
+
+
+div.samples([S(f(2, 3), f(3), rounding_mode=m) for m in (None, "floor", "trunc", "up")])
 
 
 @pointwise(
@@ -94,6 +104,7 @@ def div(self, other, rounding_mode):
     variants="function inplace out",
     scalar="other",
     dtypes=REAL,
+    samples=[S(f(2, 3), f(3))],
 )
 def _div_trunc(self, other):
     """The quotient rounded towards zero; an integer divided by zero is an error."""
@@ -152,6 +163,7 @@ def _(grad, self, other):
     constants={"exponent": (2, 3, 0.5)},
     check="power",
     contiguous="number first",
+    domain=(0.2, 2.0),
 )
 def pow(self, exponent):
     """``self`` to the power of ``exponent``, element by element."""
@@ -215,7 +227,7 @@ def _(grad, grad_output, self, exponent, result):
 
 
 @composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method out",
-           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary")  # fmt: skip
+           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary", domain=(0.2, 2.0))  # fmt: skip
 def float_power(self, exponent):
     """A power computed in double precision, whatever the inputs."""
 
@@ -267,9 +279,13 @@ def _(grad, self, result):
     return {"self": where(self == 0, 0, grad * result / self), "other": op.zeros_like(grad)}
 
 
-@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
+@composite("nextafter(Tensor self, Tensor other) -> Tensor", variants=EVERY)
 def nextafter(self, other):
     """The number next to ``self`` on the way to ``other``, of those that their dtype holds."""
+    dtype = result_type(self, other)
+    if dtype in (float16, bfloat16):
+        return op._nextafter_half(self, other, 11 if dtype == float16 else 8)
+    return op._nextafter(self, other)
 
 
 @pointwise("_nextafter(Tensor self, Tensor other) -> Tensor", dtypes=("float32", "float64"), unbound=True)
@@ -387,6 +403,7 @@ def _(grad, self, other):
     scalar={"Scalar_Other": "other", "Scalar_Self": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    domain=(0.2, 2.0),
 )
 def xlogy(self, other):
     """``self * log(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -405,6 +422,7 @@ def _(grad, self, other):
     scalar={"other_scalar": "other", "self_scalar": "self"},
     promote="int_to_float",
     dtypes=FLOATING,
+    domain=(0.2, 2.0),
 )
 def special_xlog1py(self, other):
     """``self * log1p(other)``, zero where ``self`` is 0 (unless ``other`` is NaN)."""
@@ -423,6 +441,7 @@ def _(grad, self, other):
     scalar={"other_scalar": "other", "self_scalar": "self"},
     promote="int_to_float",
     dtypes=("float32", "float64"),
+    domain=(1.5, 4.0),
 )
 def special_zeta(self, other):
     """Hurwitz's zeta function: the sum of ``(k + other) ** -self`` over k >= 0."""
@@ -454,12 +473,18 @@ def _(grad, n, self):
     return {"self": grad * op.polygamma(n + 1, self)}
 
 
+polygamma.samples([S(n, f(2, 3, low=0.5, high=4)) for n in (0, 1, 2, -1)])
+
+
 @composite("polygamma_(Tensor(a!) self, int n) -> Tensor(a!)", variants="method", files="binary")
 def polygamma_(self, n):
     """``polygamma`` in place."""
 
 
-@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+polygamma_.samples([S(f(2, 3, low=0.5, high=4), n) for n in (0, 1, 2, -1)])
+
+
+@pointwise("igamma(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING, domain=(0.5, 4.0))
 def igamma(self, other):
     """The lower regularised incomplete gamma function of order ``self`` at ``other``."""
     return igamma(self, other)
@@ -473,7 +498,7 @@ def _(grad, self, other):
     }
 
 
-@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("igammac(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=FLOATING, domain=(0.5, 4.0))
 def igammac(self, other):
     """The upper regularised incomplete gamma function of order ``self`` at ``other``."""
     return igammac(self, other)
@@ -487,9 +512,16 @@ def _(grad, self, other):
     }
 
 
-@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, files="binary")
+@composite("ldexp.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY)
 def ldexp(self, other):
     """``self * 2**other``; integers for ``other`` leave a floating ``self`` its dtype."""
+    if not self.is_floating_point() or not is_integral(other.dtype):
+        return self * op.exp2(other)
+    # Two factors in double precision, as one power may be out of range where the product is not.
+    exponent = other.to(float64)
+    first = exponent.clamp(-1022, 1023)
+    rest = (exponent - first).clamp(-1074, 1023)
+    return (self.to(float64) * op.exp2(first) * op.exp2(rest)).to(self.dtype)
 
 
 @pointwise("gcd(Tensor self, Tensor other) -> Tensor", variants=EVERY, dtypes=INTEGRAL, not_differentiable=True)
@@ -527,6 +559,7 @@ def _(grad, weight):
     out_overload="Tensor_out",
     dtypes=FLOATING_AND_COMPLEX,
     promote="same",
+    samples=[S(f(2, 3), f(2, 3), f(3)), S(f(3), f(2, 3), f())],
 )
 def lerp(self, end, weight):
     """``self + weight * (end - self)``."""

@@ -1,26 +1,41 @@
 """Comparisons, logic, bits, and choices between elements."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, b, f
 
 EVERY = "function method inplace out"
 ORDERED = (*REAL, *BOOL)
 BITS = (*INTEGRAL, *BOOL)
 
 
-@pointwise("eq.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool")
+@pointwise(
+    "eq.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+)
 def eq(self, other):
     """Whether the elements are equal; NaN equals nothing."""
     return self == other
 
 
-@pointwise("ne.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool")
+@pointwise(
+    "ne.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+)
 def ne(self, other):
     """Whether the elements differ; NaN differs from all."""
     return self != other
 
 
 @pointwise(
-    "lt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "lt.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
 )
 def lt(self, other):
     """Whether ``self < other``."""
@@ -28,7 +43,11 @@ def lt(self, other):
 
 
 @pointwise(
-    "le.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "le.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
 )
 def le(self, other):
     """Whether ``self <= other``."""
@@ -36,7 +55,11 @@ def le(self, other):
 
 
 @pointwise(
-    "gt.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "gt.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
 )
 def gt(self, other):
     """Whether ``self > other``."""
@@ -44,7 +67,11 @@ def gt(self, other):
 
 
 @pointwise(
-    "ge.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", promote="bool", dtypes=ORDERED
+    "ge.Tensor(Tensor self, Tensor other) -> Tensor",
+    variants=EVERY,
+    scalar="other",
+    promote="bool",
+    dtypes=ORDERED,
 )
 def ge(self, other):
     """Whether ``self >= other``."""
@@ -154,13 +181,23 @@ def isfinite(self):
     return isfinite(self)
 
 
-@pointwise("isposinf(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "isposinf(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="bool",
+    dtypes=ORDERED,
+)
 def isposinf(self):
     """Whether the element is positive infinity."""
     return isinf(self) & (self > 0)
 
 
-@pointwise("isneginf(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "isneginf(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="bool",
+    dtypes=ORDERED,
+)
 def isneginf(self):
     """Whether the element is negative infinity."""
     return isinf(self) & (self < 0)
@@ -172,17 +209,35 @@ def isreal(self):
     return imag(self) == 0
 
 
-@pointwise("signbit(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=ORDERED)
+@pointwise(
+    "signbit(Tensor self) -> Tensor",
+    variants="function method out",
+    promote="bool",
+    dtypes=ORDERED,
+)
 def signbit(self):
     """Whether the sign is set, that of a negative zero included."""
     return signbit(self)
 
 
 @composite("isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor",
-           variants="function method", files="binary")  # fmt: skip
+           variants="function method")  # fmt: skip
 def isclose(self, other, rtol, atol, equal_nan):
     """Whether ``|self - other| <= atol + rtol * |other|``, or both are equal (infinities, and NaN with
     ``equal_nan``)."""
+    check(
+        self.dtype == other.dtype,
+        f"self has dtype {self.dtype} and other {other.dtype}",
+    )
+    check(
+        rtol >= 0 and atol >= 0,
+        f"rtol and atol must not be negative; got {rtol} and {atol}",
+    )
+    if is_differentiable(self.dtype):
+        return op._isclose(self, other, rtol, atol, equal_nan)
+    if rtol == 0 and atol == 0:
+        return self == other
+    return op._isclose(self.to(float64), other.to(float64), rtol, atol, equal_nan)
 
 
 @pointwise("_isclose(Tensor self, Tensor other, float rtol, float atol, bool equal_nan) -> Tensor", promote="bool",
@@ -202,6 +257,8 @@ def _isclose(self, other, rtol, atol, equal_nan):
     variants="function out",
     masks=("condition",),
     scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")},
+    batch="elementwise mask_first",
+    samples=[S(b(2, 3), f(2, 3), f(2, 3)), S(b(3), f(2, 1), f()), S(b(0), f(1), f(0))],
 )
 def where(condition, self, other):
     """``self`` where ``condition`` holds, else ``other``."""
@@ -218,6 +275,7 @@ def _(grad, condition):
     variants=EVERY,
     operands=("min", "max"),
     dtypes=REAL,
+    samples=[S(f(2, 3), -0.5, 0.5), S(f(2, 3), None, 0.5), S(f(2, 3), -0.5), S(f(2, 3)), S(f(2, 3), 1, -1)],
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -233,7 +291,9 @@ def _(grad, self, min, max):
 
 
 @pointwise(
-    "clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor", dtypes=FLOATING, unbound=True
+    "clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor",
+    dtypes=FLOATING,
+    unbound=True,
 )
 def clamp_backward(grad, self, min, max):
     """``grad`` where ``self`` lies within the limits."""
@@ -254,6 +314,7 @@ def _(grad, self, min, max):
     variants=EVERY,
     out_overload="Tensor_out",
     dtypes=REAL,
+    samples=[S(f(2, 3), f(3), f(2, 1)), S(f(2, 3), f(3)), S(f(2, 3))],
 )
 def clamp(self, min, max):
     """``self`` limited to the range from ``min`` to ``max``; NaN stays. At least one of them must be given."""
@@ -274,14 +335,32 @@ def _(grad, self, min, max):
 
 @composite(
     "clamp_gradient(Tensor grad, Tensor self, Tensor? min, Tensor? max, int which) -> Tensor",
-    files="binary",
     unbound=True,
 )
 def clamp_gradient(grad, self, min, max, which):
     """The part of ``grad`` that goes to ``self`` (0), ``min`` (1) or ``max`` (2) of a clamp between tensors."""
+    # Of self (0), min (1) or max (2), as each took an element; the upper limit is applied last.
+    check(min is not None or max is not None, "min or max must be given")
+    if (which == 1 and min is None) or (which == 2 and max is None):
+        return None
+    taken: Tensor | None = None
+    if max is not None:
+        taken = (maximum(self, min) if min is not None else self) > max
+    if which != 2 and min is not None:
+        below = self < min
+        if which == 1:
+            taken = op.logical_and(below, op.logical_not(taken)) if taken is not None else below
+        else:
+            taken = op.logical_or(taken, below) if taken is not None else below
+    return where(op.logical_not(taken) if which == 0 else taken, grad, 0)
 
 
-@pointwise("clamp_min(Tensor self, Scalar min) -> Tensor", variants=EVERY, operands=("min",), dtypes=REAL)
+@pointwise(
+    "clamp_min(Tensor self, Scalar min) -> Tensor",
+    variants=EVERY,
+    operands=("min",),
+    dtypes=REAL,
+)
 def clamp_min(self, min):
     """``self``, but no less than ``min``."""
     return maximum(self, min)
@@ -292,7 +371,12 @@ def _(grad, self, min):
     return {"self": where(self >= min, grad, 0)}
 
 
-@pointwise("clamp_max(Tensor self, Scalar max) -> Tensor", variants=EVERY, operands=("max",), dtypes=REAL)
+@pointwise(
+    "clamp_max(Tensor self, Scalar max) -> Tensor",
+    variants=EVERY,
+    operands=("max",),
+    dtypes=REAL,
+)
 def clamp_max(self, max):
     """``self``, but no more than ``max``."""
     return minimum(self, max)

@@ -1,6 +1,7 @@
 """Copies, conversions and fills."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f, i
 
 
 @kernel(
@@ -9,6 +10,8 @@ from taedagen.opdef import *
     everywhere=True,
     files="copy",
     number="src",
+    batch="copy_",
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3)), S(f(3), f(2, 3)), S(f(2, 3), i(2, 3))],
 )
 def copy_(self, src, non_blocking):
     """Copies ``src``, broadcast and converted, into ``self``."""
@@ -19,7 +22,9 @@ def _(grad, self, src):
     return {"self": op.zeros_like(grad), "src": op.copy_backward(grad, src.sizes(), src.dtype())}
 
 
-@kernel("fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", variants="method function", files="copy")
+@kernel(
+    "fill_.Scalar(Tensor(a!) self, Scalar value) -> Tensor(a!)", variants="method function", files="copy", batch="fill_"
+)
 def fill_(self, value):
     """Sets every element to ``value``."""
 
@@ -29,14 +34,34 @@ def _(grad, self):
     return {"self": op.zeros_like(grad)}
 
 
-@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method",
-           files="copy")  # fmt: skip
+@composite("fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)", variants="method")
 def fill_diagonal_(self, fill_value, wrap):
     """Sets the elements whose indices are all equal to ``fill_value``; with ``wrap`` the diagonal of a tall matrix goes
     on below, one row further down. RuntimeError below two dimensions, and for more of unequal sizes."""
+    check(
+        self.dim() >= 2,
+        f"takes a tensor of two dimensions or more; got shape {self.shape}",
+    )
+    if self.dim() == 2:
+        rows, columns = self.size(0), self.size(1)
+        top = 0
+        while top < (rows if wrap else min(rows, 1)):
+            op.slice(self, 0, top, rows).diagonal().fill_(fill_value)
+            top += columns + 1
+    else:
+        for size in self.shape:
+            check(
+                size == self.shape[0],
+                f"more than two dimensions must all have the same size; got shape {self.shape}",
+            )
+        diagonal = self.diagonal(0, 0, 1)
+        while diagonal.dim() > 1:
+            diagonal = diagonal.diagonal(0, 0, -1)
+        diagonal.fill_(fill_value)
+    return self
 
 
-@kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy")
+@kernel("zero_(Tensor(a!) self) -> Tensor(a!)", variants="method function", files="copy", batch="fill_")
 def zero_(self):
     """Sets every element to zero."""
 
@@ -51,6 +76,7 @@ def _(grad, self):
     variants="function method",
     shape="clone",
     files="copy",
+    batch="alike",
 )
 def clone(self, memory_format):
     """A copy with the same strides where these are dense, else contiguous."""
@@ -68,6 +94,7 @@ def _(grad):
     everywhere=True,
     files="copy",
     unbound=True,
+    batch="alike",
 )
 def _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
     """A copy of another dtype, device or memory format."""
@@ -79,7 +106,7 @@ def _(grad, self):
 
 
 @kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", everywhere=True, files="copy",
-        not_differentiable=True)  # fmt: skip
+        not_differentiable=True, batch="refused")  # fmt: skip
 def _local_scalar_dense(self):
     """The one element as a number; RuntimeError for a tensor of several."""
 
@@ -87,20 +114,31 @@ def _local_scalar_dense(self):
 @composite(
     "contiguous(Tensor(a) self, *, MemoryFormat memory_format=contiguous_format) -> Tensor(a)",
     variants="method",
-    files="copy",
 )
 def contiguous(self, memory_format):
     """``self`` if its memory has the format already, else a copy that has."""
+    if self.is_contiguous(memory_format=memory_format):
+        return self
+    check(
+        memory_format != preserve_format,
+        "takes a format of its own, not preserve_format",
+    )
+    return self.clone(memory_format=memory_format)
 
 
-@composite("copy_backward(Tensor grad, SymInt[] sizes, ScalarType dtype) -> Tensor", files="copy", unbound=True)
+@composite("copy_backward(Tensor grad, SymInt[] sizes, ScalarType dtype) -> Tensor", unbound=True)
 def copy_backward(grad, sizes, dtype):
     """The gradient of a source that was broadcast and converted."""
+    return op.to_copy_backward(grad.sum_to_size(sizes), dtype)
 
 
-@composite("to_copy_backward(Tensor grad, ScalarType dtype) -> Tensor", files="copy", unbound=True)
+@composite("to_copy_backward(Tensor grad, ScalarType dtype) -> Tensor", unbound=True)
 def to_copy_backward(grad, dtype):
     """The gradient of a conversion: converted back, its real part for a real input."""
+    if grad.dtype == dtype:
+        return grad
+    part = op.real(grad) if grad.is_complex() and not dtype.is_complex else grad
+    return part if part.dtype == dtype else op._to_copy(part, dtype=dtype)
 
 
 @kernel(
@@ -108,6 +146,8 @@ def to_copy_backward(grad, dtype):
     variants="method function",
     everywhere=True,
     files="copy",
+    batch="write_elements",
+    samples=[S(f(2, 3), f())],
 )
 def fill_with_(self, value):
     """Sets every element to the number in the 0-d tensor ``value``."""
@@ -118,9 +158,10 @@ def _(grad):
     return {"self": op.zeros_like(grad), "value": grad}
 
 
-@composite("fill.Scalar(Tensor self, Scalar value) -> Tensor", variants="function out", files="copy")
+@composite("fill.Scalar(Tensor self, Scalar value) -> Tensor", variants="function out")
 def fill(self, value):
     """A tensor like ``self`` with every element ``value``."""
+    return op.full_like(self, value)
 
 
 @fill.backward
@@ -128,9 +169,17 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@composite("fill.Tensor(Tensor self, Tensor value) -> Tensor", variants="function out", files="copy")
+@composite(
+    "fill.Tensor(Tensor self, Tensor value) -> Tensor",
+    variants="function out",
+    batch="fill",
+    samples=[S(f(2, 3), f()), S(f(2), f(2))],
+)
 def fill_with(self, value):
     """A tensor like ``self`` with every element the number in the 0-d tensor ``value``."""
+    result = op.empty_like(self)
+    result.fill_(value)
+    return result
 
 
 @fill_with.backward
@@ -141,21 +190,25 @@ def _(grad):
 @composite(
     "copy(Tensor self, Tensor src, bool non_blocking=False) -> Tensor",
     variants="function out",
-    files="copy",
     unbound=True,
 )
 def copy(self, src, non_blocking):
     """``src``, broadcast and converted to be like ``self``."""
+    result = op.empty_like(self)
+    result.copy_(src, non_blocking)
+    return result
 
 
-@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", files="copy", unbound=True)
+@composite("lift_fresh(Tensor(a) self) -> Tensor(a)", unbound=True, samples=[S(f(2))])
 def lift_fresh(self):
     """``self``: where a constant enters a transformed program."""
+    return self
 
 
-@composite("lift(Tensor self) -> Tensor", files="copy", unbound=True)
+@composite("lift(Tensor self) -> Tensor", unbound=True)
 def lift(self):
     """``self``: where a constant enters a transformed program."""
+    return self
 
 
 @composite("lift_fresh_copy(Tensor self) -> Tensor", unbound=True)
@@ -172,6 +225,7 @@ def lift_fresh_copy(self):
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2, 3), Name("float32")), S(f(2, 3), Name("float64")), S(f(2), Name("int64"), False, True)],
 )
 def to_dtype(self, dtype, non_blocking, copy, memory_format):
     """``self`` as another dtype; the same tensor where it has it already, unless ``copy``."""
@@ -182,6 +236,7 @@ def to_dtype(self, dtype, non_blocking, copy, memory_format):
     "MemoryFormat? memory_format=None) -> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2, 3), i(2))],
 )
 def to_other(self, other, non_blocking, copy, memory_format):
     """``self`` with the dtype and on the device of ``other``."""
@@ -192,6 +247,7 @@ def to_other(self, other, non_blocking, copy, memory_format):
     "bool copy=False, *, MemoryFormat? memory_format=None) -> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2), "cpu"), S(f(2), "cpu", Name("float32"))],
 )
 def to_place(self, device, dtype, non_blocking, copy, memory_format):
     """``self`` on another device, and as another dtype if one is given."""
@@ -203,6 +259,7 @@ def to_place(self, device, dtype, non_blocking, copy, memory_format):
     variants="method",
     files="copy",
     unbound=True,
+    samples=[S(f(2), "cpu", Name("float32"))],
 )
 def to_device(self, device, dtype, non_blocking, copy, memory_format):
     """``self`` on another device as another dtype."""
@@ -214,6 +271,7 @@ def to_device(self, device, dtype, non_blocking, copy, memory_format):
     "-> Tensor(a)",
     variants="method",
     files="copy",
+    samples=[S(f(2, 3), dtype=Name("float32"))],
 )
 def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memory_format):
     """``self`` with what is given; the same tensor where it has that already, unless ``copy``."""
@@ -222,12 +280,13 @@ def to_options(self, dtype, layout, device, pin_memory, non_blocking, copy, memo
 @composite(
     "to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor",
     variants="method",
-    files="copy",
 )
 def to_dense(self, dtype, masked_grad):
     """``self``, as every tensor here is dense, as another dtype if one is given."""
+    return self.to(dtype) if dtype is not None else self
 
 
-@composite("type_as(Tensor self, Tensor other) -> Tensor", variants="method", files="copy")
+@composite("type_as(Tensor self, Tensor other) -> Tensor", variants="method")
 def type_as(self, other):
     """``self`` with the dtype and on the device of ``other``."""
+    return self.to(other.device, other.dtype)

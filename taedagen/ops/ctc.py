@@ -1,6 +1,7 @@
 """Connectionist temporal classification (Graves et al., 2006)."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, i, v
 
 
 @composite(
@@ -17,11 +18,18 @@ def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, reduction
     """
 
 
+ctc_loss.samples([
+    S(f(5, 2, 4), i(2, 3, high=4, low=1), [5, 4], [3, 2]),
+    S(f(5, 2, 4), i(2, 3, high=4, low=1), [5, 4], [3, 2], 0, 0),
+])  # fmt: skip
+
+
 @composite(
     "ctc_loss.Tensor(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int blank=0, "
     "int reduction=1, bool zero_infinity=False) -> Tensor",
     files="ctc",
     autocast="fp32",
+    samples=[S(f(5, 2, 4), i(2, 3, high=4, low=1), v([5, 4]), v([3, 2]))],
 )
 def ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity):
     """The same with the lengths in integer tensors."""
@@ -40,12 +48,36 @@ def _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, zero_inf
 
 
 @_ctc_loss.backward
-def _(grad, log_probs, targets, input_lengths, target_lengths, result0, log_alpha, blank, zero_infinity):
+def _(
+    grad,
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    result0,
+    log_alpha,
+    blank,
+    zero_infinity,
+):
     return {
         "log_probs": op._ctc_loss_backward(
-            grad, log_probs, targets, input_lengths, target_lengths, result0, log_alpha, blank, zero_infinity
+            grad,
+            log_probs,
+            targets,
+            input_lengths,
+            target_lengths,
+            result0,
+            log_alpha,
+            blank,
+            zero_infinity,
         )
     }
+
+
+_ctc_loss.samples([
+    S(f(5, 2, 4), i(2, 3, high=4, low=1), [5, 5], [3, 3]),
+    S(f(5, 2, 4), v([[0, 1, 2], [2, 0, 1]], "int32"), [5, 5], [3, 3], 3),
+])  # fmt: skip
 
 
 @composite(
@@ -53,6 +85,7 @@ def _(grad, log_probs, targets, input_lengths, target_lengths, result0, log_alph
     "bool zero_infinity=False) -> (Tensor, Tensor log_alpha)",
     variants="function out",
     files="ctc",
+    samples=[S(f(5, 2, 4), i(2, 3, high=4, low=1), v([5, 5]), v([3, 3]))],
 )
 def _ctc_loss_tensor(log_probs, targets, input_lengths, target_lengths, blank, zero_infinity):
     """The same with the lengths in integer tensors."""

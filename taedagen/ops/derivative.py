@@ -4,7 +4,9 @@ from taedagen.opdef import *
 
 
 @composite(
-    "unreduce(Tensor grad, SymInt[] sizes, int[]? dim, bool keepdim) -> Tensor", files="derivative", unbound=True
+    "unreduce(Tensor grad, SymInt[] sizes, int[]? dim, bool keepdim) -> Tensor",
+    files="derivative",
+    unbound=True,
 )
 def unreduce(grad, sizes, dim, keepdim):
     """The gradient of a sum: ``grad`` repeated along the dimensions that were reduced (all without ``dim``)."""

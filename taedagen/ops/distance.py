@@ -1,6 +1,7 @@
 """Distances between the rows of matrices: the ``p``-norms of their differences."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @composite(
@@ -14,12 +15,20 @@ def cdist(x1, x2, p, compute_mode):
     """
 
 
+cdist.samples([
+    S(f(4, 3), f(5, 3)), S(f(4, 3), f(5, 3), 1), S(f(2, 4, 3), f(5, 3), float("inf")),
+    S(f(4, 3), f(2, 1, 5, 3), 2.5), S(f(3, 2), f(4, 2), 2.0, 1), S(f(3, 20), f(4, 20), 0), S(f(2, 0), f(3, 0)),
+    S(f(27, 3), f(2, 3)), S(f(2, 3), f(2, 4)),
+])  # fmt: skip
+
+
 @kernel(
     "_cdist_forward(Tensor x1, Tensor x2, float p, int? compute_mode) -> Tensor",
     variants="function out",
     shape="cdist_forward",
     files="distance",
     unbound=True,
+    batch="broadcast",
 )
 def _cdist_forward(x1, x2, p, compute_mode):
     """``cdist``, each distance from its two rows."""
@@ -49,12 +58,19 @@ def _cdist_backward(grad, x1, x2, p, cdist):
     files="distance",
     unbound=True,
     not_differentiable=True,
+    batch="broadcast",
 )
 def cdist_gradient(grad, x1, x2, p, cdist):
     """The fused form of ``_cdist_backward``."""
 
 
-@composite("_euclidean_dist(Tensor x1, Tensor x2) -> Tensor", variants="function out", files="distance")
+@composite(
+    "_euclidean_dist(Tensor x1, Tensor x2) -> Tensor",
+    variants="function out",
+    files="distance",
+    batch="broadcast",
+    samples=[S(f(4, 3), f(5, 3)), S(f(2, 4, 3), f(5, 3))],
+)
 def _euclidean_dist(x1, x2):
     """Euclidean distances by one matrix product: the squares of both rows less twice their product."""
 
@@ -72,6 +88,9 @@ def _(grad, x1, x2, result):
 @composite("pdist(Tensor self, float p=2.) -> Tensor", files="distance")
 def pdist(self, p):
     """The distances of each row of ``self`` (N, M) to those after it: (N (N - 1) / 2)."""
+
+
+pdist.samples([S(f(4, 3), p) for p in (2.0, 1, 0, 3.5, float("inf"))] + [S(f(1, 3)), S(f(3, 20))])
 
 
 @kernel(

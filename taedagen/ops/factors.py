@@ -5,6 +5,7 @@ are batches everywhere.
 """
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 # --- reflectors
 
@@ -16,6 +17,8 @@ from taedagen.opdef import *
     shape="geqrf",
     files="factors",
     autocast="fp32",
+    batch="natural",
+    samples=[S(f(4, 3)), S(f(3, 4)), S(f(2, 3, 3))],
 )
 def geqrf(self):
     """The QR factors of matrices in one: R on and above the diagonal, Q's reflectors below it and in ``tau``."""
@@ -27,12 +30,18 @@ def geqrf(self):
     module="linalg",
     files="factors",
     autocast="fp32",
+    samples=[S(f(4, 3), f(3)), S(f(2, 4, 3), f(2, 2)), S(f(3, 4), f(3))],
 )
 def linalg_householder_product(input, tau):
     """The first columns, as many as ``input`` (..., m, n) has, of the product of the reflectors ``tau`` (..., k)."""
 
 
-@composite("orgqr(Tensor self, Tensor input2) -> Tensor", variants="function method out", autocast="fp32")
+@composite(
+    "orgqr(Tensor self, Tensor input2) -> Tensor",
+    variants="function method out",
+    autocast="fp32",
+    samples="linalg_householder_product",
+)
 def orgqr(self, input2):
     """``linalg_householder_product`` under its other name."""
     return op.linalg_householder_product(self, input2)
@@ -43,6 +52,7 @@ def orgqr(self, input2):
     variants="function method out",
     files="factors",
     autocast="fp32",
+    samples=[S(f(4, 3), f(3), f(4, 2)), S(f(2, 4, 3), f(2, 3), f(2, 5, 4), False, True), S(f(4, 3), f(2), f(4, 2))],
 )
 def ormqr(self, input2, input3, left, transpose):
     """``Q @ input3`` (``input3 @ Q`` unless ``left``) for the product Q of the reflectors in ``self`` and ``input2``;
@@ -60,10 +70,12 @@ def ormqr(self, input2, input3, left, transpose):
     shape="ldl_factor",
     files="factors",
     nondiff="pivots info",
+    batch="natural",
+    samples=[S(f(3, 3, of="symmetric")), S(f(2, 3))],
 )
 def linalg_ldl_factor_ex(self, hermitian, check_errors):
     """Symmetric (or Hermitian) matrices as ``L @ D @ L^T`` with pivots, of which the lower triangle is read; 0, or
-    the place of a zero in D."""
+    the index of a zero in D."""
 
 
 @composite(
@@ -71,6 +83,7 @@ def linalg_ldl_factor_ex(self, hermitian, check_errors):
     variants="function out",
     module="linalg",
     files="factors",
+    samples="linalg_ldl_factor_ex",
 )
 def linalg_ldl_factor(self, hermitian):
     """``linalg_ldl_factor_ex`` that raises LinAlgError where D is singular."""
@@ -85,3 +98,9 @@ def linalg_ldl_factor(self, hermitian):
 )
 def linalg_ldl_solve(LD, pivots, B, hermitian):
     """The solution of ``A @ X = B`` from the factors of a symmetric (or Hermitian) A."""
+
+
+linalg_ldl_solve.samples([
+    S(f(3, 3, of="symmetric"), v([1, 2, 3], "int32"), f(3, 2)),
+    S(f(3, 3, of="symmetric"), v([1, 2, 3], "int32"), f(2, 3, 2)),
+])  # fmt: skip

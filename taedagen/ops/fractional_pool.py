@@ -1,6 +1,7 @@
 """Max pooling over windows that start at random places (Graham, 2014)."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @kernel(
@@ -25,6 +26,12 @@ def _(grad, self, indices):
     return {"self": op.max_pool_backward(grad, indices, self.sizes(), 2)}
 
 
+fractional_max_pool2d.samples([
+    S(f(2, 3, 8, 8), [2, 2], [4, 4], f(2, 3, 2, low=0, high=1)),
+    S(f(1, 5, 6), [3, 2], [2, 4], f(1, 1, 2, low=0, high=1)), S(f(1, 5, 6), [3, 2], [5, 4], f(1, 1, 2)),
+])  # fmt: skip
+
+
 @kernel(
     "fractional_max_pool3d(Tensor self, int[3] kernel_size, int[3] output_size, Tensor random_samples) "
     "-> (Tensor output, Tensor indices)",
@@ -45,3 +52,10 @@ def fractional_max_pool3d(self, kernel_size, output_size, random_samples):
 @fractional_max_pool3d.backward
 def _(grad, self, indices):
     return {"self": op.max_pool_backward(grad, indices, self.sizes(), 3)}
+
+
+fractional_max_pool3d.samples([
+    S(f(2, 3, 8, 8, 8), [2, 2, 2], [4, 4, 4], f(2, 3, 3, low=0, high=1)),
+    S(f(1, 2, 4, 4, 3), [2, 2, 2], [2, 2, 1], f(1, 2, 3, low=0, high=1)),
+    S(f(1, 2, 3, 3, 3), [2, 2, 2], [2, 2, 2], f(1, 2, 3)),
+])  # fmt: skip

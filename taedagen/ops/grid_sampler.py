@@ -5,6 +5,7 @@ With ``align_corners`` -1 and 1 are the centres of the outermost pixels, else th
 """
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @composite(
@@ -16,6 +17,28 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     """``input`` (N, C, H, W) or (N, C, D, H, W) at the points ``grid`` (N, ..., 2 or 3)."""
 
 
+grid_sampler.samples([
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 0, 0, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 0, 0, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 0, 1, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 0, 1, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 0, 2, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 0, 2, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 1, 0, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 1, 0, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 1, 1, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 1, 1, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 1, 2, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 1, 2, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 2, 0, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 2, 0, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 2, 1, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 2, 1, False),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 2, 2, True),
+    S(f(2, 3, 5, 4), f(2, 4, 3, 2, low=-1.2, high=1.2), 2, 2, False),
+])  # fmt: skip
+
+
 @kernel(
     "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) "
     "-> Tensor",
@@ -23,6 +46,8 @@ def grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners):
     shape="grid_sampler_2d",
     files="grid_sampler",
     autocast="fp32",
+    batch="folded",
+    samples="grid_sampler",
 )
 def grid_sampler_2d(input, grid, interpolation_mode, padding_mode, align_corners):
     """``input`` (N, C, H, W) at the points ``grid`` (N, H', W', 2): (N, C, H', W')."""
@@ -41,6 +66,7 @@ def _(grad, input, grid, interpolation_mode, padding_mode, align_corners, needs)
     shape="grid_sampler_3d",
     files="grid_sampler",
     autocast="fp32",
+    batch="folded",
 )
 def grid_sampler_3d(input, grid, interpolation_mode, padding_mode, align_corners):
     """``input`` (N, C, D, H, W) at the points ``grid`` (N, D', H', W', 3): (N, C, D', H', W')."""
@@ -52,13 +78,29 @@ def _(grad, input, grid, interpolation_mode, padding_mode, align_corners, needs)
     return {"input": g[0], "grid": g[1]}
 
 
+grid_sampler_3d.samples(
+    [
+        S(f(1, 2, 3, 2, 3), f(1, 2, 2, 2, 3, low=-1.4, high=1.4), mode, pad, flag)
+        for mode, pad, flag in ((0, 0, True), (0, 1, False), (0, 2, False), (1, 0, True), (1, 2, False))
+    ]
+)
+
+
 @composite(
     "grid_sampler_2d_backward(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
     "bool align_corners, bool[2] output_mask) -> (Tensor, Tensor)",
     files="grid_sampler",
     unbound=True,
 )
-def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_2d_backward(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The gradients of ``grid_sampler_2d`` for input and grid, where ``output_mask`` asks for them."""
 
 
@@ -68,7 +110,15 @@ def grid_sampler_2d_backward(grad_output, input, grid, interpolation_mode, paddi
     files="grid_sampler",
     unbound=True,
 )
-def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_3d_backward(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The gradients of ``grid_sampler_3d`` for input and grid, where ``output_mask`` asks for them."""
 
 
@@ -79,8 +129,17 @@ def grid_sampler_3d_backward(grad_output, input, grid, interpolation_mode, paddi
     files="grid_sampler",
     unbound=True,
     not_differentiable=True,
+    batch="folded",
 )
-def grid_sampler_grads(grad_output, input, grid, interpolation_mode, padding_mode, align_corners, output_mask):
+def grid_sampler_grads(
+    grad_output,
+    input,
+    grid,
+    interpolation_mode,
+    padding_mode,
+    align_corners,
+    output_mask,
+):
     """The fused form of both gradients."""
 
 
@@ -89,6 +148,7 @@ def grid_sampler_grads(grad_output, input, grid, interpolation_mode, padding_mod
     "bool align_corners) -> Tensor",
     variants="function out",
     autocast="fp32",
+    samples=[S(f(1, 2, 3, 3, dtype="float32"), f(1, 2, 2, 2, low=-1.2, high=1.2, dtype="float32"), 0, 0, True)],
 )
 def _grid_sampler_2d_cpu_fallback(input, grid, interpolation_mode, padding_mode, align_corners):
     """``grid_sampler_2d``."""
@@ -107,6 +167,12 @@ def affine_grid_generator(theta, size, align_corners):
 @affine_grid_generator.backward
 def _(grad, size, align_corners):
     return {"theta": op.affine_grid_generator_backward(grad, size, align_corners)}
+
+
+affine_grid_generator.samples(
+    [S(f(2, 2, 3), [2, 1, 4, 5], flag) for flag in (True, False)]
+    + [S(f(1, 3, 4), [1, 1, 2, 1, 3], True), S(f(1, 2, 3), [2, 1, 4, 5], True)]
+)
 
 
 @composite(

@@ -1,6 +1,7 @@
 """Padding of the last dimensions. ``pad`` lists (before, after) for each, the last dimension first."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @composite('pad(Tensor self, SymInt[] pad, str mode="constant", float? value=None) -> Tensor', module="nn", files="pad")
@@ -9,7 +10,19 @@ def pad(self, pad, mode, value):
     itself."""
 
 
-@composite("constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor", variants="function out", files="pad")
+pad.samples([
+    S(f(2, 3, 4), [1, 2]), S(f(2, 3, 4), [1, 2], "reflect"), S(f(2, 3, 4), [1, 2], "replicate"),
+    S(f(2, 3, 4), [1, 2], "circular"), S(f(2), [1, 1], "no"),
+])  # fmt: skip
+
+
+@composite(
+    "constant_pad_nd(Tensor self, SymInt[] pad, Scalar value=0) -> Tensor",
+    variants="function out",
+    files="pad",
+    batch="natural",
+    samples=[S(f(2, 3), [1, 2]), S(f(2, 3), [1, -1, 0, 2], 1.5), S(f(3), [-4, 0])],
+)
 def constant_pad_nd(self, pad, value):
     """``self`` with ``value`` around it; negative numbers cut."""
 
@@ -24,13 +37,19 @@ def constant_unpad_nd(self, pad):
     """What ``constant_pad_nd`` padded by zeros; it takes off what that added."""
 
 
-@composite("_pad_circular(Tensor self, SymInt[] pad) -> Tensor", module="nn", files="pad")
+@composite(
+    "_pad_circular(Tensor self, SymInt[] pad) -> Tensor", module="nn", files="pad", samples=[S(f(2, 3, 4), [1, 2])]
+)
 def _pad_circular(self, pad):
     """``self`` (N, C, ...) as if its last dimensions went round."""
 
 
 @composite(
-    "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "reflection_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
+    samples=[S(f(2, 3, 4), [1, 2]), S(f(3, 4), [0, 1]), S(f(2, 3, 4), [-1, 2])],
 )
 def reflection_pad1d(self, padding):
     """The last 1 dimension of ``self`` mirrored at its edge elements."""
@@ -38,7 +57,11 @@ def reflection_pad1d(self, padding):
 
 
 @composite(
-    "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "reflection_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
+    samples=[S(f(2, 3, 4, 4), [1, 2, 1, 2]), S(f(3, 4, 4), [0, 1, 0, 1]), S(f(2, 3, 4, 4), [-1, 2, -1, 2])],
 )
 def reflection_pad2d(self, padding):
     """The last 2 dimensions of ``self`` mirrored at its edge elements."""
@@ -51,8 +74,18 @@ def reflection_pad3d(self, padding):
     return op.pad_by_itself(self, padding, 3, 0)
 
 
+reflection_pad3d.samples([
+    S(f(2, 3, 4, 4, 4), [1, 2, 1, 2, 1, 2]), S(f(3, 4, 4, 4), [0, 1, 0, 1, 0, 1]),
+    S(f(2, 3, 4, 4, 4), [-1, 2, -1, 2, -1, 2]),
+])  # fmt: skip
+
+
 @composite(
-    "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "replication_pad1d(Tensor self, SymInt[2] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
+    samples="reflection_pad1d",
 )
 def replication_pad1d(self, padding):
     """The last 1 dimension of ``self`` continued by its edge elements."""
@@ -60,7 +93,11 @@ def replication_pad1d(self, padding):
 
 
 @composite(
-    "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "replication_pad2d(Tensor self, SymInt[4] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
+    samples="reflection_pad2d",
 )
 def replication_pad2d(self, padding):
     """The last 2 dimensions of ``self`` continued by its edge elements."""
@@ -68,7 +105,11 @@ def replication_pad2d(self, padding):
 
 
 @composite(
-    "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor", variants="function out", module="nn", autocast="fp32"
+    "replication_pad3d(Tensor self, SymInt[6] padding) -> Tensor",
+    variants="function out",
+    module="nn",
+    autocast="fp32",
+    samples="reflection_pad3d",
 )
 def replication_pad3d(self, padding):
     """The last 3 dimensions of ``self`` continued by its edge elements."""
@@ -80,6 +121,7 @@ def replication_pad3d(self, padding):
     shape="pad_by_itself",
     files="pad",
     unbound=True,
+    batch="folded",
 )
 def pad_by_itself(self, padding, rank, mode):
     """The last ``rank`` dimensions reflected (mode 0) or replicated (mode 1)."""
@@ -95,6 +137,7 @@ def _(grad, self, padding, rank, mode):
     shape="pad_by_itself_backward",
     files="pad",
     unbound=True,
+    batch="folded",
 )
 def pad_by_itself_backward(upper, sizes, padding, rank, mode):
     """The gradient of ``pad_by_itself`` for an input of ``sizes``."""
@@ -108,22 +151,30 @@ def _(grad, padding, rank, mode):
 # --- channels and pixels
 
 
-@composite("pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", files="pixel")
+@composite(
+    "pixel_shuffle(Tensor self, int upscale_factor) -> Tensor",
+    files="pixel",
+    samples=[S(f(1, 8, 2, 3), 2), S(f(1, 6, 2, 3), 2)],
+)
 def pixel_shuffle(self, upscale_factor):
     """(..., C r r, H, W) as (..., C, H r, W r): channels become pixels."""
 
 
-@composite("pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor", files="pixel")
+@composite(
+    "pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor",
+    files="pixel",
+    samples=[S(f(1, 2, 4, 6), 2), S(f(1, 2, 3, 6), 2)],
+)
 def pixel_unshuffle(self, downscale_factor):
     """(..., C, H r, W r) as (..., C r r, H, W): pixels become channels."""
 
 
-@composite("channel_shuffle(Tensor self, SymInt groups) -> Tensor", files="pixel")
+@composite("channel_shuffle(Tensor self, SymInt groups) -> Tensor", files="pixel", samples=[S(f(1, 6, 2, 2), 3)])
 def channel_shuffle(self, groups):
     """(N, C, ...) with the channels of ``groups`` groups dealt out in turn."""
 
 
-@composite("native_channel_shuffle(Tensor self, SymInt groups) -> Tensor")
+@composite("native_channel_shuffle(Tensor self, SymInt groups) -> Tensor", samples="channel_shuffle")
 def native_channel_shuffle(self, groups):
     """``channel_shuffle``."""
     return op.channel_shuffle(self, groups)

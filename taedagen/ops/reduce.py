@@ -1,6 +1,7 @@
 """Reductions over dimensions."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f, v
 
 EVERY = "function method out"
 ORDERED = (*REAL, *BOOL)
@@ -28,12 +29,8 @@ def _(grad, self, dim, keepdim):
     return {"self": op.unreduce(grad, self.sizes(), dim, keepdim)}
 
 
-@reduction(
-    "sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    variants="function method",
-    result="long",
-    same_as="sum.dim_IntList",
-)
+@reduction("sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long",
+           same_as="sum.dim_IntList", batch="reduction over=sum.dim_IntList")  # fmt: skip
 class sum:
     """The sum of all elements; integers and bools are added as int64."""
 
@@ -90,7 +87,8 @@ def _(grad, self, dim, keepdim):
 
 
 @reduction("mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method out", result="float",
-           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim", out_overload="dtype_out")  # fmt: skip
+           dtypes=FLOATING_AND_COMPLEX, same_as="mean.dim", out_overload="dtype_out",
+           batch="reduction over=mean.dim")  # fmt: skip
 class mean:
     """The mean of all elements; NaN of none."""
 
@@ -136,13 +134,8 @@ def _(grad, self, dim, keepdim):
     return {"self": op.unreduce(grad, self.sizes(), [dim], keepdim) * conj(slope)}
 
 
-@reduction(
-    "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
-    variants="function method",
-    result="long",
-    same_as="prod.dim_int",
-    autocast="fp32",
-)
+@reduction("prod(Tensor self, *, ScalarType? dtype=None) -> Tensor", variants="function method", result="long",
+           same_as="prod.dim_int", autocast="fp32", batch="reduction over=prod.dim_int")  # fmt: skip
 class prod:
     """The product of all elements; integers and bools are multiplied as int64."""
 
@@ -200,7 +193,7 @@ def _(grad, self, dim, keepdim, result):
 
 
 @reduction("max(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amax",
-           out_overload="unary_out", out_widens=True)  # fmt: skip
+           out_overload="unary_out", out_widens=True, batch="reduction over=amax")  # fmt: skip
 class max:
     """The largest element, NaN if there is one; equal ones share the gradient."""
 
@@ -212,7 +205,7 @@ def _(grad, self, result):
 
 
 @reduction("min(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amin",
-           out_overload="unary_out", out_widens=True)  # fmt: skip
+           out_overload="unary_out", out_widens=True, batch="reduction over=amin")  # fmt: skip
 class min:
     """The smallest element, NaN if there is one; equal ones share the gradient."""
 
@@ -357,7 +350,8 @@ class any:
     """Whether some element along ``dim`` is nonzero."""
 
 
-@reduction("any(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="any.dims")
+@reduction("any(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="any.dims",
+           batch="reduction over=any.dim")  # fmt: skip
 class any:
     """Whether some element is nonzero."""
 
@@ -385,7 +379,8 @@ class all:
     """Whether all elements along ``dim`` are nonzero."""
 
 
-@reduction("all(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="all.dims")
+@reduction("all(Tensor self) -> Tensor", variants=EVERY, result="bool", via="bool", same_as="all.dims",
+           batch="reduction over=all.dim")  # fmt: skip
 class all:
     """Whether all elements are nonzero."""
 
@@ -405,13 +400,8 @@ class count_nonzero:
         return a + b
 
 
-@reduction(
-    "count_nonzero(Tensor self, int? dim=None) -> Tensor",
-    variants=EVERY,
-    result="index",
-    via="bool",
-    same_as="count_nonzero.dim_IntList",
-)
+@reduction("count_nonzero(Tensor self, int? dim=None) -> Tensor", variants=EVERY, result="index", via="bool",
+           same_as="count_nonzero.dim_IntList", batch="reduction over=count_nonzero.dim_IntList")  # fmt: skip
 class count_nonzero:
     """The number of nonzero elements along ``dim`` (of all without it)."""
 
@@ -500,7 +490,13 @@ class _std_mean_of_real:
 _CORRECTED = "Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False"
 
 
-@composite(f"var.correction({_CORRECTED}) -> Tensor", variants=EVERY, files="moments")
+@composite(
+    f"var.correction({_CORRECTED}) -> Tensor",
+    variants=EVERY,
+    files="moments",
+    batch="along empty=all",
+    samples=[S(f(2, 3)), S(f(2, 3), [1], correction=2), S(f(2, 3), None, correction=0, keepdim=True)],
+)
 def var(self, dim, correction, keepdim):
     """The variance along ``dim``: squared deviations from the mean over the count less ``correction`` (1).
 
@@ -513,7 +509,8 @@ def _(grad, self, dim, correction, keepdim):
     return {"self": op.var_backward(grad, self, dim, correction, keepdim)}
 
 
-@composite(f"std.correction({_CORRECTED}) -> Tensor", variants=EVERY, files="moments")
+@composite(f"std.correction({_CORRECTED}) -> Tensor", variants=EVERY, files="moments", batch="along empty=all",
+           samples="var.correction")  # fmt: skip
 def std(self, dim, correction, keepdim):
     """The standard deviation along ``dim``, the root of ``var``."""
 
@@ -523,7 +520,8 @@ def _(grad, self, dim, correction, keepdim, result):
     return {"self": op.var_backward(where(result == 0, 0, grad / (result * 2)), self, dim, correction, keepdim)}
 
 
-@composite(f"var_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments")
+@composite(f"var_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments",
+           batch="along empty=all", samples="var.correction")  # fmt: skip
 def var_mean(self, dim, correction, keepdim):
     """The variance and the mean along ``dim``, in one pass."""
 
@@ -535,7 +533,8 @@ def _(grads, self, dim, correction, keepdim):
     return {"self": spread + op.unreduce(centre, self.sizes(), dim, keepdim)}
 
 
-@composite(f"std_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments")
+@composite(f"std_mean.correction({_CORRECTED}) -> (Tensor, Tensor)", variants="function out", files="moments",
+           batch="along empty=all", samples="var.correction")  # fmt: skip
 def std_mean(self, dim, correction, keepdim):
     """The standard deviation and the mean along ``dim``, in one pass."""
 
@@ -559,7 +558,14 @@ def cov(self, correction, fweights, aweights):
     """
 
 
-@composite("corrcoef(Tensor self) -> Tensor", variants="function method", files="moments")
+cov.samples([
+    S(f(3, 5)), S(f(5), correction=0), S(f(3, 5), fweights=v([1, 2, 0, 1, 1])),
+    S(f(3, 3), aweights=v([0.5, 1.5, 1.0], "float64")), S(f(2, 2, 2)),
+])  # fmt: skip
+
+
+@composite("corrcoef(Tensor self) -> Tensor", variants="function method", files="moments",
+           samples=[S(f(3, 5)), S(f(5)), S(f(2, 2, 2))])  # fmt: skip
 def corrcoef(self):
     """The correlations of the rows of a matrix: covariances over both deviations."""
 
@@ -573,58 +579,57 @@ def var_backward(grad, self, dim, correction, keepdim):
     """The gradient of a variance: twice the deviation from the mean over the count less ``correction``."""
 
 
-@composite("var(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
+@composite("var(Tensor self, bool unbiased=True) -> Tensor", variants="function method",
+           samples=[S(f(2, 3)), S(f(4), False), S(f(0))])  # fmt: skip
 def var(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``."""
-    return op.var(self, None, correction=where(unbiased, 1, 0))
+    return op.var(self, None, correction=1 if unbiased else 0)
 
 
-@composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite("var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY,
+           samples=[S(f(2, 3), 0), S(f(2, 3), [0, 1], False, True), S(f(2, 3), None)])  # fmt: skip
 def var(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``."""
-    return op.var(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.var(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
-@composite("std(Tensor self, bool unbiased=True) -> Tensor", variants="function method")
+@composite("std(Tensor self, bool unbiased=True) -> Tensor", variants="function method", samples="var")
 def std(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``."""
-    return op.std(self, None, correction=where(unbiased, 1, 0))
+    return op.std(self, None, correction=1 if unbiased else 0)
 
 
-@composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY)
+@composite("std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor", variants=EVERY,
+           samples="var.dim")  # fmt: skip
 def std(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``."""
-    return op.std(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.std(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
-@composite("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function")
+@composite("var_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function", samples="var")
 def var_mean(self, unbiased):
     """The variance of all elements, over the count less one if ``unbiased``, and their mean."""
-    return op.var_mean(self, None, correction=where(unbiased, 1, 0))
+    return op.var_mean(self, None, correction=1 if unbiased else 0)
 
 
-@composite(
-    "var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    variants="function",
-)
+@composite("var_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+           variants="function", samples="var.dim")  # fmt: skip
 def var_mean(self, dim, unbiased, keepdim):
     """The variance along ``dim``, over the count less one if ``unbiased``, and the mean."""
-    return op.var_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.var_mean(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
-@composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function")
+@composite("std_mean(Tensor self, bool unbiased=True) -> (Tensor, Tensor)", variants="function", samples="var")
 def std_mean(self, unbiased):
     """The standard deviation of all elements, over the count less one if ``unbiased``, and their mean."""
-    return op.std_mean(self, None, correction=where(unbiased, 1, 0))
+    return op.std_mean(self, None, correction=1 if unbiased else 0)
 
 
-@composite(
-    "std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
-    variants="function",
-)
+@composite("std_mean.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> (Tensor, Tensor)",
+           variants="function", samples="var.dim")  # fmt: skip
 def std_mean(self, dim, unbiased, keepdim):
     """The standard deviation along ``dim``, over the count less one if ``unbiased``, and the mean."""
-    return op.std_mean(self, dim, correction=where(unbiased, 1, 0), keepdim=keepdim)
+    return op.std_mean(self, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 # --- norms
@@ -722,14 +727,14 @@ def linalg_vector_norm(self, ord, dim, keepdim, dtype):
     count."""
 
 
-@composite(
-    "norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
-    variants="out function",
-    out_overload="out",
-    files="reduce",
-    unbound=True,
-    out="same",
+linalg_vector_norm.samples(
+    [S(f(2, 3), p) for p in (2, 1, 0, 3, float("inf"), -float("inf"), 0.5)] + [S(f(2, 3), 2, [1], True)]
 )
+
+
+@composite("norm.ScalarOpt_dim(Tensor self, Scalar? p, int[1] dim, bool keepdim=False) -> Tensor",
+           variants="out function", out_overload="out", files="reduce", unbound=True, out="same",
+           samples=[S(f(2, 3), 2, [0]), S(f(2, 3), None, [1], True)])  # fmt: skip
 def norm(self, p, dim, keepdim):
     """The norm of order ``p`` (2) along ``dim``."""
 
@@ -746,24 +751,20 @@ def norm(self, p, dim, keepdim, dtype):
     """The norm of order ``p`` (2) along ``dim``, of ``self`` in ``dtype``."""
 
 
-@composite(
-    "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
-    variants="out function",
-    files="reduce",
-    unbound=True,
-    out="same",
-)
+@composite("norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor", variants="out function",
+           files="reduce", unbound=True, out="same", samples=[S(f(2, 3), None, dtype=Name("float64"))])  # fmt: skip
 def norm(self, p, dtype):
     """The norm of order ``p`` (2) of all elements in ``dtype``."""
 
 
-@composite("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", unbound=True)
+@composite("norm.Scalar(Tensor self, Scalar p=2) -> Tensor", unbound=True, samples=[S(f(2, 3)), S(f(2, 3), 1)])
 def norm(self, p):
     """The norm of order ``p`` of all elements."""
     return op.linalg_vector_norm(self, p)
 
 
-@composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants=EVERY, files="moments")
+@composite("logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor", variants=EVERY, files="moments",
+           batch="along empty=all", samples=[S(f(2, 3), 0), S(f(2, 3), [0, 1]), S(f(2, 3), [-1], True)])  # fmt: skip
 def logsumexp(self, dim, keepdim):
     """The logarithm of the sum of exponentials along ``dim``, without overflow on the way."""
 

@@ -5,6 +5,7 @@ step after time step, with ``batch_sizes`` the number of sequences that are as l
 """
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 _TAIL = "Tensor[] params, bool has_biases, int num_layers, float dropout, bool train, bool bidirectional"
 _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
@@ -23,6 +24,11 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
     """
 
 
+lstm.samples([
+    S(f(5, 2, 4), [f(1, 2, 3), f(1, 2, 3)], [f(12, 4), f(12, 3), f(12), f(12)], True, 1, 0.0, False, False, False),
+])  # fmt: skip
+
+
 @composite(
     f"lstm.data(Tensor data, Tensor batch_sizes, Tensor[] hx, {_TAIL}) -> (Tensor, Tensor, Tensor)",
     files="rnn",
@@ -34,12 +40,18 @@ def lstm_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, 
     """``lstm`` over a packed sequence."""
 
 
+lstm_packed.samples([
+    S(f(7, 4), v([3, 2, 2]), [f(1, 3, 3), f(1, 3, 3)], [f(12, 4), f(12, 3), f(12), f(12)], True, 1, 0.0, False, False),
+])  # fmt: skip
+
+
 @composite(
     f"gru.input(Tensor input, Tensor hx, {_TAIL}, bool batch_first) -> (Tensor, Tensor)",
     files="rnn",
     autocast="promote",
     widest_of="hx",
     draws=True,
+    samples=[S(f(5, 2, 4), f(1, 2, 3), [f(9, 4), f(9, 3), f(9), f(9)], True, 1, 0.0, False, False, False)],
 )
 def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """Gated recurrent units: the outputs and the last hidden states.
@@ -55,6 +67,7 @@ def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional
     autocast="promote",
     widest_of="hx",
     draws=True,
+    samples=[S(f(7, 4), v([3, 2, 2]), f(1, 3, 3), [f(9, 4), f(9, 3), f(9), f(9)], True, 1, 0.0, False, False)],
 )
 def gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``gru`` over a packed sequence."""
@@ -65,6 +78,7 @@ def gru_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, t
     files="rnn",
     autocast="lower",
     draws=True,
+    samples=[S(f(5, 2, 4), f(1, 2, 3), [f(3, 4), f(3, 3), f(3), f(3)], True, 1, 0.0, False, False, False)],
 )
 def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """The plain recurrent network of Elman, "Finding structure in time", 1990: ``h = tanh(W x + U h)``."""
@@ -75,6 +89,7 @@ def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirect
     files="rnn",
     autocast="lower",
     draws=True,
+    samples=[S(f(7, 4), v([3, 2, 2]), f(1, 3, 3), [f(3, 4), f(3, 3), f(3), f(3)], True, 1, 0.0, False, False)],
 )
 def rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``rnn_tanh`` over a packed sequence."""
@@ -85,6 +100,7 @@ def rnn_tanh_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropo
     files="rnn",
     autocast="lower",
     draws=True,
+    samples="rnn_tanh.input",
 )
 def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first):
     """``rnn_tanh`` with ``relu`` for ``tanh``."""
@@ -95,6 +111,7 @@ def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirect
     files="rnn",
     autocast="lower",
     draws=True,
+    samples="rnn_tanh.data",
 )
 def rnn_relu_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional):
     """``rnn_relu`` over a packed sequence."""
@@ -108,22 +125,36 @@ def rnn_relu_packed(data, batch_sizes, hx, params, has_biases, num_layers, dropo
     files="rnn",
     autocast="promote",
     widest_of="hx",
+    samples=[S(f(2, 4), [f(2, 3), f(2, 3)], f(12, 4), f(12, 3), f(12), f(12))],
 )
 def lstm_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``lstm``: the new hidden and cell states."""
 
 
-@composite(f"gru_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="promote", widest_of="hx")
+@composite(
+    f"gru_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+    files="rnn",
+    autocast="promote",
+    widest_of="hx",
+    samples=[S(f(2, 4), f(2, 3), f(9, 4), f(9, 3), f(9), f(9))],
+)
 def gru_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``gru``."""
 
 
-@composite(f"rnn_tanh_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower")
+@composite(
+    f"rnn_tanh_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor",
+    files="rnn",
+    autocast="lower",
+    samples=[S(f(2, 4), f(2, 3), f(3, 4), f(3, 3), f(3), f(3))],
+)
 def rnn_tanh_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``rnn_tanh``."""
 
 
-@composite(f"rnn_relu_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower")
+@composite(
+    f"rnn_relu_cell(Tensor input, Tensor hx, {_CELL}) -> Tensor", files="rnn", autocast="lower", samples="rnn_tanh_cell"
+)
 def rnn_relu_cell(input, hx, w_ih, w_hh, b_ih, b_hh):
     """One step of ``rnn_relu``."""
 
@@ -198,7 +229,9 @@ def _rnn_layer_backward_fused(*_):
 
 
 @composite(
-    "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)", files="rnn_packing"
+    "_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
+    files="rnn_packing",
+    samples=[S(f(3, 2, 4), v([3, 2]), False), S(f(2, 3, 4), v([3, 1]), True), S(f(3, 2, 4), v([2, 3]), False)],
 )
 def _pack_padded_sequence(input, lengths, batch_first):
     """The rows of a padded batch, of ``lengths`` that fall, packed; and the batch sizes (int64, on the CPU)."""
@@ -208,6 +241,7 @@ def _pack_padded_sequence(input, lengths, batch_first):
     "_pad_packed_sequence(Tensor data, Tensor batch_sizes, bool batch_first, Scalar padding_value, int total_length) "
     "-> (Tensor, Tensor)",
     files="rnn_packing",
+    samples=[S(f(5, 4), v([2, 2, 1]), False, 0.0, 3), S(f(5, 4), v([2, 2, 1]), True, -1.0, 4)],
 )
 def _pad_packed_sequence(data, batch_sizes, batch_first, padding_value, total_length):
     """A packed batch padded to its longest sequence, or to ``total_length`` if that is above 0; and the lengths."""

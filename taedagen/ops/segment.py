@@ -1,6 +1,7 @@
 """Reductions of stretches of a dimension, whose lengths are data."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f, v
 
 
 @kernel(
@@ -23,9 +24,29 @@ def segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initia
 def _(grad, result, data, reduce, lengths, offsets, axis, initial):
     return {
         "data": op.segment_reduce_backward(
-            grad, result, data, reduce, lengths=lengths, offsets=offsets, axis=axis, initial=initial
+            grad,
+            result,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
         )
     }
+
+
+segment_reduce.samples(
+    [S(f(6, 2), r, lengths=v([2, 0, 4])) for r in ("sum", "mean", "max", "min", "prod", "no")]
+    + [S(f(6), r, offsets=v([0, 1, 4]), initial=1.5) for r in ("sum", "mean", "max", "min", "prod")]
+    + [
+        S(f(2, 5, 3), "mean", lengths=v([[1, 4], [2, 3]]), axis=1),
+        S(f(6), "sum", lengths=v([2, 3])),
+        S(f(6), "sum"),
+        S(f(6), "sum", lengths=v([2, 2]), unsafe=True),
+        S(f(6, 2), "sum", lengths=v([6]), axis=1),
+    ]
+)
 
 
 _STRETCHES = "str reduce, *, Tensor? lengths=None, Tensor? offsets=None, int axis=0, Scalar? initial=None) -> Tensor"
@@ -44,13 +65,34 @@ def segment_reduce_backward(upper, output, data, reduce, lengths, offsets, axis,
 @segment_reduce_backward.backward
 def _(grad, upper, output, data, reduce, lengths, offsets, axis, initial):
     slopes = op.segment_reduce_backward(
-        op.ones_like(upper), output, data, reduce, lengths=lengths, offsets=offsets, axis=axis, initial=initial
+        op.ones_like(upper),
+        output,
+        data,
+        reduce,
+        lengths=lengths,
+        offsets=offsets,
+        axis=axis,
+        initial=initial,
     )
     return {
-        "upper": op.segment_reduce(grad * slopes, "sum", lengths=lengths, offsets=offsets, axis=axis, unsafe=True),
+        "upper": op.segment_reduce(
+            grad * slopes,
+            "sum",
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            unsafe=True,
+        ),
         "output": None,
         "data": op.segment_slopes_backward(
-            grad, upper, data, reduce, lengths=lengths, offsets=offsets, axis=axis, initial=initial
+            grad,
+            upper,
+            data,
+            reduce,
+            lengths=lengths,
+            offsets=offsets,
+            axis=axis,
+            initial=initial,
         ),
     }
 

@@ -1,15 +1,19 @@
 """Softmax and its logarithm."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import Name, S, f
 
 
 @composite(
     "softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",
-    files="softmax",
+    samples=[S(f(2, 3), 0), S(f(2, 3, 4), -1), S(f(2, 67), 1), S(f(2), 1)],
 )
 def softmax(self, dim, dtype):
     """``exp(self)`` divided by its sum along ``dim``, of the same shape; computed in ``dtype`` if given."""
+    if dtype is not None and dtype != self.dtype:
+        return op._softmax(self.to(dtype), dim, False)
+    return op._softmax(self, dim, False)
 
 
 @composite("_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor")
@@ -22,19 +26,28 @@ def _safe_softmax(self, dim, dtype):
 @composite(
     "log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     variants="function method out",
-    files="softmax",
+    samples="softmax.int",
 )
 def log_softmax(self, dim, dtype):
     """The logarithm of ``softmax``, without overflow on the way; computed in ``dtype`` if given."""
+    if dtype is not None and dtype != self.dtype:
+        return op._log_softmax(self.to(dtype), dim, False)
+    return op._log_softmax(self, dim, False)
 
 
-@composite("special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", module="special")
+@composite(
+    "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", module="special", samples=[S(f(2, 3), 0)]
+)
 def special_softmax(self, dim, dtype):
     """``softmax``."""
     return op.softmax(self, dim, dtype)
 
 
-@composite("special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor", module="special")
+@composite(
+    "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
+    module="special",
+    samples=[S(f(2, 3), -1)],
+)
 def special_log_softmax(self, dim, dtype):
     """``log_softmax``."""
     return op.log_softmax(self, dim, dtype)
@@ -45,6 +58,8 @@ def special_log_softmax(self, dim, dtype):
     variants="function out",
     shape="softmax",
     files="softmax",
+    batch="along",
+    samples=[S(f(2, 3), 0, False), S(f(2, 3, 4), -1, False)],
 )
 def _softmax(self, dim, half_to_float):
     """``softmax`` of a floating-point tensor; ``half_to_float`` widens float16 on the way."""
@@ -60,6 +75,8 @@ def _(grad, result, dim, self):
     variants="function out",
     shape="softmax",
     files="softmax",
+    batch="along",
+    samples="_softmax",
 )
 def _log_softmax(self, dim, half_to_float):
     """``log_softmax`` of a floating-point tensor; ``half_to_float`` widens float16 on the way."""
@@ -75,6 +92,8 @@ def _(grad, result, dim, self):
     variants="function",
     shape="softmax_backward",
     files="softmax",
+    batch="along",
+    samples=[S(f(2, 3), f(2, 3), 1, Name("float64"))],
 )
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
     """``output * (grad_output - sum(grad_output * output))`` along ``dim``, where ``output`` is a softmax."""
@@ -94,6 +113,8 @@ def _(grad, grad_output, output, dim, input_dtype):
     variants="function",
     shape="softmax_backward",
     files="softmax",
+    batch="along",
+    samples="_softmax_backward_data",
 )
 def _log_softmax_backward_data(grad_output, output, dim, input_dtype):
     """``grad_output - exp(output) * sum(grad_output)`` along ``dim``, where ``output`` is a log-softmax."""

@@ -1,6 +1,7 @@
 """Functions of one tensor."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 EVERY = "function method inplace out"
 FLOATING_AND_COMPLEX = (*FLOATING, *COMPLEX)
@@ -42,7 +43,9 @@ def _(grad, result):
     return {"self": grad * conj(result + 1)}
 
 
-@pointwise("log(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise(
+    "log(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX, domain=(0.1, 3.0)
+)
 def log(self):
     """The natural logarithm."""
     return log(self)
@@ -53,7 +56,8 @@ def _(grad, self):
     return {"self": grad / conj(self)}
 
 
-@pointwise("log2(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("log2(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def log2(self):
     """The logarithm to base 2."""
     return log2(self)
@@ -64,7 +68,8 @@ def _(grad, self):
     return {"self": grad / conj(self * 0.6931471805599453)}
 
 
-@pointwise("log10(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("log10(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def log10(self):
     """The logarithm to base 10."""
     return log10(self)
@@ -75,7 +80,8 @@ def _(grad, self):
     return {"self": grad / conj(self * 2.302585092994046)}
 
 
-@pointwise("log1p(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("log1p(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.5, 3.0))  # fmt: skip
 def log1p(self):
     """``log(1 + self)``, exact near zero."""
     return log1p(self)
@@ -86,7 +92,8 @@ def _(grad, self):
     return {"self": grad / conj(self + 1)}
 
 
-@pointwise("sqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("sqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def sqrt(self):
     """The square root; NaN for negative numbers."""
     return sqrt(self)
@@ -97,7 +104,8 @@ def _(grad, result):
     return {"self": grad / conj(2 * result)}
 
 
-@pointwise("rsqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("rsqrt(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(0.1, 3.0))  # fmt: skip
 def rsqrt(self):
     """``1 / sqrt(self)``."""
     return 1 / sqrt(self)
@@ -141,7 +149,8 @@ def _(grad, self):
     return {"self": grad * -conj(sin(self))}
 
 
-@pointwise("tan(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("tan(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-1.2, 1.2))  # fmt: skip
 def tan(self):
     """The tangent of an angle in radians."""
     return tan(self)
@@ -152,7 +161,8 @@ def _(grad, result):
     return {"self": grad * conj(1 + result * result)}
 
 
-@pointwise("asin(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("asin(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def asin(self):
     """The angle in radians whose sine is ``self``; NaN outside -1 to 1."""
     return asin(self)
@@ -163,7 +173,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(1 - self * self))}
 
 
-@pointwise("acos(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("acos(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def acos(self):
     """The angle in radians whose cosine is ``self``; NaN outside -1 to 1."""
     return acos(self)
@@ -240,7 +251,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self * self + 1))}
 
 
-@pointwise("acosh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("acosh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(1.1, 3.0))  # fmt: skip
 def acosh(self):
     """The inverse of ``cosh``; NaN below 1."""
     return acosh(self)
@@ -251,7 +263,8 @@ def _(grad, self):
     return {"self": grad * conj(rsqrt(self - 1) * rsqrt(self + 1))}
 
 
-@pointwise("atanh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX)
+@pointwise("atanh(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING_AND_COMPLEX,
+           domain=(-0.9, 0.9))  # fmt: skip
 def atanh(self):
     """The inverse of ``tanh``; NaN outside -1 to 1."""
     return atanh(self)
@@ -315,7 +328,7 @@ def _(grad, self):
     return {"self": grad * -1.1283791670955126 * exp(-self * self)}
 
 
-@pointwise("erfinv(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("erfinv(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(-0.9, 0.9))
 def erfinv(self):
     """The inverse of ``erf``; NaN outside -1 to 1."""
     return erfinv(self)
@@ -326,7 +339,7 @@ def _(grad, result):
     return {"self": grad * 0.886226925452758 * exp(result * result)}
 
 
-@pointwise("lgamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("lgamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(0.5, 4.0))
 def lgamma(self):
     """The logarithm of the size of the gamma function."""
     return lgamma(self)
@@ -337,7 +350,7 @@ def _(grad, self):
     return {"self": grad * digamma(self)}
 
 
-@pointwise("digamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("digamma(Tensor self) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING, domain=(0.5, 4.0))
 def digamma(self):
     """The derivative of ``lgamma``."""
     return digamma(self)
@@ -467,7 +480,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING)
+@pointwise("round.decimals(Tensor self, *, int decimals) -> Tensor", variants=EVERY, dtypes=FLOATING,
+           samples=[S(f(2, 3), decimals=0), S(f(2, 3), decimals=1), S(f(2, 3), decimals=-1)])  # fmt: skip
 def round(self, decimals):
     """Rounded to ``decimals`` places after the point, before it where negative."""
     scale = 10.0 ** abs(decimals)
@@ -548,12 +562,18 @@ def _(grad, self, result):
     return {"self": op.sgn_backward(grad, self, result)}
 
 
-@composite("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", files="unary", unbound=True)
+@composite("sgn_backward(Tensor grad, Tensor self, Tensor result) -> Tensor", unbound=True)
 def sgn_backward(grad, self, result):
     """The gradient of ``sgn``: of a complex number only the angle changes it."""
+    if not self.is_complex():
+        return grad * 0
+    is_zero = self == 0
+    along = op.real(grad.conj() * result) * result
+    return op.masked_fill((grad - along) / abs(op.masked_fill(self, is_zero, 1)), is_zero, 0)
 
 
-@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING)
+@pointwise("logit(Tensor self, float? eps=None) -> Tensor", variants=EVERY, promote="int_to_float", dtypes=FLOATING,
+           domain=(0.1, 0.9))  # fmt: skip
 def logit(self, eps):
     """``log(self / (1 - self))``; ``eps`` first limits ``self`` to the range from ``eps`` to ``1 - eps``."""
     x = self if eps is None else minimum(maximum(self, eps), 1 - eps)
@@ -565,7 +585,8 @@ def _(grad, self, eps):
     return {"self": op.logit_backward(grad, self, eps)}
 
 
-@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", module="nn", dtypes=FLOATING)
+@pointwise("logit_backward(Tensor grad_output, Tensor self, float? eps=None) -> Tensor", module="nn", dtypes=FLOATING,
+           domain=(0.1, 0.9))  # fmt: skip
 def logit_backward(grad_output, self, eps):
     """The gradient of ``logit``: nothing outside its limits, NaN outside 0 to 1 without any."""
     slope = grad_output / (self * (1 - self))
@@ -580,14 +601,34 @@ def _(grad, grad_output, self, eps):
     return {"grad_output": slope, "self": slope * grad_output * (2 * self - 1) / (self * (1 - self))}
 
 
+def _largest(dtype):
+    """The largest finite number."""
+    if dtype == float16:
+        return 65504.0
+    if dtype == bfloat16:
+        return 3.3895313892515355e38
+    return 3.4028234663852886e38 if dtype == float32 else 1.7976931348623157e308
+
+
 @composite(
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor",
     variants=EVERY,
-    files="unary",
 )
 def nan_to_num(self, nan, posinf, neginf):
     """NaN replaced by ``nan`` (0) and infinities by ``posinf`` and ``neginf`` (the ends of the dtype's range); in
     complex numbers each part."""
+    if self.is_complex():
+        parts = op.view_as_real(op.resolve_conj(self))
+        return op.view_as_complex(op.nan_to_num(parts, nan, posinf, neginf))
+    if not self.is_floating_point():
+        return self.clone()
+    end = _largest(self.dtype)
+    return op._nan_to_num(
+        self,
+        nan if nan is not None else 0.0,
+        posinf if posinf is not None else end,
+        neginf if neginf is not None else -end,
+    )
 
 
 @pointwise("_nan_to_num(Tensor self, float nan, float posinf, float neginf) -> Tensor", dtypes=FLOATING, unbound=True)
@@ -618,9 +659,15 @@ def _(grad, self):
     return {"self": op.angle_backward(grad, self)}
 
 
-@composite("angle_backward(Tensor grad, Tensor self) -> Tensor", files="unary", unbound=True)
+@composite("angle_backward(Tensor grad, Tensor self) -> Tensor", unbound=True)
 def angle_backward(grad, self):
     """The gradient of ``angle``: along the circle, nothing for real numbers."""
+    # The angle of z moves by Re(i / conj(z) * conj(dz)).
+    if not self.is_complex():
+        return grad * 0
+    is_zero = self == 0
+    inward = op.reciprocal(op.masked_fill(self, is_zero, 1).conj())
+    return op.masked_fill(grad * inward * 1j, is_zero, 0)
 
 
 @pointwise("special_i0e(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
@@ -661,7 +708,7 @@ def _(grad, self, result):
 
 
 @pointwise("special_ndtri(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
-           module="special")  # fmt: skip
+           module="special", domain=(0.1, 0.9))  # fmt: skip
 def special_ndtri(self):
     """The number below which a standard normal variable falls with probability ``self``."""
     return ndtri(self)
@@ -709,7 +756,7 @@ def _(grad, self):
 
 
 @pointwise("special_entr(Tensor self) -> Tensor", variants="function out", promote="int_to_float", dtypes=FLOATING,
-           module="special")  # fmt: skip
+           module="special", domain=(0.2, 2.0))  # fmt: skip
 def special_entr(self):
     """The entropy term ``-self * log(self)``: 0 at zero, minus infinity below."""
     return where(self > 0, -self * log(self), where(self == 0, 0, where(isnan(self), self, -INFINITY)))

@@ -1,6 +1,7 @@
 """Resizing of images, one dimension after another. Inputs are (N, C, ...)."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 # Modes: 0 nearest, 1 nearest-exact, 2 linear, 3 cubic, 4 and 5 the last two averaging over all pixels when shrinking.
 
@@ -10,6 +11,7 @@ from taedagen.opdef import *
     shape="resample",
     files="upsample",
     unbound=True,
+    batch="along",
 )
 def resample(self, dim, size, mode, align_corners, scale):
     """``self`` with dimension ``dim`` resized to ``size``; ``scale`` is the factor, if that is not the sizes' ratio."""
@@ -25,6 +27,7 @@ def _(grad, self, dim, mode, align_corners, scale):
     shape="resample_backward",
     files="upsample",
     unbound=True,
+    batch="along",
 )
 def resample_backward(upper, dim, size, mode, align_corners, scale):
     """The gradient of ``resample`` for an input with ``size`` along ``dim``."""
@@ -40,6 +43,7 @@ def _(grad, upper, dim, mode, align_corners, scale):
     variants="function out",
     module="nn",
     files="upsample",
+    samples=[S(f(2, 3, 4), [8]), S(f(2, 3, 4), [7]), S(f(2, 3, 4), [2])],
 )
 def upsample_nearest1d(self, output_size, scales):
     """The last 1 dimension resized to ``output_size`` by the nearest pixel, rounding down."""
@@ -54,11 +58,18 @@ def upsample_nearest1d_vec(input, output_size, scale_factors):
     """The last 1 dimension resized to ``output_size``, or by ``scale_factors``, by the nearest pixel, rounding down."""
 
 
+upsample_nearest1d_vec.samples([
+    S(f(2, 3, 4), [8], None), S(f(2, 3, 4), [7], None), S(f(2, 3, 4), [2], None), S(f(2, 3, 4), None, [2.0]),
+    S(f(2, 3, 4), None, [1.6]), S(f(2, 3, 4), None, [0.5]),
+])  # fmt: skip
+
+
 @composite(
     "upsample_nearest2d(Tensor self, SymInt[2] output_size, float? scales_h=None, float? scales_w=None) -> Tensor",
     variants="function out",
     module="nn",
     files="upsample",
+    samples=[S(f(2, 3, 4, 4), [8, 8]), S(f(2, 3, 4, 4), [7, 7]), S(f(2, 3, 4, 4), [2, 2])],
 )
 def upsample_nearest2d(self, output_size, scales_h, scales_w):
     """The last 2 dimensions resized to ``output_size`` by the nearest pixel, rounding down."""
@@ -74,12 +85,19 @@ def upsample_nearest2d_vec(input, output_size, scale_factors):
     down."""
 
 
+upsample_nearest2d_vec.samples([
+    S(f(2, 3, 4, 4), [8, 8], None), S(f(2, 3, 4, 4), [7, 7], None), S(f(2, 3, 4, 4), [2, 2], None),
+    S(f(2, 3, 4, 4), None, [2.0, 2.0]), S(f(2, 3, 4, 4), None, [1.6, 1.6]), S(f(2, 3, 4, 4), None, [0.5, 0.5]),
+])  # fmt: skip
+
+
 @composite(
     "upsample_nearest3d(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? "
     "scales_w=None) -> Tensor",
     variants="function out",
     module="nn",
     files="upsample",
+    samples=[S(f(2, 3, 4, 4, 4), [8, 8, 8]), S(f(2, 3, 4, 4, 4), [7, 7, 7]), S(f(2, 3, 4, 4, 4), [2, 2, 2])],
 )
 def upsample_nearest3d(self, output_size, scales_d, scales_h, scales_w):
     """The last 3 dimensions resized to ``output_size`` by the nearest pixel, rounding down."""
@@ -95,11 +113,19 @@ def upsample_nearest3d_vec(input, output_size, scale_factors):
     down."""
 
 
+upsample_nearest3d_vec.samples([
+    S(f(2, 3, 4, 4, 4), [8, 8, 8], None), S(f(2, 3, 4, 4, 4), [7, 7, 7], None),
+    S(f(2, 3, 4, 4, 4), [2, 2, 2], None), S(f(2, 3, 4, 4, 4), None, [2.0, 2.0, 2.0]),
+    S(f(2, 3, 4, 4, 4), None, [1.6, 1.6, 1.6]), S(f(2, 3, 4, 4, 4), None, [0.5, 0.5, 0.5]),
+])  # fmt: skip
+
+
 @composite(
     "_upsample_nearest_exact1d(Tensor self, SymInt[1] output_size, float? scales=None) -> Tensor",
     variants="function out",
     module="nn",
     files="upsample",
+    samples="upsample_nearest1d",
 )
 def _upsample_nearest_exact1d(self, output_size, scales):
     """The last 1 dimension resized to ``output_size`` by the nearest pixel."""
@@ -109,6 +135,7 @@ def _upsample_nearest_exact1d(self, output_size, scales):
     "_upsample_nearest_exact1d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
     module="nn",
     files="upsample",
+    samples="upsample_nearest1d.vec",
 )
 def _upsample_nearest_exact1d_vec(input, output_size, scale_factors):
     """The last 1 dimension resized to ``output_size``, or by ``scale_factors``, by the nearest pixel."""
@@ -120,6 +147,7 @@ def _upsample_nearest_exact1d_vec(input, output_size, scale_factors):
     variants="function out",
     module="nn",
     files="upsample",
+    samples="upsample_nearest2d",
 )
 def _upsample_nearest_exact2d(self, output_size, scales_h, scales_w):
     """The last 2 dimensions resized to ``output_size`` by the nearest pixel."""
@@ -129,6 +157,7 @@ def _upsample_nearest_exact2d(self, output_size, scales_h, scales_w):
     "_upsample_nearest_exact2d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
     module="nn",
     files="upsample",
+    samples="upsample_nearest2d.vec",
 )
 def _upsample_nearest_exact2d_vec(input, output_size, scale_factors):
     """The last 2 dimensions resized to ``output_size``, or by ``scale_factors``, by the nearest pixel."""
@@ -140,6 +169,7 @@ def _upsample_nearest_exact2d_vec(input, output_size, scale_factors):
     variants="function out",
     module="nn",
     files="upsample",
+    samples="upsample_nearest3d",
 )
 def _upsample_nearest_exact3d(self, output_size, scales_d, scales_h, scales_w):
     """The last 3 dimensions resized to ``output_size`` by the nearest pixel."""
@@ -149,6 +179,7 @@ def _upsample_nearest_exact3d(self, output_size, scales_d, scales_h, scales_w):
     "_upsample_nearest_exact3d.vec(Tensor input, SymInt[]? output_size, float[]? scale_factors) -> Tensor",
     module="nn",
     files="upsample",
+    samples="upsample_nearest3d.vec",
 )
 def _upsample_nearest_exact3d_vec(input, output_size, scale_factors):
     """The last 3 dimensions resized to ``output_size``, or by ``scale_factors``, by the nearest pixel."""
@@ -164,6 +195,12 @@ def upsample_linear1d(self, output_size, align_corners, scales):
     """The last 1 dimension resized to ``output_size`` by linear interpolation."""
 
 
+upsample_linear1d.samples([
+    S(f(2, 3, 4), [8], False), S(f(2, 3, 4), [8], True), S(f(2, 3, 4), [7], False), S(f(2, 3, 4), [7], True),
+    S(f(2, 3, 4), [2], False), S(f(2, 3, 4), [2], True),
+])  # fmt: skip
+
+
 @composite(
     "upsample_linear1d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
     module="nn",
@@ -171,6 +208,14 @@ def upsample_linear1d(self, output_size, align_corners, scales):
 )
 def upsample_linear1d_vec(input, output_size, align_corners, scale_factors):
     """The last 1 dimension resized to ``output_size``, or by ``scale_factors``, by linear interpolation."""
+
+
+upsample_linear1d_vec.samples([
+    S(f(2, 3, 4), [8], False, None), S(f(2, 3, 4), [8], True, None), S(f(2, 3, 4), [7], False, None),
+    S(f(2, 3, 4), [7], True, None), S(f(2, 3, 4), [2], False, None), S(f(2, 3, 4), [2], True, None),
+    S(f(2, 3, 4), None, False, [2.0]), S(f(2, 3, 4), None, True, [2.0]), S(f(2, 3, 4), None, False, [1.6]),
+    S(f(2, 3, 4), None, True, [1.6]), S(f(2, 3, 4), None, False, [0.5]), S(f(2, 3, 4), None, True, [0.5]),
+])  # fmt: skip
 
 
 @composite(
@@ -184,6 +229,12 @@ def upsample_bilinear2d(self, output_size, align_corners, scales_h, scales_w):
     """The last 2 dimensions resized to ``output_size`` by linear interpolation."""
 
 
+upsample_bilinear2d.samples([
+    S(f(2, 3, 4, 4), [8, 8], False), S(f(2, 3, 4, 4), [8, 8], True), S(f(2, 3, 4, 4), [7, 7], False),
+    S(f(2, 3, 4, 4), [7, 7], True), S(f(2, 3, 4, 4), [2, 2], False), S(f(2, 3, 4, 4), [2, 2], True),
+])  # fmt: skip
+
+
 @composite(
     "upsample_bilinear2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> "
     "Tensor",
@@ -192,6 +243,16 @@ def upsample_bilinear2d(self, output_size, align_corners, scales_h, scales_w):
 )
 def upsample_bilinear2d_vec(input, output_size, align_corners, scale_factors):
     """The last 2 dimensions resized to ``output_size``, or by ``scale_factors``, by linear interpolation."""
+
+
+upsample_bilinear2d_vec.samples([
+    S(f(2, 3, 4, 4), [8, 8], False, None), S(f(2, 3, 4, 4), [8, 8], True, None),
+    S(f(2, 3, 4, 4), [7, 7], False, None), S(f(2, 3, 4, 4), [7, 7], True, None),
+    S(f(2, 3, 4, 4), [2, 2], False, None), S(f(2, 3, 4, 4), [2, 2], True, None),
+    S(f(2, 3, 4, 4), None, False, [2.0, 2.0]), S(f(2, 3, 4, 4), None, True, [2.0, 2.0]),
+    S(f(2, 3, 4, 4), None, False, [1.6, 1.6]), S(f(2, 3, 4, 4), None, True, [1.6, 1.6]),
+    S(f(2, 3, 4, 4), None, False, [0.5, 0.5]), S(f(2, 3, 4, 4), None, True, [0.5, 0.5]),
+])  # fmt: skip
 
 
 @composite(
@@ -205,6 +266,13 @@ def upsample_trilinear3d(self, output_size, align_corners, scales_d, scales_h, s
     """The last 3 dimensions resized to ``output_size`` by linear interpolation."""
 
 
+upsample_trilinear3d.samples([
+    S(f(2, 3, 4, 4, 4), [8, 8, 8], False), S(f(2, 3, 4, 4, 4), [8, 8, 8], True),
+    S(f(2, 3, 4, 4, 4), [7, 7, 7], False), S(f(2, 3, 4, 4, 4), [7, 7, 7], True),
+    S(f(2, 3, 4, 4, 4), [2, 2, 2], False), S(f(2, 3, 4, 4, 4), [2, 2, 2], True),
+])  # fmt: skip
+
+
 @composite(
     "upsample_trilinear3d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> "
     "Tensor",
@@ -215,12 +283,23 @@ def upsample_trilinear3d_vec(input, output_size, align_corners, scale_factors):
     """The last 3 dimensions resized to ``output_size``, or by ``scale_factors``, by linear interpolation."""
 
 
+upsample_trilinear3d_vec.samples([
+    S(f(2, 3, 4, 4, 4), [8, 8, 8], False, None), S(f(2, 3, 4, 4, 4), [8, 8, 8], True, None),
+    S(f(2, 3, 4, 4, 4), [7, 7, 7], False, None), S(f(2, 3, 4, 4, 4), [7, 7, 7], True, None),
+    S(f(2, 3, 4, 4, 4), [2, 2, 2], False, None), S(f(2, 3, 4, 4, 4), [2, 2, 2], True, None),
+    S(f(2, 3, 4, 4, 4), None, False, [2.0, 2.0, 2.0]), S(f(2, 3, 4, 4, 4), None, True, [2.0, 2.0, 2.0]),
+    S(f(2, 3, 4, 4, 4), None, False, [1.6, 1.6, 1.6]), S(f(2, 3, 4, 4, 4), None, True, [1.6, 1.6, 1.6]),
+    S(f(2, 3, 4, 4, 4), None, False, [0.5, 0.5, 0.5]), S(f(2, 3, 4, 4, 4), None, True, [0.5, 0.5, 0.5]),
+])  # fmt: skip
+
+
 @composite(
     "upsample_bicubic2d(Tensor self, SymInt[2] output_size, bool align_corners, float? scales_h=None, float? "
     "scales_w=None) -> Tensor",
     variants="function out",
     module="nn",
     files="upsample",
+    samples="upsample_bilinear2d",
 )
 def upsample_bicubic2d(self, output_size, align_corners, scales_h, scales_w):
     """The last 2 dimensions resized to ``output_size`` by cubic interpolation."""
@@ -230,6 +309,7 @@ def upsample_bicubic2d(self, output_size, align_corners, scales_h, scales_w):
     "upsample_bicubic2d.vec(Tensor input, SymInt[]? output_size, bool align_corners, float[]? scale_factors) -> Tensor",
     module="nn",
     files="upsample",
+    samples="upsample_bilinear2d.vec",
 )
 def upsample_bicubic2d_vec(input, output_size, align_corners, scale_factors):
     """The last 2 dimensions resized to ``output_size``, or by ``scale_factors``, by cubic interpolation."""
@@ -241,6 +321,7 @@ def upsample_bicubic2d_vec(input, output_size, align_corners, scale_factors):
     variants="function out",
     module="nn",
     files="upsample",
+    samples="upsample_bilinear2d",
 )
 def _upsample_bilinear2d_aa(self, output_size, align_corners, scales_h, scales_w):
     """The last 2 dimensions resized to ``output_size`` by linear interpolation with anti-aliasing."""
@@ -251,6 +332,7 @@ def _upsample_bilinear2d_aa(self, output_size, align_corners, scales_h, scales_w
     "Tensor",
     module="nn",
     files="upsample",
+    samples="upsample_bilinear2d.vec",
 )
 def _upsample_bilinear2d_aa_vec(input, output_size, align_corners, scale_factors):
     """The last 2 dimensions resized to ``output_size``, or by ``scale_factors``, by linear interpolation with
@@ -263,6 +345,7 @@ def _upsample_bilinear2d_aa_vec(input, output_size, align_corners, scale_factors
     variants="function out",
     module="nn",
     files="upsample",
+    samples="upsample_bilinear2d",
 )
 def _upsample_bicubic2d_aa(self, output_size, align_corners, scales_h, scales_w):
     """The last 2 dimensions resized to ``output_size`` by cubic interpolation with anti-aliasing."""
@@ -273,6 +356,7 @@ def _upsample_bicubic2d_aa(self, output_size, align_corners, scales_h, scales_w)
     "Tensor",
     module="nn",
     files="upsample",
+    samples="upsample_bilinear2d.vec",
 )
 def _upsample_bicubic2d_aa_vec(input, output_size, align_corners, scale_factors):
     """The last 2 dimensions resized to ``output_size``, or by ``scale_factors``, by cubic interpolation with

@@ -3,17 +3,20 @@
 from typing import Any
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 from taedagen.opdef.schema import parse_schema
 
 
-@composite("contiguous_copy(Tensor self) -> Tensor", files="view_copy", unbound=True)
+@composite("contiguous_copy(Tensor self) -> Tensor", unbound=True)
 def contiguous_copy(self):
     """A contiguous copy, also of what is contiguous already."""
+    return self.clone(memory_format=contiguous_format)
 
 
-@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", files="view_copy", unbound=True)
+@composite("contiguous_copies(Tensor[] tensors) -> Tensor[]", unbound=True)
 def contiguous_copies(tensors):
     """A contiguous copy of each."""
+    return [t.clone(memory_format=contiguous_format) for t in tensors]
 
 
 # A detached copy is part of the graph all the same, as in PyTorch; and any layout can be copied into any shape.
@@ -22,29 +25,22 @@ _SHOWS = {("detach", ""): "alias", ("view", ""): "reshape"}
 _OF_MEMORY = {("view", ".dtype"), ("view_as_real", "")}
 
 
-def _copied(view: str, overload: str, arguments: str) -> None:
+def _copied(view: str, overload: str, arguments: str, samples: Any = None) -> None:
     """Declares ``<view>_copy``, with the arguments of ``view``."""
     several = view in ("split", "split_with_sizes", "unbind")
     text = f"{view}_copy{overload}(Tensor self{arguments}) -> Tensor{'[]' if several else ''}"
     schema = parse_schema(text)
     names = schema.names
-    count = sum(not a.keyword_only for a in schema.arguments)
+    given = "".join(f", {a.name}={a.name}" if a.keyword_only else f", {a.name}" for a in schema.arguments[1:])
+    shown = "op.resolve_neg(op.resolve_conj(self))" if (view, overload) in _OF_MEMORY else "self"
+    call = f"op.{_SHOWS.get((view, overload), view)}({shown}{given})"
     copies = "contiguous_copies" if several else "contiguous_copy"
-
-    def forward(self: Any, *values: Any) -> Any:
-        if (view, overload) in _OF_MEMORY:
-            self = op.resolve_neg(op.resolve_conj(self))
-        shown = getattr(op, _SHOWS.get((view, overload), view))
-        positional, keyword = values[: count - 1], zip(names[count:], values[count - 1 :])
-        return getattr(op, copies)(shown(self, *positional, **dict(keyword)))
-
-    text_of_function = f"lambda {', '.join(names)}: forward({', '.join(names)})"
-    function = eval(compile(text_of_function, __file__, "eval"), {"forward": forward})  # of this file's family
+    function = defined(f"def {view}_copy({', '.join(names)}): return op.{copies}({call})")
     function.__doc__ = f"A contiguous copy of what ``{view}`` shows."
-    composite(text, variants="function" if several else "function out")(function)
+    composite(text, variants="function" if several else "function out", samples=samples or view + overload)(function)
 
 
-for _view, _overload, _arguments in (
+for _view in (
     ("_conj", "", ""),
     ("_neg_view", "", ""),
     ("alias", "", ""),
@@ -54,7 +50,8 @@ for _view, _overload, _arguments in (
     ("expand", "", ", SymInt[] size, *, bool implicit=False"),
     ("permute", "", ", int[] dims"),
     ("select", ".int", ", int dim, SymInt index"),
-    ("slice", ".Tensor", ", int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1"),
+    ("slice", ".Tensor", ", int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1",
+     [S(f(5, 3), 0, 1, 4), S(f(5, 3), 0, None, None, 2), S(f(5), 0, -3, 100)]),
     ("split", ".Tensor", ", SymInt split_size, int dim=0"),
     ("split_with_sizes", "", ", SymInt[] split_sizes, int dim=0"),
     ("squeeze", "", ""),
@@ -69,25 +66,31 @@ for _view, _overload, _arguments in (
     ("view", ".dtype", ", ScalarType dtype"),
     ("view_as_complex", "", ""),
     ("view_as_real", "", ""),
-):
-    _copied(_view, _overload, _arguments)
+):  # fmt: skip
+    _copied(*_view)
 
 
 # With a list as out=, nothing is returned.
 
 
 @composite("split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()",
-           files="view_copy")  # fmt: skip
+           files="view_copy",
+           samples=[S(f(6, 4), 2, out=[f(2, 4), f(2, 4), f(2, 4)]), S(f(5), 5, 0, out=[f(5)])])  # fmt: skip
 def split_copy(self, split_size, dim, out):
     """Copies what ``split`` shows into the tensors of ``out``."""
 
 
 @composite("split_with_sizes_copy.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> ()",
-           files="view_copy")  # fmt: skip
+           files="view_copy",
+           samples=[S(f(6, 4), [1, 3], 1, out=[f(6, 1), f(6, 3)]), S(f(6), [1, 5], out=[f(1), f(5)])])  # fmt: skip
 def split_with_sizes_copy(self, split_sizes, dim, out):
     """Copies what ``split_with_sizes`` shows into the tensors of ``out``."""
 
 
-@composite("unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()", files="view_copy")
+@composite(
+    "unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
+    files="view_copy",
+    samples=[S(f(2, 4), out=[f(4), f(4)]), S(f(2, 3), -1, out=[f(2), f(2), f(2)])],
+)
 def unbind_copy(self, dim, out):
     """Copies what ``unbind`` shows into the tensors of ``out``."""

@@ -1,6 +1,7 @@
 """Ops that change the geometry of the tensor itself, and copies that differ in what a view shows."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
 
 
 @kernel(
@@ -9,6 +10,7 @@ from taedagen.opdef import *
     everywhere=True,
     geometry_only=True,
     files="view_inplace",
+    samples="transpose.int",
 )
 def transpose_(self, dim0, dim1):
     """Swaps two dimensions in place."""
@@ -20,7 +22,11 @@ def _(grad, dim0, dim1):
 
 
 @kernel(
-    "t_(Tensor(a!) self) -> Tensor(a!)", variants="method", everywhere=True, geometry_only=True, files="view_inplace"
+    "t_(Tensor(a!) self) -> Tensor(a!)",
+    variants="method",
+    everywhere=True,
+    geometry_only=True,
+    files="view_inplace",
 )
 def t_(self):
     """Transposes a matrix in place."""
@@ -110,17 +116,31 @@ def as_strided_(self, size, stride, storage_offset):
 def _(grad, self, size, stride, storage_offset):
     return {
         "self": op.as_strided_backward(
-            grad, self.sizes(), self.strides(), self.storage_offset(), size, stride, storage_offset
+            grad,
+            self.sizes(),
+            self.strides(),
+            self.storage_offset(),
+            size,
+            stride,
+            storage_offset,
         )
     }
 
 
-@composite("swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)", variants="method", files="view_inplace")
+@composite(
+    "swapaxes_(Tensor(a!) self, int axis0, int axis1) -> Tensor(a!)",
+    variants="method",
+    files="view_inplace",
+)
 def swapaxes_(self, axis0, axis1):
     """``transpose_`` under NumPy's name."""
 
 
-@composite("swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)", variants="method", files="view_inplace")
+@composite(
+    "swapdims_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
+    variants="method",
+    files="view_inplace",
+)
 def swapdims_(self, dim0, dim1):
     """``transpose_`` under another name."""
 
@@ -132,6 +152,7 @@ def swapdims_(self, dim0, dim1):
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
+    samples=[S(f(2, 3), [3, 2]), S(f(2, 3), [2])],
 )
 def resize_(self, size, memory_format):
     """Takes another shape in place; the storage grows if need be, and new elements are not initialised."""
@@ -141,6 +162,7 @@ def resize_(self, size, memory_format):
     "resize_as_(Tensor(a!) self, Tensor the_template, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     variants="function method",
     files="view_inplace",
+    samples=[S(f(2, 3), f(3, 2))],
 )
 def resize_as_(self, the_template, memory_format):
     """``resize_`` to the shape of ``the_template``."""
@@ -153,6 +175,7 @@ def resize_as_(self, the_template, memory_format):
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
+    samples=[S(f(2), f(3))],
 )
 def set_(self, source):
     """Becomes a second handle of the storage and geometry of ``source``."""
@@ -178,6 +201,7 @@ def set_empty_(self):
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
+    samples=[S(f(2), f(6), 1, [2, 2], [2, 1])],
 )
 def set_part_(self, source, storage_offset, size, stride):
     """Becomes a window on the storage of ``source``; without strides a contiguous one."""
@@ -190,6 +214,8 @@ def set_part_(self, source, storage_offset, size, stride):
     "select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
     variants="function method out",
     files="view_inplace",
+    batch="scattered",
+    samples=[S(f(2, 3), f(3), 0, 1), S(f(2, 3), f(2), 0, 1)],
 )
 def select_scatter(self, src, dim, index):
     """A copy of ``self`` with ``src`` at ``index`` of dimension ``dim``."""
@@ -207,6 +233,8 @@ def _(grad, src, dim, index):
     "slice_scatter(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1) -> Tensor",
     variants="function method out",
     files="view_inplace",
+    batch="scattered",
+    samples=[S(f(5, 3), f(2, 3), 0, 1, 3), S(f(5), f(3), 0, 0, 5, 2)],
 )
 def slice_scatter(self, src, dim, start, end, step):
     """A copy of ``self`` with ``src`` in a slice of dimension ``dim``."""
@@ -224,6 +252,8 @@ def _(grad, src, dim, start, end, step):
     "diagonal_scatter(Tensor self, Tensor src, int offset=0, int dim1=0, int dim2=1) -> Tensor",
     variants="function method out",
     files="view_inplace",
+    batch="scattered",
+    samples=[S(f(3, 4), f(3)), S(f(3, 4), f(2), 2)],
 )
 def diagonal_scatter(self, src, offset, dim1, dim2):
     """A copy of ``self`` with ``src`` on a diagonal."""
@@ -242,6 +272,8 @@ def _(grad, src, offset, dim1, dim2):
     "-> Tensor",
     variants="function method out",
     files="view_inplace",
+    batch="refused",
+    samples=[S(f(12), f(2, 3), [2, 3], [3, 1])],
 )
 def as_strided_scatter(self, src, size, stride, storage_offset):
     """A copy of ``self``, with its strides, and with ``src`` where ``as_strided`` looks."""
@@ -260,6 +292,8 @@ def _(grad, src, size, stride, storage_offset):
     "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor",
     variants="function method out",
     files="view_inplace",
+    batch="diag_embed",
+    samples=[S(f(3)), S(f(2, 3), 1), S(f(2, 3), 0, 0, 2)],
 )
 def diag_embed(self, offset, dim1, dim2):
     """Matrices in new dimensions ``dim1`` and ``dim2`` that have the last dimension on a diagonal and zeros

@@ -1,6 +1,7 @@
 """Window functions: weights that fade towards both ends."""
 
 from taedagen.opdef import *
+from taedagen.opdef.samples import S
 
 
 @composite(
@@ -8,6 +9,7 @@ from taedagen.opdef import *
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples=[S(7), S(8), S(1), S(0)],
 )
 def hann_window(window_length, dtype, layout, device, pin_memory):
     """Half a cosine wave, ``0.5 - 0.5 cos(2 pi n / (N - 1))``; periodic: N + 1 for N, the last one dropped."""
@@ -18,6 +20,7 @@ def hann_window(window_length, dtype, layout, device, pin_memory):
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples=[S(7, True), S(7, False), S(1, False)],
 )
 def hann_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """Half a cosine wave, ``0.5 - 0.5 cos(2 pi n / (N - 1))``; periodic: N + 1 for N, the last one dropped."""
@@ -28,6 +31,7 @@ def hann_window_periodic(window_length, periodic, dtype, layout, device, pin_mem
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window",
 )
 def hamming_window(window_length, dtype, layout, device, pin_memory):
     """``alpha - beta cos(2 pi n / (N - 1))``; periodic: N + 1 for N, the last one dropped."""
@@ -38,6 +42,7 @@ def hamming_window(window_length, dtype, layout, device, pin_memory):
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window.periodic",
 )
 def hamming_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """``alpha - beta cos(2 pi n / (N - 1))``; periodic: N + 1 for N, the last one dropped."""
@@ -48,6 +53,7 @@ def hamming_window_periodic(window_length, periodic, dtype, layout, device, pin_
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples=[S(7, True, 0.6)],
 )
 def hamming_window_alpha(window_length, periodic, alpha, dtype, layout, device, pin_memory):
     """``alpha - beta cos(2 pi n / (N - 1))``; beta is 0.46."""
@@ -58,6 +64,7 @@ def hamming_window_alpha(window_length, periodic, alpha, dtype, layout, device, 
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples=[S(7, True, 0.6, 0.4)],
 )
 def hamming_window_alpha_beta(window_length, periodic, alpha, beta, dtype, layout, device, pin_memory):
     """``alpha - beta cos(2 pi n / (N - 1))``."""
@@ -68,6 +75,7 @@ def hamming_window_alpha_beta(window_length, periodic, alpha, beta, dtype, layou
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window",
 )
 def blackman_window(window_length, dtype, layout, device, pin_memory):
     """``0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1))``; periodic: N + 1 for N, the last one
@@ -79,6 +87,7 @@ def blackman_window(window_length, dtype, layout, device, pin_memory):
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window.periodic",
 )
 def blackman_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """``0.42 - 0.5 cos(2 pi n / (N - 1)) + 0.08 cos(4 pi n / (N - 1))``; periodic: N + 1 for N, the last one
@@ -90,6 +99,7 @@ def blackman_window_periodic(window_length, periodic, dtype, layout, device, pin
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window",
 )
 def bartlett_window(window_length, dtype, layout, device, pin_memory):
     """A triangle, ``1 - |2 n / (N - 1) - 1|``; periodic: N + 1 for N, the last one dropped."""
@@ -100,6 +110,7 @@ def bartlett_window(window_length, dtype, layout, device, pin_memory):
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window.periodic",
 )
 def bartlett_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """A triangle, ``1 - |2 n / (N - 1) - 1|``; periodic: N + 1 for N, the last one dropped."""
@@ -110,6 +121,7 @@ def bartlett_window_periodic(window_length, periodic, dtype, layout, device, pin
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window",
 )
 def kaiser_window(window_length, dtype, layout, device, pin_memory):
     """``i0(beta sqrt(1 - (2 n / (N - 1) - 1)^2)) / i0(beta)``; periodic: N + 1 for N, the last one dropped."""
@@ -120,6 +132,7 @@ def kaiser_window(window_length, dtype, layout, device, pin_memory):
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples="hann_window.periodic",
 )
 def kaiser_window_periodic(window_length, periodic, dtype, layout, device, pin_memory):
     """``i0(beta sqrt(1 - (2 n / (N - 1) - 1)^2)) / i0(beta)``; periodic: N + 1 for N, the last one dropped."""
@@ -130,6 +143,7 @@ def kaiser_window_periodic(window_length, periodic, dtype, layout, device, pin_m
     "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     files="windows",
+    samples=[S(7, True, 8.0)],
 )
 def kaiser_window_beta(window_length, periodic, beta, dtype, layout, device, pin_memory):
     """``i0(beta sqrt(1 - (2 n / (N - 1) - 1)^2)) / i0(beta)``; a larger ``beta`` makes it narrower."""

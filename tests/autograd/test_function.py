@@ -348,3 +348,18 @@ def test_forward_mode_refuses():
             NoRule.apply(dual)
         with pytest.raises(RuntimeError, match="shape"):
             WrongShape.apply(dual)
+
+
+def test_functions_of_the_first_years():
+    class Double(taeda.autograd.function.InplaceFunction):
+        @staticmethod
+        def forward(ctx, x):
+            return 2 * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return 2 * grad
+
+    x = taeda.ones(2, requires_grad=True)
+    Double.apply(x).sum().backward()
+    assert x.grad.tolist() == [2, 2] and Double(inplace=True).inplace and not Double().inplace

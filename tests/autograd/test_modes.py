@@ -167,3 +167,37 @@ def test_a_pass_for_some_inputs_is_told_apart():
         taeda.autograd.grad(function.apply(x), x)
         function.apply(x).backward(inputs=[x])
     assert seen == [True, False, False] * 2
+
+
+def test_gradients_may_lie_as_they_come():
+    def strides(enforced):
+        p = taeda.empty(2, 3, 4).permute(2, 0, 1).requires_grad_()
+        with taeda.autograd.enforce_grad_layout_policy(enforced):
+            p.backward(taeda.ones(4, 2, 3) * 2)
+        return p.grad.stride()
+
+    assert strides(True) == (1, 12, 4)
+    with taeda.autograd.set_multithreading_enabled(False):
+        assert strides(True) == (1, 12, 4)
+
+
+def test_modes_are_switches_and_decorators():
+    read = taeda.autograd.enforce_grad_layout_policy._read
+
+    @taeda.autograd.enforce_grad_layout_policy(False)
+    def inside():
+        return read()
+
+    assert read() and not inside() and read()
+    switch = taeda.autograd.enforce_grad_layout_policy(False)
+    assert not read()
+    with switch:
+        assert not read()
+    assert read()
+
+
+def test_anomaly_switch():
+    taeda.set_anomaly_enabled(True, False)
+    assert taeda.is_anomaly_enabled() and not taeda.is_anomaly_check_nan_enabled()
+    taeda.set_anomaly_enabled(False)
+    assert not taeda.is_anomaly_enabled() and taeda.is_anomaly_check_nan_enabled()

@@ -140,7 +140,7 @@ class Entry:
         if self.info.name.startswith("sparse."):
             return "sparse tensors"
         if getattr(self.info.op, "__module__", "") == "torch.cuda.jiterator" or not self.info.supported_dtypes("cpu"):
-            return "has no CPU kernel"
+            return "no CPU kernel in PyTorch"
         if not self.dtypes:
             return "dtypes that come later"
         return self._excluded_results()

@@ -16,7 +16,7 @@ import torch
 import taeda
 
 # Where public functions and classes are looked for, the most specific first.
-ROOMS = (
+NAMESPACES = (
     "nn.functional", "linalg", "fft", "special", "signal.windows", "masked", "", "nn", "nn.init", "nn.attention",
     "functional", "autograd", "_C._nn",
 )  # fmt: skip
@@ -42,11 +42,11 @@ def resolve(library: types.ModuleType, path: str) -> Any:
 def _names() -> dict[int, str]:
     """The public path of PyTorch's functions, classes and methods by identity."""
     names: dict[int, str] = {}
-    for room in ROOMS:
-        module = resolve(torch, room)
+    for namespace in NAMESPACES:
+        module = resolve(torch, namespace)
         for name, value in vars(module).items():
             if callable(value) or isinstance(value, types.ModuleType):
-                names.setdefault(id(value), f"{room}.{name}".lstrip("."))
+                names.setdefault(id(value), f"{namespace}.{name}".lstrip("."))
     for cls in reversed(torch.Tensor.__mro__[:-1]):
         for name, value in vars(cls).items():
             names.setdefault(id(value), f"Tensor.{name}")

@@ -13,8 +13,9 @@ import pytest
 from comparison import describe, flat
 from known import KNOWN
 
-from taeda.testing._samples import Sample, samples, seed_of
+from taeda.testing._samples import make, samples, seed_of
 from taedagen.opdef import REGISTRY, Declaration, Op, load_ops
+from taedagen.opdef.samples import Sample
 
 load_ops()
 
@@ -66,7 +67,7 @@ class Outcome:
 def call(library: ModuleType, function: Callable[..., Any], sample: Sample, seed: int, device: str = "cpu",
          prepare: Callable[[list[Any]], Any] | None = None) -> Outcome:  # fmt: skip
     """Calls ``function`` with the sample's arguments after seeding the generator; an Exception becomes the outcome."""
-    args, kwargs = sample.make(library, seed, device)
+    args, kwargs = make(sample, library, seed, device)
     if prepare is not None:
         prepare(args)
     library.manual_seed(seed)

@@ -12,8 +12,9 @@ from test_gradients import CONSTANT, NO_DERIVATIVE, PHASE
 import taeda
 from taeda import Tensor
 from taeda.func._batch import _Call, _Unmapped
-from taeda.testing._samples import Sample
+from taeda.testing._samples import make
 from taeda.utils._pytree import tree_flatten
+from taedagen.opdef.samples import Sample
 
 COUNT = 4
 SAMPLES = 4
@@ -76,7 +77,7 @@ def mistakes_of(op: Op, derive: bool) -> tuple[list[str], int]:
     for sample in [s for s in samples_of(op) if small(s)][:SAMPLES]:
         if call(taeda, function, sample, seed_for(op)).error is not None:
             continue
-        args, kwargs = sample.make(taeda, seed_for(op))
+        args, kwargs = make(sample, taeda, seed_for(op))
         tensors = [t for t in flat(args) if isinstance(t, Tensor)]
         constant = {id(t) for name, a in zip(op.schema.names, args) if name in constants for t in flat(a)}
         batches = [batch_of(t, id(t) in constant) for t in tensors]

@@ -9,8 +9,9 @@ from declared import PUBLIC, Op, call, cases, find, report, samples_of, seed_for
 from numpy_formula import evaluate
 
 import taeda
-from taeda.testing._samples import LAYOUTS, Sample
+from taeda.testing._samples import LAYOUTS, make
 from taedagen.emit.formula import python_default
+from taedagen.opdef.samples import Sample
 
 POINTWISE = [op for d in PUBLIC if d.kind == "pointwise" for op in d.ops() if op.variant == "functional"]
 # A dtype with the formula's own arithmetic, the widest of each kind that NumPy has too.
@@ -20,7 +21,7 @@ HOLES = {"rand", "normal"}  # formulas that draw
 
 def arguments(op: Op, sample: Sample, seed: int) -> dict[str, object]:
     """The sample's values as arrays and numbers by parameter name, defaults filled in."""
-    args, kwargs = sample.make(taeda, seed)
+    args, kwargs = make(sample, taeda, seed)
     given = dict(zip(op.declaration.schema.names, args)) | kwargs
     return {
         a.name: numpy_of(given[a.name]) if hasattr(given.get(a.name), "stride")

@@ -11,8 +11,9 @@ from test_gradients import CONSTANT, NO_DERIVATIVE, PHASE, skip_without_a_gradie
 
 import taeda
 from taeda.autograd import forward_ad
-from taeda.testing._samples import Sample
+from taeda.testing._samples import make
 from taedagen.opdef import REGISTRY
+from taedagen.opdef.samples import Sample
 
 DTYPES = ("float64", "complex128")
 # The gradient is one kernel without a gradient of its own: neither has PyTorch forward mode for it.
@@ -69,7 +70,7 @@ def results_of(op: Op, function: Any, args: list[Any], kwargs: dict[str, Any]) -
 
 def compare(op: Op, function: Any, sample: Sample) -> bool:
     """Whether there was anything to compare."""
-    args, kwargs = sample.make(taeda, seed_for(op))
+    args, kwargs = make(sample, taeda, seed_for(op))
     inputs = varied(op, args)
     leaves = [x.detach().requires_grad_() for x in inputs]
     table = {id(old): new for old, new in zip(inputs, leaves)}
@@ -127,7 +128,7 @@ def test_forms_in_place_carry_the_same_tangent(op: Op) -> None:
     plain = find(taeda, op.schema.name.removesuffix("_"), overload)
     compared = 0
     for sample in filter(small, samples_of(op)):
-        args, kwargs = sample.make(taeda, seed_for(op))
+        args, kwargs = make(sample, taeda, seed_for(op))
         inputs = varied(op, args)
         if not inputs or compared == 4 or call(taeda, written, sample, seed_for(op)).error is not None:
             continue
@@ -163,7 +164,7 @@ REFUSING = [op for op in SAMPLED if {op.schema.name, op.schema.full_name} & ((NO
 def test_an_op_without_a_derivative_refuses_tangents(op: Op) -> None:
     function = find(taeda, op.schema.name, op.schema.overload)
     wanted = [s for s in samples_of(op) if small(s) and call(taeda, function, s, seed_for(op)).error is None]
-    args, kwargs = wanted[0].make(taeda, seed_for(op))
+    args, kwargs = make(wanted[0], taeda, seed_for(op))
     with forward_ad.dual_level():
         table = {id(x): forward_ad.make_dual(x, taeda.ones_like(x)) for x in varied(op, args)}
         with pytest.raises(NotImplementedError, match="forward mode|no derivative"):

@@ -11,9 +11,10 @@ from declared import Op, base_ops, call, find, report, samples_of, seed_for
 from test_gradients import CONSTANT
 
 import taeda
-from taeda.testing._samples import LAYOUTS, Sample
+from taeda.testing._samples import LAYOUTS
 from taeda.utils._python_dispatch import TorchDispatchMode
-from taedagen.emit.autograd import may_have_gradient, trace_derivative
+from taedagen.emit.autograd.analysis import may_have_gradient, trace_derivative
+from taedagen.opdef.samples import Sample
 
 DTYPES = ("float32", "float64", "float16", "bfloat16")
 # Of several operations rounded to the dtype one by one, and of the largest gradient.

@@ -10,7 +10,8 @@ from declared import Op, base_ops, call, cases, find, samples_of, seed_for
 
 import taeda
 from taeda.autograd import gradcheck, gradgradcheck
-from taeda.testing._samples import Sample
+from taeda.testing._samples import make
+from taedagen.opdef.samples import Sample
 
 # The function is not smooth where it is sampled, or draws: PyTorch's gradient is a convention there, not a limit.
 NO_LIMIT = {
@@ -112,7 +113,7 @@ def check(op: Op, check_function: Any, limit: int) -> None:
     if not picked:
         skip_without_a_gradient(op, NO_LIMIT | NO_DERIVATIVE)
     for sample, function in picked:
-        args, kwargs = sample.make(taeda, seed_for(op))
+        args, kwargs = make(sample, taeda, seed_for(op))
         kwargs |= DETERMINED.get(op.schema.name, {})
         inputs = require_gradients(op, args)
 

@@ -11,7 +11,7 @@ from declared import PUBLIC, Op, call, cases, find, report, samples_of, seed_for
 
 import taeda
 from taeda import Tensor
-from taeda.testing._samples import Sample
+from taedagen.opdef.samples import Sample
 
 # They show the memory, whatever the bits say, or refuse.
 OF_MEMORY = {"set_", "is_set_to", "view_as_real"}

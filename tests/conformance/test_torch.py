@@ -10,7 +10,7 @@ from comparison import UNDEFINED, UP_TO_SIGN, differ, error_agrees
 from declared import Op, Outcome, base_ops, call, cases, find, report, samples_of, seed_for
 
 import taeda
-from taeda.testing._samples import Sample
+from taedagen.opdef.samples import Sample
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

@@ -10,9 +10,10 @@ from comparison import UNDEFINED, describe, differ, flat
 from declared import PUBLIC, Op, Outcome, base_ops, call, cases, find, report, samples_of, seed_for
 
 import taeda
-from taeda.testing._samples import Name, Sample
+from taeda.testing._samples import make
+from taedagen.opdef.samples import Name, Sample
 
-ROOMS = {"linalg": "linalg", "fft": "fft", "special": "special"}
+NAMESPACES = {"linalg": "linalg", "fft": "fft", "special": "special"}
 
 
 def public_function(op: Op) -> Any:
@@ -20,9 +21,9 @@ def public_function(op: Op) -> Any:
     declaration = op.declaration
     if declaration.module == "nn":
         return getattr(taeda._C._nn, op.schema.name, None)
-    room, name = ROOMS.get(declaration.module), op.schema.name
-    if room is not None:
-        return getattr(getattr(taeda, room), name.removeprefix(f"{room}_"), None)
+    namespace, name = NAMESPACES.get(declaration.module), op.schema.name
+    if namespace is not None:
+        return getattr(getattr(taeda, namespace), name.removeprefix(f"{namespace}_"), None)
     return getattr(taeda, name, None)
 
 
@@ -95,7 +96,7 @@ def test_inplace_form_writes_the_result_into_self(op: Op) -> None:
                 mistakes.append(f"{sample}: gives {got}, wanted {wanted}")
             continue
         result = wanted.results[0]
-        target = sample.make(taeda, seed_for(op))[0][0]
+        target = make(sample, taeda, seed_for(op))[0][0]
         if result.shape != target.shape or not taeda.can_cast(result.dtype, target.dtype):
             if got.error is None:
                 mistakes.append(f"{sample}: {describe([result])} went into {describe([target])}")

@@ -1,4 +1,7 @@
 // The backward engine and its parts, over nodes written by hand as the generator would write them.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cmath>
 #include <functional>
@@ -439,6 +442,15 @@ TEST(devices_may_have_their_own_thread) {
   CHECK(casts && t_state.exclude.has(Functionality::Autocast));
   CHECK(where != std::this_thread::get_id() && where != std::thread::id() && runner.entered == 1);
   CHECK(first(grad(a)) == 2 && runner.waits == 1);
+  // A forked child starts threads of its own.
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    run_backward({&root, 1}, {&one, 1}, {.keep_graph = true});
+    _exit(first(grad(a)) == 4 ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(child, &status, 0) == child && status == 0);
   node->call = [] { TAEDA_FAIL(Value, "far away"); };
   CHECK(holds(error_of([&] { run_backward({&root, 1}, {&one, 1}, {}); }), "CallBackward: far away"));
   set_device_runner(DeviceType::PrivateUse1, nullptr);

@@ -31,6 +31,11 @@ Tensor add_autograd(KeySet keys, const Tensor& a, const Tensor& b, const Scalar&
   g_trace += "autograd ";
   return TypedOp<BinarySig>{kOps[0]}(keys & KeySet::below(Functionality::Autograd), a, b, alpha);
 }
+Tensor add_sparse(const Tensor& a, const Tensor&, const Scalar&) {
+  g_trace += "sparse ";
+  return a;
+}
+void bump_quantized(const Tensor&, const Tensor&) { g_trace += "quantized "; }
 void bump_cpu(const Tensor& self, const Tensor& by) { *self.data<float>() += read(by); }
 Tensor twice(const Tensor& a, const Tensor&, const Scalar& alpha) {
   g_trace += "composite ";
@@ -40,15 +45,17 @@ Tensor twice(const Tensor& a, const Tensor&, const Scalar& alpha) {
 const Param kBinaryParams[] = {
     {"self", ArgType::Tensor}, {"other", ArgType::Tensor}, {"alpha", ArgType::Scalar, "1", false, true}};
 const Param kInplaceParams[] = {{"self", ArgType::Tensor, nullptr, false, false, true}, {"by", ArgType::Tensor}};
-const StaticKernel kAddKernels[] = {{KernelKind::Dense, DeviceType::CPU, reinterpret_cast<void*>(add_cpu)},
-                                    {KernelKind::Autograd, DeviceType::CPU, reinterpret_cast<void*>(add_autograd)}};
-const StaticKernel kBumpKernels[] = {{KernelKind::Dense, DeviceType::CPU, reinterpret_cast<void*>(bump_cpu)}};
-const StaticKernel kTwiceKernels[] = {{KernelKind::Composite, DeviceType::CPU, reinterpret_cast<void*>(twice)}};
+const StaticKernel kAddKernels[] = {{Functionality::Dense, DeviceType::CPU, reinterpret_cast<void*>(add_cpu)},
+                                    {Functionality::Sparse, DeviceType::CPU, reinterpret_cast<void*>(add_sparse)},
+                                    {Functionality::Autograd, kEveryDevice, reinterpret_cast<void*>(add_autograd)}};
+const StaticKernel kBumpKernels[] = {{Functionality::Dense, DeviceType::CPU, reinterpret_cast<void*>(bump_cpu)},
+                                     {Functionality::Quantized, kEveryDevice, reinterpret_cast<void*>(bump_quantized)}};
+const StaticKernel kTwiceKernels[] = {{kComposite, kEveryDevice, reinterpret_cast<void*>(twice)}};
 const OpInfo kInfos[] = {
     {"test::add", "Tensor", "test::add.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", kBinaryParams,
-     kAddKernels, &Boxing<BinarySig>::signature, "ops.py", 1, 3, 1, 2, 0, 0, 0},
+     kAddKernels, &Boxing<BinarySig>::signature, "ops.py", 1, 3, 1, 3, 0, 0, 0},
     {"test::bump_", "", "test::bump_(Tensor(a!) self, Tensor by) -> Tensor(a!)", kInplaceParams, kBumpKernels,
-     &Boxing<InplaceSig>::signature, "ops.py", 2, 2, 1, 1, 0, 1, kInplaceOp},
+     &Boxing<InplaceSig>::signature, "ops.py", 2, 2, 1, 2, 0, 1, kInplaceOp},
     {"test::twice", "", "test::twice(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", kBinaryParams,
      kTwiceKernels, &Boxing<BinarySig>::signature, "ops.py", 3, 3, 1, 1, 0, 0, 0}};
 const Op kOps[] = {Op(kInfos[0]), Op(kInfos[1]), Op(kInfos[2])};
@@ -106,7 +113,24 @@ TEST(composites_record_their_parts) {
 
 TEST(missing_kernels_are_named) {
   Tensor meta = made(0, DeviceType::Meta);
-  CHECK_ERROR(add(meta, meta), NotImplemented, "test::add.Tensor has no kernel for meta tensors; it has one for: cpu");
+  CHECK_ERROR(add(meta, meta), NotImplemented,
+              "test::add.Tensor has no kernel for meta tensors; it has one for: cpu, "
+              "sparse cpu");
+}
+
+TEST(layouts_have_kernels_of_their_own) {
+  Traced traced;
+  Tensor dense = made(1), sparse = made(2);
+  const KeySet elements = KeySet(DeviceType::CPU) | Functionality::Sparse;
+  CHECK(TypedOp<BinarySig>{kOps[0]}(elements, sparse, dense, 1).is(sparse) && traced.is("sparse "));
+  CHECK(TypedOp<BinarySig>{kOps[0]}(elements | Functionality::Dense | Functionality::Autograd, sparse, dense, 1)
+            .is(sparse));
+  CHECK(traced.is("sparse autograd sparse "));
+  g_trace.clear();
+  for (DeviceType device : {DeviceType::CPU, DeviceType::Meta})
+    TypedOp<InplaceSig>{kOps[1]}(KeySet(device) | Functionality::Quantized, dense, dense);
+  CHECK(traced.is("quantized quantized "));
+  CHECK_ERROR(TypedOp<InplaceSig>{kOps[1]}(elements, dense, dense), NotImplemented, "no kernel for sparse cpu tensors");
 }
 
 TEST(boxed_calls) {

@@ -6,12 +6,14 @@ import ast
 import importlib.util
 import re
 import sys
+from collections.abc import Set
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CSRC, INCLUDE = ROOT / "csrc", ROOT / "include"
+GOLDEN = ROOT / "tests" / "taedagen" / "golden"  # generated code, of a few declarations
 
 # Layer (a folder of csrc, with its public headers in include/taeda) to the layers whose headers it may include.
 # Standard headers are free everywhere.
@@ -23,14 +25,30 @@ ARROWS = {
     "backend/cpu": {"backend/cpu", "backend", "shape", "core"},
     "backend/cuda": {"backend/cuda", "backend", "shape", "core"},
     "backend/everywhere": {"backend/everywhere", "backend/cpu", "backend", "shape", "core"},
+    "backend/meta": {"backend/meta", "shape", "core"},
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
+    "distributed": {"distributed", "core"},
+}
+# What generated code may include besides. The op table names all layers' functions.
+GENERATED = {
+    "dispatch": {"ops", "composite", "autograd", "autocast", "backend/cpu", "backend/meta", "backend/everywhere"},
+    "autograd": {"ops", "shape"},
+    "autocast": {"autocast", "ops", "autograd", "core"},
+    "composite": set[str](),
+    "shape": set[str](),
+    "backend/cpu": {"ops"},
+    "backend/meta": {"ops"},
+    "backend/everywhere": {"ops"},
+    "ops": set[str](),
+    "python": {"python", "ops", "dispatch"},
 }
 # Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
 MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
-# Platform headers: POSIX in the core, Intel's vectors and the libraries that a backend opens.
+# Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
-    "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin)\.h",
+    "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl)\.h",
+    "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin|malloc)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",
     "backend/cpu": r"(immintrin|omp|dlfcn|unistd|link|sys/.*|dnnl)\.h",
@@ -38,14 +56,14 @@ PLATFORM = {
 STANDARD = re.compile(r"c?[a-z_0-9]+")
 
 SOURCES = sorted(p for pattern in ("*.h", "*.cpp", "*.cu") for folder in (CSRC, INCLUDE) for p in folder.rglob(pattern))
-PYTHON = sorted(p for room in ("taeda", "taedagen") for p in (ROOT / room).rglob("*.py")
+PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package).rglob("*.py")
                 if "generated" not in p.parts and "_C" not in p.parts)  # fmt: skip
 
 
 def layer_of(relative: str) -> str:
     """The longest folder of the map that ``relative`` lies in, else its first folder; ``taeda/`` begins public ones."""
     relative = relative.removeprefix("taeda/")
-    candidates = [layer for layer in [*ARROWS, "backend", "python"] if relative.startswith(f"{layer}/")]
+    candidates = [layer for layer in [*ARROWS, "backend", "autocast", "python"] if relative.startswith(f"{layer}/")]
     return max(candidates, key=len, default=relative.split("/")[0].removesuffix(".h"))
 
 
@@ -54,7 +72,8 @@ def includes(path: Path) -> list[str]:
 
 
 def own_layer(path: Path) -> str:
-    return layer_of(path.relative_to(INCLUDE if path.is_relative_to(INCLUDE) else CSRC).as_posix())
+    root = next(r for r in (CSRC, INCLUDE, GOLDEN / "csrc", GOLDEN / "include") if path.is_relative_to(r))
+    return layer_of(path.relative_to(root).as_posix())
 
 
 def folders(paths: list[Path]) -> dict[str, list[Path]]:
@@ -64,14 +83,14 @@ def folders(paths: list[Path]) -> dict[str, list[Path]]:
     return found
 
 
-def forbidden(path: Path, layer: str) -> list[str]:
+def forbidden(path: Path, layer: str, more: Set[str] = frozenset()) -> list[str]:
     """The includes of ``path`` that the map does not allow to ``layer``."""
-    wrong = []
+    allowed, wrong = ARROWS.get(layer, set()) | more, []
     for include in includes(path):
         if include.startswith("taeda/ops") and layer in MAY_CALL and path.suffix == ".cpp":
             continue
-        if "/" in include and (target := layer_of(include)) in {*ARROWS, "backend", "python"}:
-            if target not in ARROWS[layer]:
+        if "/" in include and (target := layer_of(include)) in {*ARROWS, "backend", "autocast", "python"}:
+            if target not in allowed:
                 wrong.append(include)
         elif not STANDARD.fullmatch(include) and not re.fullmatch(PLATFORM.get(layer, ""), include):
             wrong.append(include)
@@ -82,6 +101,14 @@ def forbidden(path: Path, layer: str) -> list[str]:
 def test_a_layer_includes_only_what_the_map_allows(layer: str) -> None:
     wrong = {str(p.relative_to(ROOT)): found for p in folders(SOURCES).get(layer, []) if (found := forbidden(p, layer))}
     assert wrong == {}, f"{layer} may include {sorted(ARROWS[layer])}"
+
+
+def test_generated_code_includes_only_what_the_map_allows() -> None:
+    files = [p for pattern in ("*.h", "*.cpp") for p in GOLDEN.rglob(pattern)]
+    assert {own_layer(p) for p in files} <= set(GENERATED)
+    wrong = {str(p.relative_to(GOLDEN)): found for p in files
+             if (found := forbidden(p, own_layer(p), GENERATED[own_layer(p)]))}  # fmt: skip
+    assert wrong == {}
 
 
 def test_public_headers_include_public_headers_only() -> None:
@@ -95,14 +122,6 @@ def test_only_the_python_layer_includes_python() -> None:
     users = {own_layer(p) for p in SOURCES
              if any(i.startswith(("Python.h", "numpy/", "nanobind", "pybind11")) for i in includes(p))}  # fmt: skip
     assert users == {"python"}
-
-
-def test_a_source_needs_the_loops_of_its_own_family_only() -> None:
-    """A build without that family has no such header and leaves the source out, whatever else it defines."""
-    families = {p.stem for p in (ROOT / "taedagen" / "ops").glob("*.py")}
-    for path in (p for p in SOURCES if p.suffix == ".cpp"):
-        generated = {i for i in includes(path) if i.startswith("backend/cpu/") and not (CSRC / i).exists()}
-        assert {Path(i).stem for i in generated} & families <= {path.stem}, path
 
 
 def imported(path: Path) -> set[str]:

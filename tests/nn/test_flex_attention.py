@@ -21,13 +21,13 @@ pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 B, H, Q, K, E = 2, 4, 5, 7, 8
 
 
-def room(p: Any) -> Any:
+def submodule(p: Any) -> Any:
     return importlib.import_module(f"{p.__name__}.nn.attention.flex_attention")
 
 
 @pytest.fixture(autouse=True)
 def uncompiled(monkeypatch: Any) -> None:
-    monkeypatch.setattr(room(torch), "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True)
+    monkeypatch.setattr(submodule(torch), "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG", True)
 
 
 def drawn(p: Any, dtype: str, seed: int, **shapes: Any) -> dict[str, Any]:
@@ -129,11 +129,13 @@ MASKS: dict[str, Any] = {
     "padding": lambda p, c: lambda b, h, i, j: (c.doc > 0)[b, j],
     "constant": lambda p, c: lambda b, h, i, j: p.tensor(True),
     "logical": lambda p, c: lambda b, h, i, j: ~p.logical_or(i < j, i - j > 3),
-    "noop": lambda p, c: room(p).noop_mask,
-    "and": lambda p, c: room(p).and_masks(lambda b, h, i, j: i >= j, lambda b, h, i, j: c.doc[b, i] == c.doc[b, j]),
-    "or": lambda p, c: room(p).or_masks(lambda b, h, i, j: i == j, lambda b, h, i, j: j < c.prefix[b]),
-    "and of none": lambda p, c: room(p).and_masks(),
-    "or of none": lambda p, c: room(p).or_masks(),
+    "noop": lambda p, c: submodule(p).noop_mask,
+    "and": lambda p, c: submodule(p).and_masks(
+        lambda b, h, i, j: i >= j, lambda b, h, i, j: c.doc[b, i] == c.doc[b, j]
+    ),
+    "or": lambda p, c: submodule(p).or_masks(lambda b, h, i, j: i == j, lambda b, h, i, j: j < c.prefix[b]),
+    "and of none": lambda p, c: submodule(p).and_masks(),
+    "or of none": lambda p, c: submodule(p).or_masks(),
 }
 
 
@@ -153,7 +155,7 @@ def dense(qkv: list[Any], score_mod: Any, mask_mod: Any) -> tuple[Any, Any]:
             score_mod = torch.vmap(score_mod, dims)
         scores = score_mod(scores, *map(torch.arange, scores.shape)).to(work)
     if mask_mod is not None:
-        scores = scores.masked_fill(~room(torch).create_mask(mask_mod, *scores.shape), -math.inf)
+        scores = scores.masked_fill(~submodule(torch).create_mask(mask_mod, *scores.shape), -math.inf)
     idle = (scores == -math.inf).all(-1, keepdim=True)
     safe = scores.masked_fill(idle, 0.0)
     out = safe.softmax(-1).masked_fill(idle, 0.0).to(v.dtype) @ v
@@ -176,8 +178,10 @@ def told(p: Any, dtype: str, score: Any, mask: Any, kv_heads: int) -> list[Any]:
     if p is torch:
         out, lse = dense(list(qkv.values()), score_mod, mask_mod)
     else:
-        blocks = mask_mod and room(p).create_block_mask(mask_mod, B, H, Q, K, BLOCK_SIZE=4)
-        out, lse = room(p).flex_attention(*qkv.values(), score_mod, blocks, enable_gqa=kv_heads != H, return_lse=True)
+        blocks = mask_mod and submodule(p).create_block_mask(mask_mod, B, H, Q, K, BLOCK_SIZE=4)
+        out, lse = submodule(p).flex_attention(
+            *qkv.values(), score_mod, blocks, enable_gqa=kv_heads != H, return_lse=True
+        )
     weights = p.linspace(-1, 1, out.numel()).reshape(out.shape)
     loss = (out.float() * weights).sum() + p.where(lse == -math.inf, 0.0, lse).square().sum()
     wanted = [*qkv.values(), *(x for x in vars(c).values() if x.is_floating_point())]
@@ -216,10 +220,10 @@ def test_forward_is_torchs(name: str, dtype: str) -> None:
     def program(p: Any) -> list[Any]:
         c = captured(p, dtype)
         qkv = [x.detach() for x in drawn(p, dtype, 1, q=(B, H, Q, E), k=(B, H, K, E), v=(B, H, K, 3)).values()]
-        blocks = room(p).create_block_mask(MASKS[name](p, c), B, H, Q, K)
+        blocks = submodule(p).create_block_mask(MASKS[name](p, c), B, H, Q, K)
         bias = c.bias.detach()
-        out, aux = room(p).flex_attention(
-            *qkv, lambda s, b, h, i, j: s + bias[h, i, j], blocks, 0.3, return_aux=room(p).AuxRequest(lse=True)
+        out, aux = submodule(p).flex_attention(
+            *qkv, lambda s, b, h, i, j: s + bias[h, i, j], blocks, 0.3, return_aux=submodule(p).AuxRequest(lse=True)
         )
         assert aux.max_scores is None
         return [out.float(), aux.lse]
@@ -230,13 +234,17 @@ def test_forward_is_torchs(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", MASKS)
 def test_masks_as_tensors(name: str) -> None:
-    ours, theirs = (room(p).create_mask(MASKS[name](p, captured(p, "float32")), B, H, Q, K) for p in (taeda, torch))
+    ours, theirs = (
+        submodule(p).create_mask(MASKS[name](p, captured(p, "float32")), B, H, Q, K) for p in (taeda, torch)
+    )
     assert_same(ours, theirs)
 
 
 @pytest.mark.parametrize("name", ["causal", "fill", "constant", "identity"])
 def test_masks_of_scores(name: str) -> None:
-    ours, theirs = (room(p).create_mask(SCORES[name](p, captured(p, "float32")), None, H, Q, K) for p in (taeda, torch))
+    ours, theirs = (
+        submodule(p).create_mask(SCORES[name](p, captured(p, "float32")), None, H, Q, K) for p in (taeda, torch)
+    )
     assert_same(ours, theirs)
 
 
@@ -267,9 +275,9 @@ def block_mask(p: Any, name: str = "causal", **options: Any) -> Any:
         "window": lambda b, h, i, j: (i >= j) & (i - j < 12),
         "by head": lambda b, h, i, j: (i - j).abs() <= 6 * h + b,
         "nothing": lambda b, h, i, j: i < 0,
-        "everything": room(p).noop_mask,
+        "everything": submodule(p).noop_mask,
     }
-    return room(p).create_block_mask(functions[name], **given)
+    return submodule(p).create_block_mask(functions[name], **given)
 
 
 @pytest.mark.parametrize("name", ["causal", "window", "by head", "nothing", "everything"])
@@ -306,9 +314,9 @@ def test_a_part_needs_a_mask() -> None:
     q = taeda.randn(1, H, 30, 4)
     k = taeda.randn(1, H, 45, 4)
     with pytest.raises(RuntimeError, match="mask_mod"):
-        room(taeda).flex_attention(q, k, k, block_mask=part)
-    part.mask_mod = room(taeda).noop_mask
-    assert room(taeda).flex_attention(q, k, k, block_mask=part).shape == q.shape
+        submodule(taeda).flex_attention(q, k, k, block_mask=part)
+    part.mask_mod = submodule(taeda).noop_mask
+    assert submodule(taeda).flex_attention(q, k, k, block_mask=part).shape == q.shape
 
 
 @pytest.mark.parametrize("lengths", [(30, 45), (16, 16), (8, 45), (30, 8)])
@@ -343,7 +351,7 @@ FROM_KV: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", FROM_KV)
 def test_from_kv_blocks(name: str) -> None:
-    blocks_agree(lambda p: FROM_KV[name](p, room(p).BlockMask.from_kv_blocks))
+    blocks_agree(lambda p: FROM_KV[name](p, submodule(p).BlockMask.from_kv_blocks))
 
 
 def test_tuples_and_devices() -> None:
@@ -378,7 +386,7 @@ def test_text() -> None:
 
 
 def attention(p: Any, *shapes: tuple[int, ...], **options: Any) -> Any:
-    return room(p).flex_attention(*(p.ones(shape) for shape in shapes), **options).shape
+    return submodule(p).flex_attention(*(p.ones(shape) for shape in shapes), **options).shape
 
 
 def scored(function: Any) -> Any:
@@ -386,17 +394,17 @@ def scored(function: Any) -> Any:
 
 
 def masked(function: Any) -> Any:
-    return lambda p: room(p).create_mask(function(p), 1, 1, 3, 3).shape
+    return lambda p: submodule(p).create_mask(function(p), 1, 1, 3, 3).shape
 
 
 def causal(p: Any, *sizes: Any) -> Any:
-    return room(p).create_block_mask(lambda b, h, i, j: i >= j, *sizes)
+    return submodule(p).create_block_mask(lambda b, h, i, j: i >= j, *sizes)
 
 
 ONE = (2, 4, 6, 8)
 WRONG: dict[str, Any] = {
     "3 dimensions": lambda p: attention(p, ONE[1:], ONE[1:], ONE[1:]),
-    "not a tensor": lambda p: room(p).flex_attention(p.ones(ONE), p.ones(ONE), 1),
+    "not a tensor": lambda p: submodule(p).flex_attention(p.ones(ONE), p.ones(ONE), 1),
     "heads": lambda p: attention(p, ONE, (2, 2, 6, 8), (2, 2, 6, 8)),
     "heads no multiple": lambda p: attention(p, ONE, (2, 3, 6, 8), (2, 3, 6, 8), enable_gqa=True),
     "more key heads": lambda p: attention(p, (2, 2, 6, 8), ONE, ONE, enable_gqa=True),
@@ -411,21 +419,21 @@ WRONG: dict[str, Any] = {
     "sizes": lambda p: attention(p, ONE, (2, 4, 6, 4), ONE),
     "lengths": lambda p: attention(p, ONE, ONE, (2, 4, 5, 8)),
     "size 0": lambda p: attention(p, (2, 4, 6, 0), (2, 4, 6, 0), ONE),
-    "devices": lambda p: room(p).flex_attention(p.ones(ONE, device="meta"), p.ones(ONE), p.ones(ONE)),
+    "devices": lambda p: submodule(p).flex_attention(p.ones(ONE, device="meta"), p.ones(ONE), p.ones(ONE)),
     "device of the mask": lambda p: attention(p, ONE, ONE, ONE, block_mask=causal(p, 1, 1, 6, 6).to("meta")),
     "mask too long": lambda p: attention(p, ONE, ONE, ONE, block_mask=causal(p, 1, 1, 7, 6)),
     "mask too short": lambda p: attention(p, ONE, ONE, ONE, block_mask=causal(p, 1, 1, 6, 5)),
     "mask of any length": lambda p: attention(
-        p, ONE, ONE, ONE, block_mask=room(p)._create_empty_block_mask(p.ones(ONE), p.ones(ONE))
+        p, ONE, ONE, ONE, block_mask=submodule(p)._create_empty_block_mask(p.ones(ONE), p.ones(ONE))
     ),
     "not a mask": lambda p: attention(p, ONE, ONE, ONE, block_mask=p.ones(6, 6, dtype=p.bool)),
-    "both": lambda p: attention(p, ONE, ONE, ONE, return_lse=True, return_aux=room(p).AuxRequest(lse=True)),
+    "both": lambda p: attention(p, ONE, ONE, ONE, return_lse=True, return_aux=submodule(p).AuxRequest(lse=True)),
     "no request": lambda p: attention(p, ONE, ONE, ONE, return_aux=True),
     "kernel options": lambda p: attention(p, ONE, ONE, ONE, kernel_options={"BLOCK_M": 16, "BACKEND": "TRITON"}),
     "no queries": lambda p: attention(p, (2, 4, 0, 8), ONE, ONE),
     "no batches": lambda p: attention(p, *[(0, 4, 6, 8)] * 3),
     "int mask": lambda p: attention(
-        p, ONE, ONE, ONE, block_mask=room(p).BlockMask.from_kv_blocks(
+        p, ONE, ONE, ONE, block_mask=submodule(p).BlockMask.from_kv_blocks(
             *lists(p), mask_mod=lambda b, h, i, j: i - j, seq_lengths=(6, 6)
         )
     ),
@@ -462,16 +470,16 @@ WRONG: dict[str, Any] = {
     "mask by copy": masked(lambda p: lambda b, h, i, j: p.tensor(i)),
     "all": masked(lambda p: lambda b, h, i, j: p.all(i > j) | (i == j).any()),
     "negative": lambda p: causal(p, 1, 1, -2, 2),
-    "blocks of ints": lambda p: room(p).create_block_mask(lambda b, h, i, j: i, 1, 1, 3, 3),
-    "blocks of scores": lambda p: room(p).create_block_mask(lambda s, b, h, i, j: s, 1, 1, 3, 3),
+    "blocks of ints": lambda p: submodule(p).create_block_mask(lambda b, h, i, j: i, 1, 1, 3, 3),
+    "blocks of scores": lambda p: submodule(p).create_block_mask(lambda s, b, h, i, j: s, 1, 1, 3, 3),
     "block size 0": lambda p: block_mask(p, BLOCK_SIZE=0),
     "3 block sizes": lambda p: block_mask(p, BLOCK_SIZE=(3, 3, 3)),
-    "and of numbers": lambda p: room(p).and_masks(3),
-    "or of nothing": lambda p: room(p).or_masks(room(p).noop_mask, None),
-    "half of a pair": lambda p: room(p).BlockMask.from_kv_blocks(*lists(p), full_kv_num_blocks=lists(p)[0]),
-    "1 dimension": lambda p: room(p).BlockMask.from_kv_blocks(p.tensor([1]), p.tensor([1])),
-    "order of full only": lambda p: room(p).BlockMask.from_kv_blocks(*lists(p), dq_write_order_full=lists(p)[1]),
-    "part of an order": lambda p: room(p).BlockMask.from_kv_blocks(*lists(p), dq_kv_order=lists(p)[0])[0],
+    "and of numbers": lambda p: submodule(p).and_masks(3),
+    "or of nothing": lambda p: submodule(p).or_masks(submodule(p).noop_mask, None),
+    "half of a pair": lambda p: submodule(p).BlockMask.from_kv_blocks(*lists(p), full_kv_num_blocks=lists(p)[0]),
+    "1 dimension": lambda p: submodule(p).BlockMask.from_kv_blocks(p.tensor([1]), p.tensor([1])),
+    "order of full only": lambda p: submodule(p).BlockMask.from_kv_blocks(*lists(p), dq_write_order_full=lists(p)[1]),
+    "part of an order": lambda p: submodule(p).BlockMask.from_kv_blocks(*lists(p), dq_kv_order=lists(p)[0])[0],
     "length": lambda p: len(block_mask(p)),
 }  # fmt: skip
 
@@ -490,14 +498,16 @@ def test_outcomes(name: str) -> None:
 
 def test_no_keys() -> None:
     q, k = taeda.ones(1, 2, 3, 4), taeda.ones(1, 2, 0, 4)
-    out, lse = room(taeda).flex_attention(q, k, k, return_lse=True)
+    out, lse = submodule(taeda).flex_attention(q, k, k, return_lse=True)
     assert taeda.equal(out, taeda.zeros_like(q)) and taeda.equal(lse, taeda.full((1, 2, 3), -math.inf))
 
 
 def test_largest_scores() -> None:
     q, k, v = (taeda.randn(1, 2, 5, 4, requires_grad=True) for _ in range(3))
-    blocks = room(taeda).create_block_mask(lambda b, h, i, j: i > j, 1, 1, 5, 5)
-    aux = room(taeda).flex_attention(q, k, v, block_mask=blocks, return_aux=room(taeda).AuxRequest(max_scores=True))[1]
+    blocks = submodule(taeda).create_block_mask(lambda b, h, i, j: i > j, 1, 1, 5, 5)
+    aux = submodule(taeda).flex_attention(
+        q, k, v, block_mask=blocks, return_aux=submodule(taeda).AuxRequest(max_scores=True)
+    )[1]
     scores = (q @ k.mT / 2).masked_fill(~taeda.ones(5, 5, dtype=taeda.bool).tril(-1), -math.inf)
     taeda.testing.assert_close(aux.max_scores, scores.amax(-1).detach())
     assert aux.lse is None and not aux.max_scores.requires_grad
@@ -508,7 +518,7 @@ def test_second_derivatives() -> None:
     bias = taeda.randn(3, dtype=taeda.float64, requires_grad=True)
 
     def attend(q: Any, k: Any, v: Any, bias: Any) -> Any:
-        return room(taeda).flex_attention(q, k, v, lambda s, b, h, i, j: s * bias[j])
+        return submodule(taeda).flex_attention(q, k, v, lambda s, b, h, i, j: s * bias[j])
 
     assert taeda.autograd.gradcheck(attend, (*qkv, bias)) and taeda.autograd.gradgradcheck(attend, (*qkv, bias))
 
@@ -516,8 +526,8 @@ def test_second_derivatives() -> None:
 def test_layout_is_the_querys() -> None:
     q = taeda.randn(2, 6, 4, 8).transpose(1, 2)
     k = taeda.randn(2, 4, 6, 8)
-    assert room(taeda).flex_attention(q, k, k).stride() == q.stride()
-    assert room(taeda).flex_attention(k, q, q).stride() == k.stride()
+    assert submodule(taeda).flex_attention(q, k, k).stride() == q.stride()
+    assert submodule(taeda).flex_attention(k, q, q).stride() == k.stride()
 
 
 def test_what_a_function_sees() -> None:
@@ -528,7 +538,7 @@ def test_what_a_function_sees() -> None:
         assert isinstance(i, taeda.Tensor) and "OnGrid" in f"{i}"
         return i >= j
 
-    room(taeda).create_mask(mask_mod, 2, 3, 4, 5)
+    submodule(taeda).create_mask(mask_mod, 2, 3, 4, 5)
     assert seen == [[(taeda.Size(()), taeda.int64, 0, "cpu", False)] * 4]
 
 

@@ -27,7 +27,7 @@ def both(program: Any, tolerance: float = 1e-5) -> None:
     assert_same(ours, program(torch.nn, torch), rtol=tolerance, atol=tolerance)
 
 
-def room(p: Any, name: str) -> Any:
+def submodule(p: Any, name: str) -> Any:
     return importlib.import_module(f"{p.__name__}.{name}")
 
 
@@ -65,7 +65,7 @@ def symmetric(p: Any, root: Any) -> Any:
         def right_inverse(self, a: Any) -> Any:
             return a.sum(1), a.sum(0)
 
-    u = room(p, "utils.parametrize")
+    u = submodule(p, "utils.parametrize")
     module = p.Linear(3, 3)
     plain = type(module)
     weight = module.weight
@@ -110,7 +110,7 @@ def symmetric(p: Any, root: Any) -> Any:
 
 
 def orthogonal(p: Any, root: Any) -> Any:
-    u = room(p, "utils.parametrizations")
+    u = submodule(p, "utils.parametrizations")
     log: list[Any] = []
     for kind in (None, "matrix_exp", "cayley", "householder"):
         for trivial in (True, False):
@@ -137,7 +137,7 @@ def orthogonal(p: Any, root: Any) -> Any:
 
 
 def spectral(p: Any, root: Any) -> Any:
-    new, old = room(p, "utils.parametrizations").spectral_norm, p.utils.spectral_norm
+    new, old = submodule(p, "utils.parametrizations").spectral_norm, p.utils.spectral_norm
     log: list[Any] = []
     for make in (new, old):
         for module, shape in (
@@ -172,7 +172,7 @@ def _sizes(module: Any) -> Any:
 
 
 def weights(p: Any, root: Any) -> Any:
-    u = room(p, "utils.parametrizations")
+    u = submodule(p, "utils.parametrizations")
     log: list[Any] = []
     for dim in (0, 1, -1, None):
         module = u.weight_norm(p.Linear(3, 2), dim=dim)
@@ -184,7 +184,7 @@ def weights(p: Any, root: Any) -> Any:
 
 
 def pruning(p: Any, root: Any) -> Any:
-    u = room(p, "utils.prune")
+    u = submodule(p, "utils.prune")
     log: list[Any] = []
     calls: list[Any] = [
         lambda m: u.identity(m, "weight"),
@@ -234,7 +234,7 @@ def pruning(p: Any, root: Any) -> Any:
 
 
 def stateless(p: Any, root: Any) -> Any:
-    call = room(p, "utils.stateless").functional_call
+    call = submodule(p, "utils.stateless").functional_call
     net = p.Sequential(p.Linear(2, 2), p.BatchNorm1d(2), p.Linear(2, 2))
     net[2].weight = net[0].weight
     x = root.arange(4.0).view(2, 2)
@@ -323,7 +323,7 @@ def layouts(p: Any, root: Any) -> Any:
 
 
 def attention(p: Any, root: Any) -> Any:
-    a, b = room(p, "attention"), room(p, "attention.bias")
+    a, b = submodule(p, "attention"), submodule(p, "attention.bias")
     f = p.functional.scaled_dot_product_attention
     q, k = root.linspace(-1, 1, 24).view(1, 1, 3, 8), root.linspace(2, -1, 40).view(1, 1, 5, 8)
     log: list[Any] = [f(q, k, k, attn_mask=b.causal_upper_left(3, 5)), f(q, k, k, attn_mask=b.causal_lower_right(3, 5))]
@@ -336,7 +336,7 @@ def attention(p: Any, root: Any) -> Any:
 
 
 def conv_gradients(p: Any, root: Any) -> Any:
-    grads, log = room(p, "grad"), []
+    grads, log = submodule(p, "grad"), []
     for n, extra in ((1, {}), (2, {"stride": 2, "padding": 1}), (3, {"groups": 2, "dilation": (1, 2, 1)})):
         shape, channels = (2, 4, *(5, 6, 4)[:n]), 4 // extra.get("groups", 1)
         x = root.linspace(-1, 1, root.empty(shape).numel()).view(shape)
@@ -360,7 +360,7 @@ def test_same_story(program: Any) -> None:
 
 def test_scatter_and_gather() -> None:
     """On devices as such, which PyTorch's take no CPU for."""
-    parallel = room(nn, "parallel")
+    parallel = submodule(nn, "parallel")
     net = nn.Sequential(nn.Linear(3, 2), nn.BatchNorm1d(2).eval())
     x = taeda.arange(12.0).view(4, 3)
     two = nn.DataParallel(net, ["cpu", "cpu"])
@@ -391,7 +391,7 @@ def test_scatter_and_gather() -> None:
 
 def test_states_load_both_ways() -> None:
     for name, args in (("orthogonal", (5, 3)), ("spectral_norm", (3, 4)), ("weight_norm", (3, 4))):
-        makers = [getattr(room(p, "utils.parametrizations"), name) for p in (nn, torch.nn)]
+        makers = [getattr(submodule(p, "utils.parametrizations"), name) for p in (nn, torch.nn)]
         ours, theirs = makers[0](nn.Linear(*args)), makers[1](torch.nn.Linear(*args))
         ours.load_state_dict(to_taeda(dict(theirs.state_dict())))
         assert_same(ours.weight, theirs.weight)

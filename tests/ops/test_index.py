@@ -280,3 +280,15 @@ def test_every_byte_of_a_bool_but_zero_is_true():
         taeda.arange(4).masked_fill(mask, 9).tolist() == taeda.where(mask, 9, taeda.arange(4)).tolist() == [9, 1, 9, 9]
     )
     assert mask.sum() == mask.count_nonzero() == 3 and (~mask).tolist() == [not x for x in wanted]
+
+
+def test_unravel_index():
+    flat = taeda.arange(24).reshape(4, 6)
+    parts = taeda.unravel_index(flat, (2, 3, 4))
+    assert taeda.equal(parts[0] * 12 + parts[1] * 4 + parts[2], flat) and parts[1].max() == 2
+    assert taeda.unravel_index(taeda.tensor(4), 6)[0].item() == 4
+    for indices, shape, error in (
+        (taeda.ones(1), (2,), TypeError), ([1], (2,), TypeError), (flat, (2.0,), TypeError), (flat, (-1,), ValueError)
+    ):  # fmt: skip
+        with pytest.raises(error, match="unravel_index"):
+            taeda.unravel_index(indices, shape)

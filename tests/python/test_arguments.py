@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hostile_values import Clears
+from fuzz.hostile_values import Clears
 
 import taeda
 

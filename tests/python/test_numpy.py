@@ -111,6 +111,35 @@ def test_numpy_functions_take_tensors() -> None:
     assert tensor.__array__(np.float32).dtype == np.float32
 
 
+@pytest.mark.parametrize("op", ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>"])
+@pytest.mark.parametrize(
+    "kinds", [("float64", "float32"), ("float32", "int64"), ("int64", "int64"), ("int32", "uint8")]
+)
+def test_arrays_on_the_left(op: str, kinds: tuple[str, str]) -> None:
+    """``array op tensor`` is what NumPy makes of it."""
+    left = np.arange(1, 5).astype(kinds[0]).reshape(2, 2)
+    right = taeda.arange(1, 5).to(getattr(taeda, kinds[1])).reshape(2, 2)
+    operate = eval(f"lambda a, b: a {op} b")
+    try:
+        expected = operate(left, right.numpy())
+    except TypeError:
+        with pytest.raises(TypeError):
+            operate(left, right)
+        return
+    result = operate(left, right)
+    assert isinstance(result, Tensor) and result.shape == (2, 2)
+    assert op == "/" or str(result.dtype) == f"torch.{expected.dtype}"
+    np.testing.assert_allclose(result.numpy(), expected, rtol=1e-6)
+
+
+def test_an_array_on_the_left_has_no_gradient() -> None:
+    leaf = taeda.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="detach"):
+        np.ones(2) * leaf
+    with pytest.raises(TypeError):
+        np.array(["a", "b"]) * taeda.ones(2)
+
+
 def test_a_subclass_may_define_its_array() -> None:
     class Doubled(Tensor):
         def __array__(self, dtype: Any = None) -> Any:

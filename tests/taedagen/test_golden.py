@@ -16,15 +16,16 @@ from generator import generate, tree
 
 GOLDEN = Path(__file__).parent / "golden"
 ARTEFACTS = [
-    "include/taeda/ops/first.h", "csrc/autograd/ops/first.cpp", "csrc/backend/cpu/first.cpp",
-    "csrc/backend/cpu/first_loops.h",
-    "csrc/backend/meta/first.h", "csrc/dispatch/families.cpp", "csrc/dispatch/ops/first.cpp",
-    "csrc/dispatch/ops/first.inc", "csrc/python/ops/first.inc",
-    "csrc/dispatch/ops/first.h",
-    "csrc/dispatch/signatures_0.cpp", "csrc/python/bound.cpp", "csrc/python/ops/first.cpp", "csrc/shape/ops/first.cpp",
-    "csrc/shape/ops/first.h", "docs/first.md", "library.txt", "taeda/_C/_functions.pyi", "taeda/_C/_methods.pyi",
-    "taeda/generated/ops.json", "csrc/autograd/ops/second.cpp", "csrc/backend/cpu/second_gradients.h",
-    "csrc/backend/cpu/second_gradients.cpp", "csrc/backend/cpu/second_gradients_loops.h",
+    "include/taeda/ops/first.h", "csrc/autograd/ops/first.cpp", "csrc/autograd/ops/second.cpp",
+    "csrc/backend/cpu/ops/first.cpp", "csrc/backend/cpu/ops/first.h", "csrc/backend/cpu/ops/first_loops.h",
+    "csrc/backend/cpu/ops/second_gradients.cpp", "csrc/backend/cpu/ops/second_gradients_loops.h",
+    "csrc/backend/everywhere/ops/first.cpp", "csrc/backend/meta/ops/first.cpp", "csrc/backend/meta/ops/first.h",
+    "csrc/composite/ops/first.cpp", "csrc/composite/ops/first.h",
+    "csrc/dispatch/families.cpp", "csrc/dispatch/ops/first.cpp", "csrc/dispatch/ops/first.h",
+    "csrc/dispatch/ops/first.inc", "csrc/dispatch/signatures_0.cpp",
+    "csrc/python/bound.cpp", "csrc/python/ops/first.cpp", "csrc/python/ops/first.inc",
+    "csrc/shape/ops/first.h", "csrc/shape/ops/limits.h", "csrc/shape/ops/second.cpp", "csrc/shape/ops/second.h",
+    "docs/first.md", "library.txt", "taeda/_C/_functions.pyi", "taeda/_C/_methods.pyi", "taeda/generated/ops.json",
 ]  # fmt: skip
 
 

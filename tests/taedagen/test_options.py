@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from taedagen.emit.table import read_table
 
 sys.path.insert(0, str(Path(__file__).parent))
-from generator import ROOT, generate, tree
+from generator import ROOT, TINY, generate, tree
 
 
 def make(out: Path, *options: str, **settings: str) -> dict[str, str]:
@@ -48,7 +49,7 @@ def test_what_is_no_longer_made_is_deleted(tmp_path: Path) -> None:
     make(tmp_path, "--subset", "python")
     assert set(tree(tmp_path)) == everything | {"csrc/notes.txt"}
     fewer = make(tmp_path, "--no-autograd")
-    assert "csrc/backend/cpu/second_gradients.h" in everything - set(fewer) and own.exists()
+    assert "csrc/backend/cpu/ops/second_gradients.cpp" in everything - set(fewer) and own.exists()
 
 
 @pytest.mark.parametrize("lines, kept", [
@@ -71,7 +72,7 @@ def test_what_is_left_out_links_and_says_so(tmp_path: Path) -> None:
     )
     assert "csrc/dispatch/left_out.cpp" in files["library.txt"]
     assert "Tensor turned(" in files["include/taeda/ops/first.h"], "hand-written C++ may call it"
-    assert "void stretch(" in files["csrc/shape/ops/first.h"], "hand-written C++ defines it"
+    assert "void stretch(" in files["csrc/backend/cpu/ops/first.h"], "hand-written C++ defines it"
     assert "turned" not in files["csrc/dispatch/ops/first.inc"] + files["csrc/python/ops/first.cpp"]
     assert files["taeda/generated/left_out.txt"].split() == [
         "counted", "cubed", "cubed_", "four_times", "smooth", "stretch", "turned", "weighed", "widen",
@@ -128,7 +129,7 @@ def declare(schema: str = "one(Tensor self) -> Tensor", options: str = "", name:
     (declare(parameters="other"), 3, "the function takes ['other'] but the schema says ['self']"),
     (declare(parameters="*_"), 3, "the function takes ['_'] but the schema says ['self']"),
     (declare(body="return self"), 3, "no docstring"),
-    (declare(options=", dtype=REAL"), 3, "the option 'dtype' is unknown; a pointwise takes ["),
+    (declare(options=", dtype=REAL"), 3, "the option 'dtype' is unknown; did you mean 'dtypes'?; a pointwise takes "),
     (declare(options=", shape='same'"), 3, "the option 'shape' is for view and kernel, not for a pointwise"),
     (declare().replace("pointwise", "view"), 3, "a view names its shape rule"),
     (declare(options=", shape='matmol'").replace("pointwise", "kernel"), 3, "the shape rule 'matmol' is no function"),
@@ -136,6 +137,13 @@ def declare(schema: str = "one(Tensor self) -> Tensor", options: str = "", name:
     (declare() + "\n\n" + declare().partition("\n\n")[2], 9, "declared already at"),
     (declare() + "\n\n@one.backward\ndef _(grad):\n    return {'other': grad}\n", 9, "other"),
     (declare() + "\n\n@one.backward\ndef _(grad):\n    return {'self': op.nothing(grad)}\n", 9, "nothing"),
+    (declare(options=", dtypes=FLOATNG"), 3, "name 'FLOATNG' is not defined; did you mean 'FLOATING'?"),
+    (declare(body='"""Doc."""\n    return sqroot(self)'), 6, "name 'sqroot' is not defined; did you mean 'sqrt'?"),
+    ("import math\n" + declare(body='"""Doc."""\n    return math.sqrt(self)'), 7, "formulas use the functions of"),
+    (declare().replace("(self):", "(self)"), 4, "expected ':'"),
+    (declare(body='"""Doc."""\n    self + 1'), 3, "the formula returns None; is a 'return' missing?"),
+    (declare() + "\n\n@one.backward\ndef _(grad):\n    return {}\n", 9, "gives no gradient"),
+    (declare(options=", shape='zzzz'").replace("pointwise", "kernel"), 3, "it is written in csrc/shape/*_rules.cpp"),
 ])  # fmt: skip
 def test_mistakes_tell_file_and_line(tmp_path: Path, text: str, line: int, words: str) -> None:
     (tmp_path / "ops").mkdir()
@@ -144,6 +152,14 @@ def test_mistakes_tell_file_and_line(tmp_path: Path, text: str, line: int, words
     assert run.returncode == 1
     assert f"{tmp_path}/ops/bad.py:{line}: error: " in run.stderr and words in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_list_needs_no_folder(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "taedagen", "--ops", str(TINY)]
+    run = subprocess.run([*command, "--list"], cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 0 and "csrc/dispatch/families.cpp" in run.stdout.split()
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert run.returncode == 2 and "--out names the folder" in run.stderr
 
 
 def test_unknown_op_in_the_selection(tmp_path: Path) -> None:

@@ -383,8 +383,15 @@ def test_mistakes(tmp_path):
             writer.add_graph(taeda.nn.Linear(1, 1), taeda.ones(1))
         with pytest.raises(AssertionError, match="one number"):
             writer.add_scalar("a", taeda.ones(2))
-        with pytest.raises(NotImplementedError, match="wants numbers"):
+        with pytest.raises(NotImplementedError, match="wants real numbers"):
             writer.add_scalar("a", "five")
+        with pytest.raises(TypeError, match="wants text; got NoneType"):
+            writer.add_text("a", None)
+        with pytest.raises(NotImplementedError, match="real numbers; got Tensor of complex64"):
+            writer.add_scalar("a", taeda.tensor(1j))
+        with pytest.raises(TypeError, match="wants a dictionary"):
+            writer.add_scalars("a", [1])
+        writer.add_text("lone \ud800", "lone \udfff")
 
 
 def test_tensorboard_reads_it(tmp_path):

@@ -5,7 +5,7 @@
 
 #include "backend/cpu/engine/row_kernels.h"
 #include "backend/cpu/libraries/gemm.h"
-#include "shape/ops/attention.h"
+#include "backend/cpu/ops/attention.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

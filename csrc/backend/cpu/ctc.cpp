@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/engine/row_kernels.h"
-#include "shape/ops/ctc.h"
+#include "backend/cpu/ops/ctc.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

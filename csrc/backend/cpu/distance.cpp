@@ -4,7 +4,7 @@
 
 #include "backend/cpu/engine/row_kernels.h"
 #include "core/multiversion.h"
-#include "shape/ops/distance.h"
+#include "backend/cpu/ops/distance.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"

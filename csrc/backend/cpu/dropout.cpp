@@ -1,8 +1,7 @@
 // Dropout in one pass: the mask by the generator, then the input by the mask.
-#include "backend/cpu/dropout.h"
 
-#include "shape/ops/dropout.h"
-#include "shape/ops/random.h"
+#include "backend/cpu/ops/dropout.h"
+#include "backend/cpu/ops/random.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {

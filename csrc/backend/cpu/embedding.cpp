@@ -6,7 +6,7 @@
 #include "backend/cpu/engine/row_kernels.h"
 #include "backend/cpu/sort/order.h"
 #include "shape/embedding_rules.h"
-#include "shape/ops/embedding.h"
+#include "backend/cpu/ops/embedding.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/index.h"

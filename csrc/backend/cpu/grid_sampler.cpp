@@ -6,7 +6,7 @@
 
 #include "backend/cpu/engine/row_kernels.h"
 #include "core/multiversion.h"
-#include "shape/ops/grid_sampler.h"
+#include "backend/cpu/ops/grid_sampler.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -6,7 +6,7 @@
 #include "backend/cpu/engine/index_offsets.h"
 #include "backend/cpu/engine/strided_copy.h"
 #include "core/insertion_sort.h"
-#include "shape/ops/index.h"
+#include "backend/cpu/ops/index.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
@@ -83,7 +83,7 @@ void write_along(const Tensor& self, int64_t dim, const Tensor& index, const Ten
   std::vector<int64_t> kept = others(self, dim), steps;
   int64_t item = self.itemsize();
   for (int64_t d : kept) steps.push_back(source.strides()[d] * item);
-  int64_t step = source.dim() ? source.strides()[dim] * item : item;
+  int64_t step = source.strides()[dim] * item;
   write_at_offsets(self, source.data<char>(), offsets_along(self, dim, index, negative, kind), {kept, steps, step},
                    combine);
 }
@@ -156,51 +156,49 @@ void index_select(const Tensor& self, int64_t dim, const Tensor& index, const Te
 
 namespace {
 
-void check_slices(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, ErrorKind count_error) {
-  TAEDA_CHECK(self.dtype() == source.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ",
-              source.dtype());
-  TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
-  int64_t length = source.dim() ? source.sizes()[wrap_dim(dim, source.dim())] : 1;
-  if (index.numel() != length)
-    fail(count_error, str("there are ", index.numel(), " positions for ", length, " slices of source"));
-  TAEDA_CHECK(source.dim() == self.dim() || source.dim() == 0 || self.dim() == 0,
-              "source must have as many dimensions as self; got shapes ", source.sizes(), " and ", self.sizes());
-  for (int64_t d = 0; d < std::min(self.dim(), source.dim()); ++d)
-    TAEDA_CHECK(d == dim || self.sizes()[d] == source.sizes()[d], "slices of source (shape ", source.sizes(),
-                ") must have the shape of those of self (", self.sizes(), ") along dimension ", d);
-}
-
-// A source that is a number stands for a slice of one element.
-Tensor like_rank(const Tensor& source, const Tensor& self) {
-  if (source.dim() == self.dim()) return source;
-  std::vector<int64_t> ones(static_cast<size_t>(self.dim()), 1);
-  return ops::reshape(source, ones);
-}
-
 Tensor flat_number(const Tensor& t) { return t.dim() ? t : ops::unsqueeze(t, 0); }
+
+// Where slices go and which, numbers as vectors of one: checked to have one shape but along `dim`, where each position
+// has its slice.
+struct Slices {
+  Tensor target, source;
+  Slices(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& given, ErrorKind count_error)
+      : target(flat_number(self)), source(flat_number(given)) {
+    TAEDA_CHECK(self.dtype() == given.dtype(), "self and source must have one dtype; got ", self.dtype(), " and ",
+                given.dtype());
+    TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
+    TAEDA_CHECK(source.dim() == target.dim(), "source must have as many dimensions as self; got shapes ", given.sizes(),
+                " and ", self.sizes());
+    for (int64_t d = 0; d < target.dim(); ++d)
+      TAEDA_CHECK(d == dim || target.sizes()[d] == source.sizes()[d], "slices of source (shape ", given.sizes(),
+                  ") must have the shape of those of self (", self.sizes(), ") along dimension ", d);
+    if (index.numel() != source.sizes()[dim])
+      fail(count_error, str("there are ", index.numel(), " positions for ", source.sizes()[dim], " slices of source"));
+    source = apart_from(source, self);
+  }
+};
+
+// PyTorch tells numbers and vectors of one apart where slices are combined.
+void check_rank(const Tensor& self, const Tensor& source) {
+  TAEDA_CHECK(source.dim() == self.dim(), "source must have as many dimensions as self; got shapes ", source.sizes(),
+              " and ", self.sizes());
+}
 
 }  // namespace
 
 void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source, const Scalar& alpha) {
   dim = wrap_dim(dim, self.dim());
   shape::check_index_dtype(index);
-  check_slices(self, dim, index, source, ErrorKind::Runtime);
-  Tensor scaled = apart_from(alpha.equals(1) ? source : ops::mul(source, alpha), self);
-  if (self.dim() == 0)
-    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(scaled, {})), Combine::Sum,
-                       Negative::Raises, ErrorKind::Runtime);
-  write_along(self, dim, index, like_rank(scaled, self), Combine::Sum, Negative::Raises, ErrorKind::Runtime);
+  check_rank(self, source);
+  Slices slices(self, dim, index, alpha.equals(1) ? source : ops::mul(source, alpha), ErrorKind::Runtime);
+  write_along(slices.target, dim, index, slices.source, Combine::Sum, Negative::Raises, ErrorKind::Runtime);
 }
 
 void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
-  check_slices(self, dim, index, source, ErrorKind::Index);
-  Tensor apart = apart_from(source, self);
-  if (self.dim() == 0)
-    return write_along(flat_number(self), 0, index, flat_number(ops::reshape(apart, {})), Combine::Put,
-                       Negative::Raises, ErrorKind::Index);
-  write_along(self, dim, index, like_rank(apart, self), Combine::Put, Negative::Raises, ErrorKind::Index);
+  Slices slices(self, dim, index, source, ErrorKind::Index);
+  write_along(slices.target, dim, index, slices.source, Combine::Put, Negative::Raises, ErrorKind::Index);
 }
 
 namespace {
@@ -267,8 +265,9 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
   dim = wrap_dim(dim, self.dim());
   shape::check_index_dtype(index);
   Combine combine = combine_named(reduce);
-  check_slices(self, dim, index, source, ErrorKind::Runtime);
-  Tensor target = flat_number(self), slices = like_rank(apart_from(source, self), target);
+  check_rank(self, source);
+  Slices slices(self, dim, index, source, ErrorKind::Runtime);
+  const Tensor& target = slices.target;
   if (!include_self) {
     alignas(16) char element[sizeof(complex128)];
     neutral_element(combine, self.dtype(), element);
@@ -276,7 +275,7 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
     write_at_offsets(target, element, offsets_along(target, dim, index, Negative::Raises, ErrorKind::Index),
                      {kept, steps, 0}, Combine::Put);
   }
-  write_along(target, dim, index, slices, combine, Negative::Raises, ErrorKind::Index);
+  write_along(target, dim, index, slices.source, combine, Negative::Raises, ErrorKind::Index);
   if (reduce != "mean") return;
   const int64_t length[] = {target.sizes()[dim]};
   Tensor count = include_self ? ops::ones(length, DType::Int64) : ops::zeros(length, DType::Int64);

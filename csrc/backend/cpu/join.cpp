@@ -1,5 +1,5 @@
 // Joining: every input is moved to its place in the result.
-#include "shape/ops/join.h"
+#include "backend/cpu/ops/join.h"
 #include "backend/cpu/engine/strided_copy.h"
 #include "shape/join_rules.h"
 

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "backend/cpu/engine/row_kernels.h"
-#include "shape/ops/loss.h"
+#include "backend/cpu/ops/loss.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

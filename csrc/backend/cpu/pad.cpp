@@ -1,5 +1,5 @@
 // Padding a tensor by its own elements: each dimension has a table that says which element stands where.
-#include "shape/ops/pad.h"
+#include "backend/cpu/ops/pad.h"
 #include "backend/cpu/engine/tensor_iterator.h"
 #include "backend/cpu/pool/pool.h"
 #include "taeda/ops/copy.h"
@@ -25,8 +25,12 @@ struct Sources {
                                     : x >= size ? 2 * (size - 1) - x
                                                 : x)
                                  : std::clamp<int64_t>(x, 0, size - 1));
-      if (i == 0)
-        before = std::max<int64_t>(left, 0), kept = size + std::min<int64_t>(left, 0) + std::min<int64_t>(right, 0);
+      if (i == 0) {
+        // More than the input may be cut off on one side: then nothing of it is left, and padding is cut off too.
+        const int64_t width = size + left + right;
+        before = std::clamp<int64_t>(left, 0, width);
+        kept = std::clamp<int64_t>(size + std::min<int64_t>(left, 0) + std::min<int64_t>(right, 0), 0, width - before);
+      }
     }
   }
   int64_t area() const { return image[0] * image[1] * image[2]; }
@@ -58,7 +62,7 @@ void pad_by_itself(const Tensor& self, IntList padding, int64_t rank, int64_t mo
           auto one = [&](int64_t i) { std::copy_n(from + s.at[2][i] * inner, inner, to + i * inner); };
           for (int64_t i = 0; i < s.before; ++i) one(i);
           if (s.kept > 0) std::copy_n(from + s.at[2][s.before] * inner, s.kept * inner, to + s.before * inner);
-          for (int64_t i = s.before + std::max<int64_t>(s.kept, 0); i < width; ++i) one(i);
+          for (int64_t i = s.before + s.kept; i < width; ++i) one(i);
         });
     });
   });

@@ -5,8 +5,8 @@
 #include "backend/cpu/engine/strided_copy.h"
 #include "core/multiversion.h"
 #include "shape/create_rules.h"
-#include "shape/ops/complex_numbers.h"
-#include "shape/ops/ranges.h"
+#include "backend/cpu/ops/complex_numbers.h"
+#include "backend/cpu/ops/ranges.h"
 #include "taeda/core/parallel.h"
 
 namespace taeda::cpu {
@@ -144,6 +144,8 @@ void range(const Scalar& start, const Scalar&, const Scalar& step, std::optional
 
 void linspace(const Scalar& start, const Scalar& end, int64_t steps, std::optional<DType>, std::optional<Layout>,
               std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  check_fits(out.dtype(), start);
+  check_fits(out.dtype(), end);
   visit(out.dtype(), [&]<class T>() {
     auto [low, high] = spacing_of<T>(start, end, steps);
     generate<T>(out, lower_half(steps), low, high);
@@ -152,6 +154,8 @@ void linspace(const Scalar& start, const Scalar& end, int64_t steps, std::option
 
 void logspace(const Scalar& start, const Scalar& end, int64_t steps, double base, std::optional<DType>,
               std::optional<Layout>, std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  check_fits(out.dtype(), start);
+  check_fits(out.dtype(), end);
   visit(out.dtype(), [&]<class T>() {
     if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>) {
       auto power = [base](auto exponent) { return [=](double i) { return std::pow(complex128(base), exponent(i)); }; };

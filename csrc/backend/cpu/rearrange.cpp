@@ -1,5 +1,5 @@
 // Copies that read their source in another order.
-#include "shape/ops/rearrange.h"
+#include "backend/cpu/ops/rearrange.h"
 #include "backend/cpu/engine/strided_copy.h"
 #include "shape/spec.h"
 #include "taeda/ops/copy.h"

@@ -3,7 +3,7 @@
 
 #include "backend/cpu/engine/tensor_iterator.h"
 #include "backend/cpu/sort/order.h"
-#include "shape/ops/scan.h"
+#include "backend/cpu/ops/scan.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
@@ -16,6 +16,7 @@ constexpr int64_t kLanes = 32;  // neighbouring rows that are scanned together
 template <int N, class F>
 void each_lane(const std::array<const Tensor*, N>& tensors, int64_t dim, const F& body) {
   const Tensor& first = *tensors[0];
+  if (first.numel() == 0) return;  // before the rows are counted, of which there may be more than any patience
   TensorIterator<N> walk;
   std::array<char*, N> data;
   for (int i = 0; i < N; ++i) data[i] = tensors[i]->template data<char>();

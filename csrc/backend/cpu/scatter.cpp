@@ -1,5 +1,5 @@
 // One position per element along a dimension: gather and the scatter family.
-#include "shape/ops/scatter.h"
+#include "backend/cpu/ops/scatter.h"
 #include "backend/cpu/engine/index_offsets.h"
 #include "backend/cpu/engine/strided_copy.h"
 #include "taeda/ops/compare.h"

@@ -3,7 +3,7 @@
 
 #include "backend/cpu/sort/order.h"
 #include "shape/elementwise.h"
-#include "shape/ops/search.h"
+#include "backend/cpu/ops/search.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backend/cpu/engine/row_kernels.h"
-#include "shape/ops/segment.h"
+#include "backend/cpu/ops/segment.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

@@ -1,5 +1,5 @@
 // Softmax along any dimension: along the last one row by row, along others in tiles of neighbouring columns.
-#include "shape/ops/softmax.h"
+#include "backend/cpu/ops/softmax.h"
 #include "backend/cpu/engine/row_kernels.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "backend/cpu/engine/row_kernels.h"
-#include "shape/ops/upsample.h"
+#include "backend/cpu/ops/upsample.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

@@ -6,7 +6,7 @@
 #include "core/elements.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
-#include "shape/ops/copy.h"
+#include "backend/everywhere/ops/copy.h"
 #include "shape/view_rules.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"

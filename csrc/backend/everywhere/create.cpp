@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "shape/create_rules.h"
-#include "shape/ops/create.h"
+#include "backend/everywhere/ops/create.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "shape/index_rules.h"
-#include "shape/ops/index.h"
+#include "backend/everywhere/ops/index.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/mask.h"
 

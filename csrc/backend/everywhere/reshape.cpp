@@ -1,5 +1,5 @@
 // Views that autograd does not track as such.
-#include "shape/ops/reshape.h"
+#include "backend/everywhere/ops/reshape.h"
 #include "shape/view_rules.h"
 
 namespace taeda::everywhere {

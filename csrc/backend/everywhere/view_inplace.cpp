@@ -1,5 +1,5 @@
 // Tensors that change their own geometry.
-#include "shape/ops/view_inplace.h"
+#include "backend/everywhere/ops/view_inplace.h"
 
 #include "shape/view_rules.h"
 

@@ -108,7 +108,7 @@ PyObject* queue_callback(PyObject*, PyObject* callable) {
     TAEDA_CHECK_TYPE(PyCallable_Check(callable), "takes a callable; got ", Py_TYPE(callable)->tp_name);
     autograd::queue_callback([held = make_ref<HeldObject>(callable)] {
       WithGil locked;
-      Owned(check(PyObject_CallNoArgs(held->object)));
+      call_python([&] { return PyObject_CallNoArgs(held->object); });
     });
     return Py_NewRef(Py_None);
   });
@@ -164,12 +164,16 @@ PyObject* will_execute(PyObject*, PyObject* object) {
 PyMethodDef functions[] = {
     {"run_backward", as_method(&run_backward), METH_FASTCALL | METH_KEYWORDS,
      "run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs=(), allow_unreachable=False, "
+     "accumulate_grad=None)\n--\n\nrun_backward(tensors, grad_tensors, keep_graph, create_graph, inputs=(), "
+     "allow_unreachable=False, "
      "accumulate_grad=...)\n\nOne backward pass. Without inputs, or with accumulate_grad, gradients go to .grad; "
      "otherwise those of the inputs are returned."},
     {"_leads_elsewhere", leads_elsewhere, METH_VARARGS,
      "_leads_elsewhere(outputs, leaves)\n\nWhether the outputs depend on other leaves, too."},
-    {"queue_callback", queue_callback, METH_O, "Calls the function once after the running backward pass."},
-    {"get_gradient_edge", gradient_edge, METH_O, "Where the gradients of a tensor go: (node, input number)."},
+    {"queue_callback", queue_callback, METH_O,
+     "queue_callback(callback)\n--\n\nCalls the function once after the running backward pass."},
+    {"get_gradient_edge", gradient_edge, METH_O,
+     "get_gradient_edge(tensor)\n--\n\nWhere the gradients of a tensor go: (node, input number)."},
     {"_current_autograd_node", current_node, METH_NOARGS, "The node that runs now, or None."},
     {"_is_checkpoint_valid", is_checkpoint_valid, METH_NOARGS,
      "False within a backward pass for given inputs only, whose nodes must not start one for all leaves."},
@@ -183,6 +187,6 @@ PyMethodDef functions[] = {
 
 }  // namespace
 
-int init_engine(PyObject* room) { return PyModule_AddFunctions(room, functions); }
+int init_engine(PyObject* module) { return PyModule_AddFunctions(module, functions); }
 
 }  // namespace taeda::python

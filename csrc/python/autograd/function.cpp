@@ -26,7 +26,7 @@ Owned as_tuple(PyObject* object) {
 }
 
 Owned call(PyObject* callable, std::span<PyObject* const> args) {
-  return Owned(check(PyObject_Vectorcall(callable, args.data(), args.size(), nullptr)));
+  return call_python([&] { return PyObject_Vectorcall(callable, args.data(), args.size(), nullptr); });
 }
 
 }  // namespace
@@ -402,7 +402,8 @@ PyGetSetDef own_getset[] = {
 };
 #undef TAEDA_FIELD
 PyMethodDef own_methods[] = {
-    {"apply", as_method(&apply), METH_FASTCALL | METH_CLASS, "Runs forward and records backward."},
+    {"apply", as_method(&apply), METH_FASTCALL | METH_CLASS,
+     "apply($type, *args, **kwargs)\n--\n\nRuns forward and records backward."},
     {},
 };
 
@@ -448,7 +449,9 @@ int init_function(PyObject* module) {
   for (PyMethodDef* d = node_methods; d->ml_name; ++d) methods.push_back(*d);
   for (PyMethodDef& d : own_methods) methods.push_back(d);
   g_type.tp_flags |= Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
-  g_type.tp_doc = "The context of a Python Function, which is also the grad_fn of its results.";
+  g_type.tp_doc =
+      "_FunctionBase(*args, **kwargs)\n--\n\nThe context of a Python Function, which is also the grad_fn of its "
+      "results.";
   g_type.tp_new = new_context;
   g_type.tp_dealloc = deallocate;
   g_type.tp_traverse = traverse;

@@ -161,7 +161,7 @@ void deallocate(PyObject* self) {
 PyMethodDef methods[] = {
     {"__enter__", enter, METH_NOARGS, nullptr},
     {"__exit__", as_method(&exit), METH_FASTCALL, nullptr},
-    {"clone", clone, METH_NOARGS, "Another context of the same mode."},
+    {"clone", clone, METH_NOARGS, "clone($self)\n--\n\nAnother context of the same mode."},
     {},
 };
 PyGetSetDef getset[] = {{"mode", get_mode, nullptr, "Whether the mode is switched on.", nullptr},
@@ -196,9 +196,12 @@ PyObject* write_switch(PyObject*, PyObject* value) {
 }
 
 PyMethodDef functions[] = {
-    {"is_grad_enabled", is_grad_enabled, METH_NOARGS, "Whether calls are recorded in this thread."},
-    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS, "Whether this thread is in inference mode."},
-    {"is_inference", is_inference, METH_O, "Whether the tensor was made in inference mode."},
+    {"is_grad_enabled", is_grad_enabled, METH_NOARGS,
+     "is_grad_enabled()\n--\n\nWhether calls are recorded in this thread."},
+    {"is_inference_mode_enabled", is_inference_mode_enabled, METH_NOARGS,
+     "is_inference_mode_enabled()\n--\n\nWhether this thread is in inference mode."},
+    {"is_inference", is_inference, METH_O,
+     "is_inference(tensor)\n--\n\nWhether the tensor was made in inference mode."},
     {"_set_grad_enabled", set_grad_mode, METH_O, nullptr},
     {"_is_multithreading_enabled", read_switch<&ThreadState::multithreading>, METH_NOARGS, nullptr},
     {"_set_multithreading_enabled", write_switch<&ThreadState::multithreading>, METH_O, nullptr},
@@ -207,7 +210,7 @@ PyMethodDef functions[] = {
     {},
 };
 
-int add_mode(PyObject* room, PyTypeObject& type, newfunc make, const char* doc) {
+int add_mode(PyObject* module, PyTypeObject& type, newfunc make, const char* doc) {
   type.tp_base = &g_base;
   type.tp_flags |= Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC;
   type.tp_traverse = traverse;
@@ -215,12 +218,12 @@ int add_mode(PyObject* room, PyTypeObject& type, newfunc make, const char* doc) 
   type.tp_new = make;
   type.tp_init = ignore_arguments;
   type.tp_doc = doc;
-  return add_type(room, type);
+  return add_type(module, type);
 }
 
 }  // namespace
 
-int init_grad_mode(PyObject* room) {
+int init_grad_mode(PyObject* module) {
   g_base.tp_flags |= Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION;
   g_base.tp_doc = "A mode of recording, as a context manager and decorator.";
   g_base.tp_dealloc = deallocate;
@@ -230,19 +233,23 @@ int init_grad_mode(PyObject* room) {
   g_base.tp_methods = methods;
   g_base.tp_getset = getset;
   g_base.tp_call = call;
-  if (add_type(room, g_base) < 0 ||
-      add_mode(room, g_no_grad, new_plain<false>,
-               "Calls in this scope, or in the decorated function, are not recorded.") < 0 ||
-      add_mode(room, g_enable_grad, new_plain<true>,
-               "Calls in this scope, or in the decorated function, are recorded.") < 0 ||
-      add_mode(room, g_set_grad_enabled, new_set_grad_enabled,
-               "set_grad_enabled(mode): switches recording at once; as a context manager, until the scope ends.") < 0 ||
+  if (add_type(module, g_base) < 0 ||
+      add_mode(module, g_no_grad, new_plain<false>,
+               "no_grad(orig_func=None)\n--\n\nCalls in this scope, or in the decorated function, are not recorded.") <
+          0 ||
+      add_mode(module, g_enable_grad, new_plain<true>,
+               "enable_grad(orig_func=None)\n--\n\nCalls in this scope, or in the decorated function, are recorded.") <
+          0 ||
       add_mode(
-          room, g_inference_mode, new_inference_mode,
-          "inference_mode(mode=True): as no_grad, and tensors made in the scope never take part in recording, which "
-          "saves their bookkeeping.") < 0)
+          module, g_set_grad_enabled, new_set_grad_enabled,
+          "set_grad_enabled(mode)\n--\n\nSwitches recording at once; as a context manager, until the scope ends.") <
+          0 ||
+      add_mode(module, g_inference_mode, new_inference_mode,
+               "inference_mode(mode=True)\n--\n\nAs no_grad, and tensors made in the scope never take part in "
+               "recording, which "
+               "saves their bookkeeping.") < 0)
     return -1;
-  return PyModule_AddFunctions(room, functions);
+  return PyModule_AddFunctions(module, functions);
 }
 
 }  // namespace taeda::python

@@ -1,4 +1,4 @@
-// What this room gives to TensorBase and to _C.
+// What this folder gives to TensorBase and to _C.
 #pragma once
 #include <Python.h>
 
@@ -9,9 +9,9 @@ extern PyGetSetDef autograd_getset[];
 int init_autograd(PyObject* module);
 
 // Its parts; each adds to _C._autograd.
-int init_nodes(PyObject* room);
+int init_nodes(PyObject* module);
 int init_function(PyObject* module);
-int init_engine(PyObject* room);
-int init_grad_mode(PyObject* room);
+int init_engine(PyObject* module);
+int init_grad_mode(PyObject* module);
 
 }  // namespace taeda::python

@@ -1,4 +1,4 @@
-// Saved-tensor hooks, anomaly mode and forward mode, and the room's start-up.
+// Saved-tensor hooks, anomaly mode and forward mode, and the start-up of all that records.
 #include "autograd/anomaly.h"
 #include "autograd/arithmetic.h"
 #include "python/autograd/init.h"
@@ -19,13 +19,13 @@ struct PythonSavedHooks final : autograd::SavedTensorHooks {
   Ref<RefCounted> pack(const Tensor& tensor) override {
     WithGil locked;
     Owned argument(check(wrap(tensor)));
-    Owned packed(check(PyObject_CallOneArg(pack_function->object, argument.get())));
+    Owned packed = call_python([&] { return PyObject_CallOneArg(pack_function->object, argument.get()); });
     return make_ref<HeldObject>(packed.get());
   }
   Tensor unpack(const Ref<RefCounted>& packed) override {
     WithGil locked;
     PyObject* object = static_cast<HeldObject*>(packed.get())->object;
-    Owned tensor(check(PyObject_CallOneArg(unpack_function->object, object)));
+    Owned tensor = call_python([&] { return PyObject_CallOneArg(unpack_function->object, object); });
     TAEDA_CHECK_TYPE(is_tensor(tensor.get()), "an unpack hook must return a tensor; got ",
                      Py_TYPE(tensor.get())->tp_name);
     return unwrap(tensor.get());
@@ -168,9 +168,10 @@ PyMethodDef functions[] = {
     {"_saved_tensors_hooks_disable", disable_hooks, METH_O, nullptr},
     {"_saved_tensors_hooks_enable", enable_hooks, METH_NOARGS, nullptr},
     {"_saved_tensors_hooks_disabled_message", hooks_disabled_message, METH_NOARGS, nullptr},
-    {"set_anomaly_enabled", set_anomaly, METH_VARARGS, "set_anomaly_enabled(mode, check_nan=True)"},
-    {"is_anomaly_enabled", is_anomaly, METH_NOARGS, "Whether anomaly mode is on."},
-    {"is_anomaly_check_nan_enabled", is_anomaly_nan, METH_NOARGS, "Whether anomaly mode looks for NaN in gradients."},
+    {"set_anomaly_enabled", set_anomaly, METH_VARARGS, "set_anomaly_enabled(mode, check_nan=True)\n--\n\n"},
+    {"is_anomaly_enabled", is_anomaly, METH_NOARGS, "is_anomaly_enabled()\n--\n\nWhether anomaly mode is on."},
+    {"is_anomaly_check_nan_enabled", is_anomaly_nan, METH_NOARGS,
+     "is_anomaly_check_nan_enabled()\n--\n\nWhether anomaly mode looks for NaN in gradients."},
     {"_enter_dual_level", enter_level, METH_VARARGS, "_enter_dual_level(nests=False)"},
     {"_exit_dual_level", exit_level, METH_O, nullptr},
     {"_get_tangent", get_tangent, METH_VARARGS, "_get_tangent(tensor, level=0)"},
@@ -200,10 +201,10 @@ Ref<autograd::SavedTensorHooks> make_saved_tensor_hooks(PyObject* pack, PyObject
 int init_autograd(PyObject* module) {
   autograd::anomaly_hooks = {capture_stack, show_stack};
   hooks.autograd_traverse = traverse_autograd;
-  PyObject* room = PyImport_AddModule("taeda._C._autograd");  // borrowed; sys.modules keeps it
-  if (!room || PyModule_AddObjectRef(module, "_autograd", room) < 0) return -1;
-  if (init_nodes(room) < 0 || init_function(module) < 0 || init_engine(room) < 0 || init_grad_mode(room) < 0) return -1;
-  return PyModule_AddFunctions(room, functions);
+  PyObject* part = PyImport_AddModule("taeda._C._autograd");  // borrowed; sys.modules keeps it
+  if (!part || PyModule_AddObjectRef(module, "_autograd", part) < 0) return -1;
+  if (init_nodes(part) < 0 || init_function(module) < 0 || init_engine(part) < 0 || init_grad_mode(part) < 0) return -1;
+  return PyModule_AddFunctions(part, functions);
 }
 
 }  // namespace taeda::python

@@ -292,13 +292,15 @@ int add_metadata_type() {
 }  // namespace
 
 PyMethodDef node_methods[] = {
-    {"name", name, METH_NOARGS, "The node's name, e.g. 'AddBackward0'."},
+    {"name", name, METH_NOARGS, "name($self)\n--\n\nThe node's name, e.g. 'AddBackward0'."},
     {"_sequence_nr", sequence_nr, METH_NOARGS, "The place in the order in which this thread recorded nodes."},
     {"register_hook", register_hook, METH_O,
-     "Calls hook(grad_inputs, grad_outputs) after the node ran; a tuple that it returns replaces grad_inputs. Returns "
+     "register_hook($self, fn)\n--\n\nCalls hook(grad_inputs, grad_outputs) after the node ran; a tuple that it "
+     "returns replaces grad_inputs. Returns "
      "a handle."},
     {"register_prehook", register_prehook, METH_O,
-     "Calls hook(grad_outputs) before the node runs; a tuple that it returns replaces them. Returns a handle."},
+     "register_prehook($self, fn)\n--\n\nCalls hook(grad_outputs) before the node runs; a tuple that it returns "
+     "replaces them. Returns a handle."},
     {},
 };
 PyGetSetDef node_getset[] = {
@@ -310,7 +312,7 @@ PyGetSetDef node_getset[] = {
     {},
 };
 
-int init_nodes(PyObject* room) {
+int init_nodes(PyObject* module) {
   g_types = PyDict_New();
   static std::vector<PyGetSetDef> getset;
   for (PyGetSetDef* d = node_getset; d->name; ++d) getset.push_back(*d);
@@ -331,7 +333,8 @@ int init_nodes(PyObject* room) {
   g_saved_type.tp_methods = saved_methods;
   g_saved_type.tp_getset = saved_getset;
   g_saved_type.tp_flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  if (!g_types || add_type(room, g_type) < 0 || add_type(room, g_saved_type) < 0 || add_metadata_type() < 0) return -1;
+  if (!g_types || add_type(module, g_type) < 0 || add_type(module, g_saved_type) < 0 || add_metadata_type() < 0)
+    return -1;
   return 0;
 }
 

@@ -52,7 +52,7 @@ Tensor PythonTensorHook::run(const Tensor& grad) {
   Tensor replaced;
   Owned now(check(wrap(grad)));
   for (Owned& hook : callables()) {
-    Owned answer(check(PyObject_CallOneArg(hook.get(), now.get())));
+    Owned answer = call_python([&] { return PyObject_CallOneArg(hook.get(), now.get()); });
     if (answer.get() == Py_None) continue;
     replaced = checked_gradient(answer.get(), "tensor hook");
     TAEDA_CHECK(!grad.defined() || replaced.dtype() == grad.dtype(), "a tensor hook must keep the gradient's dtype ",
@@ -66,7 +66,7 @@ void PythonPreHook::run(std::span<Tensor> grads) {
   WithGil locked;
   for (Owned& hook : callables()) {
     Owned tuple(wrap_gradients(grads));
-    Owned answer(check(PyObject_CallOneArg(hook.get(), tuple.get())));
+    Owned answer = call_python([&] { return PyObject_CallOneArg(hook.get(), tuple.get()); });
     replace_gradients(answer.get(), grads, "node's pre-hook");
   }
 }
@@ -76,7 +76,8 @@ void PythonPostHook::run(std::span<Tensor> grad_inputs, std::span<const Tensor> 
   Owned outputs(wrap_gradients(grads));
   for (Owned& hook : callables()) {
     Owned inputs(wrap_gradients(grad_inputs));
-    Owned answer(check(PyObject_CallFunctionObjArgs(hook.get(), inputs.get(), outputs.get(), nullptr)));
+    Owned answer =
+        call_python([&] { return PyObject_CallFunctionObjArgs(hook.get(), inputs.get(), outputs.get(), nullptr); });
     replace_gradients(answer.get(), grad_inputs, "node's hook");
   }
 }
@@ -85,7 +86,7 @@ void PythonAccumulateHook::run(const Tensor& leaf) {
   WithGil locked;
   Owned tensor(check(wrap(leaf)));
   for (Owned& hook : callables()) {
-    Owned answer(check(PyObject_CallOneArg(hook.get(), tensor.get())));
+    Owned answer = call_python([&] { return PyObject_CallOneArg(hook.get(), tensor.get()); });
     if (answer.get() == Py_None || answer.get() == tensor.get()) continue;
     fail(is_tensor(answer.get()) ? ErrorKind::Runtime : ErrorKind::Type,
          str("a post-accumulate-grad hook must return None; got ", Py_TYPE(answer.get())->tp_name));

@@ -172,16 +172,21 @@ constexpr PyGetSetDef property(setter set, const char* doc) {
 
 PyMethodDef autograd_methods[] = {
     method<is_view, "_is_view">("Whether writes to this tensor count as writes to another, of which it shows a part."),
-    method<is_inference, "is_inference">("Whether the tensor was made in inference mode."),
-    method<retain_grad, "retain_grad">("Keeps the gradient of a tensor that is not a leaf in .grad."),
-    method<detach_in_place, "detach_">("Cuts this tensor out of the graph. RuntimeError for views."),
-    method<requires_grad_in_place, "requires_grad_">("Sets requires_grad and returns the tensor."),
-    method<register_hook, "register_hook">(
-        "Calls hook(grad) with each gradient of this tensor; a tensor that it returns replaces it. Returns a handle."),
+    method<is_inference, "is_inference">("is_inference($self)\n--\n\nWhether the tensor was made in inference mode."),
+    method<retain_grad, "retain_grad">(
+        "retain_grad($self)\n--\n\nKeeps the gradient of a tensor that is not a leaf in .grad."),
+    method<detach_in_place, "detach_">(
+        "detach_($self)\n--\n\nCuts this tensor out of the graph. RuntimeError for views."),
+    method<requires_grad_in_place, "requires_grad_">(
+        "requires_grad_($self, requires_grad=True)\n--\n\nSets requires_grad and returns the tensor."),
+    method<register_hook, "register_hook">("register_hook($self, hook)\n--\n\nCalls hook(grad) with each gradient of "
+                                           "this tensor; a tensor that it returns replaces it. Returns a handle."),
     method<register_post_accumulate_grad_hook, "register_post_accumulate_grad_hook">(
-        "Calls hook(tensor) each time after .grad of this leaf was accumulated. Returns a handle."),
+        "register_post_accumulate_grad_hook($self, hook)\n--\n\nCalls hook(tensor) each time after .grad of this leaf "
+        "was accumulated. Returns a handle."),
     method<backward, "backward">(
-        "backward(gradient=None, retain_graph=None, create_graph=False, inputs=None)\n\nComputes the gradients of this "
+        "backward($self, gradient=None, retain_graph=None, create_graph=False, inputs=None)\n--\n\nComputes the "
+        "gradients of this "
         "tensor and adds them to the leaves' .grad. `gradient` has the tensor's shape; it may be left out for one "
         "element. See taeda.autograd.backward."),
     {},

@@ -1,7 +1,7 @@
 // Tensor's dtype methods (x.float(), x.cpu()), its transposes and parts as attributes, and set_ with a storage.
 #include "python/bound.h"
-#include "python/engine_room.h"
 #include "python/member.h"
+#include "python/module_parts.h"
 #include "python/storage_object.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"
@@ -82,23 +82,21 @@ PyObject* set(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*
 }
 
 PyMethodDef conversion_methods[] = {
-    method<as_dtype<DType::Float32>, "float">("float(memory_format=torch.preserve_format)\n--\n\nAs float32."),
-    method<as_dtype<DType::Float64>, "double">("double(memory_format=torch.preserve_format)\n--\n\nAs float64."),
-    method<as_dtype<DType::Float16>, "half">("half(memory_format=torch.preserve_format)\n--\n\nAs float16."),
-    method<as_dtype<DType::BFloat16>, "bfloat16">("bfloat16(memory_format=torch.preserve_format)\n--\n\nAs bfloat16."),
-    method<as_dtype<DType::Int8>, "char">("char(memory_format=torch.preserve_format)\n--\n\nAs int8."),
-    method<as_dtype<DType::UInt8>, "byte">("byte(memory_format=torch.preserve_format)\n--\n\nAs uint8."),
-    method<as_dtype<DType::Int16>, "short">("short(memory_format=torch.preserve_format)\n--\n\nAs int16."),
-    method<as_dtype<DType::Int32>, "int">("int(memory_format=torch.preserve_format)\n--\n\nAs int32."),
-    method<as_dtype<DType::Int64>, "long">("long(memory_format=torch.preserve_format)\n--\n\nAs int64."),
-    method<as_dtype<DType::Bool>, "bool">(
-        "bool(memory_format=torch.preserve_format)\n--\n\nAs bool: whether not zero."),
-    method<as_dtype<DType::Complex64>, "cfloat">("cfloat(memory_format=torch.preserve_format)\n--\n\nAs complex64."),
-    method<as_dtype<DType::Complex128>, "cdouble">(
-        "cdouble(memory_format=torch.preserve_format)\n--\n\nAs complex128."),
-    method<as_dtype<DType::Complex32>, "chalf">("chalf(memory_format=torch.preserve_format)\n--\n\nAs complex32."),
-    method<cpu, "cpu">("cpu(memory_format=torch.preserve_format)\n--\n\nIn the computer's own memory."),
-    method<cuda, "cuda">("cuda(device=None, non_blocking=False, memory_format=torch.preserve_format)\n--\n\nOn a GPU."),
+    method<as_dtype<DType::Float32>, "float">("float($self, memory_format=None)\n--\n\nAs float32."),
+    method<as_dtype<DType::Float64>, "double">("double($self, memory_format=None)\n--\n\nAs float64."),
+    method<as_dtype<DType::Float16>, "half">("half($self, memory_format=None)\n--\n\nAs float16."),
+    method<as_dtype<DType::BFloat16>, "bfloat16">("bfloat16($self, memory_format=None)\n--\n\nAs bfloat16."),
+    method<as_dtype<DType::Int8>, "char">("char($self, memory_format=None)\n--\n\nAs int8."),
+    method<as_dtype<DType::UInt8>, "byte">("byte($self, memory_format=None)\n--\n\nAs uint8."),
+    method<as_dtype<DType::Int16>, "short">("short($self, memory_format=None)\n--\n\nAs int16."),
+    method<as_dtype<DType::Int32>, "int">("int($self, memory_format=None)\n--\n\nAs int32."),
+    method<as_dtype<DType::Int64>, "long">("long($self, memory_format=None)\n--\n\nAs int64."),
+    method<as_dtype<DType::Bool>, "bool">("bool($self, memory_format=None)\n--\n\nAs bool: whether not zero."),
+    method<as_dtype<DType::Complex64>, "cfloat">("cfloat($self, memory_format=None)\n--\n\nAs complex64."),
+    method<as_dtype<DType::Complex128>, "cdouble">("cdouble($self, memory_format=None)\n--\n\nAs complex128."),
+    method<as_dtype<DType::Complex32>, "chalf">("chalf($self, memory_format=None)\n--\n\nAs complex32."),
+    method<cpu, "cpu">("cpu($self, memory_format=None)\n--\n\nIn the computer's own memory."),
+    method<cuda, "cuda">("cuda($self, device=None, non_blocking=False, memory_format=None)\n--\n\nOn a GPU."),
     method<set, "set_">(
         "set_(source=None, storage_offset=0, size=None, stride=None)\n--\n\nBecomes a window on the storage, or "
         "that of the tensor, ``source``."),

@@ -3,8 +3,8 @@
 #include "python/items.h"
 
 #include "python/convert_value.h"
-#include "python/engine_room.h"
 #include "python/member.h"
+#include "python/module_parts.h"
 #include "python/op_objects.h"
 #include "python/parser.h"
 #include "python/types.h"
@@ -298,18 +298,19 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 PyMethodDef factory_functions[] = {
     {"tensor", as_method(&tensor), METH_FASTCALL | METH_KEYWORDS,
-     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n\nA tensor with a copy of "
+     "tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n--\n\nA tensor with a copy of "
      "``data``: a "
      "number, nested sequences of numbers, or an array. ValueError for ragged data."},
     {"as_tensor", as_method(&as_tensor), METH_FASTCALL | METH_KEYWORDS,
-     "as_tensor(data, dtype=None, device=None)\n\n``data`` as a tensor, without a copy where its memory can be "
+     "as_tensor(data, dtype=None, device=None)\n--\n\n``data`` as a tensor, without a copy where its memory can be "
      "shared."},
     {},
 };
 PyMethodDef factory_methods[] = {
-    method<&new_tensor_method, "new_tensor">("new_tensor(data, *, dtype=None, device=None, requires_grad=False)\n\nA "
-                                             "copy of ``data`` with this tensor's dtype "
-                                             "and device."),
+    method<&new_tensor_method, "new_tensor">(
+        "new_tensor($self, data, *, dtype=None, device=None, requires_grad=False, pin_memory=False)\n--\n\nA "
+        "copy of ``data`` with this tensor's dtype "
+        "and device."),
     {},
 };
 

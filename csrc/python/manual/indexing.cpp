@@ -1,7 +1,7 @@
 // x[...] and x[...] = v. Integers, slices, None and ... become views; tensors, masks and sequences one index call over
 // what the views left.
-#include "python/engine_room.h"
 #include "python/manual/factories.h"
+#include "python/module_parts.h"
 #include "python/parser.h"
 #include "python/symbols.h"
 #include "python/types.h"
@@ -285,7 +285,10 @@ bool is_number(PyObject* object) {
 void assign(const Selection& selection, PyObject* object) {
   const Tensor& target = selection.view;
   if (!is_tensor(object)) check_storable(PyComplex_Check(object), target);
-  if (is_number(object) && !selection.has_indices()) return ops::fill_(target, as_number(object, target.dtype()));
+  // fill_ refuses what is too large for a half type; here it becomes infinity, by way of a tensor.
+  bool is_half = target.dtype() == DType::Float16 || target.dtype() == DType::BFloat16;
+  if (is_number(object) && !selection.has_indices() && !is_half)
+    return ops::fill_(target, as_number(object, target.dtype()));
   if (is_integer(object)) (void)as_integer(object, target.dtype());
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
   if (!selection.has_indices()) return ops::copy_(target, fit_value(value));

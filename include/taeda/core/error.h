@@ -24,7 +24,12 @@ enum class ErrorKind : uint8_t {
   LinAlg,
   Key,
   Overflow,
-  Assertion
+  Assertion,
+  Dist,  // what goes wrong between processes
+  DistBackend,
+  DistNetwork,
+  DistStore,
+  QueueEmpty
 };
 
 class TAEDA_API Error : public std::exception {

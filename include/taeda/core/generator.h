@@ -1,13 +1,13 @@
 // Sources of random bits. A generator hands out 32-bit words; what an op makes of them is in the backends.
 #pragma once
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "taeda/core/device.h"
 #include "taeda/core/error.h"
+#include "taeda/core/fork.h"
 #include "taeda/core/mt19937.h"
 #include "taeda/core/refcount.h"
 
@@ -21,7 +21,7 @@ class TAEDA_API Generator : public RefCounted {
   explicit Generator(Device device) : device_(device) {}
 
   Device device() const { return device_; }
-  std::mutex& mutex() { return mutex_; }
+  Mutex& mutex() { return mutex_; }
 
   void manual_seed(uint64_t seed);
   uint64_t initial_seed() const { return seed_; }
@@ -50,7 +50,7 @@ class TAEDA_API Generator : public RefCounted {
 
  private:
   Device device_;
-  std::mutex mutex_;
+  Mutex mutex_;
 };
 
 // The default on CPU: MT19937 seeded with the low 32 bits. The state is the 5056 bytes of torch.get_rng_state().

@@ -19,11 +19,11 @@ struct TypedOp<R(Args...)> {
 };
 
 // Entries of a table of kernels; the op's type chooses among the functions of that name.
-#define TAEDA_KERNEL(kind, backend, op, name) \
-  {KernelKind::kind, DeviceType::backend,     \
-   reinterpret_cast<void*>(static_cast<decltype(table::op)::Boxing::Plain>(&name))}
-#define TAEDA_LAYER(kind, op, name) \
-  {KernelKind::kind, DeviceType::CPU, reinterpret_cast<void*>(static_cast<decltype(table::op)::Boxing::Layer>(&name))}
+#define TAEDA_KERNEL(functionality, device, op, name) \
+  {functionality, device, reinterpret_cast<void*>(static_cast<decltype(table::op)::Boxing::Plain>(&name))}
+#define TAEDA_LAYER(functionality, op, name)   \
+  {Functionality::functionality, kEveryDevice, \
+   reinterpret_cast<void*>(static_cast<decltype(table::op)::Boxing::Layer>(&name))}
 
 inline KeySet keys_of(const Tensor& t) { return t.defined() ? t.keys() : KeySet(); }
 inline KeySet keys_of(TensorList list) {

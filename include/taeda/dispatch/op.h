@@ -52,17 +52,15 @@ struct Signature {
   void (*call_unboxed)(void* kernel, bool is_layer, KeySet, Stack&);
 };
 
-enum class KernelKind : uint8_t {
-  Dense,       // the strided kernel of `backend`
-  Everywhere,  // a kernel for every backend that is not named (views; composites with a derivative of their own)
-  Composite,   // made of other ops: also stands for the autograd kernel
-  Autograd,    // all backends
-  InplaceOrView,
-  Autocast,
-};
+// In place of a device: all that have no kernel of their own.
+constexpr DeviceType kEveryDevice = static_cast<DeviceType>(kDeviceTypes);
+// In place of a functionality: whatever holds data, and autograd. Such a kernel is made of other ops.
+constexpr Functionality kComposite = Functionality::Count;
+
+// A statically known kernel: what it serves, and on which device. Layers serve every device.
 struct StaticKernel {
-  KernelKind kind;
-  DeviceType backend;  // Dense only
+  Functionality functionality;
+  DeviceType device;
   void* function;
 };
 

@@ -19,7 +19,7 @@ def optimize(backend: object = "inductor", *, nopython: bool = False, dynamic: b
     return _compile(backend=backend, fullgraph=nopython, dynamic=dynamic)  # type: ignore[arg-type]
 
 
-# What programs tell the compiler about the sizes and places of a tensor. While nothing is compiled, nobody asks.
+# What programs tell the compiler about the sizes and the memory of a tensor. While nothing is compiled, nobody asks.
 
 
 def mark_static_address(t: object, guard: bool = False) -> None:

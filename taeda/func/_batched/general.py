@@ -8,36 +8,11 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._library.ops import OpOverload
-from taeda._schema.tags import Tag
-from taeda.func._batched.tensor import RULES, Batch, Rule, Unbatchable, rule, unbatched
-
-
-def default_rule(op: OpOverload) -> Rule | None:
-    """What an op does that has no rule of its own; None: what the ops do that it is made of."""
-    from taeda.func._batched import along
-
-    tags = op.tags
-    if Tag.out in tags:
-        return refused
-    if Tag.pointwise in tags:
-        return written_elementwise if op._schema.is_mutable else elementwise
-    if Tag.reduction in tags:
-        return along.reduction
-    kinds = {hop[2] for hop in taeda._C._foretell(op, taeda.device("cpu"), taeda.strided)}
-    if "Composite" in kinds:
-        return None
-    if op._schema.is_mutable or op.is_view:
-        return refused
-    return None if "Everywhere" in kinds else one_by_one
+from taeda.func._batched.tensor import Batch, Unbatchable, unbatched
 
 
 def refused(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     raise Unbatchable(f"{op} has no rule for batches")
-
-
-_REFUSED = ("_local_scalar_dense", "equal", "is_nonzero", "nonzero", "masked_select", "masked_scatter_",
-            "as_strided_scatter")  # fmt: skip
-RULES.update(dict.fromkeys(_REFUSED, refused))
 
 
 def one_by_one(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
@@ -59,19 +34,15 @@ def _stacked(batch: Batch, results: Sequence[Any]) -> Any:
     return first
 
 
-@rule("any_anywhere")
 def any_anywhere(batch: Batch, op: OpOverload, self: Any) -> Tensor:
     return op(self.value)  # type: ignore[no-any-return]
-
-
-RULES["linalg_lstsq"] = one_by_one
 
 
 # --- elementwise
 
 
-def elementwise(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
-    result = op(*_aligned(batch, args, promoted=args[1:] if op._opname == "where" else args), **kwargs)
+def elementwise(batch: Batch, op: OpOverload, *args: Any, mask_first: bool = False, **kwargs: Any) -> Any:
+    result = op(*_aligned(batch, args, promoted=args[1:] if mask_first else args), **kwargs)
     return batch.wrap(result) if isinstance(result, Tensor) else batch.wrap_all(result)
 
 
@@ -109,10 +80,6 @@ def _result_type(tensors: Sequence[Tensor]) -> taeda.dtype:
 # --- random numbers
 
 
-@rule("uniform_", "normal_", "random_", "bernoulli_.float", "exponential_", "geometric_", "cauchy_", "log_normal_")
 def draw(batch: Batch, op: OpOverload, self: Any, *args: Any, **kwargs: Any) -> Any:
     op(batch.written(self), *args, **kwargs)
     return self
-
-
-RULES["bernoulli_.Tensor"] = written_elementwise

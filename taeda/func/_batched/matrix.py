@@ -7,7 +7,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._library.ops import OpOverload
-from taeda.func._batched.tensor import Batch, rule
+from taeda.func._batched.tensor import Batch
 
 
 def product(batch: Batch, a: Tensor, b: Tensor) -> Tensor:
@@ -17,12 +17,10 @@ def product(batch: Batch, a: Tensor, b: Tensor) -> Tensor:
     return taeda.matmul(a.value if batch.holds(a) else a, b.value if batch.holds(b) else b)  # type: ignore[attr-defined]
 
 
-@rule("mm", "bmm")
 def mm(batch: Batch, op: OpOverload, self: Tensor, mat2: Tensor) -> Any:
     return batch.wrap(product(batch, self, mat2))
 
 
-@rule("mv")
 def mv(batch: Batch, op: OpOverload, self: Tensor, vec: Tensor) -> Any:
     return batch.wrap(_applied(batch, self, vec))
 
@@ -33,18 +31,15 @@ def _applied(batch: Batch, matrix: Tensor, vector: Tensor) -> Tensor:
     return taeda.matmul(batch.whole(matrix), batch.whole(vector).unsqueeze(2)).squeeze(2)  # type: ignore[no-any-return]
 
 
-@rule("dot")
 def dot(batch: Batch, op: OpOverload, self: Tensor, tensor: Tensor) -> Any:
     left, right = batch.whole(self).unsqueeze(1), batch.whole(tensor).unsqueeze(2)
     return batch.wrap(taeda.matmul(left, right).reshape(batch.size))
 
 
-@rule("addmm", "baddbmm")
 def addmm(batch: Batch, op: OpOverload, self: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Any:
     return batch.wrap(_sum(batch.padded(self, a.dim()), product(batch, a, b), beta, alpha))
 
 
-@rule("addmv")
 def addmv(
     batch: Batch, op: OpOverload, self: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1
 ) -> Any:
@@ -58,7 +53,6 @@ def _sum(start: Tensor, product: Tensor, beta: Any, alpha: Any) -> Tensor:
     return scaled + (start if beta == 1 else start * beta)
 
 
-@rule("linear")
 def linear(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     if not batch.holds(weight) and not batch.holds(bias):
         return batch.wrap(op(input.value, weight, bias))  # type: ignore[attr-defined]
@@ -74,7 +68,6 @@ def linear(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor, bias: Te
     return batch.wrap(result)
 
 
-@rule("linalg_solve_ex")
 def solve(batch: Batch, op: OpOverload, A: Tensor, B: Tensor, **kwargs: Any) -> Any:
     if B.dim() == 1:
         solution, info = op(batch.whole(A), batch.whole(B).unsqueeze(2), **kwargs)

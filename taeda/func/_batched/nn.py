@@ -10,7 +10,7 @@ from taeda import Tensor
 from taeda._library.ops import OpOverload
 from taeda.func._batched.batches import fold, unfolded
 from taeda.func._batched.general import one_by_one
-from taeda.func._batched.tensor import Batch, Unbatchable, rule
+from taeda.func._batched.tensor import Batch, Unbatchable, bound
 
 # --- convolution
 
@@ -25,7 +25,6 @@ def _apart(batch: Batch, x: Tensor) -> Any:
     return batch.wrap(x.unflatten(1, (batch.size, -1)).movedim(1, 0))
 
 
-@rule("convolution")
 def convolution(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor, bias: Tensor | None, stride: Any,
                 padding: Any, dilation: Any, transposed: bool, output_padding: Any, groups: int) -> Any:  # fmt: skip
     options = stride, padding, dilation, transposed, output_padding
@@ -42,7 +41,6 @@ def convolution(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor, bia
     return batch.wrap(result.value + batch.whole(bias).reshape(batch.size, 1, -1, *[1] * (input.dim() - 2)))
 
 
-@rule("convolution_weight_grad")
 def convolution_weight_grad(batch: Batch, op: OpOverload, features: Tensor, input: Tensor, kernel_size: Any,
                             stride: Any, padding: Any, dilation: Any, groups: int) -> Any:  # fmt: skip
     given = kernel_size, stride, padding, dilation, groups * batch.size
@@ -52,7 +50,6 @@ def convolution_weight_grad(batch: Batch, op: OpOverload, features: Tensor, inpu
 # --- normalization
 
 
-@rule("_native_layer_norm")
 def layer_norm(batch: Batch, op: OpOverload, input: Tensor, normalized_shape: Any, weight: Tensor | None,
                bias: Tensor | None, eps: float) -> Any:  # fmt: skip
     x = batch.whole(input)
@@ -64,7 +61,6 @@ def layer_norm(batch: Batch, op: OpOverload, input: Tensor, normalized_shape: An
     return batch.wrap(result), batch.wrap(mean), batch.wrap(rstd)
 
 
-@rule("layer_norm_grads")
 def layer_norm_grads(batch: Batch, op: OpOverload, grad: Tensor, input: Tensor, normalized_shape: Any,
                      mean: Tensor | None, rstd: Tensor, weight: Tensor | None, output_mask: Any) -> Any:  # fmt: skip
     values = [batch.whole(x) for x in (grad, input, mean, rstd)]
@@ -84,7 +80,6 @@ def _sum(x: Tensor, dims: Sequence[int]) -> Tensor:
     return x.sum(tuple(dims)) if dims else x
 
 
-@rule("_native_group_norm")
 def group_norm(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int,
                HxW: int, group: int, eps: float) -> Any:  # fmt: skip
     own = (None, None) if batch.holds(weight) or batch.holds(bias) else (weight, bias)
@@ -99,7 +94,6 @@ def group_norm(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor | Non
     return batch.wrap(value), mean, rstd
 
 
-@rule("group_norm_grads")
 def group_norm_grads(batch: Batch, op: OpOverload, grad: Tensor, input: Tensor, mean: Tensor, rstd: Tensor,
                      weight: Tensor | None, group: int, output_mask: Any) -> Any:  # fmt: skip
     n, channels = input.shape[:2]
@@ -123,7 +117,6 @@ def _channels(batch: Batch, x: Tensor | None) -> Any:
     return None if x is None else batch.whole(x).reshape(-1)
 
 
-@rule("_native_batch_norm")
 def batch_norm(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor | None, bias: Tensor | None,
                running_mean: Tensor | None, running_var: Tensor | None, training: bool, momentum: float,
                eps: float) -> Any:  # fmt: skip
@@ -135,7 +128,6 @@ def batch_norm(batch: Batch, op: OpOverload, input: Tensor, weight: Tensor | Non
     return _apart(batch, result), *(batch.wrap(x.reshape(batch.size, -1)) for x in (mean, rstd))
 
 
-@rule("batch_norm_grads")
 def batch_norm_grads(batch: Batch, op: OpOverload, grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor,
                      rstd: Tensor, training: bool, output_mask: Any) -> Any:  # fmt: skip
     given = [_channels(batch, x) for x in (weight, mean, rstd)]
@@ -150,7 +142,6 @@ def batch_norm_grads(batch: Batch, op: OpOverload, grad: Tensor, input: Tensor, 
 _NONE, _MEAN = 0, 1
 
 
-@rule("nll_loss_forward", "nll_loss2d_forward")
 def nll_loss(batch: Batch, op: OpOverload, self: Tensor, target: Tensor, weight: Tensor | None, reduction: int,
              ignore_index: int) -> Any:  # fmt: skip
     shared, scores, classes = batch.shared(weight), batch.whole(self), batch.whole(target)
@@ -172,7 +163,6 @@ def _class_weights(classes: Tensor, weight: Tensor | None, ignore_index: int, dt
     return taeda.where(is_used, weight[taeda.where(is_used, classes, 0)], 0)  # type: ignore[no-any-return]
 
 
-@rule("nll_loss_backward", "nll_loss2d_backward")
 def nll_loss_backward(batch: Batch, op: OpOverload, grad_output: Tensor, self: Tensor, target: Tensor,
                       weight: Tensor | None, reduction: int, ignore_index: int,
                       total_weight: Tensor) -> Any:  # fmt: skip
@@ -194,7 +184,6 @@ def _upper(batch: Batch, grad: Tensor, classes: Tensor, reduction: int, total: T
     return upper.reshape(batch.size, *[1] * (classes.dim() - 1)).expand(classes.shape)  # type: ignore[no-any-return]
 
 
-@rule("cross_entropy_rows")
 def cross_entropy(batch: Batch, op: OpOverload, self: Tensor, target: Tensor, reduction: int, ignore_index: int) -> Any:
     n = target.shape[0]
     losses, logsumexp, all_count = op(fold(batch, self), fold(batch, target), _NONE, ignore_index)
@@ -205,7 +194,6 @@ def cross_entropy(batch: Batch, op: OpOverload, self: Tensor, target: Tensor, re
     return batch.wrap(result), unfolded(batch, logsumexp, n), batch.wrap(count)
 
 
-@rule("cross_entropy_rows_backward")
 def cross_entropy_backward(batch: Batch, op: OpOverload, grad_output: Tensor, self: Tensor, target: Tensor,
                            logsumexp: Tensor, count: Tensor, reduction: int, ignore_index: int) -> Any:  # fmt: skip
     upper = _upper(batch, grad_output, batch.whole(target), reduction, count).flatten(0, 1).contiguous()
@@ -217,10 +205,8 @@ def cross_entropy_backward(batch: Batch, op: OpOverload, grad_output: Tensor, se
 # --- attention
 
 
-@rule("attention_rows", "attention_grads")
 def attention(batch: Batch, op: OpOverload, *args: Any) -> Any:
     tensors = [x for x in args if isinstance(x, Tensor)]
-    bias = args[3] if op._opname == "attention_rows" else args[4]
-    if bias is not None or tensors[0].dim() < 3 or len({t.shape[0] for t in tensors}) > 1:
+    if bound(op, args, {})["bias"] is not None or tensors[0].dim() < 3 or len({t.shape[0] for t in tensors}) > 1:
         return one_by_one(batch, op, *args)
     return unfolded(batch, op(*(fold(batch, x) for x in args)), tensors[0].shape[0])

@@ -10,16 +10,14 @@ from taeda import Tensor
 from taeda._library.ops import OpOverload
 from taeda.func._batched.along import shifted
 from taeda.func._batched.general import one_by_one
-from taeda.func._batched.tensor import Batch, Unbatchable, rule
+from taeda.func._batched.tensor import Batch, Unbatchable
 
 
-@rule("cat")
 def cat(batch: Batch, op: OpOverload, tensors: Sequence[Tensor], dim: int = 0) -> Any:
     kept = [t for t in tensors if t.shape != (0,)] or list(tensors)  # an empty vector joins with anything
     return batch.wrap(op([batch.whole(t) for t in kept], shifted(dim, kept[0].dim())))
 
 
-@rule("stack")
 def stack(batch: Batch, op: OpOverload, tensors: Sequence[Tensor], dim: int = 0) -> Any:
     return batch.wrap(op([batch.whole(t) for t in tensors], shifted(dim, tensors[0].dim() + 1)))
 
@@ -27,30 +25,26 @@ def stack(batch: Batch, op: OpOverload, tensors: Sequence[Tensor], dim: int = 0)
 # --- writes
 
 
-@rule("copy_")
 def copy_(batch: Batch, op: OpOverload, self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
     op(batch.written(self), batch.padded(src, self.dim()), non_blocking)
     return self
 
 
-@rule("fill.Tensor")
 def fill(batch: Batch, op: OpOverload, self: Tensor, value: Tensor) -> Any:
     return write_elements(batch, taeda.ops.aten.fill_.Tensor, batch.wrap(batch.whole(self).clone()), value)
 
 
-@rule("fill_.Scalar", "zero_")
 def fill_(batch: Batch, op: OpOverload, self: Tensor, *value: Any) -> Any:
     op(batch.written(self), *value)
     return self
 
 
-@rule("fill_.Tensor", "masked_fill_.Scalar", "masked_fill_.Tensor")
 def write_elements(batch: Batch, op: OpOverload, self: Tensor, *args: Any) -> Any:
     target = batch.written(self)
     values = [batch.padded(x, self.dim()) for x in args]
     if isinstance(args[-1], Tensor) and batch.holds(args[-1]):  # a number of each example
         value = values[-1].to(target.dtype)
-        if op._opname == "fill_":
+        if len(args) == 1:
             target.copy_(value)
         else:
             target.copy_(taeda.where(values[0], value, target))
@@ -62,7 +56,6 @@ def write_elements(batch: Batch, op: OpOverload, self: Tensor, *args: Any) -> An
 # --- along one dimension
 
 
-@rule("index_select")
 def index_select(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Tensor) -> Any:
     if not batch.holds(index):
         value = batch.whole(self) if self.dim() else batch.whole(self).unsqueeze(1)
@@ -75,7 +68,6 @@ def index_select(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Te
     return batch.wrap(chosen.movedim(1, shifted(dim, self.dim())).contiguous())
 
 
-@rule("index_add_", "index_copy_")
 def index_write(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Tensor, source: Tensor, **kw: Any) -> Any:
     target = batch.written(self)
     if self.dim() == 0 or source.dim() == 0:
@@ -93,7 +85,6 @@ def index_write(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Ten
     return self
 
 
-@rule("index_fill_.int_Scalar", "index_fill_.int_Tensor")
 def index_fill_(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Tensor, value: Any) -> Any:
     target = batch.written(self)
     if self.dim() == 0:
@@ -108,7 +99,6 @@ def index_fill_(batch: Batch, op: OpOverload, self: Tensor, dim: int, index: Ten
     return self
 
 
-@rule("put_")
 def put_(batch: Batch, op: OpOverload, self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
     places = batch.whole(index).reshape(batch.size, -1) % self.numel()
     flat = batch.written(self).view(batch.size, -1)
@@ -116,7 +106,6 @@ def put_(batch: Batch, op: OpOverload, self: Tensor, index: Tensor, source: Tens
     return self
 
 
-@rule("take")
 def take(batch: Batch, op: OpOverload, self: Tensor, index: Tensor) -> Any:
     if not batch.holds(self):
         return batch.wrap(op(self, index.value))  # type: ignore[attr-defined]
@@ -145,7 +134,6 @@ def _positions(batch: Batch, indices: Sequence[Tensor | None]) -> tuple[list[Ten
     return whole, rank
 
 
-@rule("_index_at")
 def index(batch: Batch, op: OpOverload, self: Tensor, positions: Sequence[Tensor | None]) -> Any:
     where = [i for i, p in enumerate(positions) if p is not None]
     is_adjacent = where[-1] - where[0] + 1 == len(where)
@@ -166,7 +154,6 @@ def index(batch: Batch, op: OpOverload, self: Tensor, positions: Sequence[Tensor
     return batch.wrap(result.movedim(start, 0))
 
 
-@rule("index_put_")
 def index_put_(batch: Batch, op: OpOverload, self: Tensor, indices: Sequence[Tensor | None], values: Tensor,
                accumulate: bool = False) -> Any:  # fmt: skip
     target = batch.written(self)
@@ -189,7 +176,6 @@ def index_put_(batch: Batch, op: OpOverload, self: Tensor, indices: Sequence[Ten
     return self
 
 
-@rule("embedding")
 def embedding(batch: Batch, op: OpOverload, weight: Tensor, indices: Tensor, *args: Any, **kwargs: Any) -> Any:
     if not batch.holds(weight):
         return batch.wrap(op(weight, indices.value, *args, **kwargs))  # type: ignore[attr-defined]
@@ -197,7 +183,6 @@ def embedding(batch: Batch, op: OpOverload, weight: Tensor, indices: Tensor, *ar
     return batch.wrap(batch.whole(weight)[_examples(batch, places.dim()), places])
 
 
-@rule("embedding_dense_backward")
 def embedding_dense_backward(batch: Batch, op: OpOverload, grad_output: Tensor, indices: Tensor, num_weights: int,
                              padding_idx: int, scale_grad_by_freq: bool) -> Any:  # fmt: skip
     if scale_grad_by_freq:
@@ -209,13 +194,11 @@ def embedding_dense_backward(batch: Batch, op: OpOverload, grad_output: Tensor, 
     return batch.wrap(table.index_put_((_examples(batch, places.dim()), places), grad, accumulate=True))
 
 
-@rule("complex")
 def complex_(batch: Batch, op: OpOverload, real: Tensor, imag: Tensor) -> Any:
     rank = max(real.dim(), imag.dim())
     return batch.wrap(op(batch.padded(real, rank), batch.padded(imag, rank)))
 
 
-@rule("searchsorted.Tensor")
 def searchsorted(batch: Batch, op: OpOverload, sorted_sequence: Tensor, self: Tensor, **kwargs: Any) -> Any:
     if sorted_sequence.dim() == 1 and not batch.holds(sorted_sequence):
         return batch.wrap(op(sorted_sequence, self.value, **kwargs))  # type: ignore[attr-defined]

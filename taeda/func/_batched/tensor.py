@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from taeda import _C, Tensor
 from taeda._C import _autograd
@@ -39,13 +38,13 @@ class BatchedTensor(Tensor):
         made.value, made.batch = value, batch
         return made
 
-    __torch_function__ = _C._disabled_torch_function_impl
+    __torch_function__ = _C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
     def __torch_dispatch__(cls, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         batch = _innermost(args, kwargs)
         assert batch is not None
-        rule = _rule_of(func)
+        rule = batch.rule_of(func)
         if rule is None:  # made of other ops, whose rules serve
             return func.redispatch(_KERNELS, *args, **(kwargs or {}))
         with _C._RestorePythonTLSSnapshot():  # the values may be recorded by an outer transform
@@ -70,8 +69,8 @@ def _innermost(args: Any, kwargs: Any) -> Batch | None:
 class Batch:
     """One ``vmap`` that is running: how many examples there are, and how deep it is nested."""
 
-    def __init__(self, size: int, level: int, randomness: str) -> None:
-        self.size, self.level, self.randomness = size, level, randomness
+    def __init__(self, size: int, level: int, rule_of: Callable[[OpOverload], Rule | None], randomness: str) -> None:
+        self.size, self.level, self.rule_of, self.randomness = size, level, rule_of, randomness
         self.dual_levels = _autograd._dual_levels()  # tangents of these are the values' own
 
     def holds(self, x: Any) -> bool:
@@ -139,10 +138,10 @@ def current() -> Batch | None:
 
 
 @contextmanager
-def running(size: int, randomness: str = "error") -> Iterator[Batch]:
-    """A new batch of ``size`` examples, the innermost one in the block."""
+def running(size: int, rule_of: Callable[[OpOverload], Rule | None], randomness: str = "error") -> Iterator[Batch]:
+    """A new batch of ``size`` examples, the innermost one in the block; ``rule_of`` tells what serves an op."""
     stack = _running.__dict__.setdefault("stack", [])
-    stack.append(Batch(size, len(stack), randomness))
+    stack.append(Batch(size, len(stack), rule_of, randomness))
     try:
         yield stack[-1]
     finally:
@@ -170,62 +169,6 @@ def holds_linked(x: Tensor) -> bool:
         if x.requires_grad:
             return True
     return False
-
-
-# --- rules
-
-RULES: dict[str, Rule] = {}
-
-
-def rule(*names: str) -> Callable[[Rule], Rule]:
-    """Registers ``function(batch, op, *args, **kwargs)`` for ops, by ``name`` or ``name.overload``."""
-
-    def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, function))
-        return function
-
-    return register
-
-
-class VmapInfo(NamedTuple):
-    """What a program's own rule is told of the ``vmap`` that runs."""
-
-    batch_size: int
-    randomness: str
-
-
-def register_program_rule(name: str, function: Rule) -> None:
-    """Registers ``function(info, in_dims, *args, **kwargs)``: it gives results and their dimensions over examples."""
-
-    def run(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
-        dims = tuple(_tree_map(lambda x: 0 if batch.holds(x) else None, x) for x in args)
-        values = [_tree_map(lambda x: x.value if batch.holds(x) else x, x) for x in args]
-        results, out_dims = function(VmapInfo(batch.size, batch.randomness), dims, *values, **kwargs)
-        if not isinstance(results, (list, tuple)):
-            return _placed(batch, results, out_dims)
-        return tuple(_placed(batch, x, dim) for x, dim in zip(results, out_dims, strict=True))
-
-    RULES[name] = run
-    _rule_of.cache_clear()
-
-
-def _tree_map(function: Callable[[Any], Any], x: Any) -> Any:
-    return type(x)(map(function, x)) if isinstance(x, (list, tuple)) else function(x)
-
-
-def _placed(batch: Batch, result: Any, dim: int | None) -> Any:
-    return result if dim is None else batch.wrap(result.movedim(dim, 0))
-
-
-@functools.cache
-def _rule_of(op: OpOverload) -> Rule | None:
-    """What serves an op; None where its parts do."""
-    from taeda.func._batched import along, batches, general, matrix, nn, select, view  # noqa: F401  they register
-
-    if op.namespace != "aten":
-        return RULES.get(op.name(), general.one_by_one)
-    found = RULES.get(f"{op._opname}.{op._overloadname}") or RULES.get(op._opname)
-    return found or general.default_rule(op)
 
 
 def bound(op: OpOverload, args: Any, kwargs: Any) -> dict[str, Any]:

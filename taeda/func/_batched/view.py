@@ -9,12 +9,11 @@ from taeda import _C, Tensor
 from taeda._C import _autograd
 from taeda._library.ops import OpOverload
 from taeda.func._batched.along import shifted
-from taeda.func._batched.tensor import Batch, bound, rule
+from taeda.func._batched.tensor import Batch, bound
 
 _RECORDS = _C.DispatchKeySet("AutogradCPU").add("ADInplaceOrView")
 
 
-@rule("detach")
 def detach(batch: Batch, op: OpOverload, self: Any) -> Any:
     if not _autograd._detaches_one_level():
         return batch.wrap(op(self.value))
@@ -22,15 +21,14 @@ def detach(batch: Batch, op: OpOverload, self: Any) -> Any:
         return batch.wrap(taeda.ops.aten.alias.default(self.value))
 
 
-@rule("alias", "_conj", "_neg_view", "view_as_real", "view_as_complex", "view.dtype")
-def same_place(batch: Batch, op: OpOverload, self: Any, *args: Any) -> Any:
+def same_place(batch: Batch, op: OpOverload, self: Any, *args: Any, resolved: bool = False) -> Any:
+    """A view of other elements in the same places; ``resolved``: of what a lazy conjugate or negative stands for."""
     if self.dim() == 0 and args:  # a batch of numbers has no last dimension to change
         return batch.wrap(op(self.value.unsqueeze(1), *args).squeeze(1))
-    value = self.value.resolve_conj().resolve_neg() if op._opname in ("view_as_real", "view") else self.value
+    value = self.value.resolve_conj().resolve_neg() if resolved else self.value
     return batch.wrap(op(value, *args))
 
 
-@rule("view", "_unsafe_view")
 def view(batch: Batch, op: OpOverload, self: Any, size: Any) -> Any:
     return batch.wrap(op(self.value, [batch.size, *_inferred(self, size)]))
 
@@ -47,61 +45,55 @@ def _inferred(x: Tensor, size: Any) -> list[int]:
     return sizes
 
 
-@rule("_reshape_alias")
 def reshape_alias(batch: Batch, op: OpOverload, self: Any, size: Any, stride: Any) -> Any:
     return batch.wrap(self.value.view(batch.size, *size))
 
 
-@rule("expand")
 def expand(batch: Batch, op: OpOverload, self: Any, size: Any, **kwargs: Any) -> Any:
     return batch.wrap(op(batch.padded(self, len(size)), [batch.size, *size], **kwargs))
 
 
-@rule("as_strided")
 def as_strided(batch: Batch, op: OpOverload, self: Any, size: Any, stride: Any, storage_offset: Any = None) -> Any:
     value = self.value
     start = value.storage_offset() + (storage_offset or 0)
     return batch.wrap(op(value, [batch.size, *size], [value.stride(0), *stride], start))
 
 
-@rule("permute")
 def permute(batch: Batch, op: OpOverload, self: Any, dims: Any) -> Any:
     return batch.wrap(op(self.value, [0, *(shifted(d, self.dim()) for d in dims)]))
 
 
-@rule("t")
 def t(batch: Batch, op: OpOverload, self: Any) -> Any:
     if self.dim() > 2:
         raise RuntimeError(f"taeda.t: takes at most 2 dimensions; got {self.dim()}")
     return batch.wrap(self.value.transpose(1, 2) if self.dim() == 2 else self.value.view_as(self.value))
 
 
-@rule("select.int", "slice.Tensor")
 def part(batch: Batch, op: OpOverload, self: Any, dim: int = 0, *args: Any) -> Any:
     if self.dim() == 0:
         raise IndexError("taeda.func.vmap: an example without dimensions has no parts")
     return batch.wrap(op(self.value, shifted(dim, self.dim()), *args))
 
 
-@rule("transpose.int", "diagonal", "unfold", "unbind.int", "split.Tensor",
-      "split_with_sizes", "squeeze.dim", "squeeze.dims", "unsafe_split.Tensor", "unsafe_split_with_sizes")  # fmt: skip
 def by_dims(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     given = bound(op, args, kwargs)
     x = given["self"]
     given["self"] = x.value
-    if op._opname == "unfold" and x.dim() == 0:
-        return batch.wrap(x.value.unsqueeze(1).unfold(1, given["size"], given["step"]).squeeze(1))
     if x.dim() == 0:  # only dimensions 0 and -1 may be named, which do nothing
         return batch.wrap(x.value.view_as(x.value))
     return batch.wrap_all(op(**_shifted_dims(given, x.dim())))
 
 
-@rule("squeeze")
+def unfold(batch: Batch, op: OpOverload, self: Any, dimension: int, size: int, step: int) -> Any:
+    if self.dim() == 0:
+        return batch.wrap(self.value.unsqueeze(1).unfold(1, size, step).squeeze(1))
+    return by_dims(batch, op, self, dimension, size, step)
+
+
 def squeeze(batch: Batch, op: OpOverload, self: Any) -> Any:
     return batch.wrap(self.value.squeeze(tuple(d + 1 for d, n in enumerate(self.shape) if n == 1)))
 
 
-@rule("unsqueeze")
 def unsqueeze(batch: Batch, op: OpOverload, self: Any, dim: int) -> Any:
     return batch.wrap(op(self.value, shifted(dim, self.dim() + 1)))
 
@@ -117,7 +109,6 @@ def _shifted_dims(given: dict[str, Any], rank: int) -> dict[str, Any]:
 # --- backward
 
 
-@rule("select_backward", "slice_backward", "diagonal_backward", "unfold_backward")
 def backward(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     given = bound(op, args, kwargs)
     sizes = given["input_sizes"]
@@ -126,7 +117,6 @@ def backward(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     return batch.wrap(op(**_shifted_dims(given, len(sizes))))
 
 
-@rule("select_scatter", "slice_scatter", "diagonal_scatter")
 def scattered(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     given = bound(op, args, kwargs)
     rank = given["self"].dim()
@@ -134,36 +124,37 @@ def scattered(batch: Batch, op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     return batch.wrap(op(**_shifted_dims(given, rank)))
 
 
-@rule("diag_embed")
 def diag_embed(batch: Batch, op: OpOverload, self: Any, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     rank = self.dim() + 1
     return batch.wrap(op(self.value, offset, shifted(dim1, rank), shifted(dim2, rank)))
 
 
-@rule("repeat")
 def repeat(batch: Batch, op: OpOverload, self: Any, repeats: Any) -> Any:
     return batch.wrap(op(batch.padded(self, len(repeats)), [1, *repeats]))
 
 
-@rule("roll", "flip")
-def roll(batch: Batch, op: OpOverload, self: Any, *args: Any) -> Any:
-    dims = args[-1] if op._opname == "flip" or len(args) == 2 else []
-    if not dims and op._opname == "roll":
-        return batch.wrap(op(self.value.flatten(1), args[0], [1]).reshape(self.value.shape))
-    value = self.value.unsqueeze(1) if self.dim() == 0 else self.value
-    dims = [shifted(d, self.dim()) for d in dims]
-    return batch.wrap(op(value, *args[:-1], dims).reshape(self.value.shape))
+def roll(batch: Batch, op: OpOverload, self: Any, shifts: Any, dims: Any = ()) -> Any:
+    if not dims:
+        return batch.wrap(op(self.value.flatten(1), shifts, [1]).reshape(self.value.shape))
+    return _turned(batch, op, self, dims, shifts)
+
+
+def flip(batch: Batch, op: OpOverload, self: Any, dims: Any) -> Any:
+    return _turned(batch, op, self, dims)
+
+
+def _turned(batch: Batch, op: OpOverload, x: Any, dims: Any, *args: Any) -> Any:
+    value = x.value.unsqueeze(1) if x.dim() == 0 else x.value
+    return batch.wrap(op(value, *args, [shifted(d, x.dim()) for d in dims]).reshape(x.value.shape))
 
 
 # --- fresh tensors, each example's its own, so that each may write to its
 
 
-@rule("new_zeros", "new_ones", "new_empty", "new_full")
 def new(batch: Batch, op: OpOverload, self: Any, size: Any, *args: Any, **kwargs: Any) -> Any:
     return batch.wrap(op(self.value, [batch.size, *size], *args, **kwargs))
 
 
-@rule("new_empty_strided")
 def new_empty_strided(batch: Batch, op: OpOverload, self: Any, size: Any, stride: Any, **kwargs: Any) -> Any:
     empty = self.value.new_empty_strided  # the examples lie one after the other
     width = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True)) if all(size) else 0

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
+from taeda._C._functions import celu_, relu_, rrelu_, selu_
+from taeda._C._nn import elu_, hardtanh_, leaky_relu_
 
-relu_ = native("relu_")
-elu_ = native("elu_", "_nn")
-selu_ = native("selu_")
-celu_ = native("celu_")
-hardtanh_ = native("hardtanh_", "_nn")
-leaky_relu_ = native("leaky_relu_", "_nn")
-rrelu_ = native("rrelu_")
-threshold_ = native("threshold_")
-prelu = native("prelu")
-gelu = native("gelu", "_nn")
-logsigmoid = native("log_sigmoid", "_nn")
-hardshrink = native("hardshrink")
-softshrink = native("softshrink", "_nn")
-softplus = native("softplus", "_nn")
+if TYPE_CHECKING:
+    from taeda.types import _dtype
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -130,21 +119,21 @@ def _implied_dim(name: str, ndim: int, stacklevel: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _dtype | None = None) -> Tensor:
     """``exp(input)`` divided by its sum along ``dim``; computed in ``dtype`` if given."""
     if dim is None:
         dim = _implied_dim("softmax", input.dim(), _stacklevel)
     return taeda.softmax(input, dim) if dtype is None else taeda.softmax(input, dim, dtype)
 
 
-def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _dtype | None = None) -> Tensor:
     """``softmax(-input)``."""
     if dim is None:
         dim = _implied_dim("softmin", input.dim(), _stacklevel)
     return taeda.softmax(-input, dim) if dtype is None else taeda.softmax(-input, dim, dtype)
 
 
-def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: _dtype | None = None) -> Tensor:
     """The logarithm of `softmax`, computed without overflow."""
     if dim is None:
         dim = _implied_dim("log_softmax", input.dim(), _stacklevel)

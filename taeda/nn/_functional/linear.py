@@ -8,28 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
 from taeda.nn._functional.sizes import pair
-
-linear = native("linear", "_nn")
-bilinear = native("bilinear")
-conv1d = native("conv1d")
-conv2d = native("conv2d")
-conv3d = native("conv3d")
-conv_tbc = native("conv_tbc")
-conv_transpose1d = native("conv_transpose1d")
-conv_transpose2d = native("conv_transpose2d")
-conv_transpose3d = native("conv_transpose3d")
-scaled_dot_product_attention = native("scaled_dot_product_attention", "_nn")
-cosine_similarity = native("cosine_similarity")
-pairwise_distance = native("pairwise_distance")
-pdist = native("pdist")
-pixel_shuffle = native("pixel_shuffle")
-pixel_unshuffle = native("pixel_unshuffle")
-channel_shuffle = native("channel_shuffle")
-native_channel_shuffle = native("native_channel_shuffle")
-one_hot = native("one_hot", "_nn")
-pad = native("pad", "_nn")
 
 
 def fold(

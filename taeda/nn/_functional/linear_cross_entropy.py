@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import Tensor
-from taeda.nn._functional.linear import linear
+from taeda._C._nn import linear
 from taeda.nn._functional.loss import cross_entropy
 
 _NAME = "taeda.nn.functional.linear_cross_entropy"

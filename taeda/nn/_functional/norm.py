@@ -7,10 +7,6 @@ import math
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
-
-layer_norm = native("layer_norm")
-rms_norm = native("rms_norm")
 
 
 def batch_norm(
@@ -64,6 +60,8 @@ def group_norm(
     shape = input.shape
     if len(shape) < 2:
         raise RuntimeError(f"taeda.nn.functional.group_norm: expected at least 2 dimensions; got {tuple(shape)}")
+    if num_groups == 0:
+        raise ZeroDivisionError("taeda.nn.functional.group_norm: num_groups is 0; it must divide the channels")
     if shape[0] * shape[1] // num_groups * math.prod(shape[2:]) == 1:
         raise ValueError(
             f"taeda.nn.functional.group_norm: needs more than 1 value per group; got an input of size {tuple(shape)}"

@@ -7,13 +7,9 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
+from taeda._C._functions import avg_pool1d
+from taeda._C._nn import avg_pool2d, avg_pool3d
 from taeda.nn._functional.sizes import fill_none, pair, single, triple
-
-avg_pool1d = native("avg_pool1d")
-avg_pool2d = native("avg_pool2d", "_nn")
-avg_pool3d = native("avg_pool3d", "_nn")
-adaptive_avg_pool1d = native("adaptive_avg_pool1d")
 
 
 def _stride(stride: Any) -> Any:
@@ -152,6 +148,8 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 def _root_of_sums(means: Tensor, norm_type: float, count: int) -> Tensor:
     # relu(abs(x)) has gradient 0 at 0, where the root's own is infinite; the sign has none anywhere.
+    if norm_type == 0:
+        raise ZeroDivisionError("taeda.nn.functional.lp_pool: norm_type is 0, but there is no root of that degree")
     return (taeda.sign(means.detach()) * taeda.relu(taeda.abs(means))).mul(count).pow(1.0 / norm_type)
 
 
@@ -218,7 +216,7 @@ def fractional_max_pool2d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
     found = fractional_max_pool2d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )
@@ -247,7 +245,7 @@ def fractional_max_pool3d(
     return_indices: bool = False,
     _random_samples: Tensor | None = None,
 ) -> Any:
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
     found = fractional_max_pool3d_with_indices(
         input, kernel_size, output_size, output_ratio, return_indices, _random_samples
     )

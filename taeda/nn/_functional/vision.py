@@ -9,28 +9,27 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
-from taeda.nn._functional._native import native
 
 GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
 
 _NEAREST = {
-    ("nearest", 1): native("upsample_nearest1d", "_nn"),
-    ("nearest", 2): native("upsample_nearest2d", "_nn"),
-    ("nearest", 3): native("upsample_nearest3d", "_nn"),
-    ("nearest-exact", 1): native("_upsample_nearest_exact1d", "_nn"),
-    ("nearest-exact", 2): native("_upsample_nearest_exact2d", "_nn"),
-    ("nearest-exact", 3): native("_upsample_nearest_exact3d", "_nn"),
+    ("nearest", 1): _nn.upsample_nearest1d,
+    ("nearest", 2): _nn.upsample_nearest2d,
+    ("nearest", 3): _nn.upsample_nearest3d,
+    ("nearest-exact", 1): _nn._upsample_nearest_exact1d,
+    ("nearest-exact", 2): _nn._upsample_nearest_exact2d,
+    ("nearest-exact", 3): _nn._upsample_nearest_exact3d,
 }
 _SMOOTH = {
-    ("linear", 1): native("upsample_linear1d", "_nn"),
-    ("bilinear", 2): native("upsample_bilinear2d", "_nn"),
-    ("trilinear", 3): native("upsample_trilinear3d", "_nn"),
-    ("bicubic", 2): native("upsample_bicubic2d", "_nn"),
+    ("linear", 1): _nn.upsample_linear1d,
+    ("bilinear", 2): _nn.upsample_bilinear2d,
+    ("trilinear", 3): _nn.upsample_trilinear3d,
+    ("bicubic", 2): _nn.upsample_bicubic2d,
 }
 _ANTIALIASED = {
-    "bilinear": native("_upsample_bilinear2d_aa", "_nn"),
-    "bicubic": native("_upsample_bicubic2d_aa", "_nn"),
+    "bilinear": _nn._upsample_bilinear2d_aa,
+    "bicubic": _nn._upsample_bicubic2d_aa,
 }
 _MODES_WITH_CORNERS = ("linear", "bilinear", "bicubic", "trilinear")
 
@@ -102,7 +101,7 @@ def interpolate(
         )
     spatial = input.dim() - 2
     output_size, factors = _target(input, size, scale_factor, recompute_scale_factor)
-    native = _NEAREST.get((mode, spatial))
+    native: Any = _NEAREST.get((mode, spatial))
     if native is not None:
         return native(input, output_size, factors)
     native = _ANTIALIASED[mode] if antialias else _SMOOTH.get((mode, spatial))
@@ -147,7 +146,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Tensor:
-    """Samples (N, C, H, W) or (N, C, D, H, W) at the places of ``grid``, (N, out..., 2 or 3), from -1 to 1.
+    """Samples (N, C, H, W) or (N, C, D, H, W) at the points of ``grid``, (N, out..., 2 or 3), from -1 to 1.
 
     Args:
         mode: bilinear, nearest or bicubic (4 dimensions only).

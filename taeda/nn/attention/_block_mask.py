@@ -6,12 +6,15 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 from taeda.nn.attention._grid import call_on_grid, grid_indices
 from taeda.nn.functional import pad
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 MaskMod = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 ScoreMod = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -80,9 +83,9 @@ def _dense(count: Tensor, indices: Tensor) -> Tensor:
     """One where a row has a block, else zero; int32, the shape of ``indices``."""
     columns = indices.shape[-1]
     used = taeda.arange(columns, device=count.device) < count.unsqueeze(-1)
-    places = taeda.where(used, indices.to(taeda.int64), columns)  # the others into a column that is cut off
+    indices = taeda.where(used, indices.to(taeda.int64), columns)  # the others into a column that is cut off
     dense = taeda.zeros(*indices.shape[:-1], columns + 1, dtype=taeda.int32, device=count.device)
-    return dense.scatter(-1, places, 1)[..., :columns]
+    return dense.scatter(-1, indices, 1)[..., :columns]
 
 
 def _transposed(count: Tensor | None, indices: Tensor | None) -> tuple[Tensor | None, Tensor | None]:
@@ -246,10 +249,10 @@ class BlockMask:
         dense = self.to_dense()
         cells = (grid_size, grid_size) if isinstance(grid_size, int) else grid_size
         height, width = (1 if n == -1 else max(-(-size // n), 1) for size, n in zip(dense.shape[-2:], cells))
-        places = list(itertools.product(*map(range, dense.shape[:-2])))
-        parts = [f"{place}\n{_drawing(dense[place].tolist(), height, width)}" for place in places[:limit]]
-        if len(places) > limit:
-            parts.append(f"... and {len(places) - limit} more; to_string(limit=N) draws N, mask[batch, head] is one")
+        batches = list(itertools.product(*map(range, dense.shape[:-2])))
+        parts = [f"{at}\n{_drawing(dense[at].tolist(), height, width)}" for at in batches[:limit]]
+        if len(batches) > limit:
+            parts.append(f"... and {len(batches) - limit} more; to_string(limit=N) draws N, mask[batch, head] is one")
         return "\n".join(parts)
 
     def to(self, device: Any) -> BlockMask:
@@ -412,7 +415,7 @@ def _takes_score(mod_fn: Callable[..., Any], where: str) -> bool:
 
 
 def create_mask(
-    mod_fn: ScoreMod | MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Any = None
+    mod_fn: ScoreMod | MaskMod, B: int | None, H: int | None, Q_LEN: int, KV_LEN: int, device: Device = None
 ) -> Tensor:
     """A function's mask as a tensor.
 
@@ -444,7 +447,7 @@ def create_block_mask(
     H: int | None,
     Q_LEN: int,
     KV_LEN: int,
-    device: Any = None,
+    device: Device = None,
     BLOCK_SIZE: int | tuple[int, int] = DEFAULT_BLOCK_SIZE,
     _compile: bool = False,
     separate_full_blocks: bool = True,

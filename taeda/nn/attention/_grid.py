@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor
-from taeda._explain.sources import ops_table
+from taeda import _C, Tensor
+from taeda._library.ops import find_overload
 from taeda.func import vmap
 from taeda.utils._pytree import tree_flatten, tree_map_only, tree_unflatten
 
@@ -93,8 +93,11 @@ for _op in ("sub", "truediv", "floordiv", "mod", "pow", "lshift", "rshift"):
 
 @functools.cache
 def _pointwise_names() -> frozenset[str]:
-    declared = (name for name, facts in ops_table().items() if facts["kind"] == "pointwise")
-    return _MADE_OF_POINTWISE.union(name.partition(".")[0] for name in declared)
+    ops = (name.removeprefix("aten::").partition(".") for name in _C._all_op_names() if name.startswith("aten::"))
+    declared = (
+        name for name, _, overload in ops if taeda.Tag.pointwise in find_overload(f"aten::{name}", overload).tags
+    )
+    return _MADE_OF_POINTWISE.union(declared)
 
 
 def grid_indices(sizes: Sequence[int], device: Any) -> list[Tensor]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+
+if TYPE_CHECKING:
+    from taeda.types import Device
 
 __all__ = ["CausalBias", "CausalVariant", "causal_lower_right", "causal_upper_left"]
 
@@ -41,7 +44,7 @@ class CausalBias(Tensor):
             warnings.warn("with more queries than keys the first rows of a lower right mask attend to nothing: NaN",
                           stacklevel=2)  # fmt: skip
 
-    def _materialize(self, device: Any = None) -> Tensor:
+    def _materialize(self, device: Device = None) -> Tensor:
         """The mask as booleans, true where a query may attend to a key."""
         shift = self.seq_len_kv - self.seq_len_q if self.variant is CausalVariant.LOWER_RIGHT else 0
         return taeda.ones(self.seq_len_q, self.seq_len_kv, dtype=taeda.bool, device=device).tril(shift)

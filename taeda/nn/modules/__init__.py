@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from taeda.nn.modules import (
     activation,
     adaptive,
@@ -40,7 +42,7 @@ from taeda.nn.modules.lazy_conv import *  # noqa: F403
 from taeda.nn.modules.linear import *  # noqa: F403
 from taeda.nn.modules.linear_cross_entropy import *  # noqa: F403
 from taeda.nn.modules.loss import *  # noqa: F403
-from taeda.nn.modules.module import Module
+from taeda.nn.modules.module import Module as Module
 from taeda.nn.modules.normalization import *  # noqa: F403
 from taeda.nn.modules.padding import *  # noqa: F403
 from taeda.nn.modules.pixelshuffle import *  # noqa: F403
@@ -50,28 +52,29 @@ from taeda.nn.modules.sparse import *  # noqa: F403
 from taeda.nn.modules.transformer import *  # noqa: F403
 from taeda.nn.modules.upsampling import *  # noqa: F403
 
-__all__ = [
-    "Module",
-    *activation.__all__,
-    *adaptive.__all__,
-    *batchnorm.__all__,
-    *container.__all__,
-    *conv.__all__,
-    *distance.__all__,
-    *dropout.__all__,
-    *flatten.__all__,
-    *fold.__all__,
-    *instancenorm.__all__,
-    *lazy_conv.__all__,
-    *linear.__all__,
-    *linear_cross_entropy.__all__,
-    *loss.__all__,
-    *normalization.__all__,
-    *padding.__all__,
-    *pixelshuffle.__all__,
-    *pooling.__all__,
-    *rnn.__all__,
-    *sparse.__all__,
-    *transformer.__all__,
-    *upsampling.__all__,
-]
+if not TYPE_CHECKING:  # type checkers lose names of lists of lists
+    __all__ = [
+        "Module",
+        *activation.__all__,
+        *adaptive.__all__,
+        *batchnorm.__all__,
+        *container.__all__,
+        *conv.__all__,
+        *distance.__all__,
+        *dropout.__all__,
+        *flatten.__all__,
+        *fold.__all__,
+        *instancenorm.__all__,
+        *lazy_conv.__all__,
+        *linear.__all__,
+        *linear_cross_entropy.__all__,
+        *loss.__all__,
+        *normalization.__all__,
+        *padding.__all__,
+        *pixelshuffle.__all__,
+        *pooling.__all__,
+        *rnn.__all__,
+        *sparse.__all__,
+        *transformer.__all__,
+        *upsampling.__all__,
+    ]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import taeda
 from taeda import Tensor
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 
 def _can_take_data(old: Any, new: Any) -> bool:
@@ -17,8 +20,8 @@ def _can_take_data(old: Any, new: Any) -> bool:
 
 def _parse_to(
     *args: Any,
-    device: Any = None,
-    dtype: Any = None,
+    device: Device = None,
+    dtype: _dtype | None = None,
     non_blocking: bool = False,
     tensor: Any = None,
     memory_format: Any = None,
@@ -59,7 +62,7 @@ class ConvertMixin:
     _buffers: dict[str, Any]
     children: Callable[[], Any]
 
-    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Any:
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         """Replaces every tensor ``t`` by ``fn(t)``; a parameter stays the same object wherever it can."""
         if recurse:
             for module in self.children():
@@ -94,12 +97,12 @@ class ConvertMixin:
     def to(
         self,
         *args: Any,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         non_blocking: bool = False,
         tensor: Any = None,
         memory_format: Any = None,
-    ) -> Any:
+    ) -> Self:
         """Moves and casts all parameters and buffers, in place; returns this module.
 
         Called as ``to(device, dtype)``, ``to(dtype)``, ``to(tensor)`` or ``to(memory_format=...)``. Integer tensors are
@@ -122,41 +125,41 @@ class ConvertMixin:
 
         return self._apply(convert)
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """Moves all tensors to ``device`` without their values, which are undefined after."""
         return self._apply(lambda t: taeda.empty_like(t, device=device), recurse=recurse)
 
-    def type(self, dst_type: Any) -> Any:
+    def type(self, dst_type: Any) -> Self:
         """Casts all parameters and buffers, integer ones included."""
         return self._apply(lambda t: t.type(dst_type))
 
-    def _cast_floats(self, cast: Callable[[Tensor], Tensor]) -> Any:
+    def _cast_floats(self, cast: Callable[[Tensor], Tensor]) -> Self:
         return self._apply(lambda t: cast(t) if t.is_floating_point() else t)
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """Casts floating parameters and buffers to float32."""
         return self._cast_floats(lambda t: t.float())
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """Casts floating parameters and buffers to float64."""
         return self._cast_floats(lambda t: t.double())
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """Casts floating parameters and buffers to float16."""
         return self._cast_floats(lambda t: t.half())
 
-    def bfloat16(self) -> Any:
+    def bfloat16(self) -> Self:
         """Casts floating parameters and buffers to bfloat16."""
         return self._cast_floats(lambda t: t.bfloat16())
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """Moves all parameters and buffers to the CPU."""
         return self._apply(lambda t: t.cpu())
 
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: Device = None) -> Self:
         """Moves all parameters and buffers to a GPU, by default the current one."""
         return self._apply(lambda t: t.cuda(device))
 
-    def share_memory(self) -> Any:
+    def share_memory(self) -> Self:
         """Moves all parameters and buffers to shared memory."""
         return self._apply(lambda t: t.share_memory_())

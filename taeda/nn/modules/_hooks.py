@@ -88,6 +88,18 @@ class HookMixin:
     _is_full_backward_hook: bool | None = None
     _compiled_call_impl: Any = None
     forward: Any
+    # Each is made when it gets its first hook.
+    _forward_pre_hooks: OrderedDict[int, Any]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, Any]
+    _forward_hooks: OrderedDict[int, Any]
+    _forward_hooks_with_kwargs: OrderedDict[int, Any]
+    _forward_hooks_always_called: OrderedDict[int, Any]
+    _backward_pre_hooks: OrderedDict[int, Any]
+    _backward_hooks: OrderedDict[int, Any]
+    _state_dict_hooks: OrderedDict[int, Any]
+    _state_dict_pre_hooks: OrderedDict[int, Any]
+    _load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _load_state_dict_post_hooks: OrderedDict[int, Any]
 
     def _make_hook_table(self, name: str) -> OrderedDict[int, Any]:
         table: OrderedDict[int, Any] = OrderedDict()

@@ -133,7 +133,9 @@ class StateMixin:
         persistent = ((name, buffer) for name, buffer in self._buffers.items() if name not in skipped)
         return itertools.chain(self._parameters.items(), persistent)
 
-    def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+    def state_dict(
+        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> dict[str, Any]:
         """Every parameter and persistent buffer by its dotted name, in order; detached unless ``keep_vars``.
 
         The tensors share memory with the module. The dictionary's ``_metadata`` holds each module's version.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import taeda
 
@@ -157,7 +157,7 @@ class TreeMixin:
             if module is not None:
                 yield from module.named_modules(memo, f"{prefix}.{name}" if prefix else name, remove_duplicate)
 
-    def apply(self, fn: Callable[[Module], None]) -> Any:
+    def apply(self, fn: Callable[[Module], None]) -> Self:
         """Calls ``fn`` with every module of the tree, children before their parents; returns this module."""
         for module in self.children():
             module.apply(fn)
@@ -165,7 +165,7 @@ class TreeMixin:
         fn(this)
         return self
 
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """Sets training mode (``True``) or evaluation mode here and below; returns this module."""
         if not isinstance(mode, bool):
             raise ValueError(f"Module.train: mode must be a bool; got {type(mode).__name__}")
@@ -174,11 +174,11 @@ class TreeMixin:
             module.train(mode)
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """The same as ``train(False)``."""
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Sets ``requires_grad`` of all parameters; returns this module."""
         for param in self.parameters():
             param.requires_grad_(requires_grad)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
 import taeda
 from taeda import Tensor
@@ -11,6 +11,9 @@ from taeda.nn import functional as F
 from taeda.nn.modules.attention import MultiheadAttention
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "CELU",
@@ -314,7 +317,9 @@ class Softplus(Module):
 class PReLU(Module):
     """``x`` where positive, ``weight * x`` elsewhere; the slopes are learnt, one or one per channel (dimension 1)."""
 
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: _dtype | None = None
+    ) -> None:
         super().__init__()
         self.num_parameters = num_parameters
         self.init = init

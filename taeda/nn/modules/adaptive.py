@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import taeda
 from taeda import Tensor
@@ -11,6 +11,9 @@ from taeda.nn import functional as F
 from taeda.nn.modules.container import ModuleList, Sequential
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss"]
 
@@ -37,8 +40,8 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         cutoffs: Sequence[int],
         div_value: float = 4.0,
         head_bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         cutoffs = list(cutoffs)
@@ -77,9 +80,10 @@ class AdaptiveLogSoftmaxWithLoss(Module):
     def reset_parameters(self) -> None:
         """Draws new weights."""
         self.head.reset_parameters()
-        for narrow, widen in self.tail:
-            narrow.reset_parameters()
-            widen.reset_parameters()
+        pair: Any
+        for pair in self.tail:
+            for layer in pair:
+                layer.reset_parameters()
 
     def forward(self, input_: Tensor, target_: Tensor) -> _ASMoutput:
         """For (N, in_features) and N class numbers, or without N: each target's log-probability, and the mean loss.

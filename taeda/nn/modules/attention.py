@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -11,6 +11,9 @@ from taeda.nn import init
 from taeda.nn.modules.linear import NonDynamicallyQuantizableLinear
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["MultiheadAttention"]
 
@@ -42,8 +45,8 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
@@ -63,7 +66,7 @@ class MultiheadAttention(Module):
             raise AssertionError(
                 f"taeda.nn.MultiheadAttention: num_heads {num_heads} does not divide embed_dim {embed_dim}"
             )
-        factory = {"device": device, "dtype": dtype}
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         if self._qkv_same_embed_dim:
             self.in_proj_weight = Parameter(taeda.empty((3 * embed_dim, embed_dim), **factory))
             for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):

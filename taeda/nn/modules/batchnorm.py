@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -12,6 +12,9 @@ from taeda.nn import init
 from taeda.nn.modules.lazy import LazyModuleMixin
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "BatchNorm1d",
@@ -48,13 +51,13 @@ class _NormBase(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
         super().__init__()
-        factory = {"device": device, "dtype": dtype}
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -179,8 +182,8 @@ class SyncBatchNorm(_BatchNorm):
         affine: bool = True,
         track_running_stats: bool = True,
         process_group: Any = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
@@ -227,15 +230,15 @@ class _LazyNormBase(LazyModuleMixin):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:
         super().__init__(0, eps, momentum, False, False, device, dtype, bias=bias)
         self.affine = affine
         self.track_running_stats = track_running_stats
-        factory = {"device": device, "dtype": dtype}
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         if affine:
             self.weight = UninitializedParameter(**factory)
             if bias:

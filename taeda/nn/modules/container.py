@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from typing import Any, Self, overload
 
 from taeda import Tensor
 from taeda.nn.modules._tree import indent
@@ -55,7 +55,7 @@ class _Numbered(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
     def __dir__(self) -> list[str]:
@@ -64,7 +64,7 @@ class _Numbered(Module):
     def pop(self, key: int | slice) -> Any:
         """Removes and returns the module at ``key``."""
         module = self[key]  # type: ignore[index]
-        del self[key]  # type: ignore[attr-defined]
+        del self[key]  # type: ignore[operator]
         return module
 
 
@@ -86,7 +86,11 @@ class Sequential(_Numbered):
     def _name_at(self, index: Any) -> str:
         return list(self._modules)[_position(self, index)]
 
-    def __getitem__(self, idx: slice | int) -> Any:
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
+    @overload
+    def __getitem__(self, idx: slice) -> Sequential: ...
+    def __getitem__(self, idx: slice | int) -> Module:
         if isinstance(idx, slice):
             return self.__class__(OrderedDict(list(self._modules.items())[idx]))
         return self._modules[self._name_at(idx)]
@@ -105,7 +109,7 @@ class Sequential(_Numbered):
             raise ValueError(f"Sequential + other: other must be a Sequential; got {type(other).__name__}")
         return Sequential(*self, *other)
 
-    def __iadd__(self, other: Any) -> Any:
+    def __iadd__(self, other: Any) -> Self:
         if not isinstance(other, Sequential):
             raise ValueError(f"Sequential += other: other must be a Sequential; got {type(other).__name__}")
         return self.extend(list(other))
@@ -123,7 +127,7 @@ class Sequential(_Numbered):
     def __rmul__(self, other: int) -> Sequential:
         return self * other
 
-    def __imul__(self, other: int) -> Any:
+    def __imul__(self, other: int) -> Self:
         self._check_times(other)
         return self.extend(list(self) * (other - 1))
 
@@ -132,12 +136,12 @@ class Sequential(_Numbered):
             input = module(input)
         return input
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def insert(self, index: int, module: Module) -> Any:
+    def insert(self, index: int, module: Module) -> Self:
         """Adds a module before ``index``; IndexError outside the list."""
         if not isinstance(module, Module):
             raise AssertionError(f"Sequential.insert: expected a Module; got {type(module).__name__}")
@@ -149,7 +153,7 @@ class Sequential(_Numbered):
         self._replace_all(modules)
         return self
 
-    def extend(self, sequential: Iterable[Module]) -> Any:
+    def extend(self, sequential: Iterable[Module]) -> Self:
         """Adds modules at the end."""
         for module in sequential:
             self.append(module)
@@ -164,7 +168,11 @@ class ModuleList(_Numbered):
         if modules is not None:
             self += modules
 
-    def __getitem__(self, idx: int | slice) -> Any:
+    @overload
+    def __getitem__(self, idx: int) -> Module: ...
+    @overload
+    def __getitem__(self, idx: slice) -> ModuleList: ...
+    def __getitem__(self, idx: int | slice) -> Module:
         if isinstance(idx, slice):
             return self.__class__(list(self._modules.values())[idx])
         return self._modules[str(_position(self, idx))]
@@ -177,7 +185,7 @@ class ModuleList(_Numbered):
         del modules[idx if isinstance(idx, slice) else _position(self, idx)]
         self._replace_all(modules)
 
-    def __iadd__(self, modules: Iterable[Module]) -> Any:
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
@@ -189,12 +197,12 @@ class ModuleList(_Numbered):
         modules.insert(index, module)
         self._replace_all(modules)
 
-    def append(self, module: Module) -> Any:
+    def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Any:
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Adds modules at the end; TypeError if ``modules`` is not iterable."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend: expected an iterable of modules; got {type(modules).__name__}")
@@ -254,15 +262,15 @@ class ModuleDict(Module):
         """Removes and returns the module of that name; KeyError if there is none."""
         return self._modules.pop(key)
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._modules.keys()
 
-    def items(self) -> Any:
+    def items(self) -> ItemsView[str, Module]:
         """Names and modules."""
         return self._modules.items()
 
-    def values(self) -> Any:
+    def values(self) -> ValuesView[Module]:
         """The modules."""
         return self._modules.values()
 
@@ -292,8 +300,8 @@ def _describe(name: Any, value: Any, kind: str) -> str:
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     size = "x".join(str(extent) for extent in value.size())
-    place = "" if value.device.type == "cpu" else f" ({value.device})"
-    return f"  ({name}): Parameter containing: [{kind} of size {size}{place}]"
+    device = "" if value.device.type == "cpu" else f" ({value.device})"
+    return f"  ({name}): Parameter containing: [{kind} of size {size}{device}]"
 
 
 class ParameterList(Module):
@@ -319,19 +327,19 @@ class ParameterList(Module):
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
 
-    def __iadd__(self, parameters: Iterable[Any]) -> Any:
+    def __iadd__(self, parameters: Iterable[Any]) -> Self:
         return self.extend(parameters)
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if not name.isdigit()]
 
-    def append(self, value: Any) -> Any:
+    def append(self, value: Any) -> Self:
         """Adds a value at the end."""
         self._size += 1
         self[-1] = value
         return self
 
-    def extend(self, values: Iterable[Any]) -> Any:
+    def extend(self, values: Iterable[Any]) -> Self:
         """Adds values at the end; TypeError unless ``values`` is an iterable other than a tensor."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError(f"ParameterList.extend: expected an iterable of values; got {type(values).__name__}")
@@ -467,7 +475,7 @@ class ParameterDict(Module):
         joined.update(self)
         return joined
 
-    def __ior__(self, other: ParameterDict) -> Any:
+    def __ior__(self, other: ParameterDict) -> Self:
         self.update(other)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -13,6 +13,10 @@ from taeda.nn._functional.sizes import pair, single, triple
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.utils import _reverse_repeat_tuple
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.nn.common_types import _size_1_t, _size_2_t, _size_3_t
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "Conv1d",
@@ -49,8 +53,8 @@ class _ConvNd(Module):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         _check_conv(type(self).__name__, in_channels, out_channels, stride, padding, groups, padding_mode)
@@ -146,15 +150,15 @@ class Conv1d(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: _size_1_t,
+        stride: _size_1_t = 1,
+        padding: str | _size_1_t = 0,
+        dilation: _size_1_t = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -187,15 +191,15 @@ class Conv2d(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: _size_2_t,
+        stride: _size_2_t = 1,
+        padding: str | _size_2_t = 0,
+        dilation: _size_2_t = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -228,15 +232,15 @@ class Conv3d(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: _size_3_t,
+        stride: _size_3_t = 1,
+        padding: str | _size_3_t = 0,
+        dilation: _size_3_t = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -278,8 +282,8 @@ class _ConvTransposeNd(_ConvNd):
         groups: int,
         bias: bool,
         padding_mode: str,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(f"taeda.nn.{type(self).__name__}: padding_mode must be 'zeros'; got {padding_mode!r}")
@@ -352,16 +356,16 @@ class ConvTranspose1d(_ConvTransposeNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: _size_1_t,
+        stride: _size_1_t = 1,
+        padding: _size_1_t = 0,
+        output_padding: _size_1_t = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: _size_1_t = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -379,7 +383,7 @@ class ConvTranspose1d(_ConvTransposeNd):
             dtype,
         )
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: _size_1_t | None = None) -> Tensor:
         return F.conv_transpose1d(input, *self._arguments(input, output_size))
 
 
@@ -390,16 +394,16 @@ class ConvTranspose2d(_ConvTransposeNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: _size_2_t,
+        stride: _size_2_t = 1,
+        padding: _size_2_t = 0,
+        output_padding: _size_2_t = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: _size_2_t = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -417,7 +421,7 @@ class ConvTranspose2d(_ConvTransposeNd):
             dtype,
         )
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: _size_2_t | None = None) -> Tensor:
         return F.conv_transpose2d(input, *self._arguments(input, output_size))
 
 
@@ -428,16 +432,16 @@ class ConvTranspose3d(_ConvTransposeNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: _size_3_t,
+        stride: _size_3_t = 1,
+        padding: _size_3_t = 0,
+        output_padding: _size_3_t = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: _size_3_t = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             in_channels,
@@ -455,5 +459,5 @@ class ConvTranspose3d(_ConvTransposeNd):
             dtype,
         )
 
-    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, output_size: _size_3_t | None = None) -> Tensor:
         return F.conv_transpose3d(input, *self._arguments(input, output_size))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn.modules.batchnorm import _LazyNormBase, _NormBase
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "InstanceNorm1d",
@@ -27,8 +30,8 @@ class _InstanceNorm(_NormBase):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         bias: bool = True,
     ) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda import Tensor
 from taeda.nn.modules.conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from taeda.nn.modules.lazy import LazyModuleMixin
 from taeda.nn.parameter import UninitializedParameter, is_lazy
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "LazyConv1d",
@@ -74,8 +77,8 @@ class _LazyConv(_LazyConvXdMixin):
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
         self._make_lazy(out_channels, bias, device, dtype)
@@ -93,8 +96,8 @@ class _LazyConvTranspose(_LazyConvXdMixin):
         bias: bool = True,
         dilation: Any = 1,
         padding_mode: str = "zeros",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
         self._make_lazy(out_channels, bias, device, dtype)

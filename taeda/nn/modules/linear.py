@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -12,6 +12,9 @@ from taeda.nn import init
 from taeda.nn.modules.lazy import LazyModuleMixin
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter, UninitializedParameter, is_lazy
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
 
@@ -39,7 +42,7 @@ class Linear(Module):
     bias: Tensor | None
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self, in_features: int, out_features: int, bias: bool = True, device: Device = None, dtype: _dtype | None = None
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -80,8 +83,8 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         if in1_features <= 0:
@@ -117,8 +120,12 @@ class LazyLinear(LazyModuleMixin, Linear):
     """A `Linear` that takes ``in_features`` from its first input, and then is one."""
 
     cls_to_become = Linear
+    weight: Any
+    bias: Any
 
-    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self, out_features: int, bias: bool = True, device: Device = None, dtype: _dtype | None = None
+    ) -> None:
         super().__init__(0, 0, False)
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import taeda
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["LinearCrossEntropyLoss", "LinearCrossEntropyOptions"]
 
@@ -91,8 +94,8 @@ class LinearCrossEntropyLoss(Module):
         *,
         out_features: tuple[int, ...] = (),
         bias: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         reduction: str = "mean",
         weight: Tensor | None = None,
         ignore_index: int | None = None,

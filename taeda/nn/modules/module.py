@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
 from taeda import Tensor
@@ -27,9 +28,17 @@ from taeda.nn.modules._tree import TreeMixin
 from taeda.nn.parameter import Buffer, Parameter
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from collections.abc import Callable
+    from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
     T_destination: TypeAlias = dict[str, Any]
+    _P = ParamSpec("_P")
+    _R = TypeVar("_R", covariant=True)
+
+    class _HasForward(Protocol[_P, _R]):
+        @property
+        def forward(self) -> Callable[_P, _R]: ...
+
 
 __all__ = [
     "Module",
@@ -72,14 +81,37 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
             attributes[table] = Table((), self)
         attributes["_non_persistent_buffers_set"] = set()
 
-    def forward(self, *input: Any) -> Any:
-        """What the module computes; every subclass defines it."""
-        raise NotImplementedError(f"{type(self).__name__} defines no forward")
+    if TYPE_CHECKING:
+        # A subclass's forward may take anything; a call takes and gives what that does.
+        forward: Callable[..., Any]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._instrumented:
-            return self._wrapped_call_impl(*args, **kwargs)
-        return self.forward(*args, **kwargs)
+        def __call__(self: _HasForward[_P, _R], *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
+
+        def __getattr__(self, name: str) -> Tensor | Module: ...
+
+    else:
+
+        def forward(self, *input: Any) -> Any:
+            """What the module computes; every subclass defines it."""
+            raise NotImplementedError(f"{type(self).__name__} defines no forward")
+
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if self._instrumented:
+                return self._wrapped_call_impl(*args, **kwargs)
+            return self.forward(*args, **kwargs)
+
+        def __getattr__(self, name: str) -> Any:
+            if name in HOOK_TABLES:
+                return self._make_hook_table(name)
+            attributes = self.__dict__
+            # The dictionary lacks it in a class with a __getattr__ of its own, or after a program's own __setstate__.
+            for table in TABLES:
+                items = attributes.get(table)
+                if items is not None and name in items:
+                    return items[name]
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    _find_in_tables = __getattr__
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Calls of this module go through ``taeda.compile`` from now on; the arguments are that function's."""
@@ -222,19 +254,6 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         attributes[table][name] = value
         return True
 
-    def __getattr__(self, name: str) -> Any:
-        if name in HOOK_TABLES:
-            return self._make_hook_table(name)
-        attributes = self.__dict__
-        # The dictionary lacks it in a class with a __getattr__ of its own, or after a program's own __setstate__.
-        for table in TABLES:
-            items = attributes.get(table)
-            if items is not None and name in items:
-                return items[name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-
-    _find_in_tables = __getattr__
-
     def __delattr__(self, name: str) -> None:
         attributes = self.__dict__
         for table in TABLES:
@@ -251,6 +270,10 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
     def __getstate__(self) -> dict[str, Any]:
         state = without_mirror(self.__dict__)
         state.pop("_compiled_call_impl", None)
+        # PyTorch's modules look at these when they are called, also one that it loads from a file written here.
+        for name in sorted(HOOK_TABLES):
+            state.setdefault(name, OrderedDict())
+        state.setdefault("_is_full_backward_hook", None)
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

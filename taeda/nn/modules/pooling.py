@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn._functional.sizes import pair, single, triple
 from taeda.nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from taeda.nn.common_types import _size_1_t, _size_2_t, _size_3_t
 
 __all__ = [
     "AdaptiveAvgPool1d",
@@ -96,39 +99,39 @@ class _MaxUnpoolNd(Module):
 class MaxUnpool1d(_MaxUnpoolNd):
     """Puts the maxima of a `MaxPool1d` back where they stood, zeros elsewhere."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: _size_1_t, stride: _size_1_t | None = None, padding: _size_1_t = 0) -> None:
         super().__init__()
         self.kernel_size = single(kernel_size)
         self.stride = single(kernel_size if stride is None else stride)
         self.padding = single(padding)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: _size_1_t | None = None) -> Tensor:
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
     """Puts the maxima of a `MaxPool2d` back where they stood, zeros elsewhere."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: _size_2_t, stride: _size_2_t | None = None, padding: _size_2_t = 0) -> None:
         super().__init__()
         self.kernel_size = pair(kernel_size)
         self.stride = pair(kernel_size if stride is None else stride)
         self.padding = pair(padding)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: _size_2_t | None = None) -> Tensor:
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
     """Puts the maxima of a `MaxPool3d` back where they stood, zeros elsewhere."""
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: _size_3_t, stride: _size_3_t | None = None, padding: _size_3_t = 0) -> None:
         super().__init__()
         self.kernel_size = triple(kernel_size)
         self.stride = triple(kernel_size if stride is None else stride)
         self.padding = triple(padding)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: _size_3_t | None = None) -> Tensor:
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -146,9 +149,9 @@ class AvgPool1d(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: _size_1_t,
+        stride: _size_1_t | None = None,
+        padding: _size_1_t = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
@@ -168,9 +171,9 @@ class AvgPool2d(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: _size_2_t,
+        stride: _size_2_t | None = None,
+        padding: _size_2_t = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
@@ -200,9 +203,9 @@ class AvgPool3d(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: _size_3_t,
+        stride: _size_3_t | None = None,
+        padding: _size_3_t = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
@@ -257,7 +260,7 @@ class _FractionalMaxPool(Module):
 
 
 class FractionalMaxPool2d(_FractionalMaxPool):
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
 
     _parse = staticmethod(pair)
 
@@ -266,7 +269,7 @@ class FractionalMaxPool2d(_FractionalMaxPool):
 
 
 class FractionalMaxPool3d(_FractionalMaxPool):
-    """Max pooling over windows at random places (Graham, 2014), to ``output_size`` or a ratio of the input's."""
+    """Max pooling over windows at random positions (Graham, 2014), to ``output_size`` or a ratio of the input's."""
 
     _parse = staticmethod(triple)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -13,6 +13,9 @@ from taeda.nn.modules.module import Module
 from taeda.nn.modules.rnn_cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from taeda.nn.parameter import Parameter
 from taeda.nn.utils.rnn import PackedSequence
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"]
 
@@ -66,8 +69,8 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         for name, flag in (("bias", bias), ("batch_first", batch_first)):
@@ -122,6 +125,13 @@ class RNNBase(Module):
         """The weights of each layer and direction."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
+    def __getstate__(self) -> dict[str, Any]:
+        # PyTorch's networks hold their weights as a list, too, and take it from a file as it is.
+        return {**super().__getstate__(), "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: value for name, value in state.items() if name != "_flat_weights"})
+
     def flatten_parameters(self) -> None:
         """Does nothing: no kernel here wants the weights in one piece of memory."""
 
@@ -152,7 +162,7 @@ class RNNBase(Module):
         return self.num_layers * self._directions, batch, self._output_features
 
     def check_hidden_size(self, hx: Tensor, expected_hidden_size: tuple[int, int, int], msg: str = "") -> None:
-        """RuntimeError unless the state has the expected shape; ``msg`` may hold two places for the shapes."""
+        """RuntimeError unless the state has the expected shape; ``msg`` may hold two fields for the shapes."""
         if tuple(hx.size()) != tuple(expected_hidden_size):
             text = msg or f"taeda.nn.{type(self).__name__}: expected a hidden state of shape {{}}; got {{}}"
             raise RuntimeError(text.format(expected_hidden_size, list(hx.size())))
@@ -267,8 +277,8 @@ class RNN(_OneState):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         proj_size: int = 0,
     ) -> None:
@@ -302,8 +312,8 @@ class GRU(_OneState):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
         *,
         proj_size: int = 0,
     ) -> None:
@@ -338,8 +348,8 @@ class LSTM(RNNBase):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(
             "LSTM",
@@ -379,8 +389,9 @@ class LSTM(RNNBase):
         return change(state[0]), change(state[1])
 
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
+        lstm: Any = taeda.lstm
         if batch_sizes is None:
-            output, *state = taeda.lstm(input, state, *self._native_args(), self.batch_first)
+            output, *state = lstm(input, state, *self._native_args(), self.batch_first)
         else:
-            output, *state = taeda.lstm(input, batch_sizes, state, *self._native_args())
+            output, *state = lstm(input, batch_sizes, state, *self._native_args())
         return output, tuple(state)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 from taeda.nn import init
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell", "RNNCellBase"]
 
@@ -24,7 +27,13 @@ class RNNCellBase(Module):
     bias_hh: Tensor | None
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool, num_chunks: int, device: Any = None, dtype: Any = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool,
+        num_chunks: int,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         self.input_size = input_size
@@ -88,8 +97,8 @@ class RNNCell(RNNCellBase):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 1, device, dtype)
         self.nonlinearity = nonlinearity
@@ -105,7 +114,7 @@ class GRUCell(RNNCellBase):
     """A gated recurrent unit (Cho et al., 2014); the input is (N, input_size) or (input_size)."""
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: _dtype | None = None
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 3, device, dtype)
 
@@ -117,7 +126,7 @@ class LSTMCell(RNNCellBase):
     """A step of long short-term memory: new hidden and cell state from the input and, zero by default, the old ones."""
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
+        self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: _dtype | None = None
     ) -> None:
         super().__init__(input_size, hidden_size, bias, 4, device, dtype)
 

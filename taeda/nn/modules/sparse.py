@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -10,6 +10,9 @@ from taeda.nn import functional as F
 from taeda.nn import init
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = ["Embedding", "EmbeddingBag"]
 
@@ -78,8 +81,8 @@ class Embedding(_Table):
         sparse: bool = False,
         _weight: Tensor | None = None,
         _freeze: bool = False,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         self.padding_idx = padding_idx
@@ -162,8 +165,8 @@ class EmbeddingBag(_Table):
         _weight: Tensor | None = None,
         include_last_offset: bool = False,
         padding_idx: int | None = None,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         self.max_norm = max_norm

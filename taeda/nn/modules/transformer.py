@@ -6,7 +6,7 @@ import copy
 import math
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
@@ -21,6 +21,9 @@ from taeda.nn.modules.dropout import Dropout
 from taeda.nn.modules.linear import Linear
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.normalization import LayerNorm
+
+if TYPE_CHECKING:
+    from taeda.types import Device, _dtype
 
 __all__ = [
     "Transformer",
@@ -81,8 +84,8 @@ class _Layer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         factory: dict[str, Any] = {"bias": bias, "device": device, "dtype": dtype}
@@ -98,6 +101,9 @@ class _Layer(Module):
         for i in blocks:
             setattr(self, f"dropout{i}", Dropout(dropout))
         self.activation = _get_activation_fn(activation)
+        # PyTorch's layers ask for it, also those that it loads from a file written here.
+        is_relu, is_gelu = self.activation is F.relu, self.activation is F.gelu
+        self.activation_relu_or_gelu = 1 if is_relu else 2 if is_gelu else 0
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -348,8 +354,8 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        device: Device = None,
+        dtype: _dtype | None = None,
     ) -> None:
         super().__init__()
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -417,6 +423,6 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+    def generate_square_subsequent_mask(sz: int, device: Device = None, dtype: _dtype | None = None) -> Tensor:
         """The causal mask (sz, sz): -inf above the diagonal, 0 elsewhere."""
         return _causal_mask(sz, device, dtype)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda.nn.parallel import comm
 from taeda.nn.parallel.data_parallel import DataParallel, data_parallel
@@ -16,11 +16,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
-    # Loaded on first use, and with it the process groups.
-    if name not in ("DistributedDataParallel", "distributed"):
-        raise AttributeError(f"module 'taeda.nn.parallel' has no attribute '{name}'")
-    import importlib
+if TYPE_CHECKING:
+    from taeda.nn.parallel import distributed as distributed
+    from taeda.nn.parallel.distributed import DistributedDataParallel as DistributedDataParallel
+else:
 
-    module = importlib.import_module("taeda.nn.parallel.distributed")
-    return module if name == "distributed" else module.DistributedDataParallel
+    def __getattr__(name: str) -> Any:
+        # Loaded on first use, and with it the process groups.
+        if name not in ("DistributedDataParallel", "distributed"):
+            raise AttributeError(f"module 'taeda.nn.parallel' has no attribute '{name}'")
+        import importlib
+
+        module = importlib.import_module("taeda.nn.parallel.distributed")
+        return module if name == "distributed" else module.DistributedDataParallel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from taeda.nn.utils import rnn
 from taeda.nn.utils.clip_grad import (
@@ -53,9 +53,16 @@ __all__ = [
 _LOADED_ON_FIRST_USE = ("parametrizations", "parametrize", "prune", "stateless")
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _LOADED_ON_FIRST_USE:
-        raise AttributeError(f"module 'taeda.nn.utils' has no attribute '{name}'")
-    import importlib
+if TYPE_CHECKING:
+    from taeda.nn.utils import parametrizations as parametrizations
+    from taeda.nn.utils import parametrize as parametrize
+    from taeda.nn.utils import prune as prune
+    from taeda.nn.utils import stateless as stateless
+else:
 
-    return importlib.import_module(f"taeda.nn.utils.{name}")
+    def __getattr__(name: str) -> Any:
+        if name not in _LOADED_ON_FIRST_USE:
+            raise AttributeError(f"module 'taeda.nn.utils' has no attribute '{name}'")
+        import importlib
+
+        return importlib.import_module(f"taeda.nn.utils.{name}")

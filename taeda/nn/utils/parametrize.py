@@ -96,6 +96,7 @@ class ParametrizationList(ModuleList):
     def _inverse_of(self, original: Any) -> Any:
         value = original
         with taeda.no_grad():
+            module: Any
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
                     with contextlib.suppress(NotImplementedError):
@@ -128,6 +129,7 @@ class ParametrizationList(ModuleList):
         """
         inverse: Any = value
         with taeda.no_grad():
+            module: Any
             for module in reversed(list(self)):
                 if not hasattr(module, "right_inverse"):
                     raise RuntimeError(f"{_NAME}: {type(module).__name__} has no right_inverse: it cannot be assigned")
@@ -188,7 +190,7 @@ def _inject_property(module: Module, name: str) -> None:
     setattr(type(module), name, property(read, write))
 
 
-def _append(module: Any, name: str, parametrization: Module, unsafe: bool) -> None:
+def _append(module: Any, name: str, parametrization: Any, unsafe: bool) -> None:
     present = module.parametrizations[name]
     if not unsafe:
         before = getattr(module, name)

@@ -1,1 +1,1 @@
-"""Learning rate schedules, by kind; ``taeda.optim.lr_scheduler`` is their public place."""
+"""Learning rate schedules, by kind; ``taeda.optim.lr_scheduler`` is their public module."""

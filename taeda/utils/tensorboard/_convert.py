@@ -20,8 +20,8 @@ def as_array(values: Any) -> np.ndarray[Any, Any]:
         array = (values.float() if values.dtype == taeda.bfloat16 else values).resolve_conj().numpy()
     else:
         array = np.asarray(values)
-    if array.dtype == object or array.dtype.kind in "USV":
-        raise NotImplementedError(f"SummaryWriter: wants numbers; got {type(values).__name__}")
+    if array.dtype == object or array.dtype.kind in "USVc":
+        raise NotImplementedError(f"SummaryWriter: wants real numbers; got {type(values).__name__} of {array.dtype}")
     return array.reshape(1) if array.ndim == 0 else array
 
 

@@ -16,17 +16,17 @@ def write(folder: str, points: Any, metadata: Any, pictures: Any, step: Any, tag
     """Writes the points of one tag and step below ``folder``, and enters them in ``projector_config.pbtxt``."""
     if points.ndim != 2:
         raise AssertionError(f"SummaryWriter.add_embedding: mat must have two dimensions; got shape {points.shape}")
-    place = f"{0 if step is None else int(step):05d}/{tag.replace('/', '_')}"
-    target = Path(folder, place)
+    subfolder = f"{0 if step is None else int(step):05d}/{tag.replace('/', '_')}"
+    target = Path(folder, subfolder)
     target.mkdir(parents=True, exist_ok=True)
     _write_lines(target / "tensors.tsv", [[repr(float(x)) for x in point] for point in points])
-    entry = [f'tensor_name: "{tag}:{place[:5]}"', f'tensor_path: "{place}/tensors.tsv"']
+    entry = [f'tensor_name: "{tag}:{subfolder[:5]}"', f'tensor_path: "{subfolder}/tensors.tsv"']
     if metadata is not None:
         _write_labels(target / "metadata.tsv", metadata, header, len(points))
-        entry.append(f'metadata_path: "{place}/metadata.tsv"')
+        entry.append(f'metadata_path: "{subfolder}/metadata.tsv"')
     if pictures is not None:
         size = _write_sheet(target / "sprite.png", as_array(pictures), len(points))
-        sprite = f'image_path: "{place}/sprite.png" single_image_dim: {size[0]} single_image_dim: {size[1]}'
+        sprite = f'image_path: "{subfolder}/sprite.png" single_image_dim: {size[0]} single_image_dim: {size[1]}'
         entry.append(f"sprite {{ {sprite} }}")
     with Path(folder, "projector_config.pbtxt").open("a") as file:
         file.write("embeddings {\n" + "".join(f"  {line}\n" for line in entry) + "}\n")

@@ -73,7 +73,9 @@ def _field(number: int, value: Any) -> bytes:
     if isinstance(value, (Packed, PackedSingles)):
         value = struct.pack(f"<{len(value)}{'d' if isinstance(value, Packed) else 'f'}", *value)
     elif isinstance(value, str):
-        value = value.encode()
+        value = value.encode(errors="replace")
+    elif not isinstance(value, bytes):
+        raise TypeError(f"SummaryWriter: wants text; got {type(value).__name__}")
     return _varint(number << 3 | 2) + _varint(len(value)) + value
 
 

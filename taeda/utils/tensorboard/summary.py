@@ -53,7 +53,7 @@ def scalar(name: str, tensor: Any, new_style: bool = False, double_precision: bo
 def tensor_proto(tag: str, tensor: Any) -> Message:
     """All values of a tensor, in single precision, or in double precision if it has that."""
     array = as_array(tensor)
-    shape = tuple(tensor.shape)
+    shape = tuple(getattr(tensor, "shape", np.shape(tensor)))
     values: dict[str, Any] = {"floats": PackedSingles(array.ravel().tolist())}
     if array.dtype == np.float64:
         values = {"doubles": Packed(array.ravel().tolist())}

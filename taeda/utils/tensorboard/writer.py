@@ -78,8 +78,8 @@ def _write_and_close(file: Any, waiting: list[bytes], process: int) -> None:
 class SummaryWriter:
     """Logs to an event file in ``log_dir``.
 
-    Every ``add_...`` takes ``global_step``, the place on the axis of steps, and ``walltime``, seconds since 1970, now
-    by default. A writer is a context manager: leaving it closes it. Adding to a closed one opens a new file.
+    Every ``add_...`` takes ``global_step``, the position on the axis of steps, and ``walltime``, seconds since 1970,
+    now by default. A writer is a context manager: leaving it closes it. Adding to a closed one opens a new file.
 
     Args:
         log_dir: by default ``runs/<date>_<time>_<host><comment>``, so that each run has its own.
@@ -138,6 +138,10 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: Mapping[str, Any], global_step: Any = None, walltime: float | None = None
     ) -> None:
         """Several numbers for one chart. Each name has a folder and file of its own."""
+        if not isinstance(tag_scalar_dict, Mapping):
+            raise TypeError(f"SummaryWriter.add_scalars: wants a dictionary; got {type(tag_scalar_dict).__name__}")
+        if not isinstance(main_tag, str):
+            raise TypeError(f"SummaryWriter.add_scalars: wants a text as tag; got {type(main_tag).__name__}")
         walltime = time.time() if walltime is None else walltime
         for tag, value in tag_scalar_dict.items():
             folder = os.path.join(self.get_logdir(), f"{main_tag.replace('/', '_')}_{tag}")

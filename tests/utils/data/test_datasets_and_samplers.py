@@ -203,7 +203,7 @@ def test_collate_tensors_and_own_types():
 
 
 def test_nothing_to_draw_from():
-    for lib, room in ((taeda, data), (torch, theirs)):
+    for lib, module in ((taeda, data), (torch, theirs)):
         with pytest.raises(RuntimeError):
-            list(room.WeightedRandomSampler([], 2))
+            list(module.WeightedRandomSampler([], 2))
         assert lib.multinomial(lib.ones(0, 2), 2, True).shape == (0, 2)

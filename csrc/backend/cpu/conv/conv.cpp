@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "backend/cpu/libraries/onednn.h"
-#include "shape/ops/conv.h"
+#include "backend/cpu/ops/conv.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "shape/conv_rules.h"
-#include "shape/ops/conv.h"
+#include "backend/cpu/ops/conv.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

@@ -34,8 +34,6 @@ void number_to(DType dtype, const Scalar& number, void* to) {
 
 namespace {
 
-constexpr int kMaxScalars = 6;
-
 // A call after promotion.
 struct Call {
   const Pointwise& op;
@@ -257,7 +255,7 @@ void pointwise_out(const Pointwise& op, Operands in, std::initializer_list<const
   shape::Dims sizes;
   if (!plain) {
     sizes = shape::broadcast_sizes(in);
-    shape::prepare_outs(op.rule, call.common, sizes, results, in_place);
+    shape::prepare_outs(op.rule, in, call.common, sizes, results, in_place);
   }
   for (int i = 0; i < count; ++i) {
     if (!plain) shape::check_no_internal_overlap(*results[i]);

@@ -8,10 +8,10 @@
 
 namespace taeda::cpu {
 
+using shape::kMaxOperands;
+using shape::kMaxScalars;
 using shape::Operand;
 using shape::Operands;
-
-constexpr int kMaxOperands = 12;  // inputs and results together
 
 // A generated op: its rule and, by instruction set, the loops of its formula's variants ([variant][compute]).
 struct Pointwise {

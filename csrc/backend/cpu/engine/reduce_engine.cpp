@@ -76,7 +76,7 @@ struct Plan {
   bool columns;        // neighbouring outputs lie next to each other in memory
   int64_t unit;        // outputs that are reduced together: 1, or a tile of columns
   int64_t state_item;  // bytes of one output's state
-  alignas(16) char scalars[4 * kMaxItem];
+  alignas(16) char scalars[shape::kMaxReductionScalars * kMaxItem];
   Convert convert = nullptr, to_bool = nullptr;
 
   bool direct() const { return !convert; }
@@ -378,7 +378,7 @@ void reduce(const Reduction& op, const Reduce& call, Tensor* results) {
   DType input = shape::reduction_input(op.rule, call);
   shape::check_reduction(op.rule, call, dims);
   shape::Dims sizes = shape::reduced_sizes(call, dims);
-  const Tensor* pointers[2];
+  const Tensor* pointers[shape::kMaxReductionResults];
   for (int i = 0; i < op.rule.results; ++i) {
     results[i] = new_tensor(sizes, shape::reduction_result(op.rule, i, input));
     pointers[i] = &results[i];

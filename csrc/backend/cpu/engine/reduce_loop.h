@@ -284,6 +284,7 @@ struct MomentsReduction {
     for (int64_t i = 0; i < whole; i += N<T>) sum[i / N<T> & 1] += at(i);
     if (whole < n) sum[0] += first_lanes<T>(n - whole) ? at(whole) : zero;
     T mean = total<T>(sum[0] + sum[1]) / static_cast<T>(n);
+    if (!(mean - mean == T(0))) return welford<T>(data, n, state);
     V<T> centre = splat(mean), left[2] = {zero, zero}, squares[2] = {zero, zero};
     for (int64_t i = 0; i < n; i += N<T>) {
       V<T> d = at(i) - centre;
@@ -293,6 +294,20 @@ struct MomentsReduction {
     }
     T off = total<T>(left[0] + left[1]);
     T result[2] = {mean + off / static_cast<T>(n), total<T>(squares[0] + squares[1]) - off * (off / static_cast<T>(n))};
+    std::memcpy(state, result, sizeof result);
+  }
+
+  // One by one, for rows whose sum is beyond the largest number.
+  template <class T>
+  static void welford(const char* data, int64_t n, char* state) {
+    auto x = reinterpret_cast<const T*>(data);
+    T mean = 0, squares = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      T d = x[i] - mean;
+      mean += d / static_cast<T>(i + 1);
+      squares += d * (x[i] - mean);
+    }
+    T result[2] = {mean, squares};
     std::memcpy(state, result, sizeof result);
   }
 

@@ -236,6 +236,9 @@ template <class T>
 bool holds_real(double x) {
   if constexpr (std::is_same_v<T, float>) {
     return !std::isfinite(x) || std::abs(x) <= std::numeric_limits<float>::max();
+  } else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    constexpr double max = std::is_same_v<T, Half> ? 0x1.ffcp15 : 0x1.fep127;
+    return !std::isfinite(x) || std::abs(x) <= max;
   } else if constexpr (std::is_integral_v<T>) {
     double max = std::ldexp(1.0, std::numeric_limits<T>::digits);
     double min = std::is_signed_v<T> ? -max : -(max - 1);
@@ -248,21 +251,28 @@ bool holds_real(double x) {
 template <class T>
 bool holds(const Scalar& number) {
   if constexpr (std::is_same_v<T, bool>) return true;
-  if (number.kind() < Scalar::Kind::Float) return holds_int<T>(number);
+  if (number.kind() < Scalar::Kind::Float && (std::is_integral_v<T> || sizeof(T) > sizeof(Half)))
+    return holds_int<T>(number);
   complex128 value = number.to<complex128>();
   if constexpr (std::is_same_v<T, complex64> || std::is_same_v<T, complex128>)
     return holds_real<typename T::value_type>(value.real()) && holds_real<typename T::value_type>(value.imag());
   else if constexpr (std::is_same_v<T, ComplexHalf>)
-    return true;
+    return holds_real<Half>(value.real()) && holds_real<Half>(value.imag());
   else
     return value.imag() == 0 && holds_real<T>(value.real());
 }
 
 }  // namespace
 
-void store_number(DType dtype, const Scalar& number, void* to) {
+void check_fits(DType dtype, const Scalar& number) {
   visit_stored(dtype, [&]<class T>() {
     TAEDA_CHECK(holds<T>(number), "the number ", number, " does not fit an element of dtype ", dtype);
+  });
+}
+
+void store_number(DType dtype, const Scalar& number, void* to) {
+  check_fits(dtype, number);
+  visit_stored(dtype, [&]<class T>() {
     T element = number.to<T>();
     std::memcpy(to, &element, sizeof element);
   });

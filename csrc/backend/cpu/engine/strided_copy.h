@@ -18,8 +18,9 @@ void strided_copy(const Tensor& to, const Tensor& from);
 // Every element of `to` becomes the one of its dtype at `element`.
 void fill_elements(const Tensor& to, const void* element);
 
-// A number as an element; RuntimeError where the dtype cannot hold it. Unsigned types take negative numbers modulo
-// their range, half types round to infinity.
+// RuntimeError where the dtype cannot hold the number. Unsigned types take negative numbers modulo their range.
+void check_fits(DType dtype, const Scalar& number);
+// A number that fits, as an element.
 void store_number(DType dtype, const Scalar& number, void* to);
 
 }  // namespace taeda::cpu

@@ -301,6 +301,7 @@ TAEDA_INLINE V<T> shift_left(V<T> a, V<T> b) {
 template <class T>
 TAEDA_INLINE V<T> shift_right(V<T> a, V<T> b) {
   M<T> good = (b >= splat(T(0))) & (b < splat(kWidth<T>));
+  if constexpr (std::is_unsigned_v<T>) return good ? a >> (good ? b : splat(T(0))) : splat(T(0));
   return a >> (good ? b : splat(T(kWidth<T> - 1)));
 }
 template <class T>

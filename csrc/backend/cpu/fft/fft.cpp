@@ -5,7 +5,7 @@
 
 #include "backend/cpu/fft/fft_run.h"
 #include "core/insertion_sort.h"
-#include "shape/ops/fft.h"
+#include "backend/cpu/ops/fft.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/fft.h"

@@ -111,6 +111,7 @@ bool fits_int(const Tile& t, const Layout2d& a, const Layout2d& b) {
 }
 
 void sgemm_onednn(const Tile& t, Layout2d a, Layout2d b, float alpha, float beta) {
+  onednn::HandlersWait wait;
   onednn::check(dnnl().sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', t.m, t.n, t.k, alpha,
                              reinterpret_cast<const float*>(t.a), a.leading, reinterpret_cast<const float*>(t.b),
                              b.leading, beta, reinterpret_cast<float*>(t.c), t.c_row));

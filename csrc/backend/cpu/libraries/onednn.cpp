@@ -66,6 +66,18 @@ Threads::~Threads() {
   if (omp_get_max_threads() != saved_) omp_set_num_threads(saved_);
 }
 
+HandlersWait::HandlersWait() {
+  static const sigset_t g_waiting = [] {
+    sigset_t signals;
+    sigfillset(&signals);
+    // Faults of the thread itself: blocked, they would end the process without a word.
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&signals, fault);
+    return signals;
+  }();
+  pthread_sigmask(SIG_BLOCK, &g_waiting, &saved_);
+}
+HandlersWait::~HandlersWait() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+
 // --- descriptors
 MemoryDesc::MemoryDesc(DType dtype, IntList sizes, IntList strides) {
   check(dnnl().memory_desc_create_with_strides(&desc_, static_cast<int>(sizes.size()), sizes.data(), data_type(dtype),
@@ -112,6 +124,7 @@ class Primitive::Bindings {
   }
   void bind(size_t index, void* data) { check(dnnl().memory_set_data_handle(bound_[index].memory, data)); }
   void execute(const_dnnl_primitive_t primitive) const {
+    HandlersWait wait;
     check(dnnl().primitive_execute(primitive, stream(), static_cast<int>(bound_.size()), bound_.data()));
   }
 

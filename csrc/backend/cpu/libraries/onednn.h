@@ -1,5 +1,7 @@
 // oneDNN's objects as values, and the cache of its primitives: making one costs microseconds to milliseconds.
 #pragma once
+#include <csignal>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +27,17 @@ class Threads {
 
  private:
   int saved_;
+};
+
+// For its lifetime, signal handlers do not run on this thread. oneDNN's products let the stack pointer lead into a
+// buffer of the heap, so that the frame of a handler would overwrite what lies before the buffer.
+class HandlersWait {
+ public:
+  HandlersWait();
+  ~HandlersWait();
+
+ private:
+  sigset_t saved_;
 };
 
 class MemoryDesc {

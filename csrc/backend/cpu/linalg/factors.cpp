@@ -1,5 +1,5 @@
 // Factors in packed form by LAPACK.
-#include "shape/ops/factors.h"
+#include "backend/cpu/ops/factors.h"
 #include "backend/cpu/libraries/lapack.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/ranges.h"
@@ -47,6 +47,20 @@ void linalg_ldl_factor_ex(const Tensor& self, bool hermitian, bool check_errors,
   if (check_errors) check_info(info, "a block of D is singular");
 }
 
+namespace {
+// LAPACK reads rows by these numbers, and where one is negative its neighbour's with it.
+void check_ldl_pivots(const int* pivots, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    bool is_pair = pivots[i] < 0;
+    for (int64_t k = i; k <= i + is_pair; ++k)
+      TAEDA_CHECK(k < count && pivots[k] != 0 && (pivots[k] < 0) == is_pair && std::abs(int64_t{pivots[k]}) <= count,
+                  "pivots must be those that ldl_factor gave: from 1 to ", count, ", negative ones in pairs; got ",
+                  pivots[i], " in place ", i);
+    i += is_pair;
+  }
+}
+}  // namespace
+
 void linalg_ldl_solve(const Tensor& LD, const Tensor& given_pivots, const Tensor& B, bool hermitian,
                       const Tensor& out) {
   ops::copy_(out, B);
@@ -60,6 +74,7 @@ void linalg_ldl_solve(const Tensor& LD, const Tensor& given_pivots, const Tensor
                        T* b, const int* ldb, int* info, Length);
     static const auto symmetric = routine<T, Sytrs>("sytrs"), conjugate = routine<T, Sytrs>("sytrs", "hetrs");
     Matrices<T> a(factors), b(out);
+    for (int64_t i = 0; i < batch_count(out); ++i) check_ldl_pivots(pivots.data<int>() + i * a.rows, a.rows);
     each_matrix(batch_count(out), a.rows, a.rows, [&](int64_t i) {
       int status = 0;
       (hermitian ? conjugate : symmetric)("L", &a.rows, &b.cols, a[i], &a.rows, pivots.data<int>() + i * a.rows, b[i],

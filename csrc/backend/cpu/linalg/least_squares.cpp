@@ -1,7 +1,7 @@
 // Least squares by LAPACK, for matrices of any rank. In column-major order the right sides turn into the solutions
 // where they are.
 #include "backend/cpu/libraries/lapack.h"
-#include "shape/ops/decompositions.h"
+#include "backend/cpu/ops/decompositions.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"
 

@@ -1,5 +1,5 @@
 // Products of matrices and batches of them.
-#include "shape/ops/linalg.h"
+#include "backend/cpu/ops/linalg.h"
 #include "backend/cpu/libraries/gemm.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"

@@ -2,7 +2,7 @@
 #include "backend/cpu/norm/norm.h"
 
 #include "shape/norm_rules.h"
-#include "shape/ops/norm.h"
+#include "backend/cpu/ops/norm.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/reduce.h"

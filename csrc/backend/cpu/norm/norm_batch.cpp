@@ -1,7 +1,7 @@
 // Batch normalisation of (N, C, positions). Where channels come last (or there are no positions) the tensor is a matrix
 // whose columns are channels; else a channel is one row in every sample.
 #include "backend/cpu/norm/norm.h"
-#include "shape/ops/norm.h"
+#include "backend/cpu/ops/norm.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 

@@ -1,6 +1,6 @@
 // Group normalisation of (N, C, positions): a group's channels lie one after another, so that each group is one row.
 #include "backend/cpu/norm/norm.h"
-#include "shape/ops/norm.h"
+#include "backend/cpu/ops/norm.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

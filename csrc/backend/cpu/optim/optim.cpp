@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "shape/ops/optim.h"
+#include "backend/cpu/ops/optim.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

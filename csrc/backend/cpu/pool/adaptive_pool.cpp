@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "backend/cpu/pool/pool.h"
-#include "shape/ops/pool.h"
+#include "backend/cpu/ops/pool.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "shape/ops/fractional_pool.h"
+#include "backend/cpu/ops/fractional_pool.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

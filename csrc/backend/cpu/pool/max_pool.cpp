@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "backend/cpu/pool/pool.h"
-#include "shape/ops/pool.h"
+#include "backend/cpu/ops/pool.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {

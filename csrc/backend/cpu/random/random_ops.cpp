@@ -6,7 +6,7 @@
 #include "backend/cpu/random/random_kernels.h"
 #include "core/insertion_sort.h"
 #include "shape/elementwise.h"
-#include "shape/ops/random.h"
+#include "backend/cpu/ops/random.h"
 #include "shape/random_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

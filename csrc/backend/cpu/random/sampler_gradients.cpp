@@ -2,7 +2,7 @@
 // it moves by -(dF/da) / f, where F is the distribution function and f its density.
 // Source: Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients", 2018.
 #include "backend/common/math.h"
-#include "shape/ops/random.h"
+#include "backend/cpu/ops/random.h"
 #include "shape/view_rules.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/cpu/libraries/gemm.h"
-#include "shape/ops/rnn.h"
+#include "backend/cpu/ops/rnn.h"
 #include "shape/rnn_rules.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"

@@ -1,5 +1,5 @@
 // Sorting along a dimension, whole or as far as the first k.
-#include "shape/ops/sort.h"
+#include "backend/cpu/ops/sort.h"
 #include "backend/cpu/sort/sort_rows.h"
 
 namespace taeda::cpu {

@@ -6,7 +6,7 @@
 #include "backend/cpu/sort/order.h"
 #include "backend/cpu/sort/sort_rows.h"
 #include "core/load.h"
-#include "shape/ops/search.h"
+#include "backend/cpu/ops/search.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/reshape.h"

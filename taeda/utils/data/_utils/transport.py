@@ -53,7 +53,8 @@ def _reduce(tensor: Tensor) -> Any:
     plain = plain.contiguous()
     buffer: Any = None
     if plain.numel():
-        buffer = pickle.PickleBuffer(plain.reshape(-1).view(taeda.uint8).numpy())
+        array: Any = plain.reshape(-1).view(taeda.uint8).numpy()
+        buffer = pickle.PickleBuffer(array)
     return _rebuild, (buffer, plain.dtype, tuple(plain.shape), order, tensor.requires_grad)
 
 

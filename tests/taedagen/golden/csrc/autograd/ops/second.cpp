@@ -3,8 +3,8 @@
 #include "autograd/ops/second.h"
 #include "taeda/autograd/record.h"
 #include "autograd/numbers.h"
-#include "backend/cpu/second_gradients.h"
 #include "dispatch/ops/second.h"
+#include "shape/ops/second.h"
 
 namespace taeda {
 namespace ops {
@@ -27,9 +27,9 @@ struct MulBackward0 final : Node {
     if (!grad.defined()) return;
     Tensor self_v = needed(1) ? self_.unpack(this) : Tensor();
     Tensor other_v = needed(0) ? other_.unpack(this) : Tensor();
-    const bool fused = needed(0) && needed(1) && cpu::fused(cpu::k_mul_Tensor_gradients, {grad, self_v, other_v}, {&grad_inputs[0], &grad_inputs[1]});
-    if (!fused && needed(0)) { grad_inputs[0] = ops::mul(grad, other_v); }
-    if (!fused && needed(1)) { grad_inputs[1] = ops::mul(grad, self_v); }
+    const bool done = needed(0) && needed(1) && fused::run(fused::mul_Tensor_gradients, {grad, self_v, other_v}, {&grad_inputs[0], &grad_inputs[1]});
+    if (!done && needed(0)) { grad_inputs[0] = ops::mul(grad, other_v); }
+    if (!done && needed(1)) { grad_inputs[1] = ops::mul(grad, self_v); }
   }
 };
 void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Tensor& other) {
@@ -122,7 +122,7 @@ struct CubedBackward0 final : Node {
     const Tensor& grad = grads[0];
     if (!grad.defined()) return;
     Tensor self_v = needed(0) ? self_.unpack(this) : Tensor();
-    if (needed(0) && !cpu::fused(cpu::k_cubed_gradient_self, {grad, self_v}, {&grad_inputs[0]})) { grad_inputs[0] = ops::mul(grad, ops::mul(ops::mul(self_v, self_v), Scalar(int64_t{3}))); }
+    if (needed(0) && !fused::run(fused::cubed_gradient_self, {grad, self_v}, {&grad_inputs[0]})) { grad_inputs[0] = ops::mul(grad, ops::mul(ops::mul(self_v, self_v), Scalar(int64_t{3}))); }
   }
 };
 void cubed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self) {
@@ -201,9 +201,9 @@ struct WeighedBackward0 final : Node {
     if (!grad.defined()) return;
     Tensor self_v = needed(1) ? self_.unpack(this) : Tensor();
     Tensor other_v = needed(0) || needed(1) ? other_.unpack(this) : Tensor();
-    const bool fused = needed(0) && needed(1) && cpu::fused(cpu::k_weighed_gradients, {grad, self_v, other_v}, {&grad_inputs[0], &grad_inputs[1]}, {weight_});
-    if (!fused && needed(0)) { grad_inputs[0] = ops::mul(scaled(grad, weight_), other_v); }
-    if (!fused && needed(1) && !cpu::fused(cpu::k_weighed_gradient_other, {grad, self_v, other_v}, {&grad_inputs[1]}, {weight_})) { grad_inputs[1] = ops::mul(ops::mul(scaled(grad, weight_), other_v), self_v); }
+    const bool done = needed(0) && needed(1) && fused::run(fused::weighed_gradients, {grad, self_v, other_v}, {&grad_inputs[0], &grad_inputs[1]}, {weight_});
+    if (!done && needed(0)) { grad_inputs[0] = ops::mul(scaled(grad, weight_), other_v); }
+    if (!done && needed(1) && !fused::run(fused::weighed_gradient_other, {grad, self_v, other_v}, {&grad_inputs[1]}, {weight_})) { grad_inputs[1] = ops::mul(ops::mul(scaled(grad, weight_), other_v), self_v); }
   }
 };
 void weighed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Tensor& self, [[maybe_unused]] const Tensor& other, [[maybe_unused]] const Scalar& weight) {

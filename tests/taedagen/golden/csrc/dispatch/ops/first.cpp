@@ -2,10 +2,11 @@
 
 #include "taeda/ops/first.h"
 #include "dispatch/ops/first.h"
-#include "backend/cpu/first.h"
-#include "backend/meta/first.h"
-#include "shape/ops/first.h"
+#include "backend/cpu/ops/first.h"
+#include "backend/meta/ops/first.h"
 #include "autograd/ops/first.h"
+#include "backend/everywhere/ops/first.h"
+#include "composite/ops/first.h"
 
 namespace taeda {
 #include "dispatch/ops/first.inc"

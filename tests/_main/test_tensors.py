@@ -1,0 +1,43 @@
+"""What the main namespace asks of tensors and sizes."""
+
+import pytest
+
+import taeda
+
+VALUES = [
+    lambda T: 1, lambda T: True, lambda T: 1.5, lambda T: 1j, lambda T: T.ones(()), lambda T: T.ones(1).double(),
+    lambda T: T.ones(2).half(), lambda T: T.ones((), dtype=T.int32), lambda T: T.ones(1, dtype=T.int64),
+    lambda T: T.ones(1, dtype=T.bool), lambda T: T.ones((), dtype=T.complex64), lambda T: T.ones(1).bfloat16(),
+]  # fmt: skip
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("default", ["float32", "float64"])
+def test_result_types_are_torchs(default):
+    torch = pytest.importorskip("torch")
+    try:
+        for T in (taeda, torch):
+            T.set_default_dtype(getattr(T, default))
+        for a in VALUES:
+            for b in VALUES:
+                theirs = str(torch.result_type(a(torch), b(torch))).replace("complex32", "complex64")
+                assert str(taeda.result_type(a(taeda), b(taeda))) == theirs
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.torch
+def test_type_names_are_torchs():
+    torch = pytest.importorskip("torch")
+    for get in (lambda T: T.nn.Linear, lambda T: T.nn.Linear(1, 1), lambda T: T.ones(1), lambda T: T.FloatTensor,
+                lambda T: 3, lambda T: int, lambda T: len, lambda T: []):  # fmt: skip
+        assert taeda.typename(get(taeda)).replace("taeda", "torch") == torch.typename(get(torch))
+
+
+def test_small_functions():
+    assert taeda.sym_sum([1, 2.5]) == 3.5 and taeda.sym_ite(False, 1, 2) == 2 and taeda.sym_sqrt(4) == 2.0
+    assert not taeda.is_neg(taeda.ones(1)) and not taeda.is_distributed(taeda.ones(1))
+    assert not taeda.is_vulkan_available()
+    taeda._assert(True, "fine")
+    with pytest.raises(AssertionError, match="not so"):
+        taeda._assert(False, "not so")

@@ -1,0 +1,59 @@
+"""CUDA devices, of which there are none."""
+
+import pytest
+
+import taeda
+
+
+def test_there_is_no_cuda():
+    cuda = taeda.cuda
+    assert not (cuda.is_available() or cuda.is_initialized() or cuda.device_count() or cuda.is_bf16_supported())
+    assert cuda.memory_allocated() == cuda.max_memory_allocated() == cuda.memory_reserved() == 0
+    assert cuda.get_rng_state_all() == cuda.get_arch_list() == [] and not cuda.is_current_stream_capturing()
+    cuda.empty_cache()
+    cuda.manual_seed_all(3)
+    cuda.set_rng_state_all([])
+    cuda.set_device(-1)
+    with cuda.device(None), cuda.device(-1), cuda.stream(None):
+        pass
+    for name in ("synchronize", "current_device", "current_stream", "get_device_name", "get_device_properties",
+                 "get_device_capability", "mem_get_info", "init", "get_rng_state"):  # fmt: skip
+        with pytest.raises(AssertionError, match=f"cuda.{name}.*CUDA"):
+            getattr(cuda, name)()
+    with pytest.raises(AssertionError, match="set_device"):
+        cuda.set_device(0)
+    for make in (cuda.Stream, cuda.Event, cuda.CUDAGraph):
+        with pytest.raises(RuntimeError, match="CUDA"):
+            make()
+    with pytest.raises(RuntimeError, match="CUDA"), cuda.device(0):
+        pass
+
+
+def test_nvtx_marks_nothing():
+    for name, args in {
+        "range_push": ["a"],
+        "range_pop": [],
+        "mark": ["a"],
+        "range_start": ["a"],
+        "range_end": [1],
+    }.items():
+        with pytest.raises(RuntimeError, match=name):
+            getattr(taeda.cuda.nvtx, name)(*args)
+    with pytest.raises(RuntimeError), taeda.cuda.nvtx.range("a"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        lambda: taeda.ones(1).cuda(),
+        lambda: taeda.ones(1).to("cuda"),
+        lambda: taeda.ones(1, device="cuda"),
+        lambda: taeda.tensor([1], device="cuda:0"),
+        lambda: taeda.nn.Linear(1, 1).cuda(),
+        lambda: taeda.nn.Linear(1, 1).to("cuda"),
+    ],
+)
+def test_moving_to_cuda(move):
+    with pytest.raises(AssertionError, match="CUDA"):
+        move()
