@@ -338,7 +338,7 @@ def test_enumerations_are_the_cores():
     from taedagen.emit.variants import COMPUTES
 
     assert list(DTYPES) == taeda._C._dtype_names()[: len(DTYPES)]
-    header = (pathlib.Path(__file__).parents[1] / "csrc/backend/cpu/engine/loop_table.h").read_text()
+    header = (pathlib.Path(__file__).parents[2] / "csrc/backend/cpu/engine/loop_table.h").read_text()
     order = re.search(r"enum class Compute : uint8_t \{ (.*?) \};", header).group(1).split(", ")
     assert [*COMPUTES, "BF16"] == order
     assert {*taeda._C._op_tag_bits()} <= {tag.name for tag in taeda.Tag}
