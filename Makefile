@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-JOBS ?= $(shell nproc)
+JOBS ?= $(shell env -u OMP_NUM_THREADS nproc)
 MINUTES ?= 5
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
@@ -38,7 +38,7 @@ lint: build $(VENV)/ready-lint
 	$(BIN)/mypy
 	git ls-files '*.h' '*.cpp' ':!tests/taedagen/golden' | xargs $(BIN)/clang-format --dry-run -Werror
 
-docs: $(VENV)/ready-docs
+docs: build $(VENV)/ready-docs
 	$(BIN)/python tools/docs.py
 
 cpp-test: $(VENV)/ready-build

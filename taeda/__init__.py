@@ -191,9 +191,9 @@ def __getattr__(name: str) -> _Any:
     elif name in ("has_cuda", "has_cudnn", "has_mps", "has_mkldnn"):
         return _importlib.import_module("taeda._main.devices").old_question(name)
     else:
-        from taeda._main import left_out
+        from taeda._main import absent
 
-        raise AttributeError(left_out.hint(name) or f"module 'taeda' has no attribute '{name}'")
+        raise absent.missing("taeda", name)
     globals()[name] = value
     return value
 

@@ -1,15 +1,21 @@
 """``python -m taeda explain NAME``: the hops from a Python name to its kernel. ``python -m taeda run SCRIPT``: a
-PyTorch program as it stands, with Taeda as its torch. ``python -m taeda stubs FOLDER``: torch for type checkers."""
+PyTorch program as it stands, with Taeda as its torch. ``python -m taeda stubs FOLDER``: torch for type checkers.
+``python -m taeda info``: this build and this machine."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
+    from taeda._version import __version__
+
     parser = argparse.ArgumentParser("python -m taeda", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser.add_argument("--version", action="version", version=f"Taeda {__version__}")
+    parser.set_defaults(does=lambda options: parser.print_help())
+    commands = parser.add_subparsers(dest="command")
     explain = commands.add_parser(
         "explain", help="print every hop from a Python name to its kernel, with file and line"
     )
@@ -18,11 +24,15 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     explain.add_argument("--dtype", help="e.g. float32 or bfloat16")
     explain.add_argument("--layout", help="strided (the default), sparse_coo, sparse_csr, ...")
     explain.add_argument("--overload", help="e.g. Tensor, Scalar, out or default")
+    explain.set_defaults(does=_explain)
+    info = commands.add_parser("info", help="print what a report of a fault should say: versions, machine, settings")
+    info.set_defaults(does=_info)
     run = commands.add_parser("run", help="run a program; its `import torch` gives Taeda")
     run.usage = "python -m taeda run (SCRIPT | -m MODULE | -c TEXT) [ARGUMENT ...]"
     run.add_argument("script", help="a Python file, or a folder or archive with a __main__.py; all that follows is its")
     stubs = commands.add_parser("stubs", help="write stubs by which type checkers read `import torch` as Taeda")
     stubs.add_argument("folder", nargs="?", default="typings", help="e.g. typings (the default), where pyright looks")
+    stubs.set_defaults(does=_stubs)
     return parser.parse_args(arguments)
 
 
@@ -62,6 +72,13 @@ def _explain(options: argparse.Namespace) -> int:
     return 0
 
 
+def _info(options: argparse.Namespace) -> int:
+    from taeda._main import info
+
+    print("\n".join(info.lines()))
+    return 0
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and gives the exit status."""
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -69,7 +86,13 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments[:1] == ["run"] and arguments[1:2] not in ([], ["-h"], ["--help"]):
         return _run(arguments[1:])
     options = _parse(arguments)
-    return _stubs(options) if options.command == "stubs" else _explain(options)
+    try:
+        status = int(options.does(options) or 0)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads has read enough, as head does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 if __name__ == "__main__":

@@ -8,3 +8,9 @@ globals().update(
     {name.removeprefix("special_"): value for name, value in vars(_C._special).items() if not name.startswith("__")}
 )
 __all__ = sorted(name for name in globals() if not name.startswith("_") and name != "annotations")
+
+
+def __getattr__(name: str) -> object:
+    from taeda._main.absent import missing
+
+    raise missing(__name__, name)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-import re
 import sys
 from pathlib import Path
 from types import ModuleType
+
+from taeda._main.absent import REASONS_BY_MODULE, reason_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coverage.md"
@@ -23,42 +24,6 @@ NAMESPACES = (
     "nn.utils", "optim", "optim.lr_scheduler", "overrides", "profiler", "random", "serialization", "signal.windows",
     "special", "testing", "utils.checkpoint", "utils.data",
 )  # fmt: skip
-_REASONS = {
-    "left over from older PyTorch, where it raises": (
-        "solve symeig eig lstsq matrix_rank volatile reinforce resize resize_as __div__ __idiv__ __rdiv__ __long__ "
-        "__nonzero__"
-    ),
-    "sparse tensors come later": (
-        ".*sparse.* .*Sparse.* coalesce is_coalesced .*_indices .*indices_copy indices values values_copy dense_dim "
-        "to_dense .*smm spmm saddmm sspaddmm hspmm native_norm"
-    ),
-    "quantised tensors come later": (
-        ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
-    ),
-    "nested tensors come later": ".*nested.* .*padded_tensor",
-    "small dtypes without arithmetic come later": "float[48]_.* bits.* bit",
-    "of another library or device": (
-        ".*(cudnn|miopen|mkldnn|mps|xpu|ipu|mtia|hpu|xla|cuda|[sS]tream).* Event is_distributed .*Accelerator.*"
-    ),
-    "only for CUDA in PyTorch": (
-        "batch_norm_stats batch_norm_elemt batch_norm_gather_stats.* batch_norm_backward_.* scaled_grouped_mm "
-        ".*flash_attention_impls?"
-    ),
-    "symbolic shapes come with the compiler": "[sS]ym.*",
-    "the compiler and its graphs come later": (
-        ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
-        "optimize_for.* .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir parse_schema "
-        "unify_type_list functionalize"
-    ),
-    "a prototype in PyTorch": ".*masked_tensor MaskedTensor index",
-    "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
-    "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",
-    "data pipes are frozen in PyTorch and not planned": (
-        ".*(DataPipe|datapipe|DataChunk|runtime_validation|argument_validation|determinis).*"
-    ),
-}
-
-_REASONS_BY_NAMESPACE = {"distributed": "for groups of several processes, which come later: a group has one process"}
 
 
 def resolve(library: ModuleType, namespace: str) -> object | None:
@@ -90,9 +55,8 @@ def public_names(namespace: object) -> list[str]:
 
 
 def reason(name: str, value: object) -> str:
-    for why, patterns in _REASONS.items():
-        if any(re.fullmatch(pattern, name) for pattern in patterns.split()):
-            return why
+    if why := reason_of(name):
+        return why
     import torch
 
     if inspect.isclass(value) and getattr(torch._C, name, None) is value:
@@ -120,9 +84,9 @@ def page() -> str:
         lines.append(f"| `{shown}` | {len(names)} | {len(missing)} |")
         by_reason: dict[str, list[str]] = {}
         for name in missing:
-            by_reason.setdefault(
-                _REASONS_BY_NAMESPACE.get(namespace) or reason(name, getattr(theirs, name)), []
-            ).append(f"`{name}`")
+            by_reason.setdefault(REASONS_BY_MODULE.get(namespace) or reason(name, getattr(theirs, name)), []).append(
+                f"`{name}`"
+            )
         if missing:
             details += ["", f"## `{shown}`", ""]
             details += [f"- {why}: {', '.join(found)}" for why, found in sorted(by_reason.items())]

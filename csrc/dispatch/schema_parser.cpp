@@ -378,6 +378,17 @@ class Parser {
       case TypeKind::SymInt:
         if (value.tag() == Value::Tag::DType) value = Value(static_cast<int64_t>(value.to_dtype()));
         return value.tag() == Value::Tag::Int;
+      case TypeKind::MemoryFormat:  // also as the number that it is in files
+        if (value.tag() == Value::Tag::Int && value.to_int() >= 0 && value.to_int() <= 3)
+          value = Value(static_cast<MemoryFormat>(value.to_int()));
+        return value.tag() == Value::Tag::MemoryFormat;
+      case TypeKind::Layout:
+        if (value.tag() == Value::Tag::Int && value.to_int() == 0) value = Value(Layout::Strided);
+        return value.tag() == Value::Tag::Layout;
+      case TypeKind::ScalarType:  // up to there the numbers are the same
+        if (value.tag() == Value::Tag::Int && value.to_int() >= 0 && value.to_int() <= 7)
+          value = Value(static_cast<DType>(value.to_int()));
+        return value.tag() == Value::Tag::DType;
       case TypeKind::SymBool:
         return value.tag() == Value::Tag::Bool;
       case TypeKind::Number:
@@ -397,7 +408,7 @@ class Parser {
       char c = text_[at_++];
       found += c == '\\' ? escaped() : c;
     }
-    if (at_ == text_.size()) wrong(str("the quote ", quote, " that closes the text"));
+    if (at_ == text_.size()) wrong(str("the quote ", std::string_view(&quote, 1), " that closes the text"));
     ++at_;
     return found;
   }

@@ -375,10 +375,6 @@ TypePtr shown_type(TypePtr type) {
     case TypeKind::MemoryFormat:
     case TypeKind::SymInt:
       return plain_type(TypeKind::Int);
-    case TypeKind::SymFloat:
-      return plain_type(TypeKind::Float);
-    case TypeKind::SymBool:
-      return plain_type(TypeKind::Bool);
     default:
       return mapped(type, shown_type);
   }

@@ -79,7 +79,7 @@ bool read_number(PyObject* object, Scalar& scalar) {
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return read_scalar(number.get(), scalar);
   }
-  if (is_symbol(object)) return read_scalar(symbol_value(object).get(), scalar);
+  if (is_symbol(object)) return read_scalar(fixed_symbol(object).get(), scalar);
   PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   if (!methods || PyUnicode_Check(object) || is_dtype(object)) return false;
   if (methods->nb_index) {
@@ -131,9 +131,14 @@ bool read_int_item(PyObject* item, bool is_first, int64_t& value) {
 
 namespace {
 
+// Of an argument: who records is told of its symbols by the parser, so that their values can be taken.
+bool take_number(PyObject* object, Scalar& scalar) {
+  return is_symbol(object) ? read_scalar(symbol_value(object).get(), scalar) : read_number(object, scalar);
+}
+
 bool read_float(PyObject* object, double& value) {
   Scalar scalar;
-  if (PyComplex_Check(object) || !read_number(object, scalar)) return false;
+  if (PyComplex_Check(object) || !take_number(object, scalar)) return false;
   value = scalar.as_double();
   return true;
 }
@@ -221,7 +226,7 @@ bool read_simple(PyObject* object, const Param& param, Value& value) {
     case ArgType::OptTensorList:
       return read_tensor_list(object, param.type == ArgType::OptTensorList, value);
     case ArgType::Scalar:
-      if (!read_number(object, scalar)) return false;
+      if (!take_number(object, scalar)) return false;
       value = Value(scalar);
       return true;
     case ArgType::Int:
@@ -259,7 +264,7 @@ bool read_named(PyObject* object, const Param& param, Value& value) {
     }
     case ArgType::ScalarList: {
       std::vector<Scalar> values;
-      if (!read_list(object, values, read_number)) return false;
+      if (!read_list(object, values, take_number)) return false;
       value = Value(std::move(values));
       return true;
     }

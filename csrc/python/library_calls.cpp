@@ -40,7 +40,7 @@ const OpFacts& facts_of(const Op& op) {
   for (int i = 0; i < op.info().param_count; ++i) {
     const Param& param = op.info().params[i];
     facts->names.push_back(check(PyUnicode_InternFromString(param.name)));
-    facts->defaults.push_back(param.has_default() ? check(wrap(default_value(param))) : nullptr);
+    facts->defaults.push_back(param.has_default() ? check(wrap(facts->schema.arguments[i].default_value)) : nullptr);
   }
   (*table)[&op] = std::move(facts);
   return *(*table)[&op];

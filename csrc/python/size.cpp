@@ -157,14 +157,13 @@ PyObject* wrap_size(IntList sizes) {
 }
 
 PyObject* recorded_shape(const Tensor& tensor) {
-  IntList sizes = tensor.sizes();
-  PyObject* self = allocate(static_cast<Py_ssize_t>(sizes.size()));
-  Owned owned(self);
-  for (size_t i = 0; i < sizes.size(); ++i)
-    PyTuple_SET_ITEM(self, static_cast<Py_ssize_t>(i),
-                     recorded_size(tensor, "size", static_cast<int64_t>(i), sizes[i]));
+  std::vector<Owned> items;  // a recorder may raise, or read sizes itself
+  for (int64_t value : tensor.sizes())
+    items.emplace_back(recorded_size(tensor, "size", static_cast<int64_t>(items.size()), value));
+  PyObject* self = allocate(static_cast<Py_ssize_t>(items.size()));
+  for (size_t i = 0; i < items.size(); ++i) PyTuple_SET_ITEM(self, static_cast<Py_ssize_t>(i), items[i].release());
   track_symbols(self);
-  return owned.release();
+  return self;
 }
 
 int init_size(PyObject* module) {

@@ -57,6 +57,12 @@ Owned symbol_value(PyObject* object) {
   return Owned(check(PyObject_GetAttrString(node.get(), "hint")));
 }
 
+Owned fixed_symbol(PyObject* object) {
+  Owned value = symbol_value(object);
+  if (PyBool_Check(value.get())) return Owned(check(PyBool_FromLong(PyObject_IsTrue(object))));
+  return Owned(check(PyFloat_Check(value.get()) ? PyNumber_Float(object) : PyNumber_Index(object)));
+}
+
 void GivenSymbols::look(const char* parameter, PyObject* object, int64_t index) {
   if (!recorder) return;
   if (is_symbol(object)) return found_.push_back({parameter, index, Owned::borrow(object)});

@@ -19,6 +19,8 @@ PyObject* recorded_shape(const Tensor& tensor);  // all sizes, as a Size
 bool is_symbol(PyObject* object);
 // The number that a symbol stands for, without anybody being told. Requires is_symbol.
 Owned symbol_value(PyObject* object);
+// The same where the program needs the number itself: a guard.
+Owned fixed_symbol(PyObject* object);
 
 // The symbols among the arguments of one call, for this thread's recorder.
 class GivenSymbols {

@@ -11,12 +11,12 @@ import taeda
 from taeda import _C
 from taeda._library.autocast import make_autocast_kernel
 from taeda._library.autograd import make_autograd_kernel
-from taeda._library.callers import location_of
 from taeda._library.fake import as_meta_kernel
 from taeda._library.infer_schema import infer_schema
 from taeda._library.keys import key_of
 from taeda._library.library import Library
 from taeda._library.vmap import register_rule
+from taeda._main.callers import location_of
 
 Function = Callable[..., Any]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from taeda import _C
-from taeda._library.callers import caller, location_of
 from taeda._library.ops import OpOverload
+from taeda._main.callers import caller, location_of
 from taeda._schema.tags import remember_tags
 
 Function = Callable[..., Any]

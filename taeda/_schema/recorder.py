@@ -70,7 +70,7 @@ class SizeRecorder:
         """
         key = id(tensor), what, dim
         owner, node = self._read.get(key, (None, None))
-        if node is None or owner() is not tensor or node.hint != value:
+        if node is None or owner is None or owner() is not tensor or node.hint != value:
             node = SymNode(value, what, (tensor, dim), self, f"s{len(self.sizes)}")
             self.sizes.append(node)
             self._read[key] = weakref.ref(tensor), node

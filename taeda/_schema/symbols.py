@@ -179,7 +179,7 @@ def _guarded(condition: Any, value: Any) -> Any:
     """``value``, which holds because ``condition`` does (or does not, if it is false)."""
     recorder = _recorder_of((condition,))
     if recorder is not None:
-        from taeda._library.callers import caller
+        from taeda._main.callers import caller
 
         recorder.guard(condition.node, bool(condition.node.hint), caller())
     return value
@@ -303,8 +303,12 @@ class SymBool(_Symbol):
 
 
 _ARITHMETIC = "add sub mul truediv floordiv mod pow"
-_SIGNED = {"__neg__": ("neg", operator.neg), "__abs__": ("abs", abs)}
-_ROUNDED = {"__floor__": ("floor", math.floor), "__ceil__": ("ceil", math.ceil), "__trunc__": ("trunc", math.trunc)}
+_SIGNED: dict[str, tuple[str, Any]] = {"__neg__": ("neg", operator.neg), "__abs__": ("abs", abs)}
+_ROUNDED: dict[str, tuple[str, Any]] = {
+    "__floor__": ("floor", math.floor),
+    "__ceil__": ("ceil", math.ceil),
+    "__trunc__": ("trunc", math.trunc),
+}
 _give_operators(SymInt, f"{_ARITHMETIC} lshift rshift and_ or_ xor", _SIGNED)
 _give_operators(SymFloat, _ARITHMETIC, _SIGNED | _ROUNDED)
 _give_operators(SymBool, f"{_ARITHMETIC} and_ or_ xor", {})

@@ -78,7 +78,9 @@ else:
         elif name in _MODULES:
             return _importlib.import_module(f"taeda.autograd.{name}")
         else:
-            raise AttributeError(f"module 'taeda.autograd' has no attribute '{name}'")
+            from taeda._main.absent import missing
+
+            raise missing(__name__, name)
         globals()[name] = value
         return value
 

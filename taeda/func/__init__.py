@@ -33,7 +33,9 @@ def __getattr__(name: str) -> Any:
 
         return rearrange
     if name not in _OF_MODULES:  # these alone need nn
-        raise AttributeError(f"module 'taeda.func' has no attribute '{name}'")
+        from taeda._main.absent import missing
+
+        raise missing(__name__, name)
     from taeda.func import _modules
 
     return getattr(_modules, name)

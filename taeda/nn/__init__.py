@@ -44,7 +44,9 @@ else:
 
     def __getattr__(name: str) -> Any:
         if name not in _LOADED_ON_FIRST_USE:
-            raise AttributeError(f"module 'taeda.nn' has no attribute '{name}'")
+            from taeda._main.absent import missing
+
+            raise missing(__name__, name)
         import importlib
 
         if name == "DataParallel":

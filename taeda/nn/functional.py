@@ -323,7 +323,9 @@ else:
 
     def __getattr__(name: str) -> object:
         if name not in _OF_OVERRIDES:
-            raise AttributeError(f"module 'taeda.nn.functional' has no attribute '{name}'")
+            from taeda._main.absent import missing
+
+            raise missing(__name__, name)
         from taeda import overrides
 
         return getattr(overrides, name)

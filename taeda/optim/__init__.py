@@ -62,4 +62,6 @@ else:
             from ._swap import swap_in_optimizer_params_and_state
 
             return swap_in_optimizer_params_and_state
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from taeda._main.absent import missing
+
+        raise missing(__name__, name)

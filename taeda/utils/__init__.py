@@ -57,7 +57,9 @@ def __getattr__(name: str) -> Any:
 
         part = importlib.import_module(f".{_FUNCTIONS.get(name, name)}", __name__)
         return getattr(part, name) if name in _FUNCTIONS else part
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from taeda._main.absent import missing
+
+    raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

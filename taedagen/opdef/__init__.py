@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from taedagen.opdef import vocabulary as _vocabulary
+from taedagen.opdef.body_vocabulary import *  # noqa: F403
 from taedagen.opdef.declaration import (
     ALL,
     BOOL,
@@ -32,8 +33,6 @@ from taedagen.opdef.vocabulary import *  # noqa: F403
 from taedagen.opdef.words import NAMES as _NAMES
 from taedagen.opdef.words import WORDS as _WORDS
 
-globals().update({**_WORDS, **_NAMES})
-
 
 def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
     """Imports all families, in the order of their names, into ``REGISTRY``; those of ``folder`` instead of the own
@@ -57,7 +56,7 @@ def load_ops(folder: str | os.PathLike[str] | None = None) -> None:
         except DeclarationError:
             raise
         except Exception as wrong:
-            raise mistake_in(str(path), wrong, [*__all__, *vars(module)]) from None
+            raise mistake_in(str(path), wrong, [*globals()["__all__"], *vars(module)]) from None
 
 
 if not TYPE_CHECKING:  # to type checkers every name is public: they cannot read this list

@@ -24,6 +24,7 @@ class Intrinsic:
 
 Operand = Expr | float
 CALLS: dict[str, Intrinsic] = {}
+FUNCTIONS: dict[str, Any] = {}
 
 if TYPE_CHECKING:
     from taedagen.opdef.declaration import Declaration
@@ -72,4 +73,5 @@ def ternary(name: str, op: str | None = None) -> Ternary:
 def _named(function: Any, name: str) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"``{name}``, element by element."
+    FUNCTIONS[name] = function
     return function

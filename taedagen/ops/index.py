@@ -15,6 +15,7 @@ WRITES = "function method"
     everywhere=True,
     files="index",
     unbound=True,
+    batch="index",
 )
 def index(self, indices):
     """The elements at positions given by tensors, or where masks hold; an absent one takes a whole dimension.

@@ -11,12 +11,8 @@ _LIKE = f"{_FACTORY}, MemoryFormat? memory_format=None"
 # --- filling a tensor
 
 
-@kernel(
-    "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-)
+@kernel("uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)",
+        variants="method", files="random_ops", batch="draw")  # fmt: skip
 def uniform_(self, from_, to, generator):
     """Fills ``self`` with numbers spread evenly over [from, to); RuntimeError if from > to."""
 
@@ -26,12 +22,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-)
+@kernel("normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)",
+        variants="method", files="random_ops", batch="draw")  # fmt: skip
 def normal_(self, mean, std, generator):
     """Fills ``self`` from a normal distribution; RuntimeError if ``std`` is negative."""
 
@@ -41,13 +33,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-    samples=[S(f(2, 3), -3, 9), S(f(2, 3), 3, 3)],
-)
+@kernel("random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)",
+        variants="method", files="random_ops", batch="draw", samples=[S(f(2, 3), -3, 9), S(f(2, 3), 3, 3)])  # fmt: skip
 def random_from(self, from_, to, generator):
     """Fills ``self`` with integers from ``from`` to ``to - 1``; without ``to`` up to the largest that its dtype
     holds."""
@@ -58,24 +45,16 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@composite(
-    "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    batch="draw",
-    samples=[S(f(2, 3), 9)],
-)
+@composite("random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)", variants="method",
+           batch="draw", samples=[S(f(2, 3), 9)])  # fmt: skip
 def random_to(self, to, generator):
     """Fills ``self`` with integers from 0 to ``to - 1``."""
     self.random_(0, to, generator=generator)
     return self
 
 
-@kernel(
-    "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-)
+@kernel("random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)", variants="method", files="random_ops",
+        batch="draw")  # fmt: skip
 def random_(self, generator):
     """Fills ``self`` with integers from 0 to the largest that its dtype holds; floats up to 2 to their digits."""
 
@@ -85,13 +64,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="written_elementwise",
-    samples=[S(f(2, 3), f(2, 3, low=0, high=1))],
-)
+@kernel("bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)", variants="method",
+        files="random_ops", batch="written_elementwise", samples=[S(f(2, 3), f(2, 3, low=0, high=1))])  # fmt: skip
 def bernoulli_tensor_(self, p, generator):
     """Fills ``self`` with ones with the probabilities ``p``, which expand to its shape, else zeros."""
 
@@ -101,13 +75,8 @@ def _(grad, p):
     return {"self": op.zeros_like(grad), "p": op.zeros_like(p)}
 
 
-@kernel(
-    "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-    samples=[S(f(2, 3), 0.3), S(f(2, 3), 1.5)],
-)
+@kernel("bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)", variants="method",
+        files="random_ops", batch="draw", samples=[S(f(2, 3), 0.3), S(f(2, 3), 1.5)])  # fmt: skip
 def bernoulli_(self, p, generator):
     """Fills ``self`` with ones with probability ``p``, else zeros; RuntimeError unless 0 <= p <= 1."""
 
@@ -117,12 +86,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-)
+@kernel("exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)", variants="method",
+        files="random_ops", batch="draw")  # fmt: skip
 def exponential_(self, lambd, generator):
     """Fills ``self`` from the exponential distribution of rate ``lambd`` > 0."""
 
@@ -132,13 +97,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-    samples="bernoulli_.float",
-)
+@kernel("geometric_(Tensor(a!) self, float p, *, Generator? generator=None) -> Tensor(a!)", variants="method",
+        files="random_ops", batch="draw", samples="bernoulli_.float")  # fmt: skip
 def geometric_(self, p, generator):
     """Fills ``self`` with the number of trials up to the first success, each of probability 0 < p < 1."""
 
@@ -148,12 +108,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-)
+@kernel("cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)",
+        variants="method", files="random_ops", batch="draw")  # fmt: skip
 def cauchy_(self, median, sigma, generator):
     """Fills ``self`` from the Cauchy distribution of scale ``sigma`` > 0."""
 
@@ -163,12 +119,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
-    variants="method",
-    files="random_ops",
-    batch="draw",
-)
+@kernel("log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)",
+        variants="method", files="random_ops", batch="draw")  # fmt: skip
 def log_normal_(self, mean, std, generator):
     """Fills ``self`` with exponentials of numbers from a normal distribution, ``std`` > 0."""
 
@@ -181,11 +133,8 @@ def _(grad):
 # --- from sizes. The overloads with ``generator`` are PyTorch's: there the keyword has no default.
 
 
-@composite(
-    f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor",
-    variants="function out",
-    samples="empty.memory_format",
-)
+@composite(f"rand(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out",
+           samples="empty.memory_format")  # fmt: skip
 def rand(size, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
     return op.rand(
@@ -198,11 +147,8 @@ def rand(size, dtype, layout, device, pin_memory):
     )
 
 
-@composite(
-    f"rand.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
-    variants="function out",
-    samples=[S([2], generator=None)],
-)
+@composite(f"rand.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor", variants="function out",
+           samples=[S([2], generator=None)])  # fmt: skip
 def rand_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers spread evenly over [0, 1)."""
     result = op.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
@@ -211,11 +157,8 @@ def rand_generator(size, generator, dtype, layout, device, pin_memory):
     return result
 
 
-@composite(
-    f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor",
-    variants="function out",
-    samples="empty.memory_format",
-)
+@composite(f"randn(SymInt[] size, *, {_FACTORY}) -> Tensor", variants="function out",
+           samples="empty.memory_format")  # fmt: skip
 def randn(size, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
     return op.randn(
@@ -228,11 +171,8 @@ def randn(size, dtype, layout, device, pin_memory):
     )
 
 
-@composite(
-    f"randn.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor",
-    variants="function out",
-    samples="rand.generator",
-)
+@composite(f"randn.generator(SymInt[] size, *, Generator? generator, {_FACTORY}) -> Tensor", variants="function out",
+           samples="rand.generator")  # fmt: skip
 def randn_generator(size, generator, dtype, layout, device, pin_memory):
     """Numbers from the standard normal distribution; complex ones have unit variance too."""
     result = op.empty(size, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory)
@@ -241,11 +181,8 @@ def randn_generator(size, generator, dtype, layout, device, pin_memory):
     return result
 
 
-@composite(
-    f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
-    variants="function out",
-    samples=[S(5, [2, 3]), S(5, [4], dtype=Name("float32"))],
-)
+@composite(f"randint(SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor", variants="function out",
+           samples=[S(5, [2, 3]), S(5, [4], dtype=Name("float32"))])  # fmt: skip
 def randint(high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` (0 if not given) to ``high - 1``."""
     return op.randint(
@@ -260,11 +197,8 @@ def randint(high, size, dtype, layout, device, pin_memory):
     )
 
 
-@composite(
-    f"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
-    variants="function out",
-    samples=[S(5, [3], generator=None)],
-)
+@composite(f"randint.generator(SymInt high, SymInt[] size, *, Generator? generator, {_INTEGER}) -> Tensor",
+           variants="function out", samples=[S(5, [3], generator=None)])  # fmt: skip
 def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     """Integers from 0 to ``high - 1``."""
     return op.randint(
@@ -279,11 +213,8 @@ def randint_generator(high, size, generator, dtype, layout, device, pin_memory):
     )
 
 
-@composite(
-    f"randint.low(SymInt low, SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor",
-    variants="function out",
-    samples=[S(-3, 5, [2, 3]), S(3, 3, [2])],
-)
+@composite(f"randint.low(SymInt low, SymInt high, SymInt[] size, *, {_INTEGER}) -> Tensor", variants="function out",
+           samples=[S(-3, 5, [2, 3]), S(3, 3, [2])])  # fmt: skip
 def randint_low(low, high, size, dtype, layout, device, pin_memory):
     """Integers from ``low`` to ``high - 1``."""
     return op.randint(
@@ -312,24 +243,14 @@ def randint_low_generator(low, high, size, generator, dtype, layout, device, pin
     return result
 
 
-@kernel(
-    f"randperm(SymInt n, *, {_INTEGER}) -> Tensor",
-    variants="function out",
-    shape="randperm",
-    files="random_ops",
-    samples=[S(6), S(0), S(1)],
-)
+@kernel(f"randperm(SymInt n, *, {_INTEGER}) -> Tensor", variants="function out", shape="randperm", files="random_ops",
+        samples=[S(6), S(0), S(1)])  # fmt: skip
 def randperm(n, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
 
 
-@kernel(
-    f"randperm.generator(SymInt n, *, Generator? generator, {_INTEGER}) -> Tensor",
-    variants="function out",
-    shape="randperm",
-    files="random_ops",
-    samples=[S(6, generator=None)],
-)
+@kernel(f"randperm.generator(SymInt n, *, Generator? generator, {_INTEGER}) -> Tensor", variants="function out",
+        shape="randperm", files="random_ops", samples=[S(6, generator=None)])  # fmt: skip
 def randperm_generator(n, generator, dtype, layout, device, pin_memory):
     """The integers from 0 to ``n - 1`` in random order."""
 
@@ -351,11 +272,8 @@ def rand_like(self, dtype, layout, device, pin_memory, memory_format):
     )
 
 
-@composite(
-    f"rand_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
-    variants="function out",
-    samples=[S(f(3), generator=None)],
-)
+@composite(f"rand_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor", variants="function out",
+           samples=[S(f(3), generator=None)])  # fmt: skip
 def rand_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``rand`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     result = op.empty_like(
@@ -385,11 +303,8 @@ def randn_like(self, dtype, layout, device, pin_memory, memory_format):
     )
 
 
-@composite(
-    f"randn_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor",
-    variants="function out",
-    samples="rand_like.generator",
-)
+@composite(f"randn_like.generator(Tensor self, *, Generator? generator, {_LIKE}) -> Tensor", variants="function out",
+           samples="rand_like.generator")  # fmt: skip
 def randn_like_generator(self, generator, dtype, layout, device, pin_memory, memory_format):
     """``randn`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     result = op.empty_like(
@@ -405,12 +320,8 @@ def randn_like_generator(self, generator, dtype, layout, device, pin_memory, mem
     return result
 
 
-@composite(
-    f"randint_like(Tensor self, SymInt high, *, {_LIKE}) -> Tensor",
-    variants="function out",
-    explicit=True,
-    samples=[S(f(2, 3), 5)],
-)
+@composite(f"randint_like(Tensor self, SymInt high, *, {_LIKE}) -> Tensor", variants="function out", explicit=True,
+           samples=[S(f(2, 3), 5)])  # fmt: skip
 def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     return op.randint_like(
@@ -426,12 +337,8 @@ def randint_like(self, high, dtype, layout, device, pin_memory, memory_format):
     )
 
 
-@composite(
-    f"randint_like.generator(Tensor self, SymInt high, *, Generator? generator, {_LIKE}) -> Tensor",
-    variants="function out",
-    explicit=True,
-    samples=[S(f(2, 3), 5, generator=None)],
-)
+@composite(f"randint_like.generator(Tensor self, SymInt high, *, Generator? generator, {_LIKE}) -> Tensor",
+           variants="function out", explicit=True, samples=[S(f(2, 3), 5, generator=None)])  # fmt: skip
 def randint_like_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     return op.randint_like(
@@ -447,12 +354,8 @@ def randint_like_generator(self, high, generator, dtype, layout, device, pin_mem
     )
 
 
-@composite(
-    f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, {_LIKE}) -> Tensor",
-    variants="function out",
-    explicit=True,
-    samples=[S(f(2, 3), -3, 5)],
-)
+@composite(f"randint_like.low_dtype(Tensor self, SymInt low, SymInt high, *, {_LIKE}) -> Tensor",
+           variants="function out", explicit=True, samples=[S(f(2, 3), -3, 5)])  # fmt: skip
 def randint_like_low(self, low, high, dtype, layout, device, pin_memory, memory_format):
     """``randint`` with the shape, dtype, device and strides of ``self``, but for what is given."""
     return op.randint_like(
@@ -499,12 +402,8 @@ def _one_number(tensor):
     return tensor.item()
 
 
-@composite(
-    f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor",
-    variants="function out",
-    explicit=True,
-    samples=[S(f(2, 3), v(5))],
-)
+@composite(f"randint_like.Tensor(Tensor self, Tensor high, *, {_LIKE}) -> Tensor", variants="function out",
+           explicit=True, samples=[S(f(2, 3), v(5))])  # fmt: skip
 def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
     return op.randint_like(
@@ -520,12 +419,8 @@ def randint_like_tensor(self, high, dtype, layout, device, pin_memory, memory_fo
     )
 
 
-@composite(
-    f"randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, {_LIKE}) -> Tensor",
-    variants="function out",
-    explicit=True,
-    samples=[S(f(2, 3), v(5), generator=None)],
-)
+@composite(f"randint_like.Tensor_generator(Tensor self, Tensor high, *, Generator? generator, {_LIKE}) -> Tensor",
+           variants="function out", explicit=True, samples=[S(f(2, 3), v(5), generator=None)])  # fmt: skip
 def randint_like_tensor_generator(self, high, generator, dtype, layout, device, pin_memory, memory_format):
     """``randint_like`` with the end in a tensor of one element."""
     return op.randint_like(
@@ -551,11 +446,8 @@ def _check_deviations(std):
         check(not bool((std < 0).any().item()), "no deviation may be negative")
 
 
-@composite(
-    "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    variants="function out",
-    samples=[S(f(2, 3), f(2, 3, low=0.1))],
-)
+@composite("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
+           variants="function out", samples=[S(f(2, 3), f(2, 3, low=0.1))])  # fmt: skip
 def normal_tensors(mean, std, generator):
     """Numbers from normal distributions whose means and deviations broadcast; RuntimeError on a negative deviation."""
     _check_deviations(std)
@@ -571,11 +463,8 @@ def _(grad, mean, std):
     return {"mean": op.zeros_like(mean), "std": op.zeros_like(std)}
 
 
-@composite(
-    "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-    variants="function out",
-    samples=[S(f(2, 3), 0.5), S(f(2, 3), -1.0)],
-)
+@composite("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
+           variants="function out", samples=[S(f(2, 3), 0.5), S(f(2, 3), -1.0)])  # fmt: skip
 def normal_mean(mean, std, generator):
     """Numbers from normal distributions with the given means."""
     result = op.empty_like(mean, memory_format=contiguous_format)
@@ -589,11 +478,8 @@ def _(grad):
     return {"mean": op.zeros_like(grad)}
 
 
-@composite(
-    "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-    variants="function out",
-    samples=[S(0.5, f(2, 3, low=0.1))],
-)
+@composite("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
+           variants="function out", samples=[S(0.5, f(2, 3, low=0.1))])  # fmt: skip
 def normal_std(mean, std, generator):
     """Numbers from normal distributions with the given deviations."""
     _check_deviations(std)
@@ -622,12 +508,8 @@ def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
     return result
 
 
-@composite(
-    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-    variants="function method out",
-    out="any",
-    domain=(0.1, 0.9),
-)
+@composite("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", variants="function method out", out="any",
+           domain=(0.1, 0.9))  # fmt: skip
 def bernoulli(self, generator):
     """Ones with the probabilities ``self``, else zeros; RuntimeError unless all lie in [0, 1]."""
     result = op.empty_like(self, memory_format=contiguous_format)
@@ -641,11 +523,8 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@composite(
-    "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    variants="function method",
-    samples=[S(f(2, 3), 0.3)],
-)
+@composite("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", variants="function method",
+           samples=[S(f(2, 3), 0.3)])  # fmt: skip
 def bernoulli_p(self, p, generator):
     """Ones with probability ``p``, else zeros, with the shape, dtype and strides of ``self``."""
     result = op.empty_like(self, memory_format=contiguous_format)
@@ -676,14 +555,8 @@ def multinomial(self, num_samples, replacement, generator):
     """
 
 
-@kernel(
-    "poisson(Tensor self, Generator? generator=None) -> Tensor",
-    variants="function out",
-    shape="random_like",
-    files="random_ops",
-    domain=(0.5, 5.0),
-    batch="natural",
-)
+@kernel("poisson(Tensor self, Generator? generator=None) -> Tensor", variants="function out", shape="random_like",
+        files="random_ops", domain=(0.5, 5.0), batch="natural")  # fmt: skip
 def poisson(self, generator):
     """Counts from Poisson distributions with the rates ``self`` >= 0."""
 
@@ -693,13 +566,9 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@kernel(
-    "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor",
-    variants="function out",
-    shape="binomial",
-    files="random_ops",
-    samples=[S(v([5.0, 9.0], "float64"), v([0.3, 0.6], "float64"))],
-)
+@kernel("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", variants="function out",
+        shape="binomial", files="random_ops",
+        samples=[S(v([5.0, 9.0], "float64"), v([0.3, 0.6], "float64"))])  # fmt: skip
 def binomial(count, prob, generator):
     """How many of ``count`` trials succeed with probability ``prob`` each; the two broadcast."""
 
@@ -709,14 +578,8 @@ def _(grad, count, prob):
     return {"count": op.zeros_like(count), "prob": op.zeros_like(prob)}
 
 
-@kernel(
-    "_standard_gamma(Tensor self, Generator? generator=None) -> Tensor",
-    variants="function out",
-    shape="random_like",
-    files="random_ops",
-    domain=(0.5, 3.0),
-    batch="natural",
-)
+@kernel("_standard_gamma(Tensor self, Generator? generator=None) -> Tensor", variants="function out",
+        shape="random_like", files="random_ops", domain=(0.5, 3.0), batch="natural")  # fmt: skip
 def _standard_gamma(self, generator):
     """Numbers from gamma distributions with the concentrations ``self`` and rate 1."""
 
@@ -726,13 +589,8 @@ def _(grad, self, result):
     return {"self": grad * op._standard_gamma_grad(self, result)}
 
 
-@kernel(
-    "_standard_gamma_grad(Tensor self, Tensor output) -> Tensor",
-    variants="function out",
-    shape="random_pair",
-    files="sampler_gradients",
-    domain=(0.5, 3.0),
-)
+@kernel("_standard_gamma_grad(Tensor self, Tensor output) -> Tensor", variants="function out", shape="random_pair",
+        files="sampler_gradients", domain=(0.5, 3.0))  # fmt: skip
 def _standard_gamma_grad(self, output):
     """How gamma samples move with their concentration when the quantile is held: dF/d concentration over the density.
 
@@ -740,25 +598,15 @@ def _standard_gamma_grad(self, output):
     """
 
 
-@kernel(
-    "_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor",
-    variants="function out",
-    shape="random_like",
-    files="random_ops",
-    domain=(0.5, 3.0),
-    batch="natural",
-)
+@kernel("_sample_dirichlet(Tensor self, Generator? generator=None) -> Tensor", variants="function out",
+        shape="random_like", files="random_ops", domain=(0.5, 3.0), batch="natural")  # fmt: skip
 def _sample_dirichlet(self, generator):
     """Points of the simplex from Dirichlet distributions with the concentrations in the last dimension of ``self``."""
 
 
-@kernel(
-    "_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor",
-    variants="function out",
-    shape="random_triple",
-    files="sampler_gradients",
-    samples=[S(f(2, 3, of="distribution"), f(2, 3, low=0.5), f(2, 3, low=2, high=4))],
-)
+@kernel("_dirichlet_grad(Tensor x, Tensor alpha, Tensor total) -> Tensor", variants="function out",
+        shape="random_triple", files="sampler_gradients",
+        samples=[S(f(2, 3, of="distribution"), f(2, 3, low=0.5), f(2, 3, low=2, high=4))])  # fmt: skip
 def _dirichlet_grad(x, alpha, total):
     """How beta(alpha, total - alpha) samples ``x`` move with ``alpha`` when the quantile is held, over ``1 - x``."""
 

@@ -442,3 +442,25 @@ def test_without_process_groups(tmp_path):
         assert not dist.is_available() and not (dist.is_available() and dist.is_initialized())
         assert torch.distributed is dist and torch.torch is torch and torch._C._log_api_usage_once("name") is None
     """)  # fmt: skip
+
+
+def test_info_and_version(capsys):
+    import taeda
+    from taeda.__main__ import main
+
+    assert main(["info"]) == 0
+    told = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert told["Taeda"].startswith(taeda.__version__) and {"Python", "NumPy", "Kernels", "CUDA"} <= told.keys()
+    assert main([]) == 0
+    assert "explain" in capsys.readouterr().out
+    with pytest.raises(SystemExit) as caught:
+        main(["--version"])
+    assert caught.value.code == 0 and taeda.__version__ in capsys.readouterr().out
+
+
+def test_a_reader_that_has_read_enough():
+    """Nothing is said when the pipe's other end is gone."""
+    explain = [sys.executable, "-m", "taeda", "explain", "relu"]
+    with subprocess.Popen(explain, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
+        child.stdout.close()
+        assert child.stderr.read() == "" and child.wait() == 0

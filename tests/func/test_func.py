@@ -362,3 +362,11 @@ def ones(*shape: int) -> Any:
 def test_refusals(call: Any, error: type) -> None:
     with pytest.raises(error, match=r"taeda\.func"):
         call()
+
+
+def test_a_position_of_each_example_in_a_table_that_all_share() -> None:
+    table = taeda.arange(12.0, dtype=taeda.float64).requires_grad_()
+    result = at_once(lambda i: table[i] * table[i.reshape(1)].sum())(taeda.tensor([1, 3, 3, 5, 2]))
+    result.sum().backward()
+    assert result.tolist() == [1, 9, 9, 25, 4]
+    assert table.grad.tolist()[:7] == [0, 2, 4, 12, 0, 10, 0]

@@ -53,9 +53,7 @@ Scalar element(PyObject* object, bool as_float = false) {
     return element(number.get());
   }
   if (PyLong_Check(object)) return integer(object, as_float);
-  const Param param{"data", ArgType::Scalar};
-  Value value;
-  if (read_value(object, param, value, nullptr)) return value.to_scalar();
+  if (read_number(object, scalar)) return scalar;
   TAEDA_FAIL(Type, "a tensor cannot be made of a ", Py_TYPE(object)->tp_name);
 }
 

@@ -126,6 +126,8 @@ void take_tensor(Selection& selection, int64_t& dim, const Tensor& index) {
     dim += is_mask(index) ? index.dim() : 1;
   } else if (is_mask(index)) {
     put_truth(selection, dim++, ops::select(ops::nonzero(ops::unsqueeze(index, 0)), 1, 0));
+  } else if (index.keys().has(Functionality::Python)) {  // its class knows what it holds: one example's position
+    put_index(selection, dim++, index);
   } else {
     selection.view = ops::select(selection.view, dim, shape::integers_of(index)[0]);
   }
@@ -273,10 +275,9 @@ bool is_integer(PyObject* object) { return PyLong_Check(object) && !PyBool_Check
 
 Scalar as_number(PyObject* object, DType dtype) {
   if (is_integer(object)) return as_integer(object, dtype);
-  const Param param{"value", ArgType::Scalar};
-  Value value;
-  TAEDA_CHECK_TYPE(read_value(object, param, value, nullptr), "a ", Py_TYPE(object)->tp_name, " cannot be stored");
-  return value.to_scalar();
+  Scalar number;
+  TAEDA_CHECK_TYPE(read_number(object, number), "a ", Py_TYPE(object)->tp_name, " cannot be stored");
+  return number;
 }
 
 bool is_number(PyObject* object) {

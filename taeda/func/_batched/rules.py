@@ -19,11 +19,10 @@ _OF_PROGRAMS: dict[str, Rule] = {}
 @functools.cache
 def rule_of(op: OpOverload) -> Rule | None:
     """The rule of an op; None where it is made of others, whose rules serve."""
-    if op.namespace != "aten":
-        return _OF_PROGRAMS.get(op.name()) or _named("general.one_by_one")
-    said = _declared().get(f"{op._opname}.{op._overloadname}" if op._overloadname else op._opname)
+    said = _declared().get(op.name().removeprefix("aten::"))
     if said is None:
-        return _by_kind(op)
+        is_ours = op.namespace == "aten"
+        return _by_kind(op) if is_ours else _OF_PROGRAMS.get(op.name()) or _named("general.one_by_one")
     name, *options = said.split()
     if not options:
         return _named(name)

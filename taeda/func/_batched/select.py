@@ -135,6 +135,7 @@ def _positions(batch: Batch, indices: Sequence[Tensor | None]) -> tuple[list[Ten
 
 
 def index(batch: Batch, op: OpOverload, self: Tensor, positions: Sequence[Tensor | None]) -> Any:
+    """Of ``index``, which a gradient outside of ``vmap`` goes through, and of ``_index_at``, its step without masks."""
     where = [i for i, p in enumerate(positions) if p is not None]
     is_adjacent = where[-1] - where[0] + 1 == len(where)
     start = where[0] if is_adjacent else 0

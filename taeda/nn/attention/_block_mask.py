@@ -437,7 +437,7 @@ def create_mask(
     indices = grid_indices(sizes, device)
     if not _takes_score(mod_fn, "create_mask"):
         return call_on_grid(mod_fn, indices).expand(sizes).contiguous()
-    score = taeda.zeros((1,) * len(sizes), device=device)
+    score = taeda.zeros((1,) * len(sizes), device=device).expand(sizes)
     return ~call_on_grid(mod_fn, [score, *indices]).isneginf().expand(sizes)
 
 

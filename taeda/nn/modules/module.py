@@ -22,6 +22,7 @@ from taeda.nn.modules._hooks import (
     register_module_parameter_registration_hook,
     run_registration_hooks,
 )
+from taeda.nn.modules._notes import add_place
 from taeda.nn.modules._state import _EXTRA_STATE_KEY_SUFFIX, StateMixin, _IncompatibleKeys, rebind_pre_hooks
 from taeda.nn.modules._tables import TABLES, Table, adopt, without_mirror
 from taeda.nn.modules._tree import TreeMixin
@@ -96,9 +97,13 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
             raise NotImplementedError(f"{type(self).__name__} defines no forward")
 
         def __call__(self, *args: Any, **kwargs: Any) -> Any:
-            if self._instrumented:
-                return self._wrapped_call_impl(*args, **kwargs)
-            return self.forward(*args, **kwargs)
+            try:
+                if self._instrumented:
+                    return self._wrapped_call_impl(*args, **kwargs)
+                return self.forward(*args, **kwargs)
+            except Exception as error:
+                add_place(error, self)
+                raise
 
         def __getattr__(self, name: str) -> Any:
             if name in HOOK_TABLES:

@@ -62,7 +62,9 @@ else:
 
     def __getattr__(name: str) -> Any:
         if name not in _LOADED_ON_FIRST_USE:
-            raise AttributeError(f"module 'taeda.nn.utils' has no attribute '{name}'")
+            from taeda._main.absent import missing
+
+            raise missing(__name__, name)
         import importlib
 
         return importlib.import_module(f"taeda.nn.utils.{name}")

@@ -47,3 +47,9 @@ __all__ = [
     "get_worker_info",
     "random_split",
 ]
+
+
+def __getattr__(name: str) -> object:
+    from taeda._main.absent import missing
+
+    raise missing(__name__, name)

@@ -432,7 +432,7 @@ class Expressions:
         if isinstance(known, Word):
             return self._word(node, known.name)
         if known is not None and known is getattr(vocabulary, getattr(known, "__name__", ""), None):
-            return self._intrinsic(node, known.__name__)
+            return self._intrinsic(node, known.__name__)  # type: ignore[union-attr]
         if isinstance(known, types.FunctionType):
             values, named = self._arguments(node)
             return self.unit.helper(self, node, known, values, named)

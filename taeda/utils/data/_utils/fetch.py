@@ -19,7 +19,25 @@ class MapFetcher:
 
     def fetch(self, keys: Any) -> Any:
         """The collated samples at ``keys``."""
-        return self.collate_fn(_fetch_many(self.dataset, keys) if self.batching else self.dataset[keys])
+        try:
+            samples = _fetch_many(self.dataset, keys) if self.batching else self.dataset[keys]
+        except Exception as error:
+            error.add_note(f"while the dataset gave {_named(keys)}")
+            raise
+        try:
+            return self.collate_fn(samples)
+        except Exception as error:
+            error.add_note(
+                f"while {_named(keys)} of the dataset became a batch; a collate_fn of your own may pad or drop"
+            )
+            raise
+
+
+def _named(keys: Any) -> str:
+    if not isinstance(keys, (list, tuple)):
+        return f"sample {keys!r}"
+    shown = ", ".join(map(repr, keys[:20])) + ", ..." * (len(keys) > 20)
+    return f"samples [{shown}]"
 
 
 class IterableFetcher:

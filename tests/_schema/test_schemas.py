@@ -143,7 +143,7 @@ def all_facts(schema):
         alias = a.alias_info
         marks = alias and (alias.is_write, alias.before_set, alias.after_set)
         default = str(a.default_value) if a.type.kind() in ("IntType", "DeviceObjType") else a.default_value
-        known = a.real_type.kind() not in ("ScalarTypeType", "LayoutType", "MemoryFormatType")
+        known = not any(name in str(a.real_type) for name in ("ScalarType", "Layout", "MemoryFormat"))
         return (a.name, a.type.kind(), str(a.type), a.type.str(), str(a.real_type), a.N, a.kwarg_only, marks,
                 a.has_default_value(), default if known else None)  # fmt: skip
 
@@ -229,7 +229,11 @@ def test_subtypes_and_unions_are_torchs():
                 continue
             assert x.isSubtypeOf(y) == a.isSubtypeOf(b), (x, y)
             assert (x == y) == (a == b)
-            if "Any" not in (str(x), str(y)):
+            if (
+                not any(name in f"{x} {y}" for name in ("Any", "number"))
+                and not x.isSubtypeOf(y)
+                and not y.isSubtypeOf(x)
+            ):
                 assert str(taeda.UnionType([x, y])) == str(Theirs([a, b])), (x, y)
 
 
@@ -334,7 +338,7 @@ def test_enumerations_are_the_cores():
     from taedagen.emit.variants import COMPUTES
 
     assert list(DTYPES) == taeda._C._dtype_names()[: len(DTYPES)]
-    header = (pathlib.Path(__file__).parents[1] / "csrc/backend/cpu/engine/loop_table.h").read_text()
+    header = (pathlib.Path(__file__).parents[2] / "csrc/backend/cpu/engine/loop_table.h").read_text()
     order = re.search(r"enum class Compute : uint8_t \{ (.*?) \};", header).group(1).split(", ")
     assert [*COMPUTES, "BF16"] == order
     assert {*taeda._C._op_tag_bits()} <= {tag.name for tag in taeda.Tag}

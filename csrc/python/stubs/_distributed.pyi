@@ -1,0 +1,23 @@
+"""Stores of distributed programs as the library holds them."""
+
+from collections.abc import Callable
+from typing import Any, Self
+
+class StoreHandle:
+    def run(self, op: Any, keys: Any, values: Any, number: int, timeout: int) -> Any: ...
+    def clone(self) -> Self: ...
+
+def hash_store() -> StoreHandle: ...
+def file_store(path: str, workers: int) -> StoreHandle: ...
+def prefix_store(prefix: str, store: StoreHandle) -> StoreHandle: ...
+def python_store(run: Callable[..., Any]) -> StoreHandle: ...
+def tcp_store(
+    host: str,
+    port: int,
+    workers: int,
+    is_server: bool,
+    wait_for_workers: bool,
+    multi_tenant: bool,
+    listen_fd: int,
+    timeout: int,
+) -> tuple[StoreHandle, int]: ...

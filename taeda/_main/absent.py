@@ -1,0 +1,99 @@
+"""Names of PyTorch's that Taeda lacks: why, for error messages and ``docs/coverage.md``; and what is near a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from taeda._main import left_out
+
+# A reason, and patterns of the names that it is the reason for.
+REASONS = {
+    "left over from older PyTorch, where it raises": (
+        "solve symeig eig lstsq matrix_rank volatile reinforce resize resize_as __div__ __idiv__ __rdiv__ __long__ "
+        "__nonzero__"
+    ),
+    "sparse tensors come later": (
+        ".*sparse.* .*Sparse.* coalesce is_coalesced .*_indices .*indices_copy indices values values_copy dense_dim "
+        "to_dense .*smm spmm saddmm sspaddmm hspmm native_norm"
+    ),
+    "quantised tensors come later": (
+        ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
+    ),
+    "nested tensors come later": ".*nested.* .*padded_tensor",
+    "small dtypes without arithmetic come later": "float[48]_.* bits.* bit",
+    "of another library or device": (
+        ".*(cudnn|miopen|mkldnn|mps|xpu|ipu|mtia|hpu|xla|cuda|[sS]tream).* Event is_distributed .*Accelerator.*"
+    ),
+    "only for CUDA in PyTorch": (
+        "batch_norm_stats batch_norm_elemt batch_norm_gather_stats.* batch_norm_backward_.* scaled_grouped_mm "
+        ".*flash_attention_impls?"
+    ),
+    "symbolic shapes come with the compiler": "[sS]ym.*",
+    "the compiler and its graphs come later": (
+        ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
+        "optimize_for.* .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir "
+        "functionalize"
+    ),
+    "extensions in C++ come later": "cpp_extension",
+    "a prototype in PyTorch": ".*masked_tensor MaskedTensor index",
+    "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
+    "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",
+    "data pipes are frozen in PyTorch and not planned": (
+        ".*(DataPipe|datapipe|DataChunk|runtime_validation|argument_validation|determinis).*"
+    ),
+}
+REASONS_BY_MODULE = {"distributed": "for groups of several processes, which come later: a group has one process"}
+
+
+def reason_of(name: str) -> str | None:
+    """Why there is no such name; None if that is not known."""
+    for why, patterns in REASONS.items():
+        if any(re.fullmatch(pattern, name) for pattern in patterns.split()):
+            return why
+    return None
+
+
+class MissingName(AttributeError):
+    """An AttributeError that finds out what to say when it is shown: programs ask for names that may be missing."""
+
+    def __init__(self, module: str, attribute: str, names: Callable[[], Iterable[str]]) -> None:
+        super().__init__(module, attribute)
+        self._names = names
+
+    def __str__(self) -> str:
+        module, name = self.args
+        absent = left_out.hint(name) or left_out.hint(f"{module.rpartition('.')[2]}_{name}")
+        if absent is not None:
+            return absent
+        text = f"module '{module}' has no attribute '{name}'"
+        near = close_names(name, self._names())
+        why = reason_of(name)
+        if why is not None and name not in near:
+            return f"{text}: {why} (docs/coverage.md)"
+        return f"{text}. Did you mean {' or '.join(repr(n) for n in near)}?" if near else text
+
+    def __reduce__(self) -> Any:
+        return AttributeError, (str(self),)
+
+
+MissingName.__name__ = MissingName.__qualname__ = "AttributeError"  # as tracebacks show it
+MissingName.__module__ = "builtins"
+
+
+def close_names(name: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that a misspelt one probably means: at most two."""
+    import difflib
+
+    shown = [n for n in names if not n.startswith("_") or name.startswith("_")]
+    shown.sort(key=lambda n: n[0].isupper() == name[0].isupper())  # of DataLoader and dataloader the one like the name
+    public = {n.lower(): n for n in shown}
+    return [public[found] for found in difflib.get_close_matches(name.lower(), public, 2, 0.8)]
+
+
+def missing(module: str, name: str) -> MissingName:
+    """What a module's ``__getattr__`` raises."""
+    import sys
+
+    return MissingName(module, name, lambda: dir(sys.modules[module]))
