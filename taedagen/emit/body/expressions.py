@@ -461,6 +461,13 @@ class Expressions:
             return self._op(node, "clamp_min" if name == "maximum" else "clamp_max", values, {})
         return self._op(node, CALLS[name].op or name, values, {})
 
+    def _namespace(self, node: ast.expr) -> str:
+        """``demo`` of ``op.demo``, an op's namespace; "" of anything else."""
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            return ""
+        named = self.variable(node.value.id) is None and self.known(node.value) is ops_namespace
+        return node.attr if named else ""
+
     def _method(self, node: ast.Call, func: ast.Attribute) -> Value:
         if isinstance(func.value, ast.Name) and self.variable(func.value.id) is None:
             known = self.known(func.value)
@@ -468,6 +475,9 @@ class Expressions:
                 return self._op(node, func.attr, *self._arguments(node))
             if known is math:
                 return self._spelled(node, func.attr, words.MATH)
+        space = self._namespace(func.value)
+        if space:
+            return self._op(node, f"{space}::{func.attr}", *self._arguments(node))
         base = self.value(func.value)
         if base.type == "Tensor" and func.attr == "size" and not node.args:
             return Value(f"{base.text}.sizes()", "int[]")
