@@ -73,7 +73,7 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _info(options: argparse.Namespace) -> int:
-    from taeda._main import info
+    from taeda._explain import info
 
     print("\n".join(info.lines()))
     return 0

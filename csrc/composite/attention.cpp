@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
-#include "composite/records.h"
 #include "composite/ops/attention.h"
+#include "composite/records.h"
 #include "shape/spec.h"
 #include "taeda/ops/attention.h"
 #include "taeda/ops/binary.h"

@@ -1,8 +1,8 @@
 // Composites of taedagen/ops/binary.py and compare.py that a traced body cannot say.
 #include "composite/ops/binary.h"
 #include "autograd/overwritten.h"
-#include "shape/elementwise.h"
 #include "composite/ops/compare.h"
+#include "shape/elementwise.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 

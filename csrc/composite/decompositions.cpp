@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "shape/linalg_rules.h"
 #include "composite/ops/decompositions.h"
+#include "shape/linalg_rules.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

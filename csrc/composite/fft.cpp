@@ -1,8 +1,8 @@
 // The family of Fourier transforms over its three primitives: what is cut, padded and scaled before.
 #include <algorithm>
 
-#include "composite/options.h"
 #include "composite/ops/fft.h"
+#include "composite/options.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

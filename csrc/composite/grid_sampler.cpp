@@ -2,8 +2,8 @@
 // csrc/backend/cpu/grid_sampler.cpp, which says what taps are.
 #include <array>
 
-#include "composite/records.h"
 #include "composite/ops/grid_sampler.h"
+#include "composite/records.h"
 #include "shape/sampling_rules.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"

@@ -1,8 +1,8 @@
 // Chains and powers of matrices, traces and norms.
 #include <algorithm>
 
-#include "shape/linalg_rules.h"
 #include "composite/ops/linalg.h"
+#include "shape/linalg_rules.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/linalg.h"
 #include "taeda/ops/view.h"

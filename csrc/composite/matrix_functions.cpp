@@ -1,8 +1,8 @@
 // Functions of square matrices, and systems whose unknowns have several dimensions.
 #include <cmath>
 
-#include "core/elements.h"
 #include "composite/ops/decompositions.h"
+#include "core/elements.h"
 #include "shape/spec.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"

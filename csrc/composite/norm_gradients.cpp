@@ -1,8 +1,8 @@
 // Gradients of normalisation. All kinds are one formula: with h the normalised input, v = grad * weight and means taken
 // over what is normalised together, the input's gradient is rstd * (v - mean(v) - h * mean(v * h)).
+#include "composite/ops/norm.h"
 #include "composite/records.h"
 #include "shape/norm_rules.h"
-#include "composite/ops/norm.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/norm.h"

@@ -1,8 +1,8 @@
 // Quantiles: the sorted elements next to a fractional rank, blended.
 #include <cmath>
 
-#include "core/elements.h"
 #include "composite/ops/sort.h"
+#include "core/elements.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"

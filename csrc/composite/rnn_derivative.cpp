@@ -1,6 +1,6 @@
 // A recurrent layer by plain ops, and the derivative of the fused one.
-#include "composite/rnn_direction.h"
 #include "composite/ops/rnn.h"
+#include "composite/rnn_direction.h"
 #include "shape/rnn_rules.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/forward.h"

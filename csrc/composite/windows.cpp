@@ -1,8 +1,8 @@
 // Window functions. Each is a formula of the positions n / (N - 1), computed on the device that is asked for.
 #include <numbers>
 
-#include "composite/options.h"
 #include "composite/ops/windows.h"
+#include "composite/options.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"

@@ -1,4 +1,5 @@
 // The extension's start: types, generated tables, what the objects ask of layers above the core.
+#include "backend/cpu/libraries/onednn_cache.h"
 #include "python/autograd/init.h"
 #include "python/core_hooks.h"
 #include "python/module_parts.h"
@@ -41,6 +42,7 @@ void fill_hooks() {
 }
 
 int init(PyObject* module) {
+  Py_AtExit(cpu::onednn::close_library);
   set_warn_handler(warn_in_python);
   fill_hooks();
   for (PyMethodDef* const* table = all_methods; *table; ++table) add_tensor_methods(*table);

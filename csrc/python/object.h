@@ -72,7 +72,9 @@ class Owned {
     std::swap(object_, other.object_);
     return *this;
   }
-  ~Owned() { Py_XDECREF(object_); }
+  ~Owned() {
+    if (object_ && !cut_off()) Py_DECREF(object_);
+  }
   static Owned borrow(PyObject* object) {
     Py_XINCREF(object);
     return Owned(object);
@@ -82,6 +84,14 @@ class Owned {
   explicit operator bool() const { return object_ != nullptr; }
 
  private:
+  // CPython unwinds a thread that asks for the GIL while the interpreter ends: its frames go without holding it.
+  static bool cut_off() {
+#if PY_VERSION_HEX >= 0x030D0000
+    return Py_IsFinalizing() && !PyGILState_Check();
+#else
+    return _Py_IsFinalizing() && !PyGILState_Check();
+#endif
+  }
   PyObject* object_ = nullptr;
 };
 

@@ -168,7 +168,11 @@ def test_every_schema_of_torch_is_read_alike():
         if len({a.name for a in theirs.arguments}) < len(theirs.arguments) or "Enum<" in text:
             continue
         ours = taeda._C.parse_schema(text)
-        again = torch._C.parse_schema(text)  # its own text: what it prints of defaults differs from what it read
+        try:
+            again = torch._C.parse_schema(text)  # its own text: what it prints of defaults differs from what it read
+        except RuntimeError:  # a type of its own that it cannot read, where its distributed tensors were loaded
+            assert "PyObject" in text
+            continue
         if all_facts(ours)[2:] != all_facts(again)[2:]:
             wrong.append(text)
     assert wrong == []
@@ -334,7 +338,7 @@ def test_compatibility_is_torchs(new, fits):
 
 
 def test_enumerations_are_the_cores():
-    from taedagen.emit.pointwise import DTYPES
+    from taedagen.emit.elementwise import _DTYPES as DTYPES
     from taedagen.emit.variants import COMPUTES
 
     assert list(DTYPES) == taeda._C._dtype_names()[: len(DTYPES)]

@@ -45,7 +45,9 @@ def test_the_body_gives_what_the_op_gives(op: Op) -> None:
         assert len(got) == len(wanted)
         for a, b in zip(wanted, got, strict=True):
             if isinstance(a, torch.Tensor):
-                torch.testing.assert_close(b, a, equal_nan=True, msg=lambda text, s=sample: f"{s}: {text}")
+                if not schema.name.startswith(("empty", "new_empty")):  # what was in memory
+                    torch.testing.assert_close(b, a, equal_nan=True, msg=lambda text, s=sample: f"{s}: {text}")
+                assert (b.shape, b.dtype) == (a.shape, a.dtype), sample
                 assert b.stride() == a.stride(), sample
             else:
                 assert a == b, sample

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "backend/cpu/engine/row_kernels.h"
-#include "core/multiversion.h"
 #include "backend/cpu/ops/distance.h"
+#include "core/multiversion.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"

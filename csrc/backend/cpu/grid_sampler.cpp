@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "backend/cpu/engine/row_kernels.h"
-#include "core/multiversion.h"
 #include "backend/cpu/ops/grid_sampler.h"
+#include "core/multiversion.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -5,8 +5,8 @@
 
 #include "backend/cpu/engine/index_offsets.h"
 #include "backend/cpu/engine/strided_copy.h"
-#include "core/insertion_sort.h"
 #include "backend/cpu/ops/index.h"
+#include "core/insertion_sort.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"

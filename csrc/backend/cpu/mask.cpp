@@ -3,8 +3,8 @@
 
 #include "backend/cpu/engine/strided_copy.h"
 #include "backend/cpu/engine/tensor_iterator.h"
-#include "shape/elementwise.h"
 #include "backend/cpu/ops/mask.h"
+#include "shape/elementwise.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"

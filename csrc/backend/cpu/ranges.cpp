@@ -3,10 +3,10 @@
 #include <cstring>
 
 #include "backend/cpu/engine/strided_copy.h"
-#include "core/multiversion.h"
-#include "shape/create_rules.h"
 #include "backend/cpu/ops/complex_numbers.h"
 #include "backend/cpu/ops/ranges.h"
+#include "core/multiversion.h"
+#include "shape/create_rules.h"
 #include "taeda/core/parallel.h"
 
 namespace taeda::cpu {

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "backend/cpu/engine/tensor_iterator.h"
-#include "backend/cpu/sort/order.h"
 #include "backend/cpu/ops/scan.h"
+#include "backend/cpu/sort/order.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {

@@ -1,9 +1,9 @@
 // Binary search and counting.
 #include <cmath>
 
+#include "backend/cpu/ops/search.h"
 #include "backend/cpu/sort/order.h"
 #include "shape/elementwise.h"
-#include "backend/cpu/ops/search.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

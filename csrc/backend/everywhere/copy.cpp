@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "backend/cpu/engine/strided_copy.h"
+#include "backend/everywhere/ops/copy.h"
 #include "backend/everywhere/transfer.h"
 #include "core/elements.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
-#include "backend/everywhere/ops/copy.h"
 #include "shape/view_rules.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"

@@ -1,8 +1,8 @@
 // Fresh tensors on any device that has an allocator.
 #include <algorithm>
 
-#include "shape/create_rules.h"
 #include "backend/everywhere/ops/create.h"
+#include "shape/create_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -1,8 +1,8 @@
 // x[...] with tensors: masks become positions, which a kernel of the device reads at.
 #include <algorithm>
 
-#include "shape/index_rules.h"
 #include "backend/everywhere/ops/index.h"
+#include "shape/index_rules.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/mask.h"
 

@@ -285,6 +285,8 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         attributes = self.__dict__
         attributes.update(state)
         attributes.setdefault("_non_persistent_buffers_set", set())
+        if attributes.get("_is_full_backward_hook", True) is None:
+            del attributes["_is_full_backward_hook"]
         for table in TABLES:
             items = attributes.pop(table, {})
             attributes[table] = Table(items, self)

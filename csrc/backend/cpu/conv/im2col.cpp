@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "shape/conv_rules.h"
 #include "backend/cpu/ops/conv.h"
+#include "shape/conv_rules.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 

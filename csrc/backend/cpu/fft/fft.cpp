@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "backend/cpu/fft/fft_run.h"
-#include "core/insertion_sort.h"
 #include "backend/cpu/ops/fft.h"
+#include "core/insertion_sort.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/fft.h"

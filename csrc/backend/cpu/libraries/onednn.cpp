@@ -1,10 +1,13 @@
 #include "backend/cpu/libraries/onednn.h"
 
 #include <omp.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <list>
+#include <thread>
 #include <unordered_map>
 
 #include "backend/cpu/libraries/onednn_cache.h"
@@ -66,7 +69,34 @@ Threads::~Threads() {
   if (omp_get_max_threads() != saved_) omp_set_num_threads(saved_);
 }
 
+namespace {
+std::atomic<int> g_calls{0};  // in progress
+std::atomic<bool> g_closed{false};
+thread_local int t_depth = 0;
+
+void begin_call() {
+  static const bool registered =
+      (at_fork({.child = [] { g_calls = 0; }}), true);  // other threads' calls are not the child's
+  (void)registered;
+  if (t_depth++ > 0) return;
+  ++g_calls;
+  if (!g_closed) return;
+  --g_calls;
+  for (;;) ::pause();
+}
+void end_call() {
+  if (--t_depth == 0) --g_calls;
+}
+}  // namespace
+
+void close_library() noexcept {
+  g_closed = true;
+  for (int waited = 0; g_calls > 0 && waited < 5000; ++waited)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
 HandlersWait::HandlersWait() {
+  begin_call();
   static const sigset_t g_waiting = [] {
     sigset_t signals;
     sigfillset(&signals);
@@ -76,7 +106,10 @@ HandlersWait::HandlersWait() {
   }();
   pthread_sigmask(SIG_BLOCK, &g_waiting, &saved_);
 }
-HandlersWait::~HandlersWait() { pthread_sigmask(SIG_SETMASK, &saved_, nullptr); }
+HandlersWait::~HandlersWait() {
+  pthread_sigmask(SIG_SETMASK, &saved_, nullptr);
+  end_call();
+}
 
 // --- descriptors
 MemoryDesc::MemoryDesc(DType dtype, IntList sizes, IntList strides) {

@@ -1,7 +1,7 @@
 // Decompositions by LAPACK.
 #include "backend/cpu/libraries/lapack.h"
-#include "shape/linalg_rules.h"
 #include "backend/cpu/ops/decompositions.h"
+#include "shape/linalg_rules.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/ranges.h"

@@ -1,8 +1,8 @@
 // Normalisation of rows: layer norm, and RMS norm as its form that is not centred.
 #include "backend/cpu/norm/norm.h"
 
-#include "shape/norm_rules.h"
 #include "backend/cpu/ops/norm.h"
+#include "shape/norm_rules.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/reduce.h"

@@ -2,8 +2,8 @@
 // The image rows of a row of windows become one, from which each window takes its part.
 #include <algorithm>
 
-#include "backend/cpu/pool/pool.h"
 #include "backend/cpu/ops/pool.h"
+#include "backend/cpu/pool/pool.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"

@@ -1,6 +1,6 @@
 // Average pooling: rows of windows are summed element by element of the kernel, then divided.
-#include "backend/cpu/pool/pool.h"
 #include "backend/cpu/ops/pool.h"
+#include "backend/cpu/pool/pool.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 

@@ -2,8 +2,8 @@
 // the kernel is compared with the best so far for the whole row.
 #include <limits>
 
-#include "backend/cpu/pool/pool.h"
 #include "backend/cpu/ops/pool.h"
+#include "backend/cpu/pool/pool.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {

@@ -3,10 +3,10 @@
 #include <numeric>
 
 #include "backend/cpu/engine/strided_copy.h"
+#include "backend/cpu/ops/random.h"
 #include "backend/cpu/random/random_kernels.h"
 #include "core/insertion_sort.h"
 #include "shape/elementwise.h"
-#include "backend/cpu/ops/random.h"
 #include "shape/random_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"

@@ -1,6 +1,6 @@
 // Single elements of a row by their place in its order.
-#include "backend/cpu/sort/sort_rows.h"
 #include "backend/cpu/ops/sort.h"
+#include "backend/cpu/sort/sort_rows.h"
 
 namespace taeda::cpu {
 

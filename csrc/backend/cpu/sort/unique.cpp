@@ -3,10 +3,10 @@
 
 #include "backend/cpu/engine/strided_copy.h"
 #include "backend/cpu/engine/tensor_iterator.h"
+#include "backend/cpu/ops/search.h"
 #include "backend/cpu/sort/order.h"
 #include "backend/cpu/sort/sort_rows.h"
 #include "core/load.h"
-#include "backend/cpu/ops/search.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/reshape.h"
