@@ -21,6 +21,9 @@ from taeda._C import (
     _distributed as _distributed,
 )
 from taeda._C import (
+    _jit as _jit,
+)
+from taeda._C import (
     _fft as _fft,
 )
 from taeda._C import (
