@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Row = tuple[str, str, str]  # what the hop is, its name, its source location
 
-_ON_ANY_DEVICE = ("Everywhere", "Sparse", "SparseCsr", "Quantized", "Nested")
+_ON_ANY_DEVICE = ("AnyDevice", "Sparse", "SparseCsr", "Quantized", "Nested")
 _MADE_OF_OPS = ("Composite", "Sparse", "Quantized", "Nested")  # how their places in ops.json begin
 _COMPUTES = ("Dense", *_ON_ANY_DEVICE)
 _LAYERS = {
