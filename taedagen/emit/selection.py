@@ -104,6 +104,4 @@ class HandWritten:
         return found
 
     def _reaches(self, user: Definition, used: Definition) -> bool:
-        """Functions of an anonymous namespace are their own file's."""
-        is_local = "::::" in used.symbol or used.symbol.startswith("::")
-        return user.file == used.file or not is_local
+        return user.file == used.file or not used.is_local
