@@ -21,13 +21,13 @@ from taeda._C import (
     _distributed as _distributed,
 )
 from taeda._C import (
-    _jit as _jit,
-)
-from taeda._C import (
     _fft as _fft,
 )
 from taeda._C import (
     _functions as _functions,
+)
+from taeda._C import (
+    _jit as _jit,
 )
 from taeda._C import (
     _linalg as _linalg,
