@@ -27,6 +27,9 @@ from taeda._C import (
     _functions as _functions,
 )
 from taeda._C import (
+    _jit as _jit,
+)
+from taeda._C import (
     _linalg as _linalg,
 )
 from taeda._C import (
