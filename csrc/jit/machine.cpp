@@ -175,6 +175,15 @@ class Machine {
       return frame_.function->code.constants[static_cast<size_t>(operand.index)];
     return box = take(operand);
   }
+  // What was looked at for the last time is let go, unless the result stands there now.
+  void let_go(const Site& site) {
+    for (const Operand& operand : site.inputs) {
+      if (operand.kind != Operand::Kind::Move) continue;
+      bool taken = !site.outputs.empty() && site.outputs[0].kind <= Operand::Kind::Move &&
+                   site.outputs[0].index == operand.index;
+      if (!taken) frame_.values[operand.index] = Value();
+    }
+  }
   int64_t take_int(const Operand& operand) {
     if (operand.kind == Operand::Kind::Int) [[likely]]
       return frame_.numbers[operand.index].i;
@@ -358,6 +367,13 @@ class Machine {
     put(site.outputs[0], value.to_tensor().size(take_int(site.inputs[1])));
   }
 
+  // All at once: a place may be where another value comes from.
+  void move(const Site& site) {
+    if (site.inputs.size() == 1) return put(site.outputs[0], take(site.inputs[0]));
+    size_t base = push_inputs(site);
+    pop_results(site, base);
+  }
+
   void step_back() {
     if (++registers_.ticks % 512 == 0) [[unlikely]]
       ask_for_interrupt(registers_);
@@ -462,11 +478,9 @@ Value Machine::execute() {
       case Opcode::Next:  // the next round of a counted loop
         if (++n[in.a].i < n[in.b].i) JUMP(in.c);
         break;
-      case Opcode::Move: {
-        const Site& site = SITE;
-        for (size_t i = 0; i < site.inputs.size(); ++i) put(site.outputs[i], take(site.inputs[i]));
+      case Opcode::Move:
+        move(SITE);
         break;
-      }
       case Opcode::Drop:
         for (const Operand& operand : SITE.inputs)
           if (operand.kind <= Operand::Kind::Move) frame_.values[operand.index] = Value();
@@ -488,9 +502,11 @@ Value Machine::execute() {
         break;
       case Opcode::Get:
         get(SITE);
+        let_go(SITE);
         break;
       case Opcode::Set:
         set(SITE);
+        let_go(SITE);
         break;
       case Opcode::New:
         put(SITE.outputs[0], make_ref<Instance>(static_cast<const ClassType*>(SITE.type)));
@@ -509,21 +525,27 @@ Value Machine::execute() {
         break;
       case Opcode::TupleItem:
         tuple_part(SITE, false);
+        let_go(SITE);
         break;
       case Opcode::TupleSlice:
         tuple_part(SITE, true);
+        let_go(SITE);
         break;
       case Opcode::IsInstance:
         is_instance(SITE);
+        let_go(SITE);
         break;
       case Opcode::ListItem:
         list_item(SITE);
+        let_go(SITE);
         break;
       case Opcode::ListSize:
         list_size(SITE);
+        let_go(SITE);
         break;
       case Opcode::TensorSize:
         tensor_size(SITE);
+        let_go(SITE);
         break;
     }
   }

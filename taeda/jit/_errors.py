@@ -9,9 +9,10 @@ import functools
 def _combined(cls: type[BaseException]) -> type[BaseException]:
     from taeda.jit import Error
 
-    bases = tuple(dict.fromkeys(base for base in (cls, Error, RuntimeError) if not issubclass(cls, base) or base is cls))
+    others = [base for base in (Error, RuntimeError) if not issubclass(cls, base)]
+    members = {"__str__": _text, "__module__": cls.__module__, "__qualname__": cls.__qualname__}
     try:
-        made = type(cls.__name__, bases, {"__str__": _text, "__module__": cls.__module__, "__qualname__": cls.__qualname__})
+        made = type(cls.__name__, (cls, *others), members)
     except TypeError:  # classes whose objects are laid out in different ways
         return _combined(RuntimeError)
     return made
@@ -24,6 +25,6 @@ def _text(self: BaseException) -> str:
 def raised(cls: type[BaseException], message: str) -> BaseException:
     """An exception of the class that is a ``jit.Error`` and a ``RuntimeError``, too."""
     try:
-        return _combined(cls)(message)
+        return _combined(cls)(message)  # type: ignore[arg-type]
     except TypeError:  # a program's own, which wants other arguments
         return _combined(RuntimeError)(message)
