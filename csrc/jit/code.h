@@ -25,7 +25,7 @@ namespace taeda::jit {
   X(LtI, "lt.i", "n:nn") X(LeI, "le.i", "n:nn") X(EqI, "eq.i", "n:nn") X(NeI, "ne.i", "n:nn") \
   X(LtF, "lt.f", "n:nn") X(LeF, "le.f", "n:nn") X(EqF, "eq.f", "n:nn") X(NeF, "ne.f", "n:nn") \
   X(ToFloat, "float", "n:n") X(ToInt, "int", "n:n") X(ToBoolI, "bool.i", "n:n") X(ToBoolF, "bool.f", "n:n") \
-  X(Copy, "copy", "n:n") X(Jump, "jump", ":@") X(If, "if", ":n@") X(Unless, "unless", ":n@") \
+  X(Not, "not", "n:n") X(Copy, "copy", "n:n") X(Jump, "jump", ":@") X(If, "if", ":n@") X(Unless, "unless", ":n@") \
   X(UnlessLtI, "unless_lt.i", ":nn@") X(UnlessLeI, "unless_le.i", ":nn@") X(UnlessEqI, "unless_eq.i", ":nn@") \
   X(UnlessNeI, "unless_ne.i", ":nn@") X(UnlessLtF, "unless_lt.f", ":nn@") X(UnlessLeF, "unless_le.f", ":nn@") \
   X(Next, "next", ":nn@") X(Move, "move", "*") X(Drop, "drop", "*") X(Return, "return", "*") \
