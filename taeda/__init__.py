@@ -155,8 +155,8 @@ _written_in_python(
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_are_functorch_transforms_active": "func._active",
-        "_get_tracing_state": "jit._trace",
-        "_is_tracing": "jit._trace",
+        "_get_tracing_state": "jit.tracing.state",
+        "_is_tracing": "jit.tracing.state",
         **dict.fromkeys(
             (
                 "_jit_set_profiling_executor",

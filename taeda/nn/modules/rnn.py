@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Optional
 
 import taeda
 from taeda import Tensor
@@ -339,6 +339,8 @@ class LSTM(RNNBase):
 
     The state is a pair: hidden (layers * directions, N, proj_size or hidden_size) and cell (..., hidden_size).
     """
+
+    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": Optional[tuple[Tensor, Tensor]]}}
 
     def __init__(
         self,
