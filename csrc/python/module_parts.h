@@ -13,5 +13,6 @@ int init_library(PyObject* module);       // op objects and run-time registratio
 int init_autocast(PyObject* module);      // autocast.cpp
 int init_cpp_api(PyObject* module);       // what C++ extensions find here (cpp_api.cpp)
 int init_distributed(PyObject* module);   // stores (distributed/store.cpp)
+int init_jit(PyObject* module);           // programs (jit/module.cpp)
 
 }  // namespace taeda::python
