@@ -30,10 +30,10 @@ inline c10::ScalarType scalar_type(caffe2::TypeMeta type) { return type.toScalar
 #define TAEDA_CASE(name, ...) AT_DISPATCH_CASE(::c10::ScalarType::name, __VA_ARGS__)
 #define AT_DISPATCH_CASE_FLOATING_TYPES(...) TAEDA_CASE(Double, __VA_ARGS__) TAEDA_CASE(Float, __VA_ARGS__)
 #define AT_DISPATCH_CASE_COMPLEX_TYPES(...) TAEDA_CASE(ComplexDouble, __VA_ARGS__) TAEDA_CASE(ComplexFloat, __VA_ARGS__)
-#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...)                                               \
-  TAEDA_CASE(Byte, __VA_ARGS__)                                                            \
-  TAEDA_CASE(Char, __VA_ARGS__) TAEDA_CASE(Int, __VA_ARGS__) TAEDA_CASE(Long, __VA_ARGS__) \
-      TAEDA_CASE(Short, __VA_ARGS__)
+#define AT_DISPATCH_CASE_INTEGRAL_TYPES(...) \
+  TAEDA_CASE(Byte, __VA_ARGS__)              \
+  TAEDA_CASE(Char, __VA_ARGS__)              \
+  TAEDA_CASE(Int, __VA_ARGS__) TAEDA_CASE(Long, __VA_ARGS__) TAEDA_CASE(Short, __VA_ARGS__)
 #define AT_DISPATCH_CASE_REDUCED_FLOATING_TYPES(...) TAEDA_CASE(Half, __VA_ARGS__) TAEDA_CASE(BFloat16, __VA_ARGS__)
 #define AT_DISPATCH_CASE_FLOATING_TYPES_AND_HALF(...) \
   AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__) TAEDA_CASE(Half, __VA_ARGS__)

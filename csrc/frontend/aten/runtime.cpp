@@ -1,9 +1,13 @@
 // Allocators of devices, the pool of threads, custom classes: what headers ask of the process.
 #include <ATen/Parallel.h>
 #include <ATen/core/ivalue.h>
+#include <ATen/record_function.h>
+#include <c10/core/DeviceGuard.h>
 #include <omp.h>
 
-#include <mutex>
+#include <atomic>
+
+#include "dispatch/profiler.h"
 
 namespace at {
 
@@ -15,9 +19,25 @@ std::string get_parallel_info() {
                   "\n  of the machine: ", omp_get_num_procs(), "\n");
 }
 
+RecordFunction::RecordFunction(std::string name)
+    : event_(::taeda::is_profiled() ? ::taeda::begin_event(std::move(name), ::taeda::ProfileKind::User) : 0) {}
+RecordFunction::~RecordFunction() {
+  if (event_) ::taeda::end_event(event_);
+}
+
 }  // namespace at
 
 namespace c10 {
+
+namespace impl {
+namespace {
+std::atomic<const DeviceGuardImplInterface*> g_guards[::taeda::kDeviceTypes];
+}  // namespace
+void register_guard(DeviceType type, const DeviceGuardImplInterface* guard) {
+  g_guards[static_cast<int>(type)].store(guard);
+}
+const DeviceGuardImplInterface* find_guard(DeviceType type) { return g_guards[static_cast<int>(type)].load(); }
+}  // namespace impl
 
 namespace {
 

@@ -1,6 +1,8 @@
 // What torch::autograd::Function does that does not depend on the function's types.
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <cxxabi.h>
+
 #include <algorithm>
 
 #include <taeda/autograd/engine.h>
@@ -40,6 +42,16 @@ bool FunctionNode::prepare(const variable_list& inputs, std::vector<bool> is_ten
     for (const Variable& t : inputs) ::taeda::autograd::collect_one(*this, t);
   return records_;
 }
+
+namespace detail {
+std::string node_name(const char* mangled) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string name = std::string("CppNode<") + (text ? text : mangled) + ">";
+  std::free(text);
+  return name;
+}
+}  // namespace detail
 
 bool FunctionNode::is_input(const ::taeda::Tensor& t) const {
   return std::ranges::any_of(inputs_, [&](const Variable& input) { return input.is(t); });

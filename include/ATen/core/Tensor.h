@@ -83,6 +83,8 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   c10::SymInt sym_numel() const { return numel(); }
   c10::SymInt sym_storage_offset() const { return storage_offset(); }
   int64_t dim() const { return impl()->dim(); }
+  int64_t size(int64_t dim) const { return impl()->sizes()[::taeda::wrap_dim(dim, impl()->dim())]; }
+  int64_t stride(int64_t dim) const { return impl()->strides()[::taeda::wrap_dim(dim, impl()->dim())]; }
   int64_t ndimension() const { return dim(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const { return impl()->is_contiguous(format); }
   bool is_non_overlapping_and_dense() const { return impl()->is_non_overlapping_and_dense(); }

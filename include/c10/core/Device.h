@@ -21,7 +21,11 @@ inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
     for (char& c : name) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
   return name;
 }
-inline std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << DeviceTypeName(type, true); }
+}  // namespace c10
+namespace taeda {  // where the enumerations are, so that they are found
+inline std::ostream& operator<<(std::ostream& out, DeviceType type) { return out << c10::DeviceTypeName(type, true); }
+}  // namespace taeda
+namespace c10 {
 inline bool isValidDeviceType(DeviceType type) { return static_cast<int>(type) < ::taeda::kDeviceTypes; }
 inline void register_privateuse1_backend(const std::string& name) { ::taeda::rename_privateuse(1, name); }
 inline std::string get_privateuse1_backend(bool lower_case = true) {

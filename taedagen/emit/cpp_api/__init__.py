@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from taedagen.emit.cpp_api.forwards import forwards
 from taedagen.emit.cpp_api.functions import functions, method, variable_factory
 from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
@@ -17,9 +18,19 @@ BY_HAND_METHODS = {
     "item", "size", "stride", "numel", "dim", "is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg",
     "is_inference", "requires_grad_", "retain_grad", "backward", "set_data", "data", "is_leaf", "output_nr", "_version",
     "index", "index_put_", "is_contiguous", "storage_offset", "detach_", "__and__", "__or__", "__xor__", "__lshift__",
-    "__rshift__", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "is_pinned", "is_nonzero", "contiguous",
+    "__rshift__", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "is_pinned", "is_nonzero",
+    "contiguous",
 }  # fmt: skip
-BY_HAND_FUNCTIONS = {"is_floating_point", "is_complex", "is_signed", "is_conj", "is_neg", "is_inference", "size", "stride"}
+BY_HAND_FUNCTIONS = {
+    "is_floating_point",
+    "is_complex",
+    "is_signed",
+    "is_conj",
+    "is_neg",
+    "is_inference",
+    "size",
+    "stride",
+}
 
 
 def _ops(plan: Plan) -> Iterator[Op]:
@@ -37,12 +48,10 @@ def _unique(lines: Iterable[str]) -> list[str]:
 def emit_cpp_api(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     made = "// Made by taedagen from the declarations.\n"
-    methods = _unique(
-        line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS for line in method(op)
-    )
+    methods = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS for line in method(op))
     at = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_FUNCTIONS for line in functions(op))
     factories = _unique(line for op in _ops(plan) for line in variable_factory(op))
-    return {
+    return forwards() | {
         "include/ATen/core/methods.inc": "\n".join([made, *methods, ""]),
         "include/ATen/Functions.h": "\n".join(
             [made, "#pragma once", "#include <ATen/core/Tensor.h>", "#include <taeda/ops.h>", "", "namespace at {", "",

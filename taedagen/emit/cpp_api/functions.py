@@ -7,7 +7,6 @@ from taedagen.emit.cpp_api import types
 from taedagen.emit.cpp_api.types import Parameter
 from taedagen.opdef.declaration import Op
 
-
 # Methods in C++ that Python's tensors have from elsewhere.
 MORE_METHODS = {"alias", "mH", "mT", "matrix_H", "nonzero", "nonzero_numpy", "norm", "numpy_T", "stft", "where"}
 

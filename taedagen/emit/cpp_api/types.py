@@ -14,7 +14,8 @@ _PLAIN = {
     "int": ("int64_t", "{}"), "SymInt": ("int64_t", "{}"), "float": ("double", "{}"), "bool": ("bool", "{}"),
     "str": ("c10::string_view", "{}"), "ScalarType": ("at::ScalarType", "c10::to_dtype({})"),
     "Layout": ("at::Layout", "{}"), "Device": ("at::Device", "{}"), "MemoryFormat": ("at::MemoryFormat", "{}"),
-    "Scalar": ("const at::Scalar&", "{}"), "Generator": ("at::Generator", "{}.ref()"), "Tensor": ("const at::Tensor&", "{}"),
+    "Scalar": ("const at::Scalar&", "{}"), "Generator": ("at::Generator", "{}.ref()"),
+    "Tensor": ("const at::Tensor&", "{}"),
 }  # fmt: skip
 _OPTIONAL = {
     "Tensor": ("const ::std::optional<at::Tensor>&", "at::detail::tensor_or_none({})"),

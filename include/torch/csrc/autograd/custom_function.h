@@ -77,10 +77,15 @@ class TORCH_API FunctionNode : public Node {
 
 namespace detail {
 
+TORCH_API std::string node_name(const char* mangled);
+
 template <class T>
 class CppNode final : public FunctionNode {
  public:
-  std::string_view name() const override { return typeid(T).name(); }
+  std::string_view name() const override {
+    static const std::string text = node_name(typeid(T).name());
+    return text;
+  }
 
  protected:
   variable_list call_backward(variable_list grads) override { return T::backward(&ctx, std::move(grads)); }
