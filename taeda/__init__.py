@@ -120,12 +120,12 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
-    "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda", "datasets",
-    "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
-    "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx",
-    "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom", "random", "return_types",
-    "serialization", "signal", "special", "storage", "_subclasses", "testing", "torch_version", "transforms", "types",
-    "utils", "version", "xpu",
+    "__future__", "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu",
+    "cuda", "datasets", "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx",
+    "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
+    "multiprocessing", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom",
+    "random", "return_types", "serialization", "signal", "special", "storage", "_subclasses", "_tensor_str",
+    "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF", "_vmap_internals", "xpu",
 ])  # fmt: skip
 
 
@@ -151,6 +151,27 @@ _written_in_python(
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_are_functorch_transforms_active": "func._active",
+        **dict.fromkeys(
+            (
+                "_current_autograd_node",
+                "_current_graph_task_id",
+                "_infer_size",
+                "_is_alias_of",
+                "_is_fwd_grad_enabled",
+                "_set_fwd_grad_enabled",
+                "_WeakTensorRef",
+                "_will_engine_execute_node",
+                "has_lapack",
+                "has_mkl",
+                "has_mkldnn",
+                "has_openmp",
+                "has_spectral",
+                "is_grad_enabled",
+                "is_inference_mode_enabled",
+            ),  # fmt: skip
+            "_main.native_names",
+        ),
+        **{f"_{what}_{name}_enabled": f"backends.{name}" for what in ("get", "set") for name in ("cudnn", "mkldnn")},
         "_get_tracing_state": "jit._trace",
         "_is_tracing": "jit._trace",
         **dict.fromkeys(
@@ -175,7 +196,8 @@ _written_in_python(
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
-_written_in_python(_C._functions, {})
+_written_in_python(_C._functions, {"AccumulateGrad": "_main.native_names"})
+_written_in_python(_C._autograd, {"_saved_tensors_hooks_is_enabled": "_main.native_names"})
 
 
 def __getattr__(name: str) -> _Any:

@@ -36,3 +36,6 @@ def cond(
     if not all(isinstance(leaf, (Tensor, int)) for leaf in leaves):
         raise RuntimeError(f"taeda.cond: operands must be a tuple of containers of tensors; got {operands!r}")
     return true_fn(*operands) if bool(pred) else false_fn(*operands)
+
+
+cond_op = cond  # what classes of tensors that look at each call compare with
