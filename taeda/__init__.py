@@ -120,9 +120,9 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
-    "__future__", "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu",
-    "cuda", "datasets", "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx",
-    "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
+    "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
+    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
+    "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
     "multiprocessing", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom",
     "random", "return_types", "serialization", "signal", "special", "storage", "_subclasses", "_tensor_str",
     "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF", "_vmap_internals", "xpu",
