@@ -92,6 +92,11 @@ _LAZY = {
     ),
     "amp.autocast_mode": ("autocast",),
     "amp.grad_scaler": ("GradScaler",),
+    "amp._scaling": ("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"),
+    "_main.checks": (
+        "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
+        "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
+    ),
     "amp._by_device": (
         "is_autocast_cpu_enabled", "set_autocast_cpu_enabled", "get_autocast_cpu_dtype", "set_autocast_cpu_dtype",
         "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",

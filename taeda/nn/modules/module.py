@@ -312,7 +312,7 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
 
 
 class _ModuleOfModule(ModuleType):
-    """PyTorch keeps the hooks for all modules here: programs that read or replace its tables reach those of `_hooks`."""
+    """PyTorch keeps the hooks for all modules here; programs that read or replace its tables reach `_hooks`'s."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_global_") and hasattr(_hooks, name):
