@@ -12,6 +12,7 @@ _PARTS = (
     "checkpoint",
     "cpp_extension",
     "data",
+    "deterministic",
     "dlpack",
     "flop_counter",
     "hooks",
