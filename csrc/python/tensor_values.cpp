@@ -2,8 +2,8 @@
 #include "core/elements.h"
 #include "python/member.h"
 #include "taeda/autograd/meta.h"
-#include "taeda/core/warn.h"
 #include "taeda/core/thread_state.h"
+#include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::python {

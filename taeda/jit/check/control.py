@@ -269,7 +269,9 @@ def _as_lists(types: list[Any]) -> Any:
     """Tuples of several lengths, of one type of items, as lists."""
     from taeda.jit.check.types import list_of
 
-    inner = {t for type in types for t in (type.containedTypes() if type.kind() in ("TupleType", "ListType") else [None])}
+    inner = {
+        t for type in types for t in (type.containedTypes() if type.kind() in ("TupleType", "ListType") else [None])
+    }
     return list_of(inner.pop()) if len(inner) == 1 and None not in inner else None
 
 
@@ -438,8 +440,8 @@ def _leaving(emitter: Emitter, name: str, type: Any, range: SourceRange | None) 
         found_way = conversion(value, type, WIDENING)
         if found_way is not None and wider is not None:
             return found_way(emitter.graph, value, range)
-        fail(range, f"'{name}' is a {type} before the loop and becomes a {value.static_type} in it; declare it with a type"
-                    " that covers both")  # fmt: skip
+        both = f"a {type} before the loop and becomes a {value.static_type} in it"
+        fail(range, f"'{name}' is {both}; declare it with a type that covers both")
     raise _Widen(name, wider)
 
 
