@@ -28,12 +28,6 @@ bool is_enum_member(PyObject* object) {
   return found;
 }
 
-std::string qualified_name(PyObject* cls) {
-  Owned module(check(PyObject_GetAttrString(cls, "__module__"))),
-      name(check(PyObject_GetAttrString(cls, "__qualname__")));
-  return str(to_text(module.get(), "__module__"), ".", to_text(name.get(), "__qualname__"));
-}
-
 PyObject* named_tuple_class(TypePtr type) {
   PyObject*& cls = classes()[type];
   if (cls) return cls;
@@ -77,7 +71,43 @@ PyObject* enum_member(const EnumMember& member) {
 
 }  // namespace
 
+std::string qualified_name(PyObject* cls) {
+  Owned module(check(PyObject_GetAttrString(cls, "__module__"))), name(check(PyObject_GetAttrString(cls, "__name__")));
+  std::string_view package = to_text(module.get(), "__module__"), own = to_text(name.get(), "__name__");
+  if (package == "__main__") return str("__torch__.", own);
+  // Programs are exchanged with PyTorch, where our modules have this name.
+  bool is_ours = package == "taeda" || package.starts_with("taeda.");
+  return str("__torch__.", is_ours ? "torch" : "", package.substr(is_ours ? 5 : 0), ".", own);
+}
+
+void set_class_of(TypePtr type, PyObject* cls) {
+  if (PyObject*& known = classes()[type]; !known) known = Py_NewRef(cls);
+}
+
+namespace {
+
+// Another class may have had the name.
+const EnumType* new_enum_type(const std::string& name, TypePtr value_type, const std::vector<EnumType::Member>& members,
+                              PyObject* cls) {
+  std::string free = name;
+  for (int number = 0; TypePtr taken = find_named_type(free); ++number) {
+    auto known = classes().find(taken);
+    bool same = taken->is(TypeKind::Enum) && static_cast<const EnumType*>(taken)->same_as(value_type, members);
+    if (same && (known == classes().end() || known->second == cls)) break;
+    free = str("__torch__.___torch_mangle_", number, name.substr(std::string_view("__torch__").size()));
+  }
+  return enum_type(free, value_type, members);
+}
+
+std::unordered_map<PyObject*, const EnumType*>& enum_types() {
+  static auto* table = new std::unordered_map<PyObject*, const EnumType*>;
+  return *table;
+}
+
+}  // namespace
+
 const EnumType* register_enum(PyObject* cls) {
+  if (auto found = enum_types().find(cls); found != enum_types().end()) return found->second;
   Owned items(check(PySequence_List(cls)));
   std::vector<EnumType::Member> members;
   TypePtr value_type = nullptr;
@@ -91,10 +121,9 @@ const EnumType* register_enum(PyObject* cls) {
     TAEDA_CHECK_TYPE(value_type, "the values of ", qualified_name(cls), " are of several types");
   }
   TAEDA_CHECK_TYPE(value_type, "the enumeration ", qualified_name(cls), " has no members");
-  const EnumType* type = enum_type(qualified_name(cls), value_type, std::move(members));
-  PyObject*& known = classes()[type];
-  if (!known) known = Py_NewRef(cls);
-  return type;
+  const EnumType* type = new_enum_type(qualified_name(cls), value_type, members, cls);
+  set_class_of(type, cls);
+  return enum_types()[Py_NewRef(cls)] = type;
 }
 
 PyObject* wrap_collection(const Value& value) {
@@ -273,7 +302,7 @@ Value tuple_value(PyObject* object) {
   }
   PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(object));
   TypePtr type = named_tuple_type(qualified_name(cls), std::move(names), std::move(types));
-  if (PyObject*& known = classes()[type]; !known) known = Py_NewRef(cls);
+  set_class_of(type, cls);
   return make_ref<Tuple>(std::move(items), type);
 }
 

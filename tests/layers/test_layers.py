@@ -24,7 +24,7 @@ ARROWS = {
     "autograd": {"autograd", "core", "dispatch"},
     "backend/cpu": {"backend/cpu", "backend", "shape", "core"},
     "backend/cuda": {"backend/cuda", "backend", "shape", "core"},
-    "backend/everywhere": {"backend/everywhere", "backend/cpu", "backend", "shape", "core"},
+    "backend/any_device": {"backend/any_device", "backend/cpu", "backend", "shape", "core"},
     "backend/meta": {"backend/meta", "shape", "core"},
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
@@ -32,19 +32,19 @@ ARROWS = {
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {
-    "dispatch": {"ops", "composite", "autograd", "autocast", "backend/cpu", "backend/meta", "backend/everywhere"},
+    "dispatch": {"ops", "composite", "autograd", "autocast", "backend/cpu", "backend/meta", "backend/any_device"},
     "autograd": {"ops", "shape"},
     "autocast": {"autocast", "ops", "autograd", "core"},
     "composite": set[str](),
     "shape": set[str](),
     "backend/cpu": {"ops"},
     "backend/meta": {"ops"},
-    "backend/everywhere": {"ops"},
+    "backend/any_device": {"ops"},
     "ops": set[str](),
     "python": {"python", "ops", "dispatch"},
 }
 # Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
-MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
+MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/any_device"}
 # Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
     "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl)\.h",

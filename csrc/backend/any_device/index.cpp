@@ -1,12 +1,12 @@
 // x[...] with tensors: masks become positions, which a kernel of the device reads at.
 #include <algorithm>
 
-#include "backend/everywhere/ops/index.h"
+#include "backend/any_device/ops/index.h"
 #include "shape/index_rules.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/mask.h"
 
-namespace taeda::everywhere {
+namespace taeda::any_device {
 
 Tensor index(const Tensor& self, TensorList indices) {
   if (indices.size() == 1 && indices[0].defined() && indices[0].dtype() == DType::Bool &&
@@ -15,4 +15,4 @@ Tensor index(const Tensor& self, TensorList indices) {
   return ops::_index_at(self, shape::positions_of(self, indices));
 }
 
-}  // namespace taeda::everywhere
+}  // namespace taeda::any_device

@@ -1,5 +1,5 @@
 // Made by taedagen from tests/taedagen/tiny/first.py.
-#include "backend/everywhere/ops/first.h"
+#include "backend/any_device/ops/first.h"
 #include "shape/arguments.h"
 #include "shape/rules.h"
 #include "shape/spec.h"
@@ -8,7 +8,7 @@
 namespace taeda {
 
 // tests/taedagen/tiny/first.py:17
-Tensor everywhere::turned(const Tensor& self, int64_t dim0, int64_t dim1) {
+Tensor any_device::turned(const Tensor& self, int64_t dim0, int64_t dim1) {
   return shape::alias(self, shape::transpose(self, dim0, dim1));
 }
 

@@ -1,8 +1,8 @@
 // Views that autograd does not track as such.
-#include "backend/everywhere/ops/reshape.h"
+#include "backend/any_device/ops/reshape.h"
 #include "shape/view_rules.h"
 
-namespace taeda::everywhere {
+namespace taeda::any_device {
 
 Tensor _unsafe_view(const Tensor& self, IntList size) { return shape::alias(self, shape::view(self, size)); }
 
@@ -14,4 +14,4 @@ std::vector<Tensor> unsafe_split_with_sizes(const Tensor& self, IntList split_si
   return shape::alias(self, shape::split_with_sizes(self, split_sizes, dim));
 }
 
-}  // namespace taeda::everywhere
+}  // namespace taeda::any_device

@@ -1,13 +1,13 @@
 // Fresh tensors on any device that has an allocator.
 #include <algorithm>
 
-#include "backend/everywhere/ops/create.h"
+#include "backend/any_device/ops/create.h"
 #include "shape/create_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 
-namespace taeda::everywhere {
+namespace taeda::any_device {
 
 namespace {
 Device resolve(std::optional<Device> device) { return device.value_or(default_device()); }
@@ -63,7 +63,7 @@ Tensor full_like(const Tensor& self, const Scalar& fill_value, std::optional<DTy
 Tensor ones_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
                  std::optional<Device> device, std::optional<bool> pin_memory,
                  std::optional<MemoryFormat> memory_format) {
-  return everywhere::full_like(self, Scalar(1), dtype, layout, device, pin_memory, memory_format);
+  return any_device::full_like(self, Scalar(1), dtype, layout, device, pin_memory, memory_format);
 }
 
 // --- of another tensor's dtype and device
@@ -94,4 +94,4 @@ Tensor new_ones(const Tensor& self, IntList size, std::optional<DType> dtype, st
   return ops::ones(size, dtype.value_or(self.dtype()), layout, device.value_or(self.device()), pin_memory);
 }
 
-}  // namespace taeda::everywhere
+}  // namespace taeda::any_device

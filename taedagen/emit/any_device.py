@@ -1,4 +1,4 @@
-"""Views, and kernels that serve all backends: per family ``backend/everywhere/ops/<family>.h`` and ``.cpp``."""
+"""Views, and kernels that serve all backends: per family ``backend/any_device/ops/<family>.h`` and ``.cpp``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from taedagen.emit.functions import header, source
 from taedagen.emit.plan import Plan, layer_folder
 from taedagen.opdef.declaration import Op
 
-_SPACE = "everywhere"
+_SPACE = "any_device"
 
 
-def emit_everywhere(plan: Plan) -> dict[str, str]:
+def emit_any_device(plan: Plan) -> dict[str, str]:
     files: dict[str, str] = {}
     for family in plan.declared:
         served = [op for op in family.declared if plan.backend_kernels(op)[0].symbol.startswith(f"{_SPACE}::")]

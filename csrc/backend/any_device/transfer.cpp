@@ -1,4 +1,4 @@
-#include "backend/everywhere/transfer.h"
+#include "backend/any_device/transfer.h"
 
 #include <algorithm>
 

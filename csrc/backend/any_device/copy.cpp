@@ -1,9 +1,9 @@
 // Copies between devices, and conversion through a fresh tensor and copy_.
 #include <algorithm>
 
+#include "backend/any_device/ops/copy.h"
+#include "backend/any_device/transfer.h"
 #include "backend/cpu/engine/strided_copy.h"
-#include "backend/everywhere/ops/copy.h"
-#include "backend/everywhere/transfer.h"
 #include "core/elements.h"
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
@@ -11,7 +11,7 @@
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
-namespace taeda::everywhere {
+namespace taeda::any_device {
 
 void copy_(const Tensor& self, const Tensor& src, bool) {
   if (self.is(src)) return;
@@ -57,4 +57,4 @@ Scalar _local_scalar_dense(const Tensor& self) {
   return read_number(here.dtype(), elements<char>(here));
 }
 
-}  // namespace taeda::everywhere
+}  // namespace taeda::any_device

@@ -1,9 +1,9 @@
 // Tensors that change their own geometry.
-#include "backend/everywhere/ops/view_inplace.h"
+#include "backend/any_device/ops/view_inplace.h"
 
 #include "shape/view_rules.h"
 
-namespace taeda::everywhere {
+namespace taeda::any_device {
 
 namespace {
 size_t bytes_reached(const Tensor& self, IntList sizes, IntList strides, int64_t offset) {
@@ -61,4 +61,4 @@ void set_(const Tensor& self, const Tensor& source, int64_t storage_offset, IntL
   self->set_geometry(sizes, strides, storage_offset);
 }
 
-}  // namespace taeda::everywhere
+}  // namespace taeda::any_device
