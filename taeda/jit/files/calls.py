@@ -118,7 +118,7 @@ def op_call(node: Node, inputs: list[str]) -> str:
     kept = [f"{name}={text}" if name else text for name, text in zip(names, inputs, strict=False)][:count]
     outs = [(i, a) for i, a in enumerate(schema.arguments) if a.is_out and i >= count and i < len(inputs)]
     kept += [f"{argument.name}={inputs[i]}" for i, argument in outs]
-    return f"{called}({', '.join([*kept, *inputs[len(names):]])})"
+    return f"{called}({', '.join([*kept, *inputs[len(names) :]])})"
 
 
 def _needed(node: Node, schema: Any) -> int:

@@ -91,7 +91,9 @@ class FunctionPrinter:
         numbers: the numbers behind names that are in use.
     """
 
-    def __init__(self, graph: Graph, table: ConstantTable, level: int = 0, numbers: dict[str, int] | None = None) -> None:
+    def __init__(
+        self, graph: Graph, table: ConstantTable, level: int = 0, numbers: dict[str, int] | None = None
+    ) -> None:
         self._graph, self._table, self._level = graph, table, level
         self._names = Names({} if numbers is None else numbers)
         self._lines: list[str] = []

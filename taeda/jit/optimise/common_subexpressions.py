@@ -44,7 +44,11 @@ def _merge(block: Block, aliases: Aliases, tables: list[Table]) -> bool:
 
 def _key(node: Node) -> Any:
     """What is equal for nodes that compute the same; None for nodes of which each is its own."""
-    if node._blocks or not node._outputs or node.kind() in ("prim::Uninitialized", "prim::GetAttr", "prim::CreateObject"):
+    if (
+        node._blocks
+        or not node._outputs
+        or node.kind() in ("prim::Uninitialized", "prim::GetAttr", "prim::CreateObject")
+    ):
         return None
     attributes = tuple((name, kind, _frozen(value)) for name, (kind, value) in node._attributes.items())
     if any(part[2] is None for part in attributes):
@@ -83,6 +87,8 @@ def _only_read(node: Node) -> bool:
     """Whether all that becomes of a new list or dict is that ops read it."""
     for user in node.output()._users:
         schema = user.op_schema() if user.kind().startswith("aten::") else None
-        if schema is None or any(is_shared(v.static_type) and v.static_type.kind() != "TensorType" for v in user._outputs):
+        if schema is None or any(
+            is_shared(v.static_type) and v.static_type.kind() != "TensorType" for v in user._outputs
+        ):
             return False
     return True

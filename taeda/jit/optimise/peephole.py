@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda.jit.ir import Graph, Node, Value
-from taeda.jit.optimise.aliases import Aliases, is_shared
+from taeda.jit.optimise.aliases import Aliases
 
 Rule = Callable[[Node, Aliases], "Value | None"]
 
@@ -17,12 +17,14 @@ def simplify(graph: Graph) -> bool:
     changed = False
     for node in list(graph.all_nodes()):
         rule = _RULES.get(node.kind())
-        if rule is None or not node.hasUses():
+        if rule is None or node._block is None or not node.hasUses():
             continue
         with graph.insert_point_guard(node):
             simpler = rule(node, aliases)
         if simpler is not None and simpler.static_type.isSubtypeOf(node.outputsAt(0).static_type):
             node.outputsAt(0).replaceAllUsesWith(simpler)
+            if not node._blocks:
+                node.destroy()  # the rule knows that it does not raise
             changed = True
     return changed
 
@@ -153,14 +155,6 @@ def _dtype_number(facts: Any) -> Any:
     return None if facts.dtype is None else number_of(facts.dtype)
 
 
-def _shared(node: Node, aliases: Aliases) -> Value | None:
-    """An identity, unless its output's memory may be written to."""
-    given = node.inputsAt(0)
-    if is_shared(given.static_type) and aliases.has_writers(given):
-        return None
-    return given if given.static_type is node.output().static_type else None
-
-
 _RULES: dict[str, Rule] = {
     "prim::TupleIndex": _tuple_item,
     "aten::__getitem__": _list_item,
@@ -168,7 +162,6 @@ _RULES: dict[str, Rule] = {
     "aten::__is__": _is_none(True),
     "aten::__isnot__": _is_none(False),
     "prim::unchecked_cast": _cast,
-    "prim::unchecked_unwrap_optional": _shared,
     "aten::Int": _number,
     "aten::Float": _same_kind,
     "aten::Bool": _same_kind,
