@@ -27,6 +27,9 @@ from taeda._C import (
     _functions as _functions,
 )
 from taeda._C import (
+    _jit as _jit,
+)
+from taeda._C import (
     _linalg as _linalg,
 )
 from taeda._C import (
@@ -139,12 +142,14 @@ from taeda._schema.types import (
 from taeda._serialization.file_reader import PyTorchFileReader as PyTorchFileReader
 from taeda._tensor import Tensor
 from taeda.func._active import _are_functorch_transforms_active as _are_functorch_transforms_active
-from taeda.jit._graph import Graph as Graph
-from taeda.jit._graph import Node as Node
 from taeda.jit._graph import ScriptObject as ScriptObject
-from taeda.jit._graph import Value as Value
 from taeda.jit._trace import _get_tracing_state as _get_tracing_state
 from taeda.jit._trace import _is_tracing as _is_tracing
+from taeda.jit.ir import Block as Block
+from taeda.jit.ir import Graph as Graph
+from taeda.jit.ir import Node as Node
+from taeda.jit.ir import Value as Value
+from taeda.jit.ir import parse_ir as parse_ir
 from taeda.storage import TypedStorage as _TypedStorage
 from taeda.utils.hooks import RemovableHandle
 
