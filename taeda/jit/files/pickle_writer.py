@@ -224,6 +224,6 @@ class PickleWriter:
     def _plain(self, tensor: Tensor) -> Tensor:
         if tensor.layout is not taeda.strided:
             raise RuntimeError(
-                f"taeda.jit.save: an archive cannot hold a tensor of layout {tensor.layout}; make it dense with to_dense()"
+                f"taeda.jit.save: an archive cannot hold a tensor of layout {tensor.layout}; make it dense"
             )
         return tensor.detach().resolve_conj().resolve_neg().requires_grad_(tensor.requires_grad)

@@ -46,6 +46,7 @@ def optimise(graph: Graph) -> bool:
 
 
 __all__ = [
-    "PASSES", "Pass", "fold_batch_norms", "fold_branches", "fold_constants", "inline_calls", "lower_tuples", "merge_common_subexpressions",
-    "optimise", "peel_loops", "propagate_shapes", "remove_dead_code", "simplify", "steps", "unroll_loops",
+    "PASSES", "Pass", "fold_batch_norms", "fold_branches", "fold_constants", "inline_calls", "lower_tuples",
+    "merge_common_subexpressions", "optimise", "peel_loops", "propagate_shapes", "remove_dead_code", "simplify",
+    "steps", "unroll_loops",
 ]  # fmt: skip

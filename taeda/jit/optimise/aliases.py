@@ -1,7 +1,7 @@
 """Which values of a graph may share memory, and which of that memory is written to.
 
-A conservative analysis: values that may share memory are in one set. What comes from outside (arguments, attributes) and
-what goes outside (results, arguments of calls) is in one set for each kind of memory.
+A conservative analysis: values that may share memory are in one set. What comes from outside (arguments, attributes)
+and what goes outside (results, arguments of calls) is in one set for each kind of memory.
 """
 
 from __future__ import annotations

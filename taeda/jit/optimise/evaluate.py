@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import taeda
@@ -51,15 +52,23 @@ def _call(node: Node, arguments: list[Any]) -> Any:
     schema = node.op_schema()
     if schema is None:
         raise CannotEvaluate(node.kind())
-    primitive = getattr(getattr(_C, "_jit", None), "call_primitive", None)
-    if primitive is not None and _C._jit.is_primitive(schema.name, schema.overload_name):
-        return primitive(schema.name, schema.overload_name, arguments)
+    name = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
+    if name in _primitives():
+        return _C._jit.call_primitive(name, *arguments)
     space, _, name = node.kind().partition("::")
     op = getattr(getattr(getattr(taeda.ops, space), name), schema.overload_name or "default")
     values = [_converted(value, a.type) for value, a in zip(arguments, schema.arguments, strict=False)]
     positional = [v for v, a in zip(values, schema.arguments, strict=False) if not a.kwarg_only]
     named = {a.name: v for v, a in zip(values, schema.arguments, strict=False) if a.kwarg_only}
     return op(*positional, **named)
+
+
+@functools.cache
+def _primitives() -> frozenset[str]:
+    """The names of the language's own functions."""
+    from taeda import _C
+
+    return frozenset(text[: text.index("(")] for text in _C._jit.primitive_schemas())
 
 
 def _converted(value: Any, type: Any) -> Any:
