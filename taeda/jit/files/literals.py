@@ -8,7 +8,6 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._schema.types import Type
 
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "'": "\\'", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _LONGEST_TEXT = 2000  # what is longer goes to the table of constants
@@ -80,7 +79,7 @@ def literal(value: Any, type: Any, table: ConstantTable) -> str:
 
 
 def _collection(value: Any, type: Any, table: ConstantTable) -> str:
-    inner: list[Type] = type.containedTypes() if type is not None else []
+    inner: list[Any] = type.containedTypes() if type is not None else []
     if isinstance(value, dict):
         key, item = inner
         text = ", ".join(f"{literal(k, key, table)}: {literal(v, item, table)}" for k, v in value.items())

@@ -87,10 +87,11 @@ def _stand_in(value: Value, places: dict[str, Any]) -> Any:
         if facts is None or facts.dtype is None or facts.sizes is None or None in facts.sizes:
             raise CannotEvaluate("a tensor of unknown sizes")
         places.setdefault("device", facts.device or taeda.device("cpu"))
-        strides = facts.strides
+        sizes: Any = facts.sizes
+        strides: Any = facts.strides
         if strides is None or None in strides:
-            return taeda.empty(facts.sizes, dtype=facts.dtype, device="meta")
-        return taeda.empty_strided(facts.sizes, strides, dtype=facts.dtype, device="meta")
+            return taeda.empty(sizes, dtype=facts.dtype, device="meta")
+        return taeda.empty_strided(sizes, strides, dtype=facts.dtype, device="meta")
     if node.kind() == "prim::ListConstruct":
         return [_stand_in(item, places) for item in node._inputs]
     if node.kind() != "prim::Constant":
