@@ -104,7 +104,11 @@ def _program_value(importer: Importer, found: Any) -> Any:
         if key not in importer._constants:
             type = FunctionType(found)
             importer._constants[key] = importer.graph.emit(
-                "prim::Constant", [], [type], importer.here, name=("s", found.name)  # type: ignore[list-item]
+                "prim::Constant",
+                [],
+                [type],
+                importer.here,
+                name=("s", found.name),  # type: ignore[list-item]
             ).output()
             importer._constants[key].node().moveAfter(importer.graph.param_node())
         return importer._constants[key]
@@ -162,7 +166,9 @@ def _list(importer: Importer, tree: ast.List, wanted: Any = None) -> Value:
 
 
 def _dict(importer: Importer, tree: ast.Dict, wanted: Any = None) -> Value:
-    pairs = [(importer.value(k), importer.value(v)) for k, v in zip(tree.keys, tree.values, strict=True) if k is not None]
+    pairs = [
+        (importer.value(k), importer.value(v)) for k, v in zip(tree.keys, tree.values, strict=True) if k is not None
+    ]
     if wanted is None:
         if not pairs:
             importer.fail(tree, "an empty dict needs its type: annotate(Dict[str, Tensor], {})")
@@ -208,11 +214,15 @@ def call(importer: Importer, tree: ast.AST, kind: str, args: list[Value], kwargs
 _plans: dict[Any, Any] = {}  # what calls with arguments of these types are
 
 
-def _planned(importer: Importer, tree: ast.AST, kind: str, args: list[Value], kwargs: dict[str, Value], key: Any) -> Any:
+def _planned(
+    importer: Importer, tree: ast.AST, kind: str, args: list[Value], kwargs: dict[str, Value], key: Any
+) -> Any:
     found = operators.find(kind, args, kwargs)
     if isinstance(found, list):
         _refuse(importer, tree, kind, args, kwargs)
-    if any(_depends(v) for v in (*args, *kwargs.values())) or not all(c is operators._as_is for _, c in found.arguments):
+    if any(_depends(v) for v in (*args, *kwargs.values())) or not all(
+        c is operators._as_is for _, c in found.arguments
+    ):
         return NotImplemented
     given = [*args, *kwargs.values()]
     places: list[Any] = []
@@ -326,7 +336,9 @@ def _call_value(importer: Importer, tree: ast.Call, callee: Any) -> Any:
     if function is None:
         return importer.fail(tree, "this cannot be called")
     inputs = _fitted(importer, tree, function.schema, args, named)
-    return importer.graph.emit("prim::CallFunction", [callee, *inputs], _results(function.schema), importer.here).output()
+    return importer.graph.emit(
+        "prim::CallFunction", [callee, *inputs], _results(function.schema), importer.here
+    ).output()
 
 
 def _call_method(importer: Importer, tree: ast.Call, function: ast.Attribute) -> Any:
@@ -345,7 +357,9 @@ def _results(schema: FunctionSchema) -> list[Any]:
     return [schema.returns[0].type if schema.returns else NONE]
 
 
-def _fitted(importer: Importer, tree: ast.AST, schema: FunctionSchema, args: list[Value], named: dict[str, Value]) -> Any:
+def _fitted(
+    importer: Importer, tree: ast.AST, schema: FunctionSchema, args: list[Value], named: dict[str, Value]
+) -> Any:
     """The values for a schema's arguments, with defaults where none are given."""
     inputs = []
     for i, argument in enumerate(schema.arguments):
@@ -353,7 +367,9 @@ def _fitted(importer: Importer, tree: ast.AST, schema: FunctionSchema, args: lis
         if value is None:
             if not argument.has_default_value():
                 importer.fail(tree, f"the argument '{argument.name}' of {schema.name} is missing")
-            value = _default(importer, operators._plain_default(operators._Default(argument.default_value, argument.type)))
+            value = _default(
+                importer, operators._plain_default(operators._Default(argument.default_value, argument.type))
+            )
         if not value.static_type.isSubtypeOf(argument.type) and i:
             importer.fail(tree, f"the argument '{argument.name}' is a {argument.type}, not a {value.static_type}")
         inputs.append(value)

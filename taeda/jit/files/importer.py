@@ -109,7 +109,7 @@ class Importer:
         if isinstance(target, ast.Tuple):
             self._assign_several(target, tree)
         elif isinstance(target, ast.Name):
-            self.set(target.id, self._named_value(target.id, tree))
+            self.set(target.id, self._named_value(target.id, tree), tree)
         elif isinstance(target, ast.Attribute):
             owner = self.value(target.value)
             self._set_attribute(owner, target.attr, self.value(tree), statement)
@@ -125,11 +125,12 @@ class Importer:
             self.fail(tree, f"'{name}' is given {len(found)} values")
         return found
 
-    def set(self, name: str, value: Any) -> None:
-        """Gives a name its value, and the value its name."""
+    def set(self, name: str, value: Any, tree: ast.expr | None = None) -> None:
+        """Gives a name its value and, unless that is another name's in ``tree``, the value its name."""
         self.names[name] = value
-        if isinstance(value, Value) and not value._name and name[0] != "_" and value.node().kind() != "prim::Constant":
-            value.setDebugName(name)
+        if isinstance(value, Value) and name[0] != "_" and tree.__class__ is not ast.Name:
+            if not value._name and value.node().kind() != "prim::Constant":
+                value.setDebugName(name)
 
     def _assign_several(self, target: ast.Tuple, tree: ast.expr) -> None:
         names = [each.id for each in target.elts if isinstance(each, ast.Name)]
@@ -139,8 +140,9 @@ class Importer:
             values = [self._named_value(name, each) for name, each in zip(names, tree.elts, strict=True)]
         else:
             values = self._unpacked(tree, len(names))
-        for name, value in zip(names, values, strict=True):
-            self.set(name, value)
+        trees = tree.elts if isinstance(tree, ast.Tuple) else [None] * len(names)
+        for name, value, each in zip(names, values, trees, strict=True):
+            self.set(name, value, each)
 
     def _unpacked(self, tree: ast.expr, count: int) -> list[Value]:
         from taeda.jit.files.expressions import read
@@ -268,7 +270,9 @@ class Importer:
     def _loop(self, statement: ast.For | ast.While, limit: Value, start: Value, counter: str | None,
               goes_on: Callable[[], Value]) -> None:  # fmt: skip
         test = statement.test.id if isinstance(statement, ast.While) and isinstance(statement.test, ast.Name) else None
-        carried = [n for n in _assigned(statement.body) if isinstance(self.names.get(n), Value) and n not in (test, counter)]
+        carried = [
+            n for n in _assigned(statement.body) if isinstance(self.names.get(n), Value) and n not in (test, counter)
+        ]
         given = [self.names[name] for name in carried]
         node = self.graph.emit("prim::Loop", [limit, start, *given], [], self.here)
         body = node.addBlock()

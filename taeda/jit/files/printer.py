@@ -108,8 +108,7 @@ class FunctionPrinter:
         takes = list(self._graph.inputs())
         parameters = [self._parameter(v, a, i == 0 and is_method)
                       for i, (v, a) in enumerate(zip(takes, schema.arguments, strict=True))]  # fmt: skip
-        indent = "  " * (self._level + 2)
-        given = (",\n" + indent).join(parameters)
+        given = ",\n    ".join(parameters)
         result = self._result_text(schema)
         self._line(f"def {name}({given}) -> {result}:")
         self._level += 1
@@ -360,7 +359,9 @@ class FunctionPrinter:
         self._line(f"{self._names.give(node.output())} = {self._marked(node, f'fork({name})')}")
 
 
-_ALWAYS_VARIABLES = frozenset(["prim::Enter", "prim::fork", "prim::Loop", "prim::If", "prim::TupleUnpack"])
+_ALWAYS_VARIABLES = frozenset(
+    ["prim::Param", "prim::Enter", "prim::fork", "prim::Loop", "prim::If", "prim::TupleUnpack"]
+)
 _STATEMENTS: dict[str, Any] = {
     "prim::If": FunctionPrinter._if,
     "prim::Loop": FunctionPrinter._loop,
