@@ -140,7 +140,7 @@ PyObject* wrap_collection(const Value& value) {
     case Value::Tag::Enum:
       return enum_member(value.to_enum());
     default:
-      TAEDA_FAIL(Type, "an object of ", value.to_instance().type->name(), " has no Python form");
+      return wrap_instance(Ref<Instance>(&value.to_instance()));
   }
 }
 
@@ -204,6 +204,13 @@ bool read_union(PyObject* object, TypePtr type, Value& value) {
   return false;
 }
 
+// A class that programs declared; of others (torchbind, streams) the objects are Python's own.
+bool is_compiled(TypePtr type) {
+  if (type->is(TypeKind::Interface)) return true;
+  auto* cls = static_cast<const ClassType*>(type);
+  return cls->is_module || !cls->attributes().empty() || !cls->methods().empty();
+}
+
 bool hold(PyObject* object, Value& value) {
   value = Value::object(make_ref<HeldObject>(object));
   return true;
@@ -243,6 +250,10 @@ bool read_typed(PyObject* object, TypePtr type, Value& value) {
       return read_union(object, type, value);
     case TypeKind::Storage:
       return is_storage(object) && hold(object, value);
+    case TypeKind::Class:
+    case TypeKind::Interface:
+      if (read_instance(object, type, value)) return true;
+      return !is_compiled(type) && hold(object, value);
     default:
       return hold(object, value);  // classes, streams, capsules: Python's own
   }
@@ -341,6 +352,7 @@ Value to_value(PyObject* object) {
   if (PyTuple_Check(object)) return tuple_value(object);
   if (PyDict_CheckExact(object) && is_hashable(object)) return dict_value(object);
   if (is_enum_member(object)) return enum_value(object);
+  if (read_instance(object, nullptr, value)) return value;
   hold(object, value);
   return value;
 }

@@ -21,6 +21,10 @@ void set_class_of(TypePtr type, PyObject* cls);
 // A list, tuple, dict or member of an enumeration as Python's; the first two copy.
 PyObject* wrap_collection(const Value& value);
 
+// Objects of compiled classes (jit/objects.cpp): what Python gets of one, and what stands for one of the type.
+PyObject* wrap_instance(Ref<Instance> instance);
+bool read_instance(PyObject* object, TypePtr type, Value& value);  // any type where it is null
+
 // A single result as itself, none as None, several as a tuple.
 PyObject* wrap_plain_results(std::span<Value> results);
 
