@@ -22,11 +22,11 @@ from taeda._main.script_marks import is_scripting as is_scripting
 from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
 from taeda.jit import annotations as annotations
+from taeda.jit._module import RecursiveScriptModule as RecursiveScriptModule
+from taeda.jit._module import ScriptModule as ScriptModule
 from taeda.jit._script import CompilationUnit as CompilationUnit
 from taeda.jit._script import Error as Error
-from taeda.jit._script import RecursiveScriptModule as RecursiveScriptModule
 from taeda.jit._script import ScriptFunction as ScriptFunction
-from taeda.jit._script import ScriptModule as ScriptModule
 from taeda.jit._script import ScriptWarning as ScriptWarning
 from taeda.jit._script import export_opnames as export_opnames
 from taeda.jit._script import freeze as freeze

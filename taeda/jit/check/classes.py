@@ -238,6 +238,13 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
                                       defaults if name == "__init__" else {}, info.type, owner_class=cls)  # fmt: skip
 
 
+def method_graph(type: Any, name: str) -> Any:
+    """The graph of a class's method; None if the class, or its method, is not known."""
+    info = _BY_NAME.get(type._name) if type.kind() == "ClassType" else None
+    function = info.function(name) if info is not None else None
+    return None if function is None else function.graph
+
+
 # --- Interfaces
 def declare_interface(cls: Any) -> None:
     """Enters a Python class as an interface."""
