@@ -31,15 +31,23 @@ def state_of(value: Any) -> tuple[str, list[tuple[str, Any, Any]] | State]:
     type = held.type()
     method = method_of(type, "__getstate__")
     if method is not None:
-        return type.str(), State(method(held), method.schema.returns[0].type)
-    return type.str(), [(name, kind, getattr(held, name)) for name, kind, _ in _C._class_attributes(type)]
+        return type._name, State(call_method(held, "__getstate__"), method.schema.returns[0].type)
+    return type._name, [(name, kind, held.getattr(name)) for name, kind, _ in _C._class_attributes(type)]
 
 
 def method_of(type: Any, name: str) -> Any:
     """A method of a class; None if there is none of that name."""
     from taeda.jit.check.classes import class_named
 
-    return class_named(type.str()).methods.get(name)
+    found = class_named(type._name)
+    return None if found is None else found.methods.get(name)
+
+
+def call_method(held: Any, name: str, *args: Any) -> Any:
+    """Calls a method of an object of a program."""
+    from taeda.jit._run import runnable
+
+    return runnable(method_of(held.type(), name))(held, *args)
 
 
 def is_member(value: Any) -> bool:
@@ -49,4 +57,4 @@ def is_member(value: Any) -> bool:
 
 def member_of(value: enum.Enum, type: Any) -> tuple[str, Any]:
     """The enumeration's name and the member's value."""
-    return type.str(), value.value
+    return type._name, value.value

@@ -389,3 +389,20 @@ def _is_constant(value: Value, wanted: Any) -> bool:
         return False
     held = node.constant()
     return type(held) is type(wanted) and held == wanted
+
+
+class ConstantMap:
+    """The constants that a source names: ``const_mapping["c0"]`` is ``CONSTANTS.c0``."""
+
+    def __init__(self, table: ConstantTable) -> None:
+        self.const_mapping: dict[str, Any] = table.named()
+
+    def __getitem__(self, name: str) -> Any:
+        return self.const_mapping[name]
+
+
+def source_of(name: str, graph: Graph, schema: Any, is_method: bool = False) -> tuple[str, ConstantMap]:
+    """A function as source, and the constants that it names."""
+    table = ConstantTable()
+    source = FunctionPrinter(graph, table).write(name, schema, is_method)
+    return source.text, ConstantMap(table)

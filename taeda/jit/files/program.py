@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
 import re
 from collections.abc import Callable
@@ -10,6 +11,9 @@ from typing import Any
 
 from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
+from taeda.jit.check.classes import ClassInfo
+from taeda.jit.check.function import MISSING, Function, Parameter
+from taeda.jit.check.types import NONE
 from taeda.jit.files.annotations import TypeReader
 from taeda.jit.files.importer import Importer
 from taeda.jit.files.sources import Part, Sources
@@ -23,34 +27,42 @@ _MODULES = ("Module", "InterfaceModule")
 _PLAIN, _PARAMETER, _BUFFER = range(3)
 
 
-class SourceFunction:
+class SourceFunction(Function):
     """A function or method of an archive, whose graph is made from its source when somebody asks for it."""
 
     def __init__(self, program: ArchiveProgram, part: Part, qualified_name: str, self_type: Any = None) -> None:
-        self._program, self._part, self._self_type = program, part, self_type
+        self._program, self._part, self.self_type = program, part, self_type
         self.name, self.qualified_name = part.name, qualified_name
+        self._graph: Graph | None = None
+        self._compiling = False
+        self.inferred: set[str] = set()
 
     @functools.cached_property
     def _tree(self) -> tuple[ast.FunctionDef, int]:
         return self._part.tree()
 
     @functools.cached_property
-    def schema(self) -> FunctionSchema:
+    def schema(self) -> FunctionSchema:  # type: ignore[override]
         """What it takes and gives."""
         tree, _ = self._tree
-        return schema_of(tree, self._program, self._self_type)
+        return schema_of(tree, self._program, self.self_type)
 
-    @functools.cached_property
-    def graph(self) -> Graph:
-        """What it does.
+    def parameters(self) -> list[Parameter]:
+        """Its parameters, the object of a method first."""
+        return [
+            Parameter(a.name, a.type, a.default_value if a.has_default_value() else MISSING, a.kwarg_only, None)
+            for a in self.schema.arguments
+        ]
 
-        Raises:
-            RuntimeError: the source is damaged, or calls what there is not.
-        """
+    def declared_result(self) -> Any:
+        """The type of its result."""
+        return self.schema.returns[0].type if self.schema.returns else NONE
+
+    def _compiled(self) -> Graph:
         tree, shift = self._tree
         graph = Graph()
         try:
-            Importer(graph, _Body(self._program, self._part, shift)).function(tree, self._self_type)
+            Importer(graph, _Body(self._program, self._part, shift)).function(tree, self.self_type)
         except CompileError:
             raise
         except (RecursionError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -86,7 +98,7 @@ class ArchiveProgram:
         self._sources, self._constants = sources, constants
         self._known: dict[str, Any] = {}
         self.types = TypeReader(self._type_named)
-        self.methods: dict[str, dict[str, SourceFunction]] = {}  # by the name that the class has here
+        self.members: dict[Any, type[enum.Enum]] = {}  # Python's classes of the enumerations, by type
 
     def constant(self, name: str) -> Any:
         """``CONSTANTS.c3``."""
@@ -123,9 +135,8 @@ class ArchiveProgram:
         part = self._sources.find(owner)
         if part is not None and part.kind == "class" and part.base() == "Enum":
             type = self.named(owner)
-            for member, value in _C._enum_members(type):
-                if member == last:
-                    return member_of(type, value), type
+            if last in self.members[type].__members__:
+                return self.members[type][last], type
         raise CompileError(f"taeda.jit.load: the archive's source names '{name}', which it does not define")
 
     def _free_name(self, name: str) -> str:
@@ -138,8 +149,8 @@ class ArchiveProgram:
 
     # --- Kinds of classes
     def _class(self, name: str, part: Part) -> Any:
-        own = self._free_name(name)
-        type = self._known[name] = _C._class_type(own, part.base() in _MODULES)
+        info = ClassInfo(self._free_name(name), None, part.base() in _MODULES)
+        type = self._known[name] = info.type
         header = part.header()
         lists = {match[1]: _texts(match[2]) for match in _NAMES.finditer(header)}
         kinds = dict.fromkeys(lists.get("__parameters__", ()), _PARAMETER)
@@ -147,12 +158,12 @@ class ArchiveProgram:
         for match in _ATTRIBUTE.finditer(_NAMES.sub("", header)):
             attribute = match[1] or match[2]
             if match[4] is not None:
-                _C._add_class_constant(type, attribute, self._literal(match[4], part))
+                info.constants[attribute] = value = self._literal(match[4], part)
+                _C._add_class_constant(type, attribute, value)
             else:
                 _C._add_class_attribute(type, attribute, self.types.read(match[3]), kinds.get(attribute, _PLAIN))
-        self.methods[own] = _METHODS_OF[type] = {
-            method: SourceFunction(self, each, f"{own}.{method}", type) for method, each in part.methods().items()
-        }
+        for method, each in part.methods().items():
+            info.methods[method] = SourceFunction(self, each, f"{info.name}.{method}", type)
         return type
 
     def _named_tuple(self, name: str, part: Part) -> Any:
@@ -163,10 +174,13 @@ class ArchiveProgram:
 
     def _enum(self, name: str, part: Part) -> Any:
         members = [(match[1], self._literal(match[3], part)) for match in _ATTRIBUTE.finditer(part.header())]
-        if not members:
-            fail(part.place(), f"taeda.jit.load: the enumeration '{name}' has no members")
-        type = _C._make_enum_type(self._free_name(name), _C._type_of(members[0][1]), members)
-        self._known[name] = type
+        module, _, last = name.removeprefix("__torch__.").rpartition(".")
+        try:
+            made = enum.Enum(last, members, module=module or "__main__")  # type: ignore[misc]
+            type = _C._enum_type(made)
+        except (TypeError, ValueError, RuntimeError) as error:
+            fail(part.place(), f"taeda.jit.load: '{name}' is no enumeration ({error})")
+        self._known[name], self.members[type] = type, made
         return type
 
     def _interface(self, name: str, part: Part) -> Any:
@@ -204,16 +218,10 @@ _KINDS: dict[str, Callable[[ArchiveProgram, str, Part], Any]] = {
     "Interface": ArchiveProgram._interface,
     "ModuleInterface": ArchiveProgram._interface,
 }
-_METHODS_OF: dict[Any, dict[str, SourceFunction]] = {}
 
 
 def _texts(text: str) -> list[str]:
     return [item for item in ast.literal_eval(text) if isinstance(item, str)]
-
-
-def member_of(type: Any, value: Any) -> Any:
-    """The member of an enumeration with a value, as Python has it."""
-    return _C._jit.enum_member(type, value)
 
 
 def schema_of(tree: ast.FunctionDef, program: ArchiveProgram, self_type: Any) -> FunctionSchema:
