@@ -60,13 +60,12 @@ class ScriptMethod:
         self.owner, self.function, self.name = owner, function, function.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from taeda.jit._run import link_methods, runnable_method
+        from taeda.jit._run import runnable
 
-        del link_methods
         function = self.function
         if function.inferred:
             function = _form_for(self.owner, function, args, kwargs)
-        return runnable_method(function, self.owner._info)(self.owner._c, *args, **kwargs)
+        return runnable(function)(self.owner._c, *args, **kwargs)
 
     @property
     def graph(self) -> Graph:
@@ -188,9 +187,9 @@ class RecursiveScriptModule(ScriptModule):
         if attributes["_c"].hasattr(name):
             return attributes["_c"].getattr(name)
         if name in info.properties:
-            from taeda.jit._run import runnable_method
+            from taeda.jit._run import runnable
 
-            return runnable_method(info.properties[name][0], info)(attributes["_c"])
+            return runnable(info.properties[name][0])(attributes["_c"])
         function = info.function(name)
         if function is not None:
             return ScriptMethod(self, function)
@@ -217,9 +216,9 @@ class RecursiveScriptModule(ScriptModule):
         elif attributes["_c"].hasattr(name):
             attributes["_c"].setattr(name, value)
         elif name in attributes["_info"].properties and attributes["_info"].properties[name][1] is not None:
-            from taeda.jit._run import runnable_method
+            from taeda.jit._run import runnable
 
-            runnable_method(attributes["_info"].properties[name][1], attributes["_info"])(attributes["_c"], value)
+            runnable(attributes["_info"].properties[name][1])(attributes["_c"], value)
         elif name in attributes["_info"].constants:
             raise AttributeError(f"'{name}' is a constant of this compiled module and cannot be set")
         else:

@@ -16,49 +16,44 @@ class _Linker:
         from taeda.jit.translate.program import Program
 
         self.program = Program(self.name_of, self.need_method)
-        self.waiting: list[tuple[Function, str, str | None]] = []
+        self.waiting: list[Function] = []
         self.known: list[Any] = []
         self.taken: list[Function] = []
 
     def name_of(self, function: Function) -> str:
         if function not in _LINKED:
-            name = _free(function.qualified_name)
-            _LINKED[function] = name
-            self.waiting.append((function, name, None))
+            self.take(function)
         elif function in _LOADED:
             self.known.append(_LOADED[function])
         return _LINKED[function]
 
     def need_method(self, type: Any, name: str) -> None:
-        if type.kind() == "InterfaceType":
-            return
-        info = class_named(type._name)
+        info = class_named(type._name) if type.kind() == "ClassType" else None
         function = info.function(name) if info is not None else None
         if function is not None and function not in _LINKED:
-            _LINKED[function] = name
-            self.waiting.append((function, name, type._name))
+            self.take(function)
 
-    def run(self, function: Function, owner: str | None) -> Any:
+    def take(self, function: Function) -> None:
+        _LINKED[function] = _free(function.qualified_name)
+        self.waiting.append(function)
+        self.taken.append(function)
+
+    def run(self, function: Function) -> None:
         from taeda.jit.translate.program import Unit
 
-        name = function.name if owner else _free(function.qualified_name)
-        _LINKED[function] = name
-        self.waiting.append((function, name, owner))
         try:
+            self.take(function)
             while self.waiting:
-                each, label, of = self.waiting.pop()
-                self.taken.append(each)
-                self.program.add(Unit(label, _prepared(each), _parameters(each), of))
+                each = self.waiting.pop()
+                owner = each.self_type._name if each.self_type is not None else None
+                self.program.add(Unit(_LINKED[each], _prepared(each), _parameters(each), owner))
             loaded = _C._jit.load(self.program.text(), self.program.externals.values, self.known)
         except Exception:
-            for each in self.taken + [w[0] for w in self.waiting]:
+            for each in self.taken:
                 _LINKED.pop(each, None)
             raise
         for each in self.taken:
-            key = _LINKED[each]
-            if key in loaded:
-                _LOADED[each] = loaded[key]
-        return loaded.get(name)
+            _LOADED[each] = loaded[_LINKED[each]]
 
 
 _LINKED: dict[Function, str] = {}
@@ -69,7 +64,8 @@ _NAMES: set[str] = set()
 def _free(name: str) -> str:
     found, number = name, 0
     while found in _NAMES:
-        found = f"{name}__{number}"
+        head, _, last = name.rpartition(".")
+        found = f"{head}.{number}.{last}" if head else f"{number}.{name}"
         number += 1
     _NAMES.add(found)
     return found
@@ -91,16 +87,15 @@ def _parameters(function: Function) -> list[tuple[str, tuple[Any] | None, bool]]
 
 
 def runnable(function: Function) -> Any:
-    """What runs a function, made when it is asked for first."""
+    """What runs a function, made when it is asked for first; of a method, the object is the first argument."""
     found = _LOADED.get(function)
     if found is None:
-        found = _Linker().run(function, None)
-        _LOADED[function] = found
+        _Linker().run(function)
+        found = _LOADED[function]
     return found
 
 
-def link_methods(info: ClassInfo) -> None:
-    """Lets objects of a class run its methods."""
-    for function in [*info.methods.values(), *(f for pair in info.properties.values() for f in pair if f is not None)]:
-        if function not in _LINKED:
-            _Linker().run(function, info.name)
+def implementations(info: ClassInfo) -> None:
+    """Loads all methods of a class, for callers that know no more of its objects than an interface."""
+    for function in info.methods.values():
+        runnable(function)

@@ -20,11 +20,10 @@ _BASE = re.compile(r"class +\w+(?:\(([\w.]+)\))?:")
 class SourceFile:
     """One record of source."""
 
-    def __init__(self, reader: ProgramReader, record: str) -> None:
-        self._reader, self.record = reader, record
-        self.text = reader.text(record)
+    def __init__(self, record: str, text: str, origins: bytes) -> None:
+        self.record, self.text = record, text
         self.source = Source(self.text, record)
-        self._origins: Origins | None = None
+        self._origins = Origins(origins)
         self.parts: dict[str, Part] = {}
         found = list(_TOP.finditer(self.text))
         for match, following in zip(found, [*found[1:], None], strict=True):
@@ -33,9 +32,6 @@ class SourceFile:
 
     def origin(self, offset: int, end: int) -> SourceRange:
         """The place in the program's own files that a character stands for; the place in the archive if none is told."""
-        if self._origins is None:
-            record = f"{self.record}.debug_pkl"
-            self._origins = Origins(self._reader.read(record) if self._reader.has(record) else b"")
         return self._origins.find(offset) or SourceRange(self.source, offset, end)
 
 
@@ -105,27 +101,23 @@ class Part(NamedTuple):
 
 
 class Sources:
-    """All source of an archive, read by name when it is asked for."""
+    """All source of an archive by name. The archive's file is not needed any more."""
 
     def __init__(self, reader: ProgramReader) -> None:
-        self._reader = reader
-        self._files: dict[str, SourceFile | None] = {}
+        self._files: dict[str, SourceFile] = {}
+        for record in reader.names():
+            if record.startswith(_FOLDER) and record.endswith(".py"):
+                places = f"{record}.debug_pkl"
+                module = record.removeprefix(_FOLDER).removesuffix(".py").replace("/", ".")
+                origins = reader.read(places) if reader.has(places) else b""
+                self._files[module] = SourceFile(record, reader.text(record), origins)
 
     def find(self, name: str) -> Part | None:
         """The class or function ``__torch__.package.Name``; None if the archive has none."""
         module, _, last = name.rpartition(".")
-        if module not in self._files:
-            record = f"{_FOLDER}{module.replace('.', '/')}.py"
-            self._files[module] = SourceFile(self._reader, record) if self._reader.has(record) else None
-        file = self._files[module]
+        file = self._files.get(module)
         return file.parts.get(last) if file is not None else None
 
     def names(self) -> list[str]:
         """The names of all classes and functions."""
-        found = []
-        for record in self._reader.names():
-            if record.startswith(_FOLDER) and record.endswith(".py"):
-                module = record.removeprefix(_FOLDER).removesuffix(".py").replace("/", ".")
-                if self.find(f"{module}.") is None and (file := self._files[module]) is not None:
-                    found += [f"{module}.{name}" for name in file.parts]
-        return found
+        return [f"{module}.{name}" for module, file in self._files.items() for name in file.parts]
