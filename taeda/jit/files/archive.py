@@ -7,8 +7,8 @@ import zlib
 
 from taeda._serialization.archive import ArchiveReader, ArchiveWriter, Damaged
 
-FORMAT_VERSION = 3  # what PyTorch writes for programs without ops that newer versions changed
-_NEWEST_VERSION = 10
+FORMAT_VERSION = 10  # ops have the meaning that they have now: readers convert nothing
+_NEWEST_VERSION = FORMAT_VERSION
 _BEST_RATIO = 1032  # no deflated text is smaller: more is a bomb
 _DEFLATED = zipfile.ZIP_DEFLATED
 

@@ -89,12 +89,15 @@ class FunctionPrinter:
         table: receives the constants that source cannot spell.
         level: how deep its ``def`` is indented.
         numbers: the numbers behind names that are in use.
+        name_of: what a function is called in the source.
     """
 
     def __init__(
-        self, graph: Graph, table: ConstantTable, level: int = 0, numbers: dict[str, int] | None = None
-    ) -> None:
+        self, graph: Graph, table: ConstantTable, level: int = 0, numbers: dict[str, int] | None = None,
+        name_of: Callable[[Any], str] = lambda function: str(function.qualified_name),
+    ) -> None:  # fmt: skip
         self._graph, self._table, self._level = graph, table, level
+        self._name_of = name_of
         self._names = Names({} if numbers is None else numbers)
         self._lines: list[str] = []
         self._inline: set[Value] = set()
@@ -197,7 +200,7 @@ class FunctionPrinter:
         found = self._constants.get(value)
         if found is None:
             function = getattr(value.static_type, "function", None)
-            text = function.qualified_name if function is not None else None
+            text = self._name_of(function) if function is not None else None
             found = self._constants[value] = text or literal(node.constant(), value.static_type, self._table)
         return found
 
