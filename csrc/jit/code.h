@@ -16,32 +16,25 @@ namespace taeda::jit {
 
 // name, and where its operands go: n numbers, @ a place to jump to; * a list of operands (Site).
 // The results come first, behind a colon: add.i takes two numbers and gives one.
-#define TAEDA_FORALL_OPCODES(X)                                                                                        \
-  X(AddI, "add.i", "n:nn")                                                                                             \
-  X(SubI, "sub.i", "n:nn") X(MulI, "mul.i", "n:nn") X(FloorDivI, "floordiv.i", "n:nn") X(ModI, "mod.i", "n:nn")        \
-      X(AndI, "and.i", "n:nn") X(OrI, "or.i", "n:nn") X(XorI, "xor.i", "n:nn") X(NegI, "neg.i", "n:n") X(              \
-          Not, "not", "n:n") X(AddF, "add.f", "n:nn") X(SubF, "sub.f", "n:nn") X(MulF, "mul.f", "n:nn")                \
-          X(DivF, "div.f", "n:nn") X(FloorDivF, "floordiv.f", "n:nn") X(ModF, "mod.f", "n:nn") X(NegF, "neg.f", "n:n") \
-              X(LtI, "lt.i", "n:nn") X(LeI, "le.i", "n:nn") X(EqI, "eq.i", "n:nn") X(NeI, "ne.i", "n:nn")              \
-                  X(LtF, "lt.f", "n:nn") X(LeF, "le.f", "n:nn") X(EqF, "eq.f", "n:nn") X(NeF, "ne.f", "n:nn")          \
-                      X(ToFloat, "float", "n:n") X(ToInt, "int", "n:n") X(ToBoolI, "bool.i", "n:n")                    \
-                          X(ToBoolF, "bool.f", "n:n") X(Copy, "copy", "n:n") X(Jump, "jump", ":@") X(If, "if", ":n@")  \
-                              X(Unless, "unless", ":n@") X(UnlessLtI, "unless_lt.i", ":nn@")                           \
-                                  X(UnlessLeI, "unless_le.i", ":nn@") X(UnlessEqI, "unless_eq.i", ":nn@")              \
-                                      X(UnlessNeI, "unless_ne.i", ":nn@") X(UnlessLtF, "unless_lt.f", ":nn@")          \
-                                          X(UnlessLeF, "unless_le.f", ":nn@") X(Next, "next", ":nn@")                  \
-                                              X(Move, "move", "*") X(Drop, "drop", "*") X(Return, "return", "*")       \
-                                                  X(CallOp, "op", "*") X(CallPrimitive, "primitive", "*")              \
-                                                      X(CallFunction, "call", "*") X(CallMethod, "method", "*")        \
-                                                          X(Get, "get", "*") X(Set, "set", "*") X(New, "new", "*")     \
-                                                              X(List, "list", "*") X(Tuple, "tuple", "*")              \
-                                                                  X(Dict, "dict", "*") X(Unpack, "unpack", "*")        \
-                                                                      X(TupleItem, "tuple_item", "*")                  \
-                                                                          X(TupleSlice, "tuple_slice", "*")            \
-                                                                              X(IsInstance, "isinstance", "*")         \
-                                                                                  X(ListItem, "item", "*")             \
-                                                                                      X(ListSize, "len", "*")          \
-                                                                                          X(TensorSize, "size", "*")
+// clang-format off
+#define TAEDA_FORALL_OPCODES(X) \
+  X(AddI, "add.i", "n:nn") X(SubI, "sub.i", "n:nn") X(MulI, "mul.i", "n:nn") X(FloorDivI, "floordiv.i", "n:nn") \
+  X(ModI, "mod.i", "n:nn") X(AndI, "and.i", "n:nn") X(OrI, "or.i", "n:nn") X(XorI, "xor.i", "n:nn") \
+  X(NegI, "neg.i", "n:n") X(AddF, "add.f", "n:nn") X(SubF, "sub.f", "n:nn") X(MulF, "mul.f", "n:nn") \
+  X(DivF, "div.f", "n:nn") X(FloorDivF, "floordiv.f", "n:nn") X(ModF, "mod.f", "n:nn") X(NegF, "neg.f", "n:n") \
+  X(LtI, "lt.i", "n:nn") X(LeI, "le.i", "n:nn") X(EqI, "eq.i", "n:nn") X(NeI, "ne.i", "n:nn") \
+  X(LtF, "lt.f", "n:nn") X(LeF, "le.f", "n:nn") X(EqF, "eq.f", "n:nn") X(NeF, "ne.f", "n:nn") \
+  X(ToFloat, "float", "n:n") X(ToInt, "int", "n:n") X(ToBoolI, "bool.i", "n:n") X(ToBoolF, "bool.f", "n:n") \
+  X(Not, "not", "n:n") X(Copy, "copy", "n:n") X(Jump, "jump", ":@") X(If, "if", ":n@") X(Unless, "unless", ":n@") \
+  X(UnlessLtI, "unless_lt.i", ":nn@") X(UnlessLeI, "unless_le.i", ":nn@") X(UnlessEqI, "unless_eq.i", ":nn@") \
+  X(UnlessNeI, "unless_ne.i", ":nn@") X(UnlessLtF, "unless_lt.f", ":nn@") X(UnlessLeF, "unless_le.f", ":nn@") \
+  X(Next, "next", ":nn@") X(Move, "move", "*") X(Drop, "drop", "*") X(Return, "return", "*") \
+  X(CallOp, "op", "*") X(CallPrimitive, "primitive", "*") X(CallFunction, "call", "*") \
+  X(CallMethod, "method", "*") X(Get, "get", "*") X(Set, "set", "*") X(New, "new", "*") X(List, "list", "*") \
+  X(Tuple, "tuple", "*") X(Dict, "dict", "*") X(Unpack, "unpack", "*") X(TupleItem, "tuple_item", "*") \
+  X(TupleSlice, "tuple_slice", "*") X(IsInstance, "isinstance", "*") X(ListItem, "item", "*") \
+  X(ListSize, "len", "*") X(TensorSize, "size", "*")
+// clang-format on
 
 enum class Opcode : uint16_t {
 #define X(name, text, operands) name,

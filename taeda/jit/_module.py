@@ -341,7 +341,9 @@ def _twin(module: RecursiveScriptModule, memo: dict[int, Any], copied: Any) -> R
     twin = RecursiveScriptModule(made, module._info, children, module._python)
     memo[id(module)] = twin
     for table in ("_forward_hooks", "_forward_pre_hooks"):
-        twin.__dict__[table] = copy.copy(getattr(module, table))
+        held = vars(module).get(table)
+        if held:
+            twin.__dict__[table] = copy.copy(held)
     return twin
 
 

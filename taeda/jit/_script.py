@@ -12,7 +12,7 @@ from taeda.jit.check.function import Function, function_of, type_of_default
 from taeda.jit.ir import Graph
 
 
-class Error(RuntimeError):
+class Error(Exception):
     """An error of a running program that is none of Python's own kinds."""
 
 

@@ -36,6 +36,7 @@ from taeda.jit.check.values import (
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
 from taeda.jit.source import SourceRange
+from taeda.nn._functional import sizes
 
 Handler = Callable[[Emitter, list[Any], dict[str, Any], "SourceRange | None"], Any]
 SPECIAL: dict[int, Handler] = {}
@@ -352,6 +353,16 @@ for _module in (math, cmath):
             special(_function)(_plain_op(f"aten::{_kind}", _function))
 
 
+@special(math.prod)
+def _prod(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    (what,) = args
+    if isinstance(what, Known):
+        return Known(math.prod(what.obj))
+    listed = emitter.op("aten::tensor", [emitter.value(what, range)], None, range)
+    kind = "aten::Int" if emitter.value(what, range).static_type is list_of(INT) else "aten::Float"
+    return emitter.op(kind, [emitter.op("aten::prod", [listed], None, range)], None, range)
+
+
 @special(abs)
 def _abs(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
     if isinstance(args[0], Known) and isinstance(args[0].obj, (bool, int, float, complex)):
@@ -382,6 +393,22 @@ def _warn(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sour
     level = kwargs.get("stacklevel", Known(2))
     emitter.op("aten::warn", [message, level], None, range)
     return Known(None)
+
+
+def _repeated(count: int) -> Handler:
+    def handler(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+        (what,) = args
+        if isinstance(what, Known):
+            return Known(tuple(what.obj) if isinstance(what.obj, (tuple, list)) else (what.obj,) * count)
+        if isinstance(what, Value) and what.static_type.kind() not in ("TupleType", "ListType"):
+            return TupleOf((what,) * count)
+        return what
+
+    return handler
+
+
+for _count, _function in enumerate((sizes.single, sizes.pair, sizes.triple), 1):
+    special(_function)(_repeated(_count))
 
 
 # --- Questions

@@ -238,18 +238,35 @@ def _known(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
         )
     if isinstance(obj, types.MethodType):
         return _call_bound_python(emitter, BoundPython(Known(obj.__self__), obj.__func__), args, kwargs, range)
+    if inspect.isbuiltin(obj) and isinstance(obj.__self__, (dict, str, tuple, list)):
+        if not all(isinstance(a, Known) for a in args):
+            owner = emitter.value(Known(obj.__self__), range)
+            return emitter.call(emitter.attribute(owner, obj.__name__, range), args, kwargs, range)
+        return Known(_settled(obj(*(a.obj for a in args))))
     kind = kind_of(obj)
     if kind is not None:
-        return emitter.op(kind, args, kwargs, range)
+        return call_native(emitter, kind, args, kwargs, range)
     if inspect.isfunction(obj):
         return _call_python(emitter, obj, args, kwargs, range)
-    if isinstance(obj, dict):
-        return None
-    if callable(obj) and isinstance(getattr(obj, "__self__", None), dict) and not args:
-        return Known(tuple(obj()))
-    if callable(obj) and isinstance(getattr(obj, "__self__", None), dict):
-        return Known(obj(*(a.obj for a in args)))
     return None
+
+
+def _settled(found: Any) -> Any:
+    return tuple(found) if type(found).__name__ in ("dict_items", "dict_keys", "dict_values") else found
+
+
+def call_native(emitter: Emitter, kind: str, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    """Calls an op as the native function of its name: factories take ``requires_grad`` beside what the schema says."""
+    wants = kwargs.pop("requires_grad", None)
+    if "requires_grad" in {a.name for s in operators.schemas_of(kind) for a in s.arguments} and wants is not None:
+        kwargs["requires_grad"], wants = wants, None
+    given = kwargs.pop("pin_memory", None)
+    if given is not None and not (isinstance(given, Known) and not given.obj):
+        kwargs["pin_memory"] = given
+    found = emitter.op(kind, args, kwargs, range)
+    if wants is None or (isinstance(wants, Known) and not wants.obj):
+        return found
+    return emitter.op("aten::requires_grad_", [found, wants], None, range)
 
 
 def kind_of(obj: Any) -> str | None:
@@ -259,10 +276,9 @@ def kind_of(obj: Any) -> str | None:
     packet = getattr(obj, "_qualified_op_name", None)
     if isinstance(packet, str):
         return packet
-    if inspect.isbuiltin(obj) or isinstance(obj, types.MethodDescriptorType):
-        name = f"aten::{obj.__name__}"
-        return name if operators.exists(name) else None
-    if inspect.ismethoddescriptor(obj):
+    if inspect.isbuiltin(obj) and not (obj.__module__ or "").startswith("taeda"):
+        return None
+    if inspect.isbuiltin(obj) or inspect.ismethoddescriptor(obj):
         name = f"aten::{obj.__name__}"
         return name if operators.exists(name) else None
     return None

@@ -416,7 +416,7 @@ def get_attribute(emitter: Emitter, owner: Value, name: str, type: Any, range: S
     if type is NONE:
         return Known(None)
     out = emitter.graph.emit("prim::GetAttr", [owner], [type], range, None, name=("s", name)).output()
-    return out.setDebugName(name)
+    return out if name.isdigit() else out.setDebugName(name)
 
 
 def _interface_attribute(emitter: Emitter, owner: Any, name: str, range: SourceRange | None) -> Any:

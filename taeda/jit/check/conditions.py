@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from typing import Any
 
 from taeda.jit.check import operators
@@ -76,7 +77,7 @@ def truth(emitter: Emitter, what: Any, range: SourceRange | None) -> Condition:
         return Condition(None, True)
     if kind == "OptionalType":
         inner = without_none(value.static_type)
-        if inner.kind() in ("ClassType", "FutureType", "EnumType", "DeviceObjType"):
+        if inner.kind() in ("ClassType", "FutureType", "EnumType", "DeviceObjType", "TupleType"):
             return Condition(emitter.op_value("aten::__isnot__", [value, Known(None)], range))
         fail(range, f"a {value.static_type} is no condition: ask 'is not None' for what it may be beside None")
     found = operators.find("aten::Bool", [value], {})
@@ -200,8 +201,8 @@ def is_instance(emitter: Emitter, what: Any, asked: ast.expr, path: str | None, 
 
     classes = classes_asked(emitter, asked)
     if isinstance(what, Known):
-        plain = tuple(c for c in classes if isinstance(c, type))
-        return Condition(None, isinstance(what.obj, plain))
+        plain = tuple(c for c in classes if inspect.isclass(c))
+        return Condition(None, isinstance(what.obj, plain) or _known_fits(what.obj, classes))
     if isinstance(what, TupleOf):
         return Condition(None, any(c in ((list,) if what.is_list else (tuple,)) for c in classes))
     if isinstance(what, Sugar):
@@ -229,6 +230,16 @@ def is_instance(emitter: Emitter, what: Any, asked: ast.expr, path: str | None, 
     if "." in path:
         emitter.frame.refined.setdefault(path, what)
     return Condition(node.output(), None, {path: union(yes)}, {path: union(no)} if no else {})
+
+
+def _known_fits(obj: Any, classes: list[Any]) -> bool:
+    from taeda import _C
+    from taeda.jit.check.annotations import fits_class
+
+    if not isinstance(obj, (bool, int, float, complex, str, list, tuple, dict, type(None))):
+        return False
+    kind = _C._type_of(obj)
+    return any(fits_class(kind, c) for c in classes)
 
 
 __all__ = ["condition", "is_instance", "truth"]

@@ -248,11 +248,29 @@ def _joined_type(emitter: Emitter, name: str, values: list[Value | None]) -> Any
     if len(present) == 1:
         return present[0]
     joined = unify(*present)
+    if joined is None and in_library(emitter):
+        joined = _as_lists(present)
     if joined is None and name == "$value":
         from taeda.jit.check.types import union
 
         return union(present)
     return joined
+
+
+def in_library(emitter: Emitter) -> bool:
+    """Whether it is a function of the library that is compiled."""
+    return emitter.caller is not None and f"{_OWN_FOLDER}/" in emitter.definition.source.filename
+
+
+_OWN_FOLDER = __file__.rpartition("/taeda/")[0] + "/taeda"
+
+
+def _as_lists(types: list[Any]) -> Any:
+    """Tuples of several lengths, of one type of items, as lists."""
+    from taeda.jit.check.types import list_of
+
+    inner = {t for type in types for t in (type.containedTypes() if type.kind() in ("TupleType", "ListType") else [None])}
+    return list_of(inner.pop()) if len(inner) == 1 and None not in inner else None
 
 
 # --- Loops

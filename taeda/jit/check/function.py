@@ -398,6 +398,7 @@ def inline(
 
 def _soft_type(emitter: Emitter, node: ast.expr, fallback: Any) -> Any:
     """A type where an annotation says one that programs have; None where it does not."""
+    from taeda.jit._ir_types import contained_in
     from taeda.jit.check.types import ANY
 
     try:
@@ -406,7 +407,7 @@ def _soft_type(emitter: Emitter, node: ast.expr, fallback: Any) -> Any:
         return None
     except (TypeError, AttributeError):
         return None
-    return None if found is ANY else found
+    return None if found is None or contained_in(found, lambda t: t is ANY) else found
 
 
 def _bind_all(inner: Emitter, spec: ast.arguments, defaults: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any],

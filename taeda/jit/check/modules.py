@@ -27,6 +27,7 @@ from taeda.jit.ir import Value
 from taeda.jit.parse.definition import Definition, definition_of
 from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import SourceRange
+from taeda.nn.modules._hooks import HOOK_TABLES
 
 PLAIN, PARAMETER, BUFFER = range(3)
 _TYPES: dict[type, list[tuple[Any, ModuleInfo]]] = {}
@@ -72,7 +73,9 @@ class ModuleInfo(ClassInfo):
             return BoundPython(owner, raw)
         if isinstance(raw, classmethod):
             return BoundPython(Known(type(self.example)), raw.__func__)
-        return None if isinstance(raw, property) else Known(raw)
+        if isinstance(raw, property):
+            return emitter.call(BoundPython(owner, raw.fget), [], {}, range)
+        return Known(raw)
 
 
 def _modifier(function: Any) -> str:
@@ -115,15 +118,17 @@ def _in_library(function: Any) -> bool:
 def make_method(info: ModuleInfo, name: str, raw: Any, types: dict[str, Any] | None = None) -> Function:
     """A method's function."""
     owner = next((c for c in type(info.example).__mro__ if vars(c).get(name) is raw), type(info.example))
-    soft = _library_types(raw) if (raw.__module__ or "").startswith("taeda.") else {}
+    soft = _library_types(type(info.example), name) if (raw.__module__ or "").startswith("taeda.") else {}
     return Function(
         definition_of(raw), ClosureResolver(raw), f"{info.name}.{name}", defaults_of(raw), info.type,
         {**soft, **(types or {})}, owner,
     )  # fmt: skip
 
 
-def _library_types(raw: Any) -> dict[str, Any]:
-    return getattr(raw, "_script_types", {})
+def _library_types(cls: type, name: str) -> dict[str, Any]:
+    """What the library's classes say of methods whose annotations say too little for a program."""
+    said = getattr(cls, "_script_types", {}).get(name, {})
+    return {parameter: type_of_object(hint) for parameter, hint in said.items()}
 
 
 # --- From a module to its type
@@ -218,7 +223,7 @@ def _facts(module: nn.Module) -> _Facts:
         if name in _OWN or name in facts.attributes or name in ignored or name == "training":
             continue
         hint = hints.get(name)
-        if name in constants or (library and hint is None and _is_constant(value)) or (library and value is None):
+        if name in constants or (library and _is_constant(value)):
             facts.constants[name] = value
             continue
         _attribute(facts, name, value, hint)
@@ -227,11 +232,11 @@ def _facts(module: nn.Module) -> _Facts:
             value = getattr(module, name)
             if not isinstance(value, property):
                 facts.constants[name] = value
-    facts.hooks = (tuple(map(id, module._forward_hooks.values())), tuple(map(id, module._forward_pre_hooks.values())))
+    facts.hooks = tuple(tuple(map(id, hooks_of(module, table).values())) for table in _FORWARD_HOOKS)
     return facts
 
 
-_OWN = frozenset(vars(nn.Module())) - {"training"}
+_OWN = (frozenset(vars(nn.Module())) | frozenset(HOOK_TABLES)) - {"training"}
 
 
 def _tensor_type(value: Any, hint: Any) -> Any:
@@ -257,6 +262,14 @@ def _child(facts: _Facts, name: str, child: nn.Module, hint: Any) -> None:
 def existing_info(module: Any) -> Any:
     """The type of a module that is compiled already; None otherwise."""
     return getattr(module, "_info", None) if isinstance(getattr(module, "_info", None), ClassInfo) else None
+
+
+_FORWARD_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+
+
+def hooks_of(module: nn.Module, table: str) -> dict[int, Any]:
+    """A module's hooks of a kind, without making a table for them."""
+    return vars(module).get(table) or {}
 
 
 def _is_constant(value: Any) -> bool:
@@ -318,8 +331,8 @@ def _type_of(value: Any) -> Any:
 
 
 def _fill(info: ModuleInfo, facts: _Facts) -> None:
-    for name, (type, kind) in facts.attributes.items():
-        info.add_attribute(name, type, kind)
+    for name, (declared, kind) in facts.attributes.items():
+        info.add_attribute(name, declared, kind)
     info.constants, info.functions, info.missing = facts.constants, facts.functions, facts.missing
     info.children = facts.children
     for name, value in facts.constants.items():
@@ -394,7 +407,7 @@ def call_module(
         method = emitter.attribute(owner, "forward", range)
         return emitter.call(method, args, kwargs, range)
     example = info.example
-    for hook in example._forward_pre_hooks.values():
+    for hook in hooks_of(example, "_forward_pre_hooks").values():
         changed = _call_hook(emitter, hook, owner, [TupleOf(tuple(args))], range)
         if not (isinstance(changed, Known) and changed.obj is None) and not (
             isinstance(changed, Value) and changed.static_type is NONE
@@ -406,7 +419,7 @@ def call_module(
             )
             args = items_of(emitter, changed, None, range) if is_tuple else [changed]
     result = _forward(emitter, info, owner, args, kwargs, range)
-    for hook in example._forward_hooks.values():
+    for hook in hooks_of(example, "_forward_hooks").values():
         changed = _call_hook(emitter, hook, owner, [TupleOf(tuple(args)), result], range)
         none = isinstance(changed, Known) and changed.obj is None
         if not none and not (isinstance(changed, Value) and changed.static_type is NONE):

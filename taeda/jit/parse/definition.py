@@ -40,10 +40,9 @@ def range_of(node: ast.AST, source: Source) -> SourceRange:
     """The place of a part of a tree."""
     if not hasattr(node, "lineno"):
         return SourceRange(source, 0, 0)
-    start, end = (
-        _offset(source, node.lineno, node.col_offset),
-        _offset(source, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset),
-    )  # type: ignore[attr-defined]
+    place: Any = node  # whose attributes not all nodes have
+    start = _offset(source, place.lineno, place.col_offset)
+    end = _offset(source, place.end_lineno or place.lineno, place.end_col_offset or place.col_offset)
     return SourceRange(source, start, end)
 
 

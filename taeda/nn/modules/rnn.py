@@ -257,6 +257,8 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
+    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": Optional[Tensor]}}
+
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
         native = getattr(taeda, self.mode.lower())
         if batch_sizes is None:
