@@ -97,7 +97,9 @@ class ScriptMethod:
         return source_of(self.name, self.function.graph, self.function.schema, True)
 
 
-def _form_for(owner: RecursiveScriptModule, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Function:
+def _form_for(
+    owner: RecursiveScriptModule, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Function:
     """The method compiled for the types of these arguments, where nobody said them."""
     from taeda.jit._script import types_given
     from taeda.jit.check.modules import ModuleInfo, make_method
@@ -207,7 +209,9 @@ class RecursiveScriptModule(ScriptModule):
         if "_info" not in attributes or name in ("_c", "_info", "_children", "_python", "original_name"):
             object.__setattr__(self, name, value)
         elif name in attributes["_modules"] and isinstance(value, nn.Module):
-            if not isinstance(value, RecursiveScriptModule) or value._info.type is not self._info.attributes().get(name):
+            if not isinstance(value, RecursiveScriptModule) or value._info.type is not self._info.attributes().get(
+                name
+            ):
                 value = script_module(value)
             if not value._info.type.isSubtypeOf(self._info.attributes()[name]):
                 raise RuntimeError(f"'{name}' must stay a {self._info.attributes()[name]}; got a {value._info.type}")

@@ -269,7 +269,9 @@ def _as_lists(types: list[Any]) -> Any:
     """Tuples of several lengths, of one type of items, as lists."""
     from taeda.jit.check.types import list_of
 
-    inner = {t for type in types for t in (type.containedTypes() if type.kind() in ("TupleType", "ListType") else [None])}
+    inner = {
+        t for type in types for t in (type.containedTypes() if type.kind() in ("TupleType", "ListType") else [None])
+    }
     return list_of(inner.pop()) if len(inner) == 1 and None not in inner else None
 
 

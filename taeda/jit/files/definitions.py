@@ -214,7 +214,9 @@ def _held_type(type: Type) -> Any:
 
 def _is_plain_list(value: Any) -> bool:
     items = value if isinstance(value, (list, tuple)) else []
-    return bool(items) and all(item.__class__ is items[0].__class__ and isinstance(item, (bool, int, float, str)) for item in items)
+    return bool(items) and all(
+        item.__class__ is items[0].__class__ and isinstance(item, (bool, int, float, str)) for item in items
+    )
 
 
 def _interface_schemas(type: Any) -> list[Any]:

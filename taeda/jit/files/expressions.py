@@ -102,7 +102,7 @@ def _program_value(importer: Importer, found: Any) -> Any:
     if hasattr(found, "graph") or hasattr(found, "qualified_name"):
         key = ("function", found.qualified_name)
         if key not in importer._constants:
-            type = FunctionType(found)
+            type: Any = FunctionType(found)
             importer._constants[key] = importer.graph.emit(
                 "prim::Constant",
                 [],
@@ -219,7 +219,7 @@ def _planned(
 ) -> Any:
     found = operators.find(kind, args, kwargs)
     if isinstance(found, list):
-        _refuse(importer, tree, kind, args, kwargs)
+        return _refuse(importer, tree, kind, args, kwargs)
     if any(_depends(v) for v in (*args, *kwargs.values())) or not all(
         c is operators._as_is for _, c in found.arguments
     ):

@@ -1,13 +1,14 @@
 """The source in archives as graphs.
 
-It is a small part of Python: every name is set once, or at the end of each branch or round of a loop, and every function
-is called by its full name (``torch.add``, ``ops.prim.device``, ``__torch__.helper``). `Importer` reads statements;
-expressions are read in ``expressions.py``.
+It is a small part of Python: every name is set once, or at the end of each branch or round of a loop, and every
+function is called by its full name (``torch.add``, ``ops.prim.device``, ``__torch__.helper``). `Importer` reads
+statements; expressions are read in ``expressions.py``.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -128,9 +129,9 @@ class Importer:
     def set(self, name: str, value: Any, tree: ast.expr | None = None) -> None:
         """Gives a name its value and, unless that is another name's in ``tree``, the value its name."""
         self.names[name] = value
-        if isinstance(value, Value) and name[0] != "_" and tree.__class__ is not ast.Name:
-            if not value._name and value.node().kind() != "prim::Constant":
-                value.setDebugName(name)
+        nameless = isinstance(value, Value) and not value._name and value.node().kind() != "prim::Constant"
+        if nameless and name[0] != "_" and tree.__class__ is not ast.Name:
+            value.setDebugName(name)
 
     def _assign_several(self, target: ast.Tuple, tree: ast.expr) -> None:
         names = [each.id for each in target.elts if isinstance(each, ast.Name)]
@@ -222,11 +223,13 @@ class Importer:
         node = self.graph.emit("prim::If", [condition], [], self.here)
         blocks = [node.addBlock(), node.addBlock()]
         branches = (statement.body, statement.orelse)
-        ways = [self._inside(block, lambda s=s: self.block(s)) for block, s in zip(blocks, branches, strict=True)]
+        ways = [
+            self._inside(block, functools.partial(self.block, s)) for block, s in zip(blocks, branches, strict=True)
+        ]
         if ways[0] is None and ways[1] is None:
             raise Unreachable
         for name in dict.fromkeys(name for way in ways if way is not None for name in way):
-            sides = [None if way is None else way.get(name, self.names.get(name)) for way in ways]
+            sides: list[Any] = [None if way is None else way.get(name, self.names.get(name)) for way in ways]
             if None in ways:
                 found = sides[ways[0] is None]
                 if not isinstance(found, Value):

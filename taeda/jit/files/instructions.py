@@ -1,7 +1,7 @@
 """Taeda's instructions in an archive, beside the source: what runs without Python, and need not be compiled again.
 
-``instructions/program`` is the program's text (``csrc/jit/assembler_text.cpp`` reads it), ``instructions.pkl`` the values
-that it refers to by number, ``instructions/names`` which function of the source each of its functions is.
+``instructions/program`` is the program's text (``csrc/jit/assembler_text.cpp`` reads it), ``instructions.pkl`` the
+values that it refers to by number, ``instructions/names`` which function of the source each of its functions is.
 """
 
 from __future__ import annotations

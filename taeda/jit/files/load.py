@@ -95,9 +95,9 @@ class Maker:
         assert info is not None
         children: dict[str, nn.Module] = {}
         for name, type, _ in _C._class_attributes(info.type):
-            if _may_be_module(type) and isinstance(inner := _slot(held, name), _C._jit.Object):
-                if _C._is_module_class(inner.type()):
-                    children[name] = self._wrapped(inner, seen)
+            inner = _slot(held, name) if _may_be_module(type) else None
+            if isinstance(inner, _C._jit.Object) and _C._is_module_class(inner.type()):
+                children[name] = self._wrapped(inner, seen)
         made = seen[held] = RecursiveScriptModule(held, info, children, {})
         return made
 

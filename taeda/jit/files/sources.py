@@ -31,7 +31,7 @@ class SourceFile:
             self.parts[match[2]] = Part(self, match[1], match[2], match.start(), end)
 
     def origin(self, offset: int, end: int) -> SourceRange:
-        """The place in the program's own files that a character stands for; the place in the archive if none is told."""
+        """The place in the program's own files that a character stands for; that in the archive if none is told."""
         return self._origins.find(offset) or SourceRange(self.source, offset, end)
 
 
