@@ -19,25 +19,23 @@ from taeda.jit.optimise.shapes import propagate_shapes
 
 Pass = Callable[[Graph], bool]
 
+# Before a program runs. Calls stay calls, so that errors show who called whom; tools that want one graph inline first.
 PASSES: list[Pass] = [
-    inline_calls, lower_tuples, simplify, fold_constants, fold_branches, unroll_loops, merge_common_subexpressions,
-    remove_dead_code,
+    lower_tuples, simplify, fold_constants, fold_branches, unroll_loops, merge_common_subexpressions, remove_dead_code,
 ]  # fmt: skip
 _ROUNDS = 3  # what one pass does may let another do more
 
 
 def steps(graph: Graph, passes: list[Pass] | None = None) -> Iterator[Pass]:
     """Runs the passes, in rounds until none changes anything more, and gives each that changed the graph."""
-    left = list(PASSES if passes is None else passes)
     for _ in range(_ROUNDS):
-        done = []
-        for each in left:
+        changed = False
+        for each in PASSES if passes is None else passes:
             if each(graph):
-                done.append(each)
+                changed = True
                 yield each
-        if not done:
+        if not changed:
             return
-        left = [each for each in left if each is not inline_calls]
 
 
 def optimise(graph: Graph) -> bool:
