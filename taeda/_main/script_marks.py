@@ -23,7 +23,7 @@ def _mark(fn: Any, modifier: str) -> Any:
     if isinstance(fn, property):
         for accessor in (fn.fget, fn.fset):
             if accessor is not None:
-                accessor._script_modifier = modifier  # type: ignore[attr-defined]
+                accessor._script_modifier = modifier  # type: ignore[union-attr]
     else:
         fn._script_modifier = modifier
     return fn
@@ -74,9 +74,8 @@ def overloads_of(function: Any) -> list[Any]:
     """The signatures that `_overload` declared for a function, without those of functions that had the name before."""
     declared = _OVERLOADS.get(f"{function.__module__}.{function.__qualname__}", [])
     code = getattr(function, "__code__", None)
-    return [
-        d for d in declared if code is not None and d.__code__.co_filename == code.co_filename and d is not function
-    ]
+    file = code.co_filename if code is not None else ""
+    return [d for d in declared if d.__code__.co_filename == file and d is not function]
 
 
 def _copy_to_script_wrapper(fn: F) -> F:

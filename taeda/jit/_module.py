@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import taeda
-from taeda import _C, Tensor, nn
-from taeda.jit.check.classes import ClassInfo, class_named
+from taeda import _C, nn
+from taeda.jit.check.classes import ClassInfo
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
 
@@ -30,7 +30,7 @@ class _Slots(dict):  # type: ignore[type-arg]
         return self.owner._c.getattr(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self else default
+        return self[name] if dict.__contains__(self, name) else default
 
     def __setitem__(self, name: str, value: Any) -> None:
         if name not in self:
@@ -116,8 +116,31 @@ def _form_for(
     return forms[key]
 
 
+class _CompiledMethod:
+    """A method marked with `script_method`: each object of the class has a compiled twin that runs it."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __get__(self, module: Any, cls: Any) -> Any:
+        if module is None:
+            return self.function
+        twin = vars(module).get("_compiled_twin")
+        if twin is None:
+            twin = module.__dict__["_compiled_twin"] = script_module(module)
+        return getattr(twin, self.function.__name__)
+
+
 class ScriptModule(nn.Module):
     """A module that ``script`` or ``trace`` made a program of."""
+
+    forward: Any
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, raw in list(vars(cls).items()):
+            if getattr(raw, "_script_modifier", "") == "script_method":
+                setattr(cls, name, _CompiledMethod(raw))
 
     @property
     def graph(self) -> Graph:
@@ -161,7 +184,7 @@ class RecursiveScriptModule(ScriptModule):
 
     original_name: str
 
-    def __init__(self, object: Any, info: ClassInfo, children: dict[str, nn.Module], python: dict[str, Any]) -> None:
+    def __init__(self, object: Any, info: ClassInfo, children: dict[str, Any], python: dict[str, Any]) -> None:
         super().__init__()
         attributes = self.__dict__
         attributes["_c"], attributes["_info"], attributes["_python"] = object, info, python
@@ -333,7 +356,7 @@ class RecursiveScriptModule(ScriptModule):
 def _twin(module: RecursiveScriptModule, memo: dict[int, Any], copied: Any) -> RecursiveScriptModule:
     if id(module) in memo:
         return memo[id(module)]
-    children = {}
+    children: dict[str, Any] = {}
     for name, child in module._modules.items():
         children[name] = child if child is None else _twin(child, memo, copied)
     made = _C._jit.Object(module._info.type)
@@ -363,6 +386,11 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
     made = wrapped(module, {})
     for info in _infos(made, {}):
         compile_entries(info)
+    for each in made.modules():
+        info = each._info
+        for name in exported(info.python_class) if info.python_class is not None else ():
+            if name != "forward" and info.function(name) is not None:
+                each.__dict__[name] = ScriptMethod(each, info.function(name))
     return made
 
 
@@ -412,7 +440,7 @@ def exported(cls: type) -> list[str]:
     found = []
     for base in reversed(cls.__mro__):
         for name, raw in vars(base).items():
-            if getattr(raw, "_script_modifier", "") in ("export", "script_method"):
+            if isinstance(raw, _CompiledMethod) or getattr(raw, "_script_modifier", "") == "export":
                 found.append(name)
     return list(dict.fromkeys(found))
 
@@ -461,6 +489,3 @@ def _held(module: nn.Module, name: str, type: Any) -> Any:
     if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
         return number_of(value)
     return value
-
-
-_ = (Tensor, class_named)

@@ -107,7 +107,7 @@ class ScriptFunction:
         raise RuntimeError("ScriptFunction.get_debug_state: programs run as they are; there are no profiles of them")
 
     def __reduce__(self) -> Any:
-        return self.__qualname__  # by name, as functions are
+        return self.__qualname__  # type: ignore[attr-defined]  # by name, as functions are
 
     def __deepcopy__(self, memo: Any) -> ScriptFunction:
         return self
@@ -143,8 +143,8 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
     class is compiled for functions that use it, and given as it is; so are lists and dicts.
 
     Args:
-        example_inputs: arguments, in tuples of which each is a call, whose types stand for those that nobody said; for a
-            module a dict of such lists by method.
+        example_inputs: arguments, in tuples of which each is a call, whose types stand for those that nobody said; for
+            a module a dict of such lists by method.
 
     Raises:
         RuntimeError: it cannot be compiled, and shows where and why.

@@ -13,14 +13,10 @@ def _image(*size: int) -> taeda.Tensor:
     return taeda.randn(*size)
 
 
-def _pair(n: int, m: int) -> tuple[taeda.Tensor, taeda.Tensor]:
-    return taeda.randn(n, m), taeda.randn(n, m)
-
-
 _ACTIVATIONS = [
-    "CELU", "ELU", "GELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "Mish", "ReLU",
-    "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Identity",
-    "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Dropout1d",
+    "CELU", "ELU", "GELU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid", "Mish",
+    "ReLU", "ReLU6", "RReLU", "SELU", "Sigmoid", "SiLU", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
+    "Identity", "Dropout", "AlphaDropout", "FeatureAlphaDropout", "Dropout1d",
 ]  # fmt: skip
 _POOLS = {"MaxPool": 3, "AvgPool": 3, "AdaptiveAvgPool": 2, "AdaptiveMaxPool": 2}
 _PADS = ["ConstantPad", "ReflectionPad", "ReplicationPad", "ZeroPad", "CircularPad"]
@@ -53,7 +49,9 @@ def cases() -> list[Case]:
         for padding in ("zeros", "circular"):
             add(f"Conv{d}d {padding}", lambda d=d, padding=padding: getattr(nn, f"Conv{d}d")(
                 4, 6, 3, padding=1, padding_mode=padding), image)  # fmt: skip
-        add(f"Conv{d}d same", lambda d=d: getattr(nn, f"Conv{d}d")(4, 6, 3, padding="same", groups=2, bias=False), image)
+        add(
+            f"Conv{d}d same", lambda d=d: getattr(nn, f"Conv{d}d")(4, 6, 3, padding="same", groups=2, bias=False), image
+        )
         add(f"ConvTranspose{d}d", lambda d=d: getattr(nn, f"ConvTranspose{d}d")(4, 6, 3, stride=2), image)
         add(f"BatchNorm{d}d", lambda d=d: getattr(nn, f"BatchNorm{d}d")(4), image)
         add(f"BatchNorm{d}d bare", lambda d=d: getattr(nn, f"BatchNorm{d}d")(
@@ -98,8 +96,19 @@ def cases() -> list[Case]:
         lambda: taeda.tensor([0, 1, 3]))  # fmt: skip
     add("NLLLoss", nn.NLLLoss, lambda: taeda.randn(3, 4), lambda: taeda.tensor([0, 1, 3]))
     add("MultiMarginLoss", nn.MultiMarginLoss, lambda: taeda.randn(3, 4), lambda: taeda.tensor([0, 1, 3]))
-    add("MultiLabelMarginLoss", nn.MultiLabelMarginLoss, lambda: taeda.randn(1, 4), lambda: taeda.tensor([[3, 0, -1, 1]]))
-    add("GaussianNLLLoss", nn.GaussianNLLLoss, lambda: taeda.randn(3, 4), lambda: taeda.randn(3, 4), lambda: taeda.rand(3, 4))
+    add(
+        "MultiLabelMarginLoss",
+        nn.MultiLabelMarginLoss,
+        lambda: taeda.randn(1, 4),
+        lambda: taeda.tensor([[3, 0, -1, 1]]),
+    )
+    add(
+        "GaussianNLLLoss",
+        nn.GaussianNLLLoss,
+        lambda: taeda.randn(3, 4),
+        lambda: taeda.randn(3, 4),
+        lambda: taeda.rand(3, 4),
+    )
     add("CosineEmbeddingLoss", nn.CosineEmbeddingLoss, lambda: taeda.randn(3, 4), lambda: taeda.randn(3, 4),
         lambda: taeda.tensor([1, -1, 1]))  # fmt: skip
     add("MarginRankingLoss", nn.MarginRankingLoss, lambda: taeda.randn(3), lambda: taeda.randn(3),

@@ -203,7 +203,20 @@ def _type(emitter: Emitter, node: ast.expr) -> Any:
     obj = evaluate(emitter, node)
     if obj is typing.Final:
         return None
-    return type_of_object(obj, place)
+    own = _own_class(emitter, obj)
+    return own if own is not None else type_of_object(obj, place)
+
+
+def _own_class(emitter: Emitter, obj: Any) -> Any:
+    """In methods that a class has from its base, the base's name is its own type."""
+    own = emitter.function.self_type if emitter.function is not None else None
+    if own is None or own.kind() != "ClassType" or not inspect.isclass(obj) or issubclass(obj, nn.Module):
+        return None
+    from taeda.jit.check.classes import class_named
+
+    info = class_named(own._name)
+    cls = info.python_class if info is not None else None
+    return own if cls is not None and obj is not object and issubclass(cls, obj) else None
 
 
 def evaluate(emitter: Emitter, node: ast.expr) -> Any:

@@ -6,7 +6,6 @@ import builtins
 import cmath
 import copy
 import functools
-import inspect
 import math
 import typing
 import warnings
@@ -15,15 +14,13 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
-from taeda import Tensor, nn
+from taeda import Tensor
 from taeda._main import script_marks
-from taeda.jit.check import operators
 from taeda.jit.check.conditions import truth
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.iteration import collect, iterate
-from taeda.jit.check.types import BOOL, FLOAT, INT, STR, TENSOR, list_of
+from taeda.jit.check.types import FLOAT, INT, STR, TENSOR, list_of
 from taeda.jit.check.values import (
-    BoundPython,
     EnumerateOf,
     Known,
     RangeOf,
@@ -281,11 +278,15 @@ def _map(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sourc
 
 
 # --- Numbers and text
+def _is_plain(what: Any) -> bool:
+    return isinstance(what, Known) and isinstance(what.obj, (bool, int, float, complex, str))
+
+
 def _number(kind: str, python: Any) -> Handler:
     def handler(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
         if not args:
             return Known(python())
-        if all(isinstance(a, Known) and isinstance(a.obj, (bool, int, float, complex, str)) for a in args):
+        if all(map(_is_plain, args)):
             try:
                 return Known(python(*(a.obj for a in args)))
             except (TypeError, ValueError, OverflowError):
@@ -306,8 +307,9 @@ def _number(kind: str, python: Any) -> Handler:
     return handler
 
 
-for _kind, _python in (("Int", int), ("Float", float), ("Complex", complex), ("Bool", bool)):
-    special(_python)(_number(_kind, _python))
+_cls: Any
+for _kind, _cls in (("Int", int), ("Float", float), ("Complex", complex), ("Bool", bool)):
+    special(_cls)(_number(_kind, _cls))
 
 
 @special(str)
@@ -341,16 +343,37 @@ def _plain_op(kind: str, python: Any) -> Handler:
     return handler
 
 
+_python: Any
 for _python, _kind in (
     (repr, "aten::repr"), (ord, "aten::ord"), (chr, "aten::chr"), (hex, "aten::hex"), (oct, "aten::oct"),
-    (bin, "aten::bin"), (round, "aten::round"), (divmod, "aten::divmod"), (hash, "aten::hash"), (id, "prim::id"),
+    (bin, "aten::bin"), (divmod, "aten::divmod"), (hash, "aten::hash"), (id, "prim::id"),
 ):  # fmt: skip
     special(_python)(_plain_op(_kind, _python))
 for _module in (math, cmath):
     for _name, _function in vars(_module).items():
-        if callable(_function) and not _name.startswith("_"):
+        if callable(_function) and not _name.startswith("_") and id(_function) not in SPECIAL:
             _kind = {"remainder": "mathremainder"}.get(_name, _name)
             special(_function)(_plain_op(f"aten::{_kind}", _function))
+
+
+@special(round)
+def _round(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    if all(map(_is_plain, args)):
+        return Known(round(*(a.obj for a in args)))
+    rounded = emitter.op("aten::round", args, None, range)
+    whole = len(args) == 1 and isinstance(rounded, Value) and rounded.static_type is FLOAT
+    return emitter.op("aten::Int", [rounded], None, range) if whole else rounded
+
+
+@special(math.hypot)
+def _hypot(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    if all(map(_is_plain, args)):
+        return Known(math.hypot(*(a.obj for a in args)))
+    squares = [emitter.op("aten::mul", [a, a], None, range) for a in args]
+    total = squares[0]
+    for square in squares[1:]:
+        total = emitter.op("aten::add", [total, square], None, range)
+    return emitter.op("aten::sqrt", [total], None, range)
 
 
 @special(math.prod)
@@ -559,12 +582,32 @@ _BY_KIND = {
     taeda.is_grad_enabled: "aten::is_grad_enabled", taeda.manual_seed: "aten::manual_seed",
     taeda.get_default_dtype: "aten::get_default_dtype", taeda.device: "aten::device", taeda.is_floating_point:
     "aten::is_floating_point", taeda.numel: "aten::numel", taeda.tensor: "aten::tensor",
-    taeda.as_tensor: "aten::as_tensor", taeda.is_autocast_enabled: "aten::is_autocast_enabled",
+    taeda.as_tensor: "aten::as_tensor",
     taeda.promote_types: "aten::promote_types", taeda.result_type: "aten::result_type",
     taeda.Generator: "aten::Generator",
 }  # fmt: skip
+
+
+def _plain_call(kind: str) -> Handler:
+    return lambda emitter, args, kwargs, range: emitter.op(kind, args, kwargs, range)
+
+
 for _function, _kind in _BY_KIND.items():
-    special(_function)(lambda emitter, args, kwargs, range, kind=_kind: emitter.op(kind, args, kwargs, range))
+    special(_function)(_plain_call(_kind))
+
+
+@special(taeda.is_autocast_enabled)
+def _autocast(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    from taeda.jit.check.expressions import either
+
+    if not args:
+        return emitter.op("aten::is_autocast_enabled", [], None, range)
+    cpu = lambda: emitter.op("aten::is_autocast_cpu_enabled", [], None, range)
+    other = lambda: emitter.op("aten::is_autocast_enabled", [], None, range)
+    if isinstance(args[0], Known):
+        return cpu() if args[0].obj == "cpu" else other()
+    return either(emitter, truth(emitter, emitter.op("aten::eq", [args[0], Known("cpu")], None, range), range),
+                  cpu, other, range)  # fmt: skip
 
 
 @special(taeda.Size)
@@ -579,6 +622,3 @@ def _device(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: So
     if isinstance(args[0], Value) and args[0].static_type.kind() == "DeviceObjType":
         return args[0]
     return emitter.op("aten::device", args, kwargs, range)
-
-
-_ = (BOOL, BoundPython, inspect, nn, operators)

@@ -13,7 +13,7 @@ from taeda import Tensor, nn
 from taeda._main import script_marks
 from taeda.jit.check import operators
 from taeda.jit.check.builtins import SPECIAL
-from taeda.jit.check.classes import ClassInfo, call_magic, class_of, construct, info_of
+from taeda.jit.check.classes import ClassInfo, class_of, construct, info_of
 from taeda.jit.check.contexts import construct_stand_in, stand_in
 from taeda.jit.check.emitter import CALLS, Emitter, handles
 from taeda.jit.check.function import (
@@ -143,7 +143,6 @@ def _call_bound_python(emitter: Emitter, callee: BoundPython, args: list[Any], k
         function = function.__func__
     if not inspect.isfunction(function):
         return emitter.call(Known(function), [callee.value, *args], kwargs, range)
-    _refuse(function, range)
     from taeda.jit.check.environment import ClosureResolver
     from taeda.jit.check.function import defaults_of
 
@@ -169,16 +168,7 @@ def _call_op(
         args[0] = emitter.value(args[0], range, type)
     if type is STR and name == "join" and not isinstance(args[0], Value):
         args[0] = emitter.value(args[0], range)
-    if name in _DIMENSIONS and args:
-        args = [emitter.convert(a, operators.INT, range, name) if _is_scalar_tensor(a) else a for a in args]
     return emitter.op(f"aten::{name}", [owner, *args], kwargs, range)
-
-
-_DIMENSIONS = ()
-
-
-def _is_scalar_tensor(what: Any) -> bool:
-    return False
 
 
 def _settle_list(emitter: Emitter, owner: Value, item: Any, range: SourceRange | None) -> None:
@@ -209,11 +199,6 @@ def _value(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
     return None
 
 
-def _refuse(function: Any, range: SourceRange | None) -> None:
-    if is_left_out(function):
-        pass
-
-
 def _known(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
     if not isinstance(callee, Known):
         return None
@@ -233,9 +218,7 @@ def _known(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
     if inspect.isclass(obj):
         return _call_class(emitter, obj, args, kwargs, range)
     if isinstance(obj, nn.Module):
-        fail(
-            range, f"the module {type(obj).__name__} is a global here; make it an attribute of the module that calls it"
-        )
+        fail(range, f"the module {type(obj).__name__} is a global; make it an attribute of the module that calls it")
     if isinstance(obj, types.MethodType):
         return _call_bound_python(emitter, BoundPython(Known(obj.__self__), obj.__func__), args, kwargs, range)
     if inspect.isbuiltin(obj) and isinstance(obj.__self__, (dict, str, tuple, list)):
@@ -299,7 +282,7 @@ def _call_class(emitter: Emitter, cls: Any, args: list[Any], kwargs: dict[str, A
     if issubclass(cls, Tensor):
         fail(
             range,
-            f"{cls.__name__}(...) is not part of programs; use taeda.tensor or another function that makes tensors",
+            f"{cls.__name__}(...) is not part of programs; use taeda.tensor or another maker of tensors",
         )
     if issubclass(cls, BaseException):
         fail(range, f"{cls.__name__} is an exception, which a program can raise but not hold")
@@ -356,7 +339,7 @@ def _call_python(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, 
 
 
 def takes_unsaid(obj: Any) -> bool:
-    """Whether a function takes any number of arguments, functions or modules, so that it is compiled into its caller."""
+    """Whether a function takes any number of arguments, or functions, so that it is compiled into its caller."""
     kinds = [p.kind for p in inspect.signature(obj, follow_wrapped=False).parameters.values()]
     if inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds:
         return True
@@ -420,8 +403,10 @@ def overload_function(obj: Any, overload: Any, number: int) -> Function:
     key = (obj, overload)
     if key not in _FUNCTIONS:
         reader = Function(definition_of(overload), ClosureResolver(overload), "overload", defaults_of(overload))
-        made = Function(definition_of(obj), ClosureResolver(obj), f"{program_name(obj)}__{number}",
-                        {**defaults_of(obj), **defaults_of(overload)}, types={p.name: p.type for p in reader.parameters()})  # fmt: skip
+        types = {p.name: p.type for p in reader.parameters()}
+        defaults = {**defaults_of(obj), **defaults_of(overload)}
+        name = f"{program_name(obj)}__{number}"
+        made = Function(definition_of(obj), ClosureResolver(obj), name, defaults, types=types)
         made.parameters()
         made._declared_result = reader.declared_result()
         _FUNCTIONS[key] = made
@@ -453,9 +438,8 @@ def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str,
         return node.output()
     from taeda.jit.check.statements import raise_exception
 
-    raise_exception(
-        emitter, Known(f"{obj.__name__} was left out of this program (taeda.jit.unused)"), RuntimeError, range
-    )
+    message = Known(f"{obj.__name__} was left out of this program (taeda.jit.unused)")
+    raise_exception(emitter, message, RuntimeError, range)
     return emitter.graph.emit("prim::Uninitialized", [], [result], range).output()
 
 
@@ -493,7 +477,7 @@ def _fork(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sour
     elif isinstance(callee, BoundPython) and isinstance(callee.value, Value):
         called = BoundPython(outside(callee.value), callee.function)
     elif isinstance(callee, LocalFunction):
-        called = LocalFunction(callee.node, _captured(callee, outside, graph))
+        called = LocalFunction(callee.node, _captured(callee, outside, graph), callee.home)
     else:
         called = callee
     result = inside.value(inside.call(called, moved, named, range), range)
@@ -534,4 +518,3 @@ def _moved(what: Any, outside: Any) -> Any:
 SPECIAL[id(taeda.jit.fork)] = _fork
 SPECIAL[id(taeda.jit.wait)] = lambda emitter, args, kwargs, range: emitter.op("aten::wait", args, None, range)
 CALLS.extend([_bound, _value, _known])
-_ = call_magic

@@ -7,14 +7,14 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from taeda import _C, nn
+from taeda import _C
 from taeda.jit.check.emitter import ATTRIBUTES, Emitter
 from taeda.jit.check.environment import ClosureResolver, Resolver
 from taeda.jit.check.function import Function, converted, defaults_of, traced_result
-from taeda.jit.check.types import NONE, TENSOR, list_of
-from taeda.jit.check.values import BoundMethod, Known, Sugar
+from taeda.jit.check.types import NONE
+from taeda.jit.check.values import BoundMethod, Known
 from taeda.jit.ir import Value
-from taeda.jit.parse.definition import Definition, class_definition, definition_of
+from taeda.jit.parse.definition import Definition, class_definition
 from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import SourceRange
 
@@ -53,8 +53,13 @@ class ClassInfo:
         _C._add_class_attribute(self.type, name, type, kind)
 
     def function(self, name: str) -> Function | None:
-        """A method's function; None if it has none of this name."""
-        return self.methods.get(name)
+        """A method's function, also one that reads or sets a property; None if there is none of this name."""
+        found = self.methods.get(name)
+        if found is None and name in self.properties:
+            return self.properties[name][0]
+        if found is None and name.endswith("_setter"):
+            return self.properties.get(name.removesuffix("_setter"), (None, None))[1]
+        return found
 
     def compile(self) -> None:
         """Compiles all methods."""
@@ -123,7 +128,8 @@ def _declare_members(info: ClassInfo, cls: Any, range: SourceRange | None) -> No
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not _is_dataclass(cls):
                 _annotated(info, base, node, Definition(node, source), resolver)  # type: ignore[arg-type]
     for name, value in vars(cls).items():
-        if not name.startswith("__") and isinstance(value, (bool, int, float, str, tuple)):
+        declared = name in vars(cls).get("__annotations__", {})
+        if not declared and not name.startswith("__") and isinstance(value, (bool, int, float, str, tuple)):
             info.constants[name] = value
     if _is_dataclass(cls):
         _add_dataclass_methods(info, cls)
@@ -404,7 +410,7 @@ def _object_attribute(emitter: Emitter, owner: Any, name: str, range: SourceRang
     function = info.function(name)
     if function is not None:
         return BoundMethod(
-            name, lambda e, args, kwargs, place: call_method(e, owner, function, name, args, kwargs, place)
+            name, lambda e, args, named, place: call_method(e, owner, function, name, args, named, place)
         )
     if name in info.static_methods:
         return Known(info.static_methods[name])
@@ -443,4 +449,3 @@ def _interface_attribute(emitter: Emitter, owner: Any, name: str, range: SourceR
 
 ATTRIBUTES.append(_object_attribute)
 ATTRIBUTES.append(_interface_attribute)
-__all__ = ["ClassInfo", "class_named", "class_of", "construct", "definition_of", "list_of", "nn", "Sugar", "TENSOR"]

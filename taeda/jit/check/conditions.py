@@ -1,4 +1,4 @@
-"""Conditions: what ``if``, ``while``, ``assert``, ``and``, ``or`` and ``not`` ask, and what the answer tells of types."""
+"""Conditions: what ``if``, ``while``, ``assert``, ``and``, ``or``, ``not`` ask, and what the answer tells of types."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def is_instance(emitter: Emitter, what: Any, asked: ast.expr, path: str | None, 
     type = what.static_type
     kinds = members(type)
     yes = [t for t in kinds if any(fits_class(t, c) for c in classes)]
-    if len(yes) == len(kinds) and not type.kind() == "AnyType":
+    if len(yes) == len(kinds) and type.kind() != "AnyType":
         return Condition(None, True)
     types = [c for c in classes if hasattr(c, "isSubtypeOf")]
     if type.kind() != "AnyType" and not yes:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import taeda
-from taeda.jit.check.classes import call_method, class_of, construct, has_method
+from taeda.jit.check.classes import class_of, construct, has_method
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.values import Kind, Known, Sugar
 from taeda.jit.ir import Value
@@ -131,6 +131,3 @@ def leave(emitter: Emitter, context: Entered, range: SourceRange) -> None:
 
     method_named(context.value, "__exit__").return_type()
     emitter.graph.emit("prim::Exit", [context.value], [taeda._C._parse_type("NoneType")], range)
-
-
-_ = call_method

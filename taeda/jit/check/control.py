@@ -440,8 +440,8 @@ def _leaving(emitter: Emitter, name: str, type: Any, range: SourceRange | None) 
         found_way = conversion(value, type, WIDENING)
         if found_way is not None and wider is not None:
             return found_way(emitter.graph, value, range)
-        fail(range, f"'{name}' is a {type} before the loop and becomes a {value.static_type} in it; declare it with a type"
-                    " that covers both")  # fmt: skip
+        both = f"a {type} before the loop and becomes a {value.static_type} in it"
+        fail(range, f"'{name}' is {both}; declare it with a type that covers both")
     raise _Widen(name, wider)
 
 

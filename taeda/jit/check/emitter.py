@@ -159,8 +159,8 @@ class Emitter:
             return self.constant(obj)
         if isinstance(obj, type) and obj in _DTYPES_OF:
             return self.constant(_DTYPES_OF[obj])
-        fail(range, f"{Known(obj).what()} is no value that a program can compute with; pass it as an argument, or make it"
-                    " an attribute of the module")  # fmt: skip
+        what = Known(obj).what()
+        fail(range, f"{what} is no value of a program; pass it as an argument, or make it an attribute of the module")
 
     def known_dict(self, obj: dict[Any, Any], range: SourceRange | None, hint: Any) -> Value:
         """A dict of constants as a new dict."""
@@ -208,7 +208,7 @@ class Emitter:
             if took_rest or not status & FALLS or not rest:
                 return status
             if status != FALLS:
-                return self.unless_exited(status, lambda: self.block(rest))
+                return self.unless_exited(status, lambda rest=rest: self.block(rest))
         return FALLS
 
     unless_exited: Callable[..., int]
@@ -276,7 +276,7 @@ def _key_of(value: Any, type: Any) -> Any:
 
 
 def constant_of(graph: Graph, value: Any, type: Any = None) -> Value:
-    """A constant of the graph. Equal ones are one node, at the graph's beginning; tensors and lists are new each time."""
+    """A constant of the graph. Equal ones are one node, at the graph's beginning; tensors and lists are not shared."""
     pool: dict[Any, Any] = graph.__dict__.setdefault("_constants", {})
     shared = value is None or isinstance(value, (bool, int, float, complex, str, taeda.dtype, taeda.device, enum.Enum))
     key = _key_of(value, type)

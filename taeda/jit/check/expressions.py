@@ -7,21 +7,19 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from taeda import _C, Tensor
+from taeda import Tensor
 from taeda.jit.check import operators
 from taeda.jit.check.conditions import condition, truth
-from taeda.jit.check.control import branch, inside, refine
+from taeda.jit.check.control import branch, refine
 from taeda.jit.check.emitter import FALLS, Emitter, handles
 from taeda.jit.check.iteration import collect, iterate
 from taeda.jit.check.types import (
-    BOOL,
     INT,
     NONE,
     STR,
     TENSOR,
     dict_of,
     is_static_tuple,
-    tuple_of,
     unify,
 )
 from taeda.jit.check.values import Known, LocalFunction, RangeOf, Sugar, TupleOf
@@ -93,7 +91,7 @@ def _named(emitter: Emitter, node: ast.NamedExpr, hint: Any) -> Any:
 
 @handles(ast.Lambda)
 def _lambda(emitter: Emitter, node: ast.Lambda, hint: Any) -> Any:
-    return LocalFunction(node, emitter.frame)
+    return LocalFunction(node, emitter.frame, emitter)
 
 
 # --- Operators
@@ -205,6 +203,9 @@ def _magic(emitter: Emitter, name: str, a: Value, b: Value, range: SourceRange |
 
     if a.static_type.kind() == "ClassType":
         done = call_magic(emitter, a, f"__{name}__", [b], range)
+        if done is None and name == "ne":
+            equal = call_magic(emitter, a, "__eq__", [b], range)
+            done = None if equal is None else emitter.op("aten::__not__", [equal], None, range)
         if done is not None:
             return done
     if b.static_type.kind() == "ClassType":
@@ -217,9 +218,8 @@ def _magic(emitter: Emitter, name: str, a: Value, b: Value, range: SourceRange |
 def _binary(emitter: Emitter, node: ast.BinOp, hint: Any) -> Any:
     left = emitter.expression(node.left, hint if isinstance(node.op, (ast.Add, ast.Mult)) else None)
     right = emitter.expression(node.right, hint if isinstance(node.op, ast.Add) else None)
-    if isinstance(node.op, ast.BitOr) and isinstance(left, Known) and isinstance(right, Known):
-        if isinstance(left.obj, type) or isinstance(right.obj, type):
-            return Known(left.obj | right.obj)
+    if isinstance(node.op, ast.BitOr) and isinstance(left, Known) and isinstance(left.obj, type):
+        return Known(left.obj | right.obj)
     return binary(emitter, node.op, left, right, emitter.range(node))
 
 
@@ -376,10 +376,14 @@ def _tuple_compare(emitter: Emitter, op: ast.cmpop, left: Any, right: Any, range
         for a, b in zip(*parts):
             one = compare(emitter, ast.Eq(), a, b, range)
             test = truth(emitter, equal, range)
-            equal = either(emitter, test, lambda one=one: one, lambda: Known(False), range)
+            equal = either(emitter, test, _giving(one), lambda: Known(False), range)
     if isinstance(op, ast.Eq):
         return equal
     return Known(not equal.obj) if isinstance(equal, Known) else emitter.op("aten::__not__", [equal], None, range)
+
+
+def _giving(what: Any) -> Callable[[], Any]:
+    return lambda: what
 
 
 def _contains(emitter: Emitter, kind: type, left: Any, right: Any, range: SourceRange | None) -> Any:
@@ -451,11 +455,35 @@ def _list(emitter: Emitter, node: ast.List, hint: Any) -> Any:
     if hint is not None and hint.kind() == "UnionType":
         hint = next((t for t in hint.containedTypes() if t.kind() == "ListType"), None)
     element = hint.containedTypes()[0] if hint is not None and hint.kind() == "ListType" else None
+    if any(isinstance(e, ast.Starred) for e in node.elts):
+        return _joined_list(emitter, node, hint)
     items = _starred(emitter, node.elts, [element] * len(node.elts))
     if any(isinstance(i, Sugar) and not isinstance(i, (TupleOf, RangeOf)) and not _plain(i) for i in items):
         return TupleOf(tuple(items), None, True)
     place = emitter.range(node)
     return emitter.list_value([emitter.value(i, place, element) for i in items], place, hint)
+
+
+def _joined_list(emitter: Emitter, node: ast.List, hint: Any) -> Any:
+    """``[*a, b]``: lists one behind the other, where a starred one is a list of unknown length."""
+    place = emitter.range(node)
+    whole: Any = None
+    for part in node.elts:
+        piece: Any = None
+        if isinstance(part, ast.Starred):
+            piece = emitter.value(_as_listed(emitter.expression(part.value)), place, hint)
+        else:
+            piece = emitter.list_value([emitter.expression_value(part)], place, hint)
+        copied = emitter.op_value("aten::list", [piece], place) if piece.static_type.kind() == "ListType" else piece
+        listed = emitter.convert(copied, hint, place, "the list") if hint is not None else copied
+        whole = listed if whole is None else emitter.op("aten::add", [whole, listed], None, place)
+    return whole
+
+
+def _as_listed(what: Any) -> Any:
+    if isinstance(what, TupleOf):
+        return TupleOf(what.items, None, True)
+    return Known(list(what.obj)) if isinstance(what, Known) else what
 
 
 def _plain(what: Any) -> bool:
@@ -588,19 +616,13 @@ def _comprehension(emitter: Emitter, node: ast.ListComp, hint: Any) -> Any:
 @handles(ast.DictComp)
 def _dict_comprehension(emitter: Emitter, node: ast.DictComp, hint: Any) -> Any:
     place = emitter.range(node)
+    pair = lambda e: TupleOf((e.expression(node.key), e.expression(node.value)))
     if len(node.generators) > 1 or node.generators[0].ifs:
-        pairs = _accumulate(emitter, node, list(node.generators), None,
-                            lambda e: TupleOf((e.expression(node.key), e.expression(node.value))))  # fmt: skip
+        pairs = _accumulate(emitter, node, list(node.generators), None, pair)
     else:
-        pairs = emitter.value(comprehend(emitter, node, None,
-                              lambda e: TupleOf((e.expression(node.key), e.expression(node.value)))), place)  # fmt: skip
-    if (
-        hint is not None
-        and hint.kind() == "DictType"
-        and not pairs.node().inputsSize()
-        and pairs.static_type.kind() == ("ListType")
-        and pairs.static_type.containedTypes()[0].kind() != "TupleType"
-    ):
+        pairs = emitter.value(comprehend(emitter, node, None, pair), place)
+    nothing = pairs.static_type.kind() == "ListType" and pairs.static_type.containedTypes()[0].kind() != "TupleType"
+    if hint is not None and hint.kind() == "DictType" and nothing:
         return emitter.graph.emit("prim::DictConstruct", [], [hint], place).output()
     return emitter.op("aten::dict", [pairs], None, place)
 
@@ -644,7 +666,3 @@ def _formatted(emitter: Emitter, node: ast.JoinedStr, hint: Any) -> Any:
 @handles(ast.FormattedValue)
 def _format_one(emitter: Emitter, node: ast.FormattedValue, hint: Any) -> Any:
     return _formatted(emitter, ast.copy_location(ast.JoinedStr([node]), node), hint)
-
-
-__all__ = ["BINARY", "binary", "compare", "either", "inside"]
-_ = (BOOL, tuple_of, _C)

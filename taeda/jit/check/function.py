@@ -13,7 +13,7 @@ from taeda.jit.check.annotations import signature_of_comment, type_of_annotation
 from taeda.jit.check.emitter import FALLS, RETURNS, Emitter
 from taeda.jit.check.environment import ClosureResolver, Frame, Resolver
 from taeda.jit.check.operators import WIDENING, conversion
-from taeda.jit.check.types import NONE, TENSOR, optional, unify
+from taeda.jit.check.types import NONE, TENSOR, optional
 from taeda.jit.check.values import Known, LocalFunction, TupleOf
 from taeda.jit.ir import Graph, Value
 from taeda.jit.parse.definition import Definition, definition_of
@@ -83,9 +83,12 @@ class Function:
             comment = signature_of_comment(reader, text, self.definition.head())
         plain = [*node.args.posonlyargs, *node.args.args]
         if node.args.vararg is not None or node.args.kwarg is not None:
-            star = node.args.vararg or node.args.kwarg
-            fail(self.definition.range(star), f"'{star.arg}' takes any number of arguments; whoever calls this function from"  # type: ignore[union-attr,arg-type]
-                 " a program compiles it for the arguments given, but by itself it has no fixed signature")  # fmt: skip
+            star: Any = node.args.vararg or node.args.kwarg
+            fail(
+                self.definition.range(star),
+                f"'{star.arg}' takes any number of arguments: such a function is compiled into the programs that call"
+                " it, and has no program of its own",
+            )
         for i, arg in enumerate([*plain, *node.args.kwonlyargs]):
             if i == 0 and self.self_type is not None:
                 found.append(Parameter(arg.arg, self.self_type, MISSING, False, None))
@@ -179,12 +182,8 @@ class Function:
             if p.keyword_only and not marked:
                 parts.append("*")
                 marked = True
-            parts.append(f"{_schema_type(p.type)} {p.name}{_default_text(p)}")
+            parts.append(f"{p.type.str()} {p.name}{_default_text(p)}")
         return FunctionSchema(f"{self.name}({', '.join(parts)}) -> {_result_text(self.return_type())}")
-
-
-def _schema_type(type: Any) -> str:
-    return type.str()
 
 
 def _result_text(type: Any) -> str:
@@ -410,8 +409,10 @@ def _soft_type(emitter: Emitter, node: ast.expr, fallback: Any) -> Any:
     return None if found is None or contained_in(found, lambda t: t is ANY) else found
 
 
-def _bind_all(inner: Emitter, spec: ast.arguments, defaults: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any],
-              range: SourceRange | None) -> None:  # fmt: skip
+def _bind_all(
+    inner: Emitter, spec: ast.arguments, defaults: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any],
+    range: SourceRange | None,
+) -> None:  # fmt: skip
     name = inner.definition.name
     plain = [*spec.posonlyargs, *spec.args]
     rest = dict(kwargs)
@@ -467,16 +468,16 @@ def inline_python(emitter: Emitter, obj: Any, args: Sequence[Any], kwargs: dict[
 def inline_local(emitter: Emitter, local: LocalFunction, args: Sequence[Any], kwargs: dict[str, Any],
                  range: SourceRange | None) -> Any:  # fmt: skip
     """As `inline`, for a function defined within the program, which sees the names around it."""
-    definition = Definition(local.node, emitter.definition.source)
+    definition = Definition(local.node, local.home.definition.source)
     spec = local.node.args
     named = [*spec.posonlyargs, *spec.args]
     defaults = {}
     for arg, default in zip(named[len(named) - len(spec.defaults) :], spec.defaults):
         defaults[arg.arg] = _evaluated(emitter, default)
-    for arg, default in zip(spec.kwonlyargs, spec.kw_defaults):
-        if default is not None:
-            defaults[arg.arg] = _evaluated(emitter, default)
-    return inline(emitter, definition, emitter.resolver, defaults, args, kwargs, range, local.frame)
+    for arg, written in zip(spec.kwonlyargs, spec.kw_defaults):
+        if written is not None:
+            defaults[arg.arg] = _evaluated(emitter, written)
+    return inline(emitter, definition, local.home.resolver, defaults, args, kwargs, range, local.frame)
 
 
 def _evaluated(emitter: Emitter, node: ast.expr) -> Any:
@@ -484,6 +485,3 @@ def _evaluated(emitter: Emitter, node: ast.expr) -> Any:
     if not isinstance(what, Known):
         fail(emitter.range(node), "the default of an inner function must be known while the program is compiled")
     return what.obj
-
-
-_ = unify

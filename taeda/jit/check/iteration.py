@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from taeda import nn
 from taeda.jit.check import operators
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.types import INT, TENSOR, is_static_tuple
@@ -32,7 +31,11 @@ class Iteration:
 
 
 def _fixed(items: Any) -> Iteration:
-    return Iteration([lambda emitter, item=item: item for item in items])  # type: ignore[misc]
+    return Iteration([_giving(item) for item in items])
+
+
+def _giving(item: Any) -> Callable[[Emitter], Any]:
+    return lambda emitter: item
 
 
 def iterate(emitter: Emitter, what: Any, range: SourceRange | None) -> Iteration:
@@ -66,6 +69,10 @@ def _known(emitter: Emitter, what: Known, range: SourceRange | None) -> Iteratio
     if isinstance(obj, tuple) or (inspect.isclass(obj) and issubclass(obj, enum.Enum)):
         return _fixed([Known(item) for item in obj])
     if isinstance(obj, list):
+        from taeda.jit.check.control import in_library
+
+        if in_library(emitter):
+            return _fixed([Known(item) for item in obj])
         if all(isinstance(item, (int, float, str)) for item in obj) and obj:
             return _of_value(emitter, emitter.value(what, range), range)
         return _fixed([Known(item) for item in obj])
@@ -137,9 +144,8 @@ def _enumerate(emitter: Emitter, what: EnumerateOf, range: SourceRange | None) -
     if inner.items is not None:
         if not isinstance(start, Known):
             fail(range, "enumerate over things of which each has a type of its own takes a start that is known")
-        return Iteration([
-            lambda e, i=i, item=item: TupleOf((Known(start.obj + i), item(e))) for i, item in enumerate(inner.items)
-        ])  # type: ignore[misc]  # fmt: skip
+        first = start.obj
+        return Iteration([_numbered(first + i, item) for i, item in enumerate(inner.items)])
     assert inner.item is not None
     item = inner.item
 
@@ -148,6 +154,10 @@ def _enumerate(emitter: Emitter, what: EnumerateOf, range: SourceRange | None) -
         return TupleOf((count, item(e, i)))
 
     return Iteration(length=inner.length, item=pair)
+
+
+def _numbered(number: int, item: Callable[[Emitter], Any]) -> Callable[[Emitter], Any]:
+    return lambda emitter: TupleOf((Known(number), item(emitter)))
 
 
 def _zip(emitter: Emitter, what: ZipOf, range: SourceRange | None) -> Iteration:
@@ -232,4 +242,3 @@ def collect(
 
 
 Emitter.iterable_as_list = as_list  # type: ignore[method-assign,assignment]
-_ = nn

@@ -6,7 +6,6 @@ import enum
 import inspect
 from typing import Any
 
-import taeda
 from taeda import Tensor
 from taeda.jit.check import operators
 from taeda.jit.check.emitter import ATTRIBUTES, Emitter
@@ -110,7 +109,8 @@ def _of_tuple(emitter: Emitter, owner: Any, name: str, range: SourceRange | None
         return owner.items[owner.named._fields.index(name)]
     table = getattr(owner, "table", None)
     if table is not None and name in ("items", "keys", "values", "get"):
-        rows = {"items": [TupleOf((Known(k), v)) for k, v in table.items()], "keys": list(map(Known, table)),
+        rows: dict[str, list[Any]] = {"items": [TupleOf((Known(k), v)) for k, v in table.items()],
+                "keys": list(map(Known, table)),
                 "values": list(table.values())}  # fmt: skip
         if name == "get":
             return BoundMethod(name, lambda e, args, kwargs, place: table.get(args[0].obj, [*args, Known(None)][1]))
@@ -132,8 +132,8 @@ def _of_known(emitter: Emitter, owner: Any, name: str, range: SourceRange | None
     if isinstance(obj, _LEFT_TO_PROGRAM) and not isinstance(obj, enum.Enum):
         if isinstance(obj, dict) and name in ("items", "keys", "values", "get"):
             return Known(getattr(obj, name))
-        if isinstance(obj, str) and name in ("join", "format"):
-            return BoundOp(emitter.value(owner, range), name)
+        if isinstance(obj, str) and hasattr(obj, name):
+            return Known(getattr(obj, name))
         return _of_value(emitter, emitter.value(owner, range), name, range)
     if isinstance(obj, Namespace):
         return obj.find(name, range)
@@ -168,4 +168,3 @@ def _of_namespace(emitter: Emitter, owner: Any, name: str, range: SourceRange | 
 
 
 ATTRIBUTES.extend([_of_namespace, _of_super, _of_tensor, _of_tuple, _of_value, _of_known])
-_ = taeda

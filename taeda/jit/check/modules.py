@@ -13,16 +13,14 @@ from taeda._main import script_marks
 from taeda.jit.check.annotations import type_of_object
 from taeda.jit.check.classes import (
     ClassInfo,
-    class_named,
     free_name,
-    get_attribute,
     info_of,
 )
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.environment import ClosureResolver
 from taeda.jit.check.function import Function, defaults_of, inline
-from taeda.jit.check.types import NONE, TENSOR, optional
-from taeda.jit.check.values import BoundMethod, BoundPython, Known, TupleOf
+from taeda.jit.check.types import NONE, TENSOR
+from taeda.jit.check.values import BoundPython, Known, TupleOf
 from taeda.jit.ir import Value
 from taeda.jit.parse.definition import Definition, definition_of
 from taeda.jit.parse.errors import CompileError, fail
@@ -93,8 +91,9 @@ def method_of(info: ModuleInfo, name: str) -> Function | None:
     if found is not None:
         return found
     raw = vars(info.example).get(name) or inspect.getattr_static(type(info.example), name, None)
+    raw = getattr(raw, "function", raw) if type(raw).__name__ == "_CompiledMethod" else raw
     if isinstance(raw, types_method):
-        raw = raw.__func__
+        raw = raw.__func__  # type: ignore[attr-defined]
     if not inspect.isfunction(raw) or is_left_out(raw) or _takes_anything(raw) or _in_library(raw):
         return None
     made = make_method(info, name, raw)
@@ -117,7 +116,7 @@ def _in_library(function: Any) -> bool:
 
 def make_method(info: ModuleInfo, name: str, raw: Any, types: dict[str, Any] | None = None) -> Function:
     """A method's function."""
-    owner = next((c for c in type(info.example).__mro__ if vars(c).get(name) is raw), type(info.example))
+    owner = next((c for c in type(info.example).__mro__ if name in vars(c)), type(info.example))
     soft = _library_types(type(info.example), name) if (raw.__module__ or "").startswith("taeda.") else {}
     return Function(
         definition_of(raw), ClosureResolver(raw), f"{info.name}.{name}", defaults_of(raw), info.type,
@@ -220,7 +219,13 @@ def _facts(module: nn.Module) -> _Facts:
             _child(facts, name, child, hints.get(name))
     facts.attributes["training"] = (taeda._C._parse_type("bool"), PLAIN)
     for name, value in vars(module).items():
-        if name in _OWN or name in facts.attributes or name in ignored or name == "training":
+        if (
+            name in _OWN
+            or name == "_compiled_twin"
+            or name in facts.attributes
+            or name in ignored
+            or name == "training"
+        ):
             continue
         hint = hints.get(name)
         if name in constants or (library and _is_constant(value)):
@@ -394,8 +399,7 @@ def item_of_container(emitter: Emitter, owner: Value, index: Any, node: ast.expr
         if index not in names:
             fail(range, f"there is no module '{index}'; there are {', '.join(names)}")
         return emitter.attribute(owner, index, range)
-    fail(range, "which module is meant must be known while the program is compiled; a loop over the modules is unrolled,"
-                " an index into it may then be compared")  # fmt: skip
+    fail(range, "which module is meant must be known while the program is compiled: loop over the modules")
 
 
 def call_module(
@@ -462,7 +466,8 @@ def _sequential_forward(info: ModuleInfo) -> Function:
             type = function.parameters()[1].type
     text = "def forward(self, input):\n    for module in self:\n        input = module(input)\n    return input\n"
     tree, source = parse_text(text, "<Sequential>")
-    return Function(Definition(tree.body[0], source), ClosureResolver(None), f"{info.name}.forward", {}, info.type,
+    written: Any = tree.body[0]
+    return Function(Definition(written, source), ClosureResolver(None), f"{info.name}.forward", {}, info.type,
                     {"input": type})  # type: ignore[arg-type]  # fmt: skip
 
 
@@ -475,6 +480,3 @@ def entry_point(info: ModuleInfo) -> Function | None:
     if type(info.example).forward is nn.Module.forward and "forward" not in vars(info.example):
         return None
     return method_of(info, "forward")
-
-
-__all__ = ["BoundMethod", "ModuleInfo", "class_named", "get_attribute", "module_info", "optional"]

@@ -7,15 +7,14 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from taeda import _C
 from taeda.jit.check import operators
 from taeda.jit.check.annotations import type_of_annotation, type_of_comment
 from taeda.jit.check.conditions import condition
-from taeda.jit.check.control import assigned_in, branch, loop
+from taeda.jit.check.control import assigned_in, branch, in_library, loop
 from taeda.jit.check.emitter import BREAKS, CONTINUES, FALLS, RETURNS, Emitter, handles
 from taeda.jit.check.iteration import Iteration, iterate
 from taeda.jit.check.types import ANY, NONE, STR, TENSOR, is_static_tuple
-from taeda.jit.check.values import Condition, Known, LocalFunction, Sugar, TupleOf
+from taeda.jit.check.values import Known, LocalFunction, Sugar, TupleOf
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
 from taeda.jit.source import SourceRange
@@ -35,9 +34,8 @@ def bind_name(emitter: Emitter, name: str, what: Any, range: SourceRange | None)
         what = emitter.convert(value, declared, range, f"'{name}'", widen=True) if not value.static_type.isSubtypeOf(
             declared
         ) else value  # fmt: skip
-    if isinstance(what, Value):
-        if not what.node().kind() == "prim::Constant" and what.node().kind() != "prim::Param":
-            what.setDebugName(name)
+    if isinstance(what, Value) and what.node().kind() not in ("prim::Constant", "prim::Param"):
+        what.setDebugName(name)
     emitter.frame.set(name, what)
 
 
@@ -102,6 +100,8 @@ def items_of(emitter: Emitter, what: Any, count: int | None, range: SourceRange 
 
 def _assign_several(emitter: Emitter, target: ast.Tuple | ast.List, what: Any, range: SourceRange | None) -> None:
     names = target.elts
+    if isinstance(what, Value) and what.static_type.kind() == "ListType" and _unpack_list(emitter, names, what, range):
+        return
     starred = [i for i, t in enumerate(names) if isinstance(t, ast.Starred)]
     items = items_of(emitter, what, None if starred else len(names), range)
     if not starred:
@@ -121,6 +121,22 @@ def _assign_several(emitter: Emitter, target: ast.Tuple | ast.List, what: Any, r
     assign(emitter, names[at].value, TupleOf(tuple(middle)), range)  # type: ignore[attr-defined]
     for name, item in zip(names[at + 1 :], items[len(items) - behind :]):
         assign(emitter, name, item, range)
+
+
+def _unpack_list(emitter: Emitter, names: list[ast.expr], what: Value, range: SourceRange | None) -> bool:
+    """``first, *others = items``: by place, since how many there are is not known. False if no name is starred."""
+    starred = next((i for i, t in enumerate(names) if isinstance(t, ast.Starred)), None)
+    if starred is None:
+        return False
+    behind = len(names) - starred - 1
+    rest = [Known(starred), Known(-behind if behind else None)]
+    for i, name in enumerate(names):
+        if isinstance(name, ast.Starred):
+            assign(emitter, name.value, emitter.op("aten::slice", [what, *rest], None, range), range)
+        else:
+            place = i if i < starred else i - len(names)
+            assign(emitter, name, emitter.op("aten::__getitem__", [what, Known(place)], None, range), range)
+    return True
 
 
 @handles(ast.Assign)
@@ -154,10 +170,11 @@ def _attribute_type(emitter: Emitter, target: ast.Attribute) -> Any:
 def _declare(emitter: Emitter, node: ast.AnnAssign, rest: Sequence[ast.stmt]) -> Ended:
     type = type_of_annotation(emitter, node.annotation)
     place = emitter.range(node)
-    if isinstance(node.target, ast.Name):
-        if type is not None:
-            emitter.frame.declared[node.target.id] = type
-            emitter.frame.lost[node.target.id] = f"'{node.target.id}' was declared but has no value yet"
+    if type is ANY and in_library(emitter):
+        type = None  # it says nothing
+    if isinstance(node.target, ast.Name) and type is not None:
+        emitter.frame.declared[node.target.id] = type
+        emitter.frame.lost[node.target.id] = f"'{node.target.id}' was declared but has no value yet"
     if node.value is None:
         return ON
     what = emitter.expression(node.value, type)
@@ -194,12 +211,10 @@ def _augmented(emitter: Emitter, node: ast.AugAssign, rest: Sequence[ast.stmt]) 
     def updated(old: Any) -> Any:
         new = emitter.expression(node.value)
         kind = old.static_type.kind() if isinstance(old, Value) else ""
-        if kind in ("TensorType", "ListType") and name in _INPLACE:
-            inplace = f"aten::{_INPLACE[name]}"
-            if kind == "TensorType" or (kind == "ListType" and name in ("add", "mul")):
-                if operators.exists(inplace):
-                    changed = emitter.op(inplace, [old, new], None, place)
-                    return changed if isinstance(changed, Value) else old
+        inplace = f"aten::{_INPLACE.get(name, '')}"
+        if (kind == "TensorType" or (kind == "ListType" and name in ("add", "mul"))) and operators.exists(inplace):
+            changed = emitter.op(inplace, [old, new], None, place)
+            return changed if isinstance(changed, Value) else old
         if kind == "ClassType":
             from taeda.jit.check.classes import call_magic
 
@@ -268,7 +283,7 @@ def _pass(emitter: Emitter, node: ast.Pass, rest: Sequence[ast.stmt]) -> Ended:
 
 @handles(ast.FunctionDef)
 def _define(emitter: Emitter, node: ast.FunctionDef, rest: Sequence[ast.stmt]) -> Ended:
-    emitter.frame.set(node.name, LocalFunction(node, emitter.frame))
+    emitter.frame.set(node.name, LocalFunction(node, emitter.frame, emitter))
     return ON
 
 
@@ -282,12 +297,11 @@ def _return(emitter: Emitter, node: ast.Return, rest: Sequence[ast.stmt]) -> End
             if not (value.static_type.isSubtypeOf(emitter.returns)):
                 value = emitter.convert(value, emitter.returns, place, "what is returned", widen=True)
             what = value
-    elif emitter.returns is NONE:
-        if not (isinstance(what, Known) and what.obj is None):
-            value = emitter.value(what, place)
-            if value.static_type is not NONE:
-                fail(place, f"what is returned must be None; got a {value.static_type}")
-            what = Known(None)
+    elif emitter.returns is NONE and not (isinstance(what, Known) and what.obj is None):
+        value = emitter.value(what, place)
+        if value.static_type is not NONE:
+            fail(place, f"what is returned must be None; got a {value.static_type}")
+        what = Known(None)
     emitter.frame.names["$value"] = what
     for flag in ("$exit", "$break", "$return"):
         emitter.frame.names[flag] = Known(True)
@@ -459,7 +473,3 @@ def _with(emitter: Emitter, node: ast.With, rest: Sequence[ast.stmt]) -> Ended:
         for context, place in reversed(entered):
             leave(emitter, context, place)
     return status, False
-
-
-__all__ = ["Condition", "assign", "bind_name", "items_of", "raise_exception"]
-_ = _C

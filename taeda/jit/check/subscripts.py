@@ -38,6 +38,8 @@ def get_item(emitter: Emitter, owner: Any, index: ast.expr, range: SourceRange) 
     """``owner[index]``."""
     if isinstance(owner, Known) and not isinstance(owner.obj, Tensor):
         at = _known_index(emitter, index)
+        if at is None and isinstance(owner.obj, tuple):
+            return _of_tuple(emitter, owner, len(owner.obj), index, range, lambda i: Known(owner.obj[i]))
         if at is not None:
             try:
                 return Known(owner.obj[at])
@@ -73,6 +75,11 @@ def _of_tuple(emitter: Emitter, owner: Any, count: int, index: ast.expr, range: 
     if isinstance(at, slice):
         return TupleOf(tuple(item(i) for i in _places(count)[at]))
     if not isinstance(at, int):
+        types = {emitter.value(item(i), range).static_type for i in _places(count)}
+        if len(types) == 1 and not isinstance(index, ast.Slice):
+            items = [emitter.value(item(i), range) for i in _places(count)]
+            listed = operators.make_list(emitter.graph, items, types.pop(), range)
+            return emitter.op("aten::__getitem__", [listed, emitter.expression(index)], None, range)
         fail(
             range, "which item of a tuple is meant must be known while the program is compiled, since each has its type"
         )

@@ -92,6 +92,7 @@ class LocalFunction(Sugar):
 
     node: ast.FunctionDef | ast.Lambda
     frame: Frame
+    home: Any  # the emitter of the function that it is written in
 
     def what(self) -> str:
         """Its name."""
