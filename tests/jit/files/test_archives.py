@@ -4,7 +4,7 @@ import io
 import pathlib
 
 import pytest
-from programs import MAKERS
+from archive_programs import MAKERS
 
 import taeda
 from taeda import jit, nn

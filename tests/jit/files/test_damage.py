@@ -71,12 +71,8 @@ def test_source_that_archives_do_not_hold(archive, line):
         source = file.read(f"archive/{name}").decode()
     head, _, _ = source.partition("  def forward")
     owner = head.split("class ")[1].partition("(")[0]
-    text = (
-        f"{head}  def forward(self: __torch__.taeda.nn.modules.container.{owner}, input: Tensor) -> Tensor:\n{line}\n"
-    )
-    text = text.replace(
-        "taeda.nn.modules.container", name.removeprefix("code/__torch__/").removesuffix(".py").replace("/", ".")
-    )
+    module = name.removeprefix("code/").removesuffix(".py").replace("/", ".")
+    text = f"{head}  def forward(self: {module}.{owner}, input: Tensor) -> Tensor:\n{line}\n"
     loaded = jit.load(rewritten(archive, {name: text.encode(), "instructions/program": None}))
     with pytest.raises(RuntimeError, match=r"taeda\.jit"):
         loaded(taeda.ones(1, 2))

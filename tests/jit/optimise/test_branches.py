@@ -1,7 +1,7 @@
 """Branches and loops of which it is known how they run, and tuples that are taken apart."""
 
 import pytest
-from passes import canonical, check, text
+from pass_texts import canonical, check, text
 
 from taeda.jit.ir import parse_ir
 from taeda.jit.optimise import fold_branches, lower_tuples, peel_loops, unroll_loops

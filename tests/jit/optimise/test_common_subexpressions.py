@@ -1,7 +1,7 @@
 """Common subexpressions, and what must not be merged."""
 
 import pytest
-from passes import check
+from pass_texts import check
 
 from taeda.jit.optimise import merge_common_subexpressions
 

@@ -1,7 +1,7 @@
 """Dead code: what goes, and what stays because it does something."""
 
 import pytest
-from passes import check
+from pass_texts import check
 
 from taeda.jit.optimise import remove_dead_code
 

@@ -2,7 +2,7 @@
 shapes are found without running."""
 
 import pytest
-from passes import canonical, check, text
+from pass_texts import canonical, check, text
 
 import taeda as torch
 from taeda import nn

@@ -1,7 +1,7 @@
 """Peepholes."""
 
 import pytest
-from passes import check
+from pass_texts import check
 
 from taeda.jit.optimise import simplify
 
