@@ -392,7 +392,8 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
     made = wrapped(module, {})
     for info in _infos(made, {}):
         compile_entries(info)
-    for each in made.modules():
+    for module_made in made.modules():
+        each: Any = module_made
         info = each._info
         for name in exported(info.python_class) if info.python_class is not None else ():
             if name != "forward" and info.function(name) is not None:
