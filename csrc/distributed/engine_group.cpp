@@ -65,7 +65,7 @@ class EngineGroup final : public ProcessGroup {
     Ref<CollectiveWork> work(new CollectiveWork(tasks, rank(), size(), timeout));
     std::unique_lock<std::mutex> lock(mutex_);
     TAEDA_CHECK(!stopped_, "this group was destroyed");
-    if (!async && queue_.empty() && !busy_) {
+    if ((!async || size() == 1) && queue_.empty() && !busy_) {  // one rank waits for nobody
       busy_ = true;
       lock.unlock();
       work->run(*transport_, *ending_, true);

@@ -23,7 +23,7 @@ struct Card {
 };
 
 std::string to_text(const Card& card) {
-  return str(card.machine, ' ', card.process, ' ', card.job, ' ', card.rank, ' ', card.tag);
+  return str(card.machine, " ", card.process, " ", card.job, " ", card.rank, " ", card.tag);
 }
 
 Card to_card(const std::string& text) {
