@@ -18,9 +18,11 @@ from tools.build import build, tool
 GROUP = "build"
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / "build" / "bench"
+BUILT = shutil.ignore_patterns("__pycache__", "_C*", "generated", "lib")  # in a checkout, by a build
 SECONDS_PER_UNIT = 15.0
 LIBRARIES = {"libtaeda": "libtaeda.so", "_C": "_C.*.so"}
-MEGABYTES = 18.0  # both libraries together
+MEGABYTES = 24.0  # both libraries together
+INSTALLED = 120.0
 
 # As in docs/add-an-op.md: one declaration more.
 DECLARATION = '''
@@ -79,9 +81,8 @@ def installed_megabytes() -> float:
     subprocess.run(
         [tool("cmake"), "--install", PLACE / "build", "--prefix", site], check=True, stdout=subprocess.DEVNULL
     )
-    built = shutil.ignore_patterns("__pycache__", "_C*", "generated", "lib")
     for package in ("taeda", "taedagen"):
-        shutil.copytree(ROOT / package, site / package, ignore=built, dirs_exist_ok=True)
+        shutil.copytree(ROOT / package, site / package, ignore=BUILT, dirs_exist_ok=True)
     return megabytes_in(site)
 
 
@@ -122,10 +123,10 @@ def rows(quick: bool) -> list[Row]:
     if quick:
         return []
     shutil.rmtree(PLACE, ignore_errors=True)
-    for name in ("CMakeLists.txt", "cmake", "csrc", "taedagen"):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        (PLACE / "source").mkdir(parents=True, exist_ok=True)
-        copy(ROOT / name, PLACE / "source" / name)
+    (PLACE / "source").mkdir(parents=True)
+    for name in ("cmake", "csrc", "include", "taeda", "taedagen"):
+        shutil.copytree(ROOT / name, PLACE / "source" / name, ignore=BUILT)
+    shutil.copy(ROOT / "CMakeLists.txt", PLACE / "source")
     os.environ |= {"CCACHE_DISABLE": "1", "CMAKE_BUILD_PARALLEL_LEVEL": "2"}
     print(f"building in {PLACE}", file=sys.stderr)
     whole = seconds_of_build()
@@ -140,7 +141,7 @@ def rows(quick: bool) -> list[Row]:
         Row(GROUP, "full build", whole, None, "s", 360.0, absolute=True),
         Row(GROUP, "after editing a kernel", kernel, None, "s", 20.0, absolute=True),
         Row(GROUP, "after adding a declaration", declaration, None, "s", 30.0, absolute=True),
-        Row(GROUP, "installed size", installed, torch_megabytes(), "MB", 90.0, absolute=True),
+        Row(GROUP, "installed size", installed, torch_megabytes(), "MB", INSTALLED, absolute=True),
         *(Row(GROUP, name, size, None, "MB") for name, size in sizes.items()),
         Row(GROUP, "both libraries", sum(sizes.values()), None, "MB", MEGABYTES, absolute=True),
         *units,

@@ -26,6 +26,7 @@ GUIDES = (
     "errors",
     "profile",
     "graphs",
+    "export",
     "coverage",
     "design",
     "benchmarks",

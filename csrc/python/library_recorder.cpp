@@ -15,7 +15,7 @@ const char* kind_name(const StaticKernel& kernel) {
   if (kernel.functionality == Functionality::ADInplaceOrView) return "InplaceOrView";
   if (kernel.functionality == Functionality::Autocast) return "Autocast";
   if (kernel.device != kEveryDevice) return "Dense";
-  constexpr const char* kByLayout[] = {"Everywhere", "Quantized", "Sparse", "SparseCsr", "Nested"};
+  constexpr const char* kByLayout[] = {"AnyDevice", "Quantized", "Sparse", "SparseCsr", "Nested"};
   return kByLayout[static_cast<int>(kernel.functionality)];
 }
 

@@ -6,6 +6,7 @@ repository.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from taeda.types import _dtype
 
 Row = tuple[str, str, str]  # what the hop is, its name, its source location
+_DETAILED = 6  # of a Python function that may call more ops the names are told alone
 
-_ON_ANY_DEVICE = ("Everywhere", "Sparse", "SparseCsr", "Quantized", "Nested")
+_ON_ANY_DEVICE = ("AnyDevice", "Sparse", "SparseCsr", "Quantized", "Nested")
 _MADE_OF_OPS = ("Composite", "Sparse", "Quantized", "Nested")  # how their places in ops.json begin
 _COMPUTES = ("Dense", *_ON_ANY_DEVICE)
 _LAYERS = {
@@ -99,15 +101,52 @@ def _is_recorded_below(op: OpOverload, kind: str) -> bool:
 def describe(function: Any, *, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
              overload: str | None = None) -> list[str]:  # fmt: skip
     """The lines that ``explain`` prints for a function without arguments."""
-    op = _find_op(function, overload)
+    from taeda._explain.python_functions import find, rows_of
+
+    found = None if isinstance(function, OpOverload | OpOverloadPacket) else find(function)
+    if found is None:
+        return _describe_op(_find_op(function, overload), device, dtype, layout)
+    name, called = found
+    if op := _native_op(called):
+        return _describe_op(_find_op(op, overload), device, dtype, layout, name)
+    rows, natives = rows_of(name, called)
+    ops = list(filter(None, dict.fromkeys(map(_native_op, natives))))
+    lines = [name, "", *("  " + line for line in _columns(rows))]
+    if len(ops) == 1:
+        return [*lines, "", *_describe_op(_find_op(ops[0], overload), device, dtype, layout)]
+    if ops:
+        lines += ["  " + line for line in _columns([("may call", ", ".join(f"ops::{op[6:]}" for op in ops), "")])]
+    for op in ops if len(ops) <= _DETAILED else ():
+        lines += _compact(_find_op(op, None), device, dtype, layout)
+    return lines
+
+
+def _native_op(called: Any) -> str:
+    """The op that a function, a method or an operator of ``_C`` is, ``aten::add``; "" for another callable."""
+    from taeda._explain.sources import operators
+
+    if inspect.isfunction(called) or isinstance(called, type):
+        return ""
+    name = operators().get(called.__name__, called.__name__)
+    space = (getattr(called, "__module__", None) or "").rpartition(".")[2].lstrip("_")
+    return next((full for full in (f"aten::{space}_{name}", f"aten::{name}") if _C._overloads_of(full)), "")
+
+
+def _compact(op: OpOverload, device: Any, dtype: Any, layout: Any) -> list[str]:
+    """The lines of an op that another function calls."""
+    rows = [row for row in _python_rows(op) if row[0] in ("declaration", "dispatcher")]
+    rows += _rows(op, device, _dtype_name(op, dtype, strict=False), layout)
+    return ["", *("  " + line for line in _columns(rows))]
+
+
+def _describe_op(op: OpOverload, device: Any, dtype: Any, layout: Any, name: str = "") -> list[str]:
+    """The lines of an op that users know as ``name``."""
     dtype_name = _dtype_name(op, dtype)
-    rows = [*_python_rows(op), *_rows(op, device, dtype_name, layout)]
+    rows = [*_python_rows(op, name), *_rows(op, device, dtype_name, layout)]
     lines = [f"{_title(op)} on {device}" + (f", {dtype_name}" if dtype_name else ""), ""]
     lines += ["  " + line for line in _columns(rows)]
     for called in _called_kernels(op, device, layout):
-        rows = [row for row in _python_rows(called) if row[0] in ("declaration", "dispatcher")]
-        rows += _rows(called, device, _dtype_name(called, dtype_name, strict=False), layout)
-        lines += ["", *("  " + line for line in _columns(rows))]
+        lines += _compact(called, device, dtype_name, layout)
     others = [name for name in op.overloadpacket.overloads() if getattr(op.overloadpacket, name) is not op]
     if others:
         lines += ["", f"  other overloads (--overload): {', '.join(others)}"]
@@ -136,13 +175,23 @@ def _find_op(function: Any, overload: str | None) -> OpOverload:
     overloads = _C._overloads_of(qualified)
     chosen = overload
     if overload is None:
-        chosen = overloads[0]
+        chosen = _plainest(qualified, overloads)
     elif overload == "default":
         chosen = ""
     if chosen not in overloads:
         shown = ", ".join(o or "default" for o in overloads)
         raise UnknownName(f"{qualified.removeprefix('aten::')} has no overload '{overload}'; it has {shown}")
     return find_overload(qualified, str(chosen))
+
+
+def _plainest(qualified: str, overloads: list[str]) -> str:
+    """The overload that a call most likely means: the first that Python can call and that is not given ``out``."""
+    from taeda._explain.sources import location, ops_table
+
+    bare = qualified.removeprefix("aten::")
+    names = {overload: f"{bare}.{overload}" if overload else bare for overload in overloads}
+    known = [o for o in overloads if names[o] in ops_table() and ops_table()[names[o]]["variant"] != "out"]
+    return next((o for o in known if location(names[o], "python")), overloads[0])
 
 
 def _qualified(name: str) -> str:
@@ -213,11 +262,12 @@ def _entry(op: OpOverload) -> dict[str, Any] | None:
     return ops_table().get(op.name().removeprefix("aten::"))
 
 
-def _python_rows(op: OpOverload) -> list[Row]:
+def _python_rows(op: OpOverload, known: str = "") -> list[Row]:
     """From the Python name to the dispatcher."""
     entry = _entry(op)
     if entry is None:
         return [("python", f"taeda.ops.{op.namespace}.{op._opname}", ""), ("declaration", op._schema_text, op._where)]
+    from taeda._explain.python_functions import find
     from taeda._explain.sources import location
 
     module, name = entry["module"], op.name().removeprefix("aten::").partition(".")[0]
@@ -228,10 +278,9 @@ def _python_rows(op: OpOverload) -> list[Row]:
         rows = [("python", f"taeda.ops.{op.namespace}.{op._opname}", "")]
     elif binding:
         is_method = entry["variant"] == "inplace" and not module
-        rows = [
-            ("python", f"taeda.{'Tensor.' if is_method else ''}{public}", ""),
-            ("binding", f"python::{name}", binding),
-        ]
+        public = known or f"taeda.{'Tensor.' if is_method else ''}{public}"
+        rows = [("python", public, "")] if find(public) else []  # else a Python function bears the public name
+        rows.append(("binding", f"python::{name}", binding))
     rows.append(("declaration", entry["schema"], entry["declared"]))
     cpp_name = name + ("_out" if entry["variant"] == "out" else "")
     rows.append(("dispatcher", f"ops::{cpp_name}", location(entry["name"], "ops")))

@@ -30,6 +30,16 @@ def location(full_name: str, layer: str) -> str:
     return f"taeda/generated/{at}" if at else ""
 
 
+def operators() -> dict[str, str]:
+    """Which op each of Python's operators is: ``{"__add__": "add", ...}``."""
+    return _locations()["operators"]  # type: ignore[no-any-return]
+
+
+def native_location(name: str) -> str:
+    """Of a function of ``_C`` that people wrote, or a method of tensors: ``Tensor.item``; "" if there is none."""
+    return _locations()["natives"].get(name, "")  # type: ignore[no-any-return]
+
+
 def generated_calls(full_name: str, layer: str) -> list[str]:
     """The ops that such a function calls."""
     return _locations()["ops"][full_name].get("calls", {}).get(layer, [])  # type: ignore[no-any-return]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_EVERYWHERE = "CompositeExplicitAutograd"
-_KEYS = {None: _EVERYWHERE, "default": _EVERYWHERE, "cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}
+_ANY_DEVICE = "CompositeExplicitAutograd"
+_KEYS = {None: _ANY_DEVICE, "default": _ANY_DEVICE, "cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}
 
 
 def key_of(device_type: str | None) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os as _os
+
 from taeda.distributed.device_mesh import DeviceMesh as DeviceMesh
 from taeda.distributed.device_mesh import init_device_mesh as init_device_mesh
 from taeda.distributed.distributed_c10d import *  # noqa: F403
@@ -16,3 +18,8 @@ from taeda.distributed.distributed_c10d import _make_nccl_premul_sum as _make_nc
 from taeda.distributed.distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from taeda.distributed.distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
 from taeda.distributed.distributed_c10d import group as group
+
+if "TORCHELASTIC_ERROR_FILE" in _os.environ:  # a launcher wants to know why a worker of its fails
+    from taeda.distributed.elastic.multiprocessing.errors.error_handler import record_uncaught as _record_uncaught
+
+    _record_uncaught()

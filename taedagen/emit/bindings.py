@@ -329,6 +329,29 @@ OPERATORS = {
 }  # fmt: skip
 
 
+_COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # in the order of Py_LT and its kin
+_PYTHON_NAMES = {
+    "subtract": "sub", "multiply": "mul", "true_divide": "truediv", "floor_divide": "floordiv", "remainder": "mod",
+    "power": "pow", "matrix_multiply": "matmul", "negative": "neg", "positive": "pos", "absolute": "abs",
+}  # fmt: skip
+
+
+def operator_names() -> dict[str, str]:
+    """The op that each of Python's operators is: ``{"__add__": "add", "__iadd__": "add_", ...}``."""
+    found = {}
+    for slot, spec in OPERATORS.items():
+        template, *ops = spec.split()
+        name = slot.removeprefix("nb_").removeprefix("inplace_")
+        name = _PYTHON_NAMES.get(name, name)
+        if slot.startswith("nb_inplace_"):
+            found[f"__i{name}__"] = ops[0]
+            continue
+        found[f"__{name}__"] = ops[0]
+        if template not in ("unary", "invert"):
+            found[f"__r{name}__"] = ops[-1]
+    return found | {f"__{name}__": name for name in _COMPARISONS}
+
+
 def _operators(names: list[Bound], absent: list[Bound]) -> str:
     """The slots of the number protocol; those of ops that the build leaves out say so."""
     pointers = {b.symbol: f"{b.symbol}, {b.symbol}_name" for b in names}
@@ -337,7 +360,7 @@ def _operators(names: list[Bound], absent: list[Bound]) -> str:
              '#include "python/module_parts.h"', "", "namespace taeda::python {", "using namespace bound;",
              "using namespace operators;", ""]  # fmt: skip
     compared = [f"compare_with<{pointers[n]}>" if n in pointers else "nullptr"
-                for n in ("lt", "le", "eq", "ne", "gt", "ge")]  # fmt: skip
+                for n in _COMPARISONS]  # fmt: skip
     lines += [
         f"const Compare operators::comparisons[6] = {{{', '.join(compared)}}};",
         "",

@@ -9,12 +9,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from taedagen.emit.sources import CALL
+from taedagen.emit.sources import calls_through
 from taedagen.opdef.declaration import Op
 
 _WIDTH = 120  # as in the repository's own sources
 _MARK = re.compile("\x01([^\x01]*)\x01")
 _FIELD = "\x02"
+_HELPER = re.compile(r"static [\w:<>&*, ]*?(\w+)\(")
 # Layers whose functions are made of other ops.
 _CALLING = re.compile(r"composite|(sparse|sparse_csr|quantized|nested)(_\w+)?")
 
@@ -57,7 +58,9 @@ def settle(files: Mapping[str, str]) -> tuple[dict[str, str], Locations]:
 
 def _settle(name: str, text: str, locations: Locations) -> str:
     lines: list[str] = []
-    layer_calls: list[str] | None = None  # of the function that the line stands in
+    body: list[str] | None = None  # of the function that the line stands in
+    callers: list[tuple[list[str], list[str]]] = []  # of a function made of ops: what it calls, its body
+    helpers: dict[str, list[str]] = {}  # the bodies of plain functions by their names
     for line in text.split("\n"):
         for mark in _MARK.findall(line) if "\x01" in line else ():
             kind, *fields = mark.split(_FIELD)
@@ -69,12 +72,17 @@ def _settle(name: str, text: str, locations: Locations) -> str:
             full_name, layer = fields
             locations.functions.setdefault(full_name, {})[layer] = at
             if _CALLING.fullmatch(layer):
-                layer_calls = locations.calls.setdefault(full_name, {}).setdefault(layer, [])
+                body = []
+                callers.append((locations.calls.setdefault(full_name, {}).setdefault(layer, []), body))
         plain = _MARK.sub("", line)
-        if layer_calls is not None:
-            layer_calls += [call for call in dict.fromkeys(CALL.findall(plain)) if call not in layer_calls]
-            layer_calls = None if plain == "}" else layer_calls
+        if helper := _HELPER.match(plain):
+            body = helpers.setdefault(helper[1], [])
+        if body is not None:
+            body.append(plain)
+            body = None if plain == "}" else body
         lines += _broken(plain)
+    for calls, body in callers:
+        calls += [call for call in calls_through(body, helpers) if call not in calls]
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ class Kernel:
         """What it serves, by its dispatch key, or by its functionality where it serves every device."""
         if self.device:
             return LAYOUTS.get(self.functionality, "") + self.device
-        return {"Dense": "Everywhere", "ADInplaceOrView": "InplaceOrView"}.get(self.functionality, self.functionality)
+        return {"Dense": "AnyDevice", "ADInplaceOrView": "InplaceOrView"}.get(self.functionality, self.functionality)
 
     @property
     def layer(self) -> str:
@@ -133,10 +133,10 @@ class Plan:
     def _dense_kernels(self, op: Op) -> list[Kernel]:
         declaration = op.declaration
         if declaration.kind == "composite":
-            everywhere = declaration.derivative is not None or declaration.options.get("explicit")
-            return [Kernel("Dense" if everywhere else "Composite", f"composite::{op.cpp_name}")]
-        if declaration.kind == "view" or declaration.options.get("everywhere"):
-            return [Kernel("Dense", f"everywhere::{op.cpp_name}")]
+            any_device = declaration.derivative is not None or declaration.options.get("explicit")
+            return [Kernel("Dense" if any_device else "Composite", f"composite::{op.cpp_name}")]
+        if declaration.kind == "view" or declaration.options.get("any_device"):
+            return [Kernel("Dense", f"any_device::{op.cpp_name}")]
         return [Kernel("Dense", f"{backend.lower()}::{op.cpp_name}", backend) for backend in self.backends]
 
     def has_inplace_or_view_layer(self, op: Op) -> bool:

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from taedagen.emit.any_device import emit_any_device
 from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
 from taedagen.emit.composite import emit_composite
+from taedagen.emit.cpp_api import emit_cpp_api
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
-from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.facts import emit_facts
 from taedagen.emit.files import write_files
 from taedagen.emit.layouts import emit_layouts
@@ -35,10 +36,11 @@ SUBSETS: dict[str, list[Emitter]] = {
         emit_autograd,
         emit_autocast,
         emit_composite,
-        emit_everywhere,
+        emit_any_device,
         emit_layouts,
         emit_rules,
         emit_targets,
+        emit_cpp_api,
     ],
     "bindings": [emit_bindings],
     "python": [emit_stubs, emit_docs, emit_facts],

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from taedagen.emit.any_device import emit_any_device
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.composite import emit_composite
-from taedagen.emit.everywhere import emit_everywhere
 from taedagen.emit.layouts import emit_layouts
 from taedagen.emit.plan import Plan
 from taedagen.emit.sources import CALL, HAND_WRITTEN, Definition, scan
@@ -37,7 +37,7 @@ def _names(op: Op) -> set[str]:
 
 
 # What writes functions that may call other ops.
-_BODIES = (emit_autograd, emit_composite, emit_everywhere, emit_layouts, emit_targets)
+_BODIES = (emit_autograd, emit_composite, emit_any_device, emit_layouts, emit_targets)
 
 
 def with_parts(names: set[str], registry: Registry, root: Path, autograd: bool = True) -> Callable[[Op], bool]:
@@ -104,6 +104,4 @@ class HandWritten:
         return found
 
     def _reaches(self, user: Definition, used: Definition) -> bool:
-        """Functions of an anonymous namespace are their own file's."""
-        is_local = "::::" in used.symbol or used.symbol.startswith("::")
-        return user.file == used.file or not is_local
+        return user.file == used.file or not used.is_local

@@ -7,7 +7,7 @@ starts with ``}``. That is all a scan of lines needs; nothing here understands C
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,8 @@ _SWITCH = re.compile(r"\b(?:visit|visit_\w+|with_dtype)\(")
 CALL = re.compile(r"\bops::(\w+(?:::\w+)?)\b")
 # Folders of csrc where people write what an op's table points to.
 HAND_WRITTEN = ("backend", "composite", *(layout_layer(functionality) for functionality in LAYOUTS))
+# Entries of Python's tables of methods: of tensors, and others.
+_METHOD = re.compile(r' +(?:method<\w+, "(\w+)">\(|\{"(\w+)", .*METH_)')
 _USE = re.compile(r"\b([A-Za-z_]\w*)[(<]")
 
 
@@ -45,8 +47,27 @@ class Definition:
         return set(_USE.findall("\n".join(self.body)))
 
     @property
+    def is_local(self) -> bool:
+        """Whether it stands in an anonymous namespace, which is its own file's."""
+        return "::::" in self.symbol or self.symbol.startswith("::")
+
+    @property
     def at(self) -> str:
         return f"{self.file}:{self.line}"
+
+
+def calls_through(body: Iterable[str], helpers: Mapping[str, Iterable[str]]) -> list[str]:
+    """The ops that the lines of a function call, themselves or through ``helpers``, in order."""
+    calls: dict[str, None] = {}
+    seen: set[str] = set()
+    open_ = [body]
+    while open_:
+        text = "\n".join(open_.pop(0))
+        calls |= dict.fromkeys(CALL.findall(text))
+        used = [name for name in dict.fromkeys(_USE.findall(text)) if name in helpers and name not in seen]
+        seen.update(used)
+        open_ += [helpers[name] for name in used]
+    return list(calls)
 
 
 def parameter_types(text: str) -> tuple[str, ...]:
@@ -138,6 +159,21 @@ def scan_all(root: Path, folders: Iterable[str]) -> dict[str, list[Definition]]:
     found: dict[str, list[Definition]] = {}
     for folder in folders:
         for path in sorted((root / folder).rglob("*.cpp")):
-            for definition in scan(path, str(path.relative_to(root))):
-                found.setdefault(definition.symbol, []).append(definition)
+            defined = list(scan(path, str(path.relative_to(root)), with_local=True))
+            local = {d.symbol.rpartition("::")[2]: d.body for d in defined if d.is_local}
+            for definition in defined:
+                if not definition.is_local:
+                    definition.calls = calls_through(definition.body, local)
+                    found.setdefault(definition.symbol, []).append(definition)
+    return found
+
+
+def scan_natives(root: Path) -> dict[str, str]:
+    """Where the functions of ``_C`` stand that people wrote: ``tensor`` and, of tensors' methods, ``Tensor.item``."""
+    found: dict[str, str] = {}
+    for path in sorted((root / "csrc" / "python").rglob("*.cpp")):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if match := _METHOD.match(line):
+                name = f"Tensor.{match[1]}" if match[1] else match[2]
+                found.setdefault(name, f"{path.relative_to(root)}:{number}")
     return found

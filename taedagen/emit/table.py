@@ -10,10 +10,11 @@ from typing import Any
 
 from taedagen.emit import cpp
 from taedagen.emit.autograd.analysis import derivatives_of
+from taedagen.emit.bindings import operator_names
 from taedagen.emit.locations import Locations
 from taedagen.emit.plan import Plan
 from taedagen.emit.reductions import reduction_of
-from taedagen.emit.sources import HAND_WRITTEN, Definition, scan_all
+from taedagen.emit.sources import HAND_WRITTEN, Definition, scan_all, scan_natives
 from taedagen.opdef.declaration import ALL, LAYOUTS, Op, layout_layer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,13 +30,17 @@ def emit_table(plan: Plan, locations: Locations, root: Path = ROOT) -> dict[str,
     written = scan_all(root, [f"csrc/{folder}" for folder in HAND_WRITTEN])
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
-    files = {"locations.json": _locations(plan, locations), "ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
+    files = {
+        "locations.json": _locations(plan, locations, scan_natives(root)),
+        "ops.json": "{\n" + ",\n".join(lines) + "\n}\n",
+    }
     files["left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
     return files
 
 
-def _locations(plan: Plan, locations: Locations) -> str:
-    """Where the generated functions of each op are, what those made of ops call, and which loops the CPU's run."""
+def _locations(plan: Plan, locations: Locations, natives: dict[str, str]) -> str:
+    """Where the generated functions of each op are, what those made of ops call, and which loops the CPU's run; which
+    op an operator of Python is; where the natives are that people wrote."""
     known: dict[str, Any] = {}
     for family in plan.families:
         derivatives = derivatives_of(plan, family)
@@ -48,7 +53,11 @@ def _locations(plan: Plan, locations: Locations) -> str:
             known[op.schema.full_name] = entry
     lines = [f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in known.items()]
     ops = "{\n" + ",\n".join(lines) + "\n}"
-    return f'{{"ops":{ops},\n"loops":{json.dumps(locations.loops, separators=(",", ":"))}}}\n'
+    tables = {"loops": locations.loops, "operators": operator_names(), "natives": natives}
+    rest = ",\n".join(
+        f"{json.dumps(name)}:{json.dumps(table, separators=(',', ':'))}" for name, table in tables.items()
+    )
+    return f'{{"ops":{ops},\n{rest}}}\n'
 
 
 def _kernel_name(op: Op) -> str:

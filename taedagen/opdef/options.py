@@ -41,7 +41,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "out_widens": (("reduction",), "out may have a wider dtype than the result, as always where that is a float"),
     "shape": (("view", "kernel"), "the shape rule, a function of csrc/shape; 'dynamic' where only the data tell"),
     "files": (("kernel", "composite"), "where it is written by hand: csrc/{backend/*,composite}/<files>.cpp"),
-    "everywhere": (("kernel",), "one function serves all backends"),
+    "any_device": (("kernel",), "one function serves all backends"),
     "geometry_only": (("kernel",), "no element of its tensors is read or written, so lazy conjugates come as they are"),
     "explicit": (("composite",), "autograd does not look inside"),
     "optional_grads": (("kernel",), "the derivative takes grads as they come, undefined where none flowed"),
@@ -50,7 +50,10 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "out_overload": (KINDS, "the out= form's, where it does not follow from the schema's own; or by overload"),
     "outs": (KINDS, "the names of out= parameters, where they are not the results'"),
     "own_out": (("kernel",), "out= may not share memory with an argument; else arguments that do are copied"),
-    "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', others with a 'type error', or 'any'"),
+    "out": (
+        ("pointwise", "kernel", "composite"),
+        "which dtypes out= takes: only the 'same'; or, not for pointwise, others with a 'type error', or 'any'",
+    ),
 }  # fmt: skip
 
 

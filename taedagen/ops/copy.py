@@ -7,7 +7,7 @@ from taedagen.opdef.samples import Name, S, f, i
 @kernel(
     "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     files="copy",
     number="src",
     batch="copy_",
@@ -91,7 +91,7 @@ def _(grad):
     "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, bool non_blocking=False, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
-    everywhere=True,
+    any_device=True,
     files="copy",
     unbound=True,
     batch="alike",
@@ -105,7 +105,7 @@ def _(grad, self):
     return {"self": op.to_copy_backward(grad, self.dtype())}
 
 
-@kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", everywhere=True, files="copy",
+@kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", any_device=True, files="copy",
         not_differentiable=True, batch="refused")  # fmt: skip
 def _local_scalar_dense(self):
     """The one element as a number; RuntimeError for a tensor of several."""
@@ -144,7 +144,7 @@ def to_copy_backward(grad, dtype):
 @kernel(
     "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)",
     variants="method function",
-    everywhere=True,
+    any_device=True,
     files="copy",
     batch="write_elements",
     samples=[S(f(2, 3), f())],

@@ -8,7 +8,7 @@ from taedagen.opdef.samples import Name, S, f
     "empty.memory_format(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function out",
-    everywhere=True,
+    any_device=True,
     files="create",
     not_differentiable=True,
     samples=[S([2, 3]), S([]), S([0, 2]), S([2], dtype=Name("float32"))],
@@ -21,7 +21,7 @@ def empty(size, dtype, layout, device, pin_memory, memory_format):
 @kernel(
     "empty_strided(SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
-    everywhere=True,
+    any_device=True,
     files="create",
     not_differentiable=True,
     samples=[S([2, 3], [1, 2]), S([2, 3], [4, 1])],
@@ -115,7 +115,7 @@ def scalar_tensor(s, dtype, layout, device, pin_memory):
     "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -129,7 +129,7 @@ def empty_like(self, dtype, layout, device, pin_memory, memory_format):
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -143,7 +143,7 @@ def zeros_like(self, dtype, layout, device, pin_memory, memory_format):
     "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -157,7 +157,7 @@ def ones_like(self, dtype, layout, device, pin_memory, memory_format):
     "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
     variants="function",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -171,7 +171,7 @@ def full_like(self, fill_value, dtype, layout, device, pin_memory, memory_format
     "new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -186,7 +186,7 @@ def new_empty(self, size, dtype, layout, device, pin_memory):
     "new_empty_strided(Tensor self, SymInt[] size, SymInt[] stride, *, ScalarType? dtype=None, "
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -201,7 +201,7 @@ def new_empty_strided(self, size, stride, dtype, layout, device, pin_memory):
     "new_full(Tensor self, SymInt[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, "
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -216,7 +216,7 @@ def new_full(self, size, fill_value, dtype, layout, device, pin_memory):
     "new_zeros(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,
@@ -231,7 +231,7 @@ def new_zeros(self, size, dtype, layout, device, pin_memory):
     "new_ones(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None) -> Tensor",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="create",
     not_differentiable=True,

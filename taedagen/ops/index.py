@@ -12,7 +12,7 @@ WRITES = "function method"
 @kernel(
     "index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     variants="out",
-    everywhere=True,
+    any_device=True,
     files="index",
     unbound=True,
     batch="index",

@@ -15,7 +15,7 @@ def reshape(self, shape):
 
 @kernel(
     "_unsafe_view(Tensor self, SymInt[] size) -> Tensor",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="reshape",
     unbound=True,
@@ -500,7 +500,7 @@ def dsplit_at(self, indices):
 @kernel(
     "unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
     variants="function method",
-    everywhere=True,
+    any_device=True,
     files="reshape",
     batch="by_dims",
     samples=[S(f(5, 4), 2)],
@@ -517,7 +517,7 @@ def _(grads, dim):
 @kernel(
     "unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",
     variants="function method",
-    everywhere=True,
+    any_device=True,
     files="reshape",
     batch="by_dims",
     samples=[S(f(6, 4), [2, 4])],

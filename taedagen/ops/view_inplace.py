@@ -7,7 +7,7 @@ from taedagen.opdef.samples import S, f
 @kernel(
     "transpose_(Tensor(a!) self, int dim0, int dim1) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
     samples="transpose.int",
@@ -24,7 +24,7 @@ def _(grad, dim0, dim1):
 @kernel(
     "t_(Tensor(a!) self) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
 )
@@ -40,7 +40,7 @@ def _(grad):
 @kernel(
     "squeeze_(Tensor(a!) self) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
 )
@@ -56,7 +56,7 @@ def _(grad, self):
 @kernel(
     "squeeze_.dim(Tensor(a!) self, int dim) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
 )
@@ -72,7 +72,7 @@ def _(grad, self):
 @kernel(
     "squeeze_.dims(Tensor(a!) self, int[] dim) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
 )
@@ -88,7 +88,7 @@ def _(grad, self):
 @kernel(
     "unsqueeze_(Tensor(a!) self, int dim) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
 )
@@ -104,7 +104,7 @@ def _(grad, dim):
 @kernel(
     "as_strided_(Tensor(a!) self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None) -> Tensor(a!)",
     variants="function method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
 )
@@ -148,7 +148,7 @@ def swapdims_(self, dim0, dim1):
 @kernel(
     "resize_(Tensor(a!) self, SymInt[] size, *, MemoryFormat? memory_format=None) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
@@ -171,7 +171,7 @@ def resize_as_(self, the_template, memory_format):
 @kernel(
     "set_.source_Tensor(Tensor(a!) self, Tensor source) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
@@ -184,7 +184,7 @@ def set_(self, source):
 @kernel(
     "set_(Tensor(a!) self) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,
@@ -197,7 +197,7 @@ def set_empty_(self):
     "set_.source_Tensor_storage_offset(Tensor(a!) self, Tensor source, SymInt storage_offset, SymInt[] size, "
     "SymInt[] stride=[]) -> Tensor(a!)",
     variants="method",
-    everywhere=True,
+    any_device=True,
     geometry_only=True,
     files="view_inplace",
     not_differentiable=True,

@@ -124,3 +124,28 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
 def test_unknown_names() -> None:
     with pytest.raises(UnknownName, match="matmul"):
         describe("matmull")
+
+
+@pytest.mark.parametrize("name, wanted", [
+    ("cross_entropy", ["taeda/nn/_functional/loss.py:", "ops::cross_entropy_rows", "csrc/backend/cpu/loss.cpp:"]),
+    ("nn.Linear", ["taeda.nn.Linear.forward ", "autograd::linear", "cpu::linear"]),
+    ("optim.Adam", ["taeda.optim.Adam.step ", "ops::addcdiv_"]),
+    ("tensor", ["csrc/python/manual/factories.cpp:"]),
+    ("Tensor.backward", ["csrc/python/autograd/"]),
+    ("__add__", ["taeda.Tensor.__add__", "cpu::add"]),
+    ("Tensor.sum", ["taeda.Tensor.sum", "cpu::sum"]),
+    ("norm", ["taeda/functional.py:", "composite::linalg_vector_norm"]),
+    ("interpolate", ["taeda/nn/_functional/vision.py:"]),
+    ("conv2d", ["cpu::convolution"]),  # through functions that are no ops
+    ("to", ["ops::_to_copy"]),
+])  # fmt: skip
+def test_what_users_call_and_is_not_an_op(name: str, wanted: list[str]) -> None:
+    lines = describe(name)
+    assert all(word in "\n".join(lines) for word in wanted)
+    for row, file, number in places(lines):
+        assert len(read(file)) >= number, row
+
+
+def test_a_native_is_where_its_table_says() -> None:
+    ((_, file, number),) = places(describe(taeda.tensor))
+    assert '{"tensor", ' in read(file)[number - 1]

@@ -24,33 +24,38 @@ ARROWS = {
     "autograd": {"autograd", "core", "dispatch"},
     "backend/cpu": {"backend/cpu", "backend", "shape", "core"},
     "backend/cuda": {"backend/cuda", "backend", "shape", "core"},
-    "backend/everywhere": {"backend/everywhere", "backend/cpu", "backend", "shape", "core"},
+    "backend/any_device": {"backend/any_device", "backend/cpu", "backend", "shape", "core"},
     "backend/meta": {"backend/meta", "shape", "core"},
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
     "distributed": {"distributed", "core"},
+    "jit": {"jit", "shape", "core", "dispatch", "autograd", "ops"},
+    "torch": {"torch", "autograd", "dispatch", "core", "ops"},
+    "frontend": {"frontend", "torch", "autograd", "dispatch", "core", "ops"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {
-    "dispatch": {"ops", "composite", "autograd", "autocast", "backend/cpu", "backend/meta", "backend/everywhere"},
+    "dispatch": {"ops", "composite", "autograd", "autocast", "backend/cpu", "backend/meta", "backend/any_device"},
     "autograd": {"ops", "shape"},
     "autocast": {"autocast", "ops", "autograd", "core"},
     "composite": set[str](),
     "shape": set[str](),
     "backend/cpu": {"ops"},
     "backend/meta": {"ops"},
-    "backend/everywhere": {"ops"},
+    "backend/any_device": {"ops"},
     "ops": set[str](),
     "python": {"python", "ops", "dispatch"},
 }
 # Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
-MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/everywhere"}
+MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/any_device"}
 # Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
     "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl|dlfcn)\.h",
     "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin|malloc)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",
+    "frontend": r"(omp|cxxabi)\.h",
+    "torch": r"(unistd\.h|pybind11/.*)",
     "backend/cpu": r"(immintrin|omp|dlfcn|unistd|link|sys/.*|dnnl)\.h",
 }
 STANDARD = re.compile(r"c?[a-z_0-9]+")
@@ -63,6 +68,8 @@ PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package)
 def layer_of(relative: str) -> str:
     """The longest folder of the map that ``relative`` lies in, else its first folder; ``taeda/`` begins public ones."""
     relative = relative.removeprefix("taeda/")
+    if relative.startswith(("torch/", "ATen/", "c10/")):  # PyTorch's interface to C++
+        return "torch"
     candidates = [layer for layer in [*ARROWS, "backend", "autocast", "python"] if relative.startswith(f"{layer}/")]
     return max(candidates, key=len, default=relative.split("/")[0].removesuffix(".h"))
 
@@ -114,14 +121,14 @@ def test_generated_code_includes_only_what_the_map_allows() -> None:
 def test_public_headers_include_public_headers_only() -> None:
     """And by their public path, so that they compile wherever they are installed."""
     wrong = {f"{p.relative_to(ROOT)}: {i}" for p in SOURCES if p.is_relative_to(INCLUDE) for i in includes(p)
-             if "/" in i and not i.startswith(("taeda/", "sys/"))}  # fmt: skip
+             if "/" in i and not i.startswith(("taeda/", "sys/", "torch/", "ATen/", "c10/", "pybind11/"))}  # fmt: skip
     assert wrong == set()
 
 
 def test_only_the_python_layer_includes_python() -> None:
     users = {own_layer(p) for p in SOURCES
              if any(i.startswith(("Python.h", "numpy/", "nanobind", "pybind11")) for i in includes(p))}  # fmt: skip
-    assert users == {"python"}
+    assert users == {"python", "torch"}  # torch/python.h, which extensions include
 
 
 def imported(path: Path) -> set[str]:

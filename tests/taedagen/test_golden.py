@@ -19,7 +19,7 @@ ARTEFACTS = [
     "include/taeda/ops/first.h", "csrc/autograd/ops/first.cpp", "csrc/autograd/ops/second.cpp",
     "csrc/backend/cpu/ops/first.cpp", "csrc/backend/cpu/ops/first.h", "csrc/backend/cpu/ops/first_loops.h",
     "csrc/backend/cpu/ops/second_gradients.cpp", "csrc/backend/cpu/ops/second_gradients_loops.h",
-    "csrc/backend/everywhere/ops/first.cpp", "csrc/backend/meta/ops/first.cpp", "csrc/backend/meta/ops/first.h",
+    "csrc/backend/any_device/ops/first.cpp", "csrc/backend/meta/ops/first.cpp", "csrc/backend/meta/ops/first.h",
     "csrc/composite/ops/first.cpp", "csrc/composite/ops/first.h",
     "csrc/dispatch/families.cpp", "csrc/dispatch/ops/first.cpp", "csrc/dispatch/ops/first.h",
     "csrc/dispatch/ops/first.inc", "csrc/dispatch/signatures_0.cpp",

@@ -55,7 +55,7 @@ def _by_kind(op: OpOverload) -> Rule | None:
         return None
     if op._schema.is_mutable or op.is_view:
         return _named("general.refused")
-    return None if "Everywhere" in kinds else _named("general.one_by_one")
+    return None if "AnyDevice" in kinds else _named("general.one_by_one")
 
 
 # --- rules that programs register

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import keyword
 
-from taedagen.emit.bindings import OPERATORS, Bound, is_factory
+from taedagen.emit.bindings import Bound, is_factory, operator_names
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.schema import Argument, Type
 
@@ -34,36 +34,22 @@ Number = Int | Float | Bool | Complex
 Device = _device | Str | Int
 Storage = UntypedStorage | TypedStorage
 """
-_UNARY = ("nb_negative", "nb_positive", "nb_absolute", "nb_invert")
-_ONE_SIDED = ("matrix_multiply",)  # takes no number
-_PYTHON_NAMES = {
-    "subtract": "sub", "multiply": "mul", "true_divide": "truediv", "floor_divide": "floordiv", "remainder": "mod",
-    "power": "pow", "matrix_multiply": "matmul", "negative": "neg", "positive": "pos", "absolute": "abs",
-}  # fmt: skip
 
 
 def operators(names: list[Bound]) -> list[str]:
     """The members of Tensor that Python's operators call, those that this build has."""
     present = {b.name for b in names}
     lines = []
-    for slot, spec in OPERATORS.items():
-        if not present.issuperset(spec.split()[1:]):
+    for operator, op in operator_names().items():
+        if op not in present:
             continue
-        name = slot.removeprefix("nb_")
-        inplace, name = name.startswith("inplace_"), name.removeprefix("inplace_")
-        name = _PYTHON_NAMES.get(name, name)
-        if slot in _UNARY:
-            lines.append(f"    def __{name}__(self) -> Tensor: ...")
-            continue
-        other = "Tensor" if name == "matmul" else "Tensor | Number"
-        for prefix in ("i",) if inplace else ("", "r"):
-            lines.append(f"    def __{prefix}{name}__(self, other: {other}) -> Tensor: ...")
-    for name in ("lt", "le", "gt", "ge"):
-        if name in present:
-            lines.append(f"    def __{name}__(self, other: Tensor | Number) -> Tensor: ...")
-    for name in ("eq", "ne"):
-        if name in present:
-            lines.append(f"    def __{name}__(self, other: object) -> Tensor: ...  # type: ignore[override]")
+        if operator in ("__neg__", "__pos__", "__abs__", "__invert__"):
+            lines.append(f"    def {operator}(self) -> Tensor: ...")
+        elif operator in ("__eq__", "__ne__"):
+            lines.append(f"    def {operator}(self, other: object) -> Tensor: ...  # type: ignore[override]")
+        else:
+            other = "Tensor" if "matmul" in operator else "Tensor | Number"
+            lines.append(f"    def {operator}(self, other: {other}) -> Tensor: ...")
     return lines
 
 

@@ -5,7 +5,7 @@
 #include "backend/cpu/ops/first.h"
 #include "backend/meta/ops/first.h"
 #include "autograd/ops/first.h"
-#include "backend/everywhere/ops/first.h"
+#include "backend/any_device/ops/first.h"
 #include "composite/ops/first.h"
 
 namespace taeda {

@@ -1,0 +1,40 @@
+// The parts of _C._jit: programs as Python makes and calls them.
+#pragma once
+#include "jit/error.h"
+#include "python/exceptions.h"
+#include "taeda/dispatch/value.h"
+
+namespace taeda {
+class Type;
+using TypePtr = const Type*;
+}  // namespace taeda
+
+namespace taeda::python {
+
+// Sets the error indicator to an exception of the class that the program named; RuntimeError if there is none
+// (errors.cpp).
+void set_raised(const jit::Raised& raised);
+
+// Likewise to what a program failed with; the program's lines follow the message.
+void set_failure(const jit::Failure& failure);
+
+// As programs hold it: of the type, if one is given; dtypes and the like are ints (primitives.cpp).
+Value to_program_value(PyObject* object, TypePtr type);
+
+// Runs a program without the GIL; its failure becomes a Python exception.
+template <class Body>
+void run_program(Body&& body) {
+  try {
+    NoGil unlocked;
+    body();
+  } catch (const jit::Failure& failure) {
+    set_failure(failure);
+    throw PythonError();
+  }
+}
+
+int init_jit_primitives(PyObject* module);
+int init_jit_functions(PyObject* module);
+int init_jit_objects(PyObject* module);
+
+}  // namespace taeda::python
