@@ -372,10 +372,11 @@ class FunctionTranslator:
         """Moves that happen at once: a target may be the source of another."""
         boxed: list[tuple[Use, Register]] = []
         numbers: list[tuple[Use, Register]] = []
+        stays = {use.register for (_, use), target in zip(sources, targets, strict=True) if use.register == target}
         for (value, use), target in zip(sources, targets, strict=True):
             if target.letter == "v":
                 if use.register != target:
-                    boxed.append((use, target))
+                    boxed.append((Use(use.register) if use.register in stays else use, target))
             elif letter_of(value) != "v":
                 source = self.number(value)
                 if source.register.place != target.place or source.register.letter[0] == "p":
