@@ -24,7 +24,8 @@ _ON_SIZES = {
     "lt": "aten::lt", "le": "aten::le", "gt": "aten::gt", "ge": "aten::ge", "and_": "aten::__and__",
     "or_": "aten::__or__", "min": "prim::min", "max": "prim::max", "abs": "prim::abs", "ceil": "aten::ceil",
     "floor": "aten::floor", "sqrt": "aten::sqrt", "int": "aten::Int", "float": "aten::Float",
-    "lshift": "aten::__lshift__", "rshift": "aten::__rshift__", "sym_not": "aten::__not__", "not_": "aten::__not__", "round": "aten::round",
+    "lshift": "aten::__lshift__", "rshift": "aten::__rshift__", "sym_not": "aten::__not__",
+    "not_": "aten::__not__", "round": "aten::round",
 }  # fmt: skip
 # Ops that make numbers of tensors: what becomes of them is no part of the graph.
 _NUMBERS = {
@@ -263,7 +264,7 @@ class Recorder(SizeRecorder):
                 value = args[i] if i < len(args) else kwargs.get(parameter.name, parameter.default)
                 value = None if value is MISSING else value
                 inputs.append(self._argument(value, _Parameter(parameter.type), None))
-            callee = self.graph.insertConstant(function, FunctionType(function))
+            callee = self.graph.insertConstant(function, FunctionType(function))  # type: ignore[arg-type]
             node = self.emit("prim::CallFunction", [callee, *inputs], [function.return_type()])
             self._result(result, node.output())
         return result
