@@ -4,6 +4,7 @@ one on how the ops are made for each family."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -67,7 +68,8 @@ def main() -> None:
         "markdown_extensions": ["pymdownx.highlight", "pymdownx.superfences"],
     }
     config.write_text(json.dumps(settings))  # YAML holds JSON
-    subprocess.run([sys.executable, "-m", "mkdocs", "-q", "build", "--strict", "-f", config], check=True)
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}  # of the theme, which prints an advertisement
+    subprocess.run([sys.executable, "-m", "mkdocs", "-q", "build", "--strict", "-f", config], check=True, env=quiet)
     print(ROOT / "build" / "site" / "index.html")
 
 
