@@ -122,8 +122,8 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
 _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda", "datasets",
     "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
-    "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn", "onnx",
-    "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom", "random", "return_types",
+    "export", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn",
+    "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom", "random", "return_types",
     "serialization", "signal", "special", "storage", "_subclasses", "testing", "torch_version", "transforms", "types",
     "utils", "version", "xpu",
 ])  # fmt: skip

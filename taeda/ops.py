@@ -36,6 +36,11 @@ def import_module(module: str) -> None:
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'taeda.ops' has no attribute '{name}'")
+    if name == "higher_order":
+        from taeda._control_flow.operators import higher_order
+
+        globals()[name] = higher_order
+        return higher_order
     namespace = globals()[name] = OpNamespace(name)
     if name == "profiler":  # written in Python, and not needed by most
         import_module("taeda.profiler._ops")

@@ -28,6 +28,7 @@ GUIDES = (
     "errors",
     "profile",
     "graphs",
+    "export",
     "coverage",
     "design",
     "benchmarks",

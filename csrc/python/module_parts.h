@@ -12,5 +12,6 @@ int init_settings(PyObject* module);      // default dtype, threads, memory stat
 int init_library(PyObject* module);       // op objects and run-time registration (library.cpp)
 int init_autocast(PyObject* module);      // autocast.cpp
 int init_distributed(PyObject* module);   // stores (distributed/store.cpp)
+int init_jit(PyObject* module);           // programs (jit/module.cpp)
 
 }  // namespace taeda::python

@@ -41,6 +41,7 @@ int init_op_objects(PyObject* module);
 int init_python_library(PyObject* module);
 int init_key_sets(PyObject* module);
 int init_guards(PyObject* module);
+int init_capture(PyObject* module);
 int init_dispatch_mode(PyObject* module);
 int init_device_backend(PyObject* module);
 int init_recorder(PyObject* module);

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
+from taeda._control_flow.capture import current_capture, recorders
 from taeda._control_flow.scan import leaves_along
 from taeda.utils import _pytree as pytree
 
@@ -19,5 +20,8 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     if not callable(f):
         raise RuntimeError("taeda.map: f must be callable")
     leaves, spec, _, count = leaves_along("map", xs, 0)
+    capture = current_capture()
+    if capture is not None:
+        return recorders["map"](capture, f, leaves, spec, args)
     results = [f(spec.unflatten(leaf[i] for leaf in leaves), *args) for i in range(count)]
     return pytree.tree_map(lambda *each: taeda.stack(each), *results)

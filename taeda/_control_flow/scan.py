@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._control_flow.capture import current_capture, recorders
 from taeda.utils import _pytree as pytree
 
 
@@ -17,6 +18,10 @@ def leaves_along(function: str, xs: Any, dim: int) -> tuple[list[Tensor], Any, i
         RuntimeError: there is no tensor, or the sizes differ.
         IndexError: ``dim`` is out of range.
     """
+    capture = current_capture()
+    if capture is not None:
+        with capture.quiet():
+            return leaves_along(function, xs, dim)
     leaves, spec = pytree.tree_flatten(xs)
     if not leaves or not all(isinstance(leaf, Tensor) for leaf in leaves):
         raise RuntimeError(f"taeda.{function}: xs must be a tensor or a container of tensors; got {xs!r}")
@@ -53,6 +58,9 @@ def scan(
     if not callable(combine_fn):
         raise RuntimeError("taeda.scan: combine_fn must be callable")
     leaves, spec, dim, count = leaves_along("scan", xs, dim)
+    capture = current_capture()
+    if capture is not None:
+        return recorders["scan"](capture, combine_fn, init, leaves, spec, dim, reverse)
     order = range(count - 1, -1, -1) if reverse else range(count)
     results: list[Any] = []
     state = init

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda import Tensor
+from taeda._control_flow.capture import current_capture, recorders
 
 
 def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: tuple[Any, ...]) -> Any:
@@ -27,6 +28,9 @@ def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried
     if not isinstance(carried_inputs, (tuple, list)):
         raise RuntimeError(f"taeda.while_loop: carried_inputs must be a tuple; got {type(carried_inputs).__name__}")
     carried = tuple(carried_inputs)
+    capture = current_capture()
+    if capture is not None:
+        return recorders["while_loop"](capture, cond_fn, body_fn, carried)
     while bool(cond_fn(*carried)):
         result = body_fn(*carried)
         carried = (result,) if isinstance(result, Tensor) else tuple(result)

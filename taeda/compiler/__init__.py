@@ -25,8 +25,8 @@ _STANCES = (
 
 
 def is_compiling() -> bool:
-    """False: nothing is being compiled."""
-    return False
+    """Whether the program is being exported: nothing else makes a graph of it here."""
+    return is_exporting()
 
 
 def is_dynamo_compiling() -> bool:
@@ -35,8 +35,10 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """False: nothing is being exported."""
-    return False
+    """Whether ``taeda.export`` records this thread's program."""
+    from taeda._control_flow import current_capture
+
+    return current_capture() is not None
 
 
 def _check_function(where: str, function: Any) -> None:

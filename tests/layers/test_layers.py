@@ -29,6 +29,7 @@ ARROWS = {
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
     "distributed": {"distributed", "core"},
+    "jit": {"jit", "shape", "core", "dispatch", "autograd", "ops"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {

@@ -27,6 +27,9 @@ from taeda._C import (
     _functions as _functions,
 )
 from taeda._C import (
+    _jit as _jit,
+)
+from taeda._C import (
     _linalg as _linalg,
 )
 from taeda._C import (
@@ -628,6 +631,7 @@ def _push_torch_dispatch_mode(mode: Any) -> None: ...
 def _pop_torch_dispatch_mode() -> Any: ...
 def _len_torch_dispatch_stack() -> Int: ...
 def _get_dispatch_stack_at(level: Int) -> Any: ...
+def _set_capture(listener: Callable[..., Any] | None) -> Any: ...
 
 # --- ops
 class _OpBase:

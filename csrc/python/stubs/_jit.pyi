@@ -1,0 +1,6 @@
+"""Programs as the library holds them."""
+
+from typing import Any
+
+def primitive_schemas() -> list[str]: ...
+def call_primitive(name: str, *args: Any) -> Any: ...

@@ -1,0 +1,90 @@
+"""Branches and loops as ops that graphs name: ``taeda.ops.higher_order.cond`` and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import _control_flow
+
+
+class HigherOrderOperator:
+    """An op that takes functions, here graphs."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.__name__ = self.__qualname__ = name
+        self.__module__ = "torch.ops.higher_order"
+        self._function = function
+        self.__doc__ = function.__doc__
+
+    namespace = "higher_order"
+
+    def name(self) -> str:
+        """The op's name."""
+        return self.__name__
+
+    def __call__(self, *args: Any) -> Any:
+        return self._function(*args)
+
+    def __repr__(self) -> str:
+        return self.__name__
+
+    def __deepcopy__(self, memo: Any) -> HigherOrderOperator:
+        return self
+
+    def __reduce__(self) -> Any:
+        return getattr, (higher_order, self.__name__)
+
+
+class _Namespace:
+    """``taeda.ops.higher_order``."""
+
+    name = "higher_order"
+
+    def __init__(self) -> None:
+        for function in (_cond, _while_loop, _map_impl, _scan):
+            name = function.__name__.removeprefix("_")
+            setattr(self, name, HigherOrderOperator(name, function))
+
+    def __reduce__(self) -> Any:
+        return _find, ()
+
+
+def _find() -> Any:
+    return higher_order
+
+
+def _cond(pred: Any, true_graph: Any, false_graph: Any, operands: Any) -> Any:
+    """``true_graph(*operands)`` where ``pred`` holds, else ``false_graph(*operands)``."""
+    return _control_flow.cond(pred, true_graph, false_graph, tuple(operands))
+
+
+def _while_loop(cond_graph: Any, body_graph: Any, carried: Any, additional: Any = ()) -> Any:
+    """Applies ``body_graph`` while ``cond_graph`` holds; both take what is carried and what is additional."""
+
+    def holds(*values: Any) -> Any:
+        result = cond_graph(*values, *additional)
+        return result[0] if isinstance(result, tuple) else result
+
+    return _control_flow.while_loop(holds, lambda *values: body_graph(*values, *additional), tuple(carried))
+
+
+def _map_impl(graph: Any, xs: Any, additional: Any = ()) -> Any:
+    """The graph applied to each slice, the results stacked."""
+    count = xs[0].shape[0]
+    rows = [graph(*(x[i] for x in xs), *additional) for i in range(count)]
+    return tuple(taeda.stack(column) for column in zip(*rows))
+
+
+def _scan(graph: Any, init: Any, xs: Any, additional: Any = ()) -> Any:
+    """The graph over the slices: it takes the state and a slice, and gives the next state and a result."""
+    state, rows = tuple(init), []
+    for i in range(xs[0].shape[0]):
+        result = graph(*state, *(x[i] for x in xs), *additional)
+        state, row = tuple(result[: len(state)]), result[len(state) :]
+        rows.append(row)
+    return (*state, *(taeda.stack(column) for column in zip(*rows)))
+
+
+higher_order = _Namespace()

@@ -1,0 +1,63 @@
+"""``taeda.export``: a module's program as a graph of ops that stands by itself.
+
+``export(module, args)`` runs the module once and records the ops that it calls. What comes of it can be read, changed,
+saved, run without the module's code, and handed to other compilers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda.export._decompose import CustomDecompTable, default_decompositions
+from taeda.export._draft import draft_export
+from taeda.export._files import load, save
+from taeda.export._trace import export
+from taeda.export._unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
+from taeda.export.dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
+from taeda.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
+from taeda.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
+
+__all__ = [
+    "AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "ExportBackwardSignature", "ExportGraphSignature",
+    "ExportedProgram", "FlatArgsAdapter", "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection",
+    "UnflattenedModule", "default_decompositions", "dims", "draft_export", "export", "load", "register_dataclass",
+    "save", "unflatten",
+]  # fmt: skip
+
+export_for_training = export
+
+
+def register_dataclass(cls: type[Any], *, serialized_type_name: str | None = None) -> None:
+    """Lets arguments and results be instances of a dataclass, which count as containers.
+
+    Args:
+        cls: the dataclass.
+        serialized_type_name: its name in files; by default that of the class with its module.
+
+    Raises:
+        AssertionError: ``cls`` is no dataclass.
+    """
+    import dataclasses
+
+    from taeda.utils import _pytree as pytree
+
+    if not dataclasses.is_dataclass(cls):
+        raise AssertionError(f"taeda.export.register_dataclass: takes a dataclass; got {cls!r}")
+    names = [field.name for field in dataclasses.fields(cls)]
+
+    def flatten(value: Any) -> Any:
+        given = [name for name in names if getattr(value, name) is not None]
+        left_out = [name for name in names if getattr(value, name) is None]
+        return [getattr(value, name) for name in given], [given, left_out]
+
+    def flatten_with_keys(value: Any) -> Any:
+        values, context = flatten(value)
+        return [(pytree.GetAttrKey(name), item) for name, item in zip(context[0], values)], context
+
+    def unflatten_(values: Any, context: Any) -> Any:
+        return cls(**dict(zip(context[0], values)), **dict.fromkeys(context[1]))
+
+    pytree.register_pytree_node(
+        cls, flatten, unflatten_, flatten_with_keys_fn=flatten_with_keys,
+        serialized_type_name=serialized_type_name or f"{cls.__module__}.{cls.__qualname__}",
+    )  # fmt: skip

@@ -1,0 +1,199 @@
+"""A program in fewer kinds of ops: bodies of composites in place of their calls, then no op that writes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import taeda
+from taeda import _C, Tensor
+from taeda._decompositions import decomposition_table
+from taeda._library.ops import OpOverload
+from taeda._schema.symbols import SymNode, _Symbol
+from taeda.export._capture import UNKNOWN, Capture
+from taeda.export._core_ops import CORE_OPS
+from taeda.export._scope import holder
+from taeda.fx.graph_module import GraphModule
+from taeda.fx.node import Node, map_aggregate
+
+if TYPE_CHECKING:
+    from taeda.export.exported_program import ExportedProgram
+
+
+class CustomDecompTable(dict[Any, Callable[..., Any]]):
+    """A function of tensors for each op to take apart. Ops can be taken out and others put in."""
+
+    def materialize(self) -> dict[Any, Callable[..., Any]]:
+        """A plain dict of the same."""
+        return dict(self)
+
+
+def default_decompositions() -> CustomDecompTable:
+    """The bodies of all composites but those of PyTorch's core ATen set."""
+    return CustomDecompTable(
+        {
+            op: body
+            for op, body in decomposition_table.items()
+            if op._opname not in CORE_OPS and not op._schema.is_mutable
+        }
+    )
+
+
+def decompose(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | None) -> ExportedProgram:
+    """What `ExportedProgram.run_decompositions` does."""
+    from taeda.export._functional import functionalize
+
+    chosen = default_decompositions() if table is None else table
+    functional = functionalize(program)
+    return functionalize(_Expansion(functional, chosen).run()) if chosen else functional
+
+
+class _Expansion(Capture):
+    """Copies a program's graph, with bodies in place of some calls: these run on fake tensors."""
+
+    def __init__(self, program: ExportedProgram, table: dict[Any, Callable[..., Any]]) -> None:
+        super().__init__(bool(program.sizes))
+        self.program, self.table = program, table
+        self.values: dict[Node, Any] = {}
+        self.constants = dict(program.constants)
+        self.signature = copy.deepcopy(program.graph_signature)
+
+    def run(self) -> ExportedProgram:
+        """The program with the new graph."""
+        graph = self.scope.graph
+        self.on_constant = self._fresh_constant
+        for node in self.program.graph.nodes:
+            self._copy(node)
+        self._rename_outputs()
+        graph.eliminate_dead_code()
+        for node in graph.nodes:
+            example = node.meta.pop("example", None)
+            if example is not None:
+                node.meta["val"] = example
+        root: dict[str, Any] = {k: m for k, m in self.program.graph_module._modules.items() if m is not None}
+        return self.program._with(graph, self.signature, holder(root), constants=self.constants)
+
+    def _copy(self, node: Node) -> None:
+        body = self.table.get(node.target) if isinstance(node.target, OpOverload) else None
+        if body is not None and self._expand_node(node, body):
+            return
+        args, kwargs = map_aggregate((node.args, node.kwargs), self._new_node)
+        twin = self.scope.graph.create_node(node.op, node.target, args, kwargs, node.name, node.type)
+        twin.meta = copy.copy(node.meta)
+        self._know(node, twin)
+
+    def _new_node(self, leaf: Any) -> Any:
+        if not isinstance(leaf, Node):
+            return leaf
+        value = self.values[leaf]
+        return value if isinstance(value, Node) else self.node_of(value)
+
+    def _know(self, old: Node, new: Node) -> None:
+        """From now on the value of ``old`` is that of ``new``."""
+        value = old.meta.get("val")
+        if isinstance(value, Tensor):
+            other = old.meta.get("other")
+            shadow: Any = UNKNOWN
+            if other is not None:
+                shadow = taeda.empty(other, dtype=value.dtype, device="meta")
+                if tuple(other) == tuple(value.shape):
+                    shadow = taeda.empty_strided(other, value.stride(), dtype=value.dtype, device="meta")
+            value = value.detach() if id(value) in self.scope.nodes else value
+            self.track(value, new, shadow)
+            self.values[old] = value
+        elif isinstance(value, _Symbol):
+            node = SymNode(value.node.hint, "input", (), self, new.name)
+            other = old.meta.get("other")
+            self.values[old] = self.track_symbol(node, new, UNKNOWN if other is None else other)
+        else:
+            self.values[old] = new
+
+    def _expand_node(self, node: Node, body: Callable[..., Any]) -> bool:
+        known = map_aggregate(
+            (node.args, node.kwargs), lambda leaf: self.values[leaf] if isinstance(leaf, Node) else leaf
+        )
+        args, kwargs = known
+        if any(isinstance(leaf, Node) for leaf in taeda.utils._pytree.tree_leaves(known)):
+            return False
+        result = self._expand(node.target, body, args, kwargs, node)
+        if result is None:
+            return False
+        if isinstance(result, (tuple, list)):
+            for user in list(node.users):
+                if user.op == "call_function" and getattr(user.target, "__name__", "") == "getitem":
+                    self.values[user] = result[user.args[1]]
+            self.values[node] = tuple(result)
+        else:
+            self.values[node] = result
+        return True
+
+    def _expand(self, op: Any, body: Callable[..., Any], args: Any, kwargs: Any, node: Node | None = None) -> Any:
+        """What the body gives; None where it cannot run without values."""
+        self.module_stack = node.meta.get("nn_module_stack", {}) if node is not None else self.module_stack
+        before = list(self.scope.graph.nodes)[-1] if len(self.scope.graph.nodes) else None
+        former, recorder = _C._set_capture(self.call), _C._set_size_recorder(self)
+        recording, self.is_recording = self.is_recording, True
+        try:
+            result = body(*_plain(args), **kwargs)
+        except Exception:
+            self._drop_after(before)
+            return None
+        finally:
+            self.is_recording = recording
+            _C._set_size_recorder(recorder)
+            _C._set_capture(former)
+        if node is not None:
+            self._mark(before, node)
+        return result
+
+    def _drop_after(self, before: Node | None) -> None:
+        for node in reversed(list(self.scope.graph.nodes)):
+            if node is before:
+                return
+            if not node.users and node.op == "call_function":
+                self.scope.graph.erase_node(node)
+
+    def _mark(self, before: Node | None, source: Node) -> None:
+        for node in reversed(list(self.scope.graph.nodes)):
+            if node is before:
+                return
+            for key in ("stack_trace", "place", "nn_module_stack"):
+                if key in source.meta:
+                    node.meta[key] = source.meta[key]
+
+    def answer(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any) -> Any:
+        """A composite within a body is expanded, too."""
+        body = self.table.get(op)
+        if body is not None:
+            names = [parameter.name for parameter in op._schema.arguments]
+            inner = [_with_symbols(a, given.get(n)) for a, n in zip(args, names)]
+            result = self._expand(op, body, inner, {k: _with_symbols(a, given.get(k)) for k, a in kwargs.items()})
+            if result is not None:
+                return result
+        return super().answer(op, args, kwargs, given)
+
+    def _fresh_constant(self, tensor: Tensor) -> Node:
+        """A tensor that a body made of plain data."""
+        raise NotImplementedError("a body that makes tensors of data stays whole")
+
+    def _rename_outputs(self) -> None:
+        output = self.scope.graph.output_node()
+        for spec, value in zip(self.signature.output_specs, output.args[0]):
+            if isinstance(value, Node):
+                spec.arg.name = value.name
+
+
+def _plain(args: Any) -> list[Any]:
+    return [list(a) if isinstance(a, (list, tuple)) else a for a in args]
+
+
+def _with_symbols(value: Any, symbols: dict[int | None, Any] | None) -> Any:
+    if not symbols:
+        return value
+    if None in symbols:
+        return symbols[None]
+    return [symbols.get(i, v) for i, v in enumerate(value)]
+
+
+__all__ = ["CustomDecompTable", "GraphModule", "decompose", "default_decompositions"]

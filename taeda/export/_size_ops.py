@@ -1,0 +1,57 @@
+"""The ops that graphs read sizes with: ``aten.sym_size.int`` and its kin, and the assertions on numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda.fx.node import has_side_effect
+
+_LIBRARY = taeda.library.Library("aten", "FRAGMENT")
+
+
+def _define(schema: str, function: Any) -> Any:
+    name = schema.partition("(")[0]
+    _LIBRARY.define(schema)
+    _LIBRARY.impl(name, function, "CompositeImplicitAutograd")
+    base, _, overload = name.partition(".")
+    return getattr(getattr(taeda.ops.aten, base), overload or "default")
+
+
+def _assert(value: Any, message: str) -> None:
+    if not value:
+        raise RuntimeError(f"an assertion of the program failed: {message}")
+
+
+sym_size = _define("sym_size.int(Tensor self, int dim) -> SymInt", lambda self, dim: self.size(dim))
+sym_stride = _define("sym_stride.int(Tensor self, int dim) -> SymInt", lambda self, dim: self.stride(dim))
+sym_numel = _define("sym_numel(Tensor self) -> SymInt", lambda self: self.numel())
+sym_storage_offset = _define("sym_storage_offset(Tensor self) -> SymInt", lambda self: self.storage_offset())
+
+
+def _item(self: Any) -> Any:
+    packet: Any = taeda.ops.aten
+    return packet._local_scalar_dense(self)
+
+
+item = _define("item(Tensor self) -> Scalar", _item)
+assert_scalar = _define("_assert_scalar(Scalar self, str assert_msg) -> ()", _assert)
+
+
+def _batch_norm(
+    x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
+) -> Any:
+    mean, var = mean.clone(), var.clone()
+    packet: Any = taeda.ops.aten
+    result = packet.native_batch_norm(x, weight, bias, mean, var, training, momentum, eps)
+    return (*result, mean, var)
+
+
+functional_batch_norm = _define(
+    "_native_batch_norm_legit_functional(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
+    "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
+    _batch_norm,
+)
+has_side_effect(assert_scalar)
+
+SIZE_OPS = {"size": sym_size, "stride": sym_stride, "numel": sym_numel, "storage_offset": sym_storage_offset}

@@ -1,0 +1,347 @@
+"""``export``: from a module and an example to an `ExportedProgram`."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda._control_flow import capturing
+from taeda._schema.symbols import SymNode, _Symbol
+from taeda.export import _branches as _branches
+from taeda.export._capture import UNKNOWN, Capture, ShapeDependence
+from taeda.export._state import State
+from taeda.export._values import watched_values
+from taeda.export.dynamic_shapes import UNLIMITED, Dim, Wishes, choose, read_wishes
+from taeda.export.errors import UserError, UserErrorType
+from taeda.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
+from taeda.export.graph_signature import (
+    ConstantArgument,
+    ExportGraphSignature,
+    InputKind,
+    InputSpec,
+    OutputKind,
+    OutputSpec,
+    SymIntArgument,
+    TensorArgument,
+)
+from taeda.export.guards import InputGuard, SizeName, expression_of
+from taeda.fx.graph import Graph
+from taeda.fx.node import Node
+from taeda.utils import _pytree as pytree
+
+ATTEMPTS = 6
+
+
+def export(
+    mod: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, *, dynamic_shapes: Any = None,
+    strict: bool = False, preserve_module_call_signature: tuple[str, ...] = (),
+    prefer_deferred_runtime_asserts_over_guards: bool = False,
+) -> ExportedProgram:  # fmt: skip
+    """Records a module's ops, as it calls them on an example, in a graph that stands by itself.
+
+    Args:
+        mod: the module. Its parameters and buffers stay as they are, and the program shares them.
+        args: the example's arguments, a tuple; tensors in nested containers, and constants.
+        kwargs: the example's keyword arguments.
+        dynamic_shapes: for each argument, by name or in order and nested as it is, which dimensions vary:
+            ``{0: Dim("batch")}``, ``(Dim.AUTO, None)``. All others are as in the example.
+        strict: is taken as PyTorch's callers give it; there is one way of recording.
+        preserve_module_call_signature: paths of submodules whose arguments and results ``unflatten`` shall restore.
+        prefer_deferred_runtime_asserts_over_guards: conditions on sizes are checked at each call either way.
+
+    Raises:
+        UserError: the program branches on values, or on sizes that shall vary, with the line; or ``dynamic_shapes``
+            does not fit the example.
+        TypeError: ``mod`` is no module, or ``args`` no tuple.
+    """
+    if not isinstance(mod, nn.Module):
+        raise TypeError(f"taeda.export.export: mod must be an nn.Module; got {type(mod).__name__}")
+    if not isinstance(args, tuple):
+        raise TypeError(
+            f"taeda.export.export: args must be a tuple of the example's arguments; got {type(args).__name__}"
+        )
+    kwargs = dict(kwargs or {})
+    wishes = read_wishes(mod, args, kwargs, dynamic_shapes)
+    united = False
+    for attempt in range(ATTEMPTS):
+        try:
+            return _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature).run()
+        except ShapeDependence as dependence:
+            wishes, united = _weaker(dependence, wishes, united, attempt)
+    raise AssertionError("unreachable")
+
+
+def _weaker(dependence: ShapeDependence, wishes: Wishes, united: bool, attempt: int) -> tuple[Wishes, bool]:
+    """What to try next: sizes that may be fixed or equal are, one kind after the other."""
+    autos = {key for key, wish in wishes.items() if wish.is_auto}
+    if autos and not united:
+        return wishes, True
+    if autos:
+        return {key: wish for key, wish in wishes.items() if key not in autos}, True
+    if not dependence.sizes and attempt < 2:  # an op failed: another size may do, where multiples are wanted
+        return wishes, united
+    names = sorted({w.dim.root.__name__ for w in wishes.values() if isinstance(w.dim, Dim)})
+    sizes = f"dimensions named {', '.join(names)} vary" if names else "dimensions are asked to vary"
+    raise UserError(
+        UserErrorType.CONSTRAINT_VIOLATION,
+        f"taeda.export.export: {sizes}, but {dependence.message}\nLeave the dimension out of dynamic_shapes, say "
+        "Dim.AUTO to have it fixed where it must be, give dimensions that are always equal one Dim, or limit it with "
+        "Dim(name, min=..., max=...)",
+    ) from None
+
+
+class _Recording:
+    """One run of the program under record."""
+
+    def __init__(self, module: nn.Module, args: Any, kwargs: Any, wishes: Wishes, united: bool, attempt: int,
+                 preserved: tuple[str, ...]) -> None:  # fmt: skip
+        self.module, self.args, self.kwargs = module, args, kwargs
+        self.wishes, self.united, self.attempt, self.preserved = wishes, united, attempt, preserved
+        self.capture = Capture(bool(wishes))
+        self.graph: Graph = self.capture.scope.graph
+        self.inputs: list[InputSpec] = []
+        self.shadows: dict[str, tuple[int, int]] = {}  # by name of a size: the example's and the other
+        self.size_names: list[SizeName] = []
+        self.state = State(module)
+
+    def run(self) -> ExportedProgram:
+        leaves, spec = pytree.tree_flatten((self.args, self.kwargs))
+        names = leaf_names(self.module, self.args, self.kwargs)
+        self._add_state()
+        capture = self.capture
+        capture.on_constant = self._constant
+        self.first_user: Node | None = None
+        copies = [self._add_input(i, name, leaf) for i, (name, leaf) in enumerate(zip(names, leaves))]
+        args, kwargs = pytree.tree_unflatten(copies, spec)
+        with self.state.kept(), _module_stack(self.module, capture), taeda.random.fork_rng():
+            result = run_recorded(self.module, args, kwargs, capture)
+            assigned = self.state.assigned()
+            with capture:
+                for path, value in assigned:
+                    self.state.original[path].detach().copy_(value)
+        self.state.restore(capture.overwritten)
+        return self._finish(leaves, spec, result)
+
+    # --- inputs
+
+    def _add_state(self) -> None:
+        for path, tensor, kind, persistent in self.state.entries:
+            prefix = "p_" if kind is InputKind.PARAMETER else "b_" if kind is InputKind.BUFFER else "c_"
+            node = self.graph.placeholder(prefix + path.replace(".", "_"))
+            node.meta["example"] = tensor
+            self.inputs.append(InputSpec(kind, TensorArgument(node.name), path, persistent))
+            for alias in self.state.aliases(tensor):
+                self.capture.scope.nodes[id(alias)] = node
+                self.capture.names[id(alias)] = path
+
+    def _constant(self, tensor: Tensor) -> Node:
+        """A tensor that the program made of plain data, or keeps outside of parameters and buffers."""
+        path = self.state.path_of_plain(tensor) or f"lifted_tensor_{len(self.capture.constants)}"
+        self.capture.constants[path] = tensor.detach() if tensor.grad_fn is not None else tensor
+        root = self.capture.scope.root().graph
+        before = self.first_user or next(n for n in root.nodes if n.op != "placeholder")
+        with root.inserting_before(before):
+            node = root.placeholder("c_" + path.replace(".", "_"))
+        node.meta["example"] = tensor
+        at = next((i for i, s in enumerate(self.inputs) if s.kind is InputKind.USER_INPUT), len(self.inputs))
+        self.inputs.insert(at, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), path))
+        return node
+
+    def _add_input(self, index: int, name: str, leaf: Any) -> Any:
+        node = self.graph.placeholder(name)
+        self.first_user = self.first_user or node
+        kind = InputKind.USER_INPUT
+        if isinstance(leaf, Tensor):
+            self.inputs.append(InputSpec(kind, TensorArgument(node.name), None))
+            copy = leaf.detach().clone().requires_grad_(leaf.requires_grad)
+            node.meta["example"] = leaf
+            shadow = self._shadow_input(index, node.name, copy) if self.wishes else None
+            self.capture.track(copy, node, shadow)
+            return copy
+        node.meta["example"] = leaf
+        wish = self.wishes.get((index, None))
+        if wish is not None:
+            other = self._other_size(wish, index, None)
+            self.inputs.append(InputSpec(kind, SymIntArgument(node.name), None))
+            self.size_names.append(self._named(node.name, None, wish))
+            symbol = SymNode(leaf, "input", (), self.capture, node.name)
+            return self.capture.track_symbol(symbol, node, other)
+        self.inputs.append(InputSpec(kind, ConstantArgument(node.name, leaf), None))
+        return leaf
+
+    def _shadow_input(self, index: int, name: str, tensor: Tensor) -> Tensor:
+        sizes = list(tensor.shape)
+        for dim in range(tensor.dim()):
+            wish = self.wishes.get((index, dim))
+            if wish is not None:
+                sizes[dim] = self._other_size(wish, index, dim)
+                self.size_names.append(self._named(name, dim, wish))
+        shadow = taeda.empty(sizes, dtype=tensor.dtype, device="meta")
+        if tensor.dim() == 4 and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=taeda.channels_last):
+            shadow = shadow.to(memory_format=taeda.channels_last)
+        return shadow
+
+    def _named(self, node: str, dim: int | None, wish: Any) -> SizeName:
+        label = wish.dim.__name__ if isinstance(wish.dim, Dim) else None
+        low = wish.dim.min if wish.dim.min is not None else 0
+        high = wish.dim.max if wish.dim.max is not None else UNLIMITED
+        root = wish.dim.root.__name__ if isinstance(wish.dim, Dim) else None
+        if label is None and self.united and wish.is_auto:
+            label = root = f"s{wish.hint}"
+        derived = (wish.dim.factor, wish.dim.offset) if hasattr(wish.dim, "factor") else None
+        return SizeName(node, dim, label, root, derived, low, high)
+
+    def _other_size(self, wish: Any, index: int, dim: int | None) -> int:
+        """A size for the shadow; dimensions of one name get one, others each another."""
+        if isinstance(wish.dim, Dim):
+            root = wish.dim.root
+            hint: Any = wish.dim.of(wish.hint)
+            return wish.dim.value(self._chosen(root.__name__, hint, root.min, root.max))
+        key = f"={wish.hint}" if self.united and wish.is_auto else f"{index},{dim}"
+        low = wish.dim.min if wish.dim.min is not None else 0
+        high = wish.dim.max if wish.dim.max is not None else UNLIMITED
+        return self._chosen(key, wish.hint, low, high)
+
+    def _chosen(self, key: str, hint: int, low: int, high: int) -> int:
+        if key not in self.shadows:
+            taken = {other for _, other in self.shadows.values()}
+            other = hint
+            for nth in range(len(taken) + self.attempt, len(taken) + self.attempt + 5):
+                other = choose(hint, low, high, nth)
+                if other not in taken:
+                    break
+            self.shadows[key] = hint, other
+        return self.shadows[key][1]
+
+    # --- outputs
+
+    def _finish(self, leaves: list[Any], spec: Any, result: Any) -> ExportedProgram:
+        results, out_spec = pytree.tree_flatten(result)
+        specs: list[OutputSpec] = []
+        values: list[Any] = []
+        for value in results:
+            node = self.capture.node_of(value) if isinstance(value, (Tensor, _Symbol)) else value
+            values.append(node)
+            if isinstance(value, Tensor):
+                arg: Any = TensorArgument(node.name)
+            elif isinstance(node, Node):
+                arg = SymIntArgument(node.name)
+            elif value is None or isinstance(value, (int, float, bool, str)):
+                arg = ConstantArgument("", value)
+            else:
+                raise UserError(
+                    UserErrorType.INVALID_OUTPUT,
+                    f"taeda.export.export: the module returns a {type(value).__name__}; a graph's results are tensors, "
+                    "numbers and texts in tuples, lists, dicts and registered dataclasses "
+                    "(taeda.export.register_dataclass)",
+                )
+            specs.append(OutputSpec(OutputKind.USER_OUTPUT, arg, None))
+        self.graph.output(tuple(values))
+        self._describe()
+        guards = self._guards()
+        self.graph.eliminate_dead_code()
+        signature = ExportGraphSignature(self.inputs, specs)
+        state = {p: t for p, t, kind, kept in self.state.entries if kind is InputKind.PARAMETER or kept}
+        constants: dict[str, Any] = {p: t for p, t, kind, kept in self.state.entries
+                                     if kind is InputKind.BUFFER and not kept}  # fmt: skip
+        arguments = [s.arg for s in self.inputs if s.kind is InputKind.USER_INPUT]
+        whole = ModuleCallSignature(arguments, [s.arg for s in specs], spec, out_spec, list(self._argument_names()))
+        return ExportedProgram(
+            self.capture.subgraphs, self.graph, signature, state, {}, [ModuleCallEntry("", whole)],
+            (self.args, self.kwargs), constants | self.capture.constants, guards=guards, sizes=self.size_names,
+            training=self.module.training,
+        )  # fmt: skip
+
+    def _argument_names(self) -> Iterator[str]:
+        parameters = list(inspect.signature(self.module.forward).parameters.values())
+        for i, _ in enumerate(self.args):
+            last = parameters[min(i, len(parameters) - 1)]
+            yield (
+                f"{last.name}_{i - len(parameters) + 1}" if last.kind is inspect.Parameter.VAR_POSITIONAL else last.name
+            )
+        yield from self.kwargs
+
+    def _describe(self) -> None:
+        """What each result is but its values: ``meta["val"]``; ``meta["other"]`` has the sizes that the shadow has."""
+        from taeda._library.fake_tensor import FakeTensorMode
+
+        mode: Any = FakeTensorMode()
+        with mode:
+            pass
+        graphs = [self.graph, *(m.graph for m in self.capture.subgraphs.values())]
+        for node in (n for graph in graphs for n in graph.nodes):
+            example = node.meta.pop("example", None)
+            if isinstance(example, Tensor):
+                shadow = self.capture._shadows.get(id(example))
+                other = example.shape if shadow is None else shadow.shape if shadow is not UNKNOWN else None
+                node.meta["other"] = None if other is None else tuple(map(int, other))
+            node.meta["val"] = pytree.tree_map(
+                lambda leaf: mode.from_tensor(leaf) if isinstance(leaf, Tensor) else leaf, example
+            )
+
+    def _guards(self) -> list[InputGuard]:
+        """The conditions on sizes of inputs; those on others become assertions in the graph."""
+        found: list[InputGuard] = []
+        for guard in self.capture.guards:
+            expression = expression_of(guard.condition, self.capture._symbols)
+            if expression is not None:
+                text = self.capture.text(guard.condition)
+                expression = expression if guard.value else ("not_", expression)
+                found.append(InputGuard(text if guard.value else f"not ({text})", expression, guard.file, guard.line))
+        return found
+
+
+def run_recorded(module: nn.Module, args: Any, kwargs: Any, capture: Capture) -> Any:
+    """Calls the module under record; frames outside of this are not the program's."""
+    with watched_values(), capturing(capture), capture:
+        return module(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _module_stack(root: nn.Module, capture: Capture) -> Iterator[None]:
+    """Notes for each node in which modules it was called."""
+    paths = {id(m): path for path, m in root.named_modules()}
+    stack = capture.module_stack
+    before: list[Any] = []
+
+    def enter(module: nn.Module, args: Any) -> None:
+        before.append(dict(stack))
+        path = paths.get(id(module), "")
+        stack[f"L__self__{'_' if path else ''}{path.replace('.', '_')}"] = (path, _class_name(module))
+
+    def leave(module: nn.Module, args: Any, result: Any) -> None:
+        stack.clear()
+        stack.update(before.pop())
+
+    hooks = [
+        nn.modules.module.register_module_forward_pre_hook(enter),
+        nn.modules.module.register_module_forward_hook(leave),
+    ]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _class_name(module: nn.Module) -> str:
+    return f"{type(module).__module__}.{type(module).__qualname__}"
+
+
+def leaf_names(module: nn.Module, args: Any, kwargs: Any) -> list[str]:
+    """A name for each leaf of the arguments: that of the parameter, and where in it."""
+    from taeda.export.dynamic_shapes import named_arguments
+
+    names = []
+    variadic = {p.name for p in inspect.signature(module.forward).parameters.values()
+                if p.kind is inspect.Parameter.VAR_POSITIONAL}  # fmt: skip
+    del variadic
+    for name, value in named_arguments(module, args, kwargs).items():
+        for path, _ in pytree.tree_leaves_with_path(value):
+            parts = [name, *(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)]
+            names.append("_".join("".join(c if c.isalnum() else "_" for c in part) for part in parts))
+    return names

@@ -1,0 +1,187 @@
+"""``unflatten``: an exported program with the modules of the original again, as far as its calls show them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from taeda import Tensor, nn
+from taeda.export.exported_program import ExportedProgram
+from taeda.fx.graph import Graph
+from taeda.fx.graph_module import GraphModule
+from taeda.fx.node import Node, map_arg
+from taeda.utils import _pytree as pytree
+
+
+class FlatArgsAdapter:
+    """Changes arguments that are nested differently into what the program takes; subclasses say how."""
+
+    def adapt(
+        self, target_spec: pytree.TreeSpec, input_spec: pytree.TreeSpec, input_args: list[Any],
+        metadata: dict[str, Any] | None = None, obj: Any | None = None,
+    ) -> list[Any]:  # fmt: skip
+        """The leaves that ``target_spec`` wants, of those that were given."""
+        raise NotImplementedError(f"{type(self).__name__} must define adapt")
+
+
+class UnflattenedModule(nn.Module):
+    """A program as a tree of modules, each with its parameters, buffers and part of the graph.
+
+    Calls of one module in turn become one call of it where nothing else comes between.
+    """
+
+    def __init__(self, export_module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
+        super().__init__()
+        self.flat_args_adapter = flat_args_adapter
+        self._program = export_module
+        flat = export_module.module(check_guards=False)
+        self._in_spec: Any = flat._in_spec
+        self._out_spec: Any = flat._out_spec
+        self.module_call_graph = export_module.module_call_graph
+        top = _group(flat, flat.graph, "")
+        for name, module in top.named_children():
+            self.add_module(name, module)
+        for name, parameter in top.named_parameters(recurse=False):
+            self.register_parameter(name, parameter)
+        for name, buffer in top.named_buffers(recurse=False):
+            self.register_buffer(name, buffer)
+        self._top: Any
+        self.__dict__["_top"] = top
+        self.graph = top.graph
+        nn.Module.train(self, export_module.training)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Takes and gives what the original module did."""
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        if spec != self._in_spec:
+            if self.flat_args_adapter is None:
+                raise TypeError(
+                    f"taeda.export.unflatten: the program takes arguments nested as {self._in_spec}; got {spec}"
+                )
+            leaves = self.flat_args_adapter.adapt(self._in_spec, spec, leaves)
+        return pytree.tree_unflatten(self._top(*leaves), self._out_spec)
+
+    def print_readable(self, print_output: bool = True, **options: Any) -> str:
+        """The code of this module and of those in it."""
+        return self._top.print_readable(print_output, **options)
+
+
+def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> UnflattenedModule:
+    """The program as a tree of modules.
+
+    Args:
+        module: the program.
+        flat_args_adapter: for calls with arguments that are nested differently.
+    """
+    return UnflattenedModule(module, flat_args_adapter)
+
+
+def _path(node: Node) -> str:
+    stack = node.meta.get("nn_module_stack")
+    return next(reversed(stack.values()))[0] if stack else ""
+
+
+def _below(path: str, inner: str) -> str | None:
+    """The child of ``path`` in which ``inner`` stands; None if it stands in none."""
+    prefix = f"{path}." if path else ""
+    if not inner.startswith(prefix) or inner == path or not inner:
+        return None
+    return prefix + inner[len(prefix) :].split(".")[0]
+
+
+def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None = None,
+           inputs: list[Node] | None = None, outputs: list[Node] | None = None) -> GraphModule:  # fmt: skip
+    """A module for part of a graph, with modules in it for the parts that its children computed."""
+    nodes = [n for n in graph.nodes if n.op != "output"] if nodes is None else nodes
+    made = Graph()
+    values: dict[Node, Node] = {}
+    root = nn.Module()
+    for node in inputs or []:
+        values[node] = made.placeholder(node.name)
+    runs = _runs(nodes, path)
+    for child, run in runs:
+        if child is None:
+            for node in run:
+                values[node] = _copy(made, root, source, node, values, path)
+            continue
+        _call(made, root, source, graph, child, run, values, path)
+    if outputs is None:
+        made.output(map_arg(graph.output_node().args[0], lambda n: values[n]))
+    elif len(outputs) == 1:
+        made.output(values[outputs[0]])
+    else:
+        made.output(tuple(values[n] for n in outputs))
+    made.eliminate_dead_code(lambda node: node.op == "call_module" or node.is_impure())
+    return GraphModule(root, made, "InterpreterModule")
+
+
+def _runs(nodes: list[Node], path: str) -> list[tuple[str | None, list[Node]]]:
+    runs: list[tuple[str | None, list[Node]]] = []
+    for node in nodes:
+        child = None if node.op == "placeholder" else _below(path, _path(node))
+        if node.op == "get_attr":
+            child = "attr"
+        if runs and runs[-1][0] == child:
+            runs[-1][1].append(node)
+        else:
+            runs.append((child, [node]))
+    fetched = [n for child, run in runs if child == "attr" for n in run]
+    rest = [(child, run) for child, run in runs if child != "attr"]
+    return [(None, fetched), *rest] if fetched else rest
+
+
+def _copy(made: Graph, root: nn.Module, source: nn.Module, node: Node, values: dict[Node, Node], path: str) -> Node:
+    twin = made.node_copy(node, lambda n: values[n])
+    if node.op == "get_attr":
+        name = str(node.target).removeprefix(f"{path}.") if path else str(node.target)
+        twin.target = name
+        _place(root, name, _found(source, str(node.target)))
+    return twin
+
+
+def _found(source: Any, path: str) -> Any:
+    for part in path.split("."):
+        source = getattr(source, part)
+    return source
+
+
+def _place(root: nn.Module, path: str, value: Any) -> None:
+    *outer, name = path.split(".")
+    for part in outer:
+        if part not in root._modules:
+            root.add_module(part, nn.Module())
+        root = root._modules[part]  # type: ignore[assignment]
+    if isinstance(value, nn.Parameter):
+        root.register_parameter(name, value)
+    elif isinstance(value, Tensor):
+        root.register_buffer(name, value)
+    else:
+        setattr(root, name, value)
+
+
+def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: str, run: list[Node],
+          values: dict[Node, Node], path: str) -> None:  # fmt: skip
+    inside = set(run)
+    inputs: dict[Node, None] = {}
+    for node in run:
+        for value in node.all_input_nodes:
+            if value not in inside:
+                inputs[value] = None
+    own = [n for n in inputs if n.op == "get_attr" and str(n.target).startswith(f"{child}.")]
+    given = [n for n in inputs if n not in own]
+    results = [n for n in run if any(user not in inside for user in n.users)]
+    module = _group(source, graph, child, [*own, *run], given, results)
+    name = child.removeprefix(f"{path}.") if path else child
+    target, number = name, 0
+    while target in root._modules and hasattr(root._modules[target], "graph"):
+        number += 1
+        target = f"{name}@{number}"
+    if target in root._modules:  # only parameters so far, which the part has itself
+        del root._modules[target]
+    root.add_module(target, module)
+    called = made.call_module(target, tuple(values[n] for n in given))
+    if len(results) == 1:
+        values[results[0]] = called
+    else:
+        for i, node in enumerate(results):
+            values[node] = made.call_function(operator.getitem, (called, i))

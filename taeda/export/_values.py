@@ -1,0 +1,64 @@
+"""Numbers out of tensors under record: ``item()`` is a value of the graph, what Python needs at once is refused."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from taeda import Tensor
+from taeda._control_flow import current_capture
+from taeda._schema.symbols import SymNode
+from taeda.export import _capture
+from taeda.export._size_ops import item as item_op
+
+_REFUSED = {
+    "__bool__": "a branch on a tensor's value",
+    "__int__": "int() of a tensor",
+    "__float__": "float() of a tensor",
+    "__index__": "a tensor as an index of a list, or in range(),",
+    "__complex__": "complex() of a tensor",
+    "tolist": "a list of a tensor's elements",
+    "numpy": "an array of a tensor's elements",
+}
+
+
+@contextlib.contextmanager
+def watched_values() -> Iterator[None]:
+    """Within, this thread's capture is asked before a number is taken out of a tensor."""
+    before = {name: vars(Tensor).get(name) for name in (*_REFUSED, "item")}
+    for name, what in _REFUSED.items():
+        setattr(Tensor, name, _refusing(getattr(Tensor, name), what))
+    Tensor.item = _item(Tensor.item)  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        for name, function in before.items():
+            if function is None:
+                delattr(Tensor, name)
+            else:
+                setattr(Tensor, name, function)
+
+
+def _refusing(function: Callable[..., Any], what: str) -> Callable[..., Any]:
+    def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
+        capture = current_capture()
+        if capture is not None and capture.depends(self):
+            _capture.refuse(what)
+        return function(self, *args, **kwargs)
+
+    return ask
+
+
+def _item(function: Callable[..., Any]) -> Callable[..., Any]:
+    def take(self: Any) -> Any:
+        capture = current_capture()
+        if capture is None or not capture.depends(self):
+            return function(self)
+        with capture.quiet():
+            value = function(self)
+        node = capture.create(item_op, (capture.node_of(self),), {})
+        symbol = SymNode(value, "item", (), capture, node.name)
+        return capture.track_symbol(symbol, node, _capture.UNKNOWN)
+
+    return take
