@@ -30,10 +30,8 @@ def emit_table(plan: Plan, locations: Locations, root: Path = ROOT) -> dict[str,
     written = scan_all(root, [f"csrc/{folder}" for folder in HAND_WRITTEN])
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
-    files = {
-        "locations.json": _locations(plan, locations),
-        "ops.json": "{\n" + ",\n".join(lines) + "\n}\n",
-    }
+    files = {"locations.json": _locations(plan, locations), "ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
+    files["natives.json"] = json.dumps(scan_natives(root), indent=0) + "\n"
     files["left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
     return files
 
