@@ -13,7 +13,7 @@ using shape::StateKind;
 
 namespace {
 
-constexpr int64_t kRowLeaf = 4096;       // contiguous elements that one call of `row` takes
+constexpr int64_t kRowLeaf = 16384;      // contiguous elements that one call of `row` takes
 constexpr int64_t kColumnLeaf = 128;     // rows that one call of `columns` takes
 constexpr int64_t kTileBytes = 2048;     // of a row of columns that are reduced together
 constexpr int64_t kGather = 1024;        // elements of a row converted at a time
@@ -332,7 +332,8 @@ void settle(Plan& plan, const Tensor& self, uint64_t dims) {
   if (plan.columns)
     plan.unit = std::min(plan.kept[0].size, (direct ? kTileBytes : kTileBytes / 2) / plan.item);
   else if (direct && plan.kept.count() && plan.count <= kRowLeaf)  // as many rows as a thread is woken for
-    plan.unit = std::clamp<int64_t>(kGrain / plan.count, 1, std::min(plan.kept[0].size, kTileBytes / plan.item));
+    plan.unit = std::clamp<int64_t>(kGrain / std::max<int64_t>(plan.count, 1), 1,
+                                    std::min(plan.kept[0].size, kTileBytes / plan.item));
   if (direct) return;
   if (plan.through == DType::Bool) plan.to_bool = converter(plan.from, DType::Bool);
   plan.convert = converter(plan.through == DType::Bool ? DType::Bool : plan.from, plan.to);

@@ -70,6 +70,7 @@ struct Scalars {
 template <class F>
 struct ValueReduction {
   static constexpr int kS = F::kStates;
+  static constexpr int64_t kFoldedTogether = 32;  // vectors of a row up to which folding matters
 
   template <class T>
   TAEDA_INLINE void join(V<T>* into, const V<T>* more) {
@@ -83,15 +84,24 @@ struct ValueReduction {
                    const void* scalars) {
     Scalars<T, F::kScalars> s(scalars);
     V<T> state[kS];
-    for (int64_t r = 0; r < count; ++r) {
-      row<T>(data + r * step, n, s, state);
+    int64_t r = 0;
+    if constexpr (kS == 1 && !is_cx<T> && N<T> > 1 && N<T> <= 16)
+      if (n <= kFoldedTogether * N<T>)
+        for (V<T> together[N<T>]; r + N<T> <= count; r += N<T>) {
+          for (int j = 0; j < N<T>; ++j) lanes<T>(data + (r + j) * step, n, s, together + j);
+          fold_rows<T, N<T> / 2>(together);
+          std::memcpy(states + r * sizeof(T), together, sizeof(V<T>));
+        }
+    for (; r < count; ++r) {
+      lanes<T>(data + r * step, n, s, state);
+      fold<T>(state);
       for (int k = 0; k < kS; ++k) std::memcpy(states + (k * count + r) * sizeof(T), &state[k], sizeof(T));
     }
   }
 
-  // The state is in the first lanes.
+  // What each lane has met of a row.
   template <class T>
-  TAEDA_INLINE void row(const char* data, int64_t n, const Scalars<T, F::kScalars>& s, V<T>* state) {
+  TAEDA_INLINE void lanes(const char* data, int64_t n, const Scalars<T, F::kScalars>& s, V<T>* state) {
     constexpr int kParallel = kS == 1 && !is_cx<T> ? 4 : 1;
     V<T> acc[kParallel][kS], x[kS];
     for (auto& a : acc)
@@ -113,12 +123,32 @@ struct ValueReduction {
     }
     for (int width = kParallel / 2; width > 0; width /= 2)
       for (int j = 0; j < width; ++j) join<T>(acc[j], acc[j + width]);
+    for (int k = 0; k < kS; ++k) state[k] = acc[0][k];
+  }
+
+  // Joins the lanes: the first of each vector has the state then.
+  template <class T>
+  TAEDA_INLINE void fold(V<T>* state) {
+    V<T> x[kS];
     if constexpr (!is_cx<T>)
       for (int width = N<T> / 2; width > 0; width /= 2) {
-        for (int k = 0; k < kS; ++k) x[k] = rotate<T>(acc[0][k], width);
-        join<T>(acc[0], x);
+        for (int k = 0; k < kS; ++k) x[k] = rotate<T>(state[k], width);
+        join<T>(state, x);
       }
-    for (int k = 0; k < kS; ++k) state[k] = acc[0][k];
+  }
+
+  // The same for N<T> rows at once, in the same order: two vectors of groups of 2 * kHalf lanes become one of groups of
+  // kHalf, until the first vector has a lane for each row.
+  template <class T, int kHalf>
+  TAEDA_INLINE void fold_rows(V<T>* rows) {
+    M<T> low;
+    for (int i = 0; i < N<T>; ++i) low[i] = i / kHalf * 2 * kHalf + i % kHalf;
+    for (int j = 0; j < kHalf; ++j) {
+      V<T> a = __builtin_shuffle(rows[2 * j], rows[2 * j + 1], low);
+      V<T> b = __builtin_shuffle(rows[2 * j], rows[2 * j + 1], low + static_cast<typename Lane<T>::Int>(kHalf));
+      F::template combine<T>(&a, &b, rows + j);
+    }
+    if constexpr (kHalf > 1) fold_rows<T, kHalf / 2>(rows);
   }
 
   template <class T, int kTile>
@@ -201,8 +231,7 @@ struct IndexReduction {
   }
 
   template <class T>
-  static void rows(const char* data, int64_t step, int64_t count, int64_t n, int64_t first, char* states,
-                   const void*) {
+  static void rows(const char* data, int64_t step, int64_t count, int64_t n, int64_t first, char* states, const void*) {
     for (int64_t r = 0; r < count; ++r)
       row<T>(data + r * step, n, first, states + r * sizeof(T), states + count * sizeof(T) + r * sizeof(int64_t));
   }
