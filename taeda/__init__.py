@@ -110,7 +110,8 @@ _LAZY = {
     "_control_flow.cond": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
-    "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
+    "jit._graph": ("ScriptObject",),
+    "jit.ir": ("Graph", "Node", "Value"),
     "jit._script": ("ScriptFunction", "ScriptModule"),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
@@ -148,6 +149,8 @@ _written_in_python(
     _C,
     {
         "DispatchKey": "_library.dispatch_key",
+        "Block": "jit.ir",
+        "parse_ir": "jit.ir",
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_are_functorch_transforms_active": "func._active",
@@ -170,7 +173,7 @@ _written_in_python(
         **{
             name: module
             for name, module in _MODULE_OF.items()
-            if module in ("_schema.function_schema", "_schema.types", "jit._graph")
+            if module in ("_schema.function_schema", "_schema.types", "jit._graph", "jit.ir")
         },
     },
 )
