@@ -11,6 +11,7 @@ _PARTS = (
     "benchmark",
     "checkpoint",
     "data",
+    "deterministic",
     "dlpack",
     "flop_counter",
     "hooks",
