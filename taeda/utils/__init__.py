@@ -10,6 +10,7 @@ _PARTS = (
     "backend_registration",
     "benchmark",
     "checkpoint",
+    "cpp_extension",
     "data",
     "deterministic",
     "dlpack",
