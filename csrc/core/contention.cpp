@@ -1,7 +1,7 @@
 #include "core/contention.h"
 
 #include <sys/resource.h>
-#include <time.h>
+#include <ctime>
 
 #include <algorithm>
 #include <atomic>
