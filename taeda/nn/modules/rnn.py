@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import taeda
 from taeda import Tensor
@@ -257,6 +257,8 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
+    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": Tensor | None}}
+
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
         native = getattr(taeda, self.mode.lower())
         if batch_sizes is None:
@@ -382,6 +384,8 @@ class LSTM(RNNBase):
         the input (L, N, input_size), or (L, input_size), and the state (layers * directions, N, hidden_size) give the
         output (L, N, directions * hidden_size) and the last state.
     """
+
+    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": tuple[Tensor, Tensor] | None}}
 
     def __init__(
         self,
