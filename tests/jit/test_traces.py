@@ -134,7 +134,7 @@ def test_what_is_fixed_is_said_with_its_line() -> None:
             return x
         return -x
 
-    with pytest.warns(jit.TracerWarning, match=r"taken out of a tensor at .*test_tracing.py:\d+:8: if x.sum\(\) > 0"):
+    with pytest.warns(jit.TracerWarning, match=r"taken out of a tensor at .*test_traces.py:\d+:8: if x.sum\(\) > 0"):
         traced = jit.trace(function, torch.ones(2), check_trace=False)
     assert traced(-torch.ones(2)).tolist() == [-1.0, -1.0]
     with warnings.catch_warnings(), pytest.raises(jit.TracingCheckError, match=r"if x.sum\(\) > 0"):
