@@ -13,6 +13,7 @@ from taeda.distributed._group import Work as Work
 from taeda.distributed._group import group as group
 from taeda.distributed._objects import *  # noqa: F403
 from taeda.distributed._reduce_op import *  # noqa: F403
+from taeda.distributed._reducer import BuiltinCommHookType as BuiltinCommHookType
 from taeda.distributed._reducer import GradBucket as GradBucket
 from taeda.distributed._store import *  # noqa: F403
 from taeda.distributed._world import *  # noqa: F403
