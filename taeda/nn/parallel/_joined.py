@@ -35,9 +35,7 @@ class JoinedProcess(JoinHook):
             for parameter, gradient in zip(bucket.parameters, pieces(zeros, bucket.parameters), strict=True):
                 parameter.grad = gradient.clone()
         if reducer.find_unused and reducer.size > 1:
-            dist.all_reduce(
-                taeda.zeros(len(reducer.parameters), dtype=taeda.int32), group=ddp.process_group
-            )
+            dist.all_reduce(taeda.zeros(len(reducer.parameters), dtype=taeda.int32), group=ddp.process_group)
         if not reducer.ordered:
             reducer.reorder(None)
 
