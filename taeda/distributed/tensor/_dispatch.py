@@ -119,7 +119,9 @@ def _letter(rule: Rule, specs: list[DTensorSpec], dim: int, in_place: bool) -> i
             costs.setdefault(letter, 0)
         if in_place and spec is specs[0]:
             if letter is None or letter not in rule.free:
-                raise RuntimeError("DTensor: an op in place works along a dimension that is in parts; redistribute first")
+                raise RuntimeError(
+                    "DTensor: an op in place works along a dimension that is in parts; redistribute first"
+                )
             return letter
     for letter in costs:
         for spec, letters in zip(specs, rule.operands, strict=True):
@@ -232,5 +234,3 @@ def _run_lists(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         return out
     return [kind._made(one, leader._spec) if isinstance(leader, kind) and isinstance(one, Tensor) else one
             for one, leader in zip(out, first, strict=True)]  # fmt: skip
-
-

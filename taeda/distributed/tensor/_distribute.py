@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from taeda import Tensor, nn
-from taeda.distributed.device_mesh import DeviceMesh, current_mesh
 from taeda.distributed._replicas import broadcast_coalesced
+from taeda.distributed.device_mesh import DeviceMesh, current_mesh
 from taeda.distributed.tensor._dtensor import DTensor
 from taeda.distributed.tensor._redistribute import local_of
 from taeda.distributed.tensor._spec import DTensorSpec, placements_for

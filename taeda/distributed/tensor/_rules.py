@@ -43,8 +43,7 @@ def _pointwise(name: str, tensors: Sequence[Tensor]) -> Rule:
             sizes[-at] = max(sizes[-at], size) if size else 0
     operands = [
         tuple(
-            letter if size == sizes[letter] else None
-            for letter, size in enumerate(tensor.shape, ndim - tensor.dim())
+            letter if size == sizes[letter] else None for letter, size in enumerate(tensor.shape, ndim - tensor.dim())
         )
         for tensor in tensors
     ]
@@ -138,9 +137,7 @@ def _reduction(kind: str) -> Callable[..., Rule]:
             dims = [dims]
         gone = {dim % max(1, len(letters)) for dim in dims} if dims else set(letters)
         keep = args[2] if len(args) > 2 else kwargs.get("keepdim", False)
-        result = tuple(
-            None if letter in gone else letter for letter in letters if keep is True or letter not in gone
-        )
+        result = tuple(None if letter in gone else letter for letter in letters if keep is True or letter not in gone)
         return Rule([letters], [result], set(letters), kind, linear=1)
 
     return rule
