@@ -208,9 +208,7 @@ class Reducer:
         if not self._counts and not self._expected:
             Variable._execution_engine.queue_callback(self._end_first_pass)
         self._counts[key] = self._counts.get(key, 0) + 1
-        if self._counts[key] != self._expected.get(key):
-            return False
-        return True
+        return self._counts[key] == self._expected.get(key)
 
     def _end_first_pass(self) -> None:
         """Called at the end of the first backward pass of a static graph."""

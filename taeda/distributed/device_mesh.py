@@ -10,13 +10,9 @@ from typing import Any
 
 import taeda
 from taeda.distributed._group import ProcessGroup
-from taeda.distributed._world import (
-    _get_default_group,
-    get_process_group_ranks,
-    init_process_group,
-    is_initialized,
-    new_group,
-)
+from taeda.distributed._new_group import new_group
+from taeda.distributed._queries import _get_default_group, get_process_group_ranks
+from taeda.distributed._world import init_process_group, is_initialized
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 

@@ -8,8 +8,8 @@ from typing import Any
 import taeda
 import taeda.distributed as dist
 from taeda import Tensor
+from taeda.distributed._queries import _get_default_group, _made
 from taeda.distributed._replicas import broadcast_coalesced
-from taeda.distributed._world import _get_default_group, _made
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 from taeda.optim import Optimizer
 

@@ -10,9 +10,9 @@ from typing import Any
 import taeda
 import taeda.distributed as dist
 from taeda import Tensor
+from taeda.distributed._queries import _get_default_group, _rank_not_in_group
 from taeda.distributed._reducer import FIRST_BUCKET_BYTES, BuiltinCommHookType, Reducer
 from taeda.distributed._replicas import broadcast_coalesced, check_same
-from taeda.distributed._world import _get_default_group, _rank_not_in_group
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 from taeda.futures import Future
 from taeda.nn.modules.module import Module
