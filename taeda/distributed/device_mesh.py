@@ -53,13 +53,13 @@ class DeviceMesh:
         if len(set(listed)) != len(listed) or not set(listed) <= set(everyone):
             raise ValueError(f"DeviceMesh: the processes are {everyone}; got {ranks.tolist()}")
         self._set(device_type, ranks, _names_for(tuple(ranks.shape), mesh_dim_names))
-        self._groups = [self._made_group([dim]) for dim in range(self.ndim)]
+        self._groups: list[Any] = [self._made_group([dim]) for dim in range(self.ndim)]
 
     def _set(self, device_type: str, ranks: taeda.Tensor, names: tuple[str, ...] | None) -> None:
         self._device_type, self._ranks, self._names = device_type, ranks, names
         self._shape = tuple(ranks.shape)
         self._listed = tuple(ranks.flatten().tolist())
-        self._groups: list[Any] = []
+        self._groups = []
         _known[self._key()] = self
         self._root: DeviceMesh | None = None  # the mesh that this one was taken from
         self._flattened: dict[str, DeviceMesh] = {}

@@ -73,6 +73,7 @@ class Join:
             )
         self._group, self._device = groups.pop(), joinables[0].join_device
         self._joinables = joinables
+        self.present: Any = None  # how many processes go on: a tensor, once the work of asking is done
         self._enable = enable
         self._throw_on_early_termination = throw_on_early_termination
 

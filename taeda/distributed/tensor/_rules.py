@@ -31,7 +31,7 @@ class Rule(NamedTuple):
     added: int = -1
 
 
-def _numbered(tensor: Tensor) -> Letters:
+def _numbered(tensor: Tensor) -> tuple[int, ...]:
     return tuple(range(tensor.dim()))
 
 

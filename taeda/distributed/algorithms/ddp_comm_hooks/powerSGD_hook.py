@@ -157,10 +157,11 @@ def powerSGD_hook(state: PowerSGDState, bucket: GradBucket) -> Future[Tensor]:
         return allreduce_hook(state.process_group, bucket)
     buffer = bucket.buffer()
     given = state._with_error(bucket)
-    small, matrices = [], []
+    small: list[Tensor] = []
+    matrices: list[Tensor] = []
     for gradient in bucket.gradients():
         matrix = gradient.view(gradient.shape[0], -1) if gradient.dim() else gradient.view(1, 1)
-        (matrices if _is_worth(*matrix.shape, state) else small).append(matrix)
+        (matrices if _is_worth(matrix.shape[0], matrix.shape[1], state) else small).append(matrix)
     ranks = [min(*matrix.shape, state.matrix_approximation_rank) for matrix in matrices]
     p_shapes: list[tuple[int, ...]] = [(m.shape[0], rank) for m, rank in zip(matrices, ranks, strict=True)]
     q_shapes: list[tuple[int, ...]] = [(m.shape[1], rank) for m, rank in zip(matrices, ranks, strict=True)]
