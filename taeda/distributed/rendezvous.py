@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from taeda.distributed._store import FileStore, HashStore, PrefixStore, Store, TCPStore
+from taeda.distributed._store import FileStore, PrefixStore, Store, TCPStore
 from taeda.distributed.constants import default_pg_timeout
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
@@ -34,10 +34,11 @@ def rendezvous(
     """An iterator of one (store, rank, world size), from ``env://``, ``tcp://host:port`` or ``file://path``.
 
     Rank and world size may stand in the address (``?rank=0&world_size=1``); ``env://`` reads RANK, WORLD_SIZE,
-    MASTER_ADDR and MASTER_PORT. The arguments come first. The server of the store is in rank 0's process.
+    MASTER_ADDR and MASTER_PORT. The arguments come first.
 
     Raises:
         RuntimeError: no handler for such an address.
+        DistNetworkError: the address is taken, or nobody answers there.
         ValueError: something is missing in it.
     """
     if not isinstance(url, str):
@@ -48,6 +49,15 @@ def rendezvous(
         query = "&".join([*filter(None, [parts.query]), *(f"{k}={v}" for k, v in given.items() if v != -1)])
         return _handlers[parts.scheme](parts._replace(query=query).geturl(), timeout=timeout, **kwargs)
     raise RuntimeError(f"taeda.distributed.rendezvous: no handler for {parts.scheme}://; there are {sorted(_handlers)}")
+
+
+def only_one(world_size: int) -> None:
+    """Raises for a group of several processes."""
+    if world_size > 1:
+        raise RuntimeError(
+            f"taeda.distributed: world_size is {world_size}, but groups of several processes are not there yet; "
+            "docs/coverage.md keeps track of what is"
+        )
 
 
 def _number(parts: SplitResult, name: str, variable: bool) -> int:
@@ -66,44 +76,36 @@ def _missing(scheme: str, what: str) -> Any:
     raise ValueError(f"taeda.distributed: {what} is missing for {scheme}://")
 
 
-def _both(parts: SplitResult, variables: bool = False) -> tuple[int, int]:
-    rank, world_size = _number(parts, "rank", variables), _number(parts, "world_size", variables)
-    if world_size > 1 and not 0 <= rank < world_size:
-        raise ValueError(f"taeda.distributed: rank {rank} is none of a world of {world_size}")
-    return rank, world_size
-
-
-def _at_server(host: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:
-    """A store whose server is in the process of rank 0, unless a launcher has one. One process needs to meet nobody."""
-    launched = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    if world_size == 1 and not launched:
-        return HashStore()
-    store = TCPStore(host, port, world_size, rank == 0 and not launched, timeout, False, True)
-    if launched:  # it serves all attempts of the job
-        return PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", store)
-    return store
-
-
 def _env(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting:
-    rank, world_size = _both(urlsplit(url), variables=True)
-    host, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
-    yield _at_server(host, port, rank, world_size, timeout), rank, world_size
+    parts = urlsplit(url)
+    rank, world_size = _number(parts, "rank", True), _number(parts, "world_size", True)
+    address, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
+    # A launcher that serves a store itself has every attempt use keys of its own.
+    served = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    store: Store = _tcp_store(address, port, rank == 0 and not served, world_size, timeout)
+    if served:
+        store = PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+    yield store, rank, world_size
+
+
+def _tcp_store(address: str, port: int, serves: bool, world_size: int, timeout: timedelta) -> Store:
+    return TCPStore(address, port, world_size, serves, timeout, wait_for_workers=False, multi_tenant=True)
 
 
 def _tcp(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting:
     parts = urlsplit(url)
-    if parts.port is None:
+    rank, world_size = _number(parts, "rank", False), _number(parts, "world_size", False)
+    if parts.port is None or parts.hostname is None:
         _missing("tcp", "the port number")
-    rank, world_size = _both(parts)
-    yield _at_server(parts.hostname or "localhost", int(parts.port or 0), rank, world_size, timeout), rank, world_size
+    yield _tcp_store(str(parts.hostname), int(parts.port or 0), rank == 0, world_size, timeout), rank, world_size
 
 
 def _file(url: str, **_: Any) -> Meeting:
     parts = urlsplit(url)
+    rank, world_size = _number(parts, "rank", False), _number(parts, "world_size", False)
     if not parts.path:
         _missing("file", "the path")
-    rank, world_size = _both(parts)
-    yield HashStore() if world_size == 1 else FileStore(parts.path, world_size), rank, world_size
+    yield FileStore(unquote(parts.netloc + parts.path), world_size), rank, world_size
 
 
 for _scheme, _handler in (("env", _env), ("tcp", _tcp), ("file", _file)):
