@@ -156,6 +156,8 @@ _written_in_python(
     {
         "DispatchKey": "_library.dispatch_key",
         "Block": "jit.ir",
+        "CompilationUnit": "jit._script",
+        "ScriptMethod": "jit._module",
         "parse_ir": "jit.ir",
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",

@@ -143,6 +143,8 @@ from taeda._serialization.file_reader import PyTorchFileReader as PyTorchFileRea
 from taeda._tensor import Tensor
 from taeda.func._active import _are_functorch_transforms_active as _are_functorch_transforms_active
 from taeda.jit._graph import ScriptObject as ScriptObject
+from taeda.jit._module import ScriptMethod as ScriptMethod
+from taeda.jit._script import CompilationUnit as CompilationUnit
 from taeda.jit._trace import _get_tracing_state as _get_tracing_state
 from taeda.jit._trace import _is_tracing as _is_tracing
 from taeda.jit.ir import Block as Block

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import linecache
+import sys
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -90,12 +91,23 @@ def source_of(object: Any) -> tuple[ast.Module, Source]:
     try:
         lines, first = inspect.getsourcelines(object)
     except (OSError, TypeError) as error:
+        if (text := _command(object)) is not None:
+            source = Source(text, "<string>")
+            return parse_source(source), source
         name = getattr(object, "__name__", object)
         raise CompileError(
             f"taeda.jit.script: there is no source of {name}; programs are compiled from files ({error})"
         ) from None
     filename = inspect.getsourcefile(object) or "<string>"
     return _lines(filename, first or 1, "".join(lines))
+
+
+def _command(object: Any) -> str | None:
+    """The program's text, if it was given by ``python -c`` and the object stands in it."""
+    given = sys.orig_argv
+    if getattr(object, "__module__", "") != "__main__" or "-c" not in given[:-1]:
+        return None
+    return given[given.index("-c") + 1]
 
 
 def definition_of(function: Callable[..., Any]) -> Definition:
