@@ -27,6 +27,7 @@ GUIDES = (
     "profile",
     "graphs",
     "export",
+    "onnx",
     "coverage",
     "design",
     "benchmarks",

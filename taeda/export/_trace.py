@@ -258,11 +258,12 @@ class _Recording:
 
     def _argument_names(self) -> Iterator[str]:
         parameters = list(inspect.signature(self.module.forward).parameters.values())
+        variadic = next((i for i, p in enumerate(parameters) if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
         for i, _ in enumerate(self.args):
-            last = parameters[min(i, len(parameters) - 1)]
-            yield (
-                f"{last.name}_{i - len(parameters) + 1}" if last.kind is inspect.Parameter.VAR_POSITIONAL else last.name
-            )
+            if variadic is not None and i >= variadic:
+                yield f"{parameters[variadic].name}_{i - variadic}"
+            else:
+                yield parameters[i].name
         yield from self.kwargs
 
     def _describe(self) -> None:
@@ -337,9 +338,6 @@ def leaf_names(module: nn.Module, args: Any, kwargs: Any) -> list[str]:
     from taeda.export.dynamic_shapes import named_arguments
 
     names = []
-    variadic = {p.name for p in inspect.signature(module.forward).parameters.values()
-                if p.kind is inspect.Parameter.VAR_POSITIONAL}  # fmt: skip
-    del variadic
     for name, value in named_arguments(module, args, kwargs).items():
         for path, _ in pytree.tree_leaves_with_path(value):
             parts = [name, *(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)]

@@ -1,6 +1,6 @@
 """What describes ONNX models: enumerations, and the symbolic functions that programs register for their own ops.
 
-There is no exporter yet, hence no ``export``.
+`load` reads a model as a module; ``taeda.onnx.backend`` runs models through ONNX's own interface.
 """
 
 from __future__ import annotations
@@ -39,6 +39,19 @@ TensorProtoDataType = enum.IntEnum(
     ],
     start=0,
 )  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "load":
+        from taeda.onnx.reader.model import load
+
+        return load
+    if name in ("backend", "reader"):
+        return importlib.import_module(f"taeda.onnx.{name}")
+    raise AttributeError(f"module 'taeda.onnx' has no attribute '{name}'")
+
 
 _symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
 

@@ -1,0 +1,126 @@
+"""Ops of ONNX that are ops here, by name: found, not listed.
+
+An op is forwarded if ONNX gives it no attributes and tensors alone, and a declared op has its name and as many tensors,
+and nothing else that must be given. ``python -m taeda.onnx.reader`` prints what is, what is not, and why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import taeda
+from taeda.onnx.reader.table import OPS, op
+from taeda.onnx.reader.values import dtype_of, is_unsigned, onnx_package
+
+# Where the names differ.
+NAMES = {"Not": "logical_not", "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor", "Neg": "neg",
+         "Equal": "eq", "Greater": "gt", "GreaterOrEqual": "ge", "Less": "lt", "LessOrEqual": "le", "MatMul": "matmul",
+         "IsNaN": "isnan", "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or", "BitwiseXor": "bitwise_xor",
+         "BitwiseNot": "bitwise_not", "NonZero": "nonzero", "Det": "linalg_det"}  # fmt: skip
+# Where a name means something else.
+OTHER_MEANING = {
+    "Range": "ends before the limit, where aten::range ends with it", "Size": "gives a tensor",
+    "Max": "takes any number of inputs", "Min": "takes any number of inputs", "Mean": "takes any number of inputs",
+    "Sum": "takes any number of inputs", "Div": "rounds to zero between whole numbers",
+    "NonZero": "gives a row for each dimension", "Expand": "takes the shape as a tensor, and broadcasts both ways",
+    "Where": "takes dtypes of its own", "Pow": "gives the first input's dtype", "PRelu": "broadcasts the slope",
+    "Split": "takes the lengths as a tensor", "Unique": "has other results", "Shape": "gives a tensor",
+    "Dropout": "is told of training by an input", "MatMul": "", "BitCast": "is a view",
+}  # fmt: skip
+
+
+def snake(name: str) -> str:
+    """``LogSoftmax`` as ``log_softmax``."""
+    return NAMES.get(name) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def newestnewest_schemas() -> Iterator[Any]:
+    newest: dict[str, Any] = {}
+    for schema in onnx_package().defs.get_allnewest_schemas():
+        if schema.domain == "" and not schema.deprecated:
+            newest[schema.name] = schema
+    yield from (newest[name] for name in sorted(newest))
+
+
+def decide(schema: Any) -> tuple[Any, str]:
+    """The op that an ONNX op is forwarded to, or None; and why."""
+    if OTHER_MEANING.get(schema.name):
+        return None, OTHER_MEANING[schema.name]
+    if schema.attributes:
+        return None, f"has attributes ({', '.join(sorted(schema.attributes))})"
+    if any(i.option.name != "Single" for i in schema.inputs):
+        return None, "has optional or repeated inputs"
+    packet = getattr(taeda.ops.aten, snake(schema.name), None)
+    if packet is None:
+        return None, f"there is no aten::{snake(schema.name)}"
+    for overload in packet.overloads():
+        found = getattr(packet, overload)
+        arguments = found._schema.arguments
+        tensors = [a for a in arguments if str(a.type) == "Tensor"]
+        rest = [a for a in arguments if str(a.type) != "Tensor"]
+        fits = len(tensors) == len(schema.inputs) and len(found._schema.returns) == len(schema.outputs)
+        if fits and all(a.has_default_value() for a in rest) and "out" not in overload:
+            return found, f"is {found}"
+    return None, f"no overload of aten::{snake(schema.name)} takes {len(schema.inputs)} tensors alone"
+
+
+def fill() -> None:
+    """Adds what is forwarded to the table, where no function stands."""
+    for schema in newest_schemas():
+        if ("", schema.name) in OPS:
+            continue
+        found, _ = decide(schema)
+        if found is not None:
+            op(schema.name)(_calling(found))
+
+
+def _calling(found: Any) -> Any:
+    def call(*inputs: Any, **attributes: Any) -> Any:
+        dtype = next((x.dtype for x in inputs if isinstance(x, taeda.Tensor)), None)
+        if not is_unsigned(dtype):
+            return found(*inputs)
+        result = found(*(x.to(taeda.int64) for x in inputs))
+        return result if result.dtype == taeda.bool else result.to(dtype)
+
+    call.__name__ = str(found)
+    return call
+
+
+@op("ATen", domain="org.pytorch.aten")
+def aten(*inputs: Any, operator: str, overload_name: str = "", **attributes: Any) -> Any:
+    """Any declared op: inputs are its tensors in order, attributes all else by name.
+
+    Raises:
+        AttributeError: there is no such op.
+    """
+    from taeda._library.ops import find_overload
+
+    found = find_overload(f"aten::{operator}", overload_name)
+    given = list(inputs)
+    positional: dict[str, Any] = {}
+    for argument in found._schema.arguments:
+        kind = str(argument.type)
+        if argument.name in attributes:
+            positional[argument.name] = _converted(attributes[argument.name], kind)
+        elif kind.startswith("Tensor") and given:
+            positional[argument.name] = given if "[]" in kind else given.pop(0)
+            given = [] if "[]" in kind else given
+        elif given and not argument.has_default_value():
+            positional[argument.name] = _number(given.pop(0), kind)
+    return found(**positional)
+
+
+def _converted(value: Any, kind: str) -> Any:
+    if kind.startswith("bool") and "[" not in kind:
+        return bool(value)
+    if kind.startswith("bool["):
+        return [bool(v) for v in value]
+    if kind.startswith("ScalarType"):
+        return dtype_of(value)
+    return value
+
+
+def _number(value: Any, kind: str) -> Any:
+    return value.tolist() if isinstance(value, taeda.Tensor) else value
