@@ -20,7 +20,8 @@ class CannotRun(Exception):
 
 
 def run(arguments: list[str]) -> None:
-    """Runs ``SCRIPT ARGUMENTS...``, ``-m MODULE ARGUMENTS...`` or ``-c TEXT ARGUMENTS...`` as the main module.
+    """Runs ``SCRIPT ARGUMENTS...``, ``-m MODULE ARGUMENTS...`` or ``-c TEXT ARGUMENTS...`` as the main module;
+    ``torchrun ARGUMENTS...`` stands for the launcher's module.
 
     Its exceptions are shown without the frames of this function and then leave it, so that the process ends as it would
     under ``python``.
@@ -29,6 +30,7 @@ def run(arguments: list[str]) -> None:
         CannotRun: what is to run is not there.
     """
     install_as_torch()
+    _tell_children()
     try:
         exec(*_prepare(arguments))
     except CannotRun:
@@ -36,6 +38,22 @@ def run(arguments: list[str]) -> None:
     except BaseException as error:
         _show_without_us(error)
         raise
+
+
+def launch() -> None:
+    """The program ``taedarun``: several processes of a script, whose ``import torch`` gives them Taeda."""
+    install_as_torch()
+    _tell_children()
+    from taeda.distributed.run import console
+
+    console()
+
+
+def _tell_children() -> None:
+    """Has programs of Python that this process starts find Taeda as torch, too."""
+    here = os.path.join(os.path.dirname(__file__), "children")
+    paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", here)]
+    os.environ["PYTHONPATH"] = os.pathsep.join([here, *paths])
 
 
 def _prepare(arguments: list[str]) -> tuple[CodeType, dict[str, Any]]:
@@ -50,6 +68,8 @@ def _prepare(arguments: list[str]) -> tuple[CodeType, dict[str, Any]]:
         return compile(rest[0], "<string>", "exec", dont_inherit=True), _main_module()
     if what.startswith("-"):
         raise CannotRun(f"unknown option {what}; options of Python itself go before -m taeda", 2)
+    if what == "torchrun" and not os.path.exists(what):
+        return _module("torch.distributed.run", rest)
     sys.argv = arguments
     if type(pkgutil.get_importer(what)) is not type(None):
         return _folder_or_archive(what)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os as _os
+
 from taeda.distributed.device_mesh import DeviceMesh as DeviceMesh
 from taeda.distributed.device_mesh import init_device_mesh as init_device_mesh
 from taeda.distributed.distributed_c10d import *  # noqa: F403
@@ -12,3 +14,8 @@ from taeda.distributed.distributed_c10d import Work as Work
 from taeda.distributed.distributed_c10d import _all_gather_base as _all_gather_base
 from taeda.distributed.distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
 from taeda.distributed.distributed_c10d import group as group
+
+if "TORCHELASTIC_ERROR_FILE" in _os.environ:  # a launcher wants to know why a worker of its fails
+    from taeda.distributed.elastic.multiprocessing.errors.error_handler import record_uncaught as _record_uncaught
+
+    _record_uncaught()

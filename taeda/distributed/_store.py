@@ -304,7 +304,7 @@ class TCPStore(_NativeStore):
         timeout: timedelta = _DEFAULT_TIMEOUT, wait_for_workers: bool = True, multi_tenant: bool = False,
         master_listen_fd: int | None = None, use_libuv: bool = True,
     ) -> None:  # fmt: skip
-        self.host, self.libuvBackend = host_name, use_libuv
+        self.host, self.libuvBackend, self._serves = host_name, use_libuv, is_master
         handle, self.port = _distributed.tcp_store(
             host_name, port, -1 if world_size is None else world_size, is_master, wait_for_workers, multi_tenant,
             -1 if master_listen_fd is None else master_listen_fd, _milliseconds(timeout, "TCPStore"),

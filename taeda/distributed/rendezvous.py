@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from taeda.distributed._store import HashStore, Store
+from taeda.distributed._store import FileStore, PrefixStore, Store, TCPStore
 from taeda.distributed.constants import default_pg_timeout
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
@@ -37,7 +37,8 @@ def rendezvous(
     MASTER_ADDR and MASTER_PORT. The arguments come first.
 
     Raises:
-        RuntimeError: no handler for such an address, or more than one process.
+        RuntimeError: no handler for such an address.
+        DistNetworkError: the address is taken, or nobody answers there.
         ValueError: something is missing in it.
     """
     if not isinstance(url, str):
@@ -75,30 +76,36 @@ def _missing(scheme: str, what: str) -> Any:
     raise ValueError(f"taeda.distributed: {what} is missing for {scheme}://")
 
 
-def _meeting(parts: SplitResult, variable: bool = False) -> Meeting:
-    rank, world_size = _number(parts, "rank", variable), _number(parts, "world_size", variable)
-    if variable:
-        _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
-    only_one(world_size)
-    yield HashStore(), rank, world_size  # one process needs to meet nobody
-
-
-def _env(url: str, **_: Any) -> Meeting:
-    return _meeting(urlsplit(url), variable=True)
-
-
-def _tcp(url: str, **_: Any) -> Meeting:
+def _env(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting:
     parts = urlsplit(url)
-    if parts.port is None:
+    rank, world_size = _number(parts, "rank", True), _number(parts, "world_size", True)
+    address, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
+    # A launcher that serves a store itself has every attempt use keys of its own.
+    served = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    store: Store = _tcp_store(address, port, rank == 0 and not served, world_size, timeout)
+    if served:
+        store = PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
+    yield store, rank, world_size
+
+
+def _tcp_store(address: str, port: int, serves: bool, world_size: int, timeout: timedelta) -> Store:
+    return TCPStore(address, port, world_size, serves, timeout, wait_for_workers=False, multi_tenant=True)
+
+
+def _tcp(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting:
+    parts = urlsplit(url)
+    rank, world_size = _number(parts, "rank", False), _number(parts, "world_size", False)
+    if parts.port is None or parts.hostname is None:
         _missing("tcp", "the port number")
-    return _meeting(parts)
+    yield _tcp_store(str(parts.hostname), int(parts.port or 0), rank == 0, world_size, timeout), rank, world_size
 
 
 def _file(url: str, **_: Any) -> Meeting:
     parts = urlsplit(url)
+    rank, world_size = _number(parts, "rank", False), _number(parts, "world_size", False)
     if not parts.path:
         _missing("file", "the path")
-    return _meeting(parts)
+    yield FileStore(unquote(parts.netloc + parts.path), world_size), rank, world_size
 
 
 for _scheme, _handler in (("env", _env), ("tcp", _tcp), ("file", _file)):

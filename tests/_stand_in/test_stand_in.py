@@ -464,3 +464,10 @@ def test_a_reader_that_has_read_enough():
     with subprocess.Popen(explain, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         child.stdout.close()
         assert child.stderr.read() == "" and child.wait() == 0
+
+
+def test_the_distribution_that_children_find_is_of_the_version_that_we_tell() -> None:
+    from taeda._version import TORCH_VERSION
+
+    metadata = (ROOT / "taeda" / "_stand_in" / "children" / "torch.dist-info" / "METADATA").read_text()
+    assert f"\nVersion: {TORCH_VERSION}\n" in metadata

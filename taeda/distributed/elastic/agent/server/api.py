@@ -1,0 +1,243 @@
+"""What every agent does: meets the other nodes, starts the workers, watches them, and starts them again."""
+
+from __future__ import annotations
+
+import abc
+import json
+import logging
+import signal
+import socket
+import time
+from typing import Any
+
+from taeda.distributed._errors import DistError
+from taeda.distributed.elastic import events
+from taeda.distributed.elastic.agent.server._workers import (
+    RunResult,
+    Worker,
+    WorkerGroup,
+    WorkerSpec,
+    WorkerState,
+)
+from taeda.distributed.elastic.metrics import prof, put_metric
+from taeda.distributed.elastic.multiprocessing import SignalException
+from taeda.distributed.elastic.rendezvous import RendezvousError, RendezvousGracefulExitError
+from taeda.distributed.elastic.utils import store as exchange
+
+__all__ = [
+    "ElasticAgent", "RunResult", "SimpleElasticAgent", "Worker", "WorkerGroup", "WorkerSpec", "WorkerState",
+]  # fmt: skip
+
+log = logging.getLogger(__name__)
+_DONE = "torchelastic/agent/terminal_state"
+
+
+class ElasticAgent(abc.ABC):
+    """A node's part of a job."""
+
+    @abc.abstractmethod
+    def run(self, role: str = "default") -> RunResult:
+        """Runs the workers to their end, starting them again when one fails.
+
+        Raises:
+            SignalException: a signal told this process to end; the workers have ended.
+        """
+
+    @abc.abstractmethod
+    def get_worker_group(self, role: str = "default") -> WorkerGroup:
+        """The workers, to be looked at only."""
+
+
+class SimpleElasticAgent(ElasticAgent):
+    """An agent of workers of one role; one that derives from it says how they start, end, and fare.
+
+    Args:
+        spec: what they run.
+        exit_barrier_timeout: seconds that a node whose workers are done waits for the other nodes.
+        shutdown_timeout: seconds that workers get to end, before SIGKILL.
+    """
+
+    def __init__(self, spec: WorkerSpec, exit_barrier_timeout: float = 300, shutdown_timeout: int = 30) -> None:
+        self._worker_group = WorkerGroup(spec)
+        self._remaining_restarts = spec.max_restarts
+        self._restart_count = 0  # of the round, the same on all nodes
+        self._store: Any = None
+        self._exit_barrier_timeout = exit_barrier_timeout
+        self._shutdown_timeout = shutdown_timeout
+        self._total_execution_time = 0
+
+    def get_worker_group(self, role: str = "default") -> WorkerGroup:
+        return self._worker_group
+
+    @abc.abstractmethod
+    def _start_workers(self, worker_group: WorkerGroup) -> dict[int, Any]:
+        """Starts the workers; gives their ids by local rank."""
+
+    @abc.abstractmethod
+    def _stop_workers(self, worker_group: WorkerGroup) -> None:
+        """Ends them."""
+
+    @abc.abstractmethod
+    def _monitor_workers(self, worker_group: WorkerGroup) -> RunResult:
+        """How they fare."""
+
+    @abc.abstractmethod
+    def _shutdown(self, death_sig: signal.Signals = signal.SIGTERM, timeout: int = 30) -> None:
+        """Ends them by a signal, and lets go of all that the agent holds."""
+
+    @prof
+    def _rendezvous(self, worker_group: WorkerGroup) -> None:
+        """Meets the other nodes, and gives the workers their ranks."""
+        spec = worker_group.spec
+        info = spec.rdzv_handler.next_rendezvous()
+        self._store = worker_group.store = info.store
+        worker_group.group_rank, worker_group.group_world_size = info.rank, info.world_size
+        where = info.bootstrap_store_info
+        worker_group.master_addr = spec.master_addr or (where.master_addr if where else socket.getfqdn())
+        worker_group.master_port = spec.master_port or (where.master_port if where else None)
+        worker_group.workers = self._assign_worker_ranks(info.store, info.rank, info.world_size, spec)
+
+    @prof
+    def _assign_worker_ranks(
+        self, store: Any, group_rank: int, group_world_size: int, spec: WorkerSpec
+    ) -> list[Worker]:
+        """The workers with their ranks: node by node, counted over all and over those of the role.
+
+        The nodes also tell each other how often they have started again: the most counts for all, since the workers
+        meet under that number.
+        """
+        own = json.dumps([spec.role, spec.local_world_size, spec.max_restarts - self._remaining_restarts]).encode()
+        prefix = "torchelastic/role_info/"
+        if spec.rdzv_handler.get_backend() == "static":
+            prefix += f"{spec.max_restarts - self._remaining_restarts}/"  # the store is the same in all rounds
+        told = exchange.synchronize(store, own, group_rank, group_world_size, prefix) if group_world_size > 1 else [own]
+        nodes = [json.loads(one) for one in told]
+        self._restart_count = max(restarts for _, _, restarts in nodes)
+        before = sum(count for _, count, _ in nodes[:group_rank])
+        role_before = sum(count for role, count, _ in nodes[:group_rank] if role == spec.role)
+        world = sum(count for _, count, _ in nodes)
+        role_world = sum(count for role, count, _ in nodes if role == spec.role)
+        return [
+            Worker(local, before + local, role_before + local, world, role_world)
+            for local in range(spec.local_world_size)
+        ]
+
+    @prof
+    def _initialize_workers(self, worker_group: WorkerGroup) -> None:
+        """Meets the other nodes and starts the workers."""
+        self._rendezvous(worker_group)
+        ids = self._start_workers(worker_group)
+        for local_rank, worker_id in ids.items():
+            worker_group.workers[local_rank].id = worker_id
+        worker_group.state = WorkerState.HEALTHY
+
+    @prof
+    def _restart_workers(self, worker_group: WorkerGroup) -> None:
+        """Ends the workers and starts them again."""
+        self._stop_workers(worker_group)
+        worker_group.state = WorkerState.STOPPED
+        self._initialize_workers(worker_group)
+
+    def run(self, role: str = "default") -> RunResult:
+        start = time.monotonic()
+        closing = signal.SIGTERM
+        try:
+            result = self._invoke_run(role)
+            self._total_execution_time = int(time.monotonic() - start)
+            self._record(result)
+            return result
+        except RendezvousGracefulExitError as end:
+            log.info("this node is not needed: %s", end)
+            return RunResult(WorkerState.SUCCEEDED)
+        except SignalException as end:
+            closing = end.sigval
+            raise
+        finally:
+            self._worker_group.spec.rdzv_handler.shutdown()
+            self._shutdown(closing, self._shutdown_timeout)
+
+    def _invoke_run(self, role: str = "default") -> RunResult:
+        group = self._worker_group
+        spec = group.spec
+        handler = spec.rdzv_handler
+        self._initialize_workers(group)
+        while True:
+            time.sleep(spec.monitor_interval)
+            result = self._monitor_workers(group)
+            group.state = result.state
+            if result.state == WorkerState.SUCCEEDED:
+                self._exit_barrier()
+                return result
+            if result.state in (WorkerState.UNHEALTHY, WorkerState.FAILED):
+                if self._remaining_restarts <= 0 or self._is_over():
+                    self._stop_workers(group)
+                    group.state = WorkerState.FAILED
+                    return result
+                self._remaining_restarts -= 1
+                log.warning("a worker failed: all start again; %d times are left", self._remaining_restarts)
+                self._restart_workers(group)
+            elif self._is_over():
+                return self._end_with_others(group)
+            elif handler.num_nodes_waiting() > 0:
+                log.warning("more nodes have come: all workers start again")
+                self._restart_workers(group)
+
+    def _is_over(self) -> bool:
+        """Whether another node has said that the job is over; that it cannot be asked is for the workers to find."""
+        try:
+            return self._worker_group.spec.rdzv_handler.is_closed()
+        except RendezvousError as error:
+            raise RendezvousError(f"taeda.distributed.elastic: this node has lost the others: {error}") from error
+
+    def _end_with_others(self, group: WorkerGroup) -> RunResult:
+        """The result when another node has failed for good."""
+        self._stop_workers(group)
+        group.state = WorkerState.FAILED
+        raise RendezvousError(
+            "taeda.distributed.elastic: another node of the job has failed for good, and this one ends with it; the "
+            "reason is in what that node's launcher printed"
+        )
+
+    def _exit_barrier(self) -> None:
+        """Waits for the other nodes' workers, so that a store that this node serves lives as long as they do."""
+        if self._worker_group.group_world_size == 1:
+            return
+        key = f"{_DONE}/{self._restart_count}"
+        try:
+            self._store.add(key, 1)
+            end = time.monotonic() + self._exit_barrier_timeout
+            while time.monotonic() < end and not self._is_over():
+                if self._store.add(key, 0) >= self._worker_group.group_world_size:
+                    return
+                time.sleep(min(0.1, self._worker_group.spec.monitor_interval))
+            log.warning("this node is done; not all of the others said so, too")
+        except (DistError, RendezvousError) as error:
+            log.warning("this node is done; the others cannot be asked: %s", error)
+
+    def _record(self, result: RunResult) -> None:
+        """Publishes events and numbers about the end."""
+        spec = self._worker_group.spec
+        outcome = "failed" if result.is_failed() else "success"
+        restarted = self._remaining_restarts < spec.max_restarts
+        name = f"workers.{spec.role}.run_{outcome}_{'with' if restarted else 'no'}_retries"
+        put_metric(name, 1)
+        for worker in self._worker_group.workers:
+            failure = result.failures.get(worker.global_rank)
+            state = "SUCCEEDED" if not result.is_failed() else "FAILED" if failure else "TERMINATED"
+            events.record(self._event(state, events.EventSource.WORKER, worker, failure), spec.event_log_handler)
+        state = "FAILED" if result.is_failed() else "SUCCEEDED"
+        events.record(self._event(state, events.EventSource.AGENT), spec.event_log_handler)
+
+    def _event(self, state: str, source: events.EventSource, worker: Worker | None = None, failure: Any = None) -> Any:
+        group = self._worker_group
+        metadata: dict[str, Any] = {
+            "run_id": group.spec.rdzv_handler.get_run_id(), "hostname": socket.gethostname(), "state": state,
+            "global_rank": worker.global_rank if worker else None, "group_rank": group.group_rank,
+            "worker_id": str(worker.id) if worker else None, "role": group.spec.role,
+            "total_run_time": self._total_execution_time, "rdzv_backend": group.spec.rdzv_handler.get_backend(),
+            "raw_error": json.dumps(failure.error_file_data) if failure else None,
+            "metadata": json.dumps({"group_world_size": group.group_world_size,
+                                    "entry_point": group.spec.get_entrypoint_name()}),
+            "agent_restarts": group.spec.max_restarts - self._remaining_restarts,
+        }  # fmt: skip
+        return events.Event(f"torchelastic.worker.status.{state}", source, int(time.time() * 1000), metadata)
