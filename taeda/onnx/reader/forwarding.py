@@ -36,7 +36,7 @@ def snake(name: str) -> str:
     return NAMES.get(name) or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def newestnewest_schemas() -> Iterator[Any]:
+def newest_schemas() -> Iterator[Any]:
     newest: dict[str, Any] = {}
     for schema in onnx_package().defs.get_allnewest_schemas():
         if schema.domain == "" and not schema.deprecated:
