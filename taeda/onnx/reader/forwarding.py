@@ -38,7 +38,7 @@ def snake(name: str) -> str:
 
 def newest_schemas() -> Iterator[Any]:
     newest: dict[str, Any] = {}
-    for schema in onnx_package().defs.get_allnewest_schemas():
+    for schema in onnx_package().defs.get_all_schemas():
         if schema.domain == "" and not schema.deprecated:
             newest[schema.name] = schema
     yield from (newest[name] for name in sorted(newest))
