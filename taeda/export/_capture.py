@@ -420,7 +420,8 @@ _ARITHMETIC = ("add", "sub", "mul", "div", "floor_divide")
 def _shown_as(op: OpOverload) -> OpOverload:
     """Arithmetic with a number goes by the name of the tensor overload, which is what programs look for."""
     if op._overloadname == "Scalar" and op._opname.removesuffix("_") in _ARITHMETIC and op.namespace == "aten":
-        return op.overloadpacket.Tensor
+        packet = op.overloadpacket
+        return packet.Tensor if "Tensor" in packet.overloads() else op
     return op
 
 

@@ -75,6 +75,8 @@ class _Expansion(Capture):
         return self.program._with(graph, self.signature, holder(root), constants=self.constants)
 
     def _copy(self, node: Node) -> None:
+        if node in self.values:  # part of a result that is there already
+            return
         body = self.table.get(node.target) if isinstance(node.target, OpOverload) else None
         if body is not None and self._expand_node(node, body):
             return

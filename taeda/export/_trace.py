@@ -158,7 +158,7 @@ class _Recording:
         if isinstance(leaf, Tensor):
             self.inputs.append(InputSpec(kind, TensorArgument(node.name), None))
             copy = leaf.detach().clone().requires_grad_(leaf.requires_grad)
-            node.meta["example"] = leaf
+            node.meta["example"] = copy
             shadow = self._shadow_input(index, node.name, copy) if self.wishes else None
             self.capture.track(copy, node, shadow)
             return copy

@@ -267,7 +267,7 @@ def read_wishes(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], s
         shapes = shapes.dynamic_shapes(module, args, dict(kwargs))
     named = named_arguments(module, args, kwargs)
     if isinstance(shapes, (tuple, list)):
-        shapes = dict(zip(named, shapes))
+        shapes = _by_name(module, args, named, list(shapes))
     elif set(shapes) != set(named) and set(shapes) - set(named):
         unknown = ", ".join(sorted(map(str, set(shapes) - set(named))))
         raise UserError(
@@ -285,6 +285,16 @@ def read_wishes(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], s
             wishes.update({(index, d): wish for d, wish in _of_leaf(where, leaf, wanted)})
     _check_equal_names(wishes)
     return wishes
+
+
+def _by_name(module: Any, args: tuple[Any, ...], named: dict[str, Any], shapes: list[Any]) -> dict[str, Any]:
+    """What is asked in order, by name; arguments in ``*args`` may stand for themselves."""
+    parameters = inspect.signature(module.forward).parameters.values()
+    variadic = next((i for i, p in enumerate(parameters) if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    if variadic is not None and (len(shapes) != len(named) or not isinstance(shapes[variadic], (tuple, list))):
+        count = len(args) - variadic
+        shapes[variadic : variadic + count] = [tuple(shapes[variadic : variadic + count])]
+    return dict(zip(named, shapes))
 
 
 def _pairs(where: str, value: Any, wanted: Any) -> Iterator[tuple[str, Any, Any]]:

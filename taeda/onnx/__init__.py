@@ -1,4 +1,4 @@
-"""What describes ONNX models: enumerations, and the symbolic functions that programs register for their own ops.
+"""ONNX models, out and in: `export` writes a module as one.
 
 `load` reads a model as a module; ``taeda.onnx.backend`` runs models through ONNX's own interface.
 """
@@ -48,7 +48,15 @@ def __getattr__(name: str) -> Any:
         from taeda.onnx.reader.model import load
 
         return load
-    if name in ("backend", "reader"):
+    if name == "export":
+        from taeda.onnx.writer.export import export
+
+        return export
+    if name == "ONNXProgram":
+        from taeda.onnx.writer.program import ONNXProgram
+
+        return ONNXProgram
+    if name in ("backend", "reader", "writer"):
         return importlib.import_module(f"taeda.onnx.{name}")
     raise AttributeError(f"module 'taeda.onnx' has no attribute '{name}'")
 
@@ -57,8 +65,11 @@ _symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
 
 
 def is_in_onnx_export() -> bool:
-    """Whether a model is being exported. There is no exporter, so none ever is."""
-    return False
+    """Whether a model is being exported."""
+    import sys
+
+    writer = sys.modules.get("taeda.onnx.writer.export")
+    return writer is not None and writer.is_in_onnx_export()
 
 
 def _check_name(function: str, symbolic_name: str) -> None:
