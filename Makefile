@@ -6,7 +6,7 @@ JOBS ?= $(shell env -u OMP_NUM_THREADS nproc)
 MINUTES ?= 5
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test compat fuzz bench lint docs build cpp-test sanitize clean
+.PHONY: demo test compat pytorch-tests fuzz bench lint docs build cpp-test sanitize clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ test: build $(VENV)/ready-test
 compat: build $(VENV)/ready-test $(VENV)/ready-bench
 	PYTHONPATH=tests OMP_NUM_THREADS=1 $(BIN)/python -m compat --jobs $(JOBS)
 	$(BIN)/python -m pytest tests/test_examples.py
+
+pytorch-tests: build $(VENV)/ready-test
+	PYTHONPATH=tests $(BIN)/python -m pytorch --jobs $(JOBS) $(ARGS)
 
 fuzz: build $(VENV)/ready-test
 	PYTHONPATH=tests $(BIN)/python -m fuzz --minutes $(MINUTES) --jobs $(JOBS) $(if $(SEED),--seed $(SEED))

@@ -92,6 +92,11 @@ _LAZY = {
     ),
     "amp.autocast_mode": ("autocast",),
     "amp.grad_scaler": ("GradScaler",),
+    "amp._scaling": ("_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"),
+    "_main.checks": (
+        "_assert_async", "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
+        "_check_tensor_all_with", "_check_type", "_check_value", "_check_with",
+    ),
     "amp._by_device": (
         "is_autocast_cpu_enabled", "set_autocast_cpu_enabled", "get_autocast_cpu_dtype", "set_autocast_cpu_dtype",
         "get_autocast_gpu_dtype", "set_autocast_gpu_dtype",
@@ -110,7 +115,8 @@ _LAZY = {
     "_control_flow.cond": ("cond",),
     "futures": ("Future",),
     "jit": ("fork", "wait"),
-    "jit._graph": ("Graph", "Node", "ScriptObject", "Value"),
+    "jit._graph": ("ScriptObject",),
+    "jit.ir": ("Graph", "Node", "Value"),
     "jit._script": ("ScriptFunction", "ScriptModule"),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
@@ -120,12 +126,12 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
-    "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda", "datasets",
-    "distributed", "distributions", "_dynamo", "fft", "func", "functional", "futures", "fx", "_higher_order_ops",
-    "export", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia", "multiprocessing", "nn",
-    "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom", "random", "return_types",
-    "serialization", "signal", "special", "storage", "_subclasses", "testing", "torch_version", "transforms", "types",
-    "utils", "version", "xpu",
+    "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
+    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
+    "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
+    "multiprocessing", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom",
+    "random", "return_types", "serialization", "signal", "special", "storage", "_subclasses", "_tensor_str",
+    "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF", "_vmap_internals", "xpu",
 ])  # fmt: skip
 
 
@@ -148,9 +154,32 @@ _written_in_python(
     _C,
     {
         "DispatchKey": "_library.dispatch_key",
+        "Block": "jit.ir",
+        "parse_ir": "jit.ir",
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_are_functorch_transforms_active": "func._active",
+        **dict.fromkeys(
+            (
+                "_current_autograd_node",
+                "_current_graph_task_id",
+                "_infer_size",
+                "_is_alias_of",
+                "_is_fwd_grad_enabled",
+                "_set_fwd_grad_enabled",
+                "_WeakTensorRef",
+                "_will_engine_execute_node",
+                "has_lapack",
+                "has_mkl",
+                "has_mkldnn",
+                "has_openmp",
+                "has_spectral",
+                "is_grad_enabled",
+                "is_inference_mode_enabled",
+            ),  # fmt: skip
+            "_main.native_names",
+        ),
+        **{f"_{what}_{name}_enabled": f"backends.{name}" for what in ("get", "set") for name in ("cudnn", "mkldnn")},
         "_get_tracing_state": "jit._trace",
         "_is_tracing": "jit._trace",
         **dict.fromkeys(
@@ -170,12 +199,13 @@ _written_in_python(
         **{
             name: module
             for name, module in _MODULE_OF.items()
-            if module in ("_schema.function_schema", "_schema.types", "jit._graph")
+            if module in ("_schema.function_schema", "_schema.types", "jit._graph", "jit.ir")
         },
     },
 )
 _written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
-_written_in_python(_C._functions, {})
+_written_in_python(_C._functions, {"AccumulateGrad": "_main.native_names"})
+_written_in_python(_C._autograd, {"_saved_tensors_hooks_is_enabled": "_main.native_names"})
 
 
 def __getattr__(name: str) -> _Any:

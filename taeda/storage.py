@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +102,20 @@ class TypedStorage:
         """The index of the device; -1 for the CPU."""
         return self._untyped_storage.get_device()
 
+    def _refuse_meta(self) -> None:
+        if self.device.type == "meta":
+            raise NotImplementedError(
+                "taeda.TypedStorage: a storage on meta has no elements that could be read or written"
+            )
+
     def __getitem__(self, index: int) -> Any:
+        self._refuse_meta()
         if isinstance(index, slice):
             raise RuntimeError("taeda.TypedStorage: only an untyped storage can be sliced; use untyped()")
         return self._tensor()[index].item()
 
     def __setitem__(self, index: int | slice, value: Any) -> None:
+        self._refuse_meta()
         self._tensor()[index] = value
 
     def __iter__(self) -> Iterator[Any]:
@@ -161,6 +170,39 @@ class TypedStorage:
             return self
         return TypedStorage(wrap_storage=self._tensor().to(dtype).untyped_storage(), dtype=dtype)
 
+    def _share_fd_cpu_(self, *args: Any, **kwargs: Any) -> Any:
+        """See ``UntypedStorage._share_fd_cpu_``."""
+        return self._untyped_storage._share_fd_cpu_(*args, **kwargs)
+
+    def _share_filename_cpu_(self, *args: Any, **kwargs: Any) -> Any:
+        """See ``UntypedStorage._share_filename_cpu_``."""
+        return self._untyped_storage._share_filename_cpu_(*args, **kwargs)
+
+    @property
+    def _cdata(self) -> int:
+        """What tells one storage's memory from another's."""
+        return self._untyped_storage._cdata
+
+    @classmethod
+    def from_buffer(
+        cls, buffer: Any, byte_order: str | None = None, *, dtype: _dtype | None = None, **kwargs: Any
+    ) -> TypedStorage:
+        """A copy of a buffer's elements, in the byte order that ``byte_order`` names; see
+        ``UntypedStorage.from_buffer``."""
+        chosen = cls._fixed_dtype or dtype or taeda.get_default_dtype()
+        untyped = UntypedStorage.from_buffer(buffer, byte_order=byte_order or sys.byteorder, dtype=chosen, **kwargs)
+        return TypedStorage(wrap_storage=untyped, dtype=chosen)
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, size: int = 0) -> TypedStorage:
+        """A file's bytes as ``size`` elements; written back where ``shared``."""
+        chosen = cls._fixed_dtype or taeda.get_default_dtype()
+        untyped = UntypedStorage.from_file(filename, shared, size * chosen.itemsize)
+        return TypedStorage(wrap_storage=untyped, dtype=chosen)
+
+    def __copy__(self) -> TypedStorage:
+        return self.clone()
+
     def __eq__(self, other: object) -> Any:
         if not isinstance(other, TypedStorage):
             return NotImplemented
@@ -187,6 +229,8 @@ def _conversion(dtype: taeda.dtype) -> Any:
 # Set from outside: in the class body these names would hide the builtins from its annotations.
 for _name in ("float", "double", "half", "bfloat16", "long", "int", "short", "bool"):
     setattr(TypedStorage, _name, _conversion(getattr(taeda, _name)))
+TypedStorage.complex_float = _conversion(taeda.complex64)  # type: ignore[attr-defined]
+TypedStorage.complex_double = _conversion(taeda.complex128)  # type: ignore[attr-defined]
 TypedStorage.char = _conversion(taeda.int8)  # type: ignore[attr-defined]
 TypedStorage.byte = _conversion(taeda.uint8)  # type: ignore[attr-defined]
 
@@ -197,6 +241,11 @@ def _rebuild(untyped: UntypedStorage, dtype: taeda.dtype) -> TypedStorage:
 
 def _legacy_name(dtype: taeda.dtype) -> str:
     return next((name for name, known in OLD_STORAGES.items() if getattr(taeda, known) == dtype), "TypedStorage")
+
+
+def _dtype_to_storage_type_map() -> dict[taeda.dtype, str]:
+    """The names of the classes of storages that are named after a dtype."""
+    return {getattr(taeda, dtype): name for name, dtype in OLD_STORAGES.items()}
 
 
 class _OfDtype(type):

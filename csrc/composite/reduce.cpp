@@ -61,6 +61,7 @@ void check_not_empty(const Tensor& self, IntList dims, const Scalar& ord) {
 
 Tensor composite::linalg_vector_norm(const Tensor& self, const Scalar& ord, std::optional<IntList> dim, bool keepdim,
                                      std::optional<DType> dtype) {
+  TAEDA_CHECK(ord.category() != Category::Complex, "ord must be a real number; got ", ord);
   double p = ord.as_double();
   TAEDA_CHECK(is_differentiable(self.dtype()), "a norm takes a floating or complex tensor; got ", self.dtype());
   IntList dims = dim.value_or(IntList());

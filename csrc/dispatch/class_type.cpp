@@ -54,7 +54,13 @@ const Method* ClassType::find_method(std::string_view name) const {
 
 const Method& ClassType::add_method(Method method) {
   check_free(method.name);
-  return *methods_.emplace_back(std::make_unique<const Method>(std::move(method)));
+  return *methods_.emplace_back(std::make_unique<Method>(std::move(method)));
+}
+
+const Method& ClassType::define_method(Method method) {
+  for (auto& known : methods_)
+    if (known->name == method.name) return *known = std::move(method);
+  return add_method(std::move(method));
 }
 
 size_t EnumType::index_of(std::string_view member) const {

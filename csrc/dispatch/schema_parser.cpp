@@ -169,6 +169,22 @@ class Parser {
     return types;
   }
 
+  // As graphs print it, without the name of its class.
+  TypePtr named_tuple() {
+    std::vector<std::string> fields;
+    std::vector<TypePtr> types;
+    expect("(");
+    if (!take(")")) {
+      do {
+        fields.push_back(identifier("a name"));
+        expect(":");
+        types.push_back(inner());
+      } while (take(","));
+      expect(")");
+    }
+    return named_tuple_type("__torch__.NamedTuple", std::move(fields), std::move(types));
+  }
+
   TypePtr base() {
     if (take("(")) return tuple_type(inner_list(")"));
     space();
@@ -183,6 +199,12 @@ class Parser {
     if (name == "Future") return future_type(parts(1)[0]);
     if (name == "Await") return await_type(parts(1)[0]);
     if (name == "RRef") return rref_type(parts(1)[0]);
+    if (name == "NamedTuple") return named_tuple();
+    if (name == "Enum" && take("<")) {
+      TypePtr type = base();
+      expect(">");
+      return type;
+    }
     if (TypePtr plain = plain_type_named(name)) return plain;
     if (name.find('.') != std::string::npos) return named_type(name);
     if (is_variable(name)) return variable_type(name);

@@ -28,12 +28,6 @@ bool is_enum_member(PyObject* object) {
   return found;
 }
 
-std::string qualified_name(PyObject* cls) {
-  Owned module(check(PyObject_GetAttrString(cls, "__module__"))),
-      name(check(PyObject_GetAttrString(cls, "__qualname__")));
-  return str(to_text(module.get(), "__module__"), ".", to_text(name.get(), "__qualname__"));
-}
-
 PyObject* named_tuple_class(TypePtr type) {
   PyObject*& cls = classes()[type];
   if (cls) return cls;
@@ -77,7 +71,43 @@ PyObject* enum_member(const EnumMember& member) {
 
 }  // namespace
 
+std::string qualified_name(PyObject* cls) {
+  Owned module(check(PyObject_GetAttrString(cls, "__module__"))), name(check(PyObject_GetAttrString(cls, "__name__")));
+  std::string_view package = to_text(module.get(), "__module__"), own = to_text(name.get(), "__name__");
+  if (package == "__main__") return str("__torch__.", own);
+  // Programs are exchanged with PyTorch, where our modules have this name.
+  bool is_ours = package == "taeda" || package.starts_with("taeda.");
+  return str("__torch__.", is_ours ? "torch" : "", package.substr(is_ours ? 5 : 0), ".", own);
+}
+
+void set_class_of(TypePtr type, PyObject* cls) {
+  if (PyObject*& known = classes()[type]; !known) known = Py_NewRef(cls);
+}
+
+namespace {
+
+// Another class may have had the name.
+const EnumType* new_enum_type(const std::string& name, TypePtr value_type, const std::vector<EnumType::Member>& members,
+                              PyObject* cls) {
+  std::string free = name;
+  for (int number = 0; TypePtr taken = find_named_type(free); ++number) {
+    auto known = classes().find(taken);
+    bool same = taken->is(TypeKind::Enum) && static_cast<const EnumType*>(taken)->same_as(value_type, members);
+    if (same && (known == classes().end() || known->second == cls)) break;
+    free = str("__torch__.___torch_mangle_", number, name.substr(std::string_view("__torch__").size()));
+  }
+  return enum_type(free, value_type, members);
+}
+
+std::unordered_map<PyObject*, const EnumType*>& enum_types() {
+  static auto* table = new std::unordered_map<PyObject*, const EnumType*>;
+  return *table;
+}
+
+}  // namespace
+
 const EnumType* register_enum(PyObject* cls) {
+  if (auto found = enum_types().find(cls); found != enum_types().end()) return found->second;
   Owned items(check(PySequence_List(cls)));
   std::vector<EnumType::Member> members;
   TypePtr value_type = nullptr;
@@ -91,10 +121,9 @@ const EnumType* register_enum(PyObject* cls) {
     TAEDA_CHECK_TYPE(value_type, "the values of ", qualified_name(cls), " are of several types");
   }
   TAEDA_CHECK_TYPE(value_type, "the enumeration ", qualified_name(cls), " has no members");
-  const EnumType* type = enum_type(qualified_name(cls), value_type, std::move(members));
-  PyObject*& known = classes()[type];
-  if (!known) known = Py_NewRef(cls);
-  return type;
+  const EnumType* type = new_enum_type(qualified_name(cls), value_type, members, cls);
+  set_class_of(type, cls);
+  return enum_types()[Py_NewRef(cls)] = type;
 }
 
 PyObject* wrap_collection(const Value& value) {
@@ -111,7 +140,7 @@ PyObject* wrap_collection(const Value& value) {
     case Value::Tag::Enum:
       return enum_member(value.to_enum());
     default:
-      TAEDA_FAIL(Type, "an object of ", value.to_instance().type->name(), " has no Python form");
+      return wrap_instance(Ref<Instance>(&value.to_instance()));
   }
 }
 
@@ -175,6 +204,13 @@ bool read_union(PyObject* object, TypePtr type, Value& value) {
   return false;
 }
 
+// A class that programs declared; of others (torchbind, streams) the objects are Python's own.
+bool is_compiled(TypePtr type) {
+  if (type->is(TypeKind::Interface)) return true;
+  auto* cls = static_cast<const ClassType*>(type);
+  return cls->is_module || !cls->attributes().empty() || !cls->methods().empty();
+}
+
 bool hold(PyObject* object, Value& value) {
   value = Value::object(make_ref<HeldObject>(object));
   return true;
@@ -214,6 +250,10 @@ bool read_typed(PyObject* object, TypePtr type, Value& value) {
       return read_union(object, type, value);
     case TypeKind::Storage:
       return is_storage(object) && hold(object, value);
+    case TypeKind::Class:
+    case TypeKind::Interface:
+      if (read_instance(object, type, value)) return true;
+      return !is_compiled(type) && hold(object, value);
     default:
       return hold(object, value);  // classes, streams, capsules: Python's own
   }
@@ -273,7 +313,7 @@ Value tuple_value(PyObject* object) {
   }
   PyObject* cls = reinterpret_cast<PyObject*>(Py_TYPE(object));
   TypePtr type = named_tuple_type(qualified_name(cls), std::move(names), std::move(types));
-  if (PyObject*& known = classes()[type]; !known) known = Py_NewRef(cls);
+  set_class_of(type, cls);
   return make_ref<Tuple>(std::move(items), type);
 }
 
@@ -312,6 +352,7 @@ Value to_value(PyObject* object) {
   if (PyTuple_Check(object)) return tuple_value(object);
   if (PyDict_CheckExact(object) && is_hashable(object)) return dict_value(object);
   if (is_enum_member(object)) return enum_value(object);
+  if (read_instance(object, nullptr, value)) return value;
   hold(object, value);
   return value;
 }

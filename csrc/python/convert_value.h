@@ -14,8 +14,16 @@ bool read_typed(PyObject* object, TypePtr type, Value& value);
 Value to_value(PyObject* object);
 // The members of an enumeration that a Python class stands for; values of either become the other's.
 const EnumType* register_enum(PyObject* cls);
+// The name by which programs know a Python class: __torch__.package.Name.
+std::string qualified_name(PyObject* cls);
+// Values of an enumeration or named tuple become objects of this class, unless it has one.
+void set_class_of(TypePtr type, PyObject* cls);
 // A list, tuple, dict or member of an enumeration as Python's; the first two copy.
 PyObject* wrap_collection(const Value& value);
+
+// Objects of compiled classes (jit/objects.cpp): what Python gets of one, and what stands for one of the type.
+PyObject* wrap_instance(Ref<Instance> instance);
+bool read_instance(PyObject* object, TypePtr type, Value& value);  // any type where it is null
 
 // A single result as itself, none as None, several as a tuple.
 PyObject* wrap_plain_results(std::span<Value> results);

@@ -11,6 +11,7 @@ int init_factories(PyObject* module);     // tensor, as_tensor and the like (man
 int init_settings(PyObject* module);      // default dtype, threads, memory statistics (settings.cpp)
 int init_library(PyObject* module);       // op objects and run-time registration (library.cpp)
 int init_autocast(PyObject* module);      // autocast.cpp
+int init_cpp_api(PyObject* module);       // what C++ extensions find here (cpp_api.cpp)
 int init_distributed(PyObject* module);   // stores (distributed/store.cpp)
 int init_jit(PyObject* module);           // programs (jit/module.cpp)
 

@@ -220,7 +220,8 @@ int init_schemas(PyObject* module) {
   g_type.tp_getset = g_getset;
   g_type.tp_repr = repr;
   g_type.tp_doc = "A type of schemas; there is one object of each.";
-  return add_type(module, g_type) < 0 ? -1 : PyModule_AddFunctions(module, g_functions);
+  if (add_type(module, g_type) < 0 || PyModule_AddFunctions(module, class_type_functions) < 0) return -1;
+  return PyModule_AddFunctions(module, g_functions);
 }
 
 }  // namespace taeda::python

@@ -28,7 +28,7 @@ void check_bounds(const Scalar& start, const Scalar& end, const Scalar& step) {
 
 Spec sequence(double count, DType dtype) {
   TAEDA_CHECK(count >= 0 && count < 9223372036854775807.0, "the result would have ", count, " elements");
-  return {{static_cast<int64_t>(count)}, dtype};
+  return {{static_cast<int64_t>(count)}, dtype, {}, true};
 }
 
 // The dtype of evenly spaced numbers: never an integer one by itself, complex if an end is.
@@ -44,7 +44,7 @@ Spec spaced(const Scalar& start, const Scalar& end, int64_t steps, std::optional
   TAEDA_CHECK(steps >= 0, "steps must not be negative; got ", steps);
   DType type = spaced_dtype(start, end, dtype);
   TAEDA_CHECK_KIND(NotImplemented, type != DType::Bool, "there are no evenly spaced truth values");
-  return {{steps}, type};
+  return {{steps}, type, {}, true};
 }
 
 void check_number_dtype(DType dtype) {
@@ -69,7 +69,7 @@ Spec arange(const Scalar& start, const Scalar& end, const Scalar& step, std::opt
   uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : -static_cast<uint64_t>(by);
   uint64_t count = distance / stride + (distance % stride != 0);
   TAEDA_CHECK(count <= INT64_MAX, "the result would have ", count, " elements");
-  return {{static_cast<int64_t>(count)}, type};
+  return {{static_cast<int64_t>(count)}, type, {}, true};
 }
 
 Spec range(const Scalar& start, const Scalar& end, const Scalar& step, std::optional<DType> dtype,

@@ -277,7 +277,10 @@ void prepare_outs(const ElementwiseRule& rule, Operands operands, DType common, 
     DType dtype = element_dtype(rule.result[i], common);
     TAEDA_CHECK(can_cast(dtype, out.dtype()), "the result has dtype ", dtype, ", which ", in_place ? "self" : "out",
                 " (", out.dtype(), ") cannot hold");
+    TAEDA_CHECK(!in_place || rule.result[i] != Element::Real || !is_complex(out.dtype()),
+                "the results are real, self is complex; it has no in-place form for complex tensors");
     if (!in_place) {
+      if (rule.exact_out) check_out_dtype(out, dtype, true, ErrorKind::Runtime);
       check_not_read(out, operands, sizes);
       resize_out(out, sizes);
     } else {

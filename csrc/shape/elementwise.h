@@ -38,6 +38,7 @@ struct ElementwiseRule {
   // New results are laid out in the order of dimensions: never (0), always (1), where the first operand is a number
   // (2).
   uint8_t contiguous = 0;
+  bool exact_out = false;  // out= must have the result's dtype
 };
 // Fails the build for a rule with more than the engines have room for.
 consteval ElementwiseRule elementwise(ElementwiseRule rule) {

@@ -48,6 +48,10 @@ Out::Out(const Tensor& out, const Spec& spec) : out_(out) {
   TAEDA_CHECK(can_cast(spec.dtype, out.dtype()), "the result has dtype ", spec.dtype, ", which out (", out.dtype(),
               ") cannot hold");
   check_no_internal_overlap(out);
+  if (spec.flat && out.numel() == numel_of(spec.sizes) && out.dim() != 1) {
+    temporary_ = make(spec, out.device());
+    return;
+  }
   resize_out(out, spec.sizes);
   bool same_strides =
       spec.strides.empty() ? out.is_contiguous() : std::ranges::equal(out.strides(), IntList(spec.strides));
@@ -55,7 +59,9 @@ Out::Out(const Tensor& out, const Spec& spec) : out_(out) {
 }
 
 void Out::finish() {
-  if (temporary_.defined()) ops::copy_(out_, temporary_);
+  if (!temporary_.defined()) return;
+  bool same = std::ranges::equal(temporary_.sizes(), out_.sizes());
+  ops::copy_(out_, same ? temporary_ : new_alias(temporary_, out_.sizes(), contiguous_strides(out_.sizes()), 0));
 }
 
 void copy_to_out(const Tensor& result, const Tensor& out, bool checks_dtype) {

@@ -68,6 +68,7 @@ struct Spec {
   Dims sizes;
   DType dtype = DType::Undefined;
   Dims strides = {};
+  bool flat = false;  // out= of another shape and as many elements keeps its shape
 };
 
 // A view of its first argument.

@@ -36,7 +36,6 @@ REASONS = {
         "optimize_for.* .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir "
         "functionalize"
     ),
-    "extensions in C++ come later": "cpp_extension",
     "a prototype in PyTorch": ".*masked_tensor MaskedTensor index",
     "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
     "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",

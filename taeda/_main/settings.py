@@ -7,15 +7,32 @@ from typing import Any
 
 from taeda import _C
 
-_deterministic = {"mode": False, "warn_only": False}
+_deterministic = {"mode": False, "warn_only": False, "fill": True}
 _warn_always = False
 _matmul_precision = "highest"
 _interop_threads = 1
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Asks for deterministic kernels. All kernels of this library are: the setting is remembered for those who ask."""
+    """Asks for deterministic kernels. All kernels of this library are: the setting is remembered for those who ask, and
+    memory without values (``empty``, ``resize_``) is filled; see ``utils.deterministic.fill_uninitialized_memory``."""
     _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+    _tell_about_filling()
+
+
+def _tell_about_filling() -> None:
+    _C._set_fill_uninitialized(_deterministic["mode"] and _deterministic["fill"])
+
+
+def fill_uninitialized_memory(mode: bool) -> None:
+    """Whether deterministic mode fills memory without values; ``utils.deterministic`` has this setting."""
+    _deterministic["fill"] = mode
+    _tell_about_filling()
+
+
+def fills_uninitialized_memory() -> bool:
+    """What ``fill_uninitialized_memory`` was last told; True at first."""
+    return _deterministic["fill"]
 
 
 def are_deterministic_algorithms_enabled() -> bool:

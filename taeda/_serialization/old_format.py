@@ -13,7 +13,6 @@ from typing import IO, Any
 import taeda
 from taeda._serialization.archive import Damaged, bytes_of, fill
 from taeda._serialization.pickler import StorageTable, dump
-from taeda._serialization.rebuild import TypedView
 from taeda._serialization.safe_pickle import SafeUnpickler
 from taeda._serialization.storage_types import StorageType
 
@@ -147,7 +146,7 @@ class OldStorages:
             if first + count > raw.nbytes():
                 raise _Damaged(f"a part of storage {key!r} reaches beyond it")
             placed = placed[first : first + count]
-        return placed if kind.dtype is None else TypedView(placed, kind.dtype)
+        return placed if kind.dtype is None else taeda.TypedStorage(wrap_storage=placed, dtype=kind.dtype)
 
     def _parse(self, pid: Any) -> tuple[type[StorageType], str, str, int, Any]:
         if isinstance(pid, tuple) and len(pid) in (5, 6) and pid[0] == "storage":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import re
+import sys
 from collections import OrderedDict
 from typing import Any
 
@@ -108,6 +109,12 @@ def _own_reduction(cls: type) -> bool:
 _UNTYPED = taeda.UntypedStorage  # bound once: the pickler asks about every object
 
 
+def _is_typed(obj: Any) -> bool:
+    """Whether ``obj`` is a `TypedStorage`, which is not loaded before somebody makes one."""
+    module = sys.modules.get("taeda.storage")
+    return module is not None and isinstance(obj, module.TypedStorage)
+
+
 class _Reductions:
     """The hooks that any pickler class needs to write our objects."""
 
@@ -116,7 +123,12 @@ class _Reductions:
     def persistent_id(self, obj: Any) -> Any:
         if isinstance(obj, StorageRef):
             return self.table.persistent_id(obj)
-        return self.table.persistent_id(StorageRef(obj, None)) if isinstance(obj, _UNTYPED) else None
+        if isinstance(obj, _UNTYPED):
+            return self.table.persistent_id(StorageRef(obj, None))
+        if _is_typed(obj):
+            dtype = obj.dtype if obj.dtype in BY_DTYPE else None
+            return self.table.persistent_id(StorageRef(obj._untyped_storage, dtype))
+        return None
 
     def reducer_override(self, obj: Any) -> Any:
         if isinstance(obj, Tensor):

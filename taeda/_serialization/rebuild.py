@@ -12,16 +12,6 @@ _INT64_END = 2**63
 _MOST_DIMS = 64
 
 
-class TypedView:
-    """A loaded storage and the dtype under which the file holds it."""
-
-    __slots__ = ("dtype", "untyped")
-
-    def __init__(self, untyped: taeda.UntypedStorage, dtype: taeda.dtype) -> None:
-        self.untyped = untyped
-        self.dtype = dtype
-
-
 def _require(holds: bool, what: str) -> None:
     if not holds:
         raise RuntimeError(f"taeda.load: the file is damaged or was tampered with: {what}")
@@ -56,16 +46,9 @@ def _over(untyped: taeda.UntypedStorage, dtype: Any, offset: Any, size: Any, str
     return taeda.empty(0, dtype=dtype, device=untyped.device).set_(untyped, offset, size, stride)
 
 
-def _typed(storage: Any) -> TypedView:
-    if isinstance(storage, taeda.TypedStorage):  # from programs; files give views
-        return TypedView(storage._untyped_storage, storage.dtype)
-    _require(isinstance(storage, TypedView), "a tensor is built over something that is not a storage")
-    return storage
-
-
 def tensor_v1(storage: Any, offset: Any, size: Any, stride: Any) -> Tensor:
-    view = _typed(storage)
-    return _over(view.untyped, view.dtype, offset, size, stride)
+    _require(isinstance(storage, taeda.TypedStorage), "a tensor is built over something that is not a storage")
+    return _over(storage._untyped_storage, storage.dtype, offset, size, stride)
 
 
 def tensor_v2(

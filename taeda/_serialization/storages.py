@@ -7,7 +7,6 @@ from typing import Any
 
 import taeda
 from taeda._serialization.archive import ArchiveReader, Damaged, bytes_of, swap_bytes
-from taeda._serialization.rebuild import TypedView
 from taeda._serialization.storage_types import StorageType
 
 
@@ -53,7 +52,7 @@ class StorageLoader:
         if key not in self._loaded:
             self._loaded[key] = self._restore(self._read(record, kind), location)
         untyped = self._loaded[key]
-        return untyped if kind.dtype is None else TypedView(untyped, kind.dtype)
+        return untyped if kind.dtype is None else taeda.TypedStorage(wrap_storage=untyped, dtype=kind.dtype)
 
     def _parse(self, pid: Any) -> tuple[type[StorageType], str, str, int]:
         if isinstance(pid, tuple) and len(pid) == 5 and pid[0] == "storage":

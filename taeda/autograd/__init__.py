@@ -122,7 +122,7 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], function: str) -> 
         elif grad is not None:
             raise TypeError(f"{function}: gradients must be tensors or None; got {type(grad).__name__}")
         elif not isinstance(output, Tensor):
-            raise RuntimeError(f"{function}: output {i} is a GradientEdge, which needs a gradient")
+            made.append(_one_for(output, i, function))
         elif not output.requires_grad:
             made.append(None)  # the engine says what is wrong
         elif output.numel() != 1:
@@ -137,6 +137,17 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], function: str) -> 
         else:
             made.append(None)
     return tuple(made)
+
+
+def _one_for(edge: Any, index: int, function: str) -> Tensor:
+    """The gradient that starts at an edge when none is given."""
+    known = edge.node._input_metadata[edge.output_nr]
+    if known.shape.numel() != 1 or not known.dtype.is_floating_point:
+        raise RuntimeError(
+            f"{function}: a gradient can be left out only for real outputs of one element; output {index} is a "
+            f"GradientEdge of shape {tuple(known.shape)} and {known.dtype}"
+        )
+    return taeda.ones(known.shape, dtype=known.dtype, device=known.device)
 
 
 def backward(
@@ -223,6 +234,11 @@ def grad(
         )
     results, sources = _as_tuple(outputs), _as_tuple(inputs)
     given = (None,) * len(results) if grad_outputs is None else _as_grads(grad_outputs, "taeda.autograd.grad")
+    if materialize_grads and len(results) == len(given):  # what depends on nothing has zeros for gradients
+        pairs = [(o, g) for o, g in zip(results, given, strict=True) if not isinstance(o, Tensor) or o.requires_grad]
+        if not pairs:
+            return tuple(_zeros(source) for source in sources)
+        results, given = tuple(o for o, _ in pairs), tuple(g for _, g in pairs)
     unused = materialize_grads if allow_unused is None else allow_unused
     keep = create_graph if retain_graph is None else retain_graph
     if is_grads_batched:

@@ -9,7 +9,7 @@ from taeda._C import _autograd
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
-_level = -1
+_current_level = -1
 _NAME = "taeda.autograd.forward_ad.make_dual"
 
 
@@ -22,16 +22,16 @@ class UnpackedDualTensor(NamedTuple):
 
 def enter_dual_level() -> int:
     """Opens a level; RuntimeError inside another, as forward mode does not nest."""
-    global _level
-    _level = _autograd._enter_dual_level()
-    return _level
+    global _current_level
+    _current_level = _autograd._enter_dual_level()
+    return _current_level
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
     """Closes the level. Tensors lose the tangents that they got in it."""
-    global _level
-    _autograd._exit_dual_level(_level if level is None else level)
-    _level = -1
+    global _current_level
+    _autograd._exit_dual_level(_current_level if level is None else level)
+    _current_level = -1
 
 
 class dual_level:
@@ -56,7 +56,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
         RuntimeError: no level is open, or the two do not fit.
         ValueError: a tensor that has no derivatives.
     """
-    chosen = _level if level is None else level
+    chosen = _current_level if level is None else level
     if chosen < 0:
         raise RuntimeError(f"{_NAME}: no dual level is open; use it within forward_ad.dual_level()")
     if not (tensor.is_floating_point() or tensor.is_complex()):
@@ -75,7 +75,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """A dual tensor's value, which keeps its history, and tangent; the tensor itself and None for one without a
     tangent."""
-    chosen = _level if level is None else level
+    chosen = _current_level if level is None else level
     tangent = _autograd._get_tangent(tensor, chosen) if chosen >= 0 else None
     return UnpackedDualTensor(tensor if tangent is None else _autograd._primal(tensor, chosen), tangent)
 
@@ -84,7 +84,7 @@ class _set_fwd_grad_enabled:
     """Whether calls in the scope carry tangents on."""
 
     def __init__(self, mode: bool) -> None:
-        self.before = _autograd._see_dual_levels(_level + 1 if mode else 0)
+        self.before = _autograd._see_dual_levels(_current_level + 1 if mode else 0)
 
     def __enter__(self) -> None:
         pass
@@ -97,4 +97,4 @@ def _is_fwd_grad_enabled() -> bool:
     """Whether calls carry tangents, if a level is open."""
     visible = _autograd._see_dual_levels(0)
     _autograd._see_dual_levels(visible)
-    return _level < 0 or visible > 0
+    return _current_level < 0 or visible > 0

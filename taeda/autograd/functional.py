@@ -34,10 +34,11 @@ def _like(values: Sequence[Any], model: Any) -> Any:
 
 def _trackable(values: Tensors, keep_history: bool) -> Tensors:
     """Copies of the inputs that share their memory and require gradients."""
-    return tuple(
-        value.view_as(value) if keep_history and value.requires_grad else value.detach().requires_grad_()
-        for value in values
-    )
+    with taeda.enable_grad():
+        return tuple(
+            value.view_as(value) if keep_history and value.requires_grad else value.detach().requires_grad_()
+            for value in values
+        )
 
 
 def _finished(values: Any, keep_history: bool) -> Any:
@@ -252,7 +253,7 @@ def jacobian(
 def _jacobian_of(output: Tensor, points: Tensors, create_graph: bool, strict: bool, vectorize: bool) -> Tensors:
     """One output's Jacobians, by input."""
     count = output.numel()
-    seeds = taeda.eye(count, dtype=output.dtype, device=output.device).reshape(count, *output.shape)
+    seeds = taeda.eye(count, dtype=output.dtype, device=output.device).reshape((count, *output.shape))
     if vectorize and len(seeds):
         grads = _grad([output], points, [seeds], create_graph=create_graph, retain_graph=True, batched=True)
         stacked = [
@@ -266,7 +267,7 @@ def _jacobian_of(output: Tensor, points: Tensors, create_graph: bool, strict: bo
             _check_strict_graph(rows[-1], points, "jacobian", strict, create_graph)
         stacked = [taeda.stack(column) for column in zip(*rows, strict=True)]
         stacked = stacked or [p.new_zeros(0, *p.shape) for p in points]
-    return tuple(g.reshape(*output.shape, *p.shape) for g, p in zip(stacked, points, strict=True))
+    return tuple(g.reshape((*output.shape, *p.shape)) for g, p in zip(stacked, points, strict=True))
 
 
 def _forward_jacobian(func: Function, inputs: Any, points: Tensors, create_graph: bool) -> Any:
@@ -287,7 +288,7 @@ def _forward_jacobian(func: Function, inputs: Any, points: Tensors, create_graph
             return taeda.func.jvp(flat, points, tangents)[1]
 
         products = taeda.func.vmap(moved)(seeds)
-        columns.append([p.movedim(0, -1).reshape(*p.shape[1:], *point.shape) for p in products])
+        columns.append([p.movedim(0, -1).reshape((*p.shape[1:], *point.shape)) for p in products])
     rows = [tuple(row) for row in zip(*columns, strict=True)]
     return _like([_like(_finished(row, create_graph), inputs) for row in rows], structure[0])
 

@@ -123,10 +123,16 @@ class _Keeper:
     def __init__(self) -> None:
         self.kept: dict[int, weakref.WeakSet[_Kept]] = {}
         self.is_open = True
+        # For those who look: what was saved, by tensor, memory and version, and whose memory was then written to.
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[int, int, int], _Kept] = weakref.WeakValueDictionary()
+        self.cloned: weakref.WeakKeyDictionary[_Kept, Tensor] = weakref.WeakKeyDictionary()
 
     def pack(self, tensor: Tensor) -> _Kept:
-        kept = _Kept(tensor)
-        self.kept.setdefault(_address(tensor), weakref.WeakSet()).add(kept)
+        key = (id(tensor), tensor.data_ptr(), tensor._version)
+        kept = self.tid_to_weakhandle.get(key)
+        if kept is None:
+            kept = self.tid_to_weakhandle[key] = _Kept(tensor)
+            self.kept.setdefault(_address(tensor), weakref.WeakSet()).add(kept)
         return kept
 
     def unpack(self, kept: _Kept) -> Tensor:
@@ -139,7 +145,7 @@ class _Keeper:
 
     def before_write(self, tensor: Tensor) -> None:
         for kept in self.kept.pop(_address(tensor), ()):
-            kept.tensor = kept.tensor.clone()
+            kept.tensor = self.cloned[kept] = kept.tensor.clone()
 
     def clear(self) -> None:
         """Forgets what was saved; backward through the graphs of the scope raises from then on."""
@@ -147,6 +153,8 @@ class _Keeper:
             for kept in some:
                 kept.is_open = False
         self.kept.clear()
+        self.tid_to_weakhandle.clear()
+        self.cloned.clear()
 
 
 def _address(tensor: Tensor) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from taeda._main.absent_devices import BUILT
 
-__all__ = ["is_built", "matmul"]
+__all__ = ["is_built", "matmul", "preferred_blas_library", "preferred_linalg_library"]
 
 
 def is_built() -> bool:
@@ -30,3 +32,26 @@ class _Matmul:
 
 
 matmul = _Matmul()
+
+
+_preferred = {"linalg": "default", "blas": "default"}
+
+
+def _prefer(kind: str, backend: Any, known: tuple[str, ...]) -> str:
+    if backend is not None:
+        if str(backend).lower() not in known:
+            raise RuntimeError(
+                f"taeda.backends.cuda.preferred_{kind}_library: takes one of {', '.join(known)}; got {backend!r}"
+            )
+        _preferred[kind] = str(backend).lower()
+    return _preferred[kind]
+
+
+def preferred_linalg_library(backend: Any = None) -> str:
+    """Which library factorises on a GPU; remembered."""
+    return _prefer("linalg", backend, ("default", "cusolver", "magma"))
+
+
+def preferred_blas_library(backend: Any = None) -> str:
+    """Which library multiplies on a GPU; remembered."""
+    return _prefer("blas", backend, ("default", "cublas", "cublaslt", "ck", "hipblaslt"))

@@ -44,3 +44,14 @@ def flags(
         yield
     finally:
         globals().update(before)
+
+
+def _get_cudnn_enabled() -> bool:
+    """The switch ``enabled``, by the name it has in ``torch._C``."""
+    return enabled
+
+
+def _set_cudnn_enabled(mode: bool) -> None:
+    """Sets the switch ``enabled``."""
+    global enabled
+    enabled = mode

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
 from taeda import _C
 
-__all__ = ["PrimitiveCache", "is_available", "primitive_cache"]
+__all__ = ["PrimitiveCache", "flags", "is_available", "primitive_cache", "set_flags"]
+
+# What programs set for PyTorch. Here each op has one kernel for a dtype: nothing depends on them.
+enabled = True
+deterministic = False
+allow_tf32 = True
 
 
 def is_available() -> bool:
     """Whether oneDNN is used: yes."""
     return True
+
+
+def set_flags(
+    _enabled: bool | None = None, _deterministic: bool | None = None, _allow_tf32: bool | None = None
+) -> tuple[Any, ...]:
+    """Sets the switches that are not None; gives what all were before."""
+    before = (enabled, deterministic, allow_tf32)
+    given = zip(("enabled", "deterministic", "allow_tf32"), (_enabled, _deterministic, _allow_tf32), strict=True)
+    globals().update({name: value for name, value in given if value is not None})
+    return before
+
+
+@contextlib.contextmanager
+def flags(enabled: bool = False, deterministic: bool = False, allow_tf32: bool = True) -> Iterator[None]:
+    """The switches set for a scope."""
+    before = set_flags(enabled, deterministic, allow_tf32)
+    try:
+        yield
+    finally:
+        set_flags(*before)
 
 
 class PrimitiveCache:
@@ -47,3 +76,14 @@ class PrimitiveCache:
 
 
 primitive_cache = PrimitiveCache()
+
+
+def _get_mkldnn_enabled() -> bool:
+    """The switch ``enabled``, by the name it has in ``torch._C``."""
+    return enabled
+
+
+def _set_mkldnn_enabled(mode: bool) -> None:
+    """Sets the switch ``enabled``."""
+    global enabled
+    enabled = mode

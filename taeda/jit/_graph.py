@@ -1,7 +1,4 @@
-"""The classes of compiled programs, which annotations and questions of ``isinstance`` name.
-
-This release compiles nothing, so that they have no instances.
-"""
+"""Objects of compiled classes, which annotations and questions of ``isinstance`` name."""
 
 from __future__ import annotations
 
@@ -13,18 +10,6 @@ from taeda.jit._script import no_compiler
 class _Compiled:
     def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
         no_compiler(cls.__name__)
-
-
-class Graph(_Compiled):
-    """A compiled function's ops and the values between them."""
-
-
-class Node(_Compiled):
-    """One op of a graph."""
-
-
-class Value(_Compiled):
-    """What goes into an op of a graph or comes out of one."""
 
 
 class ScriptObject(_Compiled):

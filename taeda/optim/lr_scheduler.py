@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ._schedules.base import EPOCH_DEPRECATION_WARNING as EPOCH_DEPRECATION_WARNING
 from ._schedules.base import LRScheduler
 from ._schedules.composed import ChainedScheduler, SequentialLR
 from ._schedules.cyclic import CyclicLR, OneCycleLR

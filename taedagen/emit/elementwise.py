@@ -65,6 +65,7 @@ def elementwise_rule(declaration: Declaration) -> list[str]:
         "result": f"{{{', '.join(f'Element::{_ELEMENT[e]}' for e in elements)}}}",
         "dtypes": dtype_bits(declaration),
         "contiguous": str({None: 0, "always": 1, "number first": 2}[declaration.options.get("contiguous")]),
+        "exact_out": "true" if declaration.options.get("out") == "same" else "0",
     }
     fields = {name: value for name, value in fields.items() if value not in ("0", "0x0")}
     return cpp.constant("inline constexpr ElementwiseRule", cpp.constant_name(declaration), fields, "elementwise")

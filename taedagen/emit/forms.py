@@ -30,6 +30,7 @@ def through_functional(op: Op, space: str) -> list[str]:
         return [*before, f"shape::copy_to_out({call}, {names[0]}{unchecked});"]
     return [
         f"auto results = {call};",
+        *(check for i, n in enumerate(names) for check in out_checks(op, n, f"std::get<{i}>(results).dtype()")),
         *(f"shape::copy_to_out(std::get<{i}>(results), {n});" for i, n in enumerate(names)),
     ]
 

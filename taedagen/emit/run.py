@@ -12,6 +12,7 @@ from taedagen.emit.autocast import emit_autocast
 from taedagen.emit.autograd import emit_autograd
 from taedagen.emit.bindings import emit_bindings
 from taedagen.emit.composite import emit_composite
+from taedagen.emit.cpp_api import emit_cpp_api
 from taedagen.emit.dispatch import emit_dispatch
 from taedagen.emit.docs import emit_docs
 from taedagen.emit.facts import emit_facts
@@ -39,6 +40,7 @@ SUBSETS: dict[str, list[Emitter]] = {
         emit_layouts,
         emit_rules,
         emit_targets,
+        emit_cpp_api,
     ],
     "bindings": [emit_bindings],
     "python": [emit_stubs, emit_docs, emit_facts],

@@ -50,7 +50,10 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "out_overload": (KINDS, "the out= form's, where it does not follow from the schema's own; or by overload"),
     "outs": (KINDS, "the names of out= parameters, where they are not the results'"),
     "own_out": (("kernel",), "out= may not share memory with an argument; else arguments that do are copied"),
-    "out": (("kernel", "composite"), "which dtypes out= takes: only the 'same', others with a 'type error', or 'any'"),
+    "out": (
+        ("pointwise", "kernel", "composite"),
+        "which dtypes out= takes: only the 'same'; or, not for pointwise, others with a 'type error', or 'any'",
+    ),
 }  # fmt: skip
 
 

@@ -237,7 +237,8 @@ def _(grad, grad_output, self, exponent, result):
 
 
 @composite("float_power.Tensor_Tensor(Tensor self, Tensor exponent) -> Tensor", variants="function method out",
-           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary", domain=(0.2, 2.0))  # fmt: skip
+           scalar={"Tensor_Scalar": "exponent", "Scalar": "self"}, files="binary", domain=(0.2, 2.0),
+           out="same")  # fmt: skip
 def float_power(self, exponent):
     """A power computed in double precision, whatever the inputs."""
 

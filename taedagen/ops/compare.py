@@ -198,6 +198,7 @@ def isfinite(self):
     variants="function method out",
     promote="bool",
     dtypes=ORDERED,
+    out="same",
 )
 def isposinf(self):
     """Whether the element is positive infinity."""
@@ -209,6 +210,7 @@ def isposinf(self):
     variants="function method out",
     promote="bool",
     dtypes=ORDERED,
+    out="same",
 )
 def isneginf(self):
     """Whether the element is negative infinity."""

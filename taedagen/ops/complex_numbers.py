@@ -41,7 +41,7 @@ def _(grad):
     return {"self": op._conj(grad)}
 
 
-@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function", shape="negated", batch="same_place")
+@view("_neg_view(Tensor(a) self) -> Tensor(a)", variants="function method", shape="negated", batch="same_place")
 def _neg_view(self):
     """The negatives, as a view."""
 
@@ -122,4 +122,8 @@ def _(grad):
 )
 def polar(abs, angle):
     """The complex numbers with these lengths and angles in radians; both float32 or both float64."""
+    check(
+        abs.is_floating_point() and angle.is_floating_point() and abs.dtype == angle.dtype,
+        f"takes lengths and angles of one floating-point dtype; got {abs.dtype} and {angle.dtype}",
+    )
     return op.complex(op.mul(abs, op.cos(angle)), op.mul(abs, op.sin(angle)))

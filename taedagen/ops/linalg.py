@@ -393,6 +393,7 @@ def linalg_cross(self, other, dim):
     variants="function method inplace out",
     autocast="lower",
     out="same",
+    old_factor="beta",
     samples=[S(f(3, 5), f(2, 3, 4), f(2, 4, 5)), S(f(3, 5), f(2, 3, 4), f(2, 4, 5), beta=0.5, alpha=2)],
 )
 def addbmm(self, batch1, batch2, beta, alpha):
@@ -654,6 +655,7 @@ def _of_dtype(self, dtype: "ScalarType | None"):
 def linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     """The largest (``ord`` 1, inf, 2) or smallest (-1, -inf, -2) column sum, row sum or singular value of matrices."""
     _check_matrix_dims(self, dim)
+    check(not natural_dtype(ord).is_complex, f"ord must be a real number; got {ord}")
     given = _of_dtype(self, dtype)
     order = float(ord)
     size = abs(order)

@@ -147,6 +147,7 @@ def masked_scatter_backward(grad_output, mask, sizes):
     unbound=True,
     not_differentiable=True,
     batch="refused",
+    out="same",
 )
 def nonzero(self):
     """The positions of the elements that are not zero: an int64 matrix, a row for each of them, in row-major order.
@@ -166,6 +167,7 @@ def nonzero_numpy(self):
     variants="function method out",
     shape="nonzero_static",
     files="mask",
+    out="same",
     not_differentiable=True,
     samples=[S(v([0, 1, 2]), size=2), S(v([0, 1, 0]), size=2)],
 )

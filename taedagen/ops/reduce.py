@@ -107,6 +107,7 @@ def _(grad, self):
 )
 def nanmean(self, dim, keepdim, dtype):
     """The mean along ``dim`` of the elements that are numbers."""
+    check(self.is_floating_point() or self.is_complex(), f"takes floating-point or complex numbers; got {self.dtype}")
     return op.nansum(self, dim, keepdim, dtype=dtype) / op.sum(~isnan(self), dim, keepdim)
 
 

@@ -183,6 +183,7 @@ def share_evenly(grad, self, result):
     out_overload="values",
     shape="select_along",
     files="sort",
+    out="same",
     nondiff="indices",
     batch="along",
     samples="median.dim",

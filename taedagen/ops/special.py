@@ -105,7 +105,8 @@ def _(grads, exponent):
     return {"self": grads[0] / exp2(exponent)}
 
 
-@composite("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", variants="function method out")
+@composite("frexp.Tensor(Tensor self) -> (Tensor mantissa, Tensor exponent)", variants="function method out",
+           out="same")  # fmt: skip
 def frexp(self):
     """``mantissa`` in [0.5, 1) and int32 ``exponent`` of which ``self`` is ``mantissa * 2**exponent``; zeros,
     infinities and NaN are their own mantissa."""

@@ -424,7 +424,7 @@ def _(grad):
     return {"self": grad * 57.29577951308232}
 
 
-@pointwise("floor(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
+@pointwise("floor(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING, out="same")
 def floor(self):
     """The largest whole number that is not above."""
     return floor(self)
@@ -440,7 +440,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("ceil(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING)
+@pointwise("ceil(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=FLOATING, out="same")
 def ceil(self):
     """The smallest whole number that is not below."""
     return ceil(self)
@@ -512,7 +512,7 @@ def _(grad):
     return {"self": op.zeros_like(grad)}
 
 
-@pointwise("neg(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=NUMERIC)
+@pointwise("neg(Tensor self) -> Tensor", variants=ALL_FUNCTIONS, dtypes=NUMERIC, out="same")
 def neg(self):
     """``-self``."""
     return -self

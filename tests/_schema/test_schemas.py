@@ -269,7 +269,7 @@ Point = collections.namedtuple("Point", "x y")
     ([1, 2], "List[int]"), ([1.5], "List[float]"), (["a"], "List[str]"), ([True], "List[bool]"), ([], "List[Any]"),
     ([[1], [2, 3]], "List[List[int]]"), ((1, "a"), "Tuple[int, str]"), ({"a": 1, "b": 2}, "Dict[str, int]"),
     ([None, 1], "List[Optional[int]]"), ([1, "a"], "List[Any]"), ({}, "Dict[Any, Any]"), ({1: [(2.5, "x")]}, None),
-    (Color.RED, f"{__name__}.Color"), ([Color.BLUE], None), (Point(1, "b"), f"{__name__}.Point"),
+    (Color.RED, f"__torch__.{__name__}.Color"), ([Color.BLUE], None), (Point(1, "b"), f"__torch__.{__name__}.Point"),
     (taeda.device("cpu"), "Device"), (taeda.float32, "ScalarType"),
 ])  # fmt: skip
 def test_objects_go_through_values(value, annotation):

@@ -26,6 +26,11 @@ KNOWN: dict[str, str] = {
         ("torch pin_memory", "dtype pin_memory"),
         "PyTorch refuses where no accelerator is; here the memory serves as it is",
     ),
+    **dict.fromkeys(
+        ("dtype _add_relu.Tensor", "dtype _add_relu.Scalar"),
+        "PyTorch's ends in an internal assertion for all dtypes but float32, float64 and some integers",
+    ),
+    "torch _masked_softmax": "PyTorch's keeps the order of the operand's dimensions in memory; its softmax does not",
     "dtype _neg_view": "the negatives of truth values are a tensor that cannot be read, in PyTorch, too",
     "torch _standard_gamma_grad": "PyTorch resizes an output made like the smaller operand, so that the strides of its "
     "result depend on which operand is broadcast",

@@ -294,9 +294,3 @@ def test_tracing_state():
     seen = []
     taeda.jit.trace(lambda x: seen.append(bool(taeda._C._get_tracing_state())) or x, taeda.ones(1))
     assert seen and all(seen) and taeda._C._get_tracing_state() is None
-
-
-def test_there_are_no_graphs() -> None:
-    assert not isinstance(jit.script(Net()), (taeda.Graph, taeda.Node, taeda._C.Value))
-    with pytest.raises(RuntimeError, match="Graph"):
-        taeda.Graph()

@@ -30,6 +30,8 @@ ARROWS = {
     "ops": {"ops", "core"},
     "distributed": {"distributed", "core"},
     "jit": {"jit", "shape", "core", "dispatch", "autograd", "ops"},
+    "torch": {"torch", "autograd", "dispatch", "core", "ops"},
+    "frontend": {"frontend", "torch", "autograd", "dispatch", "core", "ops"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {
@@ -52,6 +54,8 @@ PLATFORM = {
     "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin|malloc)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",
+    "frontend": r"(omp|cxxabi)\.h",
+    "torch": r"(unistd\.h|pybind11/.*)",
     "backend/cpu": r"(immintrin|omp|dlfcn|unistd|link|sys/.*|dnnl)\.h",
 }
 STANDARD = re.compile(r"c?[a-z_0-9]+")
@@ -64,6 +68,8 @@ PYTHON = sorted(p for package in ("taeda", "taedagen") for p in (ROOT / package)
 def layer_of(relative: str) -> str:
     """The longest folder of the map that ``relative`` lies in, else its first folder; ``taeda/`` begins public ones."""
     relative = relative.removeprefix("taeda/")
+    if relative.startswith(("torch/", "ATen/", "c10/")):  # PyTorch's interface to C++
+        return "torch"
     candidates = [layer for layer in [*ARROWS, "backend", "autocast", "python"] if relative.startswith(f"{layer}/")]
     return max(candidates, key=len, default=relative.split("/")[0].removesuffix(".h"))
 
@@ -115,14 +121,14 @@ def test_generated_code_includes_only_what_the_map_allows() -> None:
 def test_public_headers_include_public_headers_only() -> None:
     """And by their public path, so that they compile wherever they are installed."""
     wrong = {f"{p.relative_to(ROOT)}: {i}" for p in SOURCES if p.is_relative_to(INCLUDE) for i in includes(p)
-             if "/" in i and not i.startswith(("taeda/", "sys/"))}  # fmt: skip
+             if "/" in i and not i.startswith(("taeda/", "sys/", "torch/", "ATen/", "c10/", "pybind11/"))}  # fmt: skip
     assert wrong == set()
 
 
 def test_only_the_python_layer_includes_python() -> None:
     users = {own_layer(p) for p in SOURCES
              if any(i.startswith(("Python.h", "numpy/", "nanobind", "pybind11")) for i in includes(p))}  # fmt: skip
-    assert users == {"python"}
+    assert users == {"python", "torch"}  # torch/python.h, which extensions include
 
 
 def imported(path: Path) -> set[str]:

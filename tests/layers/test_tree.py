@@ -8,7 +8,7 @@ TESTS = Path(__file__).resolve().parents[1]
 ROOT = TESTS.parent
 
 # Folders for more than one folder of the sources, and files for what stands beside them.
-ACROSS = {"compat", "conformance", "cpp", "fuzz", "layers", "stubs", "taedagen"}
+ACROSS = {"compat", "conformance", "cpp", "fuzz", "layers", "pytorch", "stubs", "taedagen"}
 BESIDE = {"docs", "examples", "reference"}
 
 

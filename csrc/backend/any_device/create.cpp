@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "backend/any_device/ops/create.h"
+#include "core/uninitialized.h"
 #include "shape/create_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
@@ -31,19 +32,19 @@ Tensor empty(IntList size, std::optional<DType> dtype, std::optional<Layout> lay
   MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(format != MemoryFormat::Preserve, "there is no tensor whose memory format could be preserved");
   DType type = dtype.value_or(default_dtype());
-  if (format == MemoryFormat::Contiguous) return new_tensor(size, type, resolve(device));
-  return new_tensor_strided(size, contiguous_strides(size, format), type, resolve(device));
+  if (format == MemoryFormat::Contiguous) return as_uninitialized(new_tensor(size, type, resolve(device)));
+  return as_uninitialized(new_tensor_strided(size, contiguous_strides(size, format), type, resolve(device)));
 }
 
 Tensor empty_strided(IntList size, IntList stride, std::optional<DType> dtype, std::optional<Layout> layout,
                      std::optional<Device> device, std::optional<bool>) {
   shape::check_strided(layout);
-  return new_tensor_strided(size, stride, dtype.value_or(default_dtype()), resolve(device));
+  return as_uninitialized(new_tensor_strided(size, stride, dtype.value_or(default_dtype()), resolve(device)));
 }
 
 Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,
                   std::optional<Device> device, std::optional<bool>, std::optional<MemoryFormat> memory_format) {
-  return fresh_like(self, dtype, layout, device, memory_format);
+  return as_uninitialized(fresh_like(self, dtype, layout, device, memory_format));
 }
 
 Tensor zeros_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,

@@ -1,6 +1,7 @@
 // Tensors that change their own geometry.
 #include "backend/any_device/ops/view_inplace.h"
 
+#include "core/uninitialized.h"
 #include "shape/view_rules.h"
 
 namespace taeda::any_device {
@@ -33,7 +34,9 @@ void as_strided_(const Tensor& self, IntList size, IntList stride, std::optional
 
 void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> memory_format) {
   TAEDA_CHECK(!self->has_grad_flag(), "a tensor that requires grad keeps its size; resize its detach() instead");
+  size_t before = self->storage() ? self->storage()->nbytes() : 0;
   resize_in_place(self, size);
+  if (fills_uninitialized()) fill_uninitialized(self->storage(), self.dtype(), before);
   MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(format != MemoryFormat::Preserve, "a new size has no memory format to preserve");
   if (format != MemoryFormat::Contiguous)

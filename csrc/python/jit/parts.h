@@ -2,6 +2,12 @@
 #pragma once
 #include "jit/error.h"
 #include "python/exceptions.h"
+#include "taeda/dispatch/value.h"
+
+namespace taeda {
+class Type;
+using TypePtr = const Type*;
+}  // namespace taeda
 
 namespace taeda::python {
 
@@ -9,6 +15,26 @@ namespace taeda::python {
 // (errors.cpp).
 void set_raised(const jit::Raised& raised);
 
+// Likewise to what a program failed with; the program's lines follow the message.
+void set_failure(const jit::Failure& failure);
+
+// As programs hold it: of the type, if one is given; dtypes and the like are ints (primitives.cpp).
+Value to_program_value(PyObject* object, TypePtr type);
+
+// Runs a program without the GIL; its failure becomes a Python exception.
+template <class Body>
+void run_program(Body&& body) {
+  try {
+    NoGil unlocked;
+    body();
+  } catch (const jit::Failure& failure) {
+    set_failure(failure);
+    throw PythonError();
+  }
+}
+
 int init_jit_primitives(PyObject* module);
+int init_jit_functions(PyObject* module);
+int init_jit_objects(PyObject* module);
 
 }  // namespace taeda::python

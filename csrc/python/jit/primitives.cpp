@@ -9,15 +9,17 @@
 
 namespace taeda::python {
 
-namespace {
-
-// Of the type, if one is given; dtypes and the like become ints.
 Value to_program_value(PyObject* object, TypePtr type) {
   Value value;
-  if (!type || !read_typed(object, type, value)) value = to_value(object);
+  if (!type || !read_typed(object, type, value)) {
+    if (PyErr_Occurred()) throw PythonError();
+    value = to_value(object);
+  }
   jit::to_program(value);
   return value;
 }
+
+namespace {
 
 PyObject* schemas(PyObject*, PyObject*) {
   return guarded("jit", [&] {

@@ -41,6 +41,8 @@ class TAEDA_API ClassType final : public Type {
   std::vector<const Method*> methods() const;
   const Method* find_method(std::string_view name) const;
   const Method& add_method(Method method);  // RuntimeError if the name is taken
+  // Gives a method its code, whether or not it was there; whoever holds it sees the new one.
+  const Method& define_method(Method method);
 
   bool is_module = false;  // a compiled nn.Module
 
@@ -48,7 +50,7 @@ class TAEDA_API ClassType final : public Type {
   void check_free(std::string_view name) const;
   std::vector<Attribute> attributes_;
   std::vector<std::pair<std::string, Value>> constants_;
-  std::vector<std::unique_ptr<const Method>> methods_;  // pointers stay valid while others are added
+  std::vector<std::unique_ptr<Method>> methods_;  // pointers stay valid while others are added
 };
 
 class TAEDA_API EnumType final : public Type {

@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import taeda
 from taeda import Tensor
+from taeda._main.module_conversion import (
+    get_overwrite_module_params_on_conversion,
+    get_swap_module_params_on_conversion,
+)
 from taeda.nn.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -55,6 +59,16 @@ def _parse_to(
     return device, dtype, non_blocking, memory_format
 
 
+def _swap_parameter(param: Any, value: Tensor, new_grad: Tensor | None) -> None:
+    """Exchanges ``param`` with ``value`` as a parameter, and its gradient with ``new_grad``."""
+    grad, param.grad = param.grad, None
+    value = value if isinstance(value, Parameter) else Parameter(value, param.requires_grad)
+    taeda.utils.swap_tensors(param, value)
+    if new_grad is not None:
+        taeda.utils.swap_tensors(grad, new_grad.requires_grad_(grad.requires_grad))
+        param.grad = grad
+
+
 class ConvertMixin:
     """`to`, `half`, `cuda` and the like; all end in `_apply`."""
 
@@ -80,7 +94,10 @@ class ConvertMixin:
             value = fn(param)
             grad = param.grad
             new_grad = None if grad is None else fn(grad)
-        in_place = _can_take_data(param, value)
+        if get_swap_module_params_on_conversion():
+            _swap_parameter(param, value, new_grad)
+            return
+        in_place = not get_overwrite_module_params_on_conversion() and _can_take_data(param, value)
         if in_place:
             param.grad = None
             param.data = value
@@ -102,6 +119,7 @@ class ConvertMixin:
         non_blocking: bool = False,
         tensor: Any = None,
         memory_format: Any = None,
+        copy: bool = False,
     ) -> Self:
         """Moves and casts all parameters and buffers, in place; returns this module.
 
@@ -110,7 +128,10 @@ class ConvertMixin:
 
         Raises:
             TypeError: ``dtype`` is neither floating nor complex, or an argument is none of these.
+            RuntimeError: ``copy``, which tensors have, is asked for: a module is converted in place.
         """
+        if copy:
+            raise RuntimeError("Module.to: a module is converted in place and cannot be copied here; use copy.deepcopy")
         device, dtype, non_blocking, memory_format = _parse_to(
             *args, device=device, dtype=dtype, non_blocking=non_blocking, tensor=tensor, memory_format=memory_format
         )

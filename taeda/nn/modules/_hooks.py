@@ -43,6 +43,18 @@ _GLOBAL_CALL_TABLES = (
     _global_backward_hooks,
     _global_legacy_backward_hooks,
 )
+
+
+def set_global_hooks(name: str, hooks: Any) -> None:
+    """What an assignment to a table of hooks for all modules does: the table is filled anew."""
+    table = globals()[name]
+    table.clear()
+    table.update(hooks)
+    if name == "_global_backward_hooks":  # which in PyTorch holds both kinds
+        _global_legacy_backward_hooks.clear()
+    HookMixin._instrumented = any(_GLOBAL_CALL_TABLES)
+
+
 _global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_buffer_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import taeda
 from taeda import Tensor
+from taeda._main.module_conversion import get_swap_module_params_on_conversion
 from taeda.nn.modules._hooks import add_hook
 from taeda.nn.parameter import Parameter, is_lazy
 
@@ -90,13 +91,19 @@ class StateMixin:
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls ``hook(module, state_dict, prefix, local_metadata)`` after saving; it may return another dictionary."""
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError(
+                "taeda.nn: this hook was registered by register_state_dict_post_hook, by which it may return nothing; "
+                "register another function"
+            )
         this: Any = self
         return add_hook(this._state_dict_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls ``hook(module, state_dict, prefix, local_metadata)`` after saving; it edits the dictionary in place."""
         hook._from_public_api = True  # type: ignore[attr-defined]
-        return self._register_state_dict_hook(hook)
+        this: Any = self
+        return add_hook(this._state_dict_hooks, hook)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Calls ``hook(module, prefix, keep_vars)`` before saving."""
@@ -226,7 +233,9 @@ class StateMixin:
             )
         try:
             with taeda.no_grad():
-                if assign:
+                if get_swap_module_params_on_conversion():
+                    _swap_in(tensor, value, assign)
+                elif assign:
                     setattr(self, name, _like(tensor, value))
                 else:
                     tensor.copy_(value)
@@ -312,6 +321,17 @@ class _Loader:
                 raise AssertionError(
                     "taeda.nn: a load_state_dict post-hook must edit the lists in place and return None"
                 )
+
+
+def _swap_in(tensor: Any, value: Any, assign: bool) -> None:
+    """Exchanges ``tensor`` with what its class, or that of ``value``, makes of the two (``Tensor.module_load``)."""
+    new = tensor.module_load(value, assign=assign)
+    if new is tensor or new is value:
+        raise RuntimeError("module_load returned one of its arguments; it must return a new tensor, as detach() does")
+    if isinstance(tensor, Parameter):
+        new = new if isinstance(new, Parameter) else Parameter(new, requires_grad=tensor.requires_grad)
+        new.requires_grad_(tensor.requires_grad)
+    taeda.utils.swap_tensors(tensor, new)
 
 
 def _like(tensor: Any, value: Any) -> Any:

@@ -61,6 +61,10 @@ class _InstanceNorm(_NormBase):
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
 
+    def _get_no_batch_dim(self) -> int:
+        """The dimensions of one sample."""
+        return self._dims[0]
+
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         channel_dim = input.dim() - self._dims[0]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from taeda import Tensor
@@ -189,7 +191,7 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
             raise TypeError(f"Module.{function}: the name must be a str; got {type(name).__name__}")
         if not name or "." in name:
             raise KeyError(f"Module.{function}: the name must be non-empty and without dots; got '{name}'")
-        if name not in self.__dict__[table] and hasattr(self, name):
+        if name not in self.__dict__[table] and (name in self.__dict__ or hasattr(self, name)):
             raise KeyError(f"Module.{function}: {type(self).__name__} has an attribute '{name}' already")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -307,3 +309,21 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         state["_is_replica"] = True
         Module.__setstate__(replica, state)
         return replica
+
+
+class _ModuleOfModule(ModuleType):
+    """PyTorch keeps the hooks for all modules here; programs that read or replace its tables reach `_hooks`'s."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_global_") and hasattr(_hooks, name):
+            return getattr(_hooks, name)
+        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_global_") and hasattr(_hooks, name):
+            _hooks.set_global_hooks(name, value)
+        else:
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _ModuleOfModule

@@ -191,24 +191,34 @@ class Identity(BasePruningMethod):
         return super().apply(module, name)
 
 
+def _validate_pruning_amount_init(amount: Any) -> None:
+    if not isinstance(amount, numbers.Real):
+        raise TypeError(f"{_NAME}: amount must be a number; got {type(amount).__name__}")
+    whole = isinstance(amount, numbers.Integral)
+    if float(amount) < 0 or (not whole and float(amount) > 1):
+        raise ValueError(f"{_NAME}: amount must be an int from 0 on or a float from 0 to 1; got {amount}")
+
+
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
+        raise ValueError(f"{_NAME}: cannot prune {amount} of {tensor_size}")
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """How many of ``tensor_size`` an amount stands for."""
+    return int(amount) if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
+
+
 class _ByAmount(BasePruningMethod):
     """``amount``: how many to prune, or with a float from 0 to 1 which share of them."""
 
     def __init__(self, amount: int | float) -> None:
-        if not isinstance(amount, numbers.Real):
-            raise TypeError(f"{_NAME}: amount must be a number; got {type(amount).__name__}")
-        whole = isinstance(amount, numbers.Integral)
-        if float(amount) < 0 or (not whole and float(amount) > 1):
-            raise ValueError(f"{_NAME}: amount must be an int from 0 on or a float from 0 to 1; got {amount}")
+        _validate_pruning_amount_init(amount)
         self.amount: Any = amount
 
     def _count(self, size: int) -> int:
-        if not isinstance(self.amount, numbers.Integral):
-            return round(self.amount * size)
-        count = int(self.amount)
-        if count > size:
-            raise ValueError(f"{_NAME}: cannot prune {count} of {size}")
-        return count
+        _validate_pruning_amount(self.amount, size)
+        return _compute_nparams_toprune(self.amount, size)
 
 
 class _Unstructured(_ByAmount):

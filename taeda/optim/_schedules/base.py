@@ -9,6 +9,8 @@ from taeda import Tensor
 
 from ..optimizer import Optimizer
 
+EPOCH_DEPRECATION_WARNING = "LRScheduler.step: the epoch argument is deprecated"
+
 
 def copied(value: Any) -> Any:
     """A value that later in-place changes of a tensor rate do not reach."""
@@ -31,10 +33,10 @@ def per_group(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
     """
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
-        return [value] * count
+        return [copied(value) for _ in range(count)]
     if len(value) != count:
         raise ValueError(f"{name}: wants one value per parameter group ({count}); got {len(value)}")
-    return list(value)
+    return [copied(one) for one in value]
 
 
 class LRScheduler:
@@ -67,6 +69,7 @@ class LRScheduler:
 
     def _first_step(self) -> None:
         self._step_count = 0
+        self.optimizer._step_when_scheduled = vars(self.optimizer).get("step")  # type: ignore[attr-defined]
         self._is_initial = True
         try:
             self.step()
@@ -94,7 +97,7 @@ class LRScheduler:
         self._warn_if_early()
         self._step_count += 1
         if epoch is not None:
-            warnings.warn("LRScheduler.step: the epoch argument is deprecated", UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self._update_lr(epoch)
 
     def _update_lr(self, epoch: int | None = None) -> None:
@@ -120,7 +123,16 @@ class LRScheduler:
         return [copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def _warn_if_early(self) -> None:
-        if self._step_count == 1 and not getattr(self.optimizer, "_opt_called", False):
+        if self._step_count != 1:
+            return
+        if vars(self.optimizer).get("step") is not getattr(self.optimizer, "_step_when_scheduled", None):
+            warnings.warn(
+                "optimizer.step was replaced after the schedule was made, which cannot see that it is called; replace "
+                "it before",
+                UserWarning,
+                stacklevel=3,
+            )
+        elif not getattr(self.optimizer, "_opt_called", False):
             warnings.warn(
                 "lr_scheduler.step() came before optimizer.step(): the first value of the schedule is skipped",
                 UserWarning,

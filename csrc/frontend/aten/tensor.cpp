@@ -1,0 +1,250 @@
+// Methods of at::Tensor that are no declared ops, and tensors over memory of one's own.
+#include <torch/types.h>
+
+#include <taeda/autograd/engine.h>
+#include <taeda/autograd/record.h>
+#include <iostream>
+
+namespace at {
+
+namespace {
+::taeda::autograd::AutogradMeta* known(const Tensor& t) {
+  return static_cast<::taeda::autograd::AutogradMeta*>(t.impl()->autograd_meta());
+}
+}  // namespace
+
+c10::Scalar Tensor::item() const {
+  TORCH_CHECK(defined() && numel() == 1, "item() takes a tensor of one element; got one of ", defined() ? numel() : 0);
+  return ::taeda::ops::_local_scalar_dense(*this);
+}
+
+MemoryFormat Tensor::suggest_memory_format(bool) const {
+  if (!is_contiguous()) {
+    if (dim() == 4 && is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
+    if (dim() == 5 && is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
+  }
+  return MemoryFormat::Contiguous;
+}
+
+std::string Tensor::toString() const {
+  if (!defined()) return "UndefinedType";
+  return c10::DeviceTypeName(device().type()) + c10::toString(scalar_type()) + "Type";
+}
+
+// --- autograd
+
+bool Tensor::requires_grad() const { return ::taeda::autograd::requires_grad(*this); }
+
+const Tensor& Tensor::set_requires_grad(bool value) const {
+  ::taeda::autograd::set_requires_grad(*this, value);
+  return *this;
+}
+
+bool Tensor::is_leaf() const { return ::taeda::autograd::is_leaf(*this); }
+int64_t Tensor::output_nr() const { return ::taeda::autograd::output_nr(*this); }
+
+Tensor& Tensor::mutable_grad() const {
+  if (!requires_grad() && !known(*this)) {
+    static thread_local Tensor none;
+    none.reset();
+    return none;
+  }
+  return static_cast<Tensor&>(::taeda::autograd::make_meta(*this).grad);
+}
+
+std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const {
+  ::taeda::Ref<::taeda::autograd::Node> node = ::taeda::autograd::grad_fn(*this);
+  if (!node) return nullptr;
+  return {node.get(), [node](torch::autograd::Node*) {}};
+}
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      std::optional<TensorList> inputs) const {
+  torch::autograd::backward({*this}, {gradient}, retain_graph, create_graph,
+                            inputs ? inputs->vec() : std::vector<Tensor>());
+}
+
+void Tensor::retain_grad() const { ::taeda::autograd::retain_grad(*this); }
+bool Tensor::retains_grad() const { return ::taeda::autograd::retains_grad(*this); }
+
+Tensor Tensor::variable_data() const { return Tensor(::taeda::Tensor(impl()->shallow_copy())); }
+
+void Tensor::set_data(const Tensor& data) const {
+  TORCH_CHECK(data.defined(), "set_data takes a tensor; got an undefined one");
+  impl()->take_data_of(*data.impl());
+}
+
+Tensor& Tensor::detach_() const {
+  ::taeda::autograd::detach_in_place(*this);
+  return const_cast<Tensor&>(*this);
+}
+
+Tensor Tensor::_base() const { return ::taeda::autograd::base_of(*this); }
+
+const std::string& Tensor::name() const {
+  static const std::string none;
+  auto* meta = known(*this);
+  return meta && meta->rare ? meta->rare->name : none;
+}
+
+namespace {
+using ::taeda::autograd::TensorHook;
+// The hooks that a tensor was given here, by their positions; a removed one leaves its place empty.
+struct GivenHook final : TensorHook {
+  explicit GivenHook(Tensor::hook_t function) : call(std::move(function)) {}
+  Tensor::hook_t call;
+  ::taeda::Tensor run(const ::taeda::Tensor& grad) override { return call ? call(Tensor(grad)) : Tensor(); }
+};
+std::vector<::taeda::Ref<TensorHook>> hooks_of(const Tensor& t) {
+  std::vector<::taeda::Ref<TensorHook>> hooks;
+  if (const auto& node = ::taeda::autograd::grad_fn(t)) {
+    if (auto* all = node->hooks())
+      for (auto& [output, hook] : all->tensor)
+        if (output == ::taeda::autograd::output_nr(t)) hooks.push_back(hook);
+  } else if (auto* meta = known(t); meta && meta->rare) {
+    hooks = meta->rare->hooks;
+  }
+  return hooks;
+}
+}  // namespace
+
+unsigned Tensor::add_hook(hook_t hook) const {
+  TORCH_CHECK(requires_grad(), "a hook was put on a tensor that does not require grad");
+  ::taeda::autograd::add_hook(*this, ::taeda::make_ref<GivenHook>(std::move(hook)));
+  return static_cast<unsigned>(hooks_of(*this).size() - 1);
+}
+
+void Tensor::remove_hook(unsigned position) const {
+  std::vector<::taeda::Ref<TensorHook>> hooks = hooks_of(*this);
+  auto* given = position < hooks.size() ? dynamic_cast<GivenHook*>(hooks[position].get()) : nullptr;
+  TORCH_CHECK(given, "the tensor has no hook at position ", position);
+  given->call = nullptr;
+}
+
+void Tensor::print() const { at::print(std::cout, *this, 80) << '\n'; }
+
+// --- over memory of one's own
+
+Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, int64_t offset, std::function<void(void*)> deleter,
+                 const TensorOptions& options, std::optional<Device> device) {
+  TORCH_CHECK(sizes.size() == strides.size(), "from_blob: ", sizes.size(), " sizes and ", strides.size(), " strides");
+  Device place = device.value_or(options.device());
+  ::taeda::DType dtype = c10::to_dtype(options.dtype().toScalarType());
+  TORCH_CHECK(offset >= 0, "from_blob: an offset is 0 or more; got ", offset);
+  size_t bytes = static_cast<size_t>(::taeda::extent(sizes, strides, offset) * ::taeda::itemsize(dtype));
+  TORCH_CHECK(data || bytes == 0, "from_blob: the memory of ", bytes, " bytes is a null pointer");
+  c10::DataPtr memory = deleter ? c10::InefficientStdFunctionContext::makeDataPtr(data, std::move(deleter), place)
+                                : c10::DataPtr(data, place);
+  auto storage = ::taeda::make_ref<::taeda::StorageImpl>(std::move(memory), bytes, false);
+  Tensor made = ::taeda::from_storage(std::move(storage), dtype, sizes, strides, offset);
+  return torch::detail::with_grad(std::move(made), options);
+}
+
+Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter, const TensorOptions& options,
+                 std::optional<Device> device) {
+  return from_blob(data, sizes, ::taeda::contiguous_strides(sizes), 0, std::move(deleter), options, device);
+}
+
+// --- from values
+
+namespace detail {
+Tensor tensor_of(const void* values, int64_t count, ScalarType type, const TensorOptions& options) {
+  Tensor made = ::taeda::new_tensor(IntArrayRef(count), c10::to_dtype(type));
+  if (count) std::memcpy(made.data_ptr(), values, made.nbytes());
+  if (options.has_dtype() || options.has_device()) made = made.to(options.requires_grad(std::nullopt));
+  return torch::detail::with_grad(std::move(made), options);
+}
+}  // namespace detail
+
+void manual_seed(uint64_t seed) {
+  Generator generator = detail::getDefaultCPUGenerator();
+  std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(seed);
+}
+
+}  // namespace at
+
+namespace torch::detail {
+
+at::Tensor TensorData::make(const at::TensorOptions& options) const {
+  c10::ScalarType type = options.has_dtype() ? options.dtype().toScalarType() : type_;
+  at::Tensor made = at::empty(sizes_, at::TensorOptions(type));
+  ::taeda::visit_stored(c10::to_dtype(type), [&]<class T>() {
+    T* out = static_cast<T*>(made.data_ptr());
+    for (const c10::Scalar& number : numbers_) *out++ = static_cast<const ::taeda::Scalar&>(number).to<T>();
+  });
+  if (options.has_device()) made = made.to(options.device());
+  return with_grad(std::move(made), options);
+}
+
+}  // namespace torch::detail
+
+namespace torch::autograd {
+
+namespace {
+::taeda::autograd::Edge edge_of(const Variable& t, size_t i, const char* what) {
+  TORCH_CHECK(t.defined(), "element ", i, " of the ", what, " is undefined");
+  ::taeda::autograd::Edge edge = ::taeda::autograd::gradient_edge(t);
+  TORCH_CHECK(edge.is_valid(), "element ", i, " of the ", what,
+              " does not require grad and was not computed from one that does");
+  return edge;
+}
+
+struct Roots {
+  std::vector<::taeda::autograd::Edge> edges;
+  std::vector<::taeda::Tensor> grads;
+
+  Roots(const variable_list& tensors, const variable_list& given) {
+    TORCH_CHECK(given.empty() || given.size() == tensors.size(), "got ", tensors.size(), " tensors and ", given.size(),
+                " gradients");
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      ::taeda::autograd::Edge edge = edge_of(tensors[i], i, "tensors");
+      bool has_grad = !given.empty() && given[i].defined();
+      TORCH_CHECK(has_grad || tensors[i].numel() == 1,
+                  "a gradient is made up for tensors of one element only; element ", i, " has sizes ",
+                  tensors[i].sizes());
+      ::taeda::Tensor grad = has_grad ? given[i] : at::ones_like(tensors[i]);
+      ::taeda::autograd::validate_gradient(edge, grad, "the caller");
+      grads.push_back(std::move(grad));
+      edges.push_back(std::move(edge));
+    }
+  }
+};
+
+std::vector<::taeda::autograd::Edge> edges_of(const variable_list& inputs) {
+  std::vector<::taeda::autograd::Edge> edges;
+  for (size_t i = 0; i < inputs.size(); ++i) edges.push_back(edge_of(inputs[i], i, "inputs"));
+  return edges;
+}
+}  // namespace
+
+variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
+                   std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+  TORCH_CHECK(!inputs.empty(), "autograd::grad takes at least one input");
+  Roots roots(outputs, grad_outputs);
+  ::taeda::autograd::BackwardOptions options{
+      .keep_graph = retain_graph.value_or(create_graph), .create_graph = create_graph, .accumulate = false};
+  std::vector<::taeda::autograd::Edge> edges = edges_of(inputs);
+  variable_list grads = at::detail::tensors(::taeda::autograd::run_backward(roots.edges, roots.grads, options, edges));
+  for (size_t i = 0; i < grads.size(); ++i)
+    TORCH_CHECK(grads[i].defined() || allow_unused, "input ", i,
+                " was not used in the graph: pass allow_unused to get an undefined gradient for it");
+  return grads;
+}
+
+void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
+              bool create_graph, const variable_list& inputs) {
+  Roots roots(tensors, grad_tensors);
+  ::taeda::autograd::BackwardOptions options{.keep_graph = retain_graph.value_or(create_graph),
+                                             .create_graph = create_graph};
+  std::vector<::taeda::autograd::Edge> edges = edges_of(inputs);
+  for (const Variable& input : inputs) input.retain_grad();
+  ::taeda::autograd::run_backward(roots.edges, roots.grads, options, edges);
+}
+
+namespace forward_ad {
+uint64_t enter_dual_level() { return static_cast<uint64_t>(::taeda::autograd::enter_dual_level()); }
+void exit_dual_level(uint64_t level) { ::taeda::autograd::exit_dual_level(static_cast<int>(level)); }
+}  // namespace forward_ad
+
+}  // namespace torch::autograd

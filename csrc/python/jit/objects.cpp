@@ -1,0 +1,153 @@
+// _C._jit.Object: an object of a compiled class as Python holds it.
+#include "jit/code.h"
+#include "jit/dtype_numbers.h"
+#include "python/convert_value.h"
+#include "python/items.h"
+#include "python/jit/parts.h"
+#include "python/type_objects.h"
+#include "python/types.h"
+
+namespace taeda::python {
+
+namespace {
+
+struct ObjectObject {
+  PyObject_HEAD
+  Ref<Instance> instance;
+};
+PyTypeObject g_type = static_type("taeda._C._jit.Object", sizeof(ObjectObject));
+PyObject* g_face = nullptr;  // makes what programs get of an Object
+
+Instance& instance_of(PyObject* self) { return *reinterpret_cast<ObjectObject*>(self)->instance; }
+
+PyObject* handle(Ref<Instance> instance) {
+  PyObject* self = check(g_type.tp_alloc(&g_type, 0));
+  new (&reinterpret_cast<ObjectObject*>(self)->instance) Ref<Instance>(std::move(instance));
+  return self;
+}
+
+void deallocate(PyObject* self) {
+  reinterpret_cast<ObjectObject*>(self)->instance.~Ref();
+  Py_TYPE(self)->tp_free(self);
+}
+
+// Object(type): with no attribute set as yet.
+PyObject* make(PyTypeObject*, PyObject* args, PyObject*) {
+  PyObject* type;
+  if (!PyArg_ParseTuple(args, "O", &type)) return nullptr;
+  return guarded("jit.Object", [&] {
+    TypePtr wanted = to_type(type, "type");
+    TAEDA_CHECK_TYPE(wanted->is(TypeKind::Class), "takes the type of a class; got ", wanted->annotation());
+    return handle(make_ref<Instance>(static_cast<const ClassType*>(wanted)));
+  });
+}
+
+PyObject* type(PyObject* self, PyObject*) {
+  return guarded("jit.Object", [&] { return wrap(static_cast<TypePtr>(instance_of(self).type)); });
+}
+
+// A class may have got attributes since the object was made.
+Value& slot(Instance& instance, PyObject* name) {
+  size_t at = instance.type->attribute_slot(to_text(name, "name"));
+  if (at >= instance.slots.size()) instance.slots.resize(instance.type->attributes().size());
+  return instance.slots[at];
+}
+
+PyObject* get(PyObject* self, PyObject* name) {
+  return guarded("jit.Object", [&] { return wrap(slot(instance_of(self), name)); });
+}
+
+PyObject* set(PyObject* self, PyObject* args) {
+  PyObject *name, *given;
+  if (!PyArg_ParseTuple(args, "OO", &name, &given)) return nullptr;
+  return guarded("jit.Object", [&] {
+    Instance& instance = instance_of(self);
+    Value& place = slot(instance, name);
+    const Attribute& attribute = instance.type->attributes()[instance.type->attribute_slot(to_text(name, "name"))];
+    place = to_program_value(given, attribute.type);
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* has(PyObject* self, PyObject* name) {
+  return guarded("jit.Object", [&] {
+    return PyBool_FromLong(instance_of(self).type->find_attribute(to_text(name, "name")).has_value());
+  });
+}
+
+PyObject* same(PyObject* self, PyObject* other, int operation) {
+  if (!PyObject_TypeCheck(other, &g_type) || (operation != Py_EQ && operation != Py_NE)) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((&instance_of(self) == &instance_of(other)) == (operation == Py_EQ));
+}
+Py_hash_t hash(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<intptr_t>(&instance_of(self)) >> 4); }
+
+// call_method(name, *args): a method that the class has in C++ or as code.
+PyObject* call_method(PyObject* self, PyObject* args) {
+  return guarded("jit.Object", [&] {
+    TAEDA_CHECK_TYPE(PyTuple_GET_SIZE(args) > 0, "takes the name of a method");
+    Instance& instance = instance_of(self);
+    std::string name(to_text(PyTuple_GET_ITEM(args, 0), "name"));
+    const Method* method = instance.type->find_method(name);
+    TAEDA_CHECK_TYPE(method && method->run, instance.type->name(), " has no method '", name, "'");
+    Stack stack{Ref<Instance>(&instance)};
+    for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(args); ++i) {
+      size_t which = static_cast<size_t>(i);
+      bool known = method->schema && which < method->schema->arguments.size();
+      stack.push_back(to_program_value(PyTuple_GET_ITEM(args, i),
+                                       known ? shown_type(method->schema->arguments[which].type) : nullptr));
+    }
+    run_program([&] { method->run(stack); });
+    return stack.empty() ? Py_NewRef(Py_None) : wrap(stack.back());
+  });
+}
+
+PyObject* set_face(PyObject*, PyObject* function) {
+  Py_XSETREF(g_face, Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
+PyMethodDef g_methods[] = {
+    {"type", type, METH_NOARGS, "type()\n--\n\nIts class."},
+    {"getattr", get, METH_O, "getattr(name)\n--\n\nThe value of an attribute."},
+    {"setattr", set, METH_VARARGS, "setattr(name, value)\n--\n\nSets an attribute to a value of its type."},
+    {"hasattr", has, METH_O, "hasattr(name)\n--\n\nWhether the class has the attribute."},
+    {"call_method", call_method, METH_VARARGS, "call_method(name, *args)\n--\n\nCalls a method."},
+    {}};
+PyMethodDef g_functions[] = {
+    {"set_object_face", set_face, METH_O,
+     "set_object_face(function)\n--\n\nWhat turns an Object into what programs get; `_c` of that is the Object."},
+    {}};
+
+}  // namespace
+
+PyObject* wrap_instance(Ref<Instance> instance) {
+  Owned object(handle(std::move(instance)));
+  if (!g_face || g_face == Py_None) return object.release();
+  return check(PyObject_CallOneArg(g_face, object.get()));
+}
+
+bool read_instance(PyObject* object, TypePtr type, Value& value) {
+  Owned inner;
+  if (!PyObject_TypeCheck(object, &g_type)) {
+    inner = Owned(PyObject_GetAttrString(object, "_c"));
+    if (!inner) PyErr_Clear();
+    if (!inner || !PyObject_TypeCheck(inner.get(), &g_type)) return false;
+    object = inner.get();
+  }
+  Instance& instance = instance_of(object);
+  if (type && !static_cast<TypePtr>(instance.type)->is_subtype_of(type)) return false;
+  value = Ref<Instance>(&instance);
+  return true;
+}
+
+int init_jit_objects(PyObject* module) {
+  g_type.tp_new = make;
+  g_type.tp_dealloc = deallocate;
+  g_type.tp_methods = g_methods;
+  g_type.tp_richcompare = same;
+  g_type.tp_hash = hash;
+  g_type.tp_doc = "Object(type)\n--\n\nAn object of a compiled class.";
+  return add_type(module, g_type) < 0 ? -1 : PyModule_AddFunctions(module, g_functions);
+}
+
+}  // namespace taeda::python

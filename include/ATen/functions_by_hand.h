@@ -1,0 +1,120 @@
+// What namespace at has beside the declared ops: operators, tensors over memory of one's own, tensors from values.
+#pragma once
+#include <ATen/core/Tensor.h>
+
+namespace at {
+
+// --- operators
+#define TAEDA_BINARY(sign, function)                                                      \
+  inline Tensor operator sign(const Tensor& a, const Tensor& b) { return a.function(b); } \
+  inline Tensor operator sign(const Tensor& a, const c10::Scalar& b) { return a.function(b); }
+TAEDA_BINARY(+, add)
+TAEDA_BINARY(-, sub)
+TAEDA_BINARY(*, mul)
+TAEDA_BINARY(/, div)
+TAEDA_BINARY(%, remainder)
+TAEDA_BINARY(&, bitwise_and)
+TAEDA_BINARY(|, bitwise_or)
+TAEDA_BINARY(^, bitwise_xor)
+TAEDA_BINARY(<, lt)
+TAEDA_BINARY(<=, le)
+TAEDA_BINARY(>, gt)
+TAEDA_BINARY(>=, ge)
+TAEDA_BINARY(==, eq)
+TAEDA_BINARY(!=, ne)
+#undef TAEDA_BINARY
+#define TAEDA_SWAPPED(sign, expression) \
+  inline Tensor operator sign(const c10::Scalar& a, const Tensor& b) { return expression; }
+TAEDA_SWAPPED(+, b.add(a))
+TAEDA_SWAPPED(-, b.neg().add(a))
+TAEDA_SWAPPED(*, b.mul(a))
+TAEDA_SWAPPED(/, b.reciprocal().mul(a))
+TAEDA_SWAPPED(%, at::remainder(a, b))
+TAEDA_SWAPPED(&, b.bitwise_and(a))
+TAEDA_SWAPPED(|, b.bitwise_or(a))
+TAEDA_SWAPPED(^, b.bitwise_xor(a))
+TAEDA_SWAPPED(<, b.gt(a))
+TAEDA_SWAPPED(<=, b.ge(a))
+TAEDA_SWAPPED(>, b.lt(a))
+TAEDA_SWAPPED(>=, b.le(a))
+TAEDA_SWAPPED(==, b.eq(a))
+TAEDA_SWAPPED(!=, b.ne(a))
+#undef TAEDA_SWAPPED
+
+// --- questions
+inline bool is_floating_point(const Tensor& t) { return t.is_floating_point(); }
+inline bool is_complex(const Tensor& t) { return t.is_complex(); }
+inline bool is_signed(const Tensor& t) { return t.is_signed(); }
+inline bool is_conj(const Tensor& t) { return t.is_conj(); }
+inline bool is_neg(const Tensor& t) { return t.is_neg(); }
+inline bool is_inference(const Tensor& t) { return t.is_inference(); }
+inline int64_t size(const Tensor& t, int64_t dim) { return t.size(dim); }
+inline int64_t stride(const Tensor& t, int64_t dim) { return t.stride(dim); }
+inline int64_t numel(const Tensor& t) { return t.numel(); }
+
+// --- tensors over memory that someone else made; `deleter`, if any, is told when the last tensor over it is gone
+TORCH_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, int64_t offset,
+                           std::function<void(void*)> deleter, const TensorOptions& options,
+                           std::optional<Device> device = std::nullopt);
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::function<void(void*)>& deleter,
+                        const TensorOptions& options = {}, std::optional<Device> device = std::nullopt) {
+  return from_blob(data, sizes, strides, 0, deleter, options, device);
+}
+TORCH_API Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> deleter,
+                           const TensorOptions& options = {}, std::optional<Device> device = std::nullopt);
+inline Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const TensorOptions& options = {}) {
+  return from_blob(data, sizes, strides, 0, {}, options);
+}
+inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& options = {}) {
+  return from_blob(data, sizes, std::function<void(void*)>(), options);
+}
+
+// --- tensors from values
+namespace detail {
+TORCH_API Tensor tensor_of(const void* values, int64_t count, ScalarType type, const TensorOptions& options);
+}  // namespace detail
+template <class T>
+Tensor tensor(ArrayRef<T> values, const TensorOptions& options) {
+  return detail::tensor_of(values.data(), static_cast<int64_t>(values.size()), c10::CppTypeToScalarType<T>::value,
+                           options);
+}
+template <class T>
+Tensor tensor(ArrayRef<T> values) {
+  return tensor(values, TensorOptions(c10::CppTypeToScalarType<T>::value));
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options) {
+  return tensor(ArrayRef<T>(values), options);
+}
+template <class T>
+Tensor tensor(std::initializer_list<T> values) {
+  return tensor(ArrayRef<T>(values));
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value, const TensorOptions& options) {
+  return tensor(ArrayRef<T>(value), options).view({});
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+Tensor tensor(T value) {
+  return tensor(ArrayRef<T>(value)).view({});
+}
+
+// --- several at once
+inline Tensor scalar_to_tensor(const Scalar& value, Device device = Device(c10::kCPU)) {
+  return at::scalar_tensor(value, TensorOptions(device).dtype(value.type()));
+}
+
+// --- who computes
+inline bool hasCUDA() { return false; }
+inline bool hasMPS() { return false; }
+inline bool hasHIP() { return false; }
+inline bool hasXPU() { return false; }
+inline bool hasMKL() { return false; }
+inline bool hasOpenMP() { return true; }
+TORCH_API void manual_seed(uint64_t seed);
+
+}  // namespace at
+
+#include <ATen/TensorIndexing.h>

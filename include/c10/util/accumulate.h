@@ -1,0 +1,35 @@
+// Sums and products of ranges, in int64.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <numeric>
+
+namespace c10 {
+
+template <class It>
+int64_t sum_integers(It begin, It end) {
+  return std::accumulate(begin, end, int64_t{0});
+}
+template <class C>
+int64_t sum_integers(const C& container) {
+  return sum_integers(container.begin(), container.end());
+}
+template <class It>
+int64_t multiply_integers(It begin, It end) {
+  return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
+}
+template <class C>
+int64_t multiply_integers(const C& container) {
+  return multiply_integers(container.begin(), container.end());
+}
+// The product of the sizes from dimension k on, and up to it.
+template <class C>
+int64_t numelements_from_dim(int k, const C& sizes) {
+  return k >= static_cast<int>(sizes.size()) ? 1 : multiply_integers(sizes.begin() + k, sizes.end());
+}
+template <class C>
+int64_t numelements_to_dim(int k, const C& sizes) {
+  return multiply_integers(sizes.begin(), sizes.begin() + k);
+}
+
+}  // namespace c10

@@ -1,0 +1,4 @@
+// Gradients: functions of one's own, grad and backward.
+#pragma once
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/csrc/autograd/variable.h>

@@ -1,0 +1,3 @@
+// Everything that a C++ program needs.
+#pragma once
+#include <torch/all.h>

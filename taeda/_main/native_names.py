@@ -1,0 +1,67 @@
+"""Names that programs take from ``torch._C``, whose functions are elsewhere here, or in Python."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from taeda import _C, Tensor
+from taeda._main.modes import is_grad_enabled as is_grad_enabled
+from taeda._main.modes import is_inference_mode_enabled as is_inference_mode_enabled
+
+_autograd = _C._autograd
+_current_autograd_node = _autograd._current_autograd_node
+_current_graph_task_id = _autograd._current_graph_task_id
+_will_engine_execute_node = _autograd._will_engine_execute_node
+has_lapack, has_openmp, has_spectral, has_mkldnn, has_mkl = True, True, True, True, False
+
+
+class _OfAccumulateGrad(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, _autograd.Node) and type(instance).__name__ == "AccumulateGrad"
+
+
+class AccumulateGrad(metaclass=_OfAccumulateGrad):
+    """What adds to a leaf's ``grad``, for ``isinstance``."""
+
+
+class _WeakTensorRef:
+    """Knows a tensor without keeping it."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._ref = weakref.ref(tensor)
+
+    def expired(self) -> bool:
+        """Whether the tensor is gone."""
+        return self._ref() is None
+
+
+def _infer_size(size: Any, other: Any) -> Any:
+    """The shape that two shapes broadcast to."""
+    import taeda
+
+    return taeda.broadcast_shapes(size, other)
+
+
+def _is_alias_of(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors share their memory."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+def _set_fwd_grad_enabled(mode: bool) -> None:
+    """Whether calls carry tangents on, from now on."""
+    from taeda.autograd import forward_ad
+
+    forward_ad._set_fwd_grad_enabled(mode)
+
+
+def _is_fwd_grad_enabled() -> bool:
+    """Whether calls carry tangents."""
+    from taeda.autograd import forward_ad
+
+    return forward_ad._is_fwd_grad_enabled()
+
+
+def _saved_tensors_hooks_is_enabled() -> bool:
+    """Whether ``saved_tensors_hooks`` may be entered."""
+    return _autograd._saved_tensors_hooks_disabled_message() is None

@@ -1,0 +1,1 @@
+"""From Python's tree to a typed graph: the second stage of `script`."""

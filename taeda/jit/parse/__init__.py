@@ -1,0 +1,1 @@
+"""Python source as a tree with source places: the first stage of `script`."""

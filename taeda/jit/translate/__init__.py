@@ -1,0 +1,1 @@
+"""From graphs to programs: registers, instructions, and the text that the machine in C++ reads."""

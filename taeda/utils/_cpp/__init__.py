@@ -1,0 +1,1 @@
+"""Building C++ against Taeda: where its headers and libraries lie, and a compiler's work done once."""

@@ -1,0 +1,84 @@
+"""Older and finer paths of PyTorch's headers, each a line that includes the one with the contents."""
+
+from __future__ import annotations
+
+# Header with the contents, and the paths that stand for it; {a,b} as a shell's.
+_FORWARDS = {
+    "c10/macros/Macros.h": "c10/macros/Export.h torch/headeronly/macros/{Export,Macros}.h "
+    "c10/util/{Deprecated,C++17}.h",
+    "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/headeronly/util/Exception.h torch/csrc/Exceptions.h "
+    "c10/util/logging_is_not_google_glog.h",
+    "c10/util/ArrayRef.h": "ATen/ArrayRef.h c10/util/SmallVector.h ATen/core/DimVector.h c10/util/DimVector.h "
+    "torch/headeronly/util/HeaderOnlyArrayRef.h",
+    "c10/util/OptionalArrayRef.h": "ATen/core/OptionalArrayRef.h",
+    "c10/util/Optional.h": "c10/core/OptionalRef.h torch/csrc/utils/optional.h",
+    "c10/util/Half.h": "c10/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h "
+    "ATen/Half.h c10/util/{Half-inl,BFloat16-inl,BFloat16-math}.h torch/headeronly/util/{Half,BFloat16,Float8_e4m3fn,"
+    "Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h",
+    "c10/util/complex.h": "c10/util/{complex_math,complex_utils}.h torch/headeronly/util/complex.h",
+    "c10/util/intrusive_ptr.h": "c10/util/{MaybeOwned,ExclusivelyOwned}.h",
+    "c10/core/ScalarType.h": "ATen/{ScalarType,OpMathType,AccumulateType}.h torch/headeronly/core/ScalarType.h "
+    "c10/util/{qint8,quint8,qint32}.h ATen/core/ScalarType.h",
+    "c10/util/typeid.h": "c10/core/{ScalarTypeToTypeMeta,DefaultDtype}.h",
+    "c10/core/DeviceGuard.h": "ATen/DeviceGuard.h c10/core/{StreamGuard,Stream}.h c10/core/impl/"
+    "{DeviceGuardImplInterface,VirtualGuardImpl,InlineDeviceGuard}.h",
+    "ATen/TensorUtils.h": "ATen/TensorGeometry.h",
+    "ATen/record_function.h": "torch/csrc/autograd/{record_function,profiler}.h",
+    "c10/core/Device.h": "c10/core/DeviceType.h ATen/Device.h torch/headeronly/core/DeviceType.h",
+    "c10/core/Layout.h": "ATen/Layout.h ATen/core/Reduction.h torch/headeronly/core/{Layout,MemoryFormat}.h",
+    "c10/core/Scalar.h": "ATen/{Scalar,ScalarOps}.h ATen/core/Scalar.h",
+    "c10/core/SymInt.h": "c10/core/{SymIntArrayRef,SymBool,SymFloat}.h",
+    "c10/core/TensorOptions.h": "ATen/TensorOptions.h c10/core/DefaultTensorOptions.h",
+    "c10/core/Allocator.h": "c10/core/{CPUAllocator,RefcountedDeleter}.h ATen/core/Allocator.h "
+    "c10/util/UniqueVoidPtr.h",
+    "c10/core/Storage.h": "c10/core/StorageImpl.h ATen/Storage.h",
+    "c10/core/DispatchKey.h": "c10/core/{DispatchKeySet,Backend}.h c10/core/impl/LocalDispatchKeySet.h "
+    "ATen/core/{LegacyTypeDispatch,VariableHooksInterface}.h",
+    "c10/core/GeneratorImpl.h": "ATen/{CPUGeneratorImpl,Generator}.h ATen/core/{Generator,DistributionsHelper}.h",
+    "c10/core/InferenceMode.h": "c10/core/{GradMode,AutogradState}.h ATen/core/grad_mode.h "
+    "torch/csrc/autograd/grad_mode.h torch/csrc/autograd/InferenceMode.h",
+    "ATen/Functions.h": "ATen/{ATen,Operators,TensorOperators,NativeFunctions,Context,CPUFunctions,WrapDimUtils,"
+    "ExpandUtils,InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions}.h "
+    "ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
+    "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase}.h c10/core/{TensorImpl,"
+    "UndefinedTensorImpl,WrapDimMinimal}.h",
+    "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
+    "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack,jit_type,jit_type_base,type_factory}.h torch/csrc/jit/frontend/"
+    "schema_type_parser.h",
+    "ATen/core/dispatch/Dispatcher.h": "ATen/core/{function_schema,operator_name}.h ATen/core/boxing/KernelFunction.h "
+    "ATen/core/dispatch/OperatorEntry.h",
+    "torch/library.h": "ATen/core/op_registration/{op_registration,op_allowlist,infer_schema}.h torch/csrc/jit/runtime/"
+    "{custom_operator,operator}.h",
+    "ATen/Parallel.h": "ATen/{ParallelOpenMP,ParallelNative,Parallel-inl,ParallelFuture}.h c10/util/ParallelGuard.h",
+    "torch/types.h": "torch/csrc/autograd/generated/VariableType.h torch/{cuda,utils}.h torch/csrc/api/include/torch/"
+    "{types,cuda,utils}.h torch/csrc/utils/variadic.h torch/csrc/utils/tensor_new.h",
+    "torch/custom_class.h": "torch/custom_class_detail.h",
+    "torch/torch.h": "torch/csrc/api/include/torch/torch.h",
+    "torch/all.h": "torch/csrc/api/include/torch/all.h torch/script.h",
+    "torch/autograd.h": "torch/csrc/autograd/{function,autograd,edge,engine,function_hook,cpp_hook,saved_variable}.h "
+    "torch/csrc/api/include/torch/autograd.h torch/csrc/autograd/functions/{utils,accumulate_grad}.h",
+    "torch/python.h": "torch/csrc/{THP,DynamicTypes,Device,Dtype,Layout,Generator,python_headers,Size,Storage}.h "
+    "torch/csrc/utils/{python_arg_parser,python_numbers,python_strings,object_ptr}.h "
+    "torch/csrc/autograd/python_variable.h torch/csrc/api/include/torch/python.h",
+    "ATen/Dispatch.h": "torch/headeronly/core/Dispatch.h",
+    "ATen/Dispatch_v2.h": "torch/headeronly/core/Dispatch_v2.h",
+    "ATen/core/TensorAccessor.h": "torch/headeronly/core/TensorAccessor.h",
+    "torch/extension.h": "torch/csrc/api/include/torch/extension.h",
+}  # fmt: skip
+
+
+def _paths(text: str) -> list[str]:
+    """The paths that ``a/{b,c}.h`` stands for."""
+    head, brace, rest = text.partition("{")
+    if not brace:
+        return [text]
+    middle, _, tail = rest.partition("}")
+    return [head + part + tail for part in middle.split(",")]
+
+
+def forwards() -> dict[str, str]:
+    """File name to text, relative to the output folder."""
+    return {
+        f"include/{path}": f"// Made by taedagen: an older path of {target}.\n#pragma once\n#include <{target}>\n"
+        for target, paths in _FORWARDS.items() for group in paths.split() for path in _paths(group) if path != target
+    }  # fmt: skip

@@ -1,0 +1,138 @@
+"""One C++ function of an op: its head as PyTorch has it, and a body that calls ``taeda::ops``."""
+
+from __future__ import annotations
+
+from taedagen.emit import cpp
+from taedagen.emit.cpp_api import types
+from taedagen.emit.cpp_api.types import Parameter
+from taedagen.opdef.declaration import Op
+
+# Methods in C++ that Python's tensors have from elsewhere.
+MORE_METHODS = {"alias", "mH", "mT", "matrix_H", "nonzero", "nonzero_numpy", "norm", "numpy_T", "stft", "where"}
+
+
+def _call(op: Op, given: list[Parameter], self_is: str = "") -> str:
+    """``taeda::ops::add(*this, other, alpha)``: the arguments in the order of the schema."""
+    expressions = {name: expression for p in given for name, expression in p.passes}
+    if self_is:
+        expressions["self"] = self_is
+    return f"::taeda::ops::{op.cpp_name}({', '.join(expressions[a.name] for a in op.schema.arguments)})"
+
+
+def _returned(op: Op, call: str) -> str:
+    """The statement that gives a functional op's results."""
+    results = op.schema.returns
+    if not results:
+        return f"{call};"
+    if len(results) == 1 and results[0].type.is_list and results[0].type.is_tensor:
+        return f"return at::detail::tensors({call});"
+    if len(results) == 1 and results[0].type.base == "ScalarType":
+        return f"return c10::to_scalar_type({call});"
+    if len(results) > 1 and any(r.type.is_list for r in results):
+        return f"return at::detail::results<{types.result(op)}>({call});"
+    return f"return {call};"
+
+
+def _head(result: str, name: str, shown: list[Parameter], defaults: bool = True) -> str:
+    texts = (p.text_with_default if defaults else p.text for p in shown)
+    return f"{result} {name}({', '.join(texts)})"
+
+
+def _forms(op: Op) -> list[list[Parameter]]:
+    """With ``TensorOptions`` where the op takes what makes them up, and one by one."""
+    arguments = op.inputs
+    at = types.options_at(arguments)
+    if at is None:
+        return [types.parameters(arguments)]
+    apart = types.parameters(arguments)
+    # One by one they have no defaults: a call without them takes the options.
+    apart = [Parameter(p.type, p.name, p.passes) if i < at + 4 else p for i, p in enumerate(apart)]
+    return [types.with_options(arguments, at), apart]
+
+
+def _outs(op: Op) -> list[Parameter]:
+    return [types.parameter(a) for a in op.outs]
+
+
+def _out_result(outs: list[Parameter]) -> tuple[str, str]:
+    """The type that an out= function gives, and the statement that gives its out tensors."""
+    if any(p.type == "at::TensorList" for p in outs):
+        return "void", ""
+    if len(outs) == 1:
+        return "at::Tensor&", f" return {outs[0].name};"
+    names = ", ".join(p.name for p in outs)
+    return f"::std::tuple<{', '.join(['at::Tensor&'] * len(outs))}>", f" return {{{names}}};"
+
+
+def functions(op: Op) -> list[str]:
+    """What ``namespace at`` has of an op."""
+    name = cpp.identifier(op.cpp_name)
+    if op.variant == "out":
+        return _out_functions(op)
+    if op.variant == "inplace":
+        return _inplace_function(op)
+    lines = []
+    for form in _forms(op):
+        lines.append(f"inline {_head(types.result(op), name, form)} {{ {_returned(op, _call(op, form))} }}")
+    return lines
+
+
+def _out_functions(op: Op) -> list[str]:
+    """``add_out(out, self, other)`` and ``add_outf(self, other, out)``."""
+    outs = _outs(op)
+    result, give = _out_result(outs)
+    lines = []
+    for form in _forms(op):
+        body = f"{{ {_call(op, [*form, *outs])};{give} }}"
+        bare = [Parameter(p.type, p.name, p.passes) for p in form]
+        lines.append(f"inline {_head(result, op.cpp_name, [*outs, *form])} {body}")
+        lines.append(f"inline {_head(result, op.cpp_name + 'f', [*bare, *outs])} {body}")
+    return lines
+
+
+def _inplace_function(op: Op) -> list[str]:
+    """The functions of ``at`` that write to their first argument; lists are written to and not returned."""
+    form = types.parameters(op.inputs)
+    declared = op.declaration.variants
+    if "function" not in declared if op.is_declared else not {"inplace_function"} & declared and "method" in declared:
+        return []
+    if form[0].type != "at::Tensor&":
+        returns_list = form[0].type == "at::TensorList"
+        return [f"inline {_head('void', op.cpp_name, form)} {{ {_call(op, form)}; }}"] if returns_list else []
+    return [f"inline {_head('at::Tensor&', op.cpp_name, form)} {{ {_call(op, form)}; return {form[0].name}; }}"]
+
+
+def method(op: Op) -> list[str]:
+    """What class ``at::Tensor`` has of an op."""
+    arguments = op.inputs
+    declared = op.declaration.variants
+    if op.variant == "out" or not arguments or not any(a.name == "self" and a.type.is_tensor for a in arguments):
+        return []
+    if op.schema.argument("self").type.is_list:
+        return []
+    if op.variant == "functional" and "method" not in declared and op.schema.name not in MORE_METHODS:
+        return []
+    if op.variant == "inplace" and op.is_declared and "method" not in declared:
+        return []
+    lines = []
+    for form in _forms(op):
+        rest = [p for p in form if p.name != "self"]
+        if op.variant == "inplace":
+            body = f"{{ {_call(op, rest, '*this')}; return const_cast<Tensor&>(*this); }}"
+            lines.append(f"{_head('at::Tensor&', op.cpp_name, rest)} const {body}")
+        else:
+            body = f"{{ {_returned(op, _call(op, rest, '*this'))} }}"
+            lines.append(f"{_head(types.result(op), op.cpp_name, rest)} const {body}")
+    return lines
+
+
+def variable_factory(op: Op) -> list[str]:
+    """What ``namespace torch`` has of an op that makes tensors: as ``at``'s, and heeds ``requires_grad``."""
+    at = types.options_at(op.inputs)
+    if op.variant != "functional" or at is None or op.schema.name == "to" or len(op.schema.returns) != 1:
+        return []
+    if "function" not in op.declaration.variants or op.schema.name in ("_to_copy", "_cudnn_init_dropout_state"):
+        return []
+    form = types.with_options(op.inputs, at)
+    call = _call(op, form)
+    return [f"inline {_head('at::Tensor', op.cpp_name, form)} {{ return detail::with_grad({call}, options); }}"]

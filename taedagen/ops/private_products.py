@@ -1,0 +1,66 @@
+"""Products and sums that PyTorch keeps for its own modules, and that programs call by their private names."""
+
+import math
+
+from taedagen.opdef import *
+from taedagen.opdef.samples import S, f
+
+
+@composite(
+    "_int_mm(Tensor self, Tensor mat2) -> Tensor",
+    variants="function out",
+    out="same",
+    not_differentiable=True,
+    samples=[S(f(2, 3, dtype="int8"), f(3, 4, dtype="int8"))],
+)
+def _int_mm(self, mat2):
+    """The int32 product of two int8 matrices, (n, k) and (k, m)."""
+    check(
+        self.dtype == int8 and mat2.dtype == int8,
+        f"takes two int8 matrices; got {self.dtype} and {mat2.dtype}",
+    )
+    return op.mm(self.to(int32), mat2.to(int32))
+
+
+@composite(
+    "_addmm_activation(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, bool use_gelu=False) "
+    "-> Tensor",
+    variants="function method out",
+    out="same",
+    samples=[S(f(2, 4), f(2, 3), f(3, 4)), S(f(4), f(2, 3), f(3, 4), use_gelu=True)],
+)
+def _addmm_activation(self, mat1, mat2, beta, alpha, use_gelu):
+    """``relu`` of ``addmm``, or with ``use_gelu`` its ``gelu``."""
+    product = op.addmm(self, mat1, mat2, beta=beta, alpha=alpha)
+    if use_gelu:
+        return op.gelu(product)
+    return op.relu(product)
+
+
+@composite(
+    "_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
+    variants="function out",
+    scalar={"Scalar": "other"},
+    samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), alpha=2)],
+)
+def _add_relu(self, other, alpha):
+    """``relu`` of ``self + alpha * other``."""
+    return op.relu(op.add(self, other, alpha=alpha))
+
+
+@composite(
+    "_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
+    samples=[S(f(2, 3, 4, 4), f(2, 3, 4, 4, dtype="bool"), 3, 2)],
+)
+def _masked_softmax(self, mask, dim, mask_type):
+    """The softmax over the elements where ``mask`` is False; NaN where none is.
+
+    ``mask_type`` 0 is an (L, L) mask for all of (B, H, L, L), 1 a (B, L) mask of keys, 2 one of ``self``'s shape.
+    """
+    check(mask.dtype == bool_, f"mask must be bool; got {mask.dtype}")
+    if mask_type == 0 and mask.dim() == 2:
+        return op._masked_softmax(self, mask.expand(self.shape), dim, 2)
+    if mask_type == 1 and mask.dim() == 2:
+        return op._masked_softmax(self, op.reshape(mask, [mask.size(0), 1, 1, mask.size(1)]).expand(self.shape), dim, 2)
+    along = self.dim() - 1 if dim is None else dim
+    return op.softmax(op.masked_fill(self, mask, -math.inf), along)

@@ -1,0 +1,1 @@
+"""PyTorch's own tests, run over Taeda: ``make pytorch-tests``."""

@@ -1,0 +1,104 @@
+"""``python -m pytorch``: runs PyTorch's own test files over Taeda and compares with the record.
+
+The files are those of 2.6. Which tests count is what PyTorch 2.13 itself passes through the same helpers (`shim`).
+The words of errors and warnings are our own, and are not compared unless ``--strict-messages`` asks for it. The tests
+of the op table are left to ``make compat``; those of other devices, of C++ extensions and slow ones are skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import concurrent.futures
+import sys
+from typing import Any
+
+from pytorch import record, sources
+from pytorch.runner import Options, Outcome, run_file
+
+# The long ones first, so that two at a time end together.
+FILES = [
+    "test_autograd.py", "test_torch.py", "test_nn.py", "test_linalg.py", "test_binary_ufuncs.py",
+    "test_reductions.py", "test_tensor_creation_ops.py", "test_optim.py", "test_dataloader.py",
+    "test_serialization.py", "test_type_promotion.py", "test_view_ops.py", "test_scatter_gather_ops.py",
+    "test_sort_and_select.py", "test_shape_ops.py", "test_indexing.py", "test_spectral_ops.py",
+    "test_unary_ufuncs.py", "nn/test_convolution.py", "nn/test_pooling.py", "nn/test_embedding.py",
+    "nn/test_init.py", "nn/test_dropout.py", "nn/test_lazy_modules.py", "nn/test_load_state_dict.py",
+    "nn/test_module_hooks.py", "nn/test_multihead_attention.py", "nn/test_packed_sequence.py",
+    "nn/test_parametrization.py", "nn/test_pruning.py", "autograd/test_complex.py",
+    "autograd/test_functional.py",
+]  # fmt: skip
+STATES = ("passed", "failed", "error", "timeout", "crash", "skipped", "xfailed")
+
+
+def show(outcome: Outcome, known: dict[str, Any] | None, failures: int) -> list[str]:
+    """Prints a file's line; returns the names that passed once and do not pass now."""
+    counts = outcome.counts()
+    line = f"{outcome.file:32}" + "".join(f"{counts[state]:9}" for state in STATES) + f"{outcome.seconds:8.0f}"
+    lost: list[str] = []
+    if known:
+        now = {name for name, test in outcome.tests.items() if record.passed(test)}
+        wanted = known["torch"]
+        lost = [name for name in known.get("taeda", ()) if name not in now]
+        line += f"  {sum(name in now for name in wanted)}/{len(wanted)}"
+    print(line + (f"  {outcome.fatal}" if outcome.fatal else ""), flush=True)
+    bad = [name for name, test in outcome.tests.items() if test["status"] not in ("passed", "skipped", "xfailed")]
+    for name in dict.fromkeys([*lost, *bad[:failures]]):
+        test = outcome.tests.get(name, {"status": "absent", "message": ""})
+        mark = "LOST " if name in lost else ""
+        print(f"    {mark}{test['status']} {name}: {test['message'][:400]}", flush=True)
+    return lost
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m pytorch", description=__doc__)
+    parser.add_argument(
+        "--file", action="append", help="a file of PyTorch's folder test; all of the record if left out"
+    )
+    parser.add_argument("--match", default="", help="a regular expression for Class.test_name")
+    parser.add_argument(
+        "--module", default="taeda", help="what to import as torch; with torch, --record notes its passes"
+    )
+    parser.add_argument("--record", action="store_true", help="take over the results")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--timeout", type=float, default=60, help="seconds for a test")
+    parser.add_argument("--show", type=int, default=0, help="how many failures to print for each file")
+    parser.add_argument("--strict-messages", action="store_true", help="compare the texts of errors and warnings too")
+    options = parser.parse_args()
+    try:
+        folder = sources.fetch()
+    except sources.NotThere as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    how = Options(options.module, options.match, options.timeout, options.strict_messages)
+    known = record.read()
+    print(f"{'file':32}" + "".join(f"{state:>9}" for state in STATES) + f"{'seconds':>8}  of PyTorch's passes")
+    lost: list[str] = []
+    outcomes = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for outcome in pool.map(lambda file: run_file(file, folder, how), options.file or FILES):
+            compared = None if options.match or options.module == "torch" else known.get(outcome.file)
+            lost += show(outcome, compared, options.show)
+            outcomes.append(outcome)
+    return _finish(options, known, outcomes, lost)
+
+
+def _finish(options: Any, known: dict[str, Any], outcomes: list[Outcome], lost: list[str]) -> int:
+    for outcome in outcomes if options.record and not options.match else ():
+        if options.module == "torch":
+            known[outcome.file] = {"torch": sorted(n for n, test in outcome.tests.items() if record.passed(test))}
+        else:
+            record.update(outcome.file, outcome.tests, known)
+    if options.record:
+        record.write(known)
+    ran = [known[outcome.file] | {"tests": outcome.tests} for outcome in outcomes if outcome.file in known]
+    passes = sum(record.passed(entry["tests"].get(name)) for entry in ran for name in entry["torch"])
+    wanted = sum(len(entry["torch"]) for entry in ran)
+    if wanted and not options.match:
+        print(f"Taeda passes {passes} of the {wanted} tests that PyTorch passes ({100 * passes / wanted:.1f}%)")
+    if lost and not options.record:
+        print(f"{len(lost)} tests that passed do not pass any more")
+    return 1 if (lost and not options.record) or any(outcome.fatal for outcome in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What stands in for ``torch.testing._internal``."""

@@ -1,0 +1,160 @@
+"""What stands in for parts of PyTorch that its test files ask for: helpers of its own suite, and what Taeda lacks.
+
+Runs in the process of the tests, beside `worker`, where the package's name is not known.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import types
+import unittest
+from pathlib import Path
+from typing import Any
+
+PREFIX = "torch.testing._internal"
+SHIM = Path(__file__).with_name("shim")
+# Tables of data that are run from PyTorch's sources over the module under test.
+BORROWED = {"common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db"}
+FLAGS = ("IS_", "TEST_", "HAS_", "NO_", "SM", "PLATFORM_", "CDNA", "RUN_", "USE_", "NOTEST")
+DECORATORS = ("skip", "xfail", "expectedFailure", "only", "slow", "mark", "disable", "with_", "wrap", "largeTensor")
+TABLES = ("_db", "_ops", "ufuncs", "funcs", "_and_refs", "_tests")
+importing = False  # while a test file's module-level code runs
+
+
+def fallback(module: str, name: str) -> Any:
+    """A helper that nobody wrote, by what its name says it is: a flag, a decorator, a table; else it skips the test."""
+    if name == "import_dill":
+        return lambda: None
+    if name.isupper() or name.startswith(FLAGS):
+        return False
+    if name.startswith(DECORATORS):
+        return lambda *a, **k: a[0] if len(a) == 1 and callable(a[0]) and not k else lambda function: function
+    if name.endswith(TABLES):
+        return []
+    if name[0].isupper():
+        return type(name, (), {"__init__": _skipper(module, name), "stands_in": True})
+    return _skipper(module, name)
+
+
+def _skipper(module: str, name: str) -> Any:
+    """A function that skips the test that calls it; while a file is imported, a decorator that skips."""
+
+    def skip(*args: Any, **kwargs: Any) -> Any:
+        reason = f"there is no {module}.{name}"
+        if importing:
+            return None if args and type(args[0]).__name__ == name else unittest.skip(reason)
+        raise unittest.SkipTest(reason)
+
+    skip.__name__ = name
+    return skip
+
+
+class Absent:
+    """A name that Taeda lacks, used while a file is imported: the tests that use it fail, the file loads."""
+
+    def __init__(self, name: str) -> None:
+        self.__dict__.update(_name=name, __name__=name.rpartition(".")[2])
+
+    def _raise(self) -> Any:
+        raise AttributeError(f"module {self._name.rpartition('.')[0]!r} has no attribute {self.__name__!r}")
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self._name}.{name}")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if importing:
+            return args[0] if len(args) == 1 and callable(args[0]) and not kwargs else self
+        return self._raise()
+
+    def __iter__(self) -> Any:
+        return iter(())
+
+    def __contains__(self, item: object) -> bool:
+        return False
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __enter__(self) -> Any:
+        return self._raise()
+
+    def __exit__(self, *args: object) -> None: ...
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+class _StandIn(types.ModuleType):
+    """A module that is not there: its names are `fallback`'s."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = fallback(self.__name__, name)
+        setattr(self, name, value)
+        return value
+
+
+class _Loader(importlib.abc.Loader):
+    def create_module(self, spec: Any) -> types.ModuleType:
+        return _StandIn(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        module.__path__ = []
+
+
+class Finder(importlib.abc.MetaPathFinder):
+    """Finds the helpers in `shim` or, some, in PyTorch's sources; makes up modules that ``candidate`` lacks."""
+
+    def __init__(self, candidate: str | None, borrow: Path) -> None:
+        self.candidate = candidate
+        self.borrow = borrow
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name == PREFIX or name.startswith(PREFIX + "."):
+            return self._helper(name)
+        if self.candidate is None or not name.startswith("torch."):
+            return None
+        try:
+            if self.candidate + name[5:] in sys.modules or importlib.util.find_spec(self.candidate + name[5:]):
+                return None
+        except (ImportError, ValueError, AttributeError):
+            pass
+        return importlib.machinery.ModuleSpec(name, _Loader(), is_package=True)
+
+    def _helper(self, name: str) -> Any:
+        leaf = name[len(PREFIX) + 1 :]
+        place = SHIM.joinpath(*leaf.split("."))
+        if place.is_dir():
+            folders = [str(place)]
+            return importlib.util.spec_from_file_location(
+                name, place / "__init__.py", submodule_search_locations=folders
+            )
+        borrowed = self.borrow / f"{leaf}.py"
+        for file in (place.with_suffix(".py"), *([borrowed] if leaf in BORROWED else [])):
+            if file.exists():
+                return importlib.util.spec_from_file_location(name, file)
+        return importlib.machinery.ModuleSpec(name, _Loader(), is_package=True)
+
+
+def install(candidate: str, borrow: Path) -> types.ModuleType:
+    """Makes ``import torch`` mean ``candidate``, and its ``testing._internal`` ours; returns it."""
+    if candidate == "torch":
+        import torch.testing  # needs its own helpers to load
+
+        sys.meta_path.insert(0, Finder(None, borrow))
+    else:
+        importlib.import_module(candidate).install_as_torch()
+        sys.meta_path.insert(0, Finder(candidate, borrow))
+    import torch
+    import torch.testing
+
+    for name in [name for name in sys.modules if name.startswith(PREFIX)]:
+        del sys.modules[name]
+    torch.testing._internal = importlib.import_module(PREFIX)
+    return torch
