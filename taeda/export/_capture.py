@@ -185,7 +185,7 @@ class Capture(SizeRecorder):
         node_args = tuple(self._argument(a, given.get(n)) for a, n in zip(args, names))
         node_kwargs = {k: self._argument(a, given.get(k)) for k, a in kwargs.items()}
         node = self.create(op, node_args, node_kwargs)
-        result = op(*args, **kwargs)
+        result = self.compute(op, args, kwargs)
         self._note_aliases(node, op, args, result)
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
         return result
@@ -286,6 +286,10 @@ class Capture(SizeRecorder):
             self.track(result, node, shadow)
         else:
             node.meta["example"] = result
+
+    def compute(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What an op gives on the example."""
+        return op(*args, **kwargs)
 
     def _note_aliases(self, node: Node, op: OpOverload, args: tuple[Any, ...], result: Any) -> None:
         """Whether the result shows the memory of the first argument."""

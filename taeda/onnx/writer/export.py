@@ -19,9 +19,11 @@ from taeda.export.errors import UserError
 from taeda.export.exported_program import SizeName
 from taeda.onnx.errors import OnnxExporterError
 from taeda.onnx.reader.values import onnx_package
+from taeda.onnx.symbolics import SYMBOLICS
 from taeda.onnx.writer.builder import Value, tensor_proto, value_info
 from taeda.onnx.writer.program import ONNXProgram
-from taeda.onnx.writer.translate import Translation, expansions
+from taeda.onnx.writer.table import find
+from taeda.onnx.writer.translate import Translation, body_of, expansions
 from taeda.utils import _pytree as pytree
 
 DEFAULT_OPSET = 18
@@ -169,10 +171,8 @@ def _mode(model: Any, training: Any, dynamo: bool) -> Iterator[None]:
 
 
 def _custom(table: Mapping[Any, Callable[..., Any]] | None, opset: int) -> dict[Any, Any]:
-    from taeda.onnx import _symbolics
-
     found: dict[Any, Any] = {}
-    for (name, version), function in sorted(_symbolics.items(), key=lambda item: item[0][1]):
+    for (name, version), function in sorted(SYMBOLICS.items(), key=lambda item: item[0][1]):
         if version <= opset:
             found[name] = function
     return found | dict(table or {})
@@ -259,13 +259,14 @@ def _translate(
         try:
             translation.run(names, outputs)
         except OnnxExporterError:
-            from taeda._decompositions import decomposition_table, formula_of
-
             again = {
-                r.op for r in translation.refusals
-                if r.op not in forced and hasattr(r.op, "_schema")
-                and (r.op in decomposition_table or formula_of(r.op.name().partition("::")[2]) is not None)
-            }  # fmt: skip
+                r.op
+                for r in translation.refusals
+                if r.op not in forced
+                and hasattr(r.op, "_schema")
+                and find(r.op) is not None
+                and body_of(r.op) is not None
+            }
             if not again:
                 raise
             forced |= again

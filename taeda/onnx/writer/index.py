@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda.onnx.writer.builder import Builder, Value
+from taeda.onnx.writer.pointwise import same_dtype, translate_mul, truth
 from taeda.onnx.writer.shapes import END, arange_
 from taeda.onnx.writer.table import translates
 
@@ -57,11 +58,20 @@ def scatter(g: Builder, self: Value, dim: int, index: Value, src: Any = None, re
     )
 
 
-@translates("nonzero")
+@translates("nonzero", "argwhere")
 def nonzero(g: Builder, self: Value) -> Value:
     made = g.op("NonZero", g.cast(self, taeda.int32) if self.dtype == taeda.bool and g.opset < 13 else self)
     made.shape = (self.rank, None)
     return g.transpose(made, [1, 0])
+
+
+@translates("where")
+def where(g: Builder, condition: Value, self: Any = None, other: Any = None) -> Any:
+    if self is None:
+        places = nonzero(g, condition)
+        return tuple(g.op("Gather", places, g.constant(d, taeda.int64), axis_i=1) for d in range(condition.rank))
+    a, b = same_dtype(g, self, other, dtype=g.out_dtype)
+    return g.op("Where", truth(g, condition), a, b)
 
 
 @translates("masked_select")
@@ -259,3 +269,77 @@ def diagonal(g: Builder, self: Value, offset: int = 0, dim1: int = 0, dim2: int 
     picked = g.op("GatherND", x, g.constant(taeda.stack([steps + max(-offset, 0), steps + max(offset, 0)], 1)))
     picked.dtype, picked.shape = self.dtype, (None,) * (self.rank - 1)
     return g.transpose(picked, [*range(1, self.rank - 1), 0])
+
+
+@translates("take")
+def take(g: Builder, self: Value, index: Value) -> Value:
+    return g.op("Gather", g.reshape(self, [-1]), index, axis_i=0)
+
+
+def _rows(g: Builder, self: Value, dim: int, index: Value, source: Any, reduction: str | None) -> Value:
+    """``self`` with rows along ``dim`` replaced or added to."""
+    if reduction is not None and g.opset < 16:
+        raise NotImplementedError("index_add needs opset 16")
+    order = [dim, *(d for d in range(self.rank) if d != dim)]
+    x = g.transpose(self, order)
+    if isinstance(source, Value) and source.rank == self.rank:
+        part = g.transpose(g.cast(source, self.dtype), order)
+    else:
+        sizes = [g.size_of(index, 0), *g.sizes_of(x)[1:]]
+        part = g.op("Expand", g.number(source, self.dtype), g.ints(sizes))
+    result = g.op("ScatterND", x, g.unsqueeze(index, [1]), part, reduction_s=reduction)
+    result.shape, result.dtype = x.shape, self.dtype
+    return g.transpose(result, [order.index(d) for d in range(self.rank)])
+
+
+@translates("index_add")
+def index_add(g: Builder, self: Value, dim: int, index: Value, source: Value, *, alpha: Any = 1) -> Value:
+    if alpha != 1:
+        source = translate_mul(g, source, alpha)
+    return _rows(g, self, dim % self.rank, index, source, "add")
+
+
+@translates("index_copy")
+def index_copy(g: Builder, self: Value, dim: int, index: Value, source: Value) -> Value:
+    return _rows(g, self, dim % self.rank, index, source, None)
+
+
+@translates("index_fill")
+def index_fill(g: Builder, self: Value, dim: int, index: Value, value: Any) -> Value:
+    return _rows(g, self, dim % self.rank, index, value, None)
+
+
+@translates("_unique2", "unique_dim", "_unique")
+def unique(g: Builder, self: Value, *given: Any, **_: Any) -> Any:
+    axis = given[0] if "unique_dim" in g.current else None
+    values, _first, inverse, counts = g.op("Unique", self, outputs=4, axis_i=axis, sorted_i=1)
+    inverse.dtype = counts.dtype = taeda.int64
+    if axis is None:
+        inverse = g.reshape(inverse, g.sizes_of(self))
+    return values, inverse, counts
+
+
+@translates("col2im")
+def col2im(
+    g: Builder, self: Value, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Value:
+    if g.opset < 18:
+        raise NotImplementedError("fold needs opset 18")
+    return g.op(
+        "Col2Im",
+        self,
+        g.ints(list(output_size)),
+        g.ints(list(kernel_size)),
+        dilations_is=list(dilation),
+        pads_is=[*padding, *padding],
+        strides_is=list(stride),
+    )
+
+
+@translates("channel_shuffle")
+def channel_shuffle(g: Builder, self: Value, groups: int) -> Value:
+    sizes = g.sizes_of(self)
+    if isinstance(sizes[1], Value):
+        raise NotImplementedError("the number of channels varies")
+    x = g.reshape(self, [sizes[0], groups, sizes[1] // groups, *sizes[2:]])
+    return g.reshape(g.transpose(x, [0, 2, 1, *range(3, self.rank + 1)]), sizes)

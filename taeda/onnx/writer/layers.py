@@ -315,12 +315,12 @@ def upsample(g: Builder, self: Value, output_size: Any, *given: Any, **named: An
     else:
         transform = "align_corners" if align else "half_pixel" if "aa" in current else "pytorch_half_pixel"
     common: dict[str, Any] = {"mode_s": mode, "coordinate_transformation_mode_s": transform, "nearest_mode_s":
-                              "round_prefer_floor" if "exact" in current else "floor", "cubic_coeff_a_f":
+                              "round_prefer_ceil" if "exact" in current else "floor", "cubic_coeff_a_f":
                               (-0.5 if "aa" in current else -0.75) if mode == "cubic" else None}  # fmt: skip
     if "_aa" in current:
         if g.opset < 18:
             raise NotImplementedError("interpolation with antialiasing needs opset 18")
-        common["antialias_i"] = 1
+        common["antialias_i"] = common["exclude_outside_i"] = 1
     empty = g.constant(taeda.zeros(0)) if g.opset < 13 else None
     if factors and (output_size is None or not align):
         scales = g.constant([1.0, 1.0, *map(float, factors)], taeda.float32)

@@ -10,7 +10,7 @@ from taeda.onnx.writer.builder import Builder, Value
 from taeda.onnx.writer.table import translates
 
 
-def _same_dtype(g: Builder, *values: Any, dtype: Any = None) -> list[Value]:
+def same_dtype(g: Builder, *values: Any, dtype: Any = None) -> list[Value]:
     """Operands in one dtype: that given, else what promotion makes of theirs."""
     if dtype is None:
         tensors = [v for v in values if isinstance(v, Value)]
@@ -28,7 +28,7 @@ def _arithmetic(name: str, *aten: str) -> None:
     def translate(g: Builder, self: Any, other: Any, *, alpha: Any = 1, **_: Any) -> Value:
         if isinstance(alpha, Value) or alpha != 1:
             other = translate_mul(g, other, alpha)
-        a, b = _same_dtype(g, self, other, dtype=g.out_dtype)
+        a, b = same_dtype(g, self, other, dtype=g.out_dtype)
         return logic(g, name, a, b)
 
 
@@ -43,7 +43,7 @@ def translate_mul(g: Builder, a: Any, b: Any) -> Any:
     """A product of values and numbers."""
     if not isinstance(a, Value) and not isinstance(b, Value):
         return a * b
-    x, y = _same_dtype(g, a, b)
+    x, y = same_dtype(g, a, b)
     return logic(g, "Mul", x, y)
 
 
@@ -56,13 +56,13 @@ _arithmetic("Mul", "mul", "multiply")
 def rsub(g: Builder, self: Value, other: Any, alpha: Any = 1) -> Value:
     if alpha != 1:
         self = translate_mul(g, self, alpha)
-    a, b = _same_dtype(g, other, self, dtype=g.out_dtype)
+    a, b = same_dtype(g, other, self, dtype=g.out_dtype)
     return g.op("Sub", a, b)
 
 
 @translates("div", "true_divide", "divide")
 def div(g: Builder, self: Any, other: Any, *, rounding_mode: str | None = None) -> Value:
-    a, b = _same_dtype(g, self, other, dtype=g.out_dtype)
+    a, b = same_dtype(g, self, other, dtype=g.out_dtype)
     if rounding_mode is None:
         return g.op("Div", a, b)
     if rounding_mode == "floor":
@@ -73,7 +73,7 @@ def div(g: Builder, self: Any, other: Any, *, rounding_mode: str | None = None) 
 
 @translates("floor_divide")
 def floor_divide(g: Builder, self: Any, other: Any) -> Value:
-    return _floor_divide(g, *_same_dtype(g, self, other, dtype=g.out_dtype))
+    return _floor_divide(g, *same_dtype(g, self, other, dtype=g.out_dtype))
 
 
 def _floor_divide(g: Builder, a: Value, b: Value) -> Value:
@@ -89,7 +89,7 @@ def _is_float(x: Value) -> bool:
 
 @translates("remainder")
 def remainder(g: Builder, self: Any, other: Any) -> Value:
-    a, b = _same_dtype(g, self, other, dtype=g.out_dtype)
+    a, b = same_dtype(g, self, other, dtype=g.out_dtype)
     if not _is_float(a):
         return g.op("Mod", a, b)
     return g.op("Sub", a, g.op("Mul", g.op("Floor", g.op("Div", a, b)), b))
@@ -97,7 +97,7 @@ def remainder(g: Builder, self: Any, other: Any) -> Value:
 
 @translates("fmod")
 def fmod(g: Builder, self: Any, other: Any) -> Value:
-    return g.op("Mod", *_same_dtype(g, self, other, dtype=g.out_dtype), fmod_i=1)
+    return g.op("Mod", *same_dtype(g, self, other, dtype=g.out_dtype), fmod_i=1)
 
 
 @translates("pow")
@@ -107,7 +107,7 @@ def pow_(g: Builder, self: Any, exponent: Any) -> Value:
         return g.op("Mul", x, x)
     if not isinstance(exponent, Value) and exponent == 0.5 and isinstance(self, Value):
         return g.op("Sqrt", g.cast(self, g.out_dtype))
-    return g.op("Pow", *_same_dtype(g, self, exponent, dtype=g.out_dtype))
+    return g.op("Pow", *same_dtype(g, self, exponent, dtype=g.out_dtype))
 
 
 def _unary(name: str, aten: str, to_float: bool = True) -> None:
@@ -289,18 +289,18 @@ def _extreme(g: Builder, name: str, a: Value, b: Value) -> Value:
 
 @translates("maximum", "max.other", "fmax")
 def maximum(g: Builder, self: Any, other: Any) -> Value:
-    return g.op("Max", *_same_dtype(g, self, other, dtype=g.out_dtype))
+    return g.op("Max", *same_dtype(g, self, other, dtype=g.out_dtype))
 
 
 @translates("minimum", "min.other", "fmin")
 def minimum(g: Builder, self: Any, other: Any) -> Value:
-    return g.op("Min", *_same_dtype(g, self, other, dtype=g.out_dtype))
+    return g.op("Min", *same_dtype(g, self, other, dtype=g.out_dtype))
 
 
 def _comparison(name: str, aten: str, negated: bool = False) -> None:
     @translates(aten)
     def translate(g: Builder, self: Any, other: Any) -> Value:
-        a, b = _same_dtype(g, self, other)
+        a, b = same_dtype(g, self, other)
         plain = name
         if a.dtype == taeda.bool and name != "Equal":
             a, b = g.cast(a, taeda.int32), g.cast(b, taeda.int32)
@@ -328,7 +328,7 @@ def _logical(name: str, aten: str) -> None:
 
     @translates(f"bitwise_{aten}", f"__{aten}__")
     def bitwise(g: Builder, self: Any, other: Any) -> Value:
-        a, b = _same_dtype(g, self, other, dtype=g.out_dtype)
+        a, b = same_dtype(g, self, other, dtype=g.out_dtype)
         return g.op(name if a.dtype == taeda.bool else f"Bitwise{name}", a, b)
 
 
@@ -353,7 +353,7 @@ def bitwise_not(g: Builder, self: Value) -> Value:
 
 @translates("bitwise_left_shift", "bitwise_right_shift", "__lshift__", "__rshift__")
 def shift(g: Builder, self: Any, other: Any) -> Value:
-    a, b = _same_dtype(g, self, other, dtype=g.out_dtype)
+    a, b = same_dtype(g, self, other, dtype=g.out_dtype)
     left = "left" in g.current or "lshift" in g.current
     power = g.op("Pow", g.number(2, a.dtype), b)
     return g.op("Mul", a, power) if left else _floor_divide(g, a, power)
@@ -369,16 +369,6 @@ def isinf(g: Builder, self: Value) -> Value:
     if not _is_float(self):
         return g.op("Not", g.op("Equal", self, self))
     return g.op("IsInf", g.cast(self, taeda.float32) if self.dtype == taeda.float16 and g.opset < 20 else self)
-
-
-@translates("where")
-def where(g: Builder, condition: Value, self: Any = None, other: Any = None) -> Any:
-    if self is None:
-        from taeda.onnx.writer.index import nonzero
-
-        return nonzero(g, condition)
-    a, b = _same_dtype(g, self, other, dtype=g.out_dtype)
-    return g.op("Where", truth(g, condition), a, b)
 
 
 @translates("masked_fill")
@@ -424,3 +414,53 @@ def dropout(g: Builder, input: Value, p: float, train: bool) -> Any:
         return input
     result = g.op("Dropout", input, g.number(p, taeda.float32), g.constant(True))
     return result
+
+
+@translates("exp2", "special_exp2")
+def exp2(g: Builder, self: Value) -> Value:
+    return g.op("Pow", g.number(2, g.out_dtype), g.cast(self, g.out_dtype))
+
+
+@translates("isfinite")
+def isfinite(g: Builder, self: Value) -> Value:
+    if not _is_float(self):
+        return g.op("Equal", self, self)
+    return g.op("Not", g.op("Or", isinf(g, self), g.op("IsNaN", self)))
+
+
+@translates("signbit")
+def signbit(g: Builder, self: Value) -> Value:
+    if not _is_float(self):
+        return g.op("Less", self, g.number(0, self.dtype))
+    negative = g.op("Less", self, g.number(0, self.dtype))
+    inverse = g.op("Less", g.op("Reciprocal", self), g.number(0, self.dtype))  # of a negative zero
+    return g.op("Or", negative, inverse)
+
+
+@translates("hypot")
+def hypot(g: Builder, self: Value, other: Value) -> Value:
+    a, b = same_dtype(g, self, other, dtype=g.out_dtype)
+    return g.op("Sqrt", g.op("Add", g.op("Mul", a, a), g.op("Mul", b, b)))
+
+
+@translates("copysign")
+def copysign(g: Builder, self: Any, other: Any) -> Value:
+    a, b = same_dtype(g, self, other, dtype=g.out_dtype)
+    size = g.op("Abs", a)
+    return g.op("Where", signbit(g, b), g.op("Neg", size), size)
+
+
+@translates("atan2", "arctan2")
+def atan2(g: Builder, self: Any, other: Any) -> Value:
+    y, x = same_dtype(g, self, other, dtype=g.out_dtype)
+    zero, half, whole = (g.number(v, y.dtype) for v in (0, math.pi / 2, math.pi))
+    slope = g.op("Atan", g.op("Div", y, x))
+    left = g.op("Where", g.op("Less", y, zero), g.op("Sub", slope, whole), g.op("Add", slope, whole))
+    result = g.op("Where", g.op("Less", x, zero), left, slope)
+    upright = g.op("Mul", g.op("Sign", y), half)
+    return g.op("Where", g.op("Equal", x, zero), upright, result)
+
+
+@translates("float_power")
+def float_power(g: Builder, self: Any, exponent: Any) -> Value:
+    return g.op("Pow", *same_dtype(g, self, exponent, dtype=taeda.float64))

@@ -243,6 +243,24 @@ def cdist(g: Builder, x1: Value, x2: Value, p: float = 2, compute_mode: Any = No
     return norm(g, away, p, [x1.rank])
 
 
+@translates("aminmax")
+def aminmax(g: Builder, self: Value, *, dim: Any = None, keepdim: bool = False) -> tuple[Value, Value]:
+    low, high = (g.reduce(name, self, _dims(dim), keepdim) for name in ("ReduceMin", "ReduceMax"))
+    return low, high
+
+
+@translates("count_nonzero")
+def count_nonzero(g: Builder, self: Value, dim: Any = None) -> Value:
+    return g.reduce("ReduceSum", g.cast(truth(g, self), taeda.int64), _dims(dim), False)
+
+
+@translates("nansum")
+def nansum(g: Builder, self: Value, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
+    x = g.op("Where", g.op("IsNaN", self), g.number(0, self.dtype), self)
+    x.shape = self.shape
+    return g.reduce("ReduceSum", x, _dims(dim), keepdim)
+
+
 # --- losses
 
 

@@ -11,15 +11,18 @@ from taeda import Tensor
 from taeda._decompositions import decomposition_table, formula_of
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import _Symbol
+from taeda.export._decompose import BELOW
 from taeda.export._places import Place
 from taeda.export.graph_signature import InputKind, OutputKind
 from taeda.fx.node import Node, map_aggregate
 from taeda.onnx.errors import OnnxExporterError
 from taeda.onnx.reader.values import onnx_package, to_numpy
 from taeda.onnx.writer import everything as everything
+from taeda.onnx.writer.bodies import BODIES
 from taeda.onnx.writer.builder import Builder, Value
 from taeda.onnx.writer.pointwise import floor_divide, translate_mul
 from taeda.onnx.writer.table import find
+from taeda.utils import _pytree as pytree
 
 SIZE_OPERATORS = {
     operator.add: "Add", operator.sub: "Sub", operator.mul: "Mul", operator.truediv: "Div", operator.eq: "Equal",
@@ -163,6 +166,9 @@ class Translation:
                 every = [given.get(a.name, a.default_value) for a in target._schema.arguments]
                 return function(g, *every)
             function = find(target)
+            if not any(isinstance(leaf, Value) for leaf in pytree.tree_leaves((args, kwargs))) and not _draws(target):
+                result = target(*args, **kwargs)
+                return tuple(map(g.constant, result)) if isinstance(result, (tuple, list)) else g.constant(result)
             if function is None:
                 raise NotImplementedError("there is no translation, no body and no formula of it")
             return function(g, *args, **kwargs)
@@ -229,6 +235,12 @@ class Translation:
             self.outputs.append(output)
 
 
+def _draws(op: Any) -> bool:
+    from taeda._schema.tags import Tag
+
+    return Tag.nondeterministic_seeded in op.tags
+
+
 class _TextPlace(str):
     """Where a node comes from, as far as a file says."""
 
@@ -275,6 +287,12 @@ def expansions(program: Any, custom: dict[Any, Any], forced: set[Any]) -> dict[A
     return _Lazy(custom, forced)
 
 
+def body_of(op: OpOverload) -> Any:
+    """What an op is made of, as a function of tensors; None if nobody says."""
+    own = BODIES.get(op.name()) or BODIES.get(op._qualified_name)
+    return own or decomposition_table.get(op) or formula_of(op.name().partition("::")[2])
+
+
 class _Lazy(dict[Any, Any]):
     """A table of decompositions that looks an op up when asked."""
 
@@ -293,5 +311,5 @@ class _Lazy(dict[Any, Any]):
         if given or (find(op) is not None and op not in self._forced):
             return default
         if op not in self:
-            self[op] = decomposition_table.get(op) or formula_of(op.name().partition("::")[2])
+            self[op] = body_of(op) or BELOW
         return self[op]
