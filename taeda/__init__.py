@@ -117,7 +117,8 @@ _LAZY = {
     "jit": ("fork", "wait"),
     "jit._graph": ("ScriptObject",),
     "jit.ir": ("Graph", "Node", "Value"),
-    "jit._script": ("ScriptFunction", "ScriptModule"),
+    "jit._module": ("ScriptModule",),
+    "jit._script": ("ScriptFunction",),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
 }  # fmt: skip

@@ -19,14 +19,24 @@ def is_scripting() -> bool:
     return False
 
 
+def _mark(fn: Any, modifier: str) -> Any:
+    if isinstance(fn, property):
+        for accessor in (fn.fget, fn.fset):
+            if accessor is not None:
+                accessor._script_modifier = modifier  # type: ignore[union-attr]
+    else:
+        fn._script_modifier = modifier
+    return fn
+
+
 def export(fn: F) -> F:
     """Marks a method as one to compile although ``forward`` does not call it."""
-    return fn
+    return _mark(fn, "export")
 
 
 def unused(fn: F) -> F:
-    """Marks a function as one that compiled code must not call."""
-    return fn
+    """Marks a function as one that compiled code leaves out: reaching it is an error."""
+    return _mark(fn, "unused")
 
 
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
@@ -36,27 +46,40 @@ def ignore(drop: Any = False, **kwargs: Any) -> Any:
         RuntimeError: ``drop`` is neither a function nor a bool.
     """
     if callable(drop):
-        return drop
+        return _mark(drop, "ignore")
     if not isinstance(drop, bool):
         raise RuntimeError(f"taeda.jit.ignore: drop must be a bool; got {type(drop).__name__}")
     if drop:
         warnings.warn("taeda.jit.ignore(drop=True) is deprecated; use taeda.jit.unused", FutureWarning, stacklevel=2)
-    return lambda fn: fn
+    return lambda fn: _mark(fn, "unused" if drop else "ignore")
 
 
 def _drop(fn: F) -> F:
-    return fn
+    return _mark(fn, "unused")
+
+
+_OVERLOADS: dict[str, list[Any]] = {}
 
 
 def _overload(func: F) -> F:
+    """Declares one of several signatures of the function of this name that follows."""
+    _OVERLOADS.setdefault(f"{func.__module__}.{func.__qualname__}", []).append(func)
     return func
 
 
-def _overload_method(func: F) -> F:
-    return func
+_overload_method = _overload
+
+
+def overloads_of(function: Any) -> list[Any]:
+    """The signatures that `_overload` declared for a function, without those of functions that had the name before."""
+    declared = _OVERLOADS.get(f"{function.__module__}.{function.__qualname__}", [])
+    code = getattr(function, "__code__", None)
+    file = code.co_filename if code is not None else ""
+    return [d for d in declared if d.__code__.co_filename == file and d is not function]
 
 
 def _copy_to_script_wrapper(fn: F) -> F:
+    fn._script_copied = True  # type: ignore[attr-defined]
     return fn
 
 
@@ -90,6 +113,9 @@ def boolean_dispatch(
     chosen.__doc__ = if_true.__doc__ or if_false.__doc__
     chosen.__name__ = func_name or chosen.__name__
     chosen.__module__ = module_name or chosen.__module__
+    chosen._script_dispatch = {  # type: ignore[attr-defined]
+        "arg_name": arg_name, "arg_index": arg_index, "default": default, "if_true": if_true, "if_false": if_false,
+    }  # fmt: skip
     return chosen
 
 

@@ -51,8 +51,9 @@ class ArchiveWriter:
     The zip structures are those of PKWARE's APPNOTE 6.3.3, sections 4.3 and 4.5.3.
     """
 
-    def __init__(self, file: IO[bytes], folder: str, checksums: bool) -> None:
+    def __init__(self, file: IO[bytes], folder: str, checksums: bool, version: int = _FORMAT_VERSION) -> None:
         self._file = file
+        self._version = version
         self._folder = folder
         self._checksums = checksums
         self._at = 0
@@ -74,7 +75,7 @@ class ArchiveWriter:
 
     def finish(self) -> None:
         """Write the closing records and the directory."""
-        self.write("version", b"%d\n" % _FORMAT_VERSION)
+        self.write("version", b"%d\n" % self._version)
         self.write(".data/serialization_id", b"%040d" % self._digest)
         start = self._at
         self._put(b"".join(self._directory))
@@ -136,16 +137,22 @@ class ArchiveReader:
         self._records: dict[str, zipfile.ZipInfo] = {}
         for info in entries:
             self._admit(info)
-        if sum(info.file_size for info in entries) > self.end:
+        if sum(info.compress_size for info in entries) > self.end:
             raise Damaged("its records overlap")
         self.folder = self._find_folder()
-        if self.has("constants.pkl"):
-            raise RuntimeError("taeda.load: this is a TorchScript archive; open it with taeda.jit.load")
+        self._check_kind()
         self.swaps_bytes = False
 
-    def _admit(self, info: zipfile.ZipInfo) -> None:
+    def _check_kind(self) -> None:
+        if self.has("constants.pkl"):
+            raise RuntimeError("taeda.load: this is a TorchScript archive; open it with taeda.jit.load")
+
+    def _check_compression(self, info: zipfile.ZipInfo) -> None:
         if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
             raise Damaged(f"record {info.filename!r} is compressed; checkpoints hold plain records")
+
+    def _admit(self, info: zipfile.ZipInfo) -> None:
+        self._check_compression(info)
         if info.flag_bits & _ENCRYPTED:
             raise Damaged(f"record {info.filename!r} is encrypted")
         if not 0 <= info.header_offset < self.end:
@@ -186,7 +193,7 @@ class ArchiveReader:
             raise Damaged(f"record {name!r} has no header where the directory points")
         start = info.header_offset + _LOCAL_HEADER
         start += int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
-        if start + info.file_size > self.end:
+        if start + info.compress_size > self.end:
             raise Damaged(f"record {name!r} runs past the end of the file")
         return start
 

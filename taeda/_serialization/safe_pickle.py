@@ -314,9 +314,9 @@ _BY_CODE: dict[bytes, Step] = {
     pickle.FROZENSET: lambda m: m.push(frozenset(map(checked_key, m._pop_to_mark()))),
     pickle.GLOBAL: SafeUnpickler.global_line,
     pickle.STACK_GLOBAL: SafeUnpickler.stack_global,
-    pickle.REDUCE: SafeUnpickler.reduce,
-    pickle.NEWOBJ: SafeUnpickler.new_object,
-    pickle.BUILD: SafeUnpickler.build,
+    pickle.REDUCE: lambda m: m.reduce(),  # these three by name: other machines make them their own
+    pickle.NEWOBJ: lambda m: m.new_object(),
+    pickle.BUILD: lambda m: m.build(),
     pickle.BINPERSID: SafeUnpickler.persistent,
     pickle.BINPUT: lambda m: m.memoize(m._number("B")),
     pickle.LONG_BINPUT: lambda m: m.memoize(m._number("I")),

@@ -18,6 +18,7 @@ class StorageLoader:
         restore: places a storage, given it and its saved location.
         mapping: the file's path and whether to map it shared, to map storages instead of reading them.
         blank: leave the storages' bytes uninitialised.
+        folder: where in the archive the storages are.
     """
 
     def __init__(
@@ -26,10 +27,12 @@ class StorageLoader:
         restore: Callable[[Any, str], Any],
         mapping: tuple[str, bool] | None,
         blank: bool,
+        folder: str = "data",
     ) -> None:
         self._archive = archive
         self._restore = restore
         self._blank = blank
+        self._folder = folder
         self._loaded: dict[str, Any] = {}
         self._whole = None
         if mapping is not None:
@@ -46,7 +49,7 @@ class StorageLoader:
         """
         kind, key, location, numel = self._parse(pid)
         itemsize = 1 if kind.dtype is None else kind.dtype.itemsize
-        record = f"data/{key}"
+        record = f"{self._folder}/{key}"
         if numel * itemsize != self._archive.size(record):
             raise Damaged(f"record {record!r} has another size than the storage that it holds")
         if key not in self._loaded:

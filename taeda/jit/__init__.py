@@ -1,6 +1,5 @@
-"""TorchScript's names. Programs that use them run, eagerly; what needs compiled code raises ``RuntimeError``."""
+"""TorchScript: programs as graphs that run, are saved and are loaded without Python's source."""
 
-import os
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -22,17 +21,16 @@ from taeda._main.script_marks import is_scripting as is_scripting
 from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
 from taeda.jit import annotations as annotations
+from taeda.jit._module import RecursiveScriptModule as RecursiveScriptModule
+from taeda.jit._module import ScriptModule as ScriptModule
 from taeda.jit._script import CompilationUnit as CompilationUnit
 from taeda.jit._script import Error as Error
-from taeda.jit._script import RecursiveScriptModule as RecursiveScriptModule
 from taeda.jit._script import ScriptFunction as ScriptFunction
-from taeda.jit._script import ScriptModule as ScriptModule
 from taeda.jit._script import ScriptWarning as ScriptWarning
 from taeda.jit._script import export_opnames as export_opnames
 from taeda.jit._script import freeze as freeze
 from taeda.jit._script import interface as interface
 from taeda.jit._script import last_executed_optimized_graph as last_executed_optimized_graph
-from taeda.jit._script import no_compiler
 from taeda.jit._script import optimize_for_inference as optimize_for_inference
 from taeda.jit._script import run_frozen_optimizations as run_frozen_optimizations
 from taeda.jit._script import script as script
@@ -83,17 +81,36 @@ def wait(future: Future[Any]) -> Any:
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
-    """Raises ``RuntimeError``: there is no compiled code to save. ``taeda.save(m.state_dict(), f)`` keeps the state."""
-    no_compiler("taeda.jit.save")
+    """Writes a compiled module or function into an archive, which PyTorch reads, too.
+
+    Args:
+        m: what `script` or `trace` gave.
+        f: a path, or a binary file open for writing.
+        _extra_files: further records by name, texts or bytes.
+
+    Raises:
+        TypeError: ``m`` is not compiled.
+        RuntimeError: an attribute is what archives do not hold; the folder does not exist.
+    """
+    from taeda.jit.files.save import save as write
+
+    write(m, f, _extra_files)
 
 
 def load(f: Any, map_location: Any = None, _extra_files: dict[str, Any] | None = None,
          _restore_shapes: bool = False) -> Any:  # fmt: skip
-    """Raises ``RuntimeError``: the code in the file needs an interpreter.
+    """The module in an archive that PyTorch's ``torch.jit.save``, or ours, wrote. No code of the file is run by Python.
+
+    Args:
+        f: a path, or a binary file that can seek.
+        map_location: where tensors go: a device or its name, a dictionary from saved to wanted locations, or a function
+            of (storage, location).
+        _extra_files: names of further records, whose contents (bytes) become its values.
 
     Raises:
         ValueError: there is no such file.
+        RuntimeError: the archive is damaged, or holds no program.
     """
-    if type(f) is str and not os.path.exists(f):
-        raise ValueError(f"taeda.jit.load: there is no file {f}")
-    no_compiler("taeda.jit.load")
+    from taeda.jit.files.load import load as read
+
+    return read(f, map_location, _extra_files)

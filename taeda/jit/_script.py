@@ -1,26 +1,19 @@
-"""``script``: functions and modules that behave as before, and say what a compiled one would have."""
+"""``script``: functions, modules and classes as programs."""
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
-import types
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from taeda import nn
-
-# What only compiled code has.
-_ARTEFACTS = frozenset([
-    "graph", "inlined_graph", "graph_for", "code", "code_with_constants", "inlined_code", "schema", "save",
-    "save_to_buffer", "get_debug_state", "_c", "_save_for_lite_interpreter", "_save_to_buffer_for_lite_interpreter",
-    "define",
-])  # fmt: skip
+from taeda import Tensor, nn
+from taeda.jit.check.function import Function, function_of, type_of_default
+from taeda.jit.ir import Graph
 
 
 class Error(Exception):
-    """An error inside TorchScript's interpreter."""
+    """An error of a running program that is none of Python's own kinds."""
 
 
 class ScriptWarning(Warning):
@@ -28,92 +21,215 @@ class ScriptWarning(Warning):
 
 
 def no_compiler(name: str) -> NoReturn:
-    raise RuntimeError(f"{name}: this needs TorchScript's compiler or interpreter, which Taeda does not have yet")
+    """Raises ``RuntimeError``: ``name`` belongs to a part that is not there."""
+    raise RuntimeError(f"{name}: this part of TorchScript is not there yet")
 
 
 class ScriptFunction:
-    """A function that ``script`` or ``trace`` was applied to. It runs eagerly."""
+    """A function as a program: what `script` makes of a Python function.
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        functools.update_wrapper(self, function)
-        self.name = getattr(function, "__name__", type(function).__name__)
-        self.qualified_name = f"__torch__.{self.name}"
+    An argument whose type nobody said is a tensor, until a call gives it something else: then the function is compiled
+    for that, too.
+    """
+
+    def __init__(self, function: Function, original: Callable[..., Any] | None = None) -> None:
+        if original is not None:
+            functools.update_wrapper(self, original)
+        self.function = self._script_function = function
+        self.original = original
+        self.name, self.qualified_name = function.name, function.qualified_name
+        self._forms: dict[Any, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__wrapped__(*args, **kwargs)
+        from taeda.jit._run import runnable
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _ARTEFACTS:
-            no_compiler(f"ScriptFunction.{name}")
-        raise AttributeError(f"'ScriptFunction' object has no attribute '{name}'")
+        function = self.function
+        if function.inferred:
+            function = self._form_for(args, kwargs)
+        return runnable(function)(*args, **kwargs)
 
-    def __reduce__(self) -> str:
-        return self.__qualname__  # by name, as functions are
+    def _form_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Function:
+        """The function compiled for the types of these arguments, where nobody said them."""
+        types = types_given(self.function, args, kwargs)
+        if not types or self.original is None:
+            return self.function
+        return function_of(self.original, types)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, as it was written."""
+        return self.function.graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph with those of all functions that it calls in it."""
+        return inlined(self.function.graph)
+
+    def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
+        """The graph as it is run; it is the same for all arguments."""
+        from taeda.jit._run import _prepared
+
+        return _prepared(self.function)
+
+    @property
+    def schema(self) -> Any:
+        """What it takes and gives."""
+        return self.function.schema
+
+    @property
+    def code(self) -> str:
+        """Its source, printed from the graph."""
+        return self.code_with_constants[0]
+
+    @property
+    def code_with_constants(self) -> tuple[str, Any]:
+        """Its source, and the constants that the source names."""
+        from taeda.jit.files.printer import source_of
+
+        return source_of(self.name, self.graph, self.schema, False)
+
+    def save(self, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
+        """Saves it into a file."""
+        from taeda.jit import save
+
+        save(self, f, _extra_files=_extra_files or {})
+
+    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None) -> bytes:
+        """Its archive as bytes."""
+        import io
+
+        buffer = io.BytesIO()
+        self.save(buffer, _extra_files)
+        return buffer.getvalue()
+
+    def get_debug_state(self) -> NoReturn:
+        """Raises ``RuntimeError``: nothing is observed while a program runs, so that there is no such state."""
+        raise RuntimeError("ScriptFunction.get_debug_state: programs run as they are; there are no profiles of them")
+
+    def __reduce__(self) -> Any:
+        return self.__qualname__  # type: ignore[attr-defined]  # by name, as functions are
+
+    def __deepcopy__(self, memo: Any) -> ScriptFunction:
+        return self
+
+    def __copy__(self) -> ScriptFunction:
+        return self
 
 
-class ScriptModule(nn.Module):
-    """A module that ``script`` or ``trace`` was applied to, or whose class derives from this. It runs eagerly."""
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            if name in _ARTEFACTS:
-                no_compiler(f"ScriptModule.{name}")
-            raise
-
-
-class RecursiveScriptModule(ScriptModule):
-    """What ``script`` makes of a module."""
-
-    original_name: str
-
-    def _get_name(self) -> str:
-        return "RecursiveScriptModule"
-
-    def extra_repr(self) -> str:
-        return f"original_name={self.original_name}"
+def types_given(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int = 0) -> dict[str, Any]:
+    """The types of arguments that are no tensors, of parameters whose type nobody said."""
+    found = {}
+    for i, parameter in enumerate(function.parameters()[skip:]):
+        if parameter.name in function.inferred and (i < len(args) or parameter.name in kwargs):
+            value = args[i] if i < len(args) else kwargs[parameter.name]
+            if not isinstance(value, Tensor):
+                type = type_of_default(value)
+                if type is not None:
+                    found[parameter.name] = type
+    return found
 
 
-def twin(module: nn.Module, kind: type) -> Any:
-    """A module of the classes ``kind`` and ``module``'s, with the same parameters, buffers and submodules."""
-    original = type(module)
-    names = {"__module__": kind.__module__, "original_name": original.__name__}
-    made: Any = object.__new__(
-        types.new_class(kind.__name__, (kind, original), exec_body=lambda body: body.update(names))
-    )
-    # Its own hooks and set of names from now on, as the tables of parameters, buffers and submodules are.
-    state = nn.Module.__getstate__(module)
-    own = {name: copy.copy(value) for name, value in state.items() if name[0] == "_" and isinstance(value, (dict, set))}
-    nn.Module.__setstate__(made, state | own)
+def inlined(graph: Graph) -> Graph:
+    """A copy of a graph with the graphs of what it calls in it."""
+    from taeda.jit.optimise.inline import inline_calls
+
+    twin = graph.copy()
+    inline_calls(twin)
+    return twin
+
+
+def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
+    """``obj`` as a program: a function as a `ScriptFunction`, a module as a `ScriptModule` with the same parameters. A
+    class is compiled for functions that use it, and given as it is; so are lists and dicts.
+
+    Args:
+        example_inputs: arguments, in tuples of which each is a call, whose types stand for those that nobody said; for
+            a module a dict of such lists by method.
+
+    Raises:
+        RuntimeError: it cannot be compiled, and shows where and why.
+        TypeError: anything that is no function, module or class.
+    """
+    import taeda.jit.check.front  # noqa: F401
+
+    if isinstance(obj, (ScriptFunction, nn.Module)):
+        from taeda.jit import _module
+
+        if isinstance(obj, (ScriptFunction, _module.ScriptModule)):
+            return obj
+        return _module.script_module(obj)
+    if isinstance(obj, (list, dict)):
+        return obj
+    if inspect.isclass(obj):
+        return _script_class(obj)
+    if inspect.ismethod(obj) and isinstance(obj.__self__, nn.Module):
+        raise TypeError(f"taeda.jit.script: {obj.__name__} is a method; script the module it belongs to")
+    if not callable(obj) or inspect.isbuiltin(obj):
+        raise TypeError(f"taeda.jit.script: wants a function, a module or a class; got {type(obj).__name__}")
+    if not inspect.isfunction(obj):
+        raise TypeError(f"taeda.jit.script: wants a function, a module or a class; got {type(obj).__name__}")
+    return script_function(obj, example_inputs)
+
+
+def script_function(obj: Callable[..., Any], example_inputs: Any = None) -> ScriptFunction:
+    """A Python function as a program."""
+    original = getattr(obj, "_script_original", obj)
+    known = _SCRIPTED.get(original)
+    if known is not None:
+        return known
+    types = None
+    if example_inputs:
+        first = example_inputs[0]
+        types = types_given(function_of(original), tuple(first) if isinstance(first, (tuple, list)) else (first,), {})
+    function = function_of(original, types or None)
+    made = ScriptFunction(function, original)
+    if not function.inferred:
+        function.compile()
+    else:
+        _try_to_compile(function)
+    _SCRIPTED[original] = made
     return made
 
 
-def script(obj: Any, optimize: None = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
-    """``obj`` as something that behaves the same: a function as a `ScriptFunction`, a module as a `ScriptModule` with
-    the same parameters; a class, a list or a dict as it is. Nothing is compiled, and nothing of Python is forbidden.
+def _try_to_compile(function: Function) -> None:
+    """An argument that nobody said the type of is taken for a tensor; where that cannot be, the first call decides."""
+    from taeda.jit.parse.errors import CompileError, NotSupportedError
 
-    Raises:
-        RuntimeError: a class of modules; it is their objects that are scripted.
-        TypeError: anything else that cannot be called.
-    """
-    if isinstance(obj, (ScriptFunction, ScriptModule, list, dict)):
-        return obj
-    if isinstance(obj, nn.Module):
-        return twin(obj, RecursiveScriptModule)
-    if inspect.isclass(obj):
-        if issubclass(obj, nn.Module):
-            raise RuntimeError(
-                f"taeda.jit.script: {obj.__name__} is a class of modules; script an object of it instead"
-            )
-        return obj
-    if not callable(obj) or inspect.isbuiltin(obj):
-        raise TypeError(f"taeda.jit.script: wants a function, a module or a class; got {type(obj).__name__}")
-    return ScriptFunction(obj)
+    try:
+        function.compile()
+    except NotSupportedError:
+        raise
+    except CompileError as error:
+        names = ", ".join(sorted(function.inferred))
+        error.message += f" ({names} was taken for a tensor, since its type is not said)"
+        function.compile_error = error  # type: ignore[attr-defined]
+        if "no form of" not in error.message and "must be a" not in error.message:
+            raise
+
+
+_SCRIPTED: dict[Any, ScriptFunction] = {}
+
+
+def _script_class(cls: Any) -> Any:
+    from taeda.jit.check.annotations import type_of_object
+    from taeda.jit.check.classes import class_of, compile_init
+
+    if issubclass(cls, nn.Module):
+        raise RuntimeError(f"taeda.jit.script: {cls.__name__} is a class of modules; script an object of it instead")
+    import enum
+
+    if issubclass(cls, enum.Enum) or (issubclass(cls, tuple) and hasattr(cls, "_fields")):
+        type_of_object(cls)
+        return cls
+    info = class_of(cls, None)
+    compile_init(info)
+    info.compile()
+    return cls
 
 
 def script_method(fn: Any) -> Any:
     """Marks a method of a `ScriptModule` class as one to compile."""
+    fn._script_modifier = "script_method"
     return fn
 
 
@@ -122,30 +238,68 @@ def script_if_tracing(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def plain(*args: Any, **kwargs: Any) -> Any:
-        return fn(*args, **kwargs)
+        from taeda.jit import is_tracing
 
+        return (script(fn) if is_tracing() else fn)(*args, **kwargs)
+
+    plain._script_original = fn  # type: ignore[attr-defined]
     return plain
 
 
 def interface(obj: Any) -> Any:
-    """Marks a class as one that says which methods a module has.
+    """Marks a class as one that says which methods an object or module has.
 
     Raises:
         RuntimeError: ``obj`` is no class.
     """
+    from taeda.jit.check.classes import declare_interface
+
     if not inspect.isclass(obj):
         raise RuntimeError(f"taeda.jit.interface: wants a class; got {type(obj).__name__}")
+    declare_interface(obj)
     return obj
 
 
 class CompilationUnit:
-    """A collection of functions compiled from text, which needs a compiler."""
+    """Functions compiled from text: ``CompilationUnit("def f(x: int): return x + 1").f(2)``."""
 
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
-        no_compiler("taeda.jit.CompilationUnit")
+        self._functions: dict[str, ScriptFunction] = {}
+        if lang is not None:
+            self.define(lang)
+
+    def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> None:
+        """Adds the functions of a text.
+
+        Raises:
+            RuntimeError: it cannot be compiled.
+        """
+        import taeda.jit.check.front  # noqa: F401
+        from taeda.jit._define import functions_of_text
+
+        found = functions_of_text(lang, {name: f.function for name, f in self._functions.items()})
+        for name, function in found.items():
+            self._functions[name] = ScriptFunction(function)
+        for function in found.values():
+            function.compile()
+
+    def __getattr__(self, name: str) -> ScriptFunction:
+        if name.startswith("_") or name not in self._functions:
+            raise AttributeError(f"the CompilationUnit has no function '{name}'")
+        return self._functions[name]
+
+    def get_functions(self) -> list[ScriptFunction]:
+        """All functions."""
+        return list(self._functions.values())
+
+    def find_function(self, name: str) -> ScriptFunction | None:
+        """The function of this name; None if there is none."""
+        return self._functions.get(name)
 
 
-def _scripted_in_eval_mode(name: str, mod: Any) -> ScriptModule:
+def _scripted_in_eval_mode(name: str, mod: Any) -> Any:
+    from taeda.jit._module import ScriptModule
+
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(f"{name}: wants what taeda.jit.script or trace returned; got {type(mod).__name__}")
     if mod.training:

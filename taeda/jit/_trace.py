@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import copy
+import functools
+import types
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from taeda import Tensor, nn
-from taeda.jit._script import ScriptFunction, ScriptModule, twin
+from taeda.jit._module import ScriptModule
+from taeda.jit._script import ScriptFunction
 
 _depth = 0
+
+
+class _Eager(ScriptFunction):
+    """A function that was traced. It runs eagerly."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.name = getattr(function, "__name__", type(function).__name__)
+        self.qualified_name = f"__torch__.{self.name}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.__wrapped__(*args, **kwargs)  # type: ignore[attr-defined]
+
+
+def twin(module: nn.Module, kind: type) -> Any:
+    """A module of the classes ``kind`` and ``module``'s, with the same parameters, buffers and submodules."""
+    original = type(module)
+    names = {"__module__": kind.__module__, "original_name": original.__name__}
+    made: Any = object.__new__(
+        types.new_class(kind.__name__, (kind, original), exec_body=lambda body: body.update(names))
+    )
+    # Its own hooks and set of names from now on, as the tables of parameters, buffers and submodules are.
+    state = nn.Module.__getstate__(module)
+    own = {name: copy.copy(value) for name, value in state.items() if name[0] == "_" and isinstance(value, (dict, set))}
+    nn.Module.__setstate__(made, state | own)
+    return made
 
 
 class TracerWarning(Warning):
@@ -103,7 +133,7 @@ def trace(
     arguments = () if example_kwarg_inputs is not None else _as_arguments(example_inputs)
     with _tracing():
         func(*arguments, **(example_kwarg_inputs or {}))
-    return twin(func, TopLevelTracedModule) if isinstance(func, nn.Module) else ScriptFunction(func)
+    return twin(func, TopLevelTracedModule) if isinstance(func, nn.Module) else _Eager(func)
 
 
 def trace_module(

@@ -23,7 +23,7 @@ class Net(nn.Module):
         self.layer = nn.Linear(2, 3)
         self.register_buffer("shift", taeda.ones(3))
         self.scale = 2
-        self.graph = "the program's own"
+        self.note = "the program's own"
         self.calls = 0
 
     def forward(self, x: taeda.Tensor, offset: float = 0.0) -> taeda.Tensor:
@@ -66,8 +66,8 @@ def test_a_module_behaves_as_before(pair):
     assert isinstance(twin, jit.ScriptModule) and isinstance(twin, nn.Module) and twin.original_name == "Net"
     assert list(twin.state_dict()) == list(net.state_dict()) == ["shift", "layer.weight", "layer.bias"]
     assert twin.layer.weight is net.layer.weight and list(twin.parameters())[0] is net.layer.weight
-    assert (twin.double(3), twin.ignored(), twin.unused(), twin.graph, twin.scale) == (
-        6, "ignored", "unused", net.graph, 2
+    assert (twin.double(3), twin.ignored(), twin.unused(), twin.note, twin.scale) == (
+        6, "ignored", "unused", net.note, 2
     )  # fmt: skip
     assert "original_name=Net" in repr(twin)
     assert jit.script(twin) is twin and jit.trace(twin, X) is twin
@@ -131,25 +131,12 @@ def test_a_function_behaves_as_before():
         _ = scripted.no_such
 
 
-def test_what_needs_compiled_code(pair, tmp_path):
+def test_what_is_not_there(pair):
     _, twin = pair
-    del twin.graph
-    for name in ("graph", "inlined_graph", "code", "save"):
-        for compiled in (twin, scripted):
-            with pytest.raises(RuntimeError, match=f"{name}.*compiler"):
-                getattr(compiled, name)
-    (tmp_path / "file").write_bytes(b"")
-    for needy in (
-        lambda: jit.save(twin, tmp_path / "file"), lambda: jit.load(str(tmp_path / "file")),
-        lambda: jit.CompilationUnit("def f(x):\n  return x"), lambda: jit.export_opnames(twin),
-        lambda: jit.last_executed_optimized_graph(), lambda: jit.run_frozen_optimizations(twin),
-    ):  # fmt: skip
-        with pytest.raises(RuntimeError, match="compiler"):
-            needy()
-    with pytest.raises(ValueError, match="no file"):
-        jit.load(str(tmp_path / "absent"))
     with pytest.raises(AttributeError, match="no_such"):
         _ = twin.no_such
+    with pytest.raises(AttributeError, match="no_such"):
+        _ = scripted.no_such
 
 
 def test_other_things_to_script():
@@ -177,8 +164,7 @@ def test_a_class_of_script_modules():
             return x * self.weight
 
     assert Old()(X).tolist() == [[1, 1]] and list(Old().state_dict()) == ["weight"]
-    with pytest.raises(RuntimeError, match="code"):
-        _ = Old().code
+    assert "aten::mul" in str(Old().forward.graph)
 
 
 def test_tracing():

@@ -46,6 +46,7 @@ HARMLESS = {
     "taeda._library.ops": "a pickled op is found through taeda.ops, its public name",
     "taeda.autograd._chrome_trace": "one class, in two files",
     "taeda.fx.graph": "a graph makes its nodes and its code, which ask for it",
+    "taeda.jit._script": "what is compiled asks for what it calls to be compiled: functions, classes and modules do",
     "taeda.jit.ir": "a graph asks for what is made of graphs: the schemas of its nodes, its text, what it calls",
     "taeda.multiprocessing.context": "a context makes queues of its own kind",
     "taeda.multiprocessing.reductions": "sharing asks for the strategy that the package was told",

@@ -292,7 +292,7 @@ def _takes_rest(schema: FunctionSchema, i: int, args: Sequence[Value], position:
     is_last = i + 1 == len(schema.arguments) or schema.arguments[i + 1].kwarg_only
     kind = formal.type.kind()
     inner = formal.type.containedTypes()[0] if kind == "ListType" else None
-    if inner is None or not is_last or inner.kind() == "VarType":
+    if inner is None or not is_last or inner is ANY or inner.kind() == "VarType":
         return False
     first = args[position].static_type
     return not (first.kind() == "ListType" or is_static_tuple(first)) and (

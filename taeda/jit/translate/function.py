@@ -298,13 +298,12 @@ class FunctionTranslator:
 
     def _prim_Exit(self, node: Node) -> None:
         self.program.need_method(node.inputsAt(0).static_type, "__exit__")
-        self._discarding("method", node, quoted("__exit__"))
+        nothing = Use(Register("k", self.constants.setdefault("None", len(self.constants))))
+        self._discarding("method", node, quoted("__exit__"), [nothing] * 3)
 
-    def _discarding(self, name: str, node: Node, head: str) -> None:
-        """A call whose result, if it has one, is not wanted."""
-        if list(node.outputs()):
-            return self.call(name, node, head, all_results=True)
-        operands = self._last_uses(node, list(node.inputs()))
+    def _discarding(self, name: str, node: Node, head: str, more: Sequence[Use] = ()) -> None:
+        """A call whose result, if it has one, nobody wants; ``more`` are operands behind the node's inputs."""
+        operands = [*self._last_uses(node, list(node.inputs())), *more]
         self.release_last(node)
         spare = self.registers.spare("v")
         self.emit(name, operands, [spare], head)
@@ -373,10 +372,11 @@ class FunctionTranslator:
         """Moves that happen at once: a target may be the source of another."""
         boxed: list[tuple[Use, Register]] = []
         numbers: list[tuple[Use, Register]] = []
+        stays = {use.register for (_, use), target in zip(sources, targets, strict=True) if use.register == target}
         for (value, use), target in zip(sources, targets, strict=True):
             if target.letter == "v":
                 if use.register != target:
-                    boxed.append((use, target))
+                    boxed.append((Use(use.register) if use.register in stays else use, target))
             elif letter_of(value) != "v":
                 source = self.number(value)
                 if source.register.place != target.place or source.register.letter[0] == "p":

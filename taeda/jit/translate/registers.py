@@ -58,7 +58,7 @@ class Registers:
         """A register for a value from now on."""
         letter = letter_of(value)
         hint = self.hints.get(value)
-        if hint is not None and self._idle.get(_key(hint)):
+        if hint is not None and _key(hint)[0] == (letter == "v") and self._idle.get(_key(hint)):
             self._idle[_key(hint)] = False
             self.of[value] = Register(letter, hint.place)
         else:

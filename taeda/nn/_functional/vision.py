@@ -13,7 +13,7 @@ from taeda._C import _nn
 GRID_SAMPLE_INTERPOLATION_MODES = {"bilinear": 0, "nearest": 1, "bicubic": 2}
 GRID_SAMPLE_PADDING_MODES = {"zeros": 0, "border": 1, "reflection": 2}
 
-_NEAREST = {
+_NEAREST: dict[tuple[str, int], Any] = {
     ("nearest", 1): _nn.upsample_nearest1d,
     ("nearest", 2): _nn.upsample_nearest2d,
     ("nearest", 3): _nn.upsample_nearest3d,
@@ -21,13 +21,14 @@ _NEAREST = {
     ("nearest-exact", 2): _nn._upsample_nearest_exact2d,
     ("nearest-exact", 3): _nn._upsample_nearest_exact3d,
 }
-_SMOOTH = {
+_AREAS: Any = ((1, taeda.adaptive_avg_pool1d), (2, _nn.adaptive_avg_pool2d), (3, _nn.adaptive_avg_pool3d))
+_SMOOTH: dict[tuple[str, int], Any] = {
     ("linear", 1): _nn.upsample_linear1d,
     ("bilinear", 2): _nn.upsample_bilinear2d,
     ("trilinear", 3): _nn.upsample_trilinear3d,
     ("bicubic", 2): _nn.upsample_bicubic2d,
 }
-_ANTIALIASED = {
+_ANTIALIASED: dict[str, Any] = {
     "bilinear": _nn._upsample_bilinear2d_aa,
     "bicubic": _nn._upsample_bicubic2d_aa,
 }
@@ -101,15 +102,17 @@ def interpolate(
         )
     spatial = input.dim() - 2
     output_size, factors = _target(input, size, scale_factor, recompute_scale_factor)
-    native: Any = _NEAREST.get((mode, spatial))
-    if native is not None:
-        return native(input, output_size, factors)
-    native = _ANTIALIASED[mode] if antialias else _SMOOTH.get((mode, spatial))
-    if native is not None:
-        return native(input, output_size, align_corners, factors)
-    if mode == "area" and spatial in (1, 2, 3):
-        area = (taeda.adaptive_avg_pool1d, _nn.adaptive_avg_pool2d, _nn.adaptive_avg_pool3d)[spatial - 1]
-        return area(input, _area_size(input, output_size, factors))
+    for (name, rank), nearest in _NEAREST.items():
+        if name == mode and rank == spatial:
+            return nearest(input, output_size, factors)
+    if antialias:
+        return _ANTIALIASED[mode](input, output_size, align_corners, factors)
+    for (name, rank), smooth in _SMOOTH.items():
+        if name == mode and rank == spatial:
+            return smooth(input, output_size, align_corners, factors)
+    for rank, area in _AREAS:
+        if mode == "area" and rank == spatial:
+            return area(input, _area_size(input, output_size, factors))
     raise NotImplementedError(
         f"taeda.nn.functional.interpolate: mode='{mode}' does not go with an input of {input.dim()} dimensions"
     )

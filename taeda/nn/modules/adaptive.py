@@ -107,13 +107,13 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         # In the head a rare class stands as its cluster.
         in_head = target.clone()
         tail = input.new_zeros(target.size(0))
-        for i in range(self.n_clusters):
+        for i, cluster in enumerate(self.tail):
             low, high = self.cutoffs[i], self.cutoffs[i + 1]
             rows = taeda.nonzero((target >= low) & (target < high)).squeeze(-1)
             if rows.numel() == 0:
                 continue
             in_head = in_head.index_fill(0, rows, self.shortlist_size + i)
-            log_probs = self.tail[i](input.index_select(0, rows)).log_softmax(dim=1)
+            log_probs = cluster(input.index_select(0, rows)).log_softmax(dim=1)
             chosen = log_probs.gather(1, (target[rows] - low).unsqueeze(1)).squeeze(1)
             tail = tail.index_copy(0, rows, chosen.to(tail.dtype))
         output = tail + head.gather(1, in_head.unsqueeze(1)).squeeze(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import taeda
 from taeda import Tensor
@@ -268,6 +268,8 @@ class Conv3d(_ConvNd):
 
 class _ConvTransposeNd(_ConvNd):
     """The gradient of a convolution, as a layer of its own."""
+
+    _script_types: ClassVar = {"forward": {"output_size": list[int] | None}}
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import taeda
 from taeda import Tensor
@@ -257,6 +257,8 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
+    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": Tensor | None}}
+
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
         native = getattr(taeda, self.mode.lower())
         if batch_sizes is None:
@@ -337,6 +339,8 @@ class LSTM(RNNBase):
 
     The state is a pair: hidden (layers * directions, N, proj_size or hidden_size) and cell (..., hidden_size).
     """
+
+    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": tuple[Tensor, Tensor] | None}}
 
     def __init__(
         self,

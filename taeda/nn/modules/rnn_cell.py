@@ -132,8 +132,9 @@ class LSTMCell(RNNCellBase):
 
     def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         self._check_dims("input", input)
-        for state in hx or ():
-            self._check_dims("state", state)
+        if hx is not None:
+            for state in hx:
+                self._check_dims("state", state)
         batched = input.dim() == 2
         if not batched:
             input = input.unsqueeze(0)

@@ -1,0 +1,492 @@
+"""Modules as programs: what `script` makes of an `nn.Module`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import taeda
+from taeda import _C, nn
+from taeda.jit.check.classes import ClassInfo
+from taeda.jit.check.function import Function
+from taeda.jit.ir import Graph
+
+_OWN = frozenset(["_c", "_info", "_children", "training", "original_name", "_python"])
+
+
+class _Slots(dict):  # type: ignore[type-arg]
+    """The parameters or buffers of a compiled module by name: a view of the object's slots."""
+
+    def __init__(self, owner: RecursiveScriptModule, names: list[str]) -> None:
+        super().__init__(dict.fromkeys(names))
+        self.owner = owner
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        return self.owner._c.getattr(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        return self[name] if dict.__contains__(self, name) else default
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if name not in self:
+            raise RuntimeError(f"a compiled module takes no new parameters or buffers; there is no '{name}'")
+        self.owner._c.setattr(name, value)
+
+    def __delitem__(self, name: str) -> NoReturn:
+        raise RuntimeError("parameters and buffers of a compiled module cannot be removed")
+
+    def values(self) -> Any:
+        return [self[name] for name in self]
+
+    def items(self) -> Any:
+        return [(name, self[name]) for name in self]
+
+    def copy(self) -> dict[str, Any]:
+        return dict(self.items())
+
+    def __reduce__(self) -> Any:
+        return dict, (list(self.items()),)
+
+
+class ScriptMethod:
+    """A method of a compiled module, with the module it belongs to."""
+
+    def __init__(self, owner: RecursiveScriptModule, function: Function) -> None:
+        self.owner, self.function, self.name = owner, function, function.name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        from taeda.jit._run import runnable
+
+        function = self.function
+        if function.inferred:
+            function = _form_for(self.owner, function, args, kwargs)
+        return runnable(function)(self.owner._c, *args, **kwargs)
+
+    @property
+    def graph(self) -> Graph:
+        """The graph, as it was written."""
+        return self.function.graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph with those of all that it calls in it."""
+        from taeda.jit._script import inlined
+
+        return inlined(self.function.graph)
+
+    @property
+    def schema(self) -> Any:
+        """What it takes and gives."""
+        return self.function.schema
+
+    @property
+    def code(self) -> str:
+        """Its source, printed from the graph."""
+        return self.code_with_constants[0]
+
+    @property
+    def code_with_constants(self) -> tuple[str, Any]:
+        """Its source, and the constants that the source names."""
+        from taeda.jit.files.printer import source_of
+
+        return source_of(self.name, self.function.graph, self.function.schema, True)
+
+
+def _form_for(
+    owner: RecursiveScriptModule, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Function:
+    """The method compiled for the types of these arguments, where nobody said them."""
+    from taeda.jit._script import types_given
+    from taeda.jit.check.modules import ModuleInfo, make_method
+
+    given = types_given(function, args, kwargs, 1)
+    info = owner._info
+    if not given or not isinstance(info, ModuleInfo):
+        return function
+    key = (function.name, tuple(sorted((k, id(t)) for k, t in given.items())))
+    forms = info.__dict__.setdefault("_forms", {})
+    if key not in forms:
+        raw = inspect.getattr_static(type(info.example), function.name)
+        forms[key] = make_method(info, f"{function.name}", raw, given)
+    return forms[key]
+
+
+class _CompiledMethod:
+    """A method marked with `script_method`: each object of the class has a compiled twin that runs it."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+    def __get__(self, module: Any, cls: Any) -> Any:
+        if module is None:
+            return self.function
+        twin = vars(module).get("_compiled_twin")
+        if twin is None:
+            twin = module.__dict__["_compiled_twin"] = script_module(module)
+        return getattr(twin, self.function.__name__)
+
+
+class ScriptModule(nn.Module):
+    """A module that ``script`` or ``trace`` made a program of."""
+
+    forward: Any
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, raw in list(vars(cls).items()):
+            if getattr(raw, "_script_modifier", "") == "script_method":
+                setattr(cls, name, _CompiledMethod(raw))
+
+    @property
+    def graph(self) -> Graph:
+        """The graph of ``forward``, as it was written."""
+        return self.forward.graph
+
+    @property
+    def inlined_graph(self) -> Graph:
+        """The graph of ``forward`` with those of all that it calls in it."""
+        return self.forward.inlined_graph
+
+    @property
+    def code(self) -> str:
+        """The source of ``forward``, printed from its graph."""
+        return self.forward.code
+
+    @property
+    def code_with_constants(self) -> tuple[str, Any]:
+        """The source of ``forward`` and the constants that it names."""
+        return self.forward.code_with_constants
+
+    def save(self, f: Any, **kwargs: Any) -> None:
+        """Saves it into a file."""
+        from taeda.jit import save
+
+        save(self, f, **kwargs)
+
+    def save_to_buffer(self, _extra_files: dict[str, Any] | None = None, **kwargs: Any) -> bytes:
+        """Its archive as bytes."""
+        import io
+
+        from taeda.jit import save
+
+        buffer = io.BytesIO()
+        save(self, buffer, _extra_files=_extra_files, **kwargs)
+        return buffer.getvalue()
+
+
+class RecursiveScriptModule(ScriptModule):
+    """What ``script`` makes of a module: an object of a compiled class, whose slots are its attributes."""
+
+    original_name: str
+
+    def __init__(self, object: Any, info: ClassInfo, children: dict[str, Any], python: dict[str, Any]) -> None:
+        super().__init__()
+        attributes = self.__dict__
+        attributes["_c"], attributes["_info"], attributes["_python"] = object, info, python
+        del attributes["training"]
+        kinds: dict[int, list[str]] = {1: [], 2: []}
+        for name, _, kind in _C._class_attributes(info.type):
+            if kind:
+                kinds[kind].append(name)
+        attributes["_parameters"] = _Slots(self, kinds[1])
+        attributes["_buffers"] = _Slots(self, kinds[2])
+        attributes["_modules"] = dict(children)
+        attributes["_children"] = frozenset(children)
+        attributes["original_name"] = info.name.rpartition(".")[2]
+        attributes["_script_type"] = info.type
+        attributes["_instrumented"] = True
+
+    # --- Attributes
+    def __getattr__(self, name: str) -> Any:
+        attributes = self.__dict__
+        if name.startswith("__") or "_info" not in attributes:
+            return self._magic(name)
+        if name in attributes["_children"]:
+            return attributes["_modules"][name]
+        info = attributes["_info"]
+        if attributes["_c"].hasattr(name):
+            return attributes["_c"].getattr(name)
+        if name in info.properties:
+            from taeda.jit._run import runnable
+
+            return runnable(info.properties[name][0])(attributes["_c"])
+        function = info.function(name)
+        if function is not None:
+            return ScriptMethod(self, function)
+        for table in (info.constants, attributes["_python"]):
+            if name in table:
+                found = table[name]
+                return types.MethodType(found, self) if inspect.isfunction(found) else found
+        return super().__getattr__(name)
+
+    def _magic(self, name: str) -> Any:
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        attributes = self.__dict__
+        if "_info" not in attributes or name in ("_c", "_info", "_children", "_python", "original_name"):
+            object.__setattr__(self, name, value)
+        elif name in attributes["_modules"] and isinstance(value, nn.Module):
+            if not isinstance(value, RecursiveScriptModule) or value._info.type is not self._info.attributes().get(
+                name
+            ):
+                value = script_module(value)
+            if not value._info.type.isSubtypeOf(self._info.attributes()[name]):
+                raise RuntimeError(f"'{name}' must stay a {self._info.attributes()[name]}; got a {value._info.type}")
+            attributes["_modules"][name] = value
+            attributes["_c"].setattr(name, value._c)
+        elif attributes["_c"].hasattr(name):
+            attributes["_c"].setattr(name, value)
+        elif name in attributes["_info"].properties and attributes["_info"].properties[name][1] is not None:
+            from taeda.jit._run import runnable
+
+            runnable(attributes["_info"].properties[name][1])(attributes["_c"], value)
+        elif name in attributes["_info"].constants:
+            raise AttributeError(f"'{name}' is a constant of this compiled module and cannot be set")
+        else:
+            super().__setattr__(name, value)
+
+    def _get_methods(self) -> list[str]:
+        return list(self._info.methods)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._info.methods, *self._info.attributes(), *self._info.constants})
+
+    def forward_magic_method(self, method_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Calls a method whose name is a word of Python's: ``__len__``.
+
+        Raises:
+            NotImplementedError: the module has none of this name.
+        """
+        if self._info.function(method_name) is None:
+            raise NotImplementedError(f"{self.original_name} has no {method_name}")
+        return getattr(self, method_name)(*args, **kwargs)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._container())
+
+    def __len__(self) -> int:
+        return len(self._container())
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __getitem__(self, index: Any) -> Any:
+        held = self._container()
+        if isinstance(held, dict):
+            return held[index]
+        return held[index]
+
+    def __contains__(self, key: Any) -> bool:
+        return key in self._container()
+
+    def keys(self) -> Any:
+        """The names of what it holds, of a ``ModuleDict``."""
+        return self._modules.keys()
+
+    def items(self) -> Any:
+        """Names and modules, of a ``ModuleDict``."""
+        return self._modules.items()
+
+    def values(self) -> Any:
+        """The modules, of a ``ModuleDict``."""
+        return self._modules.values()
+
+    def _container(self) -> Any:
+        python = self._info.python_class
+        if python is not None and issubclass(python, nn.ModuleDict):
+            return self._modules
+        if python is not None and issubclass(python, (nn.ModuleList, nn.Sequential)):
+            return list(self._modules.values())
+        raise NotImplementedError(f"{self.original_name} has no items")
+
+    def __reduce_ex__(self, protocol: Any) -> NoReturn:
+        raise RuntimeError(f"a compiled module ({self.original_name}) is not pickled; taeda.jit.save keeps it")
+
+    # --- Methods
+    @property
+    def forward(self) -> Any:  # type: ignore[override]
+        """The compiled ``forward``.
+
+        Raises:
+            AttributeError: the module has none.
+        """
+        function = self._info.function("forward")
+        if function is None:
+            raise AttributeError(f"{self.original_name} has no forward")
+        return ScriptMethod(self, function)
+
+    def define(self, src: str) -> None:
+        """Adds the methods of a text, whose first parameter is the module.
+
+        Raises:
+            RuntimeError: it cannot be compiled.
+        """
+        import taeda.jit.check.front  # noqa: F401
+        from taeda.jit._define import functions_of_text
+
+        found = functions_of_text(src, {}, self._info.type, self._info.name)
+        self._info.methods.update(found)
+        for function in found.values():
+            function.compile()
+
+    def _get_name(self) -> str:
+        return "RecursiveScriptModule"
+
+    def extra_repr(self) -> str:
+        return f"original_name={self.original_name}"
+
+    # --- Copies
+    def __copy__(self) -> RecursiveScriptModule:
+        return _twin(self, {}, lambda value, memo: value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RecursiveScriptModule:
+        return _twin(self, memo, copy.deepcopy)
+
+    def copy(self) -> RecursiveScriptModule:
+        """A module of the same class with the same tensors."""
+        return self.__copy__()
+
+
+def _twin(module: RecursiveScriptModule, memo: dict[int, Any], copied: Any) -> RecursiveScriptModule:
+    if id(module) in memo:
+        return memo[id(module)]
+    children: dict[str, Any] = {}
+    for name, child in module._modules.items():
+        children[name] = child if child is None else _twin(child, memo, copied)
+    made = _C._jit.Object(module._info.type)
+    for name in module._info.attributes():
+        if name in children and children[name] is not None:
+            made.setattr(name, children[name]._c)
+        else:
+            made.setattr(name, copied(module._c.getattr(name), memo))
+    twin = RecursiveScriptModule(made, module._info, children, module._python)
+    memo[id(module)] = twin
+    for table in ("_forward_hooks", "_forward_pre_hooks"):
+        held = vars(module).get(table)
+        if held:
+            twin.__dict__[table] = copy.copy(held)
+    return twin
+
+
+# --- From a module
+def script_module(module: nn.Module) -> RecursiveScriptModule:
+    """A module as a program: its class is compiled with all that ``forward`` and exported methods call.
+
+    Raises:
+        RuntimeError: it cannot be compiled; shows where and why.
+    """
+    import taeda.jit.check.front  # noqa: F401
+
+    made = wrapped(module, {})
+    for info in _infos(made, {}):
+        compile_entries(info)
+    for module_made in made.modules():
+        each: Any = module_made
+        info = each._info
+        for name in exported(info.python_class) if info.python_class is not None else ():
+            if name != "forward" and info.function(name) is not None:
+                each.__dict__[name] = ScriptMethod(each, info.function(name))
+    return made
+
+
+def _infos(module: Any, seen: dict[int, Any]) -> list[Any]:
+    found = []
+    for child in module._modules.values():
+        if child is not None:
+            found += _infos(child, seen)
+    if id(module._info) not in seen:
+        seen[id(module._info)] = module
+        found.append(module._info)
+    return found
+
+
+def compile_entries(info: Any) -> None:
+    """Compiles what can be called from outside: ``forward``, exported methods, properties."""
+    from taeda.jit.check.modules import ModuleInfo, entry_point, method_of
+
+    if not isinstance(info, ModuleInfo):
+        return
+    forward = entry_point(info)
+    for name in exported(type(info.example)):
+        method_of(info, name)
+    if forward is not None:
+        _compile(info, forward)
+    for name in exported(type(info.example)):
+        function = info.methods.get(name)
+        if function is not None:
+            _compile(info, function)
+    for getter, setter in info.properties.values():
+        getter.compile()
+        if setter is not None:
+            setter.compile()
+
+
+def _compile(info: Any, function: Function) -> None:
+    from taeda.jit._script import _try_to_compile
+
+    if function.inferred:
+        _try_to_compile(function)
+    else:
+        function.compile()
+
+
+def exported(cls: type) -> list[str]:
+    """The names of methods that are compiled although ``forward`` does not call them."""
+    found = []
+    for base in reversed(cls.__mro__):
+        for name, raw in vars(base).items():
+            if isinstance(raw, _CompiledMethod) or getattr(raw, "_script_modifier", "") == "export":
+                found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> RecursiveScriptModule:
+    """The object that stands for a module, with those of the modules in it; nothing is compiled yet."""
+    from taeda.jit.check.modules import ModuleInfo, module_info
+
+    if isinstance(module, RecursiveScriptModule):
+        return module
+    if id(module) in memo:
+        return memo[id(module)]
+    children = {name: None if child is None else wrapped(child, memo) for name, child in module._modules.items()}
+    info: ModuleInfo = module_info(module)
+    made = _C._jit.Object(info.type)
+    for name, type in info.attributes().items():
+        child = children.get(name)
+        made.setattr(name, child._c if child is not None else _held(module, name, type))
+    python = {name: raw for base in reversed(_bases(module)) for name, raw in vars(base).items() if _stays(raw)}
+    shown = {name: child for name, child in children.items()}
+    twin = RecursiveScriptModule(made, info, shown, python)
+    memo[id(module)] = twin
+    for table in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_forward_hooks_with_kwargs",
+                  "_forward_pre_hooks_with_kwargs", "_state_dict_hooks", "_load_state_dict_pre_hooks"):  # fmt: skip
+        held = module.__dict__.get(table)
+        if held:
+            twin.__dict__[table] = copy.copy(held)
+    return twin
+
+
+def _bases(module: nn.Module) -> list[type]:
+    return [c for c in type(module).__mro__ if c not in nn.Module.__mro__]
+
+
+def _stays(raw: Any) -> bool:
+    return getattr(raw, "_script_modifier", "") in ("ignore", "unused") or getattr(raw, "_script_copied", False)
+
+
+def _held(module: nn.Module, name: str, type: Any) -> Any:
+    from taeda._main.script_marks import Attribute
+    from taeda.jit._ir_types import number_of
+
+    value = getattr(module, name)
+    if isinstance(value, Attribute):
+        value = value.value
+    if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
+        return number_of(value)
+    return value

@@ -1,0 +1,451 @@
+"""Classes of a program: their attributes, methods and properties, and what programs do with their objects."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from taeda import _C
+from taeda.jit.check.emitter import ATTRIBUTES, Emitter
+from taeda.jit.check.environment import ClosureResolver, Resolver
+from taeda.jit.check.function import Function, converted, defaults_of, traced_result
+from taeda.jit.check.types import NONE
+from taeda.jit.check.values import BoundMethod, Known
+from taeda.jit.ir import Value
+from taeda.jit.parse.definition import Definition, class_definition
+from taeda.jit.parse.errors import CompileError, fail
+from taeda.jit.source import SourceRange
+
+_BY_NAME: dict[str, ClassInfo] = {}
+_BY_CLASS: dict[Any, ClassInfo] = {}
+_INTERFACES: dict[Any, Any] = {}
+IMPLICIT = ("__init__", "__enter__", "__exit__")  # compiled with the class, because the interpreter calls them
+
+
+class ClassInfo:
+    """What is known of a class beside its type: its methods' functions and properties.
+
+    Args:
+        name: ``__torch__.package.Name``.
+        python_class: the Python class it was made from; None for one from a file.
+        is_module: whether its objects are modules.
+    """
+
+    def __init__(self, name: str, python_class: type | None = None, is_module: bool = False) -> None:
+        self.type = _C._class_type(name, is_module)
+        self.name, self.python_class, self.is_module = name, python_class, is_module
+        self.methods: dict[str, Function] = {}
+        self.properties: dict[str, tuple[Function, Function | None]] = {}
+        self.static_methods: dict[str, Function] = {}
+        self.constants: dict[str, Any] = {}
+        self.is_open = False  # while __init__ is compiled, which gives it its attributes
+        _BY_NAME[name] = self
+
+    # --- Attributes
+    def attributes(self) -> dict[str, Any]:
+        """The types of its attributes by name."""
+        return {name: type for name, type, _ in _C._class_attributes(self.type)}
+
+    def add_attribute(self, name: str, type: Any, kind: int = 0) -> None:
+        """Declares an attribute; ``kind`` is 1 for a parameter, 2 for a buffer."""
+        _C._add_class_attribute(self.type, name, type, kind)
+
+    def function(self, name: str) -> Function | None:
+        """A method's function, also one that reads or sets a property; None if there is none of this name."""
+        found = self.methods.get(name)
+        if found is None and name in self.properties:
+            return self.properties[name][0]
+        if found is None and name.endswith("_setter"):
+            return self.properties.get(name.removesuffix("_setter"), (None, None))[1]
+        return found
+
+    def compile(self) -> None:
+        """Compiles all methods."""
+        for function in [*self.methods.values(), *self.static_methods.values()]:
+            function.compile()
+        for getter, setter in self.properties.values():
+            getter.compile()
+            if setter is not None:
+                setter.compile()
+
+
+def class_named(name: str) -> ClassInfo | None:
+    """The class of this full name; None if nobody declared it."""
+    return _BY_NAME.get(name)
+
+
+def free_name(name: str) -> str:
+    """The name if it is free, otherwise with a number that nobody has."""
+    found, number = name, 0
+    while _C._find_named_type(found) is not None:
+        found = f"__torch__.___torch_mangle_{number}{name.removeprefix('__torch__')}"
+        number += 1
+    return found
+
+
+def info_of(value: Any) -> ClassInfo | None:
+    """The class of a value; None if it is no object."""
+    if not isinstance(value, Value) or value.static_type.kind() != "ClassType":
+        return None
+    return _BY_NAME.get(value.static_type._name)
+
+
+# --- Python classes
+def class_of(cls: Any, range: SourceRange | None, name: str | None = None) -> ClassInfo:
+    """The compiled form of a Python class, the same each time; methods are compiled when they are called.
+
+    Raises:
+        CompileError: it is no class that programs can have.
+    """
+    found = _BY_CLASS.get(cls)
+    if found is not None:
+        return found
+    if issubclass(cls, BaseException):
+        fail(range, f"{cls.__name__} is an exception, which a program can raise but not hold")
+    if cls.__module__ == "builtins":
+        fail(range, f"{cls.__name__} is no type that programs have")
+    info = ClassInfo(free_name(name or _C._program_name(cls)), cls)
+    _BY_CLASS[cls] = info
+    try:
+        _declare_members(info, cls, range)
+    except CompileError:
+        del _BY_CLASS[cls]
+        raise
+    return info
+
+
+def _declare_members(info: ClassInfo, cls: Any, range: SourceRange | None) -> None:
+    for base in reversed(cls.__mro__):
+        if base is object:
+            continue
+        tree, source = class_definition(base)
+        resolver = _ClassResolver(base)
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                _add_function(info, base, Definition(node, source), resolver)
+            elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not _is_dataclass(cls):
+                _annotated(info, base, node, Definition(node, source), resolver)  # type: ignore[arg-type]
+    for name, value in vars(cls).items():
+        declared = name in vars(cls).get("__annotations__", {})
+        if not declared and not name.startswith("__") and isinstance(value, (bool, int, float, str, tuple)):
+            info.constants[name] = value
+    if _is_dataclass(cls):
+        _add_dataclass_methods(info, cls)
+
+
+def _is_dataclass(cls: Any) -> bool:
+    return "__dataclass_fields__" in vars(cls)
+
+
+class _ClassResolver(ClosureResolver):
+    """The names that methods of a class see; within the class's own source its name is the class."""
+
+    def __init__(self, cls: Any) -> None:
+        functions = [f for f in vars(cls).values() if inspect.isfunction(f)]
+        super().__init__(functions[0] if functions else None)
+        for function in functions[1:]:
+            self.closure = {**ClosureResolver(function).closure, **self.closure}
+        self.cls = cls
+        if not functions:
+            import sys
+
+            self.globals = vars(sys.modules.get(cls.__module__, inspect))
+
+    def resolve(self, name: str, range: SourceRange | None) -> Any:
+        if name == self.cls.__name__:
+            return Known(self.cls)
+        return super().resolve(name, range)
+
+
+def _marks(node: ast.FunctionDef) -> set[str]:
+    out = set()
+    for decorator in node.decorator_list:
+        text = ast.unparse(decorator)
+        out.add(text.rpartition(".")[2] if not text.endswith((".setter", ".deleter")) else text.rpartition(".")[2])
+    return out
+
+
+def _add_function(info: ClassInfo, base: Any, definition: Definition, resolver: Resolver) -> None:
+    node = definition.node
+    assert isinstance(node, ast.FunctionDef)
+    name, marks = node.name, _marks(node)
+    if marks & {"unused", "ignore", "ignore()"} or (_is_dataclass(base) and name == "__init__"):
+        return
+    raw = vars(base).get(name)
+    plain = raw.fget if isinstance(raw, property) else getattr(raw, "__func__", raw)
+    defaults = defaults_of(plain) if callable(plain) else {}
+    make = lambda label, self_type: Function(
+        definition, resolver, f"{info.name}.{label}", defaults, self_type, owner_class=base
+    )
+    if "property" in marks:
+        info.properties[name] = (make(name, info.type), None)
+    elif "setter" in marks:
+        getter, _ = info.properties[name]
+        info.properties[name] = (getter, make(f"{name}_setter", info.type))
+    elif "staticmethod" in marks:
+        info.static_methods[name] = make(name, None)
+    elif "classmethod" in marks:
+        return
+    else:
+        info.methods[name] = make(name, info.type)
+
+
+def _annotated(info: ClassInfo, base: Any, node: ast.AnnAssign, definition: Definition, resolver: Resolver) -> None:
+    from taeda.jit.check.annotations import type_of_annotation
+    from taeda.jit.ir import Graph
+
+    reader = Emitter(Graph(), definition, resolver, None)
+    hint = vars(base).get("__annotations__", {}).get(node.target.id)  # type: ignore[union-attr]
+    type = type_of_annotation(reader, node.annotation, None if isinstance(hint, str) else hint)
+    name = node.target.id  # type: ignore[union-attr]
+    if type is not None and name not in info.attributes():
+        info.add_attribute(name, type)
+
+
+def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
+    """The ``__init__`` and ``__eq__`` that a dataclass has without writing them."""
+    import dataclasses
+
+    fields = dataclasses.fields(cls)
+    resolver = _ClassResolver(cls)
+    hints = {k: v for base in reversed(cls.__mro__) for k, v in vars(base).get("__annotations__", {}).items()}
+    table = {f"_type_{f.name}": hints[f.name] for f in fields}
+
+    class _Fields(ClosureResolver):
+        def resolve(self, name: str, range: SourceRange | None) -> Any:
+            if name in table and not isinstance(table[name], str):
+                return Known(table[name])
+            return resolver.resolve(name, range)
+
+    spelled = {f.name: hints[f.name] if isinstance(hints[f.name], str) else f"_type_{f.name}" for f in fields}
+    shown = [f for f in fields if f.init]
+    defaults = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+    for f in fields:
+        if f.default_factory is not dataclasses.MISSING:
+            made = f.default_factory()
+            if f.init:
+                defaults[f.name] = made
+    parameters = ", ".join(f"{f.name}: {spelled[f.name]}" for f in shown)
+    body = [f"    self.{f.name} = {f.name}" for f in shown]
+    if "__post_init__" in info.methods:
+        body.append("    self.__post_init__()")
+    texts = {"__init__": f"def __init__(self, {parameters}):\n" + "\n".join(body or ["    pass"])}
+    if vars(cls)["__dataclass_params__"].eq and "__eq__" not in info.methods:
+        same = " and ".join(f"self.{f.name} == other.{f.name}" for f in fields if f.compare) or "True"
+        texts["__eq__"] = f"def __eq__(self, other: {cls.__name__}) -> bool:\n    return {same}"
+    from taeda.jit.parse.definition import parse_text
+
+    for name, text in texts.items():
+        tree, source = parse_text(text, f"<{name} of {cls.__name__}>")
+        definition = Definition(tree.body[0], source)  # type: ignore[arg-type]
+        info.methods[name] = Function(definition, _Fields(None), f"{info.name}.{name}",
+                                      defaults if name == "__init__" else {}, info.type, owner_class=cls)  # fmt: skip
+
+
+def method_graph(type: Any, name: str) -> Any:
+    """The graph of a class's method; None if the class, or its method, is not known."""
+    info = _BY_NAME.get(type._name) if type.kind() == "ClassType" else None
+    function = info.function(name) if info is not None else None
+    return None if function is None else function.graph
+
+
+# --- Interfaces
+def declare_interface(cls: Any) -> None:
+    """Enters a Python class as an interface."""
+    _INTERFACES[cls] = None
+
+
+def interface_of(cls: Any) -> Any:
+    """The type of an interface that a Python class stands for; None if it is none."""
+    if cls not in _INTERFACES:
+        return None
+    if _INTERFACES[cls] is None:
+        tree, source = class_definition(cls)
+        schemas = []
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef):
+                raw = vars(cls)[node.name]
+                function = Function(Definition(node, source), ClosureResolver(raw), f"{cls.__name__}.{node.name}",
+                                    defaults_of(raw), _C._parse_type("Any"))  # fmt: skip
+                if function.declared_result() is None:
+                    fail(Definition(node, source).head(), f"a method of an interface says what it returns: {node.name}")
+                schemas.append(str(function.schema))
+        _INTERFACES[cls] = _C._interface_type(free_name(_C._program_name(cls)), schemas)
+    return _INTERFACES[cls]
+
+
+def interface_schema(type: Any, name: str) -> Any:
+    """The schema of an interface's method; None if it has none of this name."""
+    from taeda._schema.function_schema import FunctionSchema
+
+    for text in _C._interface_methods(type):
+        schema = FunctionSchema(text)
+        if schema.name == name:
+            return schema
+    return None
+
+
+# --- What programs do with objects
+def construct(emitter: Emitter, info: ClassInfo, args: Sequence[Any], kwargs: dict[str, Any],
+              range: SourceRange | None) -> Value:  # fmt: skip
+    """A new object: ``Name(...)``."""
+    made = emitter.graph.emit("prim::CreateObject", [], [info.type], range).output()
+    function = info.function("__init__")
+    if function is None:
+        if args or kwargs:
+            fail(range, f"{info.name.rpartition('.')[2]} has no __init__ that takes arguments")
+        return made
+    compile_init(info, range)
+    call_method(emitter, made, function, "__init__", args, kwargs, range)
+    return made
+
+
+def compile_init(info: ClassInfo, range: SourceRange | None = None) -> None:
+    """Compiles ``__init__``, which declares the attributes that it sets."""
+    function = info.function("__init__")
+    if function is None or function._graph is not None or function._compiling:
+        return
+    info.is_open = True
+    try:
+        function.compile()
+    except CompileError as error:
+        if range is not None:
+            error.calls.append((f"{info.name.rpartition('.')[2]}.__init__", range))
+        raise
+    finally:
+        info.is_open = False
+
+
+def call_method(emitter: Emitter, owner: Value, function: Function, name: str, args: Sequence[Any],
+                kwargs: dict[str, Any], range: SourceRange | None) -> Value:  # fmt: skip
+    """Calls a method of an object: ``prim::CallMethod``."""
+    inputs = converted(emitter, function, [owner, *args], kwargs, range)
+    result = traced_result(function, emitter, range)
+    emitter.frame.forget("self.")
+    node = emitter.graph.emit("prim::CallMethod", inputs, [result], range, None, name=("s", name))
+    return node.output()
+
+
+def method_named(value: Value, name: str) -> Function:
+    """The function of an object's method."""
+    info = info_of(value)
+    function = info.function(name) if info is not None else None
+    assert function is not None
+    return function
+
+
+def has_method(value: Value, name: str) -> bool:
+    """Whether an object has a method."""
+    info = info_of(value)
+    return info is not None and info.function(name) is not None
+
+
+def call_magic(emitter: Emitter, value: Value, name: str, args: Sequence[Any], range: SourceRange | None) -> Any:
+    """What an operator does with an object; None if its class does not say."""
+    info = info_of(value)
+    function = info.function(name) if info is not None else None
+    if function is None:
+        return None
+    return call_method(emitter, value, function, name, args, {}, range)
+
+
+def attribute_type(owner: Value, name: str) -> Any:
+    """The type of an object's attribute; None if it has none of this name."""
+    info = info_of(owner)
+    return info.attributes().get(name) if info is not None else None
+
+
+def declare_attribute(emitter: Emitter, owner: Value, name: str, type: Any, range: SourceRange | None) -> None:
+    """``self.name: type``, in ``__init__``."""
+    info = info_of(owner)
+    if info is None or not info.is_open:
+        fail(range, "attributes are declared in __init__")
+    if name not in info.attributes():
+        info.add_attribute(name, type)
+
+
+def assign_attribute(emitter: Emitter, owner: Value, name: str, what: Any, range: SourceRange | None) -> None:
+    """``owner.name = what``."""
+    info = info_of(owner)
+    if info is None:
+        fail(range, f"attributes of a {owner.static_type} cannot be set")
+    setter = info.properties.get(name)
+    if setter is not None:
+        if setter[1] is None:
+            fail(range, f"the property '{name}' of {info.name.rpartition('.')[2]} has no setter")
+        call_method(emitter, owner, setter[1], setter[1].name, [what], {}, range)
+        return
+    types = info.attributes()
+    if name not in types:
+        if name in info.constants:
+            fail(range, f"'{name}' is a constant of {info.name.rpartition('.')[2]}")
+        if not info.is_open:
+            fail(range, f"{info.name.rpartition('.')[2]} has no attribute '{name}'; attributes begin in __init__")
+        value = emitter.value(what, range)
+        types[name] = value.static_type
+        info.add_attribute(name, value.static_type)
+    value = emitter.convert(what, types[name], range, f"the attribute '{name}'")
+    emitter.graph.emit("prim::SetAttr", [owner, value], [], range, None, name=("s", name))
+
+
+def _object_attribute(emitter: Emitter, owner: Any, name: str, range: SourceRange | None) -> Any:
+    info = info_of(owner)
+    if info is None:
+        return None
+    extra: Callable[..., Any] | None = getattr(info, "find", None)
+    if extra is not None:
+        found = extra(emitter, owner, name, range)
+        if found is not None:
+            return found
+    compile_init(info, range) if not info.is_module else None
+    types = info.attributes()
+    if name in types:
+        return get_attribute(emitter, owner, name, types[name], range)
+    if name in info.constants:
+        return Known(info.constants[name])
+    if name in info.properties:
+        return call_method(emitter, owner, info.properties[name][0], name, [], {}, range)
+    function = info.function(name)
+    if function is not None:
+        return BoundMethod(
+            name, lambda e, args, named, place: call_method(e, owner, function, name, args, named, place)
+        )
+    if name in info.static_methods:
+        return Known(info.static_methods[name])
+    return None
+
+
+def get_attribute(emitter: Emitter, owner: Value, name: str, type: Any, range: SourceRange | None) -> Any:
+    """``prim::GetAttr``; None needs no value."""
+    if type is NONE:
+        return Known(None)
+    out = emitter.graph.emit("prim::GetAttr", [owner], [type], range, None, name=("s", name)).output()
+    return out if name.isdigit() else out.setDebugName(name)
+
+
+def _interface_attribute(emitter: Emitter, owner: Any, name: str, range: SourceRange | None) -> Any:
+    if not isinstance(owner, Value) or owner.static_type.kind() != "InterfaceType":
+        return None
+    schema = interface_schema(owner.static_type, name)
+    if schema is None:
+        return None
+
+    def run(e: Emitter, args: Sequence[Any], kwargs: dict[str, Any], place: SourceRange | None) -> Any:
+        from taeda.jit.check.function import MISSING, Parameter, place_arguments
+
+        parameters = [
+            Parameter(a.name, a.type, a.default_value if a.has_default_value() else MISSING, a.kwarg_only, None)
+            for a in schema.arguments[1:]
+        ]
+        placed = place_arguments(parameters, args, kwargs, name, place)
+        inputs = [owner, *(e.convert(w, p.type, place, f"{name}: '{p.name}'") for p, w in zip(parameters, placed))]
+        types = [r.type for r in schema.returns]
+        return e.graph.emit("prim::CallMethod", inputs, types or [NONE], place, None, name=("s", name)).output()
+
+    return BoundMethod(name, run)
+
+
+ATTRIBUTES.append(_object_attribute)
+ATTRIBUTES.append(_interface_attribute)

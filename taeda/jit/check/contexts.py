@@ -1,0 +1,133 @@
+"""``with``: objects of compiled classes with ``__enter__`` and ``__exit__``, and the modes of the library as such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import taeda
+from taeda.jit.check.classes import class_of, construct, has_method
+from taeda.jit.check.emitter import Emitter
+from taeda.jit.check.values import Kind, Known, Sugar
+from taeda.jit.ir import Value
+from taeda.jit.parse.errors import fail
+from taeda.jit.source import SourceRange
+
+_set: Any = Kind("aten::set_grad_enabled")
+_is_enabled: Any = Kind("aten::is_grad_enabled")
+
+
+@dataclass
+class Entered(Sugar):
+    """A context that was entered: its object, and what ``as`` names."""
+
+    value: Value
+    given: Any
+
+
+class no_grad:
+    """Nothing is recorded by autograd within."""
+
+    def __init__(self) -> None:
+        self.prev = False
+
+    def __enter__(self) -> None:
+        self.prev = _is_enabled()
+        _set(False)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _set(self.prev)
+
+
+class enable_grad:
+    """Autograd records within."""
+
+    def __init__(self) -> None:
+        self.prev = False
+
+    def __enter__(self) -> None:
+        self.prev = _is_enabled()
+        _set(True)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _set(self.prev)
+
+
+class set_grad_enabled:
+    """Autograd records within, or not."""
+
+    def __init__(self, mode: bool) -> None:
+        self.prev = _is_enabled()
+        self.mode = mode
+        _set(mode)
+
+    def __enter__(self) -> None:
+        _set(self.mode)
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        _set(self.prev)
+
+
+class record_function:
+    """A part of a profile, which compiled programs do not take part in yet."""
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        pass
+
+
+_NAMES = {
+    no_grad: "torch.autograd.grad_mode.no_grad", enable_grad: "torch.autograd.grad_mode.enable_grad",
+    set_grad_enabled: "torch.autograd.grad_mode.set_grad_enabled",
+    record_function: "torch.autograd.profiler.record_function",
+}  # fmt: skip
+
+
+def stand_in(cls: Any) -> Any:
+    """The class that is compiled in place of one of the library's."""
+    if cls in (taeda.no_grad, taeda.inference_mode):
+        return no_grad
+    if cls is taeda.enable_grad:
+        return enable_grad
+    if cls is taeda.autograd.grad_mode.set_grad_enabled:
+        return set_grad_enabled
+    if getattr(cls, "__name__", "") == "record_function" and cls.__module__.startswith("taeda"):
+        return record_function
+    return None
+
+
+def construct_stand_in(emitter: Emitter, cls: Any, args: list[Any], kwargs: dict[str, Any],
+                       range: SourceRange | None) -> Any:  # fmt: skip
+    """An object of the class that stands for one of the library's modes."""
+    info = class_of(cls, range, f"__torch__.{_NAMES[cls]}")
+    return construct(emitter, info, args, kwargs, range)
+
+
+def enter(emitter: Emitter, what: Any, range: SourceRange) -> Entered:
+    """Enters a context."""
+    if isinstance(what, Known) and stand_in(what.obj) is not None:
+        what = construct_stand_in(emitter, stand_in(what.obj), [], {}, range)
+    value = emitter.value(what, range)
+    if not has_method(value, "__enter__") or not has_method(value, "__exit__"):
+        fail(range, f"a {value.static_type} is no context: it lacks __enter__ or __exit__")
+    result = emitter.graph.emit("prim::Enter", [value], [_result_type(emitter, value)], range).output()
+    return Entered(value, result)
+
+
+def _result_type(emitter: Emitter, value: Value) -> Any:
+    from taeda.jit.check.classes import method_named
+
+    return method_named(value, "__enter__").return_type()
+
+
+def leave(emitter: Emitter, context: Entered, range: SourceRange) -> None:
+    """Leaves a context."""
+    from taeda.jit.check.classes import method_named
+
+    method_named(context.value, "__exit__").return_type()
+    emitter.graph.emit("prim::Exit", [context.value], [taeda._C._parse_type("NoneType")], range)

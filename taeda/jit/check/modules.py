@@ -1,0 +1,482 @@
+"""Modules of a program: each `nn.Module` has a type made from what it holds; equal ones share it."""
+
+from __future__ import annotations
+
+import ast
+import enum
+import inspect
+from typing import Any
+
+import taeda
+from taeda import _C, nn
+from taeda._main import script_marks
+from taeda.jit.check.annotations import type_of_object
+from taeda.jit.check.classes import (
+    ClassInfo,
+    free_name,
+    info_of,
+)
+from taeda.jit.check.emitter import Emitter
+from taeda.jit.check.environment import ClosureResolver
+from taeda.jit.check.function import Function, defaults_of, inline
+from taeda.jit.check.types import NONE, TENSOR
+from taeda.jit.check.values import BoundPython, Known, TupleOf
+from taeda.jit.ir import Value
+from taeda.jit.parse.definition import Definition, definition_of
+from taeda.jit.parse.errors import CompileError, fail
+from taeda.jit.source import SourceRange
+from taeda.nn.modules._hooks import HOOK_TABLES
+
+PLAIN, PARAMETER, BUFFER = range(3)
+_TYPES: dict[type, list[tuple[Any, ModuleInfo]]] = {}
+_CONSTANT = (bool, int, float, complex, str, taeda.dtype, taeda.device, taeda.layout, taeda.memory_format, enum.Enum)
+
+
+class ModuleInfo(ClassInfo):
+    """The type of a module with what compiling its methods needs: a module of this type, as an example."""
+
+    def __init__(self, name: str, module: nn.Module) -> None:
+        super().__init__(name, type(module), True)
+        self.example = module
+        self.children: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
+        self.missing: dict[str, str] = {}  # attributes that programs cannot have, and why
+
+    def find(self, emitter: Emitter, owner: Value, name: str, range: SourceRange | None) -> Any:
+        """What ``owner.name`` stands for; None if the class itself knows."""
+        if name in self.functions:
+            return Known(self.functions[name])
+        if name in self.missing:
+            fail(
+                range,
+                f"the attribute '{name}' of {self.example._get_name()} is none of a program: {self.missing[name]}",
+            )
+        if name in self.properties or name in self.attributes() or name in self.constants:
+            return None
+        if name == "__class__":
+            return Known(type(self.example))
+        function = method_of(self, name)
+        if function is not None:
+            return None
+        return self.from_class(emitter, owner, name, range)
+
+    def from_class(self, emitter: Emitter, owner: Value, name: str, range: SourceRange | None) -> Any:
+        """What stands in the module's Python class."""
+        raw = inspect.getattr_static(type(self.example), name, None)
+        if raw is None:
+            return None
+        if isinstance(raw, staticmethod):
+            return Known(raw.__func__)
+        if inspect.isfunction(raw):
+            return BoundPython(owner, raw)
+        if isinstance(raw, classmethod):
+            return BoundPython(Known(type(self.example)), raw.__func__)
+        if isinstance(raw, property):
+            return emitter.call(BoundPython(owner, raw.fget), [], {}, range)
+        return Known(raw)
+
+
+def _modifier(function: Any) -> str:
+    return getattr(function, "_script_modifier", "")
+
+
+def is_left_out(function: Any) -> bool:
+    """Whether a function was marked as one that programs do not hold."""
+    return _modifier(function) in ("ignore", "unused")
+
+
+def method_of(info: ModuleInfo, name: str) -> Function | None:
+    """The function of a module's method; None if its class has none that a program can hold."""
+    found = info.methods.get(name)
+    if found is not None:
+        return found
+    raw = vars(info.example).get(name) or inspect.getattr_static(type(info.example), name, None)
+    raw = getattr(raw, "function", raw) if type(raw).__name__ == "_CompiledMethod" else raw
+    if isinstance(raw, types_method):
+        raw = raw.__func__  # type: ignore[attr-defined]
+    if not inspect.isfunction(raw) or is_left_out(raw) or _takes_anything(raw) or _in_library(raw):
+        return None
+    made = make_method(info, name, raw)
+    info.methods[name] = made
+    return made
+
+
+types_method = type(nn.Module().forward)
+
+
+def _takes_anything(function: Any) -> bool:
+    kinds = [p.kind for p in inspect.signature(function).parameters.values()]
+    return inspect.Parameter.VAR_POSITIONAL in kinds or inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _in_library(function: Any) -> bool:
+    """The library's own methods are compiled into their callers, but for forward."""
+    return (function.__module__ or "").startswith("taeda.") and function.__name__ != "forward"
+
+
+def make_method(info: ModuleInfo, name: str, raw: Any, types: dict[str, Any] | None = None) -> Function:
+    """A method's function."""
+    owner = next((c for c in type(info.example).__mro__ if name in vars(c)), type(info.example))
+    soft = _library_types(type(info.example), name) if (raw.__module__ or "").startswith("taeda.") else {}
+    return Function(
+        definition_of(raw), ClosureResolver(raw), f"{info.name}.{name}", defaults_of(raw), info.type,
+        {**soft, **(types or {})}, owner,
+    )  # fmt: skip
+
+
+def _library_types(cls: type, name: str) -> dict[str, Any]:
+    """What the library's classes say of methods whose annotations say too little for a program."""
+    said = getattr(cls, "_script_types", {}).get(name, {})
+    return {parameter: type_of_object(hint) for parameter, hint in said.items()}
+
+
+# --- From a module to its type
+def module_info(module: nn.Module, share: bool = True) -> ModuleInfo:
+    """The type of a module. Modules of one class that hold the same share it.
+
+    Raises:
+        CompileError: the module was not set up: ``super().__init__()`` was not called.
+    """
+    if "_parameters" not in vars(module):
+        raise CompileError(f"{type(module).__name__} is not set up: its __init__ must call super().__init__() first")
+    facts = _facts(module)
+    key = _key(facts)
+    if share:
+        for known, info in _TYPES.get(type(module), []):
+            if known == key:
+                return info
+    info = ModuleInfo(free_name(_C._program_name(type(module))), module)
+    _fill(info, facts)
+    _TYPES.setdefault(type(module), []).append((key, info))
+    return info
+
+
+class _Facts:
+    def __init__(self) -> None:
+        self.attributes: dict[str, tuple[Any, int]] = {}
+        self.constants: dict[str, Any] = {}
+        self.children: dict[str, Any] = {}
+        self.functions: dict[str, Any] = {}
+        self.missing: dict[str, str] = {}
+        self.hooks: tuple[Any, ...] = ()
+
+
+def _key(facts: _Facts) -> Any:
+    return (
+        {k: (id(t), n) for k, (t, n) in facts.attributes.items()},
+        {k: (type(v), repr(v)) for k, v in facts.constants.items()},
+        {k: id(v) for k, v in facts.children.items()},
+        {k: id(v) for k, v in facts.functions.items()},
+        facts.hooks,
+    )
+
+
+def annotations_of(module: nn.Module) -> dict[str, Any]:
+    """The annotations of a module's class and its bases, as objects where their names are known."""
+    found: dict[str, Any] = {}
+    for cls in reversed(type(module).__mro__):
+        if issubclass(cls, nn.Module) and cls is not nn.Module:
+            for name, hint in vars(cls).get("__annotations__", {}).items():
+                if isinstance(hint, str):
+                    hint = _evaluated(hint, cls)
+                found[name] = hint
+    return found
+
+
+def _evaluated(hint: str, cls: type) -> Any:
+    import sys
+    import typing
+
+    try:
+        return eval(hint, dict(vars(sys.modules[cls.__module__])), vars(typing))
+    except Exception:
+        return None
+
+
+def _is_final(hint: Any) -> bool:
+    import typing
+
+    return hint is typing.Final or typing.get_origin(hint) is typing.Final
+
+
+def _facts(module: nn.Module) -> _Facts:
+    facts = _Facts()
+    hints = annotations_of(module)
+    constants = set(getattr(module, "__constants__", ()))
+    constants |= {name for name, hint in hints.items() if _is_final(hint)}
+    library = type(module).__module__.startswith("taeda.nn")
+    ignored = set(getattr(module, "__jit_unused_properties__", ())) | set(
+        getattr(module, "__jit_ignored_attributes__", ())
+    )
+    for name, parameter in module._parameters.items():
+        facts.attributes[name] = (NONE if parameter is None else TENSOR, PARAMETER)
+    for name, buffer in module._buffers.items():
+        facts.attributes[name] = (_tensor_type(buffer, hints.get(name)), BUFFER)
+    for name, child in module._modules.items():
+        if child is None:
+            facts.attributes[name] = (NONE, PLAIN)
+        else:
+            _child(facts, name, child, hints.get(name))
+    facts.attributes["training"] = (taeda._C._parse_type("bool"), PLAIN)
+    for name, value in vars(module).items():
+        if (
+            name in _OWN
+            or name == "_compiled_twin"
+            or name in facts.attributes
+            or name in ignored
+            or name == "training"
+        ):
+            continue
+        hint = hints.get(name)
+        if name in constants or (library and _is_constant(value)):
+            facts.constants[name] = value
+            continue
+        _attribute(facts, name, value, hint)
+    for name in constants:
+        if name not in facts.attributes and name not in facts.constants and hasattr(type(module), name):
+            value = getattr(module, name)
+            if not isinstance(value, property):
+                facts.constants[name] = value
+    facts.hooks = tuple(tuple(map(id, hooks_of(module, table).values())) for table in _FORWARD_HOOKS)
+    return facts
+
+
+_OWN = (frozenset(vars(nn.Module())) | frozenset(HOOK_TABLES)) - {"training"}
+
+
+def _tensor_type(value: Any, hint: Any) -> Any:
+    if hint is not None:
+        try:
+            found = type_of_object(hint)
+        except CompileError:
+            found = None
+        if found is not None and TENSOR.isSubtypeOf(found) and found.kind() == "OptionalType":
+            return found
+    return NONE if value is None else TENSOR
+
+
+def _child(facts: _Facts, name: str, child: nn.Module, hint: Any) -> None:
+    from taeda.jit.check.classes import interface_of
+
+    interface = interface_of(hint) if inspect.isclass(hint) else None
+    info = existing_info(child) or module_info(child)
+    facts.children[name] = info
+    facts.attributes[name] = (interface if interface is not None else info.type, PLAIN)
+
+
+def existing_info(module: Any) -> Any:
+    """The type of a module that is compiled already; None otherwise."""
+    return getattr(module, "_info", None) if isinstance(getattr(module, "_info", None), ClassInfo) else None
+
+
+_FORWARD_HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+
+
+def hooks_of(module: nn.Module, table: str) -> dict[int, Any]:
+    """A module's hooks of a kind, without making a table for them."""
+    return vars(module).get(table) or {}
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return all(map(_is_constant, value))
+    return value is None or isinstance(value, _CONSTANT)
+
+
+def _attribute(facts: _Facts, name: str, value: Any, hint: Any) -> None:
+    if isinstance(value, script_marks.Attribute):
+        hint, value = value.type, value.value
+    if hint is not None and not _is_final(hint):
+        try:
+            facts.attributes[name] = (type_of_object(hint), PLAIN)
+            return
+        except CompileError as error:
+            if value is None:
+                facts.missing[name] = error.message
+                return
+    if (
+        isinstance(value, Function)
+        or hasattr(value, "_script_function")
+        or inspect.isroutine(value)
+        or inspect.isclass(value)
+        or inspect.isfunction(value)
+    ):
+        facts.functions[name] = value
+    elif isinstance(value, (list, dict)) and not value:
+        facts.missing[name] = f"of what the empty {type(value).__name__} is made is not said: annotate it in the class"
+    elif value is None:
+        facts.attributes[name] = (NONE, PLAIN)
+    elif isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
+        facts.attributes[name] = (taeda._C._parse_type("int"), PLAIN)
+    elif isinstance(value, (list, tuple)) and value and all(isinstance(item, nn.Module) for item in value):
+        facts.missing[name] = "modules in a list are not part of it: use nn.ModuleList"
+    else:
+        found = _type_of(value)
+        if found is None:
+            facts.missing[name] = f"a {type(value).__name__} is nothing that programs have"
+        else:
+            facts.attributes[name] = (found, PLAIN)
+
+
+def _type_of(value: Any) -> Any:
+    from taeda.jit.check.classes import _BY_CLASS
+
+    if type(value) in _BY_CLASS:
+        return _BY_CLASS[type(value)].type
+    held = getattr(value, "_script_type", None)
+    if held is not None:
+        return held
+    try:
+        found = _C._type_of(value)
+    except (RuntimeError, TypeError, ValueError):
+        return None
+    from taeda.jit._ir_types import contained_in
+
+    return None if contained_in(found, lambda t: t.kind() in ("PyObjectType", "AnyType", "CapsuleType")) else found
+
+
+def _fill(info: ModuleInfo, facts: _Facts) -> None:
+    for name, (declared, kind) in facts.attributes.items():
+        info.add_attribute(name, declared, kind)
+    info.constants, info.functions, info.missing = facts.constants, facts.functions, facts.missing
+    info.children = facts.children
+    for name, value in facts.constants.items():
+        if _is_constant(value):
+            _C._add_class_constant(info.type, name, _plain(value))
+    ignored = set(getattr(info.example, "__jit_unused_properties__", ()))
+    for cls in reversed(type(info.example).__mro__):
+        if cls.__module__.startswith("taeda."):
+            continue
+        for name, raw in vars(cls).items():
+            if isinstance(raw, property) and name not in ignored and not is_left_out(raw.fget):
+                info.properties[name] = _property(info, name, raw, cls)
+
+
+def _plain(value: Any) -> Any:
+    from taeda.jit._ir_types import number_of
+
+    if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
+        return number_of(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)(map(_plain, value))
+    return value
+
+
+def _property(info: ModuleInfo, name: str, raw: property, cls: type) -> tuple[Function, Function | None]:
+    def function(of: Any, label: str) -> Function:
+        return Function(definition_of(of), ClosureResolver(of), f"{info.name}.{label}", defaults_of(of), info.type,
+                        owner_class=cls)  # fmt: skip
+
+    setter = raw.fset
+    return function(raw.fget, name), None if setter is None or is_left_out(setter) else function(
+        setter, f"{name}_setter"
+    )
+
+
+# --- Modules that hold modules
+def children_of(emitter: Emitter, value: Value) -> list[tuple[str, Any]] | None:
+    """The names and types of what a container of modules holds; None for any other object."""
+    info = info_of(value)
+    if not isinstance(info, ModuleInfo):
+        return None
+    if not isinstance(info.example, (nn.ModuleList, nn.Sequential, nn.ModuleDict)):
+        return None
+    return list(info.children.items())
+
+
+def item_of_container(emitter: Emitter, owner: Value, index: Any, node: ast.expr, range: SourceRange) -> Any:
+    """``modules[i]``, ``modules[1:]`` or ``modules["name"]``."""
+    children = children_of(emitter, owner)
+    assert children is not None
+    names = [name for name, _ in children]
+    if isinstance(index, slice):
+        return TupleOf(tuple(emitter.attribute(owner, name, range) for name in names[index]))
+    if isinstance(index, int) and not isinstance(index, bool):
+        if not -len(names) <= index < len(names):
+            fail(range, f"the index {index} is out of range for {len(names)} modules")
+        return emitter.attribute(owner, names[index], range)
+    if isinstance(index, str):
+        if index not in names:
+            fail(range, f"there is no module '{index}'; there are {', '.join(names)}")
+        return emitter.attribute(owner, index, range)
+    fail(range, "which module is meant must be known while the program is compiled: loop over the modules")
+
+
+def call_module(
+    emitter: Emitter, owner: Value, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None
+) -> Any:
+    """Calls a module: its hooks and its forward."""
+    info = info_of(owner)
+    if not isinstance(info, ModuleInfo):
+        method = emitter.attribute(owner, "forward", range)
+        return emitter.call(method, args, kwargs, range)
+    example = info.example
+    for hook in hooks_of(example, "_forward_pre_hooks").values():
+        changed = _call_hook(emitter, hook, owner, [TupleOf(tuple(args))], range)
+        if not (isinstance(changed, Known) and changed.obj is None) and not (
+            isinstance(changed, Value) and changed.static_type is NONE
+        ):
+            from taeda.jit.check.statements import items_of
+
+            is_tuple = isinstance(changed, TupleOf) or (
+                isinstance(changed, Value) and changed.static_type.kind() == "TupleType"
+            )
+            args = items_of(emitter, changed, None, range) if is_tuple else [changed]
+    result = _forward(emitter, info, owner, args, kwargs, range)
+    for hook in hooks_of(example, "_forward_hooks").values():
+        changed = _call_hook(emitter, hook, owner, [TupleOf(tuple(args)), result], range)
+        none = isinstance(changed, Known) and changed.obj is None
+        if not none and not (isinstance(changed, Value) and changed.static_type is NONE):
+            result = changed
+    return result
+
+
+def _call_hook(emitter: Emitter, hook: Any, owner: Value, args: list[Any], range: SourceRange | None) -> Any:
+    definition = definition_of(hook)
+    return inline(emitter, definition, ClosureResolver(hook), defaults_of(hook), [owner, *args], {}, range)
+
+
+def _forward(emitter: Emitter, info: ModuleInfo, owner: Value, args: list[Any], kwargs: dict[str, Any],
+             range: SourceRange | None) -> Any:  # fmt: skip
+    if isinstance(info.example, nn.Sequential) and type(info.example).forward is nn.Sequential.forward:
+        return sequential(emitter, owner, args, range)
+    forward = emitter.attribute(owner, "forward", range)
+    return emitter.call(forward, args, kwargs, range)
+
+
+def sequential(emitter: Emitter, owner: Value, args: list[Any], range: SourceRange | None) -> Any:
+    """One module after the other."""
+    from taeda.jit.check.classes import call_method
+
+    info = info_of(owner)
+    assert isinstance(info, ModuleInfo)
+    if "forward" not in info.methods:
+        info.methods["forward"] = _sequential_forward(info)
+    return call_method(emitter, owner, info.methods["forward"], "forward", args, {}, range)
+
+
+def _sequential_forward(info: ModuleInfo) -> Function:
+    from taeda.jit.parse.definition import parse_text
+
+    first = next((c for c in info.children.values()), None)
+    type = TENSOR
+    if isinstance(first, ModuleInfo):
+        function = entry_point(first)
+        if function is not None and len(function.parameters()) > 1:
+            type = function.parameters()[1].type
+    text = "def forward(self, input):\n    for module in self:\n        input = module(input)\n    return input\n"
+    tree, source = parse_text(text, "<Sequential>")
+    written: Any = tree.body[0]
+    return Function(Definition(written, source), ClosureResolver(None), f"{info.name}.forward", {}, info.type,
+                    {"input": type})  # type: ignore[arg-type]  # fmt: skip
+
+
+def entry_point(info: ModuleInfo) -> Function | None:
+    """The function of a module's forward; None if it has none."""
+    if isinstance(info.example, nn.Sequential) and type(info.example).forward is nn.Sequential.forward:
+        if "forward" not in info.methods:
+            info.methods["forward"] = _sequential_forward(info)
+        return info.methods["forward"]
+    if type(info.example).forward is nn.Module.forward and "forward" not in vars(info.example):
+        return None
+    return method_of(info, "forward")

@@ -1,0 +1,1 @@
+"""TorchScript's archives, PyTorch's and ours: reading them, writing them, and the source text in them."""
