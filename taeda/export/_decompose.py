@@ -15,7 +15,7 @@ from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
 from taeda.export._core_ops import CORE_OPS
 from taeda.export._scope import holder
-from taeda.export.graph_signature import InputKind, InputSpec, TensorArgument
+from taeda.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_aggregate
 from taeda.utils._python_dispatch import TorchDispatchMode
@@ -95,7 +95,8 @@ class _Expansion(Capture):
             example = node.meta.pop("example", None)
             if example is not None:
                 node.meta["val"] = example
-        root: dict[str, Any] = {k: m for k, m in self.program.graph_module._modules.items() if m is not None}
+        modules = self.program.graph_module._modules
+        root: dict[str, Any] = {k: _inner(m, self.program, self.table) for k, m in modules.items() if m is not None}
         return self.program._with(graph, self.signature, holder(root), constants=self.constants)
 
     def _copy(self, node: Node) -> None:
@@ -245,6 +246,30 @@ def _with_symbols(value: Any, symbols: dict[int | None, Any] | None) -> Any:
     if None in symbols:
         return symbols[None]
     return [symbols.get(i, v) for i, v in enumerate(value)]
+
+
+def _inner(module: Any, program: Any, table: dict[Any, Callable[..., Any]]) -> Any:
+    """The graph of a branch or loop, expanded like the one that it stands in."""
+    if not isinstance(module, GraphModule):
+        return module
+    signature = ExportGraphSignature([], [])
+    part = _Part(module.graph, module, program.sizes, {}, signature)
+    return _Expansion(part, table).run()  # type: ignore[arg-type]
+
+
+class _Part:
+    """As much of an exported program as an expansion asks for."""
+
+    def __init__(
+        self, graph: Any, graph_module: Any, sizes: Any, constants: Any, signature: ExportGraphSignature
+    ) -> None:
+        self.graph, self.graph_module, self.sizes = graph, graph_module, sizes
+        self.constants, self.graph_signature = constants, signature
+
+    def _with(self, graph: Any, signature: Any, root: Any, constants: dict[str, Any]) -> GraphModule:
+        if constants:
+            raise NotImplementedError("a body in a branch that makes tensors of data")
+        return GraphModule(dict(root.named_children()), graph)
 
 
 __all__ = ["CustomDecompTable", "GraphModule", "decompose", "default_decompositions"]

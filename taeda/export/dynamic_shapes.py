@@ -226,10 +226,15 @@ class AdditionalInputs:
             module(*args, **kwargs)
 
 
+def signature_of(module: Any) -> inspect.Signature:
+    """The parameters of ``module.forward``; what stands for another module says those of the other."""
+    said = vars(module).get("_signature") if isinstance(module, taeda.nn.Module) else None
+    return said or inspect.signature(module.forward if isinstance(module, taeda.nn.Module) else module)
+
+
 def named_arguments(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of ``module.forward`` by name; those in ``*args`` as a tuple."""
-    function = module.forward if isinstance(module, taeda.nn.Module) else module
-    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound = signature_of(module).bind(*args, **kwargs)
     named: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         if bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -289,7 +294,7 @@ def read_wishes(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], s
 
 def _by_name(module: Any, args: tuple[Any, ...], named: dict[str, Any], shapes: list[Any]) -> dict[str, Any]:
     """What is asked in order, by name; arguments in ``*args`` may stand for themselves."""
-    parameters = inspect.signature(module.forward).parameters.values()
+    parameters = signature_of(module).parameters.values()
     variadic = next((i for i, p in enumerate(parameters) if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
     if variadic is not None and (len(shapes) != len(named) or not isinstance(shapes[variadic], (tuple, list))):
         count = len(args) - variadic

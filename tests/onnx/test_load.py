@@ -72,6 +72,26 @@ def test_the_aten_op_reaches_declared_ops() -> None:
     assert taeda.onnx.load(model)(taeda.ones(2), taeda.ones(2)).tolist() == [4, 4]
 
 
+def aten(operator, inputs, overload="", **attributes):
+    names = [f"x{i}" for i in range(len(inputs))]
+    node = helper.make_node("ATen", names, ["y"], domain="org.pytorch.aten", overload_name=overload, **attributes)
+    node.attribute.append(helper.make_attribute("operator", operator))
+    infos = [(name, list(x.shape), 7 if x.dtype == taeda.int64 else 1) for name, x in zip(names, inputs)]
+    return taeda.onnx.load(made([node], infos, [("y", None)], domains=["org.pytorch.aten"]))(*inputs)
+
+
+def test_arguments_of_the_aten_op() -> None:
+    x, y = taeda.randn(2, 3), taeda.randn(2, 3)
+    assert taeda.equal(aten("cat", [x, y], dim=1), taeda.cat([x, y], 1))
+    assert taeda.equal(aten("sum", [x], "dim_IntList", dim=[0], keepdim=1), x.sum(0, keepdim=True))
+    assert aten("sum", [x], dtype=7).dtype == taeda.float64
+    places = taeda.tensor([1, 0])
+    assert taeda.equal(aten("index_put", [x, places, y]), x.index_put((places,), y))
+    assert taeda.equal(
+        aten("layer_norm", [x, y[0]], normalized_shape=[3]), taeda.nn.functional.layer_norm(x, [3], y[0])
+    )
+
+
 def test_functions_of_a_model() -> None:
     body = [helper.make_node("Mul", ["a", "a"], ["b"]), helper.make_node("Add", ["b", "a"], ["c"])]
     function = helper.make_function("mine", "Poly", ["a"], ["c"], body, [helper.make_opsetid("", 17)])

@@ -12,7 +12,7 @@ from typing import Any
 
 import taeda
 from taeda.onnx.reader.table import OPS, op
-from taeda.onnx.reader.values import dtype_of, is_unsigned, onnx_package
+from taeda.onnx.reader.values import is_unsigned, onnx_package
 
 # Where the names differ.
 NAMES = {"Not": "logical_not", "And": "logical_and", "Or": "logical_or", "Xor": "logical_xor", "Neg": "neg",
@@ -90,7 +90,7 @@ def _calling(found: Any) -> Any:
 
 @op("ATen", domain="org.pytorch.aten")
 def aten(*inputs: Any, operator: str, overload_name: str = "", **attributes: Any) -> Any:
-    """Any declared op: inputs are its tensors in order, attributes all else by name.
+    """Any declared op: inputs are its tensors in order, attributes all else by name; dtypes by PyTorch's numbers.
 
     Raises:
         AttributeError: there is no such op.
@@ -99,28 +99,28 @@ def aten(*inputs: Any, operator: str, overload_name: str = "", **attributes: Any
 
     found = find_overload(f"aten::{operator}", overload_name)
     given = list(inputs)
-    positional: dict[str, Any] = {}
-    for argument in found._schema.arguments:
-        kind = str(argument.type)
-        if argument.name in attributes:
-            positional[argument.name] = _converted(attributes[argument.name], kind)
-        elif kind.startswith("Tensor") and given:
-            positional[argument.name] = given if "[]" in kind else given.pop(0)
-            given = [] if "[]" in kind else given
-        elif given and not argument.has_default_value():
-            positional[argument.name] = _number(given.pop(0), kind)
-    return found(**positional)
+    arguments: dict[str, Any] = {}
+    parameters = found._schema.arguments
+    for i, parameter in enumerate(parameters):
+        kind = str(parameter.real_type)
+        if parameter.name in attributes:
+            arguments[parameter.name] = _converted(attributes[parameter.name], kind)
+        elif "Tensor" in kind and kind.startswith("List") and given:
+            rest = [p for p in parameters[i + 1 :] if "Tensor" in str(p.real_type) and not p.has_default_value()]
+            count = max(len(given) - len(rest), 0)
+            arguments[parameter.name], given = given[:count], given[count:]
+        elif "Tensor" in kind and given:
+            arguments[parameter.name] = given.pop(0)
+        elif given and not parameter.has_default_value():
+            value = given.pop(0)
+            arguments[parameter.name] = value.tolist() if isinstance(value, taeda.Tensor) else value
+    return found(**arguments)
 
 
 def _converted(value: Any, kind: str) -> Any:
-    if kind.startswith("bool") and "[" not in kind:
-        return bool(value)
-    if kind.startswith("bool["):
-        return [bool(v) for v in value]
-    if kind.startswith("ScalarType"):
-        return dtype_of(value)
-    return value
+    """An attribute as the op takes it; dtypes are PyTorch's numbers."""
+    from taeda.fx.ir import by_type
 
-
-def _number(value: Any, kind: str) -> Any:
-    return value.tolist() if isinstance(value, taeda.Tensor) else value
+    if "bool" in kind:
+        return [bool(v) for v in value] if isinstance(value, list) else bool(value)
+    return by_type(value, kind)

@@ -14,6 +14,7 @@ from taeda.export import Dim, ExportedProgram
 from taeda.export import export as export_program
 from taeda.export._decompose import _Expansion
 from taeda.export._functional import functionalize
+from taeda.export._script import Walked, is_scripted
 from taeda.export.dynamic_shapes import named_arguments
 from taeda.export.errors import UserError
 from taeda.export.exported_program import SizeName
@@ -183,6 +184,8 @@ def _program(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
+    if is_scripted(model):
+        model = Walked(model)
     if not isinstance(model, nn.Module):
         model = _Wrapped(model)
     asked = shapes if shapes is not None else _from_axes(model, args, kwargs, axes, names)
