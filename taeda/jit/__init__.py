@@ -80,6 +80,13 @@ def wait(future: Future[Any]) -> Any:
     return future.wait()
 
 
+def explain(function: Any, file: Any = None) -> None:
+    """Prints every stage of a function from its source to instructions; see ``taeda/jit/explain.py``."""
+    from taeda.jit._stages import explain as tell
+
+    tell(function, file)
+
+
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:
     """Writes a compiled module or function into an archive, which PyTorch reads, too.
 

@@ -44,6 +44,12 @@ class GraphFunction(Function):
         return FunctionSchema(str(self._like.schema).replace(f"({theirs} ", f"({self.self_type._name} ", 1))
 
 
+def _info(mod: Any) -> ClassInfo:
+    info = class_named(mod._c.type()._name)
+    assert info is not None
+    return info
+
+
 def _in_eval_mode(name: str, mod: Any) -> Any:
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(f"{name}: wants what taeda.jit.script or trace returned; got {type(mod).__name__}")
@@ -67,8 +73,7 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
     """
     _in_eval_mode("taeda.jit.freeze", mod)
     wanted = list(preserved_attrs or [])
-    info = class_named(mod._c.type()._name)
-    assert info is not None
+    info = _info(mod)
     if unknown := [name for name in wanted if name not in info.methods and not mod._c.hasattr(name)]:
         raise RuntimeError(f"taeda.jit.freeze: the module has no attribute or method '{unknown[0]}' to preserve")
     methods = {name: info.methods[name] for name in dict.fromkeys(["forward", *wanted]) if name in info.methods}
@@ -135,8 +140,7 @@ def run_frozen_optimizations(
     """
     if not isinstance(mod, ScriptModule):
         raise RuntimeError(f"taeda.jit.run_frozen_optimizations: wants a frozen module; got {type(mod).__name__}")
-    info = class_named(mod._c.type()._name)
-    assert info is not None
+    info = _info(mod)
     for name in ["forward", *(preserved_methods or [])]:
         if name in info.methods:
             _finish(info.methods[name].graph, optimize_numerics)
@@ -173,8 +177,7 @@ def export_opnames(m: Any) -> list[str]:
         RuntimeError: ``m`` is not compiled.
     """
     if isinstance(m, ScriptModule):
-        info = class_named(m._c.type()._name)
-        pending = [f.graph for f in info.methods.values()] if info is not None else []
+        pending = [f.graph for f in _info(m).methods.values()]
     elif hasattr(m, "graph"):
         pending = [m.graph]
     else:
