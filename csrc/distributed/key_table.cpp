@@ -18,6 +18,8 @@ void check_shape(const StoreRequest& request, size_t keys, size_t values) {
                    " and ", request.values.size());
 }
 
+thread_local const std::atomic<bool>* g_stop_flag = nullptr;
+
 std::string quoted(const std::vector<std::string>& keys) {
   std::string text;
   for (const std::string& key : keys) text += str(text.empty() ? "'" : ", '", key, "'");
@@ -28,7 +30,13 @@ std::string quoted(const std::vector<std::string>& keys) {
 
 void set_interruption_check(void (*check)()) { g_interruption_check = check; }
 
+void set_stop_flag(const std::atomic<bool>* flag) { g_stop_flag = flag; }
+
 void check_interruption() {
+  if (g_stop_flag) {
+    TAEDA_CHECK_KIND(Dist, !*g_stop_flag, "stopped");
+    return;
+  }
   if (auto* check = g_interruption_check.load()) check();
 }
 

@@ -1,5 +1,6 @@
 // The data of a store and what requests do to them; whoever holds it locks and waits.
 #pragma once
+#include <atomic>
 #include <deque>
 #include <map>
 #include <optional>
@@ -33,8 +34,9 @@ class KeyTable {
 };
 
 [[noreturn]] void fail_timeout(const StoreRequest& request, const std::vector<std::string>& missing);
-// Calls what set_interruption_check was given.
+// Calls what set_interruption_check was given; in a thread with a stop flag raises instead, once that is set.
 void check_interruption();
+void set_stop_flag(const std::atomic<bool>* flag);
 // How long a wait goes on before it looks for interruptions.
 constexpr Milliseconds kSlice(100);
 

@@ -1,4 +1,4 @@
-"""Groups of processes and what they do together. In this release a group has one process: this one."""
+"""Groups of processes and what they do together."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from taeda.distributed.distributed_c10d import GroupMember as GroupMember
 from taeda.distributed.distributed_c10d import ProcessGroup as ProcessGroup
 from taeda.distributed.distributed_c10d import Work as Work
 from taeda.distributed.distributed_c10d import _all_gather_base as _all_gather_base
+from taeda.distributed.distributed_c10d import _coalescing_manager as _coalescing_manager
+from taeda.distributed.distributed_c10d import _CoalescingManager as _CoalescingManager
+from taeda.distributed.distributed_c10d import _make_nccl_premul_sum as _make_nccl_premul_sum
+from taeda.distributed.distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from taeda.distributed.distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
 from taeda.distributed.distributed_c10d import group as group
 

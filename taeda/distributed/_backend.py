@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import taeda
+from taeda.distributed._mpi import find_mpi
 
 __all__ = [
     "Backend", "BackendConfig", "get_default_backend_for_device", "is_backend_available", "is_gloo_available",
@@ -31,6 +33,28 @@ class Backend(str):
     backend_capability: ClassVar[dict[str, list[str]]] = {
         GLOO: ["cpu", "cuda"], NCCL: ["cuda"], XCCL: ["xpu"], UCC: ["cpu", "cuda"], MPI: ["cpu", "cuda"],
     }  # fmt: skip
+
+    @classmethod
+    def register_backend(
+        cls, name: str, func: Callable[..., Any], extended_api: bool = False, devices: str | Sequence[str] | None = None
+    ) -> None:
+        """Has ``func(store, rank, size, timeout)`` make a group's backend (or the whole group) where ``name`` is asked
+        for, for ``devices`` ("cpu" by default); with ``extended_api`` it is called with an object that holds these, the
+        ranks and the options.
+
+        Raises:
+            AssertionError: there is such a backend.
+        """
+        name = cls(name)
+        if name in plugins or name in cls.backend_list:
+            raise AssertionError(f"taeda.distributed.Backend.register_backend: {name!r} exists already")
+        setattr(cls, name.upper(), name)
+        cls.backend_list.append(name)
+        wanted = [devices] if isinstance(devices, str) else list(devices or ["cpu", "cuda"])
+        cls.backend_capability[name] = wanted
+        for device in wanted:
+            cls.default_device_backend_map.setdefault(device, name)
+        plugins[name] = Plugin(func, extended_api)
 
     def __new__(cls, name: str) -> str:  # type: ignore[misc]
         if not isinstance(name, str):
@@ -68,17 +92,47 @@ def _entry(text: str) -> tuple[str, str]:
     return device, backend
 
 
+class DistributedBackendOptions:
+    """What a backend of a program's own is made with, if it wants all."""
+
+    def __init__(self, store: Any, rank: int, size: int, timeout: Any, name: str, ranks: list[int]) -> None:
+        self.store = store
+        self.group_rank = rank
+        self.group_size = size
+        self.timeout = timeout
+        self.group_id = name
+        self.global_ranks_in_group = ranks
+
+
+class Plugin(NamedTuple):
+    """How a backend of a program's own is made."""
+
+    function: Callable[..., Any]
+    extended: bool
+
+    def make(self, store: Any, rank: int, size: int, timeout: Any, name: str, ranks: list[int], options: Any) -> Any:
+        """The backend, or a whole process group."""
+        if self.extended:
+            return self.function(DistributedBackendOptions(store, rank, size, timeout, name, ranks), options)
+        return self.function(store, rank, size, timeout)
+
+
+plugins: dict[str, Plugin] = {}
+
+
 def check_backends(config: BackendConfig) -> None:
     """Raises for a backend that is not there."""
     for backend in config.device_backend_map.values():
-        if backend in (Backend.NCCL, Backend.MPI):
-            raise RuntimeError(f"taeda.distributed: there is no {backend} in this release; 'gloo' serves CPU tensors")
-        if backend != Backend.GLOO:
+        if backend in plugins:
+            continue
+        if backend == Backend.NCCL:
+            raise RuntimeError("taeda.distributed: there is no nccl in this release; 'gloo' serves CPU tensors")
+        if backend not in (Backend.GLOO, Backend.MPI):
             raise AssertionError(f"taeda.distributed: unknown backend {backend!r}; 'gloo' serves CPU tensors")
 
 
 def is_gloo_available() -> bool:
-    """True: a group can ask for ``"gloo"``, the backend of CPU tensors. Taeda serves it by code of its own."""
+    """True: a group can ask for ``"gloo"``, the backend of CPU tensors, which the engine of all CPU groups serves."""
     return True
 
 
@@ -88,8 +142,8 @@ def is_nccl_available() -> bool:
 
 
 def is_mpi_available() -> bool:
-    """False: there is no MPI in this release."""
-    return False
+    """Whether there is an MPI, without which a group has one process."""
+    return find_mpi() is not None
 
 
 def is_ucc_available() -> bool:
@@ -104,7 +158,8 @@ def is_xccl_available() -> bool:
 
 def is_backend_available(backend: str) -> bool:
     """Whether a group can ask for that backend."""
-    return backend.lower() == Backend.GLOO
+    name = backend.lower()
+    return name == Backend.GLOO or name in plugins or (name == Backend.MPI and is_mpi_available())
 
 
 def get_default_backend_for_device(device: Any) -> str:

@@ -1,78 +1,19 @@
-"""Process groups, and the work that they do."""
+"""The groups that this process is in, and what stands for one that it is not in."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-import taeda
 from taeda.distributed._backend import BackendConfig
-from taeda.futures import Future
+from taeda.distributed._backend_class import ProcessGroup as ProcessGroup
+from taeda.distributed._work import Work as Work
+from taeda.distributed.constants import default_pg_timeout
 
 __all__ = ["GroupMember", "ProcessGroup", "Work", "group"]
 
-
-class ProcessGroup:
-    """Some of the processes: as of now this one alone. Made by ``init_process_group`` and ``new_group``."""
-
-    def __init__(self, rank: int, size: int) -> None:
-        self._rank = rank
-        self._size = size
-        self.group_name = ""
-        self.group_desc = "undefined"
-        self.bound_device_id: taeda.device | None = None
-
-    def rank(self) -> int:
-        """This process's number in the group."""
-        return self._rank
-
-    def size(self) -> int:
-        """How many processes there are."""
-        return self._size
-
-    def name(self) -> str:
-        """The backend's name."""
-        return world.groups[self].backend
-
-    def __deepcopy__(self, memo: Any) -> ProcessGroup:
-        return self
-
-
-class Work:
-    """A collective under way. In a group of one it is done before the caller gets it."""
-
-    def __init__(self, result: list[Any]) -> None:
-        self._result = result
-
-    def wait(self, timeout: timedelta | None = None) -> bool:
-        """True, once it is done."""
-        return True
-
-    def is_completed(self) -> bool:
-        return True
-
-    def is_success(self) -> bool:
-        return True
-
-    def exception(self) -> BaseException | None:
-        """What went wrong; None if nothing did."""
-        return None
-
-    def synchronize(self) -> None:
-        """Orders the device's later work behind this; on a CPU there is nothing to order."""
-
-    def result(self) -> list[Any]:
-        """The tensors that it wrote."""
-        return self._result
-
-    def get_future(self) -> Future[list[Any]]:
-        """A future of `result`."""
-        future: Future[list[Any]] = Future()
-        future.set_result(self._result)
-        return future
-
-    def source_rank(self) -> int:
-        raise RuntimeError("taeda.distributed.Work.source_rank: only a receive has one")
+for _kind in (ProcessGroup, Work):
+    _kind.__module__ = "taeda.distributed.distributed_c10d"
 
 
 class Made(NamedTuple):
@@ -81,6 +22,8 @@ class Made(NamedTuple):
     backend: str
     config: BackendConfig
     ranks: list[int]  # the global rank of each of its processes
+    store: Any = None
+    timeout: timedelta = default_pg_timeout
 
 
 class World:
@@ -91,6 +34,7 @@ class World:
         self.store: Any = None
         self.groups: dict[ProcessGroup, Made] = {}
         self.made = 0  # destroyed ones too
+        self.local: dict[str, int] = {}  # how many were made by their members alone, by members
 
 
 world = World()
@@ -101,6 +45,10 @@ class _WithWorld(type):
     def WORLD(cls) -> ProcessGroup | None:
         """The group of all processes; None before ``init_process_group``."""
         return world.default
+
+    @WORLD.setter
+    def WORLD(cls, value: ProcessGroup | None) -> None:
+        world.default = value
 
 
 class group(metaclass=_WithWorld):

@@ -51,6 +51,27 @@ class ReduceOp(metaclass=_Meta):
     def __hash__(self) -> int:
         return hash(self.op)
 
+    def __reduce__(self) -> Any:
+        return (ReduceOp, (self.op,)) if not hasattr(self, "factor") else (_make_nccl_premul_sum, (self.factor,))
+
+    def __copy__(self) -> ReduceOp:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> ReduceOp:
+        return self
+
+
+def _make_nccl_premul_sum(factor: float | Tensor) -> ReduceOp:
+    """The sum of tensors that are multiplied by ``factor`` first."""
+    op = ReduceOp(ReduceOp.PREMUL_SUM)
+    op.factor = factor  # type: ignore[attr-defined]
+    return op
+
+
+def factor_of(op: Any) -> Any:
+    """What tensors are multiplied by before they are summed; None for other reductions."""
+    return getattr(op, "factor", None)
+
 
 reduce_op = ReduceOp  # its old name
 
@@ -70,8 +91,11 @@ def checked(name: str, op: Any, tensor: Tensor) -> None:
         TypeError: ``op`` is no reduction, or one that needs a factor.
         ValueError, RuntimeError: not for this dtype.
     """
-    if not isinstance(op, ReduceOp) or op == ReduceOp.PREMUL_SUM:
-        raise TypeError(f"taeda.distributed.{name}: op is wanted as one of ReduceOp but PREMUL_SUM; got {op!r}")
+    if not isinstance(op, ReduceOp) or (op == ReduceOp.PREMUL_SUM and factor_of(op) is None):
+        raise TypeError(
+            f"taeda.distributed.{name}: op is wanted as one of ReduceOp, or a PREMUL_SUM with its factor "
+            f"(_make_nccl_premul_sum); got {op!r}"
+        )
     if tensor.is_complex() and not supports_complex(op):
         kind = ValueError if name == "all_reduce" else RuntimeError
         raise kind(f"taeda.distributed.{name}: {op} is not for complex tensors")

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from taeda.distributed._backend import *  # noqa: F403
+from taeda.distributed._backend import DistributedBackendOptions as _DistributedBackendOptions  # noqa: F401
+from taeda.distributed._barriers import *  # noqa: F403
+from taeda.distributed._coalescing import _coalescing_manager as _coalescing_manager
+from taeda.distributed._coalescing import _CoalescingManager as _CoalescingManager
 from taeda.distributed._collectives import *  # noqa: F403
 from taeda.distributed._collectives import _all_gather_base as _all_gather_base
 from taeda.distributed._collectives import _reduce_scatter_base as _reduce_scatter_base
+from taeda.distributed._debug import *  # noqa: F403
+from taeda.distributed._engine import ProcessGroupGloo as ProcessGroupGloo
 from taeda.distributed._errors import *  # noqa: F403
 from taeda.distributed._group import GroupMember as GroupMember
 from taeda.distributed._group import ProcessGroup as ProcessGroup
 from taeda.distributed._group import Work as Work
 from taeda.distributed._group import group as group
+from taeda.distributed._messages import *  # noqa: F403
+from taeda.distributed._new_group import *  # noqa: F403
 from taeda.distributed._objects import *  # noqa: F403
+from taeda.distributed._options import *  # noqa: F403
+from taeda.distributed._queries import *  # noqa: F403
+from taeda.distributed._queries import _get_default_group as _get_default_group
+from taeda.distributed._queries import _get_default_store as _get_default_store
+from taeda.distributed._queries import _rank_not_in_group as _rank_not_in_group
 from taeda.distributed._reduce_op import *  # noqa: F403
+from taeda.distributed._reduce_op import _make_nccl_premul_sum as _make_nccl_premul_sum
 from taeda.distributed._reducer import GradBucket as GradBucket
 from taeda.distributed._store import *  # noqa: F403
 from taeda.distributed._world import *  # noqa: F403
-from taeda.distributed._world import _get_default_group as _get_default_group
-from taeda.distributed._world import _get_default_store as _get_default_store
-from taeda.distributed._world import _rank_not_in_group as _rank_not_in_group
+from taeda.distributed._world import _abort_process_group as _abort_process_group
 from taeda.distributed.constants import default_pg_timeout as default_pg_timeout
 from taeda.distributed.rendezvous import *  # noqa: F403

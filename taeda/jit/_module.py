@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import types
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from taeda import _C, nn
 from taeda.jit.check.classes import ClassInfo
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
+from taeda.jit.tracing.state import current
 
 _OWN = frozenset(["_c", "_info", "_children", "training", "original_name", "_python"])
 
@@ -65,6 +67,10 @@ class ScriptMethod:
         function = self.function
         if function.inferred:
             function = _form_for(self.owner, function, args, kwargs)
+        recorder = current()
+        if recorder is not None:
+            run = functools.partial(runnable(function), self.owner._c, *args, **kwargs)
+            return recorder.scripted_method(self.owner, function, run, args, kwargs)
         return runnable(function)(self.owner._c, *args, **kwargs)
 
     @property

@@ -50,7 +50,7 @@ GENERATED = {
 MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/any_device"}
 # Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
-    "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl)\.h",
+    "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl|dlfcn)\.h",
     "core": r"(sys/.*|unistd|fcntl|pthread|dlfcn|omp|immintrin|malloc)\.h",
     "dispatch": r"cxxabi\.h",
     "autograd": r"",

@@ -1,6 +1,6 @@
 // taeda._C._distributed: stores as handles, over which taeda/distributed/_store.py writes the classes.
 #include "taeda/distributed/store.h"
-#include "python/types.h"
+#include "python/distributed/handles.h"
 
 namespace taeda::python {
 
@@ -165,6 +165,11 @@ PyMethodDef g_functions[] = {
 
 }  // namespace
 
+Ref<Store> to_store(PyObject* handle) {
+  TAEDA_CHECK_TYPE(Py_TYPE(handle) == &g_type, "a StoreHandle is wanted; got ", Py_TYPE(handle)->tp_name);
+  return reinterpret_cast<StoreObject*>(handle)->store;
+}
+
 int init_distributed(PyObject* module) {
   set_interruption_check(check_signals);
   g_type.tp_dealloc = deallocate;
@@ -173,7 +178,7 @@ int init_distributed(PyObject* module) {
   g_type.tp_doc = "A store as the library holds it.";
   PyObject* part = PyImport_AddModule("taeda._C._distributed");  // borrowed; sys.modules keeps it
   if (!part || PyModule_AddObjectRef(module, "_distributed", part) < 0 || add_type(part, g_type) < 0) return -1;
-  return PyModule_AddFunctions(part, g_functions);
+  return PyModule_AddFunctions(part, g_functions) < 0 ? -1 : init_groups(part);
 }
 
 }  // namespace taeda::python

@@ -1,0 +1,246 @@
+"""The engine that serves CPU tensors: ``csrc/distributed``, as a backend of process groups. MPI moves its bytes."""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Sequence
+from datetime import timedelta
+from enum import IntEnum
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda._C import _distributed
+from taeda.distributed._backend_class import Backend, BackendType, ProcessGroup
+from taeda.distributed._mpi import needed_mpi
+from taeda.distributed._reduce_op import ReduceOp, factor_of
+from taeda.distributed._work import EngineWork, Work, milliseconds
+from taeda.distributed.constants import default_pg_timeout
+
+Tensors = Sequence[Tensor]
+
+
+class Call(IntEnum):
+    """``Collective`` of ``taeda/distributed/process_group.h``."""
+
+    BROADCAST = 0
+    ALL_REDUCE = 1
+    REDUCE = 2
+    ALL_GATHER = 3
+    GATHER = 4
+    SCATTER = 5
+    REDUCE_SCATTER = 6
+    ALL_TO_ALL = 7
+    BARRIER = 8
+    SEND = 9
+    RECEIVE = 10
+
+
+class EngineBackend(Backend):
+    """Collectives of CPU tensors between the processes that meet at a store.
+
+    Raises:
+        DistBackendError: there is no MPI, or it failed.
+        DistStoreError: some ranks did not come within the timeout.
+    """
+
+    def __init__(self, store: Any, rank: int, size: int, timeout: timedelta = default_pg_timeout) -> None:
+        handle = _distributed.process_group(store._handle(), rank, size, milliseconds(timeout), needed_mpi(size))
+        self._hold(handle, rank, size, timeout)
+        _end_in_order()
+
+    @classmethod
+    def of_threads(cls, key: str, rank: int, size: int, timeout: timedelta = default_pg_timeout) -> EngineBackend:
+        """Rank ``rank`` of a group whose ranks are threads of this process; ``key`` is the group's own."""
+        made = cls.__new__(cls)
+        made._hold(_distributed.thread_group(key, rank, size), rank, size, timeout)
+        return made
+
+    def _hold(self, handle: Any, rank: int, size: int, timeout: timedelta) -> None:
+        super().__init__(rank, size)
+        self._group = handle
+        self._limit = milliseconds(timeout)
+        self._sequence = 0
+
+    def _limit_of(self, opts: Any) -> int:
+        limit = milliseconds(opts.timeout)
+        return limit if limit > 0 else self._limit
+
+    def _submit(
+        self,
+        call: Call,
+        inputs: list[Tensor],
+        outputs: list[Tensor],
+        opts: Any,
+        result: Any,
+        op: Any = 0,
+        root: int = 0,
+    ) -> Work:
+        self._sequence += 1
+        handle = self._group.submit(call, inputs, outputs, op, root, 0, self._limit_of(opts), opts.asyncOp)
+        return EngineWork(handle, result)
+
+    def _submit_many(self, tasks: list[Any], opts: Any, result: Any) -> Work:
+        self._sequence += 1
+        return EngineWork(self._group.submit_many(tasks, self._limit_of(opts), opts.asyncOp), result)
+
+    def name(self) -> str:
+        return "gloo"
+
+    def set_timeout(self, timeout: timedelta) -> None:
+        self._limit = milliseconds(timeout)
+
+    def broadcast(self, tensors: Tensors, opts: Any) -> Work:
+        one = list(tensors)
+        return self._submit(Call.BROADCAST, [], one, opts, one, root=opts.rootRank)
+
+    def allreduce(self, tensors: Tensors, opts: Any) -> Work:
+        many = list(tensors)
+        op = _plain(opts.reduceOp, many)
+        return self._submit(Call.ALL_REDUCE, [], many, opts, many, op)
+
+    def allreduce_coalesced(self, tensors: Tensors, opts: Any) -> Work:
+        return self.allreduce(tensors, opts)
+
+    def reduce(self, tensors: Tensors, opts: Any) -> Work:
+        many = list(tensors)
+        if factor_of(opts.reduceOp) is not None and self.rank() != opts.rootRank:
+            many = [tensor.clone() for tensor in many]  # only the root's change
+        op = _plain(opts.reduceOp, many)
+        return self._submit(Call.REDUCE, [], many, opts, list(tensors), op, opts.rootRank)
+
+    def allgather(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
+        outputs = [list(one) for one in output_tensors]
+        if len(outputs) == 1:
+            return self._submit(Call.ALL_GATHER, list(input_tensors), outputs[0], opts, outputs)
+        pairs = zip(input_tensors, outputs, strict=True)
+        return self._submit_many([(Call.ALL_GATHER, [i], o, 0, 0, 0) for i, o in pairs], opts, outputs)
+
+    def allgather_coalesced(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
+        # There is a list for each rank; the engine has one for each tensor.
+        turned = [list(one) for one in zip(*output_tensors, strict=True)]
+        tasks = [(Call.ALL_GATHER, [i], o, 0, 0, 0) for i, o in zip(input_tensors, turned, strict=True)]
+        return self._submit_many(tasks, opts, [list(one) for one in output_tensors])
+
+    def _allgather_base(self, output: Tensor, input: Tensor, opts: Any) -> Work:
+        if output.dtype != input.dtype or output.numel() != input.numel() * self.size():
+            raise ValueError(
+                f"taeda.distributed.all_gather_into_tensor: output is wanted as {self.size()} times the input of "
+                f"{input.numel()} elements of {input.dtype}; got {output.numel()} of {output.dtype}"
+            )
+        return self._submit(Call.ALL_GATHER, [input], [output], opts, [output])
+
+    def allgather_into_tensor_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any) -> Work:
+        tasks = [(Call.ALL_GATHER, [i], [o], 0, 0, 0) for i, o in zip(inputs, outputs, strict=True)]
+        return self._submit_many(tasks, opts, list(outputs))
+
+    def gather(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
+        outputs = list(output_tensors[0]) if output_tensors else []
+        return self._submit(Call.GATHER, list(input_tensors), outputs, opts, [outputs], root=opts.rootRank)
+
+    def scatter(self, output_tensors: Tensors, input_tensors: Sequence[Tensors], opts: Any) -> Work:
+        inputs = list(input_tensors[0]) if input_tensors else []
+        outputs = list(output_tensors)
+        return self._submit(Call.SCATTER, inputs, outputs, opts, outputs, root=opts.rootRank)
+
+    def reduce_scatter(self, output_tensors: Tensors, input_tensors: Sequence[Tensors], opts: Any) -> Work:
+        outputs, inputs = list(output_tensors), [list(one) for one in input_tensors]
+        tasks = []
+        for one, output in zip(inputs, outputs, strict=True):
+            op, own = _scaled(opts.reduceOp, one)
+            tasks.append((Call.REDUCE_SCATTER, own, [output], op, 0, 0))
+        return self._submit_many(tasks, opts, outputs)
+
+    def _reduce_scatter_base(self, output: Tensor, input: Tensor, opts: Any) -> Work:
+        if output.dtype != input.dtype or input.numel() != output.numel() * self.size():
+            raise ValueError(
+                f"taeda.distributed.reduce_scatter_tensor: input is wanted as {self.size()} times the output of "
+                f"{output.numel()} elements of {output.dtype}; got {input.numel()} of {input.dtype}"
+            )
+        op, own = _scaled(opts.reduceOp, [input])
+        return self._submit(Call.REDUCE_SCATTER, own, [output], opts, [output], op)
+
+    def reduce_scatter_tensor_coalesced(self, outputs: Tensors, inputs: Tensors, opts: Any) -> Work:
+        return self.reduce_scatter(outputs, [[one] for one in inputs], opts)
+
+    def alltoall(self, output_tensors: Tensors, input_tensors: Tensors, opts: Any) -> Work:
+        outputs = list(output_tensors)
+        return self._submit(Call.ALL_TO_ALL, list(input_tensors), outputs, opts, outputs)
+
+    def alltoall_base(
+        self, output: Tensor, input: Tensor, output_split_sizes: Sequence[int], input_split_sizes: Sequence[int],
+        opts: Any,
+    ) -> Work:  # fmt: skip
+        # Parts of the memory, which the engine writes: parts of a strided output are as good.
+        outputs = list(output.detach().split(list(output_split_sizes))) if output_split_sizes else [output]
+        inputs = list(input.detach().split(list(input_split_sizes))) if input_split_sizes else [input]
+        return self._submit(Call.ALL_TO_ALL, inputs, outputs, opts, [output])
+
+    def barrier(self, opts: Any) -> Work:
+        return self._submit(Call.BARRIER, [], [], opts, [])
+
+    def send(self, tensors: Tensors, dstRank: int, tag: int) -> Work:
+        return self._message(Call.SEND, list(tensors), [], dstRank, tag)
+
+    def recv(self, tensors: Tensors, srcRank: int, tag: int) -> Work:
+        return self._message(Call.RECEIVE, [], list(tensors), srcRank, tag)
+
+    def recv_anysource(self, tensors: Tensors, tag: int) -> Work:
+        return self._message(Call.RECEIVE, [], list(tensors), -1, tag)
+
+    def _message(self, call: Call, inputs: list[Tensor], outputs: list[Tensor], peer: int, tag: int) -> Work:
+        handle = self._group.submit(call, inputs, outputs, 0, peer, tag, self._limit, True)
+        return EngineWork(handle, inputs or outputs)
+
+    def abort(self) -> None:
+        self._group.abort("this group was aborted")
+
+    def shutdown(self) -> None:
+        self._group.shutdown()
+
+    def _get_sequence_number_for_group(self) -> int:
+        return self._sequence
+
+    def _set_sequence_number_for_group(self) -> None:
+        """The numbers begin at 0 on all ranks."""
+
+
+class ProcessGroupGloo(ProcessGroup):
+    """A group that was made by hand, of the processes that meet at ``store``."""
+
+    Options = _Options = Backend.Options
+
+    def __init__(self, store: Any, rank: int, size: int, timeout: Any = default_pg_timeout) -> None:
+        super().__init__(store, rank, size)
+        limit = timeout if isinstance(timeout, timedelta) else getattr(timeout, "_timeout", default_pg_timeout)
+        self._register_backend("cpu", BackendType.GLOO, EngineBackend(store, rank, size, limit))
+
+
+def _plain(op: Any, tensors: list[Tensor]) -> int:
+    """The reduction as the library knows it; the tensors are multiplied in place by its factor, if it has one."""
+    factor = factor_of(op)
+    if factor is None:
+        return int(op.op if type(op) is ReduceOp else op)
+    with taeda.no_grad():
+        for tensor in tensors:
+            tensor.mul_(factor)
+    return int(ReduceOp.SUM)
+
+
+def _scaled(op: Any, tensors: list[Tensor]) -> tuple[int, list[Tensor]]:
+    """The same with copies."""
+    if factor_of(op) is not None:
+        tensors = [tensor.clone() for tensor in tensors]
+    return _plain(op, tensors), tensors
+
+
+_ends_in_order = False
+
+
+def _end_in_order() -> None:
+    global _ends_in_order
+    if not _ends_in_order:
+        _ends_in_order = True
+        owner = os.getpid()
+        atexit.register(lambda: _distributed.end_processes() if os.getpid() == owner else None)
