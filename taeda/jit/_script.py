@@ -71,9 +71,9 @@ class ScriptFunction:
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph as it is run; it is the same for all arguments."""
-        from taeda.jit._run import _prepared
+        from taeda.jit.translate.build import _prepared
 
-        return _prepared(self.function)
+        return _prepared(self.function.graph)
 
     @property
     def schema(self) -> Any:
