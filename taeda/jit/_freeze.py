@@ -13,6 +13,7 @@ from taeda.jit.check.types import BOOL
 from taeda.jit.ir import Graph
 from taeda.jit.optimise import fold_batch_norms, optimise, remove_dead_code
 from taeda.jit.optimise.attributes import changed_slots, make_constant_attributes, resolve
+from taeda.jit.translate.build import forget
 
 
 class GraphFunction(Function):
@@ -144,17 +145,7 @@ def run_frozen_optimizations(
     for name in ["forward", *(preserved_methods or [])]:
         if name in info.methods:
             _finish(info.methods[name].graph, optimize_numerics)
-            _forget(info.methods[name])
-
-
-def _forget(function: Any) -> None:
-    """The graph has changed: code is made anew when it is asked for."""
-    from taeda.jit import _run
-    from taeda.jit.translate.build import forget
-
-    _run._LOADED.pop(function, None)
-    _run._LINKED.pop(function, None)
-    forget(function)
+            forget(info.methods[name])  # code is made anew when it is asked for
 
 
 def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
