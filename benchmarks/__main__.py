@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, compilation, families, kernels, report, startup, tiny, training
+from benchmarks import calls, compilation, families, graphs, kernels, report, startup, tiny, training
 
 GROUPS = {
     "startup": startup.rows,
@@ -17,10 +17,11 @@ GROUPS = {
     "layers": kernels.layers,
     "transforms": kernels.transforms,
     "families": families.rows,
+    "graphs": graphs.rows,
     "training": training.rows,
     "build": compilation.rows,
 }
-BUDGETS = {**calls.BUDGETS, **tiny.BUDGETS, **kernels.BUDGETS, **families.BUDGETS, **training.BUDGETS}
+BUDGETS = {**calls.BUDGETS, **tiny.BUDGETS, **kernels.BUDGETS, **families.BUDGETS, **graphs.BUDGETS, **training.BUDGETS}
 
 
 def main() -> None:
