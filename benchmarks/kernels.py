@@ -32,6 +32,9 @@ _ELEMENTWISE: dict[str, Make] = {
     "to bfloat16": lambda T, x: lambda: x.bfloat16(),
     "bfloat16 add": lambda T, x: (lambda y: lambda: y + y)(x.bfloat16()),
     "add in place": lambda T, x: (lambda y: lambda: y.add_(1.0))(x.clone()),
+    "row sum": lambda T, x: (lambda y: lambda: y.sum(1))(x.view(-1, 256)),
+    "row mean, 64": lambda T, x: (lambda y: lambda: y.mean(1))(x.view(-1, 64)),
+    "row max, 1024": lambda T, x: (lambda y: lambda: y.amax(1))(x.view(-1, 1024)),
     "column sum": lambda T, x: (lambda y: lambda: y.sum(0))(x.view(256, -1)),
     "transposed copy": lambda T, x: (lambda y: lambda: y.t().contiguous())(x.view(256, -1)),
 }

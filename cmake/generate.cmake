@@ -13,7 +13,8 @@ if(NOT TAEDA_AUTOGRAD)
 endif()
 
 file(GLOB_RECURSE generator_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/taedagen/*.py
-  ${CMAKE_SOURCE_DIR}/csrc/python/stubs/*.pyi ${CMAKE_SOURCE_DIR}/taeda/__init__.py)
+  ${CMAKE_SOURCE_DIR}/csrc/python/stubs/*.pyi ${CMAKE_SOURCE_DIR}/docs/reference/*.txt
+  ${CMAKE_SOURCE_DIR}/taeda/__init__.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_sources} ${select_ops})
 
 execute_process(

@@ -181,8 +181,8 @@ _written_in_python(
             "_main.native_names",
         ),
         **{f"_{what}_{name}_enabled": f"backends.{name}" for what in ("get", "set") for name in ("cudnn", "mkldnn")},
-        "_get_tracing_state": "jit._trace",
-        "_is_tracing": "jit._trace",
+        "_get_tracing_state": "jit.tracing.state",
+        "_is_tracing": "jit.tracing.state",
         **dict.fromkeys(
             (
                 "_jit_set_profiling_executor",

@@ -14,7 +14,10 @@ import pytest
 import taeda
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tools"))
-from reference import NAMESPACES, Example, documented, examples, resolve  # type: ignore[import-not-found]
+from reference import NAMESPACES, documented, resolve  # type: ignore[import-not-found]
+from reference_classes import PACKAGES, members  # type: ignore[import-not-found]
+
+from taedagen.emit.examples import Example, examples
 
 EXAMPLES = examples()
 
@@ -53,3 +56,9 @@ def test_names_have_one_example_and_those_of_pytorch_all_have() -> None:
     assert names.keys() - functions == set()
     torch = pytest.importorskip("torch")
     assert [f for f in functions - names.keys() if resolve(torch, f.removeprefix("torch.")) is not None] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_classes_have_a_page_that_says_what_they_are(package: str) -> None:
+    found = members(package)
+    assert found and [name for name, value in found.items() if not (value.__doc__ or "").strip()] == []

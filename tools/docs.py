@@ -4,6 +4,7 @@ one on how the ops are made for each family."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from pathlib import Path
 
 import reference
+import reference_classes
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "docs"
@@ -45,7 +47,7 @@ def collect() -> tuple[list[str], list[str]]:
     shutil.copytree(made / "docs", PAGES / "families")
     shutil.rmtree(PAGES / "reference")  # the examples, which the pages quote
     (PAGES / "reference").mkdir()
-    namespaces = reference.pages(made)
+    namespaces = reference.pages(made) | reference_classes.pages()
     for name, text in namespaces.items():
         (PAGES / "reference" / name).write_text(text)
     return list(namespaces), sorted(page.name for page in (made / "docs").glob("*.md"))
@@ -62,8 +64,13 @@ def main() -> None:
     ]
     settings = {"site_name": "Taeda", "docs_dir": "docs", "site_dir": "site", "use_directory_urls": False, "nav": nav}
     config = ROOT / "build" / "mkdocs.yml"
-    config.write_text(json.dumps(settings | {"theme": "readthedocs"}))  # YAML holds JSON
-    subprocess.run([sys.executable, "-m", "mkdocs", "-q", "build", "--strict", "-f", config], check=True)
+    settings |= {
+        "theme": {"name": "material", "font": False},
+        "markdown_extensions": ["pymdownx.highlight", "pymdownx.superfences"],
+    }
+    config.write_text(json.dumps(settings))  # YAML holds JSON
+    quiet = os.environ | {"NO_MKDOCS_2_WARNING": "1"}  # of the theme, which prints an advertisement
+    subprocess.run([sys.executable, "-m", "mkdocs", "-q", "build", "--strict", "-f", config], check=True, env=quiet)
     print(ROOT / "build" / "site" / "index.html")
 
 

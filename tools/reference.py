@@ -1,8 +1,4 @@
-"""The reference: a page for each namespace, with what the declarations say of its functions, and examples.
-
-``docs/reference/*.txt`` holds the examples: below lines that name functions, what to type and what is printed then.
-They hold for Taeda as for PyTorch; ``torch`` is either.
-"""
+"""The reference: a page for each namespace, with what the declarations say of its functions, and examples."""
 
 from __future__ import annotations
 
@@ -12,45 +8,15 @@ import re
 from pathlib import Path
 from typing import Any
 
+from taedagen.emit.examples import Example, examples
 from taedagen.emit.table import read_table
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 NAMESPACES = ("", "Tensor", "fft", "linalg", "nn.functional", "random", "signal.windows", "special")
-_NAMES = re.compile(r"torch\.[\w.]+(?: torch\.[\w.]+)*")
 _GROUPS = {
     "bool": "bool", "integral": "uint8 int8 int16 int32 int64", "float16": "float16", "bfloat16": "bfloat16",
     "float": "float32 float64", "complex": "complex64 complex128", "uint16 to uint64": "uint16 uint32 uint64",
 }  # fmt: skip
 EVERY = " ".join(_GROUPS.values())
-
-
-class Example:
-    """A block of a file, which several names may share."""
-
-    def __init__(self, file: Path, line: int, names: list[str]) -> None:
-        self.file, self.line, self.names = file, line, names
-        self.lines: list[str] = []
-
-    @property
-    def text(self) -> str:
-        return "\n".join(self.lines).strip() + "\n"
-
-    def __repr__(self) -> str:
-        return self.names[0]
-
-
-def examples() -> list[Example]:
-    """All of them, in the order of the files."""
-    found: list[Example] = []
-    for file in sorted(FOLDER.glob("*.txt")):
-        before = ""
-        for number, line in enumerate(file.read_text().splitlines(), 1):
-            if not before and _NAMES.fullmatch(line):
-                found.append(Example(file, number, line.split()))
-            else:
-                found[-1].lines.append(line)
-            before = line
-    return found
 
 
 def resolve(library: Any, name: str) -> Any:

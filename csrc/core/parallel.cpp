@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/contention.h"
 #include "taeda/core/fork.h"
 
 namespace taeda {
@@ -134,6 +135,7 @@ void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, 
   if (end - begin <= grain) return piece(body, begin, end);
   int64_t pieces = (end - begin + grain - 1) / grain;
   int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
+  if (threads > 1 && !t_inside) threads = uncontended_threads(threads);
   if (threads == 1 || t_inside) {
     for (int64_t i = 0; i < pieces; ++i) piece(body, begin + i * grain, std::min(end, begin + (i + 1) * grain));
     return;

@@ -15,15 +15,18 @@ bool is_number(const Operand& operand) { return operand.kind >= Operand::Kind::I
 // A tensor of a register, for the length of a call: nobody counts it.
 class Lent {
  public:
-  explicit Lent(const Value& value) : tensor_(Ref<TensorImpl>::adopt(impl_of(value))) {}
+  Lent(const Value& value, bool may_be_absent) : tensor_(Ref<TensorImpl>::adopt(impl_of(value, may_be_absent))) {}
   ~Lent() { tensor_.detach_ref(); }
   Lent(const Lent&) = delete;
   operator const Tensor&() const { return tensor_; }
   const Tensor& get() const { return tensor_; }
 
  private:
-  static TensorImpl* impl_of(const Value& value) {
-    if (!value.is_tensor() && !value.is_none()) value.to_tensor();  // says what it is
+  static TensorImpl* impl_of(const Value& value, bool may_be_absent) {
+    if (!value.is_tensor()) [[unlikely]] {
+      TAEDA_CHECK_TYPE(!value.is_none() || may_be_absent, "a tensor was expected; got None");
+      value.to_tensor();  // says what it is
+    }
     return value.tensor_impl();
   }
   Tensor tensor_;
@@ -42,7 +45,9 @@ template <>
 struct Argument<const Tensor&> {
   using Held = Lent;
   static bool fits(const Operand& operand) { return !is_number(operand); }
-  static Held read(const Site& site, size_t i, Value* values, Number*) { return Lent(value_of(site, i, values)); }
+  static Held read(const Site& site, size_t i, Value* values, Number*) {
+    return Lent(value_of(site, i, values), site.op->info().params[i].optional);
+  }
 };
 template <class T, Operand::Kind kind>
 struct NumberArgument {

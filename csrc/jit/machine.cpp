@@ -217,11 +217,19 @@ class Machine {
     if (site.direct) return site.direct(site, frame_.values, frame_.numbers);
     size_t base = push_inputs(site);
     Stack& stack = registers_.stack;
+    check_tensors(site, base);
     if (site.takes_dtypes)
       for (size_t i = 0; i < site.inputs.size(); ++i) to_argument(stack[base + i], site.op->info().params[i].type);
     site.op->call_boxed(stack);
     for (size_t i = base; i < stack.size(); ++i) to_program(stack[i]);
     pop_results(site, base);
+  }
+  // Kernels look into tensors that their schemas promise.
+  void check_tensors(const Site& site, size_t base) {
+    const OpInfo& info = site.op->info();
+    for (size_t i = 0; i < info.param_count; ++i)
+      if (registers_.stack[base + i].is_none() && info.params[i].type == ArgType::Tensor && !info.params[i].optional)
+        TAEDA_FAIL(Type, site.name, " wants a tensor for '", info.params[i].name, "'; got None");
   }
   void call_primitive(const Site& site) {
     size_t base = push_inputs(site);

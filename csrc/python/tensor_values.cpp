@@ -2,6 +2,7 @@
 #include "core/elements.h"
 #include "python/member.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/core/thread_state.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
@@ -20,9 +21,13 @@ Tensor readable(const Tensor& tensor) {
 }
 
 namespace {
-// The one element; a class with __torch_dispatch__ is asked for it.
+// Whether somebody wants to hear that elements are read: a class with __torch_dispatch__, or a trace of this thread.
+bool is_watched(const Tensor& t) {
+  return t.keys().has(Functionality::Python) || t_state.include.has(Functionality::Tracer);
+}
+
 PyObject* only_number(const Tensor& t) {
-  if (t.keys().has(Functionality::Python)) return check(wrap(ops::_local_scalar_dense(t)));
+  if (is_watched(t)) return check(wrap(ops::_local_scalar_dense(t)));
   Tensor here = readable(t);
   return check(number_at(here.dtype(), here.data()));
 }
@@ -112,7 +117,7 @@ PyObject* to_bool_object(PyObject* self) {
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(t.numel() == 1, "the truth of a tensor of ", t.numel(),
               " elements is ambiguous; use any(), all() or numel()");
-  if (t.keys().has(Functionality::Python)) return PyBool_FromLong(ops::_local_scalar_dense(t).to<bool>());
+  if (is_watched(t)) return PyBool_FromLong(ops::_local_scalar_dense(t).to<bool>());
   Tensor here = readable(t);
   bool value = visit_stored(t.dtype(), [&]<class T>() { return convert<bool>(*here.data<T>()); });
   return PyBool_FromLong(value);

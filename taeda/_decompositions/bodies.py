@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda._decompositions.words import NAMES, WORDS
+from taeda._library.ops import packet_of
 
 if TYPE_CHECKING:
     from taedagen.opdef.declaration import Declaration
@@ -74,9 +75,15 @@ def _listed(value: Any, type_: Any) -> Any:
 
 
 def _default(declaration: Declaration, name: str) -> Any:
-    packet = getattr(taeda.ops.aten, declaration.schema.name)
-    overload = getattr(packet, declaration.schema.overload or "default")
+    overload = getattr(packet_of(declaration.schema.name), declaration.schema.overload or "default")
     return next(a.default_value for a in overload._schema.arguments if a.name == name)
+
+
+class _Ops:
+    """``op`` of a declaration's body: ``op.add``, ``op.demo.bell``."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(taeda.ops.aten, name, None) or getattr(taeda.ops, name)
 
 
 @functools.cache
@@ -94,13 +101,13 @@ def _meaning(module: str) -> dict[str, Any]:
     intrinsics = {id(function): name for name, function in FUNCTIONS.items()}
     for name, value in source.items():
         if isinstance(value, Declaration):
-            names[name] = getattr(taeda.ops.aten, value.name)
+            names[name] = packet_of(value.name)
         elif isinstance(value, Word):
             names[name] = WORDS[value.name]
         elif isinstance(value, Name):
             names[name] = NAMES.get(value.name) or getattr(taeda, value.name)
         elif value is op:
-            names[name] = taeda.ops.aten
+            names[name] = _Ops()
         elif id(value) in intrinsics:
             names[name] = _intrinsic(CALLS[intrinsics[id(value)]].op)
         elif isinstance(value, FunctionType) and value.__module__ == module:

@@ -6,9 +6,8 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from typing import Any
 
-import taeda
 from taeda._decompositions.bodies import decomposition_of, names
-from taeda._library.ops import OpOverload, OpOverloadPacket
+from taeda._library.ops import OpOverload, OpOverloadPacket, packet_of
 
 Table = MutableMapping[OpOverload, Callable[..., Any]]
 
@@ -47,8 +46,10 @@ decomposition_table: Table = _Declared()
 
 def _op(full_name: str) -> OpOverload | None:
     name, _, overload = full_name.partition(".")
-    packet = getattr(taeda.ops.aten, name, None)
-    return getattr(packet, overload or "default", None)
+    try:
+        return getattr(packet_of(name), overload or "default", None)
+    except AttributeError:
+        return None
 
 
 def _overloads(ops: Iterable[Any]) -> Iterator[OpOverload]:

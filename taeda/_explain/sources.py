@@ -1,4 +1,4 @@
-"""Where the functions are that a call runs through: ``ops.json`` and ``locations.json``, which the generator wrote."""
+"""Where the functions are that a call runs through: ``ops.json`` and two tables beside it, by the generator."""
 
 from __future__ import annotations
 
@@ -37,7 +37,12 @@ def operators() -> dict[str, str]:
 
 def native_location(name: str) -> str:
     """Of a function of ``_C`` that people wrote, or a method of tensors: ``Tensor.item``; "" if there is none."""
-    return _locations()["natives"].get(name, "")  # type: ignore[no-any-return]
+    return _natives().get(name, "")
+
+
+@functools.cache
+def _natives() -> dict[str, str]:
+    return json.loads(generated_text("natives.json"))  # type: ignore[no-any-return]
 
 
 def generated_calls(full_name: str, layer: str) -> list[str]:

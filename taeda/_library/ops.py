@@ -100,6 +100,18 @@ def find_overload(qualified_name: str, overload: str) -> OpOverload:
     return found
 
 
+def packet_of(name: str) -> OpOverloadPacket:
+    """``taeda.ops.aten.add`` of a declared name, ``add``, and of one with its namespace, ``demo::bell``.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    import taeda
+
+    namespace, _, bare = name.rpartition("::")
+    return getattr(getattr(taeda.ops, namespace or "aten"), bare)  # type: ignore[no-any-return]
+
+
 def _unknown(qualified_name: str, overload: str) -> str:
     namespace, _, name = qualified_name.partition("::")
     shown = f"taeda.ops.{namespace}.{name}"

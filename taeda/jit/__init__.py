@@ -36,13 +36,14 @@ from taeda.jit._script import run_frozen_optimizations as run_frozen_optimizatio
 from taeda.jit._script import script as script
 from taeda.jit._script import script_if_tracing as script_if_tracing
 from taeda.jit._script import script_method as script_method
-from taeda.jit._trace import TopLevelTracedModule as TopLevelTracedModule
-from taeda.jit._trace import TracedModule as TracedModule
-from taeda.jit._trace import TracerWarning as TracerWarning
-from taeda.jit._trace import TracingCheckError as TracingCheckError
-from taeda.jit._trace import is_tracing as is_tracing
-from taeda.jit._trace import trace as trace
-from taeda.jit._trace import trace_module as trace_module
+from taeda.jit.tracing.checking import TracingCheckError as TracingCheckError
+from taeda.jit.tracing.module import TopLevelTracedModule as TopLevelTracedModule
+from taeda.jit.tracing.module import TracedModule as TracedModule
+from taeda.jit.tracing.recorder import TracerWarning as TracerWarning
+from taeda.jit.tracing.state import is_tracing as is_tracing
+from taeda.jit.tracing.trace import _get_trace_graph as _get_trace_graph
+from taeda.jit.tracing.trace import trace as trace
+from taeda.jit.tracing.trace import trace_module as trace_module
 from taeda.utils import set_module as set_module
 
 _script_if_tracing = script_if_tracing

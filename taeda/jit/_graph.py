@@ -1,16 +1,97 @@
-"""Objects of compiled classes, which annotations and questions of ``isinstance`` name."""
+"""Objects of compiled classes, as Python sees them."""
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
-from taeda.jit._script import no_compiler
-
-
-class _Compiled:
-    def __new__(cls, *args: Any, **kwargs: Any) -> NoReturn:
-        no_compiler(cls.__name__)
+from taeda import _C, nn
 
 
-class ScriptObject(_Compiled):
-    """An object of a class that was compiled, or that a C++ extension registered."""
+class ScriptObject:
+    """An object of a compiled class. Its attributes, properties and methods are the class's; calls run the program."""
+
+    def __init__(self, object: Any) -> None:
+        from taeda.jit.check.classes import class_named
+
+        self.__dict__["_c"] = object
+        self.__dict__["_info"] = class_named(object.type()._name)
+
+    def _type(self) -> Any:
+        """Its class's type."""
+        return self._c.type()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from taeda.jit.translate.build import code_of
+
+        if self._c.hasattr(name):
+            return self._c.getattr(name)
+        info = self._info
+        if info is not None and name in info.properties:
+            return code_of(info.properties[name][0])(self._c)
+        function = info.function(name) if info is not None else None
+        if function is None:
+            raise AttributeError(f"a {self._type()} has no attribute or method '{name}'")
+        return lambda *args, **kwargs: code_of(function)(self._c, *args, **kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setter = self._info.properties.get(name, (None, None))[1] if self._info is not None else None
+        if setter is not None:
+            from taeda.jit.translate.build import code_of
+
+            code_of(setter)(self._c, value)
+        else:
+            self._c.setattr(name, value)
+
+    def _magic(self, name: str, *args: Any) -> Any:
+        function = self._info.function(name) if self._info is not None else None
+        if function is None:
+            raise NotImplementedError(f"a {self._type()} has no method {name}")
+        from taeda.jit.translate.build import code_of
+
+        return code_of(function)(self._c, *args)
+
+    def __eq__(self, other: object) -> Any:
+        has = self._info is not None and self._info.function("__eq__") is not None
+        return self._magic("__eq__", other) if has else self is other
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<ScriptObject of {self._type()}>"
+
+
+def _operator(name: str) -> Any:
+    return lambda self, *args: self._magic(name, *args)
+
+
+for _name in (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift", "neg",
+    "invert", "len", "getitem", "setitem", "delitem", "contains", "call", "lt", "le", "gt", "ge", "int", "float",
+):  # fmt: skip
+    setattr(ScriptObject, f"__{_name}__", _operator(f"__{_name}__"))
+
+
+def face_of(object: Any) -> Any:
+    """What programs give to Python for an object: a module for one of a module's class, else a `ScriptObject`."""
+    if not _C._is_module_class(object.type()):
+        return ScriptObject(object)
+    from taeda.jit._module import face_of_module
+
+    return face_of_module(object)
+
+
+def as_object(value: Any) -> Any:
+    """A Python object of a class that has been compiled, as an object of the program with copies of its attributes.
+    Anything else as it is."""
+    from taeda.jit.check.classes import _BY_CLASS, compile_init
+
+    info = _BY_CLASS.get(type(value))
+    if info is None or hasattr(value, "_c") or isinstance(value, nn.Module):
+        return value
+    compile_init(info)
+    made = _C._jit.Object(info.type)
+    for name in info.attributes():
+        made.setattr(name, as_object(getattr(value, name)))
+    return ScriptObject(made)

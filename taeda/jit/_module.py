@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import types
 from collections.abc import Iterator
@@ -10,9 +11,10 @@ from typing import Any, NoReturn
 
 import taeda
 from taeda import _C, nn
-from taeda.jit.check.classes import ClassInfo
+from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
+from taeda.jit.tracing.state import current
 
 _OWN = frozenset(["_c", "_info", "_children", "training", "original_name", "_python"])
 
@@ -65,6 +67,10 @@ class ScriptMethod:
         function = self.function
         if function.inferred:
             function = _form_for(self.owner, function, args, kwargs)
+        recorder = current()
+        if recorder is not None:
+            run = functools.partial(runnable(function), self.owner._c, *args, **kwargs)
+            return recorder.scripted_method(self.owner, function, run, args, kwargs)
         return runnable(function)(self.owner._c, *args, **kwargs)
 
     @property
@@ -332,8 +338,9 @@ class RecursiveScriptModule(ScriptModule):
 
         found = functions_of_text(src, {}, self._info.type, self._info.name)
         self._info.methods.update(found)
-        for function in found.values():
+        for name, function in found.items():
             function.compile()
+            self.__dict__[name] = ScriptMethod(self, function)
 
     def _get_name(self) -> str:
         return "RecursiveScriptModule"
@@ -459,6 +466,8 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
     made = _C._jit.Object(info.type)
     for name, type in info.attributes().items():
         child = children.get(name)
+        if type.kind() == "InterfaceType" and (child is None or not serves(child._info.type, type)):
+            raise RuntimeError(f"{info.name}: '{name}' lacks a method of the interface {type}, or has another form")
         made.setattr(name, child._c if child is not None else _held(module, name, type))
     python = {name: raw for base in reversed(_bases(module)) for name, raw in vars(base).items() if _stays(raw)}
     shown = {name: child for name, child in children.items()}
@@ -470,6 +479,24 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
         if held:
             twin.__dict__[table] = copy.copy(held)
     return twin
+
+
+def face_of_module(object: Any) -> RecursiveScriptModule:
+    """The module that stands for an object of a module's class, with those of the modules in it."""
+    info = class_named(object.type()._name)
+    if info is None:
+        raise RuntimeError(f"the class {object.type()} is not known")
+    children = {}
+    for name, type in info.attributes().items():
+        if type.kind() in ("ClassType", "InterfaceType") and (
+            type.kind() == "InterfaceType" or _C._is_module_class(type)
+        ):
+            children[name] = object.getattr(name)
+    python = {}
+    if info.python_class is not None:
+        bases = [c for c in info.python_class.__mro__ if c not in nn.Module.__mro__]
+        python = {name: raw for base in reversed(bases) for name, raw in vars(base).items() if _stays(raw)}
+    return RecursiveScriptModule(object, info, children, python)
 
 
 def _bases(module: nn.Module) -> list[type]:

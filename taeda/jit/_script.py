@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from taeda import Tensor, nn
 from taeda.jit.check.function import Function, function_of, type_of_default
 from taeda.jit.ir import Graph
+from taeda.jit.tracing.state import current
 
 
 class Error(Exception):
@@ -46,6 +47,9 @@ class ScriptFunction:
         function = self.function
         if function.inferred:
             function = self._form_for(args, kwargs)
+        recorder = current()
+        if recorder is not None:
+            return recorder.scripted(function, lambda: runnable(function)(*args, **kwargs), args, kwargs)
         return runnable(function)(*args, **kwargs)
 
     def _form_for(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Function:
@@ -67,9 +71,9 @@ class ScriptFunction:
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph as it is run; it is the same for all arguments."""
-        from taeda.jit._run import _prepared
+        from taeda.jit.translate.build import _prepared
 
-        return _prepared(self.function)
+        return _prepared(self.function.graph)
 
     @property
     def schema(self) -> Any:

@@ -124,7 +124,7 @@ class Graph(Block):
         as_value = lambda v: v if isinstance(v, Value) else self.insertConstant(v)
         return emit_op(self, name, [as_value(v) for v in values], {k: as_value(v) for k, v in (kwargs or {}).items()})
 
-    def insertConstant(self, value: Any, type: Type | None = None) -> Value:
+    def insertConstant(self, value: Any, type: Any = None) -> Value:
         """A ``prim::Constant`` at the insertion point; its type is the value's unless one is given.
 
         Raises:
@@ -213,7 +213,7 @@ class Graph(Block):
     __repr__ = __str__
 
 
-def make_constant(graph: Graph, value: Any, type: Type | None = None) -> Node:
+def make_constant(graph: Graph, value: Any, type: Any = None) -> Node:
     """A ``prim::Constant`` that stands nowhere yet."""
     node = Node(graph, "prim::Constant")
     kind, known = next(((k, t.get()) for cls, k, t in _CONSTANT_KINDS if isinstance(value, cls)), ("ival", None))

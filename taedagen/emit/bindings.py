@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from taedagen.emit import cpp
+from taedagen.emit.examples import example_of
 from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Family, Plan, is_view
 from taedagen.emit.text_signature import text_signature
@@ -170,7 +171,8 @@ def _doc(bound: Bound, is_method: bool) -> str:
     factory = any(is_factory(op) for op, _ in bound.overloads)
     signature = text_signature(bound.name, bound.overloads, is_method, factory)
     schemas = [str(op.schema) for op, _ in bound.overloads]
-    return signature + "\n".join(schemas) + "\n\n" + bound.declaration.doc
+    example = "" if is_method and bound.function else example_of(bound.where)  # once
+    return signature + "\n".join(schemas) + "\n\n" + bound.declaration.doc + (example and f"\n\n{example}")
 
 
 def _overload_table(bound: Bound) -> str:

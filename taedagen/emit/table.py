@@ -1,5 +1,5 @@
-"""``ops.json``: every op with its schema, kernels and places, for tools; ``locations.json``: generated functions, for
-``explain``."""
+"""``ops.json``: every op with its schema, kernels and places, for tools; ``locations.json``: generated functions, and
+``natives.json``: Python's functions that people wrote in C++, for ``explain``."""
 
 from __future__ import annotations
 
@@ -30,17 +30,15 @@ def emit_table(plan: Plan, locations: Locations, root: Path = ROOT) -> dict[str,
     written = scan_all(root, [f"csrc/{folder}" for folder in HAND_WRITTEN])
     table = {op.schema.full_name: _entry(plan, op, written, root) for family in plan.families for op in family.ops}
     lines = (f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in table.items())
-    files = {
-        "locations.json": _locations(plan, locations, scan_natives(root)),
-        "ops.json": "{\n" + ",\n".join(lines) + "\n}\n",
-    }
+    files = {"locations.json": _locations(plan, locations), "ops.json": "{\n" + ",\n".join(lines) + "\n}\n"}
+    files["natives.json"] = json.dumps(scan_natives(root), indent=0) + "\n"
     files["left_out.txt"] = "".join(f"{name}\n" for name in sorted({op.schema.name for op in plan.left_out}))
     return files
 
 
-def _locations(plan: Plan, locations: Locations, natives: dict[str, str]) -> str:
+def _locations(plan: Plan, locations: Locations) -> str:
     """Where the generated functions of each op are, what those made of ops call, and which loops the CPU's run; which
-    op an operator of Python is; where the natives are that people wrote."""
+    op an operator of Python is."""
     known: dict[str, Any] = {}
     for family in plan.families:
         derivatives = derivatives_of(plan, family)
@@ -53,7 +51,7 @@ def _locations(plan: Plan, locations: Locations, natives: dict[str, str]) -> str
             known[op.schema.full_name] = entry
     lines = [f"{json.dumps(name)}:{json.dumps(entry, separators=(',', ':'))}" for name, entry in known.items()]
     ops = "{\n" + ",\n".join(lines) + "\n}"
-    tables = {"loops": locations.loops, "operators": operator_names(), "natives": natives}
+    tables = {"loops": locations.loops, "operators": operator_names()}
     rest = ",\n".join(
         f"{json.dumps(name)}:{json.dumps(table, separators=(',', ':'))}" for name, table in tables.items()
     )

@@ -45,8 +45,9 @@ def cases(aspect: str, ops: list[Op]) -> list[Any]:
 
 
 def find(library: ModuleType, name: str, overload: str) -> Any:
-    """``library.ops.aten.name.overload``, None where it does not exist."""
-    packet = getattr(library.ops.aten, name, None)
+    """``library.ops.aten.name.overload``, or of the namespace in ``demo::name``; None where it does not exist."""
+    space, _, bare = name.rpartition("::")
+    packet = getattr(getattr(library.ops, space or "aten"), bare, None)
     return None if packet is None else getattr(packet, overload or "default", None)
 
 

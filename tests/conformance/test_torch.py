@@ -51,6 +51,8 @@ LACKS = (
     "Expected ",
     "expected ",
 )
+# PyTorch's result is memory that nothing was written to where an operand is strided.
+UNWRITTEN_IF_STRIDED = ("_int_mm",)
 DTYPES = ("float32", "float16", "bfloat16", "int64", "int32", "int8", "uint8", "bool", "complex64", "complex128")
 OPS = [op for op in base_ops() if find(torch, op.schema.name, op.schema.overload) is not None]
 
@@ -92,7 +94,7 @@ def test_op_agrees_with_torch(op: Op) -> None:
             written = any(a.type.is_mutable for a in op.schema.arguments)  # not where elements share memory
             if layout == "expanded" and (written or op.schema.name.startswith(DEGENERATE)):
                 continue
-            if layout != "plain" and not sample.fills:
+            if layout != "plain" and (not sample.fills or op.schema.name in UNWRITTEN_IF_STRIDED):
                 continue
             got, wanted = both(op, sample.with_layout(layout))
             succeeded += wanted.error is None

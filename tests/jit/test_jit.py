@@ -62,13 +62,15 @@ def pair(request):
 
 def test_a_module_behaves_as_before(pair):
     net, twin = pair
-    assert taeda.equal(twin(X), net(X)) and taeda.equal(twin(X, offset=1.0), net(X) + 1)
+    assert taeda.equal(twin(X), net(X))
     assert isinstance(twin, jit.ScriptModule) and isinstance(twin, nn.Module) and twin.original_name == "Net"
     assert list(twin.state_dict()) == list(net.state_dict()) == ["shift", "layer.weight", "layer.bias"]
     assert twin.layer.weight is net.layer.weight and list(twin.parameters())[0] is net.layer.weight
-    assert (twin.double(3), twin.ignored(), twin.unused(), twin.note, twin.scale) == (
-        6, "ignored", "unused", net.note, 2
-    )  # fmt: skip
+    if not isinstance(twin, jit.TracedModule):  # which has what was traced
+        assert taeda.equal(twin(X, offset=1.0), net(X) + 1)
+        assert (twin.double(3), twin.ignored(), twin.unused(), twin.note, twin.scale) == (
+            6, "ignored", "unused", net.note, 2
+        )  # fmt: skip
     assert "original_name=Net" in repr(twin)
     assert jit.script(twin) is twin and jit.trace(twin, X) is twin
 
@@ -174,12 +176,11 @@ def test_tracing():
         seen.append((len(args), sorted(kwargs), jit.is_tracing(), jit.is_scripting()))
         return X
 
-    jit.trace(function, X)(X)
-    jit.trace(function, [X, (X, {"a": X})])
-    jit.trace(function, {"a": X})
-    jit.trace(function, example_kwarg_inputs={"k": X})
-    assert seen == [(1, [], True, False), (1, [], False, False), (2, [], True, False), (1, [], True, False),
-                    (0, ["k"], True, False)]  # fmt: skip
+    jit.trace(function, X, check_trace=False)(X)
+    jit.trace(function, [X, (X, {"a": X})], check_trace=False)
+    jit.trace(function, {"a": X}, check_trace=False)
+    jit.trace(function, example_kwarg_inputs={"k": X}, check_trace=False)
+    assert seen == [(1, [], True, False), (2, [], True, False), (1, [], True, False), (0, ["k"], True, False)]
     for wrong in (3, "a"):
         with pytest.raises(RuntimeError if wrong == "a" else TypeError):
             jit.trace(function, wrong)
@@ -278,5 +279,5 @@ def test_every_name_is_there():
 
 def test_tracing_state():
     seen = []
-    taeda.jit.trace(lambda x: seen.append(bool(taeda._C._get_tracing_state())) or x, taeda.ones(1))
-    assert seen and all(seen) and taeda._C._get_tracing_state() is None
+    taeda.jit.trace(lambda x: seen.append(bool(taeda._C._get_tracing_state())) or x, taeda.ones(1), check_trace=False)
+    assert seen == [True] and taeda._C._get_tracing_state() is None

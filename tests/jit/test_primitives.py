@@ -32,7 +32,8 @@ def outcome(function: Callable[..., Any], *args: Any) -> Any:
 def test_no_function_is_declared_twice() -> None:
     names = [(s.name, s.overload_name) for s in SCHEMAS]
     assert len(set(names)) == len(names)
-    assert not {f"{n}.{o}" if o else n for n, o in names} & set(_C._all_op_names())
+    exported = {"aten::item"}  # an op too, once taeda.export is there
+    assert not {f"{n}.{o}" if o else n for n, o in names} & set(_C._all_op_names()) - exported
 
 
 @pytest.mark.torch

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from test_elementwise import sample
 from twin import check
@@ -200,3 +201,30 @@ def test_of_repeated_elements(name: str, dims: Any, repeated: int) -> None:
     x = taeda.linspace(0.9, 1.1, 70 * 90 * 9 // (9, 70, 90)[repeated]).view(sizes).expand(9, 70, 90)
     got, wanted = (getattr(y, name)(dims) for y in (x, x.contiguous()))
     assert got.shape == wanted.shape and taeda.allclose(got.double(), wanted.double(), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8", "complex64"])
+@pytest.mark.parametrize("length", [1, 2, 7, 8, 9, 16, 33, 130, 600])
+def test_rows_reduced_together_give_what_each_gives(length: int, dtype: str) -> None:
+    values = taeda.from_numpy(np.random.default_rng(0).integers(0, 90, (37, length)).astype(dtype))
+    ops = [taeda.sum] if dtype == "complex64" else [taeda.sum, taeda.amax, taeda.argmax, taeda.aminmax]
+    for op in ops:
+        whole, rows = op(values, dim=1), [op(row, dim=0) for row in values]
+        for i, part in enumerate(whole if isinstance(whole, tuple) else (whole,)):
+            assert part.tolist() == [(row[i] if isinstance(whole, tuple) else row).item() for row in rows]
+    assert np.array_equal(values.sum(1).numpy(), values.numpy().sum(1))
+
+
+@pytest.mark.parametrize("shape, dim", [((3, 0), 1), ((0, 3), 1), ((2, 3, 0), 2), ((2, 0, 3), 0)])
+def test_rows_without_elements(shape: tuple[int, ...], dim: int) -> None:
+    assert taeda.zeros(shape).sum(dim).tolist() == np.zeros(shape).sum(dim).tolist()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_extrema_of_rows_pass_nan_on(dtype: str) -> None:
+    for place in range(40):
+        values = np.random.default_rng(place).normal(size=(19, 40)).astype(dtype)
+        values[place % 19, place] = np.nan
+        x = taeda.from_numpy(values)
+        for ours, theirs in ((x.amax(1), values.max(1)), (x.amin(1), values.min(1)), (x.amax(), values.max())):
+            assert np.array_equal(ours.numpy(), theirs, equal_nan=True)

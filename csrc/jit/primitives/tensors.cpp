@@ -183,8 +183,8 @@ bool is_on(const Tensor& t) {
   return t.device().type == type;
 }
 
-void backward(const Tensor& t, const Tensor& gradient, std::optional<bool> keep, bool create) {
-  Tensor start = gradient;
+void backward(const Tensor& t, const Value& gradient, std::optional<bool> keep, bool create) {
+  Tensor start = gradient.to_tensor();
   TAEDA_CHECK(start.defined() || t.numel() == 1, "backward() needs a gradient for a result with ", t.numel(),
               " elements");
   if (!start.defined()) start = ops::ones_like(t);

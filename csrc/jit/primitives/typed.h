@@ -14,6 +14,15 @@ struct Read {
   using Held = typename Unbox<T>::Held;
   static Held from(const Value& value) { return Unbox<T>::read(value); }
 };
+// One that is there.
+template <>
+struct Read<const Tensor&> {
+  using Held = Tensor;
+  static Held from(const Value& value) {
+    TAEDA_CHECK_TYPE(!value.is_none(), "a tensor was expected; got None");
+    return value.to_tensor();
+  }
+};
 template <>
 struct Read<const Value&> {
   using Held = const Value&;

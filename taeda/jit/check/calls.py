@@ -26,7 +26,7 @@ from taeda.jit.check.function import (
     inline_python,
 )
 from taeda.jit.check.modules import call_module, is_left_out
-from taeda.jit.check.types import STR, future_of
+from taeda.jit.check.types import NONE, STR, future_of
 from taeda.jit.check.values import (
     BoundMethod,
     BoundOp,
@@ -139,6 +139,8 @@ def _bound(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
 def _call_bound_python(emitter: Emitter, callee: BoundPython, args: list[Any], kwargs: dict[str, Any],
                        range: SourceRange | None) -> Any:  # fmt: skip
     function = callee.function
+    if is_left_out(function) and isinstance(callee.value, Value):
+        return call_left_out(emitter, function, args, kwargs, range, callee.value)
     if isinstance(function, (staticmethod, classmethod)):
         function = function.__func__
     if not inspect.isfunction(function):
@@ -429,13 +431,9 @@ def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str,
     placed = place_arguments(parameters, given, kwargs, obj.__name__, range)
     inputs = [emitter.convert(w, p.type, range, f"{obj.__name__}: '{p.name}'") for p, w in zip(parameters, placed)]
     if obj._script_modifier == "ignore":
-        from taeda.jit._ir_types import FunctionType
-
-        stub = PythonFunction(obj, result)
-        node = emitter.graph.emit("prim::PythonOp", inputs, [result], range)
-        node.s_("name", obj.__name__)
-        node._attributes["function"] = ("ival", FunctionType(stub))
-        return node.output()
+        kind = python_op(obj, [p.type for p in parameters], result)
+        node = emitter.graph.emit(kind, inputs, [] if result is NONE else [result], range, "")
+        return Known(None) if result is NONE else node.output()
     from taeda.jit.check.statements import raise_exception
 
     message = Known(f"{obj.__name__} was left out of this program (taeda.jit.unused)")
@@ -443,12 +441,29 @@ def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str,
     return emitter.graph.emit("prim::Uninitialized", [], [result], range).output()
 
 
-class PythonFunction:
-    """A function that stays Python's: `taeda.jit.ignore`."""
+_PYTHON_OPS: dict[Any, str] = {}
+_LIBRARIES: list[Any] = []  # registrations last as long as these
 
-    def __init__(self, function: Any, result: Any) -> None:
-        self.function, self.result = function, result
-        self.name = function.__name__
+
+def python_op(obj: Any, types: list[Any], result: Any) -> str:
+    """The kind of an op that calls a Python function, which `taeda.jit.ignore` left to Python."""
+    key = (obj, tuple(map(id, types)))
+    if key not in _PYTHON_OPS:
+        if not _LIBRARIES:
+            from taeda.library import Library
+
+            _LIBRARIES.append(Library("python", "FRAGMENT"))
+        name = f"{obj.__name__}_{len(_PYTHON_OPS)}"
+        shown = ", ".join(f"{_schema_type(type)} a{i}" for i, type in enumerate(types))
+        returns = "()" if result is NONE else _schema_type(result)
+        _LIBRARIES[0].define(f"{name}({shown}) -> {returns}")
+        _LIBRARIES[0].impl(name, obj, "CompositeImplicitAutograd")
+        _PYTHON_OPS[key] = f"python::{name}"
+    return _PYTHON_OPS[key]
+
+
+def _schema_type(type: Any) -> str:
+    return "Any" if type.kind() in ("ClassType", "InterfaceType", "TupleType") else type.str()
 
 
 # --- fork and wait

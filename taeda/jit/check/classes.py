@@ -276,6 +276,33 @@ def interface_of(cls: Any) -> Any:
     return _INTERFACES[cls]
 
 
+SERVING: dict[ClassInfo, None] = {}  # classes whose objects are called through interfaces: all their methods run
+
+
+def serves(type: Any, interface: Any) -> bool:
+    """Whether objects of a class have the methods of an interface, which take and give what it says."""
+    from taeda._schema.function_schema import FunctionSchema
+    from taeda.jit.check.modules import ModuleInfo, method_of
+
+    info = _BY_NAME.get(type._name)
+    if info is None:
+        return False
+    for wanted in map(FunctionSchema, _C._interface_methods(interface)):
+        function = method_of(info, wanted.name) if isinstance(info, ModuleInfo) else info.function(wanted.name)
+        if function is None or not _fits(function, wanted):
+            return False
+    SERVING[info] = None
+    return True
+
+
+def _fits(function: Function, wanted: Any) -> bool:
+    mine, its = function.parameters()[1:], wanted.arguments[1:]
+    if len(mine) != len(its) or any(not i.type.isSubtypeOf(m.type) for m, i in zip(mine, its)):
+        return False
+    result = wanted.returns[0].type if wanted.returns else NONE
+    return function.return_type().isSubtypeOf(result)
+
+
 def interface_schema(type: Any, name: str) -> Any:
     """The schema of an interface's method; None if it has none of this name."""
     from taeda._schema.function_schema import FunctionSchema

@@ -20,7 +20,7 @@ from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.environment import ClosureResolver
 from taeda.jit.check.function import Function, defaults_of, inline
 from taeda.jit.check.types import NONE, TENSOR
-from taeda.jit.check.values import BoundPython, Known, TupleOf
+from taeda.jit.check.values import BoundMethod, BoundPython, Known, TupleOf
 from taeda.jit.ir import Value
 from taeda.jit.parse.definition import Definition, definition_of
 from taeda.jit.parse.errors import CompileError, fail
@@ -55,6 +55,8 @@ class ModuleInfo(ClassInfo):
             return None
         if name == "__class__":
             return Known(type(self.example))
+        if name in ("items", "keys", "values") and isinstance(self.example, nn.ModuleDict):
+            return BoundMethod(name, lambda e, args, kwargs, place: _parts(e, self, owner, name, place))
         function = method_of(self, name)
         if function is not None:
             return None
@@ -74,6 +76,16 @@ class ModuleInfo(ClassInfo):
         if isinstance(raw, property):
             return emitter.call(BoundPython(owner, raw.fget), [], {}, range)
         return Known(raw)
+
+
+def _parts(emitter: Emitter, info: ModuleInfo, owner: Value, what: str, range: SourceRange | None) -> TupleOf:
+    """The names, the modules, or both, that a ``ModuleDict`` holds."""
+    names = [Known(name) for name in info.children]
+    if what == "keys":
+        return TupleOf(tuple(names))
+    held = [emitter.attribute(owner, name, range) for name in info.children]
+    pairs = [TupleOf(pair) for pair in zip(names, held)]
+    return TupleOf(tuple(pairs if what == "items" else held))
 
 
 def _modifier(function: Any) -> str:

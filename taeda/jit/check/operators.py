@@ -175,6 +175,10 @@ def _typed_conversion(actual: Any, formal: Any, level: int) -> Convert | None:
         return _as_is
     if formal.kind() == "OptionalType":
         return _typed_conversion(actual, formal.containedTypes()[0], level)
+    if formal.kind() == "InterfaceType" and actual.kind() == "ClassType":
+        from taeda.jit.check.classes import serves
+
+        return _as_is if serves(actual, formal) else None
     if formal.kind() == "ListType" and is_static_tuple(actual):
         element = formal.containedTypes()[0]
         found = [_typed_conversion(t, element, level) for t in actual.containedTypes()]

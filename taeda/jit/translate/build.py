@@ -13,15 +13,21 @@ if TYPE_CHECKING:
 
     from taeda._schema.function_schema import FunctionSchema
     from taeda._schema.types import Type
-    from taeda.jit.ir import Graph
+    from taeda.jit.ir import Graph, Node
 
 
 class Compiled(Protocol):
     """A function or method that the checker made."""
 
     qualified_name: str
-    graph: Graph
-    schema: FunctionSchema
+
+    @property
+    def graph(self) -> Graph:
+        """What it does."""
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """What it takes and gives."""
 
 
 _code: weakref.WeakKeyDictionary[Any, _C._jit.Function] = weakref.WeakKeyDictionary()
@@ -77,7 +83,36 @@ def unit_of(name: str, function: Compiled, owner: str | None) -> Unit:
     ]  # fmt: skip
     if len(parameters) != function.graph.param_node().outputsSize():
         parameters = [(value.debugName(), None, False) for value in function.graph.inputs()]
-    return Unit(name, function.graph, parameters, owner)
+    return Unit(name, _prepared(function.graph), parameters, owner)
+
+
+def _prepared(graph: Graph) -> Graph:
+    """The graph as it is run: what is forked runs at once, and passes have worked on it. A copy."""
+    twin = graph.copy()
+    for node in twin.findAllNodes("prim::fork"):
+        _run_at_once(node)
+    try:
+        from taeda.jit.optimise import optimise
+    except ImportError:
+        return twin
+    optimise(twin)
+    return twin
+
+
+def _run_at_once(fork: Node) -> None:
+    """Puts what is forked in the place of the fork. A future is its value."""
+    graph, future = fork.owningGraph(), fork.output()
+    with graph.insert_point_guard(fork):
+        (result,) = graph.insertGraph(fork.g("Subgraph"), list(fork.inputs()))
+        held = graph.emit("prim::unchecked_cast", [result], [future.static_type], fork.range).output()
+    for use in future.uses():
+        if use.user.kind() == "aten::wait":
+            use.user.output().replaceAllUsesWith(result)
+            use.user.destroy()
+    future.replaceAllUsesWith(held)
+    fork.destroy()
+    if not held.hasUses():
+        held.node().destroy()
 
 
 def _name_of(function: Compiled) -> str:
@@ -99,6 +134,9 @@ class _Builder:
         self.asked: set[tuple[str, str]] = set()
 
     def want(self, function: Compiled, owner: str | None) -> None:
+        own = getattr(function, "self_type", None)
+        if owner is None and own is not None and own.kind() == "ClassType":
+            owner = own._name
         if id(function) not in self.made:
             self.made[id(function)] = function
             self.waiting.append((function, owner))
@@ -138,4 +176,4 @@ def _method(type: Type, name: str) -> Any:
     from taeda.jit.check.classes import class_named
 
     found = class_named(type._name)
-    return found.methods.get(name) if found is not None else None
+    return found.function(name) if found is not None else None

@@ -315,7 +315,13 @@ class Softplus(Module):
 
 
 class PReLU(Module):
-    """``x`` where positive, ``weight * x`` elsewhere; the slopes are learnt, one or one per channel (dimension 1)."""
+    """``x`` where positive, ``weight * x`` elsewhere; the slopes are learnt, one or one per channel (dimension 1).
+
+    Args:
+        num_parameters: 1, or the number of channels.
+        init: the slope at the start.
+        device, dtype: of the parameter.
+    """
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: Device = None, dtype: _dtype | None = None
@@ -364,21 +370,33 @@ class _AlongDim(Module):
 
 
 class Softmin(_AlongDim):
-    """``softmax(-x)`` along ``dim``."""
+    """``softmax(-x)`` along ``dim``.
+
+    Args:
+        dim: the dimension along which the results sum to 1.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmin(input, self.dim, _stacklevel=5)
 
 
 class Softmax(_AlongDim):
-    """``exp(x)`` divided by its sum along ``dim``."""
+    """``exp(x)`` divided by its sum along ``dim``.
+
+    Args:
+        dim: the dimension along which the results sum to 1.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softmax(input, self.dim, _stacklevel=5)
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of the softmax along ``dim``."""
+    """The logarithm of the softmax along ``dim``.
+
+    Args:
+        dim: the dimension along which the results sum to 1.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim, _stacklevel=5)

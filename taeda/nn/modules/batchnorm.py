@@ -148,19 +148,49 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation by the running statistics."""
+    """Normalises each channel of (N, C) or (N, C, L) over the batch; in evaluation by the running statistics.
+
+    Args:
+        num_features: C, the number of channels.
+        eps: added to the variance.
+        momentum: how much of a new batch's statistics goes into the running ones; None takes the mean over all batches.
+        affine: whether a scale (``weight``, from 1) and an offset (``bias``, from 0) per channel are learnt.
+        track_running_stats: whether running statistics are kept, for evaluation.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     _dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Normalises each channel of (N, C, H, W) over the batch; in evaluation by the running statistics."""
+    """Normalises each channel of (N, C, H, W) over the batch; in evaluation by the running statistics.
+
+    Args:
+        num_features: C, the number of channels.
+        eps: added to the variance.
+        momentum: how much of a new batch's statistics goes into the running ones; None takes the mean over all batches.
+        affine: whether a scale (``weight``, from 1) and an offset (``bias``, from 0) per channel are learnt.
+        track_running_stats: whether running statistics are kept, for evaluation.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     _dims = (4,)
 
 
 class BatchNorm3d(_BatchNorm):
-    """Normalises each channel of (N, C, D, H, W) over the batch; in evaluation by the running statistics."""
+    """Normalises each channel of (N, C, D, H, W) over the batch; in evaluation by the running statistics.
+
+    Args:
+        num_features: C, the number of channels.
+        eps: added to the variance.
+        momentum: how much of a new batch's statistics goes into the running ones; None takes the mean over all batches.
+        affine: whether a scale (``weight``, from 1) and an offset (``bias``, from 0) per channel are learnt.
+        track_running_stats: whether running statistics are kept, for evaluation.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     _dims = (5,)
 

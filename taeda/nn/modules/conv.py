@@ -185,7 +185,24 @@ class Conv1d(_ConvNd):
 
 
 class Conv2d(_ConvNd):
-    """`Conv1d` for (N, C, H, W) or (C, H, W)."""
+    """`Conv1d` for (N, C, H, W) or (C, H, W).
+
+    Args:
+        in_channels, out_channels: channels of the input, and of the result.
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows.
+        padding: zeros (or what ``padding_mode`` says) added at both ends of each dimension; ``"same"`` keeps the sizes
+            of the input, which needs a stride of 1; ``"valid"`` adds none.
+        dilation: steps between the elements of a window.
+        groups: channels are split into so many groups, each convolved by itself; both channel counts must be multiples.
+        bias: whether a learnt number per output channel is added.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device, dtype: of the parameters.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``;
+        ``weight`` is (out_channels, in_channels / groups, kernel...), ``bias`` (out_channels).
+    """
 
     def __init__(
         self,
@@ -226,7 +243,24 @@ class Conv2d(_ConvNd):
 
 
 class Conv3d(_ConvNd):
-    """`Conv1d` for (N, C, D, H, W) or (C, D, H, W)."""
+    """`Conv1d` for (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        in_channels, out_channels: channels of the input, and of the result.
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows.
+        padding: zeros (or what ``padding_mode`` says) added at both ends of each dimension; ``"same"`` keeps the sizes
+            of the input, which needs a stride of 1; ``"valid"`` adds none.
+        dilation: steps between the elements of a window.
+        groups: channels are split into so many groups, each convolved by itself; both channel counts must be multiples.
+        bias: whether a learnt number per output channel is added.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
+        device, dtype: of the parameters.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``;
+        ``weight`` is (out_channels, in_channels / groups, kernel...), ``bias`` (out_channels).
+    """
 
     def __init__(
         self,
@@ -352,6 +386,22 @@ class ConvTranspose1d(_ConvTransposeNd):
 
     With a stride several input sizes of the convolution give one output size; ``output_padding``, or the
     ``output_size`` given to `forward`, chooses among them.
+
+    Args:
+        in_channels, out_channels: channels of the input, and of the result.
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: by how much the result is larger.
+        padding: what is cut from both ends: ``dilation * (kernel_size - 1) - padding`` zeros surround the input.
+        output_padding: added to one end of the result's size; less than the stride or the dilation.
+        groups: channels are split into so many groups, each by itself.
+        bias: whether a learnt number per output channel is added.
+        dilation: steps between the elements of a window.
+        padding_mode: ``"zeros"`` alone.
+        device, dtype: of the parameters.
+
+    Shapes:
+        each size becomes ``(size - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``;
+        ``weight`` is (in_channels, out_channels / groups, kernel...), ``bias`` (out_channels).
     """
 
     def __init__(
@@ -390,7 +440,24 @@ class ConvTranspose1d(_ConvTransposeNd):
 
 
 class ConvTranspose2d(_ConvTransposeNd):
-    """`ConvTranspose1d` for (N, C, H, W) or (C, H, W)."""
+    """`ConvTranspose1d` for (N, C, H, W) or (C, H, W).
+
+    Args:
+        in_channels, out_channels: channels of the input, and of the result.
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: by how much the result is larger.
+        padding: what is cut from both ends: ``dilation * (kernel_size - 1) - padding`` zeros surround the input.
+        output_padding: added to one end of the result's size; less than the stride or the dilation.
+        groups: channels are split into so many groups, each by itself.
+        bias: whether a learnt number per output channel is added.
+        dilation: steps between the elements of a window.
+        padding_mode: ``"zeros"`` alone.
+        device, dtype: of the parameters.
+
+    Shapes:
+        each size becomes ``(size - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``;
+        ``weight`` is (in_channels, out_channels / groups, kernel...), ``bias`` (out_channels).
+    """
 
     def __init__(
         self,
@@ -428,7 +495,24 @@ class ConvTranspose2d(_ConvTransposeNd):
 
 
 class ConvTranspose3d(_ConvTransposeNd):
-    """`ConvTranspose1d` for (N, C, D, H, W) or (C, D, H, W)."""
+    """`ConvTranspose1d` for (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        in_channels, out_channels: channels of the input, and of the result.
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: by how much the result is larger.
+        padding: what is cut from both ends: ``dilation * (kernel_size - 1) - padding`` zeros surround the input.
+        output_padding: added to one end of the result's size; less than the stride or the dilation.
+        groups: channels are split into so many groups, each by itself.
+        bias: whether a learnt number per output channel is added.
+        dilation: steps between the elements of a window.
+        padding_mode: ``"zeros"`` alone.
+        device, dtype: of the parameters.
+
+    Shapes:
+        each size becomes ``(size - 1) * stride - 2 * padding + dilation * (kernel_size - 1) + output_padding + 1``;
+        ``weight`` is (in_channels, out_channels / groups, kernel...), ``bias`` (out_channels).
+    """
 
     def __init__(
         self,

@@ -10,7 +10,13 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 
 
 class PairwiseDistance(Module):
-    """The p-norm of ``x1 - x2 + eps`` along the last dimension."""
+    """The p-norm of ``x1 - x2 + eps`` along the last dimension.
+
+    Args:
+        p: the norm.
+        eps: added to the differences.
+        keepdim: whether the last dimension stays, with size 1.
+    """
 
     def __init__(self, p: float = 2.0, eps: float = 1e-6, keepdim: bool = False) -> None:
         super().__init__()
@@ -23,7 +29,12 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; each norm is at least ``eps``."""
+    """The cosine of the angle between ``x1`` and ``x2`` along ``dim``; each norm is at least ``eps``.
+
+    Args:
+        dim: the dimension of the vectors.
+        eps: the least norm.
+    """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:
         super().__init__()

@@ -22,42 +22,72 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """Zeroes each element with probability ``p`` and scales the others by ``1 / (1 - p)``."""
+    """Zeroes each element with probability ``p`` and scales the others by ``1 / (1 - p)``.
+
+    Args:
+        p: the probability.
+        inplace: whether the input itself is changed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout(input, self.p, self.training, self.inplace)
 
 
 class Dropout1d(_DropoutNd):
-    """Zeroes whole channels of (N, C, L) or (C, L)."""
+    """Zeroes whole channels of (N, C, L) or (C, L).
+
+    Args:
+        p: the probability.
+        inplace: whether the input itself is changed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout1d(input, self.p, self.training, self.inplace)
 
 
 class Dropout2d(_DropoutNd):
-    """Zeroes whole channels of (N, C, H, W)."""
+    """Zeroes whole channels of (N, C, H, W).
+
+    Args:
+        p: the probability.
+        inplace: whether the input itself is changed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class Dropout3d(_DropoutNd):
-    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W)."""
+    """Zeroes whole channels of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        p: the probability.
+        inplace: whether the input itself is changed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.dropout3d(input, self.p, self.training, self.inplace)
 
 
 class AlphaDropout(_DropoutNd):
-    """Dropout that keeps mean and variance of SELU's outputs (Klambauer et al., 2017)."""
+    """Dropout that keeps mean and variance of SELU's outputs (Klambauer et al., 2017).
+
+    Args:
+        p: the probability.
+        inplace: whether the input itself is changed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.alpha_dropout(input, self.p, self.training)
 
 
 class FeatureAlphaDropout(_DropoutNd):
-    """`AlphaDropout` of whole channels."""
+    """`AlphaDropout` of whole channels.
+
+    Args:
+        p: the probability.
+        inplace: whether the input itself is changed.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.feature_alpha_dropout(input, self.p, self.training)

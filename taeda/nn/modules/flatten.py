@@ -11,7 +11,11 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Joins the dimensions from ``start_dim`` to ``end_dim`` into one."""
+    """Joins the dimensions from ``start_dim`` to ``end_dim`` into one.
+
+    Args:
+        start_dim, end_dim: the first and the last dimension to join; the batch dimension stays by default.
+    """
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()

@@ -12,7 +12,12 @@ __all__ = ["Fold", "Unfold"]
 
 
 class Fold(Module):
-    """Sums sliding blocks, (N, C * kernel, blocks) or without N, into an image of ``output_size``."""
+    """Sums sliding blocks, (N, C * kernel, blocks) or without N, into an image of ``output_size``.
+
+    Args:
+        output_size: (H, W) of the image.
+        kernel_size, dilation, padding, stride: those of the `Unfold` that it reverses.
+    """
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -35,7 +40,14 @@ class Fold(Module):
 
 
 class Unfold(Module):
-    """The sliding blocks of (N, C, H, W) or (C, H, W) as columns: (N, C * kernel, blocks)."""
+    """The sliding blocks of (N, C, H, W) or (C, H, W) as columns: (N, C * kernel, blocks).
+
+    Args:
+        kernel_size: (height, width) of a block, or one number.
+        dilation: steps between the elements of a block.
+        padding: zeros at both ends of both dimensions.
+        stride: steps between blocks.
+    """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()

@@ -94,19 +94,49 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Normalises each channel of each sample of (N, C, L) or (C, L)."""
+    """Normalises each channel of each sample of (N, C, L) or (C, L).
+
+    Args:
+        num_features: C, the number of channels.
+        eps: added to the variance.
+        momentum: how much of a new batch's statistics goes into the running ones; None takes the mean over all batches.
+        affine: whether a scale (``weight``, from 1) and an offset (``bias``, from 0) per channel are learnt.
+        track_running_stats: whether running statistics are kept, for evaluation.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     _dims = (2, 3)
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Normalises each channel of each sample of (N, C, H, W) or (C, H, W)."""
+    """Normalises each channel of each sample of (N, C, H, W) or (C, H, W).
+
+    Args:
+        num_features: C, the number of channels.
+        eps: added to the variance.
+        momentum: how much of a new batch's statistics goes into the running ones; None takes the mean over all batches.
+        affine: whether a scale (``weight``, from 1) and an offset (``bias``, from 0) per channel are learnt.
+        track_running_stats: whether running statistics are kept, for evaluation.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     _dims = (3, 4)
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Normalises each channel of each sample of (N, C, D, H, W) or (C, D, H, W)."""
+    """Normalises each channel of each sample of (N, C, D, H, W) or (C, D, H, W).
+
+    Args:
+        num_features: C, the number of channels.
+        eps: added to the variance.
+        momentum: how much of a new batch's statistics goes into the running ones; None takes the mean over all batches.
+        affine: whether a scale (``weight``, from 1) and an offset (``bias``, from 0) per channel are learnt.
+        track_running_stats: whether running statistics are kept, for evaluation.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     _dims = (4, 5)
 

@@ -34,6 +34,11 @@ class Linear(Module):
 
     ``weight`` is (out_features, in_features), ``bias`` (out_features); both start uniform within
     ``1 / sqrt(in_features)``.
+
+    Args:
+        in_features, out_features: sizes of the last dimension before and after.
+        bias: whether there is an offset.
+        device, dtype: of the parameters.
     """
 
     in_features: int
@@ -73,7 +78,13 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """``input1 @ weight @ input2 + bias``: (..., in1_features) and (..., in2_features) to (..., out_features)."""
+    """``input1 @ weight @ input2 + bias``: (..., in1_features) and (..., in2_features) to (..., out_features).
+
+    Args:
+        in1_features, in2_features, out_features: sizes of the last dimensions.
+        bias: whether there is an offset.
+        device, dtype: of the parameters; ``weight`` is (out_features, in1_features, in2_features).
+    """
 
     bias: Tensor | None
 

@@ -61,21 +61,34 @@ class _WeightedLoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """``|input - target|``."""
+    """``|input - target|``.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class MSELoss(_Loss):
-    """``(input - target) ** 2``."""
+    """``(input - target) ** 2``.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(_Loss):
-    """With ``d = |input - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above."""
+    """With ``d = |input - target|``: ``d ** 2 / (2 * beta)`` below ``beta``, ``d - beta / 2`` above.
+
+    Args:
+        beta: where the parabola becomes a line.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -92,7 +105,12 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """With ``d = |input - target|``: ``d ** 2 / 2`` below ``delta``, ``delta * (d - delta / 2)`` above."""
+    """With ``d = |input - target|``: ``d ** 2 / 2`` below ``delta``, ``delta * (d - delta / 2)`` above.
+
+    Args:
+        delta: where the parabola becomes a line.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction=reduction)
@@ -105,7 +123,13 @@ class HuberLoss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability, in the input (N, C, ...) or (C), of each class number of the target."""
+    """Minus the log-probability, in the input (N, C, ...) or (C), of each class number of the target.
+
+    Args:
+        weight: a factor for each class.
+        ignore_index: a class number that counts for nothing.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -173,7 +197,14 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class PoissonNLLLoss(_Loss):
-    """Minus the log-likelihood of counts at rate ``exp(input)`` (``input`` unless ``log_input``)."""
+    """Minus the log-likelihood of counts at rate ``exp(input)`` (``input`` unless ``log_input``).
+
+    Args:
+        log_input: whether the input is the logarithm of the rate.
+        full: whether Stirling's approximation of ``log(target!)`` is added.
+        eps: keeps the logarithm of a rate of 0 finite.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -196,7 +227,13 @@ class PoissonNLLLoss(_Loss):
 
 
 class GaussianNLLLoss(_Loss):
-    """Minus the log-likelihood of the target for a mean, the input, and a variance of at least ``eps``."""
+    """Minus the log-likelihood of the target for a mean, the input, and a variance of at least ``eps``.
+
+    Args:
+        full: whether the constant ``log(2 * pi) / 2`` is added.
+        eps: the least variance.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction=reduction)
@@ -208,7 +245,13 @@ class GaussianNLLLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """``target * (log(target) - input)`` for log-probabilities; ``reduction='batchmean'`` is the divergence."""
+    """``target * (log(target) - input)`` for log-probabilities; ``reduction='batchmean'`` is the divergence.
+
+    Args:
+        log_target: whether the target is given as logarithms, too.
+        reduction: ``"batchmean"``, ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its
+            deprecated forms.
+    """
 
     def __init__(
         self,
@@ -225,14 +268,25 @@ class KLDivLoss(_Loss):
 
 
 class BCELoss(_WeightedLoss):
-    """The cross entropy of probabilities and targets, both from 0 to 1; logarithms stop at -100."""
+    """The cross entropy of probabilities and targets, both from 0 to 1; logarithms stop at -100.
+
+    Args:
+        weight: a factor for each element of a batch.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class BCEWithLogitsLoss(_Loss):
-    """`BCELoss` of the sigmoid of the input, computed without overflow; ``pos_weight`` scales positives."""
+    """`BCELoss` of the sigmoid of the input, computed without overflow; ``pos_weight`` scales positives.
+
+    Args:
+        weight: a factor for each element of a batch.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+        pos_weight: a factor for the positives of each class.
+    """
 
     weight: Tensor | None
     pos_weight: Tensor | None
@@ -256,7 +310,12 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The input where the target is 1, ``max(0, margin - input)`` where it is -1."""
+    """The input where the target is 1, ``max(0, margin - input)`` where it is -1.
+
+    Args:
+        margin: beyond it unlike pairs cost nothing.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -273,28 +332,48 @@ class HingeEmbeddingLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    """``log(1 + exp(-target * input))`` for targets 1 and -1.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.soft_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelMarginLoss(_Loss):
-    """The hinge loss between the classes that the target lists, up to the first -1, and all others."""
+    """The hinge loss between the classes that the target lists, up to the first -1, and all others.
+
+    Args:
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_margin_loss(input, target, reduction=self.reduction)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The binary cross entropy of logits (N, C) or (C), averaged over the classes."""
+    """The binary cross entropy of logits (N, C) or (C), averaged over the classes.
+
+    Args:
+        weight: a factor for each class.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.multilabel_soft_margin_loss(input, target, weight=self.weight, reduction=self.reduction)
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """``mean over other classes of max(0, margin - input[target] + input) ** p``; ``p`` is 1 or 2."""
+    """``mean over other classes of max(0, margin - input[target] + input) ** p``; ``p`` is 1 or 2.
+
+    Args:
+        p: 1 or 2.
+        margin: by how much the right class must lead.
+        weight: a factor for each class.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -320,7 +399,12 @@ class MultiMarginLoss(_WeightedLoss):
 
 
 class MarginRankingLoss(_Loss):
-    """``max(0, -target * (input1 - input2) + margin)``: target 1 wants input1 the larger, -1 input2."""
+    """``max(0, -target * (input1 - input2) + margin)``: target 1 wants input1 the larger, -1 input2.
+
+    Args:
+        margin: by how much one must be the larger.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -337,7 +421,12 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1."""
+    """``1 - cos`` where the target is 1, ``max(0, cos - margin)`` where it is -1.
+
+    Args:
+        margin: from -1 to 1; below it the cosine of unlike pairs costs nothing.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -354,7 +443,14 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class TripletMarginLoss(_Loss):
-    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` with the p-norm distance."""
+    """``max(0, d(anchor, positive) - d(anchor, negative) + margin)`` with the p-norm distance.
+
+    Args:
+        margin: by how much the negative must be farther.
+        p, eps: the norm, and what is added to differences.
+        swap: takes the smaller of the distances of anchor and positive to the negative.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``; size_average and reduce are its deprecated forms.
+    """
 
     def __init__(
         self,
@@ -388,7 +484,14 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """`TripletMarginLoss` with a distance of one's own; by default the Euclidean one."""
+    """`TripletMarginLoss` with a distance of one's own; by default the Euclidean one.
+
+    Args:
+        distance_function: of two tensors; one distance for each pair.
+        margin: by how much the negative must be farther.
+        swap: takes the smaller of the distances of anchor and positive to the negative.
+        reduction: ``"mean"``, ``"sum"`` or ``"none"``.
+    """
 
     def __init__(
         self,

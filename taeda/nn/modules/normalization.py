@@ -18,7 +18,12 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 
 
 class LocalResponseNorm(Module):
-    """Divides by ``(k + alpha * mean of squares of size neighbours) ** beta`` (Krizhevsky et al., 2012)."""
+    """Divides by ``(k + alpha * mean of squares of size neighbours) ** beta`` (Krizhevsky et al., 2012).
+
+    Args:
+        size: how many channels a mean is over.
+        alpha, beta, k: as in the formula.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
         super().__init__()
@@ -35,7 +40,12 @@ class LocalResponseNorm(Module):
 
 
 class CrossMapLRN2d(LocalResponseNorm):
-    """`LocalResponseNorm` of (N, C, H, W)."""
+    """`LocalResponseNorm` of (N, C, H, W).
+
+    Args:
+        size: how many channels a mean is over.
+        alpha, beta, k: as in the formula.
+    """
 
     def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
         super().__init__(size, alpha, beta, k)
@@ -45,6 +55,13 @@ class LayerNorm(Module):
     """Normalises over the last dimensions, of sizes ``normalized_shape`` (Ba et al., 2016).
 
     ``weight`` starts at 1, ``bias`` at 0; both have ``normalized_shape``.
+
+    Args:
+        normalized_shape: sizes of the dimensions to normalise over, the last ones.
+        eps: added to the variance.
+        elementwise_affine: whether scale and offset are learnt.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
     """
 
     weight: Any
@@ -88,7 +105,16 @@ class LayerNorm(Module):
 
 
 class GroupNorm(Module):
-    """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...) (Wu and He, 2018)."""
+    """Normalises each of ``num_groups`` groups of channels of each sample of (N, C, ...) (Wu and He, 2018).
+
+    Args:
+        num_groups: must divide ``num_channels``.
+        num_channels: C.
+        eps: added to the variance.
+        affine: whether a scale and an offset per channel are learnt.
+        bias: whether there is an offset beside the scale.
+        device, dtype: of the parameters.
+    """
 
     weight: Any
     bias: Any
@@ -137,6 +163,12 @@ class RMSNorm(Module):
     """Divides by the root mean square over the last dimensions (Zhang and Sennrich, 2019).
 
     ``eps`` is, by default, that of the input's dtype.
+
+    Args:
+        normalized_shape: sizes of the dimensions to normalise over, the last ones.
+        eps: added to the mean square.
+        elementwise_affine: whether a scale is learnt.
+        device, dtype: of the parameter.
     """
 
     weight: Any

@@ -59,19 +59,37 @@ class _ConstantPadNd(_Pad):
 
 
 class ConstantPad1d(_ConstantPadNd):
-    """Adds ``value`` around the last dimension."""
+    """Adds ``value`` around the last dimension.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+        value: the number added.
+    """
 
     _spatial = 1
 
 
 class ConstantPad2d(_ConstantPadNd):
-    """Adds ``value`` around the last 2 dimensions."""
+    """Adds ``value`` around the last 2 dimensions.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+        value: the number added.
+    """
 
     _spatial = 2
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Adds ``value`` around the last 3 dimensions."""
+    """Adds ``value`` around the last 3 dimensions.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+        value: the number added.
+    """
 
     _spatial = 3
 
@@ -85,15 +103,30 @@ class _ZeroPad(_ConstantPadNd):
 
 
 class ZeroPad1d(_ZeroPad, ConstantPad1d):
-    """Adds zeros around the last dimension."""
+    """Adds zeros around the last dimension.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
-    """Adds zeros around the last 2 dimensions."""
+    """Adds zeros around the last 2 dimensions.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
-    """Adds zeros around the last 3 dimensions."""
+    """Adds zeros around the last 3 dimensions.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
 
 class _ReflectionPadNd(_Pad):
@@ -101,19 +134,34 @@ class _ReflectionPadNd(_Pad):
 
 
 class ReflectionPad1d(_ReflectionPadNd):
-    """Mirrors at the ends of the last dimension, the end element not repeated."""
+    """Mirrors at the ends of the last dimension, the end element not repeated.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 1
 
 
 class ReflectionPad2d(_ReflectionPadNd):
-    """Mirrors at the ends of the last 2 dimensions, the end elements not repeated."""
+    """Mirrors at the ends of the last 2 dimensions, the end elements not repeated.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 2
 
 
 class ReflectionPad3d(_ReflectionPadNd):
-    """Mirrors at the ends of the last 3 dimensions, the end elements not repeated."""
+    """Mirrors at the ends of the last 3 dimensions, the end elements not repeated.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 3
 
@@ -123,19 +171,34 @@ class _ReplicationPadNd(_Pad):
 
 
 class ReplicationPad1d(_ReplicationPadNd):
-    """Repeats the end elements of the last dimension."""
+    """Repeats the end elements of the last dimension.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 1
 
 
 class ReplicationPad2d(_ReplicationPadNd):
-    """Repeats the end elements of the last 2 dimensions."""
+    """Repeats the end elements of the last 2 dimensions.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 2
 
 
 class ReplicationPad3d(_ReplicationPadNd):
-    """Repeats the end elements of the last 3 dimensions."""
+    """Repeats the end elements of the last 3 dimensions.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 3
 
@@ -153,18 +216,33 @@ class _CircularPadNd(_Pad):
 
 
 class CircularPad1d(_CircularPadNd):
-    """Continues the last dimension from its other end."""
+    """Continues the last dimension from its other end.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 1
 
 
 class CircularPad2d(_CircularPadNd):
-    """Continues the last 2 dimensions from their other ends."""
+    """Continues the last 2 dimensions from their other ends.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 2
 
 
 class CircularPad3d(_CircularPadNd):
-    """Continues the last 3 dimensions from their other ends."""
+    """Continues the last 3 dimensions from their other ends.
+
+    Args:
+        padding: elements to add, negative to cut: one number, or (before, after) of the last dimension, then of those
+            before it.
+    """
 
     _spatial = 3

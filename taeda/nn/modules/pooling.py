@@ -67,21 +67,57 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum of each window of the last dimension; with ``return_indices`` also where it stood."""
+    """The maximum of each window of the last dimension; with ``return_indices`` also where it stood.
+
+    Args:
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows; ``kernel_size`` if None.
+        padding: at both ends of each dimension, at most half of the window; with the lowest number.
+        dilation: steps between the elements of a window.
+        return_indices: whether the places of the maxima are returned, too, as `MaxUnpool` wants them.
+        ceil_mode: rounds the result's sizes up, so that windows may reach over the end.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``.
+    """
 
     def forward(self, input: Tensor) -> Any:
         return self._pool(F.max_pool1d, input)
 
 
 class MaxPool2d(_MaxPoolNd):
-    """The maximum of each window of the last 2 dimensions; with ``return_indices`` also where it stood."""
+    """The maximum of each window of the last 2 dimensions; with ``return_indices`` also where it stood.
+
+    Args:
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows; ``kernel_size`` if None.
+        padding: at both ends of each dimension, at most half of the window; with the lowest number.
+        dilation: steps between the elements of a window.
+        return_indices: whether the places of the maxima are returned, too, as `MaxUnpool` wants them.
+        ceil_mode: rounds the result's sizes up, so that windows may reach over the end.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``.
+    """
 
     def forward(self, input: Tensor) -> Any:
         return self._pool(F.max_pool2d, input)
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum of each window of the last 3 dimensions; with ``return_indices`` also where it stood."""
+    """The maximum of each window of the last 3 dimensions; with ``return_indices`` also where it stood.
+
+    Args:
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows; ``kernel_size`` if None.
+        padding: at both ends of each dimension, at most half of the window; with the lowest number.
+        dilation: steps between the elements of a window.
+        return_indices: whether the places of the maxima are returned, too, as `MaxUnpool` wants them.
+        ceil_mode: rounds the result's sizes up, so that windows may reach over the end.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride) + 1``.
+    """
 
     def forward(self, input: Tensor) -> Any:
         return self._pool(F.max_pool3d, input)
@@ -97,7 +133,11 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Puts the maxima of a `MaxPool1d` back where they stood, zeros elsewhere."""
+    """Puts the maxima of a `MaxPool1d` back where they stood, zeros elsewhere.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+    """
 
     def __init__(self, kernel_size: _size_1_t, stride: _size_1_t | None = None, padding: _size_1_t = 0) -> None:
         super().__init__()
@@ -110,7 +150,11 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts the maxima of a `MaxPool2d` back where they stood, zeros elsewhere."""
+    """Puts the maxima of a `MaxPool2d` back where they stood, zeros elsewhere.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+    """
 
     def __init__(self, kernel_size: _size_2_t, stride: _size_2_t | None = None, padding: _size_2_t = 0) -> None:
         super().__init__()
@@ -123,7 +167,11 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts the maxima of a `MaxPool3d` back where they stood, zeros elsewhere."""
+    """Puts the maxima of a `MaxPool3d` back where they stood, zeros elsewhere.
+
+    Args:
+        kernel_size, stride, padding: those of the pooling.
+    """
 
     def __init__(self, kernel_size: _size_3_t, stride: _size_3_t | None = None, padding: _size_3_t = 0) -> None:
         super().__init__()
@@ -145,7 +193,18 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean of each window of the last dimension; padding counts as zeros unless ``count_include_pad`` is false."""
+    """The mean of each window of the last dimension; padding counts as zeros unless ``count_include_pad`` is false.
+
+    Args:
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows; ``kernel_size`` if None.
+        padding: at both ends of each dimension, at most half of the window; with zeros.
+        ceil_mode: rounds the result's sizes up, so that windows may reach over the end.
+        count_include_pad: whether the zeros count in the mean.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - kernel_size) / stride) + 1``.
+    """
 
     def __init__(
         self,
@@ -167,7 +226,19 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPoolNd):
-    """The mean of each window of the last 2 dimensions; ``divisor_override`` replaces the number of elements."""
+    """The mean of each window of the last 2 dimensions; ``divisor_override`` replaces the number of elements.
+
+    Args:
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows; ``kernel_size`` if None.
+        padding: at both ends of each dimension, at most half of the window; with zeros.
+        ceil_mode: rounds the result's sizes up, so that windows may reach over the end.
+        count_include_pad: whether the zeros count in the mean.
+        divisor_override: what sums are divided by instead.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - kernel_size) / stride) + 1``.
+    """
 
     def __init__(
         self,
@@ -199,7 +270,19 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean of each window of the last 3 dimensions; ``divisor_override`` replaces the number of elements."""
+    """The mean of each window of the last 3 dimensions; ``divisor_override`` replaces the number of elements.
+
+    Args:
+        kernel_size: of the window; one number, or one for each dimension.
+        stride: steps between windows; ``kernel_size`` if None.
+        padding: at both ends of each dimension, at most half of the window; with zeros.
+        ceil_mode: rounds the result's sizes up, so that windows may reach over the end.
+        count_include_pad: whether the zeros count in the mean.
+        divisor_override: what sums are divided by instead.
+
+    Shapes:
+        each size becomes ``floor((size + 2 * padding - kernel_size) / stride) + 1``.
+    """
 
     def __init__(
         self,
@@ -293,21 +376,42 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """``(sum of x ** norm_type over each window) ** (1 / norm_type)``."""
+    """``(sum of x ** norm_type over each window) ** (1 / norm_type)``.
+
+    Args:
+        norm_type: the exponent.
+        kernel_size: of the window.
+        stride: steps between windows; ``kernel_size`` if None.
+        ceil_mode: rounds the result's sizes up.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool1d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool2d(_LPPoolNd):
-    """`LPPool1d` over windows of the last 2 dimensions."""
+    """`LPPool1d` over windows of the last 2 dimensions.
+
+    Args:
+        norm_type: the exponent.
+        kernel_size: of the window.
+        stride: steps between windows; ``kernel_size`` if None.
+        ceil_mode: rounds the result's sizes up.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool2d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
 
 
 class LPPool3d(_LPPoolNd):
-    """`LPPool1d` over windows of the last 3 dimensions."""
+    """`LPPool1d` over windows of the last 3 dimensions.
+
+    Args:
+        norm_type: the exponent.
+        kernel_size: of the window.
+        stride: steps between windows; ``kernel_size`` if None.
+        ceil_mode: rounds the result's sizes up.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.lp_pool3d(input, float(self.norm_type), self.kernel_size, self.stride, self.ceil_mode)
@@ -323,21 +427,33 @@ class _AdaptiveAvgPoolNd(Module):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
-    """Average pooling whose windows are chosen to give ``output_size``."""
+    """Average pooling whose windows are chosen to give ``output_size``.
+
+    Args:
+        output_size: sizes of the result; one number, or one for each dimension.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool1d(input, self.output_size)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
-    """Average pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size."""
+    """Average pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size.
+
+    Args:
+        output_size: sizes of the result; one number, or one for each dimension.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool2d(input, self.output_size)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
-    """Average pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size."""
+    """Average pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size.
+
+    Args:
+        output_size: sizes of the result; one number, or one for each dimension.
+    """
 
     def forward(self, input: Tensor) -> Tensor:
         return F.adaptive_avg_pool3d(input, self.output_size)
@@ -354,21 +470,36 @@ class _AdaptiveMaxPoolNd(Module):
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
-    """Max pooling whose windows are chosen to give ``output_size``."""
+    """Max pooling whose windows are chosen to give ``output_size``.
+
+    Args:
+        output_size: sizes of the result; one number, or one for each dimension.
+        return_indices: whether the places of the maxima are returned, too.
+    """
 
     def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
-    """Max pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size."""
+    """Max pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size.
+
+    Args:
+        output_size: sizes of the result; one number, or one for each dimension.
+        return_indices: whether the places of the maxima are returned, too.
+    """
 
     def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
 
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
-    """Max pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size."""
+    """Max pooling whose windows are chosen to give ``output_size``; ``None`` there keeps the input's size.
+
+    Args:
+        output_size: sizes of the result; one number, or one for each dimension.
+        return_indices: whether the places of the maxima are returned, too.
+    """
 
     def forward(self, input: Tensor) -> Any:
         return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)

@@ -267,7 +267,23 @@ class _OneState(RNNBase):
 
 
 class RNN(_OneState):
-    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu instead of tanh. See `RNNBase`."""
+    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu instead of tanh.
+
+    Args:
+        input_size, hidden_size: features of an element of the sequence, and of the state.
+        nonlinearity: ``"tanh"`` or ``"relu"``.
+        num_layers: layers, each of which runs over the states of the one below.
+        bias: whether the products have biases, ``b_ih`` and ``b_hh``.
+        batch_first: whether sequences are (N, L, features) instead of (L, N, features).
+        dropout: the probability of dropout on the output of each layer but the last.
+        bidirectional: whether a second pass runs from the end; the outputs stand side by side.
+        proj_size: of an LSTM: the hidden state is projected to so many features.
+        device, dtype: of the parameters.
+
+    Shapes:
+        the input (L, N, input_size), or (L, input_size), and the state (layers * directions, N, hidden_size) give the
+        output (L, N, directions * hidden_size) and the last state.
+    """
 
     def __init__(
         self,
@@ -303,7 +319,22 @@ class RNN(_OneState):
 
 
 class GRU(_OneState):
-    """Gated recurrent units (Cho et al., 2014), the reset gate applied after the product. See `RNNBase`."""
+    """Gated recurrent units (Cho et al., 2014), the reset gate applied after the product.
+
+    Args:
+        input_size, hidden_size: features of an element of the sequence, and of the state.
+        num_layers: layers, each of which runs over the states of the one below.
+        bias: whether the products have biases, ``b_ih`` and ``b_hh``.
+        batch_first: whether sequences are (N, L, features) instead of (L, N, features).
+        dropout: the probability of dropout on the output of each layer but the last.
+        bidirectional: whether a second pass runs from the end; the outputs stand side by side.
+        proj_size: of an LSTM: the hidden state is projected to so many features.
+        device, dtype: of the parameters.
+
+    Shapes:
+        the input (L, N, input_size), or (L, input_size), and the state (layers * directions, N, hidden_size) give the
+        output (L, N, directions * hidden_size) and the last state.
+    """
 
     def __init__(
         self,
@@ -335,9 +366,23 @@ class GRU(_OneState):
 
 
 class LSTM(RNNBase):
-    """Long short-term memory (Hochreiter and Schmidhuber, 1997), gates in the order i, f, g, o. See `RNNBase`.
+    """Long short-term memory (Hochreiter and Schmidhuber, 1997), gates in the order i, f, g, o.
 
     The state is a pair: hidden (layers * directions, N, proj_size or hidden_size) and cell (..., hidden_size).
+
+    Args:
+        input_size, hidden_size: features of an element of the sequence, and of the state.
+        num_layers: layers, each of which runs over the states of the one below.
+        bias: whether the products have biases, ``b_ih`` and ``b_hh``.
+        batch_first: whether sequences are (N, L, features) instead of (L, N, features).
+        dropout: the probability of dropout on the output of each layer but the last.
+        bidirectional: whether a second pass runs from the end; the outputs stand side by side.
+        proj_size: of an LSTM: the hidden state is projected to so many features.
+        device, dtype: of the parameters.
+
+    Shapes:
+        the input (L, N, input_size), or (L, input_size), and the state (layers * directions, N, hidden_size) give the
+        output (L, N, directions * hidden_size) and the last state.
     """
 
     _script_types: ClassVar = {"forward": {"input": Tensor, "hx": tuple[Tensor, Tensor] | None}}

@@ -89,7 +89,14 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu instead of tanh; x is (N, input_size) or (input_size)."""
+    """``h' = tanh(W_ih x + b_ih + W_hh h + b_hh)``, or relu instead of tanh; x is (N, input_size) or (input_size).
+
+    Args:
+        input_size, hidden_size: features of the input, and of the state.
+        bias: whether the products have biases.
+        nonlinearity: ``"tanh"`` or ``"relu"``.
+        device, dtype: of the parameters.
+    """
 
     def __init__(
         self,
@@ -111,7 +118,13 @@ class RNNCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A gated recurrent unit (Cho et al., 2014); the input is (N, input_size) or (input_size)."""
+    """A gated recurrent unit (Cho et al., 2014); the input is (N, input_size) or (input_size).
+
+    Args:
+        input_size, hidden_size: features of the input, and of the state.
+        bias: whether the products have biases.
+        device, dtype: of the parameters.
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: _dtype | None = None
@@ -123,7 +136,13 @@ class GRUCell(RNNCellBase):
 
 
 class LSTMCell(RNNCellBase):
-    """A step of long short-term memory: new hidden and cell state from the input and, zero by default, the old ones."""
+    """A step of long short-term memory: new hidden and cell state from the input and, zero by default, the old ones.
+
+    Args:
+        input_size, hidden_size: features of the input, and of the state.
+        bias: whether the products have biases.
+        device, dtype: of the parameters.
+    """
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Device = None, dtype: _dtype | None = None

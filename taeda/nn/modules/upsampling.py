@@ -15,6 +15,14 @@ class Upsample(Module):
     """Resizes the spatial dimensions of (N, C, spatial...) to ``size`` or by ``scale_factor``.
 
     ``mode`` and the other arguments are those of `taeda.nn.functional.interpolate`.
+
+    Args:
+        size: of the result; one number, or one for each spatial dimension.
+        scale_factor: instead of ``size``.
+        mode: ``"nearest"``, ``"nearest-exact"``, ``"linear"``, ``"bilinear"``, ``"bicubic"``, ``"trilinear"`` or
+            ``"area"``.
+        align_corners: whether the corners of both grids lie on each other, in the linear modes and the cubic one.
+        recompute_scale_factor: whether the factor is computed anew from the rounded sizes.
     """
 
     def __init__(

@@ -13,12 +13,13 @@ using shape::StateKind;
 
 namespace {
 
-constexpr int64_t kRowLeaf = 4096;       // contiguous elements that one call of `row` takes
+constexpr int64_t kRowLeaf = 16384;      // contiguous elements that one call of `row` takes
 constexpr int64_t kColumnLeaf = 128;     // rows that one call of `columns` takes
 constexpr int64_t kTileBytes = 2048;     // of a row of columns that are reduced together
 constexpr int64_t kGather = 1024;        // elements of a row converted at a time
 constexpr int64_t kGatherBytes = 32768;  // of columns
-constexpr int64_t kShortRow = 64;        // rows up to here are not worth a call each: they are turned into columns
+constexpr int64_t kShortRow = 8;         // rows up to here are turned into columns,
+constexpr int64_t kShortGathered = 64;   // and those that are converted anyway up to here
 constexpr int64_t kMaxItem = 16;
 
 struct Axis {
@@ -74,7 +75,7 @@ struct Plan {
   Axes kept, reduced;
   int64_t outputs, count;
   bool columns;        // neighbouring outputs lie next to each other in memory
-  int64_t unit;        // outputs that are reduced together: 1, or a tile of columns
+  int64_t unit;        // outputs that are reduced together: a tile of columns, or rows; 1 where rows are cut
   int64_t state_item;  // bytes of one output's state
   alignas(16) char scalars[shape::kMaxReductionScalars * kMaxItem];
   Convert convert = nullptr, to_bool = nullptr;
@@ -108,11 +109,12 @@ void gather(const Plan& plan, const char* base, int64_t begin, int64_t n, char* 
   }
 }
 
-void row_leaf(const Plan& plan, const char* base, int64_t begin, int64_t n, char* state) {
-  if (plan.direct()) return plan.loops.row(base + begin * plan.item, n, begin, state, plan.scalars);
+void row_leaf(const Plan& plan, const char* base, int64_t begin, int64_t n, int64_t width, char* states) {
+  int64_t step = width > 1 ? plan.kept[0].stride : 0;
+  if (plan.direct()) return plan.loops.rows(base + begin * plan.item, step, width, n, begin, states, plan.scalars);
   alignas(64) char block[kGather * kMaxItem];
   gather(plan, base, begin, n, block);
-  plan.loops.row(block, n, begin, state, plan.scalars);
+  plan.loops.rows(block, 0, 1, n, begin, states, plan.scalars);
 }
 
 // Columns that are not contiguous elements of the loop's type: converted row by row.
@@ -172,7 +174,7 @@ bool is_leaf(const Plan& plan, int64_t begin, int64_t end) {
 void reduce_range(const Plan& plan, const Unit& unit, int64_t begin, int64_t end, char* state) {
   if (is_leaf(plan, begin, end)) {
     if (plan.columns) return column_leaf(plan, unit.base, begin, end - begin, unit.width, state);
-    return row_leaf(plan, unit.base, begin, end - begin, state);
+    return row_leaf(plan, unit.base, begin, end - begin, unit.width, state);
   }
   int64_t cut = middle(plan, begin, end);
   reduce_range(plan, unit, begin, cut, state);
@@ -217,13 +219,13 @@ void finish(const Plan& plan, const Targets& targets, const char* states, int64_
 Unit unit_at(const Plan& plan, int64_t first, int64_t width) { return {plan.data + plan.kept.offset(first), width}; }
 
 int64_t unit_count(const Plan& plan) {
-  if (!plan.columns) return plan.outputs;
+  if (plan.unit == 1) return plan.outputs;
   int64_t row = plan.kept[0].size;
   return plan.outputs / row * ((row + plan.unit - 1) / plan.unit);
 }
 
 void unit_range(const Plan& plan, int64_t index, int64_t& first, int64_t& width) {
-  if (!plan.columns) {
+  if (plan.unit == 1) {
     first = index;
     width = 1;
     return;
@@ -323,10 +325,15 @@ void settle(Plan& plan, const Tensor& self, uint64_t dims) {
   bool dense_row = plan.reduced.count() == 0 || (plan.reduced.count() == 1 && plan.reduced[0].stride == item);
   bool has_columns = plan.kept.count() > 0 && plan.count > 1;
   bool column_layout = has_columns && (plan.reduced.count() == 0 || plan.kept[0].reach() < plan.reduced[0].reach());
-  bool short_rows = has_columns && plan.count <= kShortRow && plan.kept[0].size >= 8;
+  int64_t few = native && dense_row ? kShortRow : kShortGathered;
+  bool short_rows = has_columns && plan.count <= few && plan.kept[0].size >= 8;
   plan.columns = column_layout || short_rows;
   bool direct = native && (plan.columns ? column_layout && plan.kept[0].stride == item : dense_row);
-  plan.unit = plan.columns ? std::min(plan.kept[0].size, (direct ? kTileBytes : kTileBytes / 2) / plan.item) : 1;
+  if (plan.columns)
+    plan.unit = std::min(plan.kept[0].size, (direct ? kTileBytes : kTileBytes / 2) / plan.item);
+  else if (direct && plan.kept.count() && plan.count <= kRowLeaf)  // as many rows as a thread is woken for
+    plan.unit = std::clamp<int64_t>(kGrain / std::max<int64_t>(plan.count, 1), 1,
+                                    std::min(plan.kept[0].size, kTileBytes / plan.item));
   if (direct) return;
   if (plan.through == DType::Bool) plan.to_bool = converter(plan.from, DType::Bool);
   plan.convert = converter(plan.through == DType::Bool ? DType::Bool : plan.from, plan.to);
@@ -367,7 +374,8 @@ void run(const Reduction& op, const Reduce& call, uint64_t dims, DType input, st
   }
   if (plan.outputs == 0) return;
   if (plan.count == 0) return run_empty(plan, targets);
-  if (plan.count * plan.unit >= 4 * kGrain && unit_count(plan) < 16) return run_split(plan, targets);
+  bool is_cut = plan.columns || plan.unit == 1;
+  if (is_cut && plan.count * plan.unit >= 4 * kGrain && unit_count(plan) < 16) return run_split(plan, targets);
   run_units(plan, targets);
 }
 

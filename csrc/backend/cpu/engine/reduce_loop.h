@@ -70,6 +70,7 @@ struct Scalars {
 template <class F>
 struct ValueReduction {
   static constexpr int kS = F::kStates;
+  static constexpr int64_t kFoldedTogether = 32;  // vectors of a row up to which folding matters
 
   template <class T>
   TAEDA_INLINE void join(V<T>* into, const V<T>* more) {
@@ -79,9 +80,29 @@ struct ValueReduction {
   }
 
   template <class T>
-  static void row(const char* data, int64_t n, int64_t, char* state, const void* scalars) {
-    constexpr int kParallel = kS == 1 && !is_cx<T> ? 4 : 1;
+  static void rows(const char* data, int64_t step, int64_t count, int64_t n, int64_t, char* states,
+                   const void* scalars) {
     Scalars<T, F::kScalars> s(scalars);
+    V<T> state[kS];
+    int64_t r = 0;
+    if constexpr (kS == 1 && !is_cx<T> && N<T> > 1 && N<T> <= 16)
+      if (n <= kFoldedTogether * N<T>)
+        for (V<T> together[N<T>]; r + N<T> <= count; r += N<T>) {
+          for (int j = 0; j < N<T>; ++j) lanes<T>(data + (r + j) * step, n, s, together + j);
+          fold_rows<T, N<T> / 2>(together);
+          std::memcpy(states + r * sizeof(T), together, sizeof(V<T>));
+        }
+    for (; r < count; ++r) {
+      lanes<T>(data + r * step, n, s, state);
+      fold<T>(state);
+      for (int k = 0; k < kS; ++k) std::memcpy(states + (k * count + r) * sizeof(T), &state[k], sizeof(T));
+    }
+  }
+
+  // What each lane has met of a row.
+  template <class T>
+  TAEDA_INLINE void lanes(const char* data, int64_t n, const Scalars<T, F::kScalars>& s, V<T>* state) {
+    constexpr int kParallel = kS == 1 && !is_cx<T> ? 4 : 1;
     V<T> acc[kParallel][kS], x[kS];
     for (auto& a : acc)
       for (int k = 0; k < kS; ++k) a[k] = identity_of<T>(F::kIdentity[k]);
@@ -102,12 +123,32 @@ struct ValueReduction {
     }
     for (int width = kParallel / 2; width > 0; width /= 2)
       for (int j = 0; j < width; ++j) join<T>(acc[j], acc[j + width]);
+    for (int k = 0; k < kS; ++k) state[k] = acc[0][k];
+  }
+
+  // Joins the lanes: the first of each vector has the state then.
+  template <class T>
+  TAEDA_INLINE void fold(V<T>* state) {
+    V<T> x[kS];
     if constexpr (!is_cx<T>)
       for (int width = N<T> / 2; width > 0; width /= 2) {
-        for (int k = 0; k < kS; ++k) x[k] = rotate<T>(acc[0][k], width);
-        join<T>(acc[0], x);
+        for (int k = 0; k < kS; ++k) x[k] = rotate<T>(state[k], width);
+        join<T>(state, x);
       }
-    for (int k = 0; k < kS; ++k) std::memcpy(state + k * sizeof(T), &acc[0][k], sizeof(T));
+  }
+
+  // The same for N<T> rows at once, in the same order: two vectors of groups of 2 * kHalf lanes become one of groups of
+  // kHalf, until the first vector has a lane for each row.
+  template <class T, int kHalf>
+  TAEDA_INLINE void fold_rows(V<T>* rows) {
+    M<T> low;
+    for (int i = 0; i < N<T>; ++i) low[i] = i / kHalf * 2 * kHalf + i % kHalf;
+    for (int j = 0; j < kHalf; ++j) {
+      V<T> a = __builtin_shuffle(rows[2 * j], rows[2 * j + 1], low);
+      V<T> b = __builtin_shuffle(rows[2 * j], rows[2 * j + 1], low + static_cast<typename Lane<T>::Int>(kHalf));
+      F::template combine<T>(&a, &b, rows + j);
+    }
+    if constexpr (kHalf > 1) fold_rows<T, kHalf / 2>(rows);
   }
 
   template <class T, int kTile>
@@ -175,7 +216,7 @@ struct ValueReduction {
   }
 
   template <class T>
-  static constexpr ReduceLoops loops{row<T>, columns<T>, combine<T>, finish<T>};
+  static constexpr ReduceLoops loops{rows<T>, columns<T>, combine<T>, finish<T>};
 };
 
 // --- the best element and where it is; the lower index wins a tie
@@ -190,7 +231,13 @@ struct IndexReduction {
   }
 
   template <class T>
-  static void row(const char* data, int64_t n, int64_t first, char* state, const void*) {
+  static void rows(const char* data, int64_t step, int64_t count, int64_t n, int64_t first, char* states, const void*) {
+    for (int64_t r = 0; r < count; ++r)
+      row<T>(data + r * step, n, first, states + r * sizeof(T), states + count * sizeof(T) + r * sizeof(int64_t));
+  }
+
+  template <class T>
+  TAEDA_INLINE void row(const char* data, int64_t n, int64_t first, char* value_at, char* index_at) {
     T head;
     std::memcpy(&head, data, sizeof head);
     V<T> best = splat(head);
@@ -212,8 +259,8 @@ struct IndexReduction {
       join<T>(best, index, rotate<T>(best, width), rotate<T>(index, width));
     T value = best[0];
     int64_t where = first + index[0];
-    std::memcpy(state, &value, sizeof value);
-    std::memcpy(state + sizeof value, &where, sizeof where);
+    std::memcpy(value_at, &value, sizeof value);
+    std::memcpy(index_at, &where, sizeof where);
   }
 
   template <class T>
@@ -262,7 +309,7 @@ struct IndexReduction {
   }
 
   template <class T>
-  static constexpr ReduceLoops loops{row<T>, columns<T>, combine<T>, finish<T>};
+  static constexpr ReduceLoops loops{rows<T>, columns<T>, combine<T>, finish<T>};
 };
 
 // --- mean and sum of squared deviations (T. Chan, G. Golub, R. LeVeque, 1979)
@@ -275,9 +322,18 @@ struct MomentsReduction {
     return v[0];
   }
 
+  template <class T>
+  static void rows(const char* data, int64_t step, int64_t count, int64_t n, int64_t, char* states, const void*) {
+    for (int64_t r = 0; r < count; ++r) {
+      T state[2];
+      row<T>(data + r * step, n, state);
+      for (int k = 0; k < 2; ++k) std::memcpy(states + (k * count + r) * sizeof(T), &state[k], sizeof(T));
+    }
+  }
+
   // Twice over a row that is in the cache: the sum, then the deviations from its mean, whose own sum corrects it.
   template <class T>
-  static void row(const char* data, int64_t n, int64_t, char* state, const void*) {
+  TAEDA_INLINE void row(const char* data, int64_t n, T* state) {
     auto at = [&](int64_t i) { return partial_load<T>(data + i * sizeof(T), n - i < N<T> ? n - i : N<T>); };
     V<T> zero = splat(T(0)), sum[2] = {zero, zero};
     int64_t whole = n / N<T> * N<T>;
@@ -293,13 +349,13 @@ struct MomentsReduction {
       squares[i / N<T> & 1] += d * d;
     }
     T off = total<T>(left[0] + left[1]);
-    T result[2] = {mean + off / static_cast<T>(n), total<T>(squares[0] + squares[1]) - off * (off / static_cast<T>(n))};
-    std::memcpy(state, result, sizeof result);
+    state[0] = mean + off / static_cast<T>(n);
+    state[1] = total<T>(squares[0] + squares[1]) - off * (off / static_cast<T>(n));
   }
 
   // One by one, for rows whose sum is beyond the largest number.
   template <class T>
-  static void welford(const char* data, int64_t n, char* state) {
+  static void welford(const char* data, int64_t n, T* state) {
     auto x = reinterpret_cast<const T*>(data);
     T mean = 0, squares = 0;
     for (int64_t i = 0; i < n; ++i) {
@@ -307,8 +363,8 @@ struct MomentsReduction {
       mean += d / static_cast<T>(i + 1);
       squares += d * (x[i] - mean);
     }
-    T result[2] = {mean, squares};
-    std::memcpy(state, result, sizeof result);
+    state[0] = mean;
+    state[1] = squares;
   }
 
   template <class T>
@@ -357,7 +413,7 @@ struct MomentsReduction {
   }
 
   template <class T>
-  static constexpr ReduceLoops loops{row<T>, columns<T>, combine<T>, finish<T>};
+  static constexpr ReduceLoops loops{rows<T>, columns<T>, combine<T>, finish<T>};
 };
 
 }  // namespace taeda::cpu::TAEDA_ISA

@@ -6,8 +6,10 @@
 namespace taeda::cpu {
 
 struct ReduceLoops {
-  // The state of n >= 1 contiguous elements, the first being number `first` of its reduction.
-  void (*row)(const char* data, int64_t n, int64_t first, char* state, const void* scalars);
+  // The states of `count` rows, `step` bytes apart, of n >= 1 contiguous elements; the first element of each is number
+  // `first` of its reduction.
+  void (*rows)(const char* data, int64_t step, int64_t count, int64_t n, int64_t first, char* states,
+               const void* scalars);
   // The states of `columns` contiguous columns over `rows` >= 1 rows that lie `step` bytes apart.
   void (*columns)(const char* data, int64_t step, int64_t rows, int64_t columns, int64_t first, char* states,
                   const void* scalars);

@@ -23,7 +23,9 @@ std::string own_folder() {
 }
 
 // `built_from` is where the build found the library, or empty: a development build runs without copies.
-void* open_library(const char* name, const char* built_from) {
+void* open_library(const char* name, const char* built_from, bool is_carried) {
+  if (!is_carried)
+    TAEDA_FAIL(NotImplemented, "this build leaves out the library ", name, " (CMake option TAEDA_WITHOUT_PARTS)");
   std::string beside = own_folder() + "/" + name;
   void* library = dlopen(beside.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string reason = library ? "" : dlerror();
@@ -49,7 +51,7 @@ struct OneThreadWhileLoading {
 
 void* open_openblas() {
   OneThreadWhileLoading environment;
-  void* library = open_library("libscipy_openblas.so", TAEDA_OPENBLAS_LIBRARY);
+  void* library = open_library("libscipy_openblas.so", TAEDA_OPENBLAS_LIBRARY, TAEDA_HAS_OPENBLAS);
   void (*set_threads)(int);
   find(library, "scipy_openblas_set_num_threads", set_threads);
   set_threads(1);
@@ -83,7 +85,7 @@ Blas load_blas() {
 }
 
 Dnnl load_dnnl() {
-  void* library = open_library("libdnnl.so.3", TAEDA_DNNL_LIBRARY);
+  void* library = open_library("libdnnl.so.3", TAEDA_DNNL_LIBRARY, TAEDA_HAS_DNNL);
   Dnnl table;
 #define X(name) find(library, "dnnl_" #name, table.name);
   TAEDA_DNNL_FUNCTIONS(X)
@@ -109,6 +111,7 @@ const Table& lazily() {
 }  // namespace
 
 const Blas& blas() { return lazily<Blas, load_blas>(); }
+bool has_dnnl() { return TAEDA_HAS_DNNL; }
 const Dnnl& dnnl() { return lazily<Dnnl, load_dnnl>(); }
 
 void* lapack_routine(const char* name) {

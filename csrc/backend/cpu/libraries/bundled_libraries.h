@@ -67,5 +67,6 @@ struct Dnnl {
 #undef X
 };
 const Dnnl& dnnl();
+bool has_dnnl();  // a small build may leave it out; products of floats then go to OpenBLAS
 
 }  // namespace taeda::cpu

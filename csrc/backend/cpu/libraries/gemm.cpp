@@ -165,7 +165,7 @@ void run_tile(const Tile& t, const Scalar& alpha, const Scalar& beta) {
           if (t.m == 1 && is_gemv_step(t.a_col))
             return call_gemv<T>(t.b, {!b.transposed, b.leading}, t.n, t.k, t.a, t.a_col, t.c, 1, alpha, beta);
         if constexpr (std::is_same_v<T, float>)
-          if (work >= kOneDnn) return sgemm_onednn(t, a, b, alpha.to<float>(), beta.to<float>());
+          if (work >= kOneDnn && has_dnnl()) return sgemm_onednn(t, a, b, alpha.to<float>(), beta.to<float>());
         return call_blas<T>(t, a, b, alpha, beta);
       }
     }

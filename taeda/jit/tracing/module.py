@@ -1,0 +1,38 @@
+"""Modules whose methods were traced."""
+
+from __future__ import annotations
+
+from taeda import _C, nn
+from taeda.jit._module import RecursiveScriptModule, _held, wrapped
+
+
+class TracedModule(RecursiveScriptModule):
+    """What ``trace`` makes of a module."""
+
+    def _get_name(self) -> str:
+        return self.original_name
+
+    def extra_repr(self) -> str:
+        """``original_name=Net``."""
+        return f"original_name={self.original_name}"
+
+
+class TopLevelTracedModule(TracedModule):
+    """What ``trace`` makes of the module that it is called with."""
+
+
+def traced_module(module: nn.Module) -> TopLevelTracedModule:
+    """The object that stands for a module that is about to be traced, with a class of its own."""
+    import taeda.jit.check.front  # noqa: F401
+    from taeda.jit.check.classes import free_name
+    from taeda.jit.check.modules import ModuleInfo, _facts, _fill
+
+    children = {name: None if child is None else wrapped(child, {}) for name, child in module._modules.items()}
+    info = ModuleInfo(free_name(_C._program_name(type(module))), module)
+    _fill(info, _facts(module))
+    info.properties.clear()
+    made = _C._jit.Object(info.type)
+    for name, type_ in info.attributes().items():
+        child = children.get(name)
+        made.setattr(name, child._c if child is not None else _held(module, name, type_))
+    return TopLevelTracedModule(made, info, children, {})  # type: ignore[arg-type]

@@ -1,0 +1,32 @@
+"""The line of the user's program that a call comes from."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import os
+import sys
+
+import taeda
+from taeda.jit.source import Source, SourceRange
+
+_OWN = os.path.dirname(os.path.abspath(taeda.__file__)) + os.sep
+
+
+@functools.lru_cache(1000)
+def _line(file: str, number: int) -> Source:
+    return Source(linecache.getline(file, number).rstrip("\n"), file, number)
+
+
+def user_place() -> SourceRange | None:
+    """The innermost line outside of this library."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back  # type: ignore[assignment]
+    return None if frame is None else place_in(frame.f_code.co_filename, frame.f_lineno)
+
+
+def place_in(file: str, number: int) -> SourceRange:
+    """A whole line of a file."""
+    source = _line(file, number)
+    return SourceRange(source, len(source.text) - len(source.text.lstrip()), len(source.text))

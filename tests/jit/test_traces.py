@@ -1,0 +1,189 @@
+"""Traces: what was called is the graph; sizes are values; what the example fixed is said."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import pytest
+
+import taeda as torch
+from taeda import jit, nn
+
+
+def kinds(traced: Any) -> list[str]:
+    return [node.kind() for node in traced.graph.nodes() if not node.kind().startswith("prim::")]
+
+
+def test_the_graph_holds_what_was_called() -> None:
+    traced = jit.trace(lambda x, y: torch.relu(x @ y) + 2, (torch.ones(2, 3), torch.ones(3, 4)))
+    assert kinds(traced) == ["aten::matmul", "aten::relu", "aten::add"]
+    x, y = torch.randn(5, 3), torch.randn(3, 1)
+    assert torch.equal(traced(x, y), torch.relu(x @ y) + 2)
+    assert [value.debugName() for value in traced.graph.inputs()] == ["x", "y"]
+
+
+def test_sizes_are_values() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        rows, columns = x.shape
+        flat = x.reshape(rows * columns).view(-1, 2)
+        return flat[: x.size(0) // 2] * len(x.shape) + torch.zeros(x.numel() // 4, 2)
+
+    traced = jit.trace(function, torch.randn(4, 2))
+    for rows in (4, 8, 12):
+        x = torch.randn(rows, 2)
+        assert torch.equal(traced(x), function(x))
+
+
+def test_views_and_writes() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y[0].add_(1)
+        y[:, 1] = 5
+        y.t().mul_(2)
+        z = y
+        z += x
+        return y
+
+    traced = jit.trace(function, torch.zeros(2, 3))
+    x = torch.randn(4, 3)
+    assert torch.equal(traced(x), function(x))
+
+
+class Net(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU())
+        self.head = nn.Linear(4, 2)
+        self.register_buffer("scale", torch.tensor(2.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.body(x)) * self.scale
+
+    def twice(self, x: torch.Tensor) -> torch.Tensor:
+        return self.forward(x) * 2
+
+
+def test_a_module_keeps_its_parameters() -> None:
+    net = Net()
+    traced = jit.trace(net, torch.randn(4, 3))
+    assert [n for n, _ in traced.named_parameters()] == [n for n, _ in net.named_parameters()]
+    assert traced.head.weight is net.head.weight and "original_name=Net" in repr(traced)
+    x = torch.randn(6, 3)
+    before = net.body[1].running_mean.clone()
+    assert torch.allclose(traced(x), net(x))
+    assert not torch.equal(net.body[1].running_mean, before)
+    ours = torch.autograd.grad(traced(x).sum(), list(net.parameters()))
+    theirs = torch.autograd.grad(net(x).sum(), list(net.parameters()))
+    assert all(torch.allclose(a, b) for a, b in zip(ours, theirs, strict=True))
+    with torch.no_grad():
+        net.head.bias.fill_(100.0)
+    assert traced(x).mean() > 50
+    scopes = {node.scopeName() for node in traced.graph.nodes()}
+    assert any("body.0" in scope for scope in scopes)
+
+
+def test_several_methods() -> None:
+    x = torch.randn(4, 3)
+    traced = jit.trace_module(Net().eval(), {"forward": x, "twice": x})
+    assert torch.allclose(traced.twice(x), traced(x) * 2)
+
+
+def test_structures_in_and_out() -> None:
+    def function(pair: Any, named: Any, items: Any) -> Any:
+        return pair[0] + named["a"], (items[1] * pair[1], named["b"])
+
+    x = [torch.randn(2) for _ in range(6)]
+    example = (x[0], x[1]), {"a": x[2], "b": x[3]}, [x[4], x[5]]
+    traced = jit.trace(function, example)
+    fresh = (x[5], x[4]), {"a": x[3], "b": x[2]}, [x[1], x[0]]
+    for a, b in zip(itertools.chain(*[traced(*fresh)[1], traced(*fresh)[:1]]),
+                    itertools.chain(*[function(*fresh)[1], function(*fresh)[:1]]), strict=True):  # fmt: skip
+        assert torch.equal(a, b)
+    with pytest.raises(RuntimeError, match="strict=False"):
+        jit.trace(lambda y: {"out": y}, x[0])
+    assert torch.equal(jit.trace(lambda y: {"out": y + 1}, x[0], strict=False)(x[1])["out"], x[1] + 1)
+    with pytest.raises(RuntimeError, match="got int"):
+        jit.trace(lambda y: 3, x[0])
+
+
+def test_the_same_tensor_twice() -> None:
+    x = torch.ones(2)
+    traced = jit.trace(lambda a, b: a - 2 * b, (x, x))
+    assert traced(x, x * 3).tolist() == [-5.0, -5.0]
+
+
+def test_scripted_parts_stay_programs() -> None:
+    @jit.script
+    def repeat(x, n: int):
+        for _ in range(n):
+            if bool(x.sum() > 0):
+                x = x - 1
+        return x
+
+    traced = jit.trace(lambda x: repeat(x, 3) * 2, torch.ones(2))
+    assert traced.graph.findNode("prim::CallFunction") is not None
+    for x in (torch.ones(2) * 5, -torch.ones(2)):
+        assert torch.equal(traced(x), repeat(x, 3) * 2)
+
+
+def test_what_is_fixed_is_said_with_its_line() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        if x.sum() > 0:
+            return x
+        return -x
+
+    with pytest.warns(jit.TracerWarning, match=r"taken out of a tensor at .*test_traces.py:\d+:8: if x.sum\(\) > 0"):
+        traced = jit.trace(function, torch.ones(2), check_trace=False)
+    assert traced(-torch.ones(2)).tolist() == [-1.0, -1.0]
+    with warnings.catch_warnings(), pytest.raises(jit.TracingCheckError, match=r"if x.sum\(\) > 0"):
+        warnings.simplefilter("ignore")
+        jit.trace(function, torch.ones(2), check_inputs=[-torch.ones(2)])
+
+
+def test_a_second_shape_is_tried() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 if x.shape[0] > 2 else x
+
+    with pytest.warns(jit.TracerWarning, match=r"(?s)other sizes.*branch.*x.shape\[0\] > 2"):
+        jit.trace(function, torch.ones(2))
+
+
+def test_what_draws_numbers_cannot_be_checked_but_traced() -> None:
+    torch.manual_seed(0)
+    traced = jit.trace(lambda x: torch.nn.functional.dropout(x, 0.5), torch.ones(8))
+    torch.manual_seed(1)
+    first = traced(torch.ones(8))
+    torch.manual_seed(1)
+    assert torch.equal(first, torch.nn.functional.dropout(torch.ones(8), 0.5))
+
+
+def test_a_tensor_that_requires_grad_is_no_constant() -> None:
+    weight = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        jit.trace(lambda x: x * weight, torch.ones(2))
+    plain = torch.full((2,), 3.0)
+    assert jit.trace(lambda x: x * plain, torch.ones(2))(torch.ones(2)).tolist() == [3.0, 3.0]
+
+
+def test_the_graph_alone() -> None:
+    graph, out = jit._get_trace_graph(Net().eval(), torch.randn(2, 3))
+    names = [value.debugName() for value in graph.inputs()]
+    assert names[0] == "x" and "head.weight" in names and tuple(out.shape) == (2, 2)
+
+
+def test_modes() -> None:
+    traced = jit.trace(lambda x, w: torch.tanh(x @ w), (torch.ones(2, 2), torch.ones(2, 2)))
+    x, w = torch.randn(2, 2), torch.randn(2, 2, requires_grad=True)
+    with torch.no_grad():
+        assert not traced(x, w).requires_grad
+    first = torch.autograd.grad(traced(x, w).sum(), w, create_graph=True)[0]
+    second = torch.autograd.grad(first.sum(), w)[0]
+    expected = torch.autograd.grad(torch.tanh(x @ w).sum(), w, create_graph=True)[0]
+    assert torch.allclose(first, expected)
+    assert torch.allclose(second, torch.autograd.grad(expected.sum(), w)[0])
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert traced(x, w).dtype is torch.tanh(x @ w).dtype
+    batched = torch.func.vmap(lambda x: traced(x, w.detach()))(torch.stack([x, x]))
+    assert torch.allclose(batched[0], torch.tanh(x @ w))
