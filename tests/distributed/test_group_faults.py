@@ -84,7 +84,9 @@ def test_a_late_rank_is_named():
 def absent(rank):
     if rank == 2:
         return
-    with pytest.raises(dist.DistStoreError, match="rank 2 of 3 did not come within 700 ms"):
+    # The first to say so may take the store with it.
+    kinds = dist.DistStoreError if rank == 0 else (dist.DistStoreError, dist.DistNetworkError)
+    with pytest.raises(kinds, match="rank 2 of 3 did not come within 700 ms|is lost"):
         dist.init_process_group(timeout=timedelta(seconds=0.7))
 
 
