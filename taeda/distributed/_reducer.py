@@ -6,16 +6,25 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
+from enum import Enum
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda.autograd import Variable
+from taeda.distributed import _collectives as collectives
 from taeda.futures import Future
 
-__all__ = ["GradBucket", "Reducer"]
+__all__ = ["BuiltinCommHookType", "GradBucket", "Reducer"]
 
 FIRST_BUCKET_BYTES = 1 << 20  # small, so that the first reduction starts early
+
+
+class BuiltinCommHookType(Enum):
+    """Communication hooks that have a name."""
+
+    ALLREDUCE = 0
+    FP16_COMPRESS = 1
 
 
 class GradBucket:
@@ -74,29 +83,67 @@ def in_buckets(parameters: Iterable[Tensor], limits: Sequence[int]) -> list[list
     return closed + list(open_ones.values())
 
 
+class _Bucket:
+    """Parameters whose gradients are reduced together, and a place for these."""
+
+    def __init__(self, index: int, parameters: list[Tensor]) -> None:
+        self.index, self.parameters = index, parameters
+        first = parameters[0]
+        self.flat = taeda.zeros(sum(p.numel() for p in parameters), dtype=first.dtype, device=first.device)
+        self.views = pieces(self.flat, parameters)
+        self.pending = 0  # how many gradients are still to come
+        self.running: Any = None  # the work, or what the hook gave
+
+
 class Reducer:
-    """Watches the gradients of ``parameters``.
+    """Watches the gradients of ``parameters``, and makes them their mean over the processes of ``group``.
 
     Args:
         limits: bytes of the first, the second, ... bucket; the last one holds for all that follow.
         find_unused: look at each forward pass for the parameters that it did without.
         static: the same parameters are used in every iteration.
+        as_views: the gradients are views of the buckets.
     """
 
-    def __init__(self, parameters: Sequence[Tensor], limits: Sequence[int], find_unused: bool, static: bool) -> None:
+    def __init__(
+        self, parameters: Sequence[Tensor], limits: Sequence[int], find_unused: bool, static: bool, group: Any = None,
+        as_views: bool = False,
+    ) -> None:  # fmt: skip
         self.parameters = list(parameters)
         self.limits = limits
         self.find_unused = find_unused
         self.static = static
+        self.group = group
+        self.size = 1 if group is None else group.size()
+        self.as_views = as_views
         self.hook: Callable[[GradBucket], Any] | None = None
+        self.present: Any = None  # a function that tells how many processes take part, where that is not all
+        self._numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         self._armed = False  # a forward pass waits for its gradients
         self._ready: dict[int, Tensor] = {}  # by id, in order of arrival
         self._unused: set[int] = set()
-        self._running: list[tuple[GradBucket, Any]] = []  # with what the hook gave
+        self._used: set[int] = set()  # since the last reduction
+        self._counts: dict[int, int] = {}  # of a static graph: how often a gradient grew in this pass,
+        self._expected: dict[int, int] = {}  # and how often it does in each
+        self._started = 0
         # Whose gradients come first is known after the first backward pass only.
-        self._buckets = in_buckets(self.parameters, limits if find_unused else [sys.maxsize])[::-1]
-        self._order: list[Tensor] | None = [] if find_unused else None  # of arrival; empty: keep the buckets
+        self._ordered = find_unused and not static
+        self._set_buckets(in_buckets(self.parameters, limits if find_unused else [sys.maxsize])[::-1])
         _watch(self)
+
+    def _set_buckets(self, members: list[list[Tensor]]) -> None:
+        self._members, self._buckets = members, list[_Bucket]()
+        self._bucket_of: dict[int, _Bucket] = {}
+
+    def buckets(self) -> list[_Bucket]:
+        """The buckets; they take memory from the first call on."""
+        if not self._buckets:
+            self._buckets = [_Bucket(index, members) for index, members in enumerate(self._members)]
+            self._bucket_of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
+        return self._buckets
+
+    def _reduces(self) -> bool:
+        return self.hook is not None or self.size > 1 or self.as_views
 
     def prepare(self, outputs: Iterable[Tensor]) -> None:
         """Called after a forward pass whose gradients are to be reduced, with its results.
@@ -104,17 +151,22 @@ class Reducer:
         Raises:
             RuntimeError: some of the gradients of the pass before never came.
         """
-        if self._ready:
+        if self._ready or self._counts:
             missing = [i for i, parameter in enumerate(self.parameters) if id(parameter) not in self._ready]
             raise RuntimeError(
                 "taeda.nn.parallel.DistributedDataParallel: the last backward pass gave no gradient to parameters "
                 f"{missing[:20]} (numbered as by parameters()), and the reduction of the others waits for them. Pass "
                 "find_unused_parameters=True, or have every result of forward take part in the loss"
             )
-        if self._order:
-            self._buckets, self._order = in_buckets(self._order, self.limits), []
         self._armed = True
-        self._unused = self._find_unused(outputs) if self.find_unused and not self.static else set()
+        self._started = 0
+        if self.static:
+            self._unused = set(self._numbers) - set(self._expected) if self._expected else set()
+        else:
+            self._unused = self._find_unused(outputs) if self.find_unused else set()
+        if self._reduces():
+            for bucket in self.buckets():
+                bucket.pending = sum(id(parameter) not in self._unused for parameter in bucket.parameters)
 
     def _find_unused(self, outputs: Iterable[Tensor]) -> set[int]:
         """Ids of the parameters that no output depends upon."""
@@ -131,57 +183,136 @@ class Reducer:
         return {id(parameter) for parameter in self.parameters} - used
 
     def _has_gradient(self, parameter: Tensor) -> None:
+        key = id(parameter)
+        if self.find_unused:
+            self._used.add(key)  # also where nothing is reduced yet
         if not self._armed:
             return
-        if self.static and not self._ready:
-            Variable._execution_engine.queue_callback(self._rest_is_unused)
-        self._ready[id(parameter)] = parameter
-        if self.hook is not None:
-            self._reduce_ready_buckets()
+        if self.static and not self._is_last(key):
+            return
+        if key in self._ready:
+            raise RuntimeError(
+                f"taeda.nn.parallel.DistributedDataParallel: parameter {self._numbers[key]} got a second gradient in "
+                "one backward pass, after the first was sent to be reduced. If every pass does that (as re-entrant "
+                "checkpoints do), pass static_graph=True"
+            )
+        self._ready[key] = parameter
+        if self._reduces():
+            self._bucket_of[key].pending -= 1
+            self._start_ready_buckets()
         if len(self._ready) + len(self._unused) == len(self.parameters):
             self._finish()
 
-    def _is_ready(self, bucket: list[Tensor]) -> bool:
-        return all(id(parameter) in self._ready or id(parameter) in self._unused for parameter in bucket)
+    def _is_last(self, key: int) -> bool:
+        """Of a static graph: whether this gradient is whole. In the first pass nobody knows before its end."""
+        if not self._counts and not self._expected:
+            Variable._execution_engine.queue_callback(self._end_first_pass)
+        self._counts[key] = self._counts.get(key, 0) + 1
+        return self._counts[key] == self._expected.get(key)
 
-    def _reduce_ready_buckets(self) -> None:
+    def _end_first_pass(self) -> None:
+        """Called at the end of the first backward pass of a static graph."""
+        self._expected = dict(self._counts)
+        self._ready = {key: self.parameters[self._numbers[key]] for key in self._counts}
+        self._unused = set(self._numbers) - set(self._counts)
+        for bucket in self.buckets() if self._reduces() else ():
+            bucket.pending = 0
+        self._finish()
+
+    def _start_ready_buckets(self) -> None:
         """Starts the reduction of buckets that are complete, in their order."""
-        assert self.hook is not None
-        while (index := len(self._running)) < len(self._buckets) and self._is_ready(self._buckets[index]):
-            members = self._buckets[index]
-            with taeda.no_grad():
-                flat = taeda.cat([self._gradient(parameter).reshape(-1) for parameter in members])
-            bucket = GradBucket(index, flat, members, index + 1 == len(self._buckets))
-            self._running.append((bucket, self.hook(bucket)))
+        buckets = self.buckets()
+        while self._started < len(buckets) and not buckets[self._started].pending:
+            self._start(buckets[self._started])
+            self._started += 1
 
-    def _gradient(self, parameter: Tensor) -> Tensor:
-        gradient = parameter.grad if id(parameter) in self._ready else None
-        return taeda.zeros_like(parameter) if gradient is None else gradient
+    def _start(self, bucket: _Bucket) -> None:
+        with taeda.no_grad():
+            self._fill(bucket)
+            if self.hook is not None:
+                last = bucket.index + 1 == len(self._buckets)
+                bucket.running = self.hook(GradBucket(bucket.index, bucket.flat, bucket.parameters, last))
+            elif self.size > 1:
+                bucket.flat.mul_(1 / (self.size if self.present is None else self.present()))
+                bucket.running = collectives.all_reduce(bucket.flat, group=self.group, async_op=True)
 
-    def _rest_is_unused(self) -> None:
-        """Called at the end of the backward pass of a static graph."""
-        if self._ready:
-            self._unused = {id(parameter) for parameter in self.parameters} - set(self._ready)
-            self._finish()
+    def _fill(self, bucket: _Bucket) -> None:
+        """Copies the gradients into the bucket; they become its views if that is wanted."""
+        gradients = [parameter.grad for parameter in bucket.parameters]
+        if not self.as_views and all(gradient is not None for gradient in gradients):
+            taeda.cat([gradient.reshape(-1) for gradient in gradients], out=bucket.flat)  # type: ignore[union-attr]
+            return
+        for parameter, gradient, view in zip(bucket.parameters, gradients, bucket.views, strict=True):
+            if gradient is None or id(parameter) in self._unused and id(parameter) not in self._used:
+                view.zero_()
+            elif gradient.data_ptr() != view.data_ptr():
+                view.copy_(gradient)
+                if self.as_views:
+                    parameter.grad = view
 
     def _finish(self) -> None:
-        if self.hook is not None:
-            self._reduce_ready_buckets()
-            self._put_back()
-        if self._order is None:
-            self._order = [*self._ready.values(), *(p for p in self.parameters if id(p) in self._unused)]
+        if self._reduces():
+            for bucket in self.buckets():
+                bucket.pending = 0  # of what else there is, nothing comes
+            self._start_ready_buckets()
+            self._put_back(self._used_anywhere())
+        if not self._ordered:
+            self.reorder([*self._ready.values(), *(p for p in self.parameters if id(p) in self._unused)])
         self._armed = False
-        self._ready.clear()
+        self._ready, self._counts, self._used = {}, {}, set()
 
-    def _put_back(self) -> None:
+    def reorder(self, arrived: list[Tensor] | None) -> None:
+        """Makes the buckets anew, in the order in which the gradients came on the first process."""
+        self._ordered = True
+        order = self.parameters if arrived is None else arrived
+        if self.size > 1:
+            numbers = taeda.tensor([self._numbers[id(parameter)] for parameter in order])
+            collectives.broadcast(numbers, group=self.group, group_src=0)
+            order = [self.parameters[number] for number in numbers.tolist()]
+        self._set_buckets(in_buckets(order, self.limits))
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the buckets are final."""
+        return self._ordered
+
+    def _used_anywhere(self) -> set[int]:
+        """Ids of the parameters that some process has a gradient for."""
+        if not self.find_unused:
+            return set(self._ready)
+        used = self._used | set(self._ready)
+        if self.size == 1:
+            return used
+        flags = taeda.tensor([id(parameter) in used for parameter in self.parameters], dtype=taeda.int32)
+        collectives.all_reduce(flags, group=self.group)
+        return {id(parameter) for parameter, flag in zip(self.parameters, flags.tolist(), strict=True) if flag}
+
+    @taeda.no_grad()
+    def _put_back(self, used: set[int]) -> None:
         """Waits for the reductions and copies their results into the gradients."""
-        running, self._running = self._running, []
-        for bucket, future in running:
-            reduced = _value(future)
-            with taeda.no_grad():
-                for parameter, piece in zip(bucket.parameters(), pieces(reduced, bucket.parameters()), strict=True):
-                    if id(parameter) in self._ready and parameter.grad is not None:
-                        parameter.grad.copy_(piece)
+        for bucket in self._buckets:
+            running, bucket.running = bucket.running, None
+            views = bucket.views
+            if self.hook is not None:
+                reduced = _value(running)
+                if reduced.data_ptr() != bucket.flat.data_ptr() or reduced.dtype != bucket.flat.dtype:
+                    if self.as_views:
+                        bucket.flat.copy_(reduced)
+                    else:
+                        views = pieces(reduced, bucket.parameters)
+            elif running is not None:
+                running.wait()
+            targets, sources = [], []
+            for parameter, view in zip(bucket.parameters, views, strict=True):
+                if id(parameter) not in used:
+                    continue
+                if parameter.grad is None:
+                    parameter.grad = view if self.as_views else view.to(parameter.dtype, copy=True)
+                elif parameter.grad.data_ptr() != view.data_ptr():
+                    targets.append(parameter.grad)
+                    sources.append(view)
+            if targets:
+                taeda._foreach_copy_(targets, sources)
 
 
 def _watch(reducer: Reducer) -> None:

@@ -1,18 +1,18 @@
-"""``DeviceMesh``: processes laid out in several dimensions, each of which names what its neighbours share.
-
-As of now a group is one process, so every dimension of a mesh is of size 1 and its group is that of all processes.
-"""
+"""``DeviceMesh``: processes laid out in several dimensions, each of which names what its neighbours share."""
 
 from __future__ import annotations
 
 import math
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import taeda
 from taeda.distributed._group import ProcessGroup
-from taeda.distributed._world import _get_default_group, get_process_group_ranks, init_process_group, is_initialized
+from taeda.distributed._new_group import new_group
+from taeda.distributed._queries import _get_default_group, get_process_group_ranks
+from taeda.distributed._world import init_process_group, is_initialized
 
 __all__ = ["DeviceMesh", "init_device_mesh"]
 
@@ -46,19 +46,33 @@ class DeviceMesh:
         if not isinstance(device_type, str) or not device_type.isalnum():
             raise RuntimeError(f"DeviceMesh: device_type is wanted without an index, as in 'cpu'; got {device_type!r}")
         everyone = get_process_group_ranks(None)
-        ranks = taeda.as_tensor(everyone if mesh is None else mesh, dtype=taeda.int32, device="cpu")
-        if ranks.numel() > len(everyone):
-            raise RuntimeError(
-                f"DeviceMesh: a mesh of {ranks.numel()} processes, but the group has {len(everyone)}; groups of "
-                "several processes are not there yet"
-            )
-        if ranks.flatten().tolist() != everyone:
+        ranks = taeda.as_tensor(everyone if mesh is None else mesh, dtype=taeda.int32, device="cpu").clone()
+        listed = ranks.flatten().tolist()
+        if len(listed) > len(everyone):
+            raise RuntimeError(f"DeviceMesh: a mesh of {len(listed)} processes, but the group has {len(everyone)}")
+        if len(set(listed)) != len(listed) or not set(listed) <= set(everyone):
             raise ValueError(f"DeviceMesh: the processes are {everyone}; got {ranks.tolist()}")
-        self._device_type = device_type
+        self._set(device_type, ranks, _names_for(tuple(ranks.shape), mesh_dim_names))
+        self._groups: list[Any] = [self._made_group([dim]) for dim in range(self.ndim)]
+
+    def _set(self, device_type: str, ranks: taeda.Tensor, names: tuple[str, ...] | None) -> None:
+        self._device_type, self._ranks, self._names = device_type, ranks, names
         self._shape = tuple(ranks.shape)
-        self._names = _names_for(self._shape, mesh_dim_names)
+        self._listed = tuple(ranks.flatten().tolist())
+        self._groups = []
+        _known[self._key()] = self
         self._root: DeviceMesh | None = None  # the mesh that this one was taken from
         self._flattened: dict[str, DeviceMesh] = {}
+
+    def _made_group(self, dims: list[int]) -> Any:
+        """The group of the processes that differ from this one along ``dims`` only. All processes call this."""
+        own = _get_default_group().rank()
+        others = [dim for dim in range(self.ndim) if dim not in dims]
+        rows = self._ranks.permute(others + dims).reshape(-1, math.prod(self._shape[dim] for dim in dims)).tolist()
+        if len(rows) == 1 and rows[0] == get_process_group_ranks(None):
+            return _get_default_group()
+        made = [new_group(row, sort_ranks=False) for row in rows]
+        return next((group for row, group in zip(rows, made, strict=True) if own in row), None)
 
     @property
     def device_type(self) -> str:
@@ -68,7 +82,7 @@ class DeviceMesh:
     @property
     def mesh(self) -> taeda.Tensor:
         """The ranks: an int32 tensor of `shape`."""
-        return taeda.zeros(self._shape, dtype=taeda.int32)
+        return self._ranks
 
     @property
     def mesh_dim_names(self) -> tuple[str, ...] | None:
@@ -87,15 +101,22 @@ class DeviceMesh:
 
     def size(self, mesh_dim: int | None = None) -> int:
         """How many processes there are, along one dimension if ``mesh_dim`` is given."""
-        return 1 if mesh_dim is None else self._shape[mesh_dim]
+        return math.prod(self._shape) if mesh_dim is None else self._shape[mesh_dim]
 
     def get_rank(self) -> int:
         """This process's number among all."""
         return _get_default_group().rank()
 
     def get_coordinate(self) -> tuple[int, ...] | None:
-        """This process's coordinates in the mesh."""
-        return (0,) * self.ndim
+        """This process's coordinates in the mesh; None if it is not in it."""
+        own = self.get_rank()
+        if own not in self._listed:
+            return None
+        rest, found = self._listed.index(own), []
+        for size in reversed(self._shape):
+            rest, at = divmod(rest, size)
+            found.append(at)
+        return tuple(reversed(found))
 
     def get_local_rank(self, mesh_dim: int | str | None = None) -> int:
         """This process's number along a dimension, which need not be named if there is only one.
@@ -104,16 +125,20 @@ class DeviceMesh:
             RuntimeError: there are several, and none is given.
             KeyError, IndexError: there is no such dimension.
         """
-        return self._along("get_local_rank", mesh_dim)
+        dim = self._along("get_local_rank", mesh_dim)
+        here = self.get_coordinate()
+        if here is None:
+            raise RuntimeError(f"DeviceMesh.get_local_rank: process {self.get_rank()} is not in {self}")
+        return here[dim]
 
     def get_group(self, mesh_dim: int | str | None = None) -> ProcessGroup:
         """The processes that differ from this one along a dimension only; as in `get_local_rank`."""
-        self._along("get_group", mesh_dim)
-        return _get_default_group()
+        group: ProcessGroup = self._groups[self._along("get_group", mesh_dim)]
+        return group
 
     def get_all_groups(self) -> list[ProcessGroup]:
         """`get_group` of each dimension."""
-        return [_get_default_group()] * self.ndim
+        return list(self._groups)
 
     @staticmethod
     def from_group(
@@ -125,16 +150,18 @@ class DeviceMesh:
         Raises:
             ValueError: several groups without ``mesh`` and ``mesh_dim_names``, or not one for each dimension.
         """
-        if isinstance(group, ProcessGroup):
-            return DeviceMesh(
-                device_type, get_process_group_ranks(group) if mesh is None else mesh, mesh_dim_names=mesh_dim_names
-            )
-        made = None if mesh is None else DeviceMesh(device_type, mesh, mesh_dim_names=mesh_dim_names)
-        if made is None or made.mesh_dim_names is None or len(group) != made.ndim:
+        groups = [group] if isinstance(group, ProcessGroup) else list(group)
+        if mesh is None and len(groups) == 1:
+            mesh = get_process_group_ranks(groups[0])
+        ranks = None if mesh is None else taeda.as_tensor(mesh, dtype=taeda.int32, device="cpu").clone()
+        if ranks is None or len(groups) != ranks.ndim or len(groups) > 1 and mesh_dim_names is None:
             raise ValueError(
-                f"DeviceMesh.from_group: {len(group)} groups need a mesh of as many dimensions and mesh_dim_names; got "
-                f"{mesh} and {mesh_dim_names}"
+                f"DeviceMesh.from_group: {len(groups)} groups need a mesh of as many dimensions and mesh_dim_names; "
+                f"got {mesh} and {mesh_dim_names}"
             )
+        made = DeviceMesh.__new__(DeviceMesh)
+        made._set(device_type, ranks, _names_for(tuple(ranks.shape), mesh_dim_names))
+        made._groups = groups
         return made
 
     def __getitem__(self, mesh_dim_names: str | tuple[str, ...]) -> DeviceMesh:
@@ -158,7 +185,15 @@ class DeviceMesh:
         return self._part(wanted)
 
     def _part(self, names: tuple[str, ...]) -> DeviceMesh:
-        part = DeviceMesh(self._device_type, taeda.zeros((1,) * len(names)), mesh_dim_names=names)
+        """The mesh of this process's neighbours along some of the dimensions."""
+        assert self._names is not None
+        dims = [self._names.index(name) for name in names]
+        here = self.get_coordinate() or (0,) * self.ndim
+        others = [dim for dim in range(self.ndim) if dim not in dims]
+        ranks = self._ranks.permute(others + dims)[tuple(here[dim] for dim in others)].clone()
+        part = DeviceMesh.__new__(DeviceMesh)
+        part._set(self._device_type, ranks, names)
+        part._groups = [self._groups[dim] for dim in dims]
         part._root = self._get_root_mesh()
         return part
 
@@ -172,14 +207,22 @@ class DeviceMesh:
         root = self._get_root_mesh()
         if root._names is not None and name in root._names:
             raise ValueError(f"DeviceMesh._flatten: a dimension is called {name!r} already")
-        return root._flattened.setdefault(name, self._part((name,)))
+        if name not in root._flattened:
+            flat = DeviceMesh.__new__(DeviceMesh)
+            flat._set(self._device_type, self._ranks.flatten(), (name,))
+            whole = root if root._names is not None else self
+            assert whole._names is not None
+            flat._groups = [whole._made_group([whole._names.index(one) for one in self._names])]
+            flat._root = root
+            root._flattened[name] = flat
+        return root._flattened[name]
 
     def _get_root_mesh(self) -> DeviceMesh:
         """The mesh that this one is a part of; itself if it was not taken from another."""
         return self._root or self
 
     def _along(self, function: str, mesh_dim: int | str | None) -> int:
-        """This process's index along a dimension."""
+        """A dimension by its number or its name."""
         if mesh_dim is None:
             if self.ndim > 1:
                 raise RuntimeError(f"DeviceMesh.{function}: mesh_dim is needed, for there are {self.ndim} dimensions")
@@ -188,7 +231,7 @@ class DeviceMesh:
             if self._names is None or mesh_dim not in self._names:
                 raise KeyError(f"DeviceMesh.{function}: no dimension is called {mesh_dim!r}; there are {self._names}")
             mesh_dim = self._names.index(mesh_dim)
-        return ((0,) * self.ndim)[mesh_dim]
+        return range(self.ndim)[mesh_dim]
 
     def __enter__(self) -> DeviceMesh:
         _active.meshes.append(self)
@@ -202,16 +245,41 @@ class DeviceMesh:
             shape = str(self._shape)
         else:
             shape = f"({', '.join(f'{name}={size}' for name, size in zip(self._names, self._shape, strict=True))})"
-        return f"DeviceMesh({shape}, {self._device_type!r}, stride={((),) * self.ndim})"
+        return f"DeviceMesh({shape}, {self._device_type!r}, stride={self._strides()})"
+
+    def _strides(self) -> tuple[Any, ...]:
+        """By how much ranks grow along each dimension."""
+        first, starts = self._ranks, [self._ranks.select(dim, 0).flatten()[0] for dim in range(self.ndim)]
+        return tuple(
+            int(first.select(dim, 1).flatten()[0] - starts[dim]) if self._shape[dim] > 1 else ()
+            for dim in range(self.ndim)
+        )
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> DeviceMesh:
+        return self
+
+    def __reduce__(self) -> Any:
+        return _known_mesh, (self._device_type, self._ranks.tolist(), self._names)
 
     def _key(self) -> tuple[Any, ...]:
-        return self._device_type, self._shape, self._names
+        return self._device_type, self._shape, self._names, self._listed
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceMesh) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())
+
+
+_known: weakref.WeakValueDictionary[Any, DeviceMesh] = weakref.WeakValueDictionary()
+
+
+def _known_mesh(device_type: str, ranks: Any, names: tuple[str, ...] | None) -> DeviceMesh:
+    """The mesh that a file means: one that is there, or a new one, for which all processes read the file."""
+    key = device_type, tuple(taeda.tensor(ranks).shape), names, tuple(taeda.tensor(ranks).flatten().tolist())
+    found = _known.get(key)
+    alive = found is not None and found._groups and found._groups[0] is not None and is_initialized()
+    return found if alive and found is not None else DeviceMesh(device_type, ranks, mesh_dim_names=names)
 
 
 def _names_for(shape: tuple[int, ...], names: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -47,13 +47,15 @@ class Joinable(ABC):
 class Join:
     """A context in which processes may have different numbers of batches.
 
+    A process that has none left takes the part of nobody in what the others do, until all are done.
+
     Args:
-        joinables: what takes part, of one group.
+        joinables: what takes part, of one group and one device.
         enable: False for a context that does nothing.
         throw_on_early_termination: raise on all processes once one has no batches left.
 
     Raises:
-        ValueError: nothing takes part, or the groups differ.
+        ValueError: nothing takes part, or groups or devices differ.
     """
 
     def __init__(
@@ -62,9 +64,16 @@ class Join:
         if not joinables:
             raise ValueError("taeda.distributed.algorithms.Join: at least one joinable is needed")
         self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
-        if len({joinable.join_process_group for joinable in joinables}) > 1:
-            raise ValueError("taeda.distributed.algorithms.Join: the joinables are of different process groups")
+        groups = {joinable.join_process_group for joinable in joinables}
+        devices = {str(joinable.join_device) for joinable in joinables}
+        if len(groups) > 1 or len(devices) > 1:
+            raise ValueError(
+                "taeda.distributed.algorithms.Join: the joinables are of different process groups, or on different "
+                f"devices: {sorted(devices)}"
+            )
+        self._group, self._device = groups.pop(), joinables[0].join_device
         self._joinables = joinables
+        self.present: Any = None  # how many processes go on: a tensor, once the work of asking is done
         self._enable = enable
         self._throw_on_early_termination = throw_on_early_termination
 
@@ -77,18 +86,41 @@ class Join:
             joinable._joined_in = None
         if not self._enable or error is not None:
             return
-        # A process on its own is the last one that joins: the main hooks are for those that wait for others.
+        last = True
+        while self._count(0):
+            last = False
+            if self._throw_on_early_termination:
+                self._flag(1)
+                raise RuntimeError(
+                    f"taeda.distributed.algorithms.Join: process {dist.get_rank(self._group)} has no inputs left"
+                )
+            for hook in self._hooks:
+                hook.main_hook()
         for hook in self._hooks:
-            hook.post_hook(True)
+            hook.post_hook(last)
+
+    def _count(self, own: int) -> int:
+        """How many processes go on."""
+        ones = taeda.full((1,), own, device=self._device)
+        dist.all_reduce(ones, group=self._group)
+        return int(ones)
+
+    _flag = _count  # the second question of a round: whether anybody has ended
 
     @staticmethod
     def notify_join_context(joinable: Joinable) -> Any:
         """To be called before an iteration's first collective: tells the others that this process goes on.
 
         Gives the `Work` of that, and None outside of an enabled context and for all but its first joinable.
+
+        Raises:
+            RuntimeError: another process has no inputs left, and that was to end all.
         """
         context = joinable._joined_in
         if context is None or joinable is not context._joinables[0]:
             return None
-        ones = taeda.ones(1, device=joinable.join_device)
-        return dist.all_reduce(ones, group=joinable.join_process_group, async_op=True)
+        context.present = taeda.ones(1, dtype=taeda.int64, device=context._device)
+        work = dist.all_reduce(context.present, group=context._group, async_op=True)
+        if context._throw_on_early_termination and context._flag(0):
+            raise RuntimeError("taeda.distributed.algorithms.Join: another process has no inputs left")
+        return work

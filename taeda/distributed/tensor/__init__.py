@@ -1,4 +1,4 @@
-"""``DTensor``: one tensor over the processes of a mesh. In this release a mesh has one process, which has it all."""
+"""``DTensor``: one tensor over the processes of a mesh, of which each has a part, the whole or a term."""
 
 from __future__ import annotations
 

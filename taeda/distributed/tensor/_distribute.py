@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from taeda import Tensor, nn
+from taeda.distributed._replicas import broadcast_coalesced
 from taeda.distributed.device_mesh import DeviceMesh, current_mesh
-from taeda.distributed.tensor._dtensor import DTensor, spec_for
+from taeda.distributed.tensor._dtensor import DTensor
+from taeda.distributed.tensor._redistribute import local_of
+from taeda.distributed.tensor._spec import DTensorSpec, placements_for
 from taeda.distributed.tensor.placement_types import Placement
 
 
@@ -23,21 +26,26 @@ def distribute_tensor(
     Args:
         device_mesh: that of ``with mesh:`` by default.
         placements: `Replicate` by default.
-        src_data_rank: the process whose values count; there is one.
+        src_data_rank: whose values count, by its number along the mesh; None: each process's own.
 
     Raises:
         RuntimeError: no mesh, or a tensor that is no leaf.
         ValueError: placements that do not fit; a DTensor on another mesh or with other placements.
     """
-    spec = spec_for("distribute_tensor", tensor.ndim, device_mesh, placements)
+    mesh, placed = placements_for("distribute_tensor", tensor.ndim, device_mesh, placements)
+    spec = DTensorSpec(mesh, placed, tuple(tensor.shape))
     if isinstance(tensor, DTensor):
         if tensor._spec != spec:
             raise ValueError(f"distribute_tensor: a DTensor of {tensor._spec} is redistributed, not distributed")
         return tensor
     if not tensor.is_leaf:
         raise RuntimeError("distribute_tensor: a leaf is wanted; DTensor.from_local keeps the graph")
-    local = tensor.detach().to(spec.mesh.device_type, copy=True)
-    return DTensor(local, spec, requires_grad=tensor.requires_grad)
+    whole = tensor.detach().to(mesh.device_type, copy=True).contiguous()
+    if src_data_rank is not None:
+        for dim in range(mesh.ndim):
+            broadcast_coalesced(mesh.get_group(dim), [whole], src_data_rank if mesh.ndim == 1 else 0)
+    local = local_of(whole, spec)
+    return DTensor(local.clone() if local.numel() < whole.numel() else local, spec, requires_grad=tensor.requires_grad)
 
 
 def distribute_module(

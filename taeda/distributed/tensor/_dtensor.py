@@ -1,82 +1,52 @@
 """``DTensor``: a tensor that knows the mesh it lies on, and how.
 
-With one process the part that a process has is the whole, whatever the placements say. So a DTensor is a tensor like
-any other, with memory and a graph of its own: ops run on it as on plain ones, gradients flow as there, and what is
-added is that results are DTensors too. A result lies as an operand of its shape that is in parts does, else whole.
+A process has a part, the whole, or a term of it (`_local_tensor`); shape and strides are the whole's. Ops run on the
+parts, after what must be moved is moved (`_dispatch`, `_rules`); one that has no rule runs on the whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import taeda
 from taeda import Tensor
-from taeda._C import DisableTorchFunctionSubclass
-from taeda.distributed.device_mesh import DeviceMesh, current_mesh
-from taeda.distributed.tensor.placement_types import Placement, Replicate, Shard
-from taeda.utils._pytree import tree_leaves, tree_map
-
-Placements = tuple[Placement, ...]
-
-
-class DTensorSpec(NamedTuple):
-    """Where a `DTensor` lies."""
-
-    mesh: DeviceMesh
-    placements: Placements
-
-
-def spec_for(
-    function: str, ndim: int, mesh: DeviceMesh | None, placements: Sequence[Placement] | None
-) -> DTensorSpec:  # fmt: skip
-    """The placements, whole on each process by default, of a tensor with ``ndim`` dimensions; negative ones counted.
-
-    Raises:
-        RuntimeError: there is no mesh, or a `Shard` along a dimension that is not there.
-        ValueError: not one placement for each dimension of the mesh.
-    """
-    mesh = current_mesh(function) if mesh is None else mesh
-    wanted: list[Placement] = [Replicate()] * mesh.ndim if placements is None else list(placements)
-    if len(wanted) != mesh.ndim or not all(isinstance(p, Placement) for p in wanted):
-        raise ValueError(
-            f"{function}: {mesh.ndim} placements are wanted, one for each dimension of {mesh}; got {wanted}"
-        )
-    for at, placement in enumerate(wanted):
-        if isinstance(placement, Shard):
-            if not -ndim <= placement.dim < ndim:
-                raise RuntimeError(f"{function}: {placement} of a tensor with {ndim} dimensions")
-            wanted[at] = Shard(placement.dim % ndim)
-    return DTensorSpec(mesh, tuple(wanted))
+from taeda.autograd import Function
+from taeda.distributed.device_mesh import DeviceMesh
+from taeda.distributed.tensor._dispatch import run
+from taeda.distributed.tensor._redistribute import move
+from taeda.distributed.tensor._spec import DTensorSpec, Placements, part_of, placements_for
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 
 
 class DTensor(Tensor):
     """One tensor over the processes of a mesh. Made by `from_local`, `distribute_tensor` and the factory functions.
 
     An op on DTensors takes DTensors of one mesh, and plain tensors of one element; it raises RuntimeError for others.
-    ``grad`` is a DTensor; what hooks get and what ``autograd.grad`` gives are plain tensors.
+    ``grad`` is a DTensor.
     """
 
+    _local_tensor: Tensor
     _spec: DTensorSpec
 
     def __new__(cls, local_tensor: Tensor, spec: DTensorSpec, *, requires_grad: bool) -> DTensor:
-        return wrapped(local_tensor.detach(), spec).requires_grad_(requires_grad)
+        return cls._made(local_tensor.detach(), spec, requires_grad)
+
+    @staticmethod
+    def _made(local: Tensor, spec: DTensorSpec, requires_grad: bool = False) -> DTensor:
+        """A DTensor around this process's part."""
+        made: DTensor = Tensor._make_wrapper_subclass(
+            DTensor, spec.shape, strides=_strides(local, spec.shape), dtype=local.dtype, device=local.device,
+            requires_grad=requires_grad,
+        )  # fmt: skip
+        made._local_tensor, made._spec = local, spec
+        return made
+
+    __torch_function__ = taeda._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
-        given = (args, kwargs or {})
-        operands = _operands(func, given)
-        with DisableTorchFunctionSubclass():
-            result = func(*args, **given[1])
-        if not operands:
-            return result
-
-        def placed(leaf: Any) -> Any:
-            if not isinstance(leaf, Tensor) or isinstance(leaf, DTensor) and hasattr(leaf, "_spec"):
-                return leaf
-            return wrapped(leaf, _result_spec(operands, leaf))
-
-        return tree_map(placed, result)
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        return run(func, args, kwargs or {}, DTensor)
 
     @staticmethod
     def from_local(
@@ -93,20 +63,33 @@ class DTensor(Tensor):
         Args:
             device_mesh: that of ``with mesh:`` by default.
             placements: `Replicate` by default.
-            run_check: compare with the other processes; there are none.
-            shape, stride: the whole tensor's, both or none; with one process they are the local one's.
+            run_check: make what is whole on each process that of the first.
+            shape, stride: the whole tensor's, both or none; by default all processes have parts of one size.
 
         Raises:
             RuntimeError: no plain tensor, no mesh, or one of ``shape`` and ``stride`` only.
-            ValueError: placements that do not fit the mesh, or a shape that is not the tensor's.
+            ValueError: placements that do not fit the mesh, or a shape of which the tensor is not this process's part.
         """
         if not isinstance(local_tensor, Tensor) or isinstance(local_tensor, DTensor):
             raise RuntimeError(f"DTensor.from_local: a plain Tensor is wanted; got {type(local_tensor).__name__}")
         if (shape is None) != (stride is None):
             raise RuntimeError("DTensor.from_local: shape and stride are wanted together")
-        if shape is not None and tuple(shape) != tuple(local_tensor.shape):
-            raise ValueError(f"DTensor.from_local: one process has all of {tuple(shape)}, not {local_tensor.shape}")
-        return wrapped(local_tensor, spec_for("DTensor.from_local", local_tensor.ndim, device_mesh, placements))
+        mesh, placed = placements_for("DTensor.from_local", local_tensor.ndim, device_mesh, placements)
+        sizes = list(local_tensor.shape)
+        for dim, placement in enumerate(placed):
+            if isinstance(placement, Shard):
+                sizes[placement.dim] *= mesh.size(dim)
+        if shape is not None:
+            sizes = list(shape)
+            _check_part(local_tensor, tuple(sizes), mesh, placed)
+        if run_check:
+            from taeda.distributed._replicas import broadcast_coalesced
+
+            for dim, placement in enumerate(placed):
+                if placement.is_replicate():
+                    broadcast_coalesced(mesh.get_group(dim), [local_tensor.detach()])
+        result: DTensor = _FromLocal.apply(local_tensor, DTensorSpec(mesh, placed, tuple(sizes)))
+        return result
 
     @property
     def device_mesh(self) -> DeviceMesh:
@@ -118,23 +101,22 @@ class DTensor(Tensor):
         """How it lies over each dimension of the mesh."""
         return self._spec.placements
 
-    @property
-    def _local_tensor(self) -> Tensor:
-        """This process's part, outside of the graph."""
-        return _plain(self.detach())
-
     def to_local(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """This process's part, a plain tensor that shares memory; gradients flow back.
 
         Args:
-            grad_placements: how its gradient lies, if not as this tensor; with one process it is whole anyway.
+            grad_placements: how its gradient lies, if not as this tensor.
 
         Raises:
             ValueError: ``grad_placements`` do not fit the mesh.
         """
+        back = None
         if grad_placements is not None:
-            spec_for("DTensor.to_local", self.ndim, self.device_mesh, grad_placements)
-        return _plain(self)
+            back = placements_for("DTensor.to_local", self.ndim, self.device_mesh, grad_placements)[1]
+        if not taeda.is_grad_enabled() or not self.requires_grad:
+            return self._local_tensor
+        result: Tensor = _ToLocal.apply(self, back)
+        return result
 
     def redistribute(
         self,
@@ -148,7 +130,7 @@ class DTensor(Tensor):
         """The same tensor with other placements on the same mesh; gradients flow back.
 
         Args:
-            async_op: do not wait for the other processes; there are none.
+            async_op: accepted; the result is there when it is returned.
             forward_dtype: the result's dtype, this tensor's by default.
             backward_dtype: the dtype that the gradient is rounded to on its way back.
 
@@ -160,19 +142,23 @@ class DTensor(Tensor):
             raise NotImplementedError(f"DTensor.redistribute: from {self.device_mesh} to {device_mesh}")
         if placements is None:
             raise RuntimeError("DTensor.redistribute: placements are wanted")
-        spec = spec_for("DTensor.redistribute", self.ndim, self.device_mesh, placements)
-        for old, new in zip(self.placements, spec.placements, strict=True):
+        _, wanted = placements_for("DTensor.redistribute", self.ndim, self.device_mesh, placements)
+        for old, new in zip(self.placements, wanted, strict=True):
             if new.is_partial() and old != new:
                 raise RuntimeError(f"DTensor.redistribute: what is {old} does not become {new}")
-        local = _plain(self).to(forward_dtype or self.dtype)
-        if backward_dtype is not None and local.requires_grad:
-            local = local.view_as(local)
-            local.register_hook(lambda grad: grad.to(backward_dtype).to(grad.dtype))
-        return wrapped(local, spec)
+        result: DTensor = _Redistribute.apply(self, wanted, forward_dtype, backward_dtype)
+        return result
 
     def full_tensor(self, *, grad_placements: Sequence[Placement] | None = None) -> Tensor:
         """The whole, a plain tensor; gradients flow back. ``grad_placements`` as in `to_local`."""
-        return self.to_local(grad_placements=grad_placements)
+        whole = [Replicate()] * self.device_mesh.ndim
+        return self.redistribute(placements=whole).to_local(grad_placements=grad_placements)
+
+    def item(self) -> Any:
+        """The value of the only element."""
+        return self.full_tensor().detach().item()
+
+    __float__ = __int__ = __bool__ = __index__ = __complex__ = None  # type: ignore[assignment]  # set below
 
     def tolist(self) -> NoReturn:
         raise RuntimeError("DTensor.tolist: not for a DTensor; use full_tensor().tolist()")
@@ -187,7 +173,7 @@ class DTensor(Tensor):
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
             copied = DTensor(self._local_tensor.clone(), self._spec, requires_grad=self.requires_grad)
-            vars(copied).update(vars(self))
+            vars(copied).update({name: value for name, value in vars(self).items() if name != "_local_tensor"})
             memo[id(self)] = copied
         return memo[id(self)]
 
@@ -195,40 +181,86 @@ class DTensor(Tensor):
         return _rebuild, (self._local_tensor, tuple(self._spec), self.requires_grad)
 
 
-def wrapped(tensor: Tensor, spec: DTensorSpec) -> DTensor:
-    """A plain tensor as a DTensor: the same memory, in the same graph."""
-    made: DTensor = tensor.as_subclass(DTensor)
-    made._spec = spec
-    return made
+def _asks_whole(name: str) -> Any:
+    return lambda self: getattr(self.full_tensor().detach(), name)()
 
 
-def _plain(tensor: Tensor) -> Tensor:
-    with DisableTorchFunctionSubclass():
-        return tensor.as_subclass(Tensor)
+for _name in ("__float__", "__int__", "__bool__", "__index__", "__complex__"):
+    setattr(DTensor, _name, _asks_whole(_name))
 
 
-def _rebuild(local: Tensor, spec: tuple[DeviceMesh, Placements], requires_grad: bool) -> DTensor:
+def _strides(local: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The whole's strides: its dimensions lie in the order of the part's."""
+    if local.is_contiguous():
+        order = list(range(len(shape)))
+    else:
+        order = sorted(range(len(shape)), key=lambda dim: (-local.stride(dim), dim))
+    strides, step = [0] * len(shape), 1
+    for dim in reversed(order):
+        strides[dim] = step
+        step *= max(1, shape[dim])
+    return tuple(strides)
+
+
+def _check_part(local: Tensor, shape: tuple[int, ...], mesh: DeviceMesh, placements: Placements) -> None:
+    sizes = list(shape)
+    for dim, placement in enumerate(placements):
+        if isinstance(placement, Shard):
+            sizes[placement.dim] = part_of(sizes[placement.dim], mesh.size(dim), mesh.get_local_rank(dim))[1]
+    if tuple(sizes) != tuple(local.shape):
+        raise ValueError(
+            f"DTensor.from_local: of {tuple(shape)} this process has {tuple(sizes)}, not {tuple(local.shape)}"
+        )
+
+
+def _rebuild(local: Tensor, spec: tuple[DeviceMesh, Placements, tuple[int, ...]], requires_grad: bool) -> DTensor:
     return DTensor(local, DTensorSpec(*spec), requires_grad=requires_grad)
 
 
-def _operands(func: Any, given: Any) -> list[DTensor]:
-    """The DTensors among a call's arguments.
-
-    A plain tensor beside them would be taken for a part or for the whole, so it must have a single element.
-    """
-    name = getattr(func, "__name__", str(func))
-    tensors = [leaf for leaf in tree_leaves(given) if isinstance(leaf, Tensor)]
-    operands = [tensor for tensor in tensors if isinstance(tensor, DTensor)]
-    if len({tensor._spec.mesh for tensor in operands}) > 1:
-        raise RuntimeError(f"{name}: DTensors of different meshes: {[tensor._spec.mesh for tensor in operands]}")
-    for tensor in tensors:
-        if not isinstance(tensor, DTensor) and tensor.numel() != 1 and name != "__set__":
-            raise RuntimeError(f"{name}: a DTensor and a plain Tensor of shape {tuple(tensor.shape)}; distribute both")
-    return operands
+def _without_terms(placements: Placements) -> Placements:
+    """What a gradient lies as: it is whole where its tensor is in terms."""
+    return tuple(Replicate() if isinstance(placement, Partial) else placement for placement in placements)
 
 
-def _result_spec(operands: Sequence[DTensor], result: Tensor) -> DTensorSpec:
-    with DisableTorchFunctionSubclass():
-        alike = [x._spec for x in operands if x.shape == result.shape]
-    whole = DTensorSpec(operands[0]._spec.mesh, (Replicate(),) * operands[0]._spec.mesh.ndim)
-    return next((spec for spec in alike if any(p.is_shard() for p in spec.placements)), whole)
+def _moved(tensor: DTensor, wanted: Placements) -> DTensor:
+    return DTensor._made(move(tensor._local_tensor, tensor._spec, wanted), tensor._spec._replace(placements=wanted))
+
+
+class _FromLocal(Function):
+    @staticmethod
+    def forward(ctx: Any, local: Tensor, spec: DTensorSpec) -> DTensor:
+        ctx.placements = _without_terms(spec.placements)
+        return DTensor._made(local.detach(), spec)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return _moved(grad, ctx.placements)._local_tensor, None
+
+
+class _ToLocal(Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: DTensor, back: Placements | None) -> Tensor:
+        ctx.spec = tensor._spec._replace(placements=back or _without_terms(tensor.placements))
+        return tensor._local_tensor.view_as(tensor._local_tensor)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return DTensor._made(grad.contiguous(), ctx.spec), None
+
+
+class _Redistribute(Function):
+    @staticmethod
+    def forward(ctx: Any, tensor: DTensor, wanted: Placements, forward_dtype: Any, backward_dtype: Any) -> DTensor:
+        ctx.placements, ctx.dtypes = _without_terms(tensor.placements), (backward_dtype, tensor.dtype)
+        made = _moved(tensor, wanted)
+        local = made._local_tensor
+        if local is tensor._local_tensor:
+            local = local.view_as(local)
+        return DTensor._made(local.to(forward_dtype or tensor.dtype), made._spec)
+
+    @staticmethod
+    def backward(ctx: Any, grad: DTensor) -> Any:
+        rounded, own = ctx.dtypes
+        if rounded is not None:
+            grad = grad.to(rounded)  # type: ignore[assignment]
+        return _moved(grad, ctx.placements).to(own), None, None, None

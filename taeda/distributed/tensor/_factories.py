@@ -7,7 +7,9 @@ from typing import Any
 
 import taeda
 from taeda.distributed.device_mesh import DeviceMesh
-from taeda.distributed.tensor._dtensor import DTensor, spec_for
+from taeda.distributed.tensor._dtensor import DTensor
+from taeda.distributed.tensor._redistribute import local_of
+from taeda.distributed.tensor._spec import DTensorSpec, placements_for
 from taeda.distributed.tensor.placement_types import Placement
 
 
@@ -17,9 +19,12 @@ def _made(
     placements: Sequence[Placement] | None = None,
 ) -> DTensor:  # fmt: skip
     size = args[0] if len(args) > 0 and not isinstance(args[0], int) else args
-    spec = spec_for(f"taeda.distributed.tensor.{make.__name__}", len(size), device_mesh, placements)
-    local = make(*args, dtype=dtype, layout=layout, device=spec.mesh.device_type)
-    return DTensor(local, spec, requires_grad=requires_grad)
+    name = f"taeda.distributed.tensor.{make.__name__}"
+    mesh, placed = placements_for(name, len(size), device_mesh, placements)
+    spec = DTensorSpec(mesh, placed, tuple(size))
+    # Random numbers are the whole's on every process that has the same seed.
+    whole = make(*args, dtype=dtype, layout=layout, device=mesh.device_type)
+    return DTensor(local_of(whole, spec), spec, requires_grad=requires_grad)
 
 
 def ones(*size: Any, **options: Any) -> DTensor:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 from taeda.nn import functional as F
 from taeda.nn import init
+from taeda.nn.modules import _batch_of_many
 from taeda.nn.modules.lazy import LazyModuleMixin
 from taeda.nn.modules.module import Module
 from taeda.nn.parameter import Parameter, UninitializedBuffer, UninitializedParameter, is_lazy
@@ -196,12 +196,11 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Normalises each channel of (N, C, ...) over the batch, without a process group as `BatchNorm1d` and its like do.
+    """Normalises each channel of (N, C, ...) over the batches of several processes, as if they were one; without a
+    process group as `BatchNorm1d` and its like do. Works on every device, the CPU included.
 
     Args:
-        process_group: the processes whose batches count as one.
-
-    In a process group, training with tensors on the CPU raises ``ValueError``.
+        process_group: the processes whose batches count as one; all by default.
     """
 
     def __init__(
@@ -225,9 +224,17 @@ class SyncBatchNorm(_BatchNorm):
             raise ValueError(f"taeda.nn.SyncBatchNorm: expected at least 2 dimensions; got {tuple(input.shape)}")
         if input.size(1) == 0:
             raise ValueError(f"taeda.nn.SyncBatchNorm: expected at least one channel; got {tuple(input.shape)}")
-        world = sys.modules.get("taeda.distributed")  # unless somebody imported it there is no group
-        if self.training and input.device.type == "cpu" and world is not None and world.is_initialized():
-            raise ValueError("taeda.nn.SyncBatchNorm: in a process group it trains on GPUs only; got a CPU tensor")
+
+    def forward(self, input: Tensor) -> Tensor:
+        by_batch = self.training or (self.running_mean is None and self.running_var is None)
+        group = _batch_of_many.group_of(self.process_group) if by_batch else None
+        if group is None:
+            return super().forward(input)
+        self._check_input_dim(input)
+        momentum = self._next_momentum()
+        tracked = self.training and self.track_running_stats and self.running_mean is not None
+        running = (self.running_mean, self.running_var) if tracked else None
+        return _batch_of_many.normalise(input, self.weight, self.bias, running, momentum, self.eps, group)
 
     @classmethod
     def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:

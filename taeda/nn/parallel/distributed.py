@@ -10,12 +10,13 @@ from typing import Any
 import taeda
 import taeda.distributed as dist
 from taeda import Tensor
-from taeda.distributed._reducer import FIRST_BUCKET_BYTES, Reducer
-from taeda.distributed._world import _get_default_group
+from taeda.distributed._queries import _get_default_group, _rank_not_in_group
+from taeda.distributed._reducer import FIRST_BUCKET_BYTES, BuiltinCommHookType, Reducer
+from taeda.distributed._replicas import broadcast_coalesced, check_same
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 from taeda.futures import Future
-from taeda.nn.modules.batchnorm import SyncBatchNorm
 from taeda.nn.modules.module import Module
+from taeda.nn.parallel._joined import JoinedProcess
 from taeda.nn.parameter import is_lazy
 
 __all__ = ["DistributedDataParallel"]
@@ -34,13 +35,13 @@ class DistributedDataParallel(Module, Joinable):
         process_group: whose processes; all by default.
         bucket_cap_mb: how many MiB of gradients are reduced at a time; 25 by default.
         find_unused_parameters: do not wait for gradients of parameters that a forward pass did without.
-        gradient_as_bucket_view: kept as an attribute; gradients are tensors of their own here.
+        gradient_as_bucket_view: gradients are views of what is sent, which saves their memory and two copies.
         static_graph: the same parameters are used in every iteration.
 
     Raises:
         ValueError: no process group; devices given for a module on the CPU, or parameters of several kinds of device;
-            a `SyncBatchNorm` on the CPU.
-        RuntimeError: no parameter requires a gradient, or one is uninitialised.
+            this process is not in the group.
+        RuntimeError: no parameter requires a gradient, one is uninitialised, or the processes' shapes differ.
     """
 
     def __init__(
@@ -62,11 +63,10 @@ class DistributedDataParallel(Module, Joinable):
         super().__init__()
         Joinable.__init__(self)
         self.process_group = _get_default_group() if process_group is None else process_group
+        self._check_group()
         self.parameters_to_ignore = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         self.device_type = _device_type(module, self.parameters_to_ignore)
         _check_devices(device_ids, self.device_type)
-        if self.device_type == "cpu" and any(isinstance(child, SyncBatchNorm) for child in module.modules()):
-            raise ValueError(f"{_NAME}: SyncBatchNorm needs a module on a GPU")
         self.device_ids = None
         self.output_device = None
         self.module = module
@@ -82,15 +82,40 @@ class DistributedDataParallel(Module, Joinable):
         self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * 1024 * 1024)
         self.bucket_bytes_cap_default = bucket_cap_mb is None
         self._comm_hook: tuple[Any, Callable[..., Any]] | None = None
+        self._divide_by_initial_world_size = True
+        if init_sync:
+            self._sync_with_first()
         self._make_reducer()
+
+    def _check_group(self) -> None:
+        if _rank_not_in_group(self.process_group):
+            raise ValueError(f"{_NAME}: this process is not in the group")
+
+    def _watched(self) -> list[Tensor]:
+        """The parameters whose gradients are reduced."""
+        given = self.module.named_parameters()
+        return [p for name, p in given if p.requires_grad and name not in self.parameters_to_ignore]
+
+    def _buffers_to_sync(self) -> list[Tensor]:
+        return [one for name, one in self.module.named_buffers() if name not in self.parameters_to_ignore]
+
+    def _sync_with_first(self) -> None:
+        """Parameters and buffers become those of the first process, which are to have the same shapes."""
+        if dist.get_world_size(self.process_group) == 1:
+            return
+        given = dict(self.module.named_parameters())
+        shapes = {name: (tuple(p.shape), str(p.dtype)) for name, p in given.items()
+                  if name not in self.parameters_to_ignore}  # fmt: skip
+        check_same("parameters", shapes, self.process_group)
+        states = [p.detach() for name, p in given.items() if name in shapes]
+        broadcast_coalesced(self.process_group, states + self._buffers_to_sync())
 
     def _make_reducer(self) -> None:
         limits = [FIRST_BUCKET_BYTES] if self.bucket_bytes_cap_default else []
-        given = self.module.named_parameters()
-        watched = [p for name, p in given if p.requires_grad and name not in self.parameters_to_ignore]
         self.reducer = Reducer(
-            watched, [*limits, self.bucket_bytes_cap], self.find_unused_parameters, self.static_graph
-        )
+            self._watched(), [*limits, self.bucket_bytes_cap], self.find_unused_parameters, self.static_graph,
+            self.process_group, self.gradient_as_bucket_view,
+        )  # fmt: skip
         if self._comm_hook is not None:
             self._use_hook(*self._comm_hook)
 
@@ -106,12 +131,35 @@ class DistributedDataParallel(Module, Joinable):
         """The module's own result."""
         waits = taeda.is_grad_enabled() and self.require_backward_grad_sync
         if waits:
-            Join.notify_join_context(self)
+            self._tell_others()
+        if self.will_sync_module_buffers():
+            broadcast_coalesced(self.process_group, self._buffers_to_sync())
         output = self.module(*inputs, **kwargs)
         if waits:
             self.reducer.prepare(tensors_in(output) if self.find_unused_parameters else ())
         self.require_forward_param_sync = waits
         return output
+
+    def _tell_others(self) -> None:
+        """Within `join`: that this process goes on, and whether it also syncs its buffers."""
+        context = self._joined_in
+        work = Join.notify_join_context(self)
+        self.reducer.present = None
+        if context is None or work is None:
+            return
+        work.wait()
+        if not self._divide_by_initial_world_size:
+            count = int(context.present)
+            self.reducer.present = lambda: count
+
+    def will_sync_module_buffers(self) -> bool:
+        """Whether the next forward pass begins with the buffers of the first process."""
+        return bool(
+            self.require_forward_param_sync
+            and self.forward_sync_buffers
+            and self.process_group.size() > 1
+            and self._buffers_to_sync()
+        )
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -138,6 +186,16 @@ class DistributedDataParallel(Module, Joinable):
             raise RuntimeError(f"{_NAME}.register_comm_hook: there is one already")
         self._comm_hook = state, hook
         self._use_hook(state, hook)
+
+    def _register_builtin_comm_hook(self, comm_hook_type: BuiltinCommHookType) -> None:
+        """`register_comm_hook` of one of the hooks that have a name."""
+        from taeda.distributed.algorithms.ddp_comm_hooks import default_hooks
+
+        names = {
+            BuiltinCommHookType.ALLREDUCE: default_hooks.allreduce_hook,
+            BuiltinCommHookType.FP16_COMPRESS: default_hooks.fp16_compress_hook,
+        }
+        self.register_comm_hook(self.process_group, names[comm_hook_type])
 
     def _use_hook(self, state: object, hook: Callable[..., Any]) -> None:
         self.reducer.hook = lambda bucket: hook(state, bucket)
@@ -172,13 +230,19 @@ class DistributedDataParallel(Module, Joinable):
     def join(
         self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
     ) -> Join:
-        """A context for processes with different numbers of batches."""
+        """A context for processes with different numbers of batches.
+
+        Args:
+            divide_by_initial_world_size: the mean of gradients is over all processes; else over those that go on.
+            enable, throw_on_early_termination: see `Join`.
+        """
         given = {"divide_by_initial_world_size": divide_by_initial_world_size}
         return Join([self], enable, throw_on_early_termination, **given)
 
     def join_hook(self, **kwargs: Any) -> JoinHook:
-        """Does nothing: a group of one waits for nobody."""
-        return JoinHook()
+        """What this process does while others go on: it adds zeros to their gradients."""
+        self._divide_by_initial_world_size = kwargs.get("divide_by_initial_world_size", True)
+        return JoinedProcess(self)
 
     @property
     def join_device(self) -> Any:

@@ -1,0 +1,1 @@
+"""Averaging parameters now and then, in place of gradients always."""

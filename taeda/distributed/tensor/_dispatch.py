@@ -1,0 +1,236 @@
+"""Running an op on DTensors: each process on its part, after what its rule says must be moved is moved."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.distributed import _collectives as collectives
+from taeda.distributed.tensor._redistribute import move
+from taeda.distributed.tensor._rules import Letters, Rule, rule_for, view_letters
+from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from taeda.utils._pytree import tree_flatten, tree_unflatten
+
+_VIEWS = {"view", "_unsafe_view", "reshape", "expand"}
+
+
+def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
+    """The op's result; ``kind`` is the class of DTensors."""
+    name = func._schema.name.partition("::")[2]
+    if name.startswith(("_foreach_", "_fused_")) and any(isinstance(arg, (list, tuple)) for arg in args):
+        return _run_lists(func, args, kwargs, kind)
+    if name == "_norm_two":
+        return _norm(func, args, kwargs, kind)
+    leaves, tree = tree_flatten((args, kwargs))
+    at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+    tensors = [leaves[i] for i in at]
+    mesh = next(tensor._spec.mesh for tensor in tensors if isinstance(tensor, kind))
+    specs = [_spec(tensor, mesh, kind, name) for tensor in tensors]
+    in_place = name.endswith("_") and not name.endswith("__") and isinstance(args[0], kind)
+    if name in _VIEWS and name != "expand":
+        return _view(func, args, specs[0], kind)
+    tags = func.tags
+    rule = rule_for(name, taeda.Tag.pointwise in tags, tensors, args, kwargs)
+    if name == "expand":
+        rule = _expand_rule(tensors[0], args)
+    wanted, results = propagate(rule, specs, in_place)
+    for i, tensor, spec, target in zip(at, tensors, specs, wanted, strict=True):
+        leaves[i] = move(_local(tensor, kind), spec, target)
+    given, named = tree_unflatten(leaves, tree)
+    if name == "expand":
+        sizes = local_shape(DTensorSpec(mesh, results[0], tuple(_expanded(tensors[0], args))))
+        given = (given[0], list(sizes), *given[2:])
+    if name.endswith("_like") and name != "full_like" and results and any(p.is_partial() for p in results[0]):
+        results = [tuple(Replicate() if p.is_partial() else p for p in results[0])]
+    out = func(*given, **named)
+    if in_place:
+        return args[0]
+    sizes_of = {letter: size for letters, tensor in zip(rule.operands, tensors, strict=True)
+                for letter, size in zip(letters, tensor.shape, strict=True) if letter is not None}  # fmt: skip
+    return _wrap(out, mesh, rule, results, sizes_of, kind)
+
+
+def _spec(tensor: Tensor, mesh: Any, kind: Any, name: str) -> DTensorSpec:
+    if isinstance(tensor, kind):
+        if tensor._spec.mesh != mesh:  # type: ignore[attr-defined]
+            raise RuntimeError(f"{name}: DTensors of different meshes: {mesh} and {tensor._spec.mesh}")  # type: ignore[attr-defined]
+        return tensor._spec  # type: ignore[attr-defined,no-any-return]
+    if tensor.numel() != 1:
+        raise RuntimeError(f"{name}: a DTensor and a plain Tensor of shape {tuple(tensor.shape)}; distribute both")
+    return DTensorSpec(mesh, (Replicate(),) * mesh.ndim, tuple(tensor.shape))
+
+
+def _local(tensor: Any, kind: Any) -> Tensor:
+    return tensor._local_tensor if isinstance(tensor, kind) else tensor
+
+
+def propagate(rule: Rule, specs: list[DTensorSpec], in_place: bool) -> tuple[list[Placements], list[Placements]]:
+    """How each operand is to lie, and how each result does."""
+    wanted: list[list[Placement]] = [[] for _ in specs]
+    results: list[list[Placement]] = [[] for _ in rule.results]
+    for dim in range(len(specs[0].placements)):
+        here = [spec.placements[dim] for spec in specs]
+        terms = [p for p in here if p.is_partial()]
+        letter = None if terms and _passes(rule, here) else _letter(rule, specs, dim, in_place)
+        if letter is not None:
+            terms_result = not any(letter in letters for letters in rule.results)
+            for at, (own, letters) in enumerate(zip(wanted, rule.operands, strict=True)):
+                term = Partial() if terms_result and at == rule.added else Replicate()
+                own.append(Shard(letters.index(letter)) if letter in letters else term)
+            for made, letters in zip(results, rule.results, strict=True):
+                made.append(Shard(letters.index(letter)) if letter in letters else Partial(rule.reduction))
+        elif terms and _passes(rule, here):
+            for own, placement in zip(wanted, here, strict=True):
+                own.append(placement)
+            for made in results:
+                made.append(terms[0])
+        else:
+            for own, placement in zip(wanted, here, strict=True):
+                own.append(placement if in_place and own is wanted[0] and not placement.is_partial() else Replicate())
+            for made in results:
+                made.append(Replicate())
+    return [tuple(one) for one in wanted], [tuple(one) for one in results]
+
+
+def _passes(rule: Rule, here: list[Placement]) -> bool:
+    """Whether terms go through: the op of the terms' sums is the sum of the op of the terms."""
+    terms = [p for p in here if p.is_partial()]
+    if any(p != Partial() and len(here) > 1 for p in terms):
+        return False
+    if rule.linear == 2:
+        return len(terms) == len(here)
+    return rule.linear == 1 and len(terms) == 1 and all(p.is_replicate() or p.is_partial() for p in here)
+
+
+def _letter(rule: Rule, specs: list[DTensorSpec], dim: int, in_place: bool) -> int | None:
+    """The letter to cut along: one that is cut already, so that least must be moved."""
+    costs: dict[int, int] = {}
+    for spec, letters in zip(specs, rule.operands, strict=True):
+        placement = spec.placements[dim]
+        if not isinstance(placement, Shard):
+            if in_place and spec is specs[0]:
+                return None
+            continue
+        letter = letters[placement.dim]
+        if letter is not None and letter in rule.free and not _is_uneven_mean(rule, letter, spec, placement, dim):
+            costs.setdefault(letter, 0)
+        if in_place and spec is specs[0]:
+            if letter is None or letter not in rule.free:
+                raise RuntimeError(
+                    "DTensor: an op in place works along a dimension that is in parts; redistribute first"
+                )
+            return letter
+    for letter in costs:
+        for spec, letters in zip(specs, rule.operands, strict=True):
+            placement = spec.placements[dim]
+            if isinstance(placement, Shard) and letters[placement.dim] != letter:
+                costs[letter] += math.prod(spec.shape)
+    return min(costs, key=lambda one: costs[one]) if costs else None
+
+
+def _is_uneven_mean(rule: Rule, letter: int, spec: DTensorSpec, placement: Shard, dim: int) -> bool:
+    """A mean of parts' means is not the whole's where the parts differ in length."""
+    lost = not any(letter in letters for letters in rule.results)
+    return lost and rule.reduction == "avg" and spec.shape[placement.dim] % spec.mesh.size(dim) != 0
+
+
+def _wrap(out: Any, mesh: Any, rule: Rule, placed: list[Placements], sizes: dict[int, int], kind: Any) -> Any:
+    """Results as DTensors, with the shapes of the wholes."""
+    count = 0
+
+    def one(tensor: Tensor) -> Any:
+        nonlocal count
+        whole: Placements = (Replicate(),) * mesh.ndim
+        letters: Letters = rule.results[count] if count < len(rule.results) else ()
+        where = placed[count] if count < len(rule.results) and len(letters) == tensor.dim() else whole
+        count += 1
+        shape = list(tensor.shape)
+        for at, letter in enumerate(letters if where is not whole else ()):
+            if letter in sizes and any(p == Shard(at) for p in where):
+                shape[at] = sizes[letter]  # type: ignore[index]
+        return kind._made(tensor, DTensorSpec(mesh, where, tuple(shape)))
+
+    leaves, tree = tree_flatten(out)
+    return tree_unflatten([one(leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves], tree)
+
+
+def _view(func: Any, args: Any, spec: DTensorSpec, kind: Any) -> Any:
+    if isinstance(args[1], taeda.dtype):
+        return kind._made(func(args[0]._local_tensor, args[1]), spec)
+    new = list(args[1])
+    if -1 in new:
+        known = -math.prod(new)
+        new[new.index(-1)] = math.prod(spec.shape) // known if known else 0
+    letters = view_letters(spec.shape, new)
+    placements: list[Placement] = []
+    for dim, placement in enumerate(spec.placements):
+        if isinstance(placement, Shard):
+            count = spec.mesh.size(dim)
+            fits = placement.dim in letters and spec.shape[placement.dim] % count == 0
+            target = letters.index(placement.dim) if fits else 0
+            same = fits and spec.shape[placement.dim] == new[target]
+            placements.append(Shard(target) if fits and (same or new[target] % count == 0) else Replicate())
+        else:
+            placements.append(placement)
+    kept = tuple(old if new_one != Replicate() or not old.is_shard() else Replicate()
+                 for old, new_one in zip(spec.placements, placements, strict=True))  # fmt: skip
+    made = DTensorSpec(spec.mesh, tuple(placements), tuple(new))
+    local = move(args[0]._local_tensor, spec, kept)
+    return kind._made(local.reshape(local_shape(made)), made)
+
+
+def _expanded(tensor: Tensor, args: Any) -> list[int]:
+    sizes = list(args[1])
+    for at in range(1, tensor.dim() + 1):
+        sizes[-at] = tensor.shape[-at] if sizes[-at] == -1 else sizes[-at]
+    return sizes
+
+
+def _expand_rule(tensor: Tensor, args: Any) -> Rule:
+    sizes = _expanded(tensor, args)
+    new = len(sizes) - tensor.dim()
+    letters = tuple(at if size == sizes[new + at] else None for at, size in enumerate(tensor.shape))
+    free = {letter for letter in letters if letter is not None}
+    return Rule([letters], [(None,) * new + letters], free, linear=1)
+
+
+def _norm(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
+    """The norm over all dimensions, from those of the parts."""
+    spec = args[0]._spec
+    if any(p.is_partial() for p in spec.placements):
+        spec = spec._replace(placements=tuple(Replicate() if p.is_partial() else p for p in spec.placements))
+    local = func(move(args[0]._local_tensor, args[0]._spec, spec.placements), *args[1:], **kwargs)
+    if len(local.shape) and local.numel() != 1:
+        raise RuntimeError("DTensor: a norm along some dimensions; redistribute first")
+    whole = (Replicate(),) * spec.mesh.ndim
+    if any(p.is_shard() for p in spec.placements):
+        square = local.square()
+        for dim, placement in enumerate(spec.placements):
+            if placement.is_shard():
+                collectives.all_reduce(square, group=spec.mesh.get_group(dim))
+        local = square.sqrt()
+    return kind._made(local, DTensorSpec(spec.mesh, whole, tuple(local.shape)))
+
+
+def _run_lists(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
+    """An op on lists: what stands at one place in them lies as in the first."""
+    first = args[0]
+
+    def local(value: Any) -> Any:
+        if not isinstance(value, (list, tuple)) or len(value) != len(first):
+            return _local(value, kind) if isinstance(value, Tensor) else value
+        moved = []
+        for one, leader in zip(value, first, strict=True):
+            aligned = isinstance(one, kind) and isinstance(leader, kind) and one.shape == leader.shape
+            target = leader._spec.placements if aligned else None
+            moved.append(move(one._local_tensor, one._spec, target) if target else _local(one, kind))
+        return moved
+
+    out = func(*(local(arg) for arg in args), **{name: local(value) for name, value in kwargs.items()})
+    if not isinstance(out, (list, tuple)):
+        return out
+    return [kind._made(one, leader._spec) if isinstance(leader, kind) and isinstance(one, Tensor) else one
+            for one, leader in zip(out, first, strict=True)]  # fmt: skip

@@ -1,0 +1,110 @@
+"""From one way of lying over a mesh to another, for the part that this process has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.distributed import _collectives as collectives
+from taeda.distributed._reduce_op import ReduceOp
+from taeda.distributed.tensor._spec import DTensorSpec, Placements, part_of
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+
+_OPS = {"sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN,
+        "product": ReduceOp.PRODUCT}  # fmt: skip
+
+
+def local_of(whole: Tensor, spec: DTensorSpec) -> Tensor:
+    """This process's part of what every process has whole."""
+    for dim, placement in enumerate(spec.placements):
+        whole = _cut(whole, dim, placement, spec)
+    return whole
+
+
+def move(local: Tensor, spec: DTensorSpec, wanted: Placements) -> Tensor:
+    """The part of this process where the tensor lies as ``wanted`` in place of ``spec``."""
+    current = list(spec.placements)
+    if tuple(current) == wanted:
+        return local
+    for dim in reversed(range(len(current))):
+        if current[dim] == wanted[dim] and not _is_above_a_change(dim, current, wanted):
+            continue
+        if _scatters(dim, current, wanted):
+            local = _reduce_scatter(local, dim, current[dim], wanted[dim], spec)
+            current[dim] = wanted[dim]
+        elif not current[dim].is_replicate():
+            local = _whole(local, dim, spec, current)
+            current[dim] = Replicate()
+    for dim in range(len(current)):
+        if current[dim] != wanted[dim]:
+            local = _cut(local, dim, wanted[dim], spec)
+    return local
+
+
+def _is_above_a_change(dim: int, current: Sequence[Placement], wanted: Placements) -> bool:
+    """Whether an outer dimension of the mesh cuts the same dimension of the tensor, and is to do so no more."""
+    here = current[dim]
+    return any(
+        other != wanted[outer] and here.is_shard() and (other == here or wanted[outer] == here)
+        for outer, other in enumerate(current[:dim])
+    )
+
+
+def _scatters(dim: int, current: Sequence[Placement], wanted: Placements) -> bool:
+    """Whether terms become parts, with nothing else along that dimension of the tensor."""
+    target = wanted[dim]
+    alone = not any(one == target for at, one in enumerate([*wanted]) if at != dim)
+    return current[dim].is_partial() and target.is_shard() and alone
+
+
+def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placement]) -> Tensor:
+    """What all processes along a dimension of the mesh have together."""
+    group, placement = spec.mesh.get_group(dim), current[dim]
+    if isinstance(placement, Partial):
+        made = local.clone(memory_format=taeda.contiguous_format)
+        collectives.all_reduce(made, op=_op(placement), group=group)
+        return made
+    assert isinstance(placement, Shard)
+    # Its length before this dimension of the mesh cut it: outer ones that cut the same have done so.
+    length = spec.shape[placement.dim]
+    for outer in range(dim):
+        if current[outer] == placement:
+            length = part_of(length, spec.mesh.size(outer), spec.mesh.get_local_rank(outer))[1]
+    count = spec.mesh.size(dim)
+    step = -(-length // count)
+    first = local.movedim(placement.dim, 0)
+    own = first.new_zeros((step, *first.shape[1:]))
+    own[: first.shape[0]].copy_(first)
+    parts = own.new_empty((count * step, *first.shape[1:]))
+    collectives.all_gather_into_tensor(parts, own, group=group)
+    return parts[:length].movedim(0, placement.dim).contiguous()
+
+
+def _reduce_scatter(local: Tensor, dim: int, old: Placement, new: Placement, spec: DTensorSpec) -> Tensor:
+    assert isinstance(old, Partial) and isinstance(new, Shard)
+    count = spec.mesh.size(dim)
+    first = local.movedim(new.dim, 0)
+    step = -(-first.shape[0] // count)
+    padded = first.new_zeros((count * step, *first.shape[1:]))
+    padded[: first.shape[0]].copy_(first)
+    own = padded.new_empty((step, *first.shape[1:]))
+    collectives.reduce_scatter_tensor(own, padded, op=_op(old), group=spec.mesh.get_group(dim))
+    size = part_of(first.shape[0], count, spec.mesh.get_local_rank(dim))[1]
+    return own[:size].movedim(0, new.dim).contiguous()
+
+
+def _op(placement: Partial) -> Any:
+    return _OPS[placement.reduce_op]
+
+
+def _cut(whole: Tensor, dim: int, placement: Placement, spec: DTensorSpec) -> Tensor:
+    """This process's part, along a dimension of the mesh, of what all along it have whole."""
+    rank, count = spec.mesh.get_local_rank(dim), spec.mesh.size(dim)
+    if isinstance(placement, Shard):
+        start, size = part_of(whole.shape[placement.dim], count, rank)
+        return whole.narrow(placement.dim, start, size).contiguous()
+    if isinstance(placement, Partial) and placement.reduce_op == "sum" and rank:
+        return taeda.zeros_like(whole)
+    return whole

@@ -1,0 +1,214 @@
+"""Which dimensions of an op's operands and results are the same: along those each process can work on its part.
+
+A rule gives every dimension a letter (a number). If a letter is cut over a dimension of the mesh, all operands that
+have it are cut along it, those that do not are whole, and so are the results; one that has lost the letter is the sum
+of the processes' terms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from taeda import Tensor
+
+Letters = tuple[int | None, ...]
+
+
+class Rule(NamedTuple):
+    """Letters by operand and by result; which of them can be cut; what terms are reduced by.
+
+    ``linear``: 1 if terms of one operand, the others whole, give terms of the result; 2 if terms of all of them do.
+    ``added``: the operand that is added to the result, and so is a term of it where the result is in terms.
+    """
+
+    operands: list[Letters]
+    results: list[Letters]
+    free: set[int]
+    reduction: str = "sum"
+    linear: int = 0
+    added: int = -1
+
+
+def _numbered(tensor: Tensor) -> tuple[int, ...]:
+    return tuple(range(tensor.dim()))
+
+
+def _pointwise(name: str, tensors: Sequence[Tensor]) -> Rule:
+    ndim = max(tensor.dim() for tensor in tensors)
+    sizes = [1] * ndim
+    for tensor in tensors:
+        for at, size in enumerate(reversed(tensor.shape), 1):
+            sizes[-at] = max(sizes[-at], size) if size else 0
+    operands = [
+        tuple(
+            letter if size == sizes[letter] else None for letter, size in enumerate(tensor.shape, ndim - tensor.dim())
+        )
+        for tensor in tensors
+    ]
+    everything = tuple(range(ndim))
+    linear = 2 if name in _ADDITIVE else 1 if name in _MULTIPLICATIVE else 0
+    return Rule(operands, [everything] * 3, set(everything), linear=linear)
+
+
+def _contraction(operands: str, result: str, free: str, results: int = 1) -> Callable[..., Rule]:
+    """Of a product in einsum's letters; ``.`` stands for any number of leading dimensions."""
+
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        parts = operands.split(",")[: len(tensors)]
+        leading = max(t.dim() - len(p.replace(".", "")) for t, p in zip(tensors, parts, strict=True))
+
+        def letters(part: str) -> Letters:
+            first = list(range(1000, 1000 + leading)) if "." in part else []
+            return tuple(first + [ord(one) for one in part if one != "."])
+
+        given = [letters(part) for part in parts]
+        if any(len(one) != tensor.dim() for one, tensor in zip(given, tensors, strict=True)):
+            return _whole(tensors)
+        can = {ord(one) for one in free} | set(range(1000, 1000 + leading))
+        return Rule(given, [letters(result)] * results, can, linear=int(len(tensors) == 2), added=2)
+
+    return rule
+
+
+def _whole(tensors: Sequence[Tensor]) -> Rule:
+    return Rule([(None,) * tensor.dim() for tensor in tensors], [], set())
+
+
+def _moved(order: Callable[[int, Any], Sequence[int]]) -> Callable[..., Rule]:
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        letters = _numbered(tensors[0])
+        result = tuple(letters[at] for at in order(len(letters), args))
+        return Rule([letters], [result], set(letters), linear=1)
+
+    return rule
+
+
+def _swapped(ndim: int, args: Any) -> list[int]:
+    order = list(range(ndim))
+    first, second = (args[1], args[2]) if len(args) > 2 else (0, ndim - 1)
+    if ndim:
+        order[first], order[second] = order[second], order[first]
+    return order
+
+
+def _keeps(*taken: int, results: int = 1, default: int = 0) -> Callable[..., Rule]:
+    """Of an op that works along the dimension in ``args[taken]``, and on each other place by itself."""
+
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        at = taken[0]
+        dim = args[at] if len(args) > at else kwargs.get("dim", default)
+        letters = _numbered(tensors[0])
+        if not isinstance(dim, int) or any(tensor.dim() != len(letters) for tensor in tensors):
+            return _whole(tensors)
+        free = set(letters) - {dim % max(1, len(letters))}
+        return Rule([letters] * len(tensors), [letters] * results, free, linear=0)
+
+    return rule
+
+
+def _select(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters = _numbered(tensors[0])
+    dim = (args[1] if len(args) > 1 else 0) % len(letters)
+    rest = tuple(letter for letter in letters if letter != dim)
+    return Rule([letters], [rest] * int(tensors[0].shape[dim]), set(rest), linear=1)
+
+
+def _unsqueeze(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters: list[int | None] = list(_numbered(tensors[0]))
+    letters.insert(args[1] % (len(letters) + 1), None)
+    return Rule([_numbered(tensors[0])], [tuple(letters)], set(_numbered(tensors[0])), linear=1)
+
+
+def _squeeze(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters = _numbered(tensors[0])
+    dims = range(len(letters)) if len(args) < 2 else [args[1]] if isinstance(args[1], int) else args[1]
+    gone = {dim % len(letters) for dim in dims if tensors[0].shape[dim] == 1}
+    rest = tuple(letter for letter in letters if letter not in gone)
+    return Rule([letters], [rest], set(rest), linear=1)
+
+
+def _reduction(kind: str) -> Callable[..., Rule]:
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        letters = _numbered(tensors[0])
+        dims = args[1] if len(args) > 1 else kwargs.get("dim")
+        if isinstance(dims, int):
+            dims = [dims]
+        gone = {dim % max(1, len(letters)) for dim in dims} if dims else set(letters)
+        keep = args[2] if len(args) > 2 else kwargs.get("keepdim", False)
+        result = tuple(None if letter in gone else letter for letter in letters if keep is True or letter not in gone)
+        return Rule([letters], [result], set(letters), kind, linear=1)
+
+    return rule
+
+
+def _layer_norm(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters = _numbered(tensors[0])
+    count = len(letters) - len(args[1])
+    leading = letters[:count] + (None,) * (len(letters) - count)
+    others: list[Letters] = [(None,) * tensor.dim() for tensor in tensors[1:]]
+    return Rule([letters, *others], [letters, leading, leading], set(letters[:count]))
+
+
+def _embedding(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters = _numbered(tensors[1])
+    return Rule([(None, 1000), letters], [(*letters, 1000)], {*letters, 1000})
+
+
+def _attention(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    if any(tensor.dim() != 4 or tensor.shape[1] != tensors[0].shape[1] for tensor in tensors):
+        return _whole(tensors)
+    return Rule([(0, 1, None, None)] * len(tensors), [(0, 1, None, None), (0, 1, None), (0, 1, None)], {0, 1})
+
+
+def view_letters(old: Sequence[int], new: Sequence[int]) -> Letters:
+    """For each new dimension the old one that begins at the same place and is cut into as many pieces."""
+    found: list[int | None] = []
+    for at in range(len(new)):
+        before = math.prod(new[:at])
+        same = [dim for dim in range(len(old)) if math.prod(old[:dim]) == before and old[dim] > 1 and new[at] > 1]
+        found.append(same[-1] if same else None)
+    return tuple(found)
+
+
+_ADDITIVE = {"add", "add_", "sub", "sub_", "neg", "clone", "detach", "_to_copy", "alias"}
+_MULTIPLICATIVE = {"mul", "mul_"}
+_LIKE = {"clone", "detach", "_to_copy", "alias", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like",
+         "randn_like", "native_dropout", "native_dropout_backward", "copy_", "zero_", "fill_", "bernoulli",
+         "masked_fill", "masked_fill_", "uniform_", "normal_", "lerp_", "addcmul_", "addcdiv_"}  # fmt: skip
+
+RULES: dict[str, Callable[..., Rule]] = {
+    "mm": _contraction("ik,kj", "ij", "ikj"),
+    "bmm": _contraction("bik,bkj", "bij", "bikj"),
+    "linear": _contraction(".k,jk,j", ".j", "jk"),
+    "t": _moved(lambda ndim, args: _swapped(ndim, args[:1]) if ndim == 2 else range(ndim)),
+    "transpose": _moved(_swapped),
+    "permute": _moved(lambda ndim, args: [dim % ndim for dim in args[1]]),
+    "unsqueeze": _unsqueeze,
+    "squeeze": _squeeze,
+    "select": _select,
+    "unbind": _select,
+    "slice": _keeps(1),
+    "split": _keeps(2, results=64),
+    "split_with_sizes": _keeps(2, results=64),
+    "cat": _keeps(1),
+    "_softmax": _keeps(1),
+    "_log_softmax": _keeps(1),
+    "_softmax_backward_data": _keeps(2),
+    "_log_softmax_backward_data": _keeps(2),
+    "sum": _reduction("sum"),
+    "mean": _reduction("avg"),
+    "native_layer_norm": _layer_norm,
+    "_native_layer_norm": _layer_norm,
+    "_fused_rms_norm": _layer_norm,
+    "embedding": _embedding,
+    "attention_rows": _attention,
+}
+
+
+def rule_for(name: str, is_pointwise: bool, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    """The rule of an op; without one all operands are made whole."""
+    if is_pointwise or name in _LIKE:
+        return _pointwise(name, tensors)
+    return RULES[name](tensors, args, kwargs) if name in RULES else _whole(tensors)

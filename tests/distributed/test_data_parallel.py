@@ -1,0 +1,310 @@
+"""Training over several processes: the same numbers as one process that has all of the data."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+from ranks import needs_mpi, run
+
+import taeda
+import taeda.distributed as dist
+from taeda import nn
+from taeda.distributed.algorithms.ddp_comm_hooks import (
+    DDPCommHookType,
+    default_hooks,
+    post_localSGD_hook,
+    powerSGD_hook,
+    register_ddp_comm_hook,
+)
+from taeda.distributed.algorithms.join import Join
+from taeda.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
+from taeda.distributed.optim import PostLocalSGDOptimizer, ZeroRedundancyOptimizer
+from taeda.nn.functional import cross_entropy
+from taeda.nn.parallel import DistributedDataParallel
+from taeda.utils.data import DistributedSampler
+
+pytestmark = needs_mpi
+
+
+def net() -> nn.Module:
+    taeda.manual_seed(0)
+    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 300), nn.ReLU(), nn.Linear(300, 3))
+
+
+def data() -> tuple[Any, Any]:
+    taeda.manual_seed(5)
+    return taeda.randn(3, 12, 8), taeda.randint(0, 3, (3, 12))
+
+
+def trained(forward: Any, module: nn.Module, rank: int, size: int) -> list[Any]:
+    optimizer = taeda.optim.SGD(module.parameters(), lr=0.1, momentum=0.9)
+    for x, y in zip(*data(), strict=True):
+        optimizer.zero_grad()
+        cross_entropy(forward(x[rank::size]), y[rank::size]).backward()
+        optimizer.step()
+    return [parameter.detach().clone() for parameter in module.parameters()]
+
+
+def same_on_all(values: list[Any]) -> bool:
+    told: list[Any] = [None] * dist.get_world_size()
+    dist.all_gather_object(told, values)
+    return all(taeda.equal(a, b) for other in told for a, b in zip(other, values, strict=True))
+
+
+WAYS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "buckets": {"bucket_cap_mb": 0.001},
+    "views": {"gradient_as_bucket_view": True, "bucket_cap_mb": 0.001},
+    "unused": {"find_unused_parameters": True, "bucket_cap_mb": 0.001},
+    "static": {"static_graph": True, "bucket_cap_mb": 0.001},
+    "hook": {"hook": default_hooks.allreduce_hook},
+    "hook and views": {"hook": default_hooks.allreduce_hook, "gradient_as_bucket_view": True},
+}
+
+
+def _same_as_one_process(rank: int) -> list[str]:
+    size, wrong = dist.get_world_size(), []
+    whole = net()
+    wanted = trained(whole, whole, 0, 1)
+    for way, options in WAYS.items():
+        module = net()
+        with taeda.no_grad():
+            for parameter in module.parameters():
+                parameter.add_(rank)  # the first process's count
+        ddp = DistributedDataParallel(module, **{name: value for name, value in options.items() if name != "hook"})
+        if "hook" in options:
+            ddp.register_comm_hook(None, options["hook"])
+        found = trained(ddp, module, rank, size)
+        close = all(taeda.allclose(a, b, atol=1e-6) for a, b in zip(found, wanted, strict=True))
+        wrong += [] if close and same_on_all(found) else [way]
+    return wrong
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_same_as_one_process(size: int) -> None:
+    assert run(size, _same_as_one_process) == [[]] * size
+
+
+class Branches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(2, 1, bias=False) for _ in range(3))
+
+    def forward(self, x: Any, first: bool) -> Any:
+        return (self.a if first else self.b)(x)
+
+
+def _branches(rank: int) -> list[Any]:
+    module = Branches()
+    ddp, found = DistributedDataParallel(module, find_unused_parameters=True), []
+    for _ in range(2):
+        module.zero_grad()
+        ddp(taeda.ones(1, 2), rank == 0).sum().backward()
+        found.append([None if p.grad is None else p.grad.tolist() for p in module.parameters()])
+    with ddp.no_sync():
+        ddp(taeda.ones(1, 2), rank == 0).sum().backward()
+    return [*found, [None if p.grad is None else p.grad.tolist() for p in module.parameters()]]
+
+
+def test_parameters_that_some_do_without() -> None:
+    half, more = [[0.5, 0.5]], [[1.5, 1.5]]
+    assert run(2, _branches) == [
+        [[half, half, None], [half, half, None], [more, half, None]],
+        [[half, half, None], [half, half, None], [half, more, None]],
+    ]
+
+
+def _refusals(rank: int) -> list[str]:
+    told = []
+    try:
+        DistributedDataParallel(nn.Linear(2 + rank, 1))
+    except RuntimeError as error:
+        told.append(str(error))
+    module = Branches()
+    ddp = DistributedDataParallel(module)
+    ddp(taeda.ones(1, 2), True).sum().backward()
+    try:
+        ddp(taeda.ones(1, 2), True)
+    except RuntimeError as error:
+        told.append(str(error))
+    return told
+
+
+def test_what_cannot_go_together_is_told() -> None:
+    for shapes, missing in run(2, _refusals):
+        assert "0 and 1 differ: 'weight' is ((1, 2), 'torch.float32') and ((1, 3), 'torch.float32')" in shapes
+        assert "find_unused_parameters=True" in missing and "[1, 2]" in missing
+
+
+def _joined(rank: int) -> list[Any]:
+    found: list[Any] = []
+    for by_all in (True, False):
+        taeda.manual_seed(1)
+        module, gradients = nn.Sequential(nn.Linear(2, 1), nn.BatchNorm1d(1, affine=False)), []
+        ddp = DistributedDataParallel(module)
+        with ddp.join(divide_by_initial_world_size=by_all):
+            for i in range(1 + 2 * rank):
+                module.zero_grad()
+                x = taeda.ones(2, 2) * (i + 1)
+                (ddp(x).sum() * 0 + module[0](x).sum() / 2).backward()
+                gradients.append(module[0].weight.grad[0, 0].item())
+        found += [gradients, same_on_all([p.detach() for p in module.parameters()] + list(module.buffers()))]
+    return found
+
+
+def test_uneven_inputs() -> None:
+    first, second = run(2, _joined)
+    assert first == [[1.0], True, [1.0], True]
+    assert second == [[1.0, 1.0, 1.5], True, [1.0, 2.0, 3.0], True]
+
+
+def _ended_early(rank: int) -> str:
+    ddp = DistributedDataParallel(nn.Linear(1, 1))
+    try:
+        with ddp.join(throw_on_early_termination=True):
+            for _ in range(1 + rank):
+                ddp(taeda.ones(1, 1)).sum().backward()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def test_the_first_end_may_end_all() -> None:
+    first, second = run(2, _ended_early)
+    assert "process 0 has no inputs left" in first and "another process has no inputs left" in second
+
+
+def _hooks(rank: int) -> dict[str, Any]:
+    taeda.manual_seed(5)
+    x, w = taeda.randn(2, 64, 32), taeda.randn(32, 1)
+    found = {}
+    power = powerSGD_hook.PowerSGDState(None, 2, 2)
+    batched = powerSGD_hook.PowerSGDState(None, 2, 2)
+    local = post_localSGD_hook.PostLocalSGDState(None, None, 100)
+    chosen: dict[str, Any] = {kind.name: kind for kind in DDPCommHookType} | {
+        "power": (power, powerSGD_hook.powerSGD_hook),
+        "batched": (batched, powerSGD_hook.batched_powerSGD_hook),
+        "local": (local, post_localSGD_hook.post_localSGD_hook),
+    }
+    for name, hook in chosen.items():
+        taeda.manual_seed(0)
+        module = nn.Sequential(nn.Linear(32, 64), nn.Tanh(), nn.Linear(64, 32), nn.Tanh(), nn.Linear(32, 1))
+        ddp = DistributedDataParallel(module, gradient_as_bucket_view=name in ("batched", "FP16_COMPRESS"))
+        if isinstance(hook, tuple):
+            ddp.register_comm_hook(*hook)
+        else:
+            register_ddp_comm_hook(hook, ddp)
+        optimizer = taeda.optim.SGD(module.parameters(), 0.05)
+        for _ in range(30):
+            optimizer.zero_grad()
+            loss = (ddp(x[rank]) - taeda.tanh(x[rank] @ w)).square().mean()
+            loss.backward()
+            optimizer.step()
+        found[name] = round(loss.item(), 2), same_on_all([p.detach() for p in module.parameters()])
+    assert power.compression_stats()[0] > 2
+    return found
+
+
+def test_hooks() -> None:
+    found = run(2, _hooks)
+    for losses in found:
+        assert [name for name, (_, same) in losses.items() if not same] == ["NOOP"]
+        assert losses["power"][0] <= losses["ALLREDUCE"][0] + 0.03
+        assert losses["FP16_COMPRESS"][0] == losses["BF16_COMPRESS"][0] == losses["ALLREDUCE"][0]
+
+
+def _zero(rank: int) -> list[Any]:
+    taeda.manual_seed(0)
+    ours = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 3))
+    theirs = copy.deepcopy(ours)
+    wrapped = DistributedDataParallel(ours), DistributedDataParallel(theirs)
+    one, other = ([{"params": [*m[0].parameters()]}, {"params": [*m[2].parameters()], "lr": 0.03}]
+                  for m in (ours, theirs))  # fmt: skip
+    zero, adam = ZeroRedundancyOptimizer(one, taeda.optim.Adam, lr=0.01), taeda.optim.Adam(other, lr=0.01)
+    schedules = [taeda.optim.lr_scheduler.StepLR(optimizer, 2, 0.5) for optimizer in (zero, adam)]
+    taeda.manual_seed(3 + rank)
+    x = taeda.randn(5, 6, 4)
+
+    def steps(batches: Any, *optimizers: Any) -> bool:
+        for batch in batches:
+            for ddp, optimizer in zip(wrapped, optimizers, strict=True):
+                optimizer.zero_grad()
+                ddp(batch).square().mean().backward()
+                optimizer.step()
+        return all(taeda.equal(p, q) for p, q in zip(ours.parameters(), theirs.parameters(), strict=True))
+
+    found: list[Any] = [steps(x[:2], zero, adam)]
+    for schedule in schedules:
+        schedule.step()
+    found += [steps(x[2:3], zero, adam), len(zero.optim.state)]  # type: ignore[union-attr]
+    zero.consolidate_state_dict(1)
+    if rank == 1:
+        whole, wanted = zero.state_dict(), adam.state_dict()
+        found.append(all(
+            taeda.equal(taeda.as_tensor(whole["state"][number][name]), taeda.as_tensor(value))
+            for number, state in wanted["state"].items() for name, value in state.items()
+        ))  # fmt: skip
+        found.append([group["params"] for group in whole["param_groups"]] == [[0, 1], [2, 3]])
+    again = ZeroRedundancyOptimizer(ours.parameters(), taeda.optim.Adam, lr=0.01)
+    plain = taeda.optim.Adam(theirs.parameters(), lr=0.01)
+    again.load_state_dict(copy.deepcopy(plain.state_dict()))
+    found.append(steps(x[3:], again, plain))
+    with Join([wrapped[0], again]):
+        for batch in x[: 1 + rank]:
+            again.zero_grad()
+            wrapped[0](batch).square().mean().backward()
+            again.step()
+    return [*found, same_on_all([p.detach() for p in ours.parameters()])]
+
+
+def test_an_optimiser_in_shares() -> None:
+    assert run(2, _zero) == [[True, True, 2, True, True], [True, True, 2, True, True, True, True]]
+
+
+def _batch_of_many(rank: int) -> bool:
+    cut = [0, 5, 9, 12]
+    part = slice(cut[rank], cut[rank + 1])
+    good = True
+    for dtype, limit in ((taeda.float64, 1e-10), (taeda.float32, 1e-4)):
+        taeda.manual_seed(0)
+        x = (taeda.randn(12, 3, 5, dtype=dtype) * 2 + 1).requires_grad_()
+        grad = taeda.randn(12, 3, 5, dtype=dtype)
+        whole = nn.BatchNorm1d(3, dtype=dtype)
+        nn.init.normal_(whole.weight)
+        many = nn.SyncBatchNorm.convert_sync_batchnorm(copy.deepcopy(whole))
+        y = whole(x)
+        y.backward(grad)
+        own = x.detach()[part].clone().requires_grad_()
+        z = many(own)
+        z.backward(grad[part])
+        by_weight = many.weight.grad.clone()
+        dist.all_reduce(by_weight)
+        for a, b in ((z, y[part]), (own.grad, x.grad[part]), (many.running_mean, whole.running_mean),
+                     (many.running_var, whole.running_var), (by_weight, whole.weight.grad)):  # fmt: skip
+            good &= bool(taeda.allclose(a, b, atol=limit * 10))
+    return good
+
+
+def test_batch_norm_over_all_batches() -> None:
+    assert run(3, _batch_of_many) == [True] * 3
+
+
+def _averaged(rank: int) -> Any:
+    module = nn.Linear(1, 1, bias=False)
+    optimizer = PostLocalSGDOptimizer(taeda.optim.SGD(module.parameters(), lr=1.0), PeriodicModelAverager(2))
+    found = []
+    for _ in range(4):
+        optimizer.zero_grad()
+        (module.weight * (rank + 1)).sum().backward()
+        optimizer.step()
+        found.append(same_on_all([module.weight.detach()]))
+    sampler = DistributedSampler(range(5), shuffle=False)
+    return found, optimizer.state_dict()["step"], list(sampler)
+
+
+def test_averages_and_samplers() -> None:
+    first, second = run(2, _averaged)
+    assert first[:2] == second[:2] == ([True, False, True, False], 4)
+    assert (first[2], second[2]) == ([0, 2, 4], [1, 3, 0])
