@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, compilation, families, kernels, report, startup, tiny, training
+from benchmarks import calls, collectives, compilation, families, kernels, report, startup, tiny, training
 
 GROUPS = {
     "startup": startup.rows,
@@ -18,9 +18,17 @@ GROUPS = {
     "transforms": kernels.transforms,
     "families": families.rows,
     "training": training.rows,
+    "collectives": collectives.rows,
     "build": compilation.rows,
 }
-BUDGETS = {**calls.BUDGETS, **tiny.BUDGETS, **kernels.BUDGETS, **families.BUDGETS, **training.BUDGETS}
+BUDGETS = {
+    **calls.BUDGETS,
+    **collectives.BUDGETS,
+    **tiny.BUDGETS,
+    **kernels.BUDGETS,
+    **families.BUDGETS,
+    **training.BUDGETS,
+}
 
 
 def main() -> None:

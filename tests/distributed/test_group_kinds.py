@@ -7,6 +7,7 @@ from ranks import needs_mpi, run
 
 import taeda
 import taeda.distributed as dist
+import taeda.distributed._functional_collectives as functions
 import taeda.distributed.nn.functional as through
 from taeda.distributed._threads import run_ranks
 
@@ -103,6 +104,48 @@ def gradients():
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_gradients_pass_through(ranks):
     run_ranks(ranks, gradients)
+
+
+def functional():
+    rank, ranks = dist.get_rank(), dist.get_world_size()
+    group = dist.group.WORLD
+    x = taeda.arange(6.0).view(2, 3) + rank
+    assert taeda.equal(functions.all_reduce(x, "sum", group), taeda.arange(6.0).view(2, 3) * ranks + sum(range(ranks)))
+    assert taeda.equal(functions.broadcast(x, 1, group), taeda.arange(6.0).view(2, 3) + 1) and x[0, 0] == rank
+    every = [taeda.arange(6.0).view(2, 3) + other for other in range(ranks)]
+    for dim in (0, 1):
+        assert taeda.equal(functions.all_gather_tensor(x, dim, group), taeda.cat(every, dim))
+    tall = taeda.arange(2.0 * ranks).view(ranks, 2) + rank
+    total = taeda.arange(2.0 * ranks).view(ranks, 2) * ranks + sum(range(ranks))
+    assert taeda.equal(functions.reduce_scatter_tensor(tall, "sum", 0, group), total[rank : rank + 1])
+    moved = functions.permute_tensor(taeda.tensor([float(rank)]), [(i + 1) % ranks for i in range(ranks)], group)
+    assert moved.tolist() == [(rank - 1) % ranks]
+    leaf = taeda.ones(2, 3, requires_grad=True)
+    (functions.all_gather_tensor_autograd(leaf, 0, group) * (rank + 1)).sum().backward()
+    assert leaf.grad.unique().tolist() == [sum(range(1, ranks + 1))]
+    leaf = taeda.ones(ranks, 2, requires_grad=True)
+    (functions.reduce_scatter_tensor_autograd(leaf, "avg", 0, group) * (rank + 1)).sum().backward()
+    assert taeda.allclose(leaf.grad[:, 0], taeda.arange(1.0, ranks + 1) / ranks)
+    with pytest.raises(ValueError, match="reduceOp"):
+        functions.all_reduce(x, "median", group)
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_functional_collectives(ranks):
+    run_ranks(ranks, functional)
+
+
+def test_explain_tells_the_hops_to_the_wire(capsys):
+    taeda.explain("distributed.all_reduce")
+    told = capsys.readouterr().out
+    for hop in (
+        "ProcessGroup.allreduce",
+        "EngineBackend.allreduce",
+        "algorithms.cpp",
+        "mpi_transport.cpp",
+        "MPI_Isend",
+    ):
+        assert hop in told
 
 
 def test_a_fake_group_has_any_size():
