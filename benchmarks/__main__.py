@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, collectives, compilation, families, kernels, report, startup, tiny, training
+from benchmarks import calls, collectives, compilation, families, graphs, kernels, report, startup, tiny, training
 
 GROUPS = {
     "startup": startup.rows,
@@ -17,6 +17,7 @@ GROUPS = {
     "layers": kernels.layers,
     "transforms": kernels.transforms,
     "families": families.rows,
+    "graphs": graphs.rows,
     "training": training.rows,
     "collectives": collectives.rows,
     "build": compilation.rows,
@@ -27,6 +28,7 @@ BUDGETS = {
     **tiny.BUDGETS,
     **kernels.BUDGETS,
     **families.BUDGETS,
+    **graphs.BUDGETS,
     **training.BUDGETS,
 }
 

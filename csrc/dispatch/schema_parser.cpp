@@ -200,6 +200,10 @@ class Parser {
     if (name == "Await") return await_type(parts(1)[0]);
     if (name == "RRef") return rref_type(parts(1)[0]);
     if (name == "NamedTuple") return named_tuple();
+    // Fields of named tuples are spelled as annotations.
+    if (name == "Optional") return optional_type(parts(1)[0]);
+    if (name == "List") return list_type(parts(1)[0]);
+    if (name == "Tuple") return tuple_type(parts(0));
     if (name == "Enum" && take("<")) {
       TypePtr type = base();
       expect(">");

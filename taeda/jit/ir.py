@@ -7,6 +7,7 @@ it), and `Graph`, `Node`, `Value` and `Block` answer to the methods that PyTorch
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -216,7 +217,8 @@ class Graph(Block):
 def make_constant(graph: Graph, value: Any, type: Any = None) -> Node:
     """A ``prim::Constant`` that stands nowhere yet."""
     node = Node(graph, "prim::Constant")
-    kind, known = next(((k, t.get()) for cls, k, t in _CONSTANT_KINDS if isinstance(value, cls)), ("ival", None))
+    kinds = () if isinstance(value, enum.Enum) else _CONSTANT_KINDS  # a member may be a text or number, too
+    kind, known = next(((k, t.get()) for cls, k, t in kinds if isinstance(value, cls)), ("ival", None))
     if value is None:
         node.addOutput(NoneType.get() if type is None else type)
         return node
@@ -238,7 +240,7 @@ def _other_constant(value: Any, type: Any) -> tuple[str, Any, Any]:
         return "i", number_of(value), IntType.get()
     if isinstance(value, int) and type is FloatType.get():
         return "f", float(value), type
-    if isinstance(value, (bool, int, float, complex, str, Tensor)):
+    if isinstance(value, (bool, int, float, complex, str, Tensor)) and not isinstance(value, enum.Enum):
         return next((k, value, type) for cls, k, _ in _CONSTANT_KINDS if isinstance(value, cls))
     return "ival", value, type if type is not None else _C._type_of(value)
 

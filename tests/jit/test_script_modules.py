@@ -364,3 +364,44 @@ def test_a_function_shows_itself():
     assert str(scripted.schema) == "small(Tensor x, int n=2) -> Tensor" and scripted.__doc__ == "x by n."
     assert str(scripted.graph).startswith("graph(%x : Tensor,\n      %n : int):\n  %2 : Tensor = aten::mul(%x, %n)")
     assert jit.script(small) is scripted and scripted.name == "small"
+
+
+class Layout(str, enum.Enum):  # noqa: UP042
+    FIRST = "first"
+    LAST = "last"
+
+
+class Lists(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+        self.layout = Layout.LAST
+
+    @jit._overload_method
+    def join(self, x: Tensor) -> Tensor:
+        pass
+
+    @jit._overload_method
+    def join(self, x: List[Tensor]) -> Tensor:  # noqa: F811
+        pass
+
+    def join(self, x):  # noqa: F811
+        parts = [x] if isinstance(x, Tensor) else x
+        return taeda.cat(parts, 1)
+
+    def forward(self, x: Tensor) -> Tuple[Tensor, int, List[str], bool]:
+        for child in self.children():
+            x = child(x)
+        total = 0
+        names = [name for name, _ in self.named_parameters()]
+        for weight in self.parameters():
+            total += weight.numel()
+        x = self.join(x) + self.join([x])
+        if self.layout != Layout.FIRST:
+            x = x + 1
+        return x, total, names, self.layout == Layout.LAST
+
+
+def test_what_a_module_holds_is_listed():
+    net = Lists()
+    assert same(jit.script(net)(X), net(X))

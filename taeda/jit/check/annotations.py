@@ -15,6 +15,7 @@ from taeda import _C, nn
 from taeda._main import script_marks
 from taeda._schema.types import AwaitType, RRefType, UnionType
 from taeda.jit.check.emitter import Emitter
+from taeda.jit.check.environment import is_ours
 from taeda.jit.check.types import (
     ANY,
     BOOL,
@@ -87,7 +88,7 @@ def type_of_class(cls: Any, range: SourceRange | None) -> Any:
         return TENSOR
     if issubclass(cls, taeda.futures.Future):
         fail(range, "Future does not say of what; write e.g. Future[int]")
-    if cls.__name__ == "Stream" and cls.__module__.startswith("taeda"):
+    if cls.__name__ == "Stream" and is_ours(cls):
         return STREAM
     from taeda.jit.check.classes import class_of, interface_of
 

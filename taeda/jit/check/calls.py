@@ -16,6 +16,7 @@ from taeda.jit.check.builtins import SPECIAL
 from taeda.jit.check.classes import ClassInfo, class_of, construct, info_of
 from taeda.jit.check.contexts import construct_stand_in, stand_in
 from taeda.jit.check.emitter import CALLS, Emitter, handles
+from taeda.jit.check.environment import is_ours
 from taeda.jit.check.function import (
     Function,
     KeywordsOf,
@@ -261,7 +262,7 @@ def kind_of(obj: Any) -> str | None:
     packet = getattr(obj, "_qualified_op_name", None)
     if isinstance(packet, str):
         return packet
-    if inspect.isbuiltin(obj) and not (obj.__module__ or "").startswith("taeda"):
+    if inspect.isbuiltin(obj) and not is_ours(obj):
         return None
     if inspect.isbuiltin(obj) or inspect.ismethoddescriptor(obj):
         name = f"aten::{obj.__name__}"
@@ -316,8 +317,7 @@ def _named_tuple(emitter: Emitter, cls: Any, args: list[Any], kwargs: dict[str, 
 
 # --- Python functions
 def _is_library(obj: Any) -> bool:
-    module = obj.__module__ or ""
-    return module == "taeda" or module.startswith("taeda.") and not module.startswith("taeda.testing")
+    return is_ours(obj) and not is_ours(obj, "testing")
 
 
 def _call_python(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
@@ -354,7 +354,7 @@ def takes_unsaid(obj: Any) -> bool:
 
 def _as_op(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
     """A function of the main namespace that is written in Python, as the op of its name where that takes the values."""
-    if obj.__module__.startswith("taeda.nn") or not operators.exists(f"aten::{obj.__name__}"):
+    if is_ours(obj, "nn") or not operators.exists(f"aten::{obj.__name__}"):
         return None
     if not all(isinstance(a, (Value, Known, TupleOf)) for a in [*args, *kwargs.values()]):
         return None

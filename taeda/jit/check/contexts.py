@@ -8,6 +8,7 @@ from typing import Any
 import taeda
 from taeda.jit.check.classes import class_of, construct, has_method
 from taeda.jit.check.emitter import Emitter
+from taeda.jit.check.environment import is_ours
 from taeda.jit.check.values import Kind, Known, Sugar
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
@@ -96,7 +97,7 @@ def stand_in(cls: Any) -> Any:
         return enable_grad
     if cls is taeda.autograd.grad_mode.set_grad_enabled:
         return set_grad_enabled
-    if getattr(cls, "__name__", "") == "record_function" and cls.__module__.startswith("taeda"):
+    if getattr(cls, "__name__", "") == "record_function" and is_ours(cls):
         return record_function
     return None
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import sys
 import types
 import typing
 from collections.abc import Callable
 from typing import Any
 
+import taeda
 from taeda.jit.check.values import Known
 from taeda.jit.ir import Block
 from taeda.jit.source import SourceRange
+
+_FILE = taeda.__file__
 
 
 class Frame:
@@ -143,6 +147,15 @@ class TableResolver(Resolver):
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
         return Known(_TYPING[name]) if name in _TYPING else None
+
+
+def is_ours(obj: Any, below: str = "") -> bool:
+    """Whether a class or function is the library's, of the package ``below`` in it, also where it is called torch's."""
+    name = getattr(obj, "__module__", None) or ""
+    head, _, rest = name.partition(".")
+    if head != "taeda" and not (head == "torch" and getattr(sys.modules.get("torch"), "__file__", "") == _FILE):
+        return False
+    return not below or rest == below or rest.startswith(below + ".")
 
 
 def is_namespace(obj: Any) -> bool:

@@ -11,9 +11,9 @@ from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
 from taeda.jit.check.annotations import signature_of_comment, type_of_annotation, type_of_comment
 from taeda.jit.check.emitter import FALLS, RETURNS, Emitter
-from taeda.jit.check.environment import ClosureResolver, Frame, Resolver
+from taeda.jit.check.environment import ClosureResolver, Frame, Resolver, is_ours
 from taeda.jit.check.operators import WIDENING, conversion
-from taeda.jit.check.types import NONE, TENSOR, optional
+from taeda.jit.check.types import ANY, NONE, TENSOR, optional
 from taeda.jit.check.values import Known, LocalFunction, TupleOf
 from taeda.jit.ir import Graph, Value
 from taeda.jit.parse.definition import Definition, definition_of
@@ -100,7 +100,12 @@ class Function:
         result = comment[1] if comment is not None else None
         if returns is not None and result is None:
             result = type_of_annotation(reader, returns, self.resolver.annotation("return"))
+            if result is ANY and self._is_ours():
+                result = None  # it says nothing
         return found, result
+
+    def _is_ours(self) -> bool:
+        return self.owner_class is not None and is_ours(self.owner_class)
 
     def _parameter(self, reader: Emitter, arg: ast.arg, said: Any, keyword_only: bool) -> Parameter:
         name = arg.arg
@@ -203,7 +208,8 @@ def _default_text(parameter: Parameter) -> str:
 
         return f"={string_text(default)}"
     if isinstance(default, (list, tuple)) and all(isinstance(d, (bool, int, float)) for d in default):
-        return f"={list(default)}"
+        items = ", ".join(map(repr, default))
+        return f"=({items})" if parameter.type.kind() == "TupleType" else f"=[{items}]"
     return "=None" if parameter.type.kind() == "OptionalType" else ""
 
 

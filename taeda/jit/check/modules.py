@@ -17,7 +17,7 @@ from taeda.jit.check.classes import (
     info_of,
 )
 from taeda.jit.check.emitter import Emitter
-from taeda.jit.check.environment import ClosureResolver
+from taeda.jit.check.environment import ClosureResolver, is_ours
 from taeda.jit.check.function import Function, defaults_of, inline
 from taeda.jit.check.types import NONE, TENSOR
 from taeda.jit.check.values import BoundMethod, BoundPython, Known, TupleOf
@@ -55,8 +55,15 @@ class ModuleInfo(ClassInfo):
             return None
         if name == "__class__":
             return Known(type(self.example))
+        if name in _LISTINGS:
+            return BoundMethod(name, lambda e, args, kwargs, place: _listed(e, self, owner, name, place))
         if name in ("items", "keys", "values") and isinstance(self.example, nn.ModuleDict):
             return BoundMethod(name, lambda e, args, kwargs, place: _parts(e, self, owner, name, place))
+        forms = overloaded(self, name)
+        if forms:
+            return BoundMethod(
+                name, lambda e, args, kwargs, place: call_form(e, owner, forms, name, args, kwargs, place)
+            )
         function = method_of(self, name)
         if function is not None:
             return None
@@ -88,6 +95,40 @@ def _parts(emitter: Emitter, info: ModuleInfo, owner: Value, what: str, range: S
     return TupleOf(tuple(pairs if what == "items" else held))
 
 
+_LISTINGS = frozenset([
+    "children", "named_children", "modules", "named_modules", "parameters", "named_parameters", "buffers",
+    "named_buffers",
+])  # fmt: skip
+
+
+def _listed(emitter: Emitter, info: ModuleInfo, owner: Value, what: str, range: SourceRange | None) -> TupleOf:
+    """What a module holds, one by one: those of its own for children, of all modules in it for the others."""
+    found: list[tuple[str, Any]] = []
+    kind = what.removeprefix("named_")
+    if kind == "children":
+        found = [(name, emitter.attribute(owner, name, range)) for name in info.children]
+    elif kind == "modules":
+        found = _all_modules(emitter, owner, "", range)
+    else:
+        wanted = PARAMETER if kind == "parameters" else BUFFER
+        for prefix, module in _all_modules(emitter, owner, "", range):
+            for name, type, held_as in _C._class_attributes(module.static_type):
+                if held_as == wanted and type is TENSOR:
+                    found.append((f"{prefix}.{name}" if prefix else name, emitter.attribute(module, name, range)))
+    if what.startswith("named_"):
+        return TupleOf(tuple(TupleOf((Known(name), value)) for name, value in found))
+    return TupleOf(tuple(value for _, value in found))
+
+
+def _all_modules(emitter: Emitter, owner: Value, prefix: str, range: SourceRange | None) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = [(prefix, owner)]
+    info = info_of(owner)
+    for name in info.children if isinstance(info, ModuleInfo) else ():
+        path = f"{prefix}.{name}" if prefix else name
+        found += _all_modules(emitter, emitter.attribute(owner, name, range), path, range)
+    return found
+
+
 def _modifier(function: Any) -> str:
     return getattr(function, "_script_modifier", "")
 
@@ -113,6 +154,41 @@ def method_of(info: ModuleInfo, name: str) -> Function | None:
     return made
 
 
+def overloaded(info: ModuleInfo, name: str) -> list[Function]:
+    """The forms of a method that `_overload_method` declared; none if it has one form."""
+    raw = inspect.getattr_static(type(info.example), name, None)
+    if not inspect.isfunction(raw):
+        return []
+    declared = script_marks.overloads_of(raw)
+    for i, form in enumerate(declared):
+        label = f"{name}__{i}"
+        if label not in info.methods:
+            reader = Function(definition_of(form), ClosureResolver(form), label, defaults_of(form), info.type)
+            types = {p.name: p.type for p in reader.parameters()[1:]}
+            made = make_method(info, name, raw, types)
+            made.name, made.qualified_name = label, f"{info.name}.{label}"
+            made.parameters()
+            made._declared_result = reader.declared_result()
+            info.methods[label] = made
+    return [info.methods[f"{name}__{i}"] for i in range(len(declared))]
+
+
+def call_form(emitter: Emitter, owner: Value, forms: list[Function], name: str, args: Any, kwargs: dict[str, Any],
+              place: SourceRange | None) -> Any:  # fmt: skip
+    """Calls the first form of a method that takes the arguments."""
+    from taeda.jit.check.classes import call_method
+
+    why = []
+    for form in forms:
+        try:
+            return call_method(emitter, owner, form, form.name, args, kwargs, place)
+        except CompileError as error:
+            if error.calls:
+                raise
+            why.append(error.message)
+    fail(place, f"{name}: none of its {len(forms)} declared forms takes these arguments:\n    " + "\n    ".join(why))
+
+
 types_method = type(nn.Module().forward)
 
 
@@ -123,13 +199,13 @@ def _takes_anything(function: Any) -> bool:
 
 def _in_library(function: Any) -> bool:
     """The library's own methods are compiled into their callers, but for forward."""
-    return (function.__module__ or "").startswith("taeda.") and function.__name__ != "forward"
+    return is_ours(function) and function.__name__ != "forward"
 
 
 def make_method(info: ModuleInfo, name: str, raw: Any, types: dict[str, Any] | None = None) -> Function:
     """A method's function."""
     owner = next((c for c in type(info.example).__mro__ if name in vars(c)), type(info.example))
-    soft = _library_types(type(info.example), name) if (raw.__module__ or "").startswith("taeda.") else {}
+    soft = _library_types(type(info.example), name) if is_ours(raw) else {}
     return Function(
         definition_of(raw), ClosureResolver(raw), f"{info.name}.{name}", defaults_of(raw), info.type,
         {**soft, **(types or {})}, owner,
@@ -216,7 +292,7 @@ def _facts(module: nn.Module) -> _Facts:
     hints = annotations_of(module)
     constants = set(getattr(module, "__constants__", ()))
     constants |= {name for name, hint in hints.items() if _is_final(hint)}
-    library = type(module).__module__.startswith("taeda.nn")
+    library = is_ours(type(module), "nn")
     ignored = set(getattr(module, "__jit_unused_properties__", ())) | set(
         getattr(module, "__jit_ignored_attributes__", ())
     )
@@ -357,7 +433,7 @@ def _fill(info: ModuleInfo, facts: _Facts) -> None:
             _C._add_class_constant(info.type, name, _plain(value))
     ignored = set(getattr(info.example, "__jit_unused_properties__", ()))
     for cls in reversed(type(info.example).__mro__):
-        if cls.__module__.startswith("taeda."):
+        if is_ours(cls):
             continue
         for name, raw in vars(cls).items():
             if isinstance(raw, property) and name not in ignored and not is_left_out(raw.fget):

@@ -41,6 +41,8 @@ def literal(value: Any, type: Type, externals: Externals) -> str:
     kind = type.kind()
     if kind in ("OptionalType", "UnionType", "AnyType") and value is not None:
         return literal(value, _member(value, type), externals)
+    if kind == "EnumType":  # whose members may be texts or numbers, too
+        return _collection(value, type, externals)
     if isinstance(value, (dtype, layout, memory_format)):
         return str(externals.number_of(value))
     if value is None or isinstance(value, bool):

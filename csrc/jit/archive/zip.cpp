@@ -1,0 +1,95 @@
+#include "jit/archive/zip.h"
+
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "taeda/core/error.h"
+
+namespace taeda::jit {
+
+namespace {
+
+constexpr std::array<uint32_t, 256> make_sums() {
+  std::array<uint32_t, 256> table{};
+  for (uint32_t i = 0; i < 256; ++i) {
+    uint32_t sum = i;
+    for (int bit = 0; bit < 8; ++bit) sum = sum & 1 ? 0xedb88320u ^ sum >> 1 : sum >> 1;
+    table[i] = sum;
+  }
+  return table;
+}
+uint32_t check_sum(std::string_view bytes) {
+  static constexpr std::array<uint32_t, 256> kSums = make_sums();
+  uint32_t sum = ~0u;
+  for (char byte : bytes) sum = kSums[(sum ^ static_cast<unsigned char>(byte)) & 0xff] ^ sum >> 8;
+  return ~sum;
+}
+
+constexpr uint64_t kLarge = 0xffffffff;
+
+}  // namespace
+
+uint64_t ZipFile::number(size_t at, int bytes) const {
+  TAEDA_CHECK(at + static_cast<size_t>(bytes) <= bytes_.size(), path_, " is damaged: it ends too early");
+  uint64_t value = 0;
+  for (int i = bytes; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes_[at + static_cast<size_t>(i)]);
+  return value;
+}
+
+ZipFile::ZipFile(const std::string& path) : path_(path) {
+  std::ifstream file(path, std::ios::binary);
+  TAEDA_CHECK(file, "there is no file ", path, " that could be read");
+  bytes_.assign(std::istreambuf_iterator<char>(file), {});
+  read_directory();
+}
+
+void ZipFile::read_directory() {
+  size_t end = bytes_.rfind("PK\x05\x06");
+  TAEDA_CHECK(end != bytes_.npos, path_, " is no archive, or is cut off");
+  uint64_t count = number(end + 10, 2), at = number(end + 16, 4);
+  size_t locator = end >= 20 ? end - 20 : 0;
+  if (end >= 20 && bytes_.compare(locator, 4, "PK\x06\x07") == 0) {  // of more, or larger, than old fields can say
+    uint64_t large = number(locator + 8, 8);
+    count = number(large + 32, 8);
+    at = number(large + 48, 8);
+  }
+  for (; count > 0; --count) {
+    TAEDA_CHECK(number(at, 4) == 0x02014b50, path_, " is damaged: its directory is not where it should be");
+    Entry entry;
+    entry.method = static_cast<uint16_t>(number(at + 10, 2));
+    entry.sum = static_cast<uint32_t>(number(at + 16, 4));
+    uint64_t packed = number(at + 20, 4), header = number(at + 42, 4);
+    entry.size = number(at + 24, 4);
+    uint64_t name_size = number(at + 28, 2), extra_size = number(at + 30, 2), comment = number(at + 32, 2);
+    TAEDA_CHECK(at + 46 + name_size + extra_size <= bytes_.size(), path_, " is damaged: a name runs off its end");
+    std::string name = bytes_.substr(at + 46, name_size);
+    for (uint64_t extra = at + 46 + name_size, stop = extra + extra_size; extra + 4 <= stop;) {
+      uint64_t kind = number(extra, 2), size = number(extra + 2, 2), field = extra + 4;
+      if (kind == 1)  // the large numbers, in this order, of those that did not fit
+        for (uint64_t* value : {&entry.size, &packed, &header})
+          if (*value == kLarge) {
+            *value = number(field, 8);
+            field += 8;
+          }
+      extra += 4 + size;
+    }
+    entry.offset = header + 30 + number(header + 26, 2) + number(header + 28, 2);
+    entries_.emplace(name.substr(name.find('/') + 1), entry);
+    at += 46 + name_size + extra_size + comment;
+  }
+}
+
+std::string_view ZipFile::record(std::string_view name) const {
+  auto found = entries_.find(std::string(name));
+  TAEDA_CHECK(found != entries_.end(), path_, " has no record ", name);
+  const Entry& entry = found->second;
+  TAEDA_CHECK(entry.method == 0, path_, ": the record ", name, " is compressed, which only Python reads");
+  TAEDA_CHECK(entry.offset <= bytes_.size() && entry.size <= bytes_.size() - entry.offset, path_,
+              " is damaged: the record ", name, " runs off its end");
+  std::string_view bytes = std::string_view(bytes_).substr(entry.offset, entry.size);
+  TAEDA_CHECK(check_sum(bytes) == entry.sum, path_, " is damaged: the record ", name, " has another check sum");
+  return bytes;
+}
+
+}  // namespace taeda::jit

@@ -1,0 +1,28 @@
+// The records of an archive: a zip file whose records are stored as they are.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace taeda::jit {
+
+class ZipFile {
+ public:
+  explicit ZipFile(const std::string& path);  // RuntimeError if it is none
+  // Without the folder that all records stand in; the archive must outlive it.
+  std::string_view record(std::string_view name) const;  // RuntimeError if there is none, or it is damaged
+  bool has(std::string_view name) const { return entries_.contains(std::string(name)); }
+
+ private:
+  struct Entry {
+    uint64_t offset = 0, size = 0;
+    uint32_t sum = 0;
+    uint16_t method = 0;
+  };
+  void read_directory();
+  uint64_t number(size_t at, int bytes) const;
+  std::string path_, bytes_;
+  std::unordered_map<std::string, Entry> entries_;
+};
+
+}  // namespace taeda::jit

@@ -1,0 +1,38 @@
+// Programs in C++: an archive that taeda.jit.save wrote, loaded and run without Python.
+//
+//   taeda::jit::Module net = taeda::jit::load("net.pt");
+//   taeda::Tensor y = net.run("forward", {x}).to_tensor();
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "taeda/dispatch/collections.h"
+
+namespace taeda::jit {
+
+class TAEDA_API Module {
+ public:
+  explicit Module(Ref<Instance> object) : object_(std::move(object)) {}
+
+  // Calls a method. Arguments that are left out take their defaults; Failure, with the lines of the program's source,
+  // when it fails.
+  Value run(std::string_view method, std::vector<Value> arguments) const;
+  // A parameter, buffer or other attribute: "head.weight".
+  Value attribute(std::string_view path) const;
+  void set_attribute(std::string_view path, Value value);
+  std::vector<std::string> methods() const;
+  // Names and tensors of the module and of those in it.
+  std::vector<std::pair<std::string, Tensor>> parameters() const;
+  std::vector<std::pair<std::string, Tensor>> buffers() const;
+  const Ref<Instance>& object() const { return object_; }
+
+ private:
+  Ref<Instance> object_;
+};
+
+// RuntimeError that says what is wrong with a file that is damaged, or holds no instructions (PyTorch's archives:
+// `python -m taeda jit compile` adds them).
+TAEDA_API Module load(const std::string& path);
+
+}  // namespace taeda::jit
