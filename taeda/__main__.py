@@ -1,6 +1,7 @@
 """``python -m taeda explain NAME``: the hops from a Python name to its kernel. ``python -m taeda run SCRIPT``: a
 PyTorch program as it stands, with Taeda as its torch. ``python -m taeda stubs FOLDER``: torch for type checkers.
-``python -m taeda info``: this build and this machine."""
+``python -m taeda info``: this build and this machine. ``python -m taeda jit compile FILE``: an archive of PyTorch's
+that runs without Python."""
 
 from __future__ import annotations
 
@@ -19,12 +20,17 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     explain = commands.add_parser(
         "explain", help="print every hop from a Python name to its kernel, with file and line"
     )
-    explain.add_argument("name", help="e.g. prelu, add_, nn.functional.silu, linalg.eigh")
+    explain.add_argument("name", help="e.g. prelu, add_, nn.functional.silu, linalg.eigh; with --jit FILE:FUNCTION")
+    explain.add_argument("--jit", action="store_true", help="a program: every stage from its source to instructions")
     explain.add_argument("--device", default="cpu", help="cpu (the default), meta, cuda, or a device of your own")
     explain.add_argument("--dtype", help="e.g. float32 or bfloat16")
     explain.add_argument("--layout", help="strided (the default), sparse_coo, sparse_csr, ...")
     explain.add_argument("--overload", help="e.g. Tensor, Scalar, out or default")
     explain.set_defaults(does=_explain)
+    jit = commands.add_parser("jit", help="work on archives of programs")
+    jit.add_argument("what", choices=["compile"], help="compile: add instructions, so that they run without Python")
+    jit.add_argument("files", nargs="+", metavar="FILE", help="archives that torch.jit.save wrote; they are replaced")
+    jit.set_defaults(does=_jit)
     info = commands.add_parser("info", help="print what a report of a fault should say: versions, machine, settings")
     info.set_defaults(does=_info)
     run = commands.add_parser("run", help="run a program; its `import torch` gives Taeda")
@@ -57,6 +63,8 @@ def _stubs(options: argparse.Namespace) -> int:
 
 def _explain(options: argparse.Namespace) -> int:
     """0 if it succeeded, 1 if there is no such kernel, 2 for an unknown name."""
+    if options.jit:
+        return _explain_program(options.name)
     from taeda._explain import UnknownName, describe
 
     try:
@@ -70,6 +78,37 @@ def _explain(options: argparse.Namespace) -> int:
         return 1
     print("\n".join(lines))
     return 0
+
+
+def _explain_program(name: str) -> int:
+    """0 if it succeeded, 1 if it cannot be compiled, 2 if there is no such file or function."""
+    from taeda._stand_in import install_as_torch
+    from taeda.jit._command import NotThere, explain_named
+
+    install_as_torch()  # the file may import torch
+    try:
+        explain_named(name)
+    except NotThere as mistake:
+        print(f"taeda explain: {mistake}", file=sys.stderr)
+        return 2
+    except (RuntimeError, TypeError) as mistake:
+        print(f"taeda explain: {mistake}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _jit(options: argparse.Namespace) -> int:
+    """0 if all files have instructions now, 1 if some have not."""
+    from taeda.jit._command import compile_archive
+
+    failed = 0
+    for file in options.files:
+        try:
+            print(f"{file}: {compile_archive(file)}")
+        except (RuntimeError, ValueError, OSError) as mistake:
+            print(f"taeda jit compile: {file}: {mistake}", file=sys.stderr)
+            failed = 1
+    return failed
 
 
 def _info(options: argparse.Namespace) -> int:

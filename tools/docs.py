@@ -29,6 +29,7 @@ GUIDES = (
     "profile",
     "graphs",
     "export",
+    "onnx",
     "coverage",
     "design",
     "benchmarks",

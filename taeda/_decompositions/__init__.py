@@ -4,6 +4,7 @@ The library runs the same bodies, as C++ made from them. taedagen is loaded on f
 """
 
 from taeda._decompositions.bodies import decomposition_of as decomposition_of
+from taeda._decompositions.bodies import formula_of as formula_of
 from taeda._decompositions.table import core_aten_decompositions as core_aten_decompositions
 from taeda._decompositions.table import decomposition_table as decomposition_table
 from taeda._decompositions.table import get_decompositions as get_decompositions

@@ -31,6 +31,26 @@ def names() -> list[str]:
     return list(_declarations())
 
 
+@functools.cache
+def _formulas() -> dict[str, Declaration]:
+    from taedagen.opdef import REGISTRY, load_ops
+
+    load_ops()
+    return {
+        op.schema.full_name: d
+        for d in REGISTRY.declarations
+        if d.kind == "pointwise" and callable(d.function)
+        for op in d.ops()
+        if op.variant == "functional"
+    }
+
+
+def formula_of(name: str) -> Callable[..., Any] | None:
+    """The formula of a pointwise op by its full name, as a function of tensors; None for an op that has none."""
+    declaration = _formulas().get(name)
+    return None if declaration is None else _callable(declaration)
+
+
 def decomposition_of(name: str) -> Callable[..., Any] | None:
     """The body of an op by its full name, taking what the op takes; None for an op that has none."""
     declaration = _declarations().get(name)

@@ -52,6 +52,7 @@ class _Part:
     def __init__(self, capture: Capture, function: Callable[..., Any], operands: list[Any], spec: Any,
                  fresh: bool = False) -> None:  # fmt: skip
         self.capture = capture
+        self.given: list[Any] = []
         outer = capture.scope
         scope = Scope(Graph(), outer)
         capture.scope = scope
@@ -69,8 +70,6 @@ class _Part:
         self.scope = scope
 
     def _input(self, scope: Scope, i: int, value: Any, fresh: bool) -> Any:
-        if not hasattr(self, "given"):
-            self.given: list[Any] = []
         name = getattr(self.capture_node(value), "name", f"arg{i}_1")
         if not isinstance(value, (Tensor, _Symbol)) and not (fresh and type(value) is int):
             self.given.append(value)

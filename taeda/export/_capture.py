@@ -185,7 +185,7 @@ class Capture(SizeRecorder):
         node_args = tuple(self._argument(a, given.get(n)) for a, n in zip(args, names))
         node_kwargs = {k: self._argument(a, given.get(k)) for k, a in kwargs.items()}
         node = self.create(op, node_args, node_kwargs)
-        result = op(*args, **kwargs)
+        result = self.compute(op, args, kwargs)
         self._note_aliases(node, op, args, result)
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
         return result
@@ -286,6 +286,10 @@ class Capture(SizeRecorder):
             self.track(result, node, shadow)
         else:
             node.meta["example"] = result
+
+    def compute(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What an op gives on the example."""
+        return op(*args, **kwargs)
 
     def _note_aliases(self, node: Node, op: OpOverload, args: tuple[Any, ...], result: Any) -> None:
         """Whether the result shows the memory of the first argument."""
@@ -420,7 +424,8 @@ _ARITHMETIC = ("add", "sub", "mul", "div", "floor_divide")
 def _shown_as(op: OpOverload) -> OpOverload:
     """Arithmetic with a number goes by the name of the tensor overload, which is what programs look for."""
     if op._overloadname == "Scalar" and op._opname.removesuffix("_") in _ARITHMETIC and op.namespace == "aten":
-        return op.overloadpacket.Tensor
+        packet = op.overloadpacket
+        return packet.Tensor if "Tensor" in packet.overloads() else op
     return op
 
 

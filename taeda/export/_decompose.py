@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import taeda
 from taeda import _C, Tensor
 from taeda._decompositions import decomposition_table
+from taeda._library.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
 from taeda.export._core_ops import CORE_OPS
 from taeda.export._scope import holder
+from taeda.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_aggregate
+from taeda.utils._python_dispatch import TorchDispatchMode
 
 if TYPE_CHECKING:
     from taeda.export.exported_program import ExportedProgram
@@ -49,6 +52,24 @@ def decompose(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | N
     return functionalize(_Expansion(functional, chosen).run()) if chosen else functional
 
 
+def BELOW(*args: Any) -> Any:
+    """In a table of decompositions: the op as its parts reach the kernels. Sizes are then those of the example."""
+    raise TypeError("BELOW is a mark, not a function")
+
+
+class _Below(TorchDispatchMode):
+    """Gives the ops that reach kernels to an expansion."""
+
+    def __init__(self, expansion: _Expansion, whole: Any) -> None:
+        super().__init__()
+        self.expansion, self.whole = expansion, whole
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
+        if func is self.whole:
+            raise NotImplementedError(f"{func} has a kernel of its own")
+        return self.expansion.call(func, args, kwargs or {})
+
+
 class _Expansion(Capture):
     """Copies a program's graph, with bodies in place of some calls: these run on fake tensors."""
 
@@ -58,6 +79,9 @@ class _Expansion(Capture):
         self.values: dict[Node, Any] = {}
         self.constants = dict(program.constants)
         self.signature = copy.deepcopy(program.graph_signature)
+        vals = (n.meta.get("val") for n in program.graph.nodes)
+        known: Any = next((v for v in vals if isinstance(v, FakeTensor)), None)
+        self.mode: Any = FakeTensorMode() if known is None else known.fake_mode
 
     def run(self) -> ExportedProgram:
         """The program with the new graph."""
@@ -71,10 +95,13 @@ class _Expansion(Capture):
             example = node.meta.pop("example", None)
             if example is not None:
                 node.meta["val"] = example
-        root: dict[str, Any] = {k: m for k, m in self.program.graph_module._modules.items() if m is not None}
+        modules = self.program.graph_module._modules
+        root: dict[str, Any] = {k: _inner(m, self.program, self.table) for k, m in modules.items() if m is not None}
         return self.program._with(graph, self.signature, holder(root), constants=self.constants)
 
     def _copy(self, node: Node) -> None:
+        if node in self.values:  # part of a result that is there already
+            return
         body = self.table.get(node.target) if isinstance(node.target, OpOverload) else None
         if body is not None and self._expand_node(node, body):
             return
@@ -135,7 +162,7 @@ class _Expansion(Capture):
         former, recorder = _C._set_capture(self.call), _C._set_size_recorder(self)
         recording, self.is_recording = self.is_recording, True
         try:
-            result = body(*_plain(args), **kwargs)
+            result = self._below(op, args, kwargs) if body is BELOW else body(*_plain(args), **kwargs)
         except Exception:
             self._drop_after(before)
             return None
@@ -146,6 +173,11 @@ class _Expansion(Capture):
         if node is not None:
             self._mark(before, node)
         return result
+
+    def _below(self, op: Any, args: Any, kwargs: Any) -> Any:
+        """What the kernels see of a composite that is written in C++."""
+        with self.quiet(), taeda.no_grad(), _Below(self, op):
+            return op(*_plain(args), **kwargs)
 
     def _drop_after(self, before: Node | None) -> None:
         for node in reversed(list(self.scope.graph.nodes)):
@@ -173,9 +205,29 @@ class _Expansion(Capture):
                 return result
         return super().answer(op, args, kwargs, given)
 
+    def compute(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What an op gives on fake tensors: those that a body makes are such, too."""
+        args, kwargs = taeda.utils._pytree.tree_map(self._fake, (args, kwargs))
+        return taeda.utils._pytree.tree_map(self._fake, op(*args, **kwargs))
+
+    def _fake(self, value: Any) -> Any:
+        plain = isinstance(value, Tensor) and not is_fake(value) and value.device.type != "meta"
+        return self.mode.from_tensor(value) if plain else value
+
     def _fresh_constant(self, tensor: Tensor) -> Node:
-        """A tensor that a body made of plain data."""
-        raise NotImplementedError("a body that makes tensors of data stays whole")
+        """A tensor that a body made of plain data: one more input of the graph."""
+        if is_fake(tensor):
+            raise NotImplementedError("a tensor that nobody recorded")
+        path = f"lifted_tensor_{len(self.constants)}"
+        self.constants[path] = tensor
+        graph = self.scope.graph
+        first = next(n for n in graph.nodes)
+        with graph.inserting_before(first):
+            node = graph.placeholder(f"c_{path}")
+        node.meta["val"] = self.mode.from_tensor(tensor)
+        node.meta["other"] = tuple(tensor.shape)
+        self.signature.input_specs.insert(0, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), path))
+        return node
 
     def _rename_outputs(self) -> None:
         output = self.scope.graph.output_node()
@@ -194,6 +246,30 @@ def _with_symbols(value: Any, symbols: dict[int | None, Any] | None) -> Any:
     if None in symbols:
         return symbols[None]
     return [symbols.get(i, v) for i, v in enumerate(value)]
+
+
+def _inner(module: Any, program: Any, table: dict[Any, Callable[..., Any]]) -> Any:
+    """The graph of a branch or loop, expanded like the one that it stands in."""
+    if not isinstance(module, GraphModule):
+        return module
+    signature = ExportGraphSignature([], [])
+    part = _Part(module.graph, module, program.sizes, {}, signature)
+    return _Expansion(part, table).run()  # type: ignore[arg-type]
+
+
+class _Part:
+    """As much of an exported program as an expansion asks for."""
+
+    def __init__(
+        self, graph: Any, graph_module: Any, sizes: Any, constants: Any, signature: ExportGraphSignature
+    ) -> None:
+        self.graph, self.graph_module, self.sizes = graph, graph_module, sizes
+        self.constants, self.graph_signature = constants, signature
+
+    def _with(self, graph: Any, signature: Any, root: Any, constants: dict[str, Any]) -> GraphModule:
+        if constants:
+            raise NotImplementedError("a body in a branch that makes tensors of data")
+        return GraphModule(dict(root.named_children()), graph)
 
 
 __all__ = ["CustomDecompTable", "GraphModule", "decompose", "default_decompositions"]

@@ -13,9 +13,10 @@ from taeda._control_flow import capturing
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export import _branches as _branches
 from taeda.export._capture import UNKNOWN, Capture, ShapeDependence
+from taeda.export._script import Walked, is_scripted
 from taeda.export._state import State
 from taeda.export._values import watched_values
-from taeda.export.dynamic_shapes import UNLIMITED, Dim, Wishes, choose, read_wishes
+from taeda.export.dynamic_shapes import UNLIMITED, Dim, Wishes, choose, read_wishes, signature_of
 from taeda.export.errors import UserError, UserErrorType
 from taeda.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
 from taeda.export.graph_signature import (
@@ -44,7 +45,7 @@ def export(
     """Records a module's ops, as it calls them on an example, in a graph that stands by itself.
 
     Args:
-        mod: the module. Its parameters and buffers stay as they are, and the program shares them.
+        mod: the module, scripted ones too. Its parameters and buffers stay as they are, and the program shares them.
         args: the example's arguments, a tuple; tensors in nested containers, and constants.
         kwargs: the example's keyword arguments.
         dynamic_shapes: for each argument, by name or in order and nested as it is, which dimensions vary:
@@ -58,6 +59,8 @@ def export(
             does not fit the example.
         TypeError: ``mod`` is no module, or ``args`` no tuple.
     """
+    if is_scripted(mod):
+        mod = Walked(mod)
     if not isinstance(mod, nn.Module):
         raise TypeError(f"taeda.export.export: mod must be an nn.Module; got {type(mod).__name__}")
     if not isinstance(args, tuple):
@@ -158,7 +161,7 @@ class _Recording:
         if isinstance(leaf, Tensor):
             self.inputs.append(InputSpec(kind, TensorArgument(node.name), None))
             copy = leaf.detach().clone().requires_grad_(leaf.requires_grad)
-            node.meta["example"] = leaf
+            node.meta["example"] = copy
             shadow = self._shadow_input(index, node.name, copy) if self.wishes else None
             self.capture.track(copy, node, shadow)
             return copy
@@ -257,12 +260,13 @@ class _Recording:
         )  # fmt: skip
 
     def _argument_names(self) -> Iterator[str]:
-        parameters = list(inspect.signature(self.module.forward).parameters.values())
+        parameters = list(signature_of(self.module).parameters.values())
+        variadic = next((i for i, p in enumerate(parameters) if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
         for i, _ in enumerate(self.args):
-            last = parameters[min(i, len(parameters) - 1)]
-            yield (
-                f"{last.name}_{i - len(parameters) + 1}" if last.kind is inspect.Parameter.VAR_POSITIONAL else last.name
-            )
+            if variadic is not None and i >= variadic:
+                yield f"{parameters[variadic].name}_{i - variadic}"
+            else:
+                yield parameters[i].name
         yield from self.kwargs
 
     def _describe(self) -> None:
@@ -337,9 +341,6 @@ def leaf_names(module: nn.Module, args: Any, kwargs: Any) -> list[str]:
     from taeda.export.dynamic_shapes import named_arguments
 
     names = []
-    variadic = {p.name for p in inspect.signature(module.forward).parameters.values()
-                if p.kind is inspect.Parameter.VAR_POSITIONAL}  # fmt: skip
-    del variadic
     for name, value in named_arguments(module, args, kwargs).items():
         for path, _ in pytree.tree_leaves_with_path(value):
             parts = [name, *(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)]

@@ -226,10 +226,15 @@ class AdditionalInputs:
             module(*args, **kwargs)
 
 
+def signature_of(module: Any) -> inspect.Signature:
+    """The parameters of ``module.forward``; what stands for another module says those of the other."""
+    said = vars(module).get("_signature") if isinstance(module, taeda.nn.Module) else None
+    return said or inspect.signature(module.forward if isinstance(module, taeda.nn.Module) else module)
+
+
 def named_arguments(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of ``module.forward`` by name; those in ``*args`` as a tuple."""
-    function = module.forward if isinstance(module, taeda.nn.Module) else module
-    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound = signature_of(module).bind(*args, **kwargs)
     named: dict[str, Any] = {}
     for name, value in bound.arguments.items():
         if bound.signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
@@ -267,7 +272,7 @@ def read_wishes(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], s
         shapes = shapes.dynamic_shapes(module, args, dict(kwargs))
     named = named_arguments(module, args, kwargs)
     if isinstance(shapes, (tuple, list)):
-        shapes = dict(zip(named, shapes))
+        shapes = _by_name(module, args, named, list(shapes))
     elif set(shapes) != set(named) and set(shapes) - set(named):
         unknown = ", ".join(sorted(map(str, set(shapes) - set(named))))
         raise UserError(
@@ -285,6 +290,16 @@ def read_wishes(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], s
             wishes.update({(index, d): wish for d, wish in _of_leaf(where, leaf, wanted)})
     _check_equal_names(wishes)
     return wishes
+
+
+def _by_name(module: Any, args: tuple[Any, ...], named: dict[str, Any], shapes: list[Any]) -> dict[str, Any]:
+    """What is asked in order, by name; arguments in ``*args`` may stand for themselves."""
+    parameters = signature_of(module).parameters.values()
+    variadic = next((i for i, p in enumerate(parameters) if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
+    if variadic is not None and (len(shapes) != len(named) or not isinstance(shapes[variadic], (tuple, list))):
+        count = len(args) - variadic
+        shapes[variadic : variadic + count] = [tuple(shapes[variadic : variadic + count])]
+    return dict(zip(named, shapes))
 
 
 def _pairs(where: str, value: Any, wanted: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -21,18 +21,18 @@ from taeda._main.script_marks import is_scripting as is_scripting
 from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
 from taeda.jit import annotations as annotations
+from taeda.jit._freeze import export_opnames as export_opnames
+from taeda.jit._freeze import freeze as freeze
+from taeda.jit._freeze import last_executed_optimized_graph as last_executed_optimized_graph
+from taeda.jit._freeze import optimize_for_inference as optimize_for_inference
+from taeda.jit._freeze import run_frozen_optimizations as run_frozen_optimizations
 from taeda.jit._module import RecursiveScriptModule as RecursiveScriptModule
 from taeda.jit._module import ScriptModule as ScriptModule
 from taeda.jit._script import CompilationUnit as CompilationUnit
 from taeda.jit._script import Error as Error
 from taeda.jit._script import ScriptFunction as ScriptFunction
 from taeda.jit._script import ScriptWarning as ScriptWarning
-from taeda.jit._script import export_opnames as export_opnames
-from taeda.jit._script import freeze as freeze
 from taeda.jit._script import interface as interface
-from taeda.jit._script import last_executed_optimized_graph as last_executed_optimized_graph
-from taeda.jit._script import optimize_for_inference as optimize_for_inference
-from taeda.jit._script import run_frozen_optimizations as run_frozen_optimizations
 from taeda.jit._script import script as script
 from taeda.jit._script import script_if_tracing as script_if_tracing
 from taeda.jit._script import script_method as script_method
@@ -79,6 +79,13 @@ def wait(future: Future[Any]) -> Any:
     if type(future) is not Future:
         raise TypeError(f"taeda.jit.wait: wants a Future; got {type(future).__name__}")
     return future.wait()
+
+
+def explain(function: Any, file: Any = None) -> None:
+    """Prints every stage of a function from its source to instructions; see ``taeda/jit/explain.py``."""
+    from taeda.jit._stages import explain as tell
+
+    tell(function, file)
 
 
 def save(m: Any, f: Any, _extra_files: dict[str, Any] | None = None) -> None:

@@ -1,13 +1,11 @@
-"""What describes ONNX models: enumerations, and the symbolic functions that programs register for their own ops.
+"""ONNX models, out and in: `export` writes a module as one.
 
-There is no exporter yet, hence no ``export``.
+`load` reads a model as a module; ``taeda.onnx.backend`` runs models through ONNX's own interface.
 """
 
 from __future__ import annotations
 
 import enum
-import re
-from collections.abc import Callable
 from typing import Any
 
 from taeda.onnx import errors as errors
@@ -15,6 +13,8 @@ from taeda.onnx import operators as operators
 from taeda.onnx import symbolic_helper as symbolic_helper
 from taeda.onnx import symbolic_opset11 as symbolic_opset11
 from taeda.onnx.errors import OnnxExporterError as OnnxExporterError
+from taeda.onnx.symbolics import register_custom_op_symbolic as register_custom_op_symbolic
+from taeda.onnx.symbolics import unregister_custom_op_symbolic as unregister_custom_op_symbolic
 
 __all__ = [
     "OnnxExporterError",
@@ -40,39 +40,30 @@ TensorProtoDataType = enum.IntEnum(
     start=0,
 )  # fmt: skip
 
-_symbolics: dict[tuple[str, int], Callable[..., Any]] = {}
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name == "load":
+        from taeda.onnx.reader.model import load
+
+        return load
+    if name == "export":
+        from taeda.onnx.writer.export import export
+
+        return export
+    if name == "ONNXProgram":
+        from taeda.onnx.writer.program import ONNXProgram
+
+        return ONNXProgram
+    if name in ("backend", "reader", "writer"):
+        return importlib.import_module(f"taeda.onnx.{name}")
+    raise AttributeError(f"module 'taeda.onnx' has no attribute '{name}'")
 
 
 def is_in_onnx_export() -> bool:
-    """Whether a model is being exported. There is no exporter, so none ever is."""
-    return False
+    """Whether a model is being exported."""
+    import sys
 
-
-def _check_name(function: str, symbolic_name: str) -> None:
-    if not re.fullmatch(r"[A-Za-z][\w-]*::[A-Za-z_][\w.]*", symbolic_name):
-        raise OnnxExporterError(f"taeda.onnx.{function}: an op is named 'namespace::name'; got '{symbolic_name}'")
-
-
-def register_custom_op_symbolic(symbolic_name: str, symbolic_fn: Callable[..., Any], opset_version: int) -> None:
-    """Remembers how an op is written in ONNX, from a version of ONNX's operator set on.
-
-    Args:
-        symbolic_name: the op, e.g. ``"mylib::scale"``.
-        symbolic_fn: ``symbolic_fn(g, *args)`` adds nodes to the graph ``g`` with ``g.op(...)`` and returns the result.
-        opset_version: the first version that it is good for.
-
-    Raises:
-        OnnxExporterError: the name has no namespace.
-    """
-    _check_name("register_custom_op_symbolic", symbolic_name)
-    _symbolics[symbolic_name, opset_version] = symbolic_fn
-
-
-def unregister_custom_op_symbolic(symbolic_name: str, opset_version: int) -> None:
-    """Takes back what `register_custom_op_symbolic` remembered for that version, if anything.
-
-    Raises:
-        OnnxExporterError: the name has no namespace.
-    """
-    _check_name("unregister_custom_op_symbolic", symbolic_name)
-    _symbolics.pop((symbolic_name, opset_version), None)
+    writer = sys.modules.get("taeda.onnx.writer.export")
+    return writer is not None and writer.is_in_onnx_export()

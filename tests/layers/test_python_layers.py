@@ -36,6 +36,9 @@ LOOKS_UP = {
         "optim": "the profiler names an optimizer's steps",
         "testing": "the tolerances of gradcheck",
     },
+    "jit": {
+        "_explain": "a program's stages end at the kernels of its ops",
+    },
     "utils": {
         "ops": "rules by op objects",
         "nn": "a backend's name becomes methods of modules; checkpoint of a module",

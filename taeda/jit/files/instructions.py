@@ -18,8 +18,12 @@ if TYPE_CHECKING:
 PROGRAM, NAMES = "instructions/program", "instructions/names"
 
 
-def write_instructions(writer: ProgramWriter, definitions: Definitions, function: Any) -> None:
-    """Writes the records. A program that refers to what archives do not hold has none, and runs from its source."""
+def write_instructions(writer: ProgramWriter, definitions: Definitions, function: Any, needed: bool) -> None:
+    """Writes the records. A program that refers to what archives do not hold has none, and runs from its source.
+
+    Raises:
+        RuntimeError: they are ``needed``, and there are none.
+    """
     from taeda.jit.files.save import write_values
     from taeda.jit.translate.build import _name_of, program_of
 
@@ -29,8 +33,12 @@ def write_instructions(writer: ProgramWriter, definitions: Definitions, function
     try:
         text, values = program_of(functions.values(), definitions.methods())
     except RuntimeError:
+        if needed:
+            raise
         return  # what has no instructions raises when it is run
     if not all(isinstance(value, Tensor) for value in values):
+        if needed:
+            raise RuntimeError("taeda.jit.save: the program refers to objects of Python's, which archives do not hold")
         return
     names = {name: _name_of(each) for name, each in functions.items()}
     for type, method in definitions.methods():

@@ -20,8 +20,9 @@ from taeda.jit.files.pickle_writer import PickleWriter
 _PLACEHOLDER = "__torch__.PlaceholderModule"
 
 
-def save(m: Any, f: Any, extra_files: dict[str, Any] | None = None) -> None:
-    """Writes the archive of a compiled module or function; see `taeda.jit.save`."""
+def save(m: Any, f: Any, extra_files: dict[str, Any] | None = None, needs_instructions: bool = False) -> None:
+    """Writes the archive of a compiled module or function; see `taeda.jit.save`. What has no instructions is written
+    without unless it ``needs_instructions``."""
     if not isinstance(m, ScriptFunction) and not isinstance(getattr(m, "_c", None), _C._jit.Object):
         raise TypeError(
             f"taeda.jit.save: wants what taeda.jit.script or trace returned; got {type(m).__name__}. Of a plain module "
@@ -30,11 +31,11 @@ def save(m: Any, f: Any, extra_files: dict[str, Any] | None = None) -> None:
     if isinstance(f, (str, os.PathLike)):
         from taeda.serialization import _save_to_path
 
-        _save_to_path(os.fspath(f), lambda file, stem: _write(m, file, stem, extra_files or {}))
+        _save_to_path(os.fspath(f), lambda file, stem: _write(m, file, stem, extra_files or {}, needs_instructions))
         return
     if not hasattr(f, "write"):
         raise AttributeError(f"taeda.jit.save: f must be a path or a file with write(); got {type(f).__name__}")
-    _write(m, f, "archive", extra_files or {})
+    _write(m, f, "archive", extra_files or {}, needs_instructions)
     if hasattr(f, "flush"):
         f.flush()
 
@@ -46,7 +47,7 @@ def to_bytes(m: Any, extra_files: dict[str, Any] | None = None) -> bytes:
     return buffer.getvalue()
 
 
-def _write(m: Any, file: IO[bytes], folder: str, extra_files: dict[str, Any]) -> None:
+def _write(m: Any, file: IO[bytes], folder: str, extra_files: dict[str, Any], needs_instructions: bool) -> None:
     definitions = Definitions()
     held = _placeholder(m, definitions) if isinstance(m, ScriptFunction) else m._c
     definitions.need_type(held.type())
@@ -59,7 +60,7 @@ def _write(m: Any, file: IO[bytes], folder: str, extra_files: dict[str, Any]) ->
         writer.write(name, data)
     constants = definitions.constants.items
     write_values(writer, "constants", lambda pickle: pickle.write(tuple(constants)))
-    write_instructions(writer, definitions, m if isinstance(m, ScriptFunction) else None)
+    write_instructions(writer, definitions, m if isinstance(m, ScriptFunction) else None, needs_instructions)
     writer.write("byteorder", sys.byteorder.encode())
     writer.finish()
 

@@ -27,10 +27,16 @@ def is_shared(type: Any) -> bool:
 
 
 class Aliases:
-    """The sets of a graph as it is now; changes of the graph are not followed."""
+    """The sets of a graph as it is now; changes of the graph are not followed.
 
-    def __init__(self, graph: Graph) -> None:
+    Args:
+        graph: the graph.
+        apart: values that come from outside, each of which is known to share memory with no other that does.
+    """
+
+    def __init__(self, graph: Graph, apart: frozenset[Value] = frozenset()) -> None:
         self._parent: dict[Any, Any] = {}
+        self._apart = apart
         self._writers: dict[Any, list[Node]] = {}
         for value in graph.inputs():
             self._leaves(value)
@@ -103,7 +109,8 @@ class Aliases:
             self._leaves(node.inputsAt(1))
             self._writes(node.inputsAt(0), node)
         elif kind == "prim::GetAttr":
-            self._leaves(node.output())
+            if node.output() not in self._apart:
+                self._leaves(node.output())
         elif kind not in _FRESH:
             self._op(node)
 

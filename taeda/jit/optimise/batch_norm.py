@@ -22,9 +22,19 @@ def fold_batch_norms(graph: Graph) -> bool:
     changed = False
     for norm in list(graph.findAllNodes("aten::batch_norm")):
         before = norm.inputsAt(0).node()
-        if before.kind() in _BEFORE and len(before.output().uses()) == 1 and _fold(graph, before, norm):
+        if before.kind() in _BEFORE and _is_only_normed(before, norm) and _fold(graph, before, norm):
             changed = True
     return changed
+
+
+# What these tell of a tensor stays the same.
+_TELL_SHAPES = frozenset(["aten::dim", "aten::size", "aten::numel", "prim::dtype", "prim::device", "prim::layout"])
+
+
+def _is_only_normed(before: Node, norm: Node) -> bool:
+    """Whether nobody else reads the values that the op before gives."""
+    users = before.output()._users
+    return users[norm] == 1 and all(user is norm or user.kind() in _TELL_SHAPES for user in users)
 
 
 def _fold(graph: Graph, before: Node, norm: Node) -> bool:
@@ -45,7 +55,6 @@ def _fold(graph: Graph, before: Node, norm: Node) -> bool:
     with graph.insert_point_guard(before):
         before.replaceInput(at_weight, graph.insertConstant(new_weight))
         before.replaceInput(at_bias, graph.insertConstant(new_bias))
-    before.output().facts = norm.output().facts
     norm.output().replaceAllUsesWith(before.output())
     norm.destroy()
     return True

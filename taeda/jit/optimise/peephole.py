@@ -149,6 +149,11 @@ def _reshapes(node: Node) -> bool:
 _RESHAPERS = ("resize", "set_", "squeeze_", "t_", "transpose_", "swap", "data", "as_strided_", "out")
 
 
+def _dropout(node: Node, aliases: Aliases) -> Value | None:
+    """Dropout in evaluation mode gives the tensor that it is given."""
+    return node.inputsAt(0) if node.inputsAt(2).toIValue() is False else None
+
+
 def _dtype_number(facts: Any) -> Any:
     from taeda.jit._ir_types import number_of
 
@@ -172,6 +177,7 @@ _RULES: dict[str, Rule] = {
     "aten::mul": _neutral(1, 1, both=True),
     "aten::sub": _neutral(1, 0, both=False),
     "aten::floordiv": _neutral(1, 1, both=False),
+    "aten::dropout": _dropout,
     "aten::dim": _fact(lambda facts: None if facts.sizes is None else len(facts.sizes)),
     "prim::dtype": _fact(_dtype_number),
     "prim::device": _fact(lambda facts: facts.device),

@@ -1,0 +1,192 @@
+"""``freeze``: a module whose attributes are constants of its graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from taeda import _C
+from taeda._schema.function_schema import FunctionSchema
+from taeda.jit._module import RecursiveScriptModule, ScriptModule
+from taeda.jit.check.classes import ClassInfo, class_named, free_name
+from taeda.jit.check.function import MISSING, Function, Parameter
+from taeda.jit.check.types import BOOL
+from taeda.jit.ir import Graph
+from taeda.jit.optimise import fold_batch_norms, optimise, remove_dead_code
+from taeda.jit.optimise.attributes import changed_slots, make_constant_attributes, resolve
+from taeda.jit.translate.build import forget
+
+
+class GraphFunction(Function):
+    """A method that is given as a graph.
+
+    Args:
+        like: the method that it was made from: what it takes and gives.
+        self_type: the class whose method it is.
+    """
+
+    def __init__(self, name: str, graph: Graph, like: Function, self_type: Any) -> None:
+        self.name, self.qualified_name, self.self_type = name, f"{self_type._name}.{name}", self_type
+        self._graph, self._like, self._compiling = graph, like, False
+        self.inferred: set[str] = set()
+
+    def parameters(self) -> list[Parameter]:
+        """What it takes, the object first."""
+        first, *rest = self._like.parameters()
+        return [Parameter(first.name, self.self_type, MISSING, False, None), *rest]
+
+    def declared_result(self) -> Any:
+        """The type of its result."""
+        return self._like.return_type()
+
+    @property
+    def schema(self) -> FunctionSchema:
+        """Its schema."""
+        theirs = self._like.self_type._name
+        return FunctionSchema(str(self._like.schema).replace(f"({theirs} ", f"({self.self_type._name} ", 1))
+
+
+def _info(mod: Any) -> ClassInfo:
+    info = class_named(mod._c.type()._name)
+    assert info is not None
+    return info
+
+
+def _in_eval_mode(name: str, mod: Any) -> Any:
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(f"{name}: wants what taeda.jit.script or trace returned; got {type(mod).__name__}")
+    if mod.training:
+        raise RuntimeError(f"{name}: the module must be in eval mode; call its eval() first")
+    return mod
+
+
+def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics: bool = True) -> Any:
+    """A module that does what ``mod``, compiled and in eval mode, does now: submodules, parameters and attributes are
+    constants of one graph, and what follows from them is computed beforehand.
+
+    Attributes that the program itself sets or writes to stay.
+
+    Args:
+        preserved_attrs: attributes to keep as they are, and methods beside ``forward`` to keep.
+        optimize_numerics: whether results may differ by rounding: batch normalisation goes into what is before it.
+
+    Raises:
+        RuntimeError: ``mod`` is not compiled, in training mode, or has no attribute or method of such a name.
+    """
+    _in_eval_mode("taeda.jit.freeze", mod)
+    wanted = list(preserved_attrs or [])
+    info = _info(mod)
+    if unknown := [name for name in wanted if name not in info.methods and not mod._c.hasattr(name)]:
+        raise RuntimeError(f"taeda.jit.freeze: the module has no attribute or method '{unknown[0]}' to preserve")
+    methods = {name: info.methods[name] for name in dict.fromkeys(["forward", *wanted]) if name in info.methods}
+    attributes = [name for name in wanted if name not in info.methods]
+    graphs = {name: function.graph.copy() for name, function in methods.items()}
+    _freeze(graphs, mod._c, attributes)
+    for graph in graphs.values():
+        _finish(graph, optimize_numerics)
+    return _module(mod, info, methods, graphs, attributes)
+
+
+def _freeze(graphs: dict[str, Graph], held: Any, attributes: list[str]) -> None:
+    """Numbers and texts first: with them branches fall away, and what these wrote to is constant, too."""
+    for tensors in (False, True, True):
+        keep = {(held, name) for name in attributes}
+        names: set[str] = set()
+        owned = {}
+        for name, graph in graphs.items():
+            owned[name] = resolve(graph, held)
+            slots, unknown = changed_slots(graph, owned[name])
+            keep, names = keep | slots, names | unknown
+        for name, graph in graphs.items():
+            make_constant_attributes(graph, owned[name], keep, names, tensors)
+            optimise(graph)
+
+
+def _finish(graph: Graph, optimize_numerics: bool) -> bool:
+    changed = optimize_numerics and fold_batch_norms(graph)
+    if changed:
+        optimise(graph)
+    remove_dead_code(graph)
+    return changed
+
+
+def _module(mod: Any, info: ClassInfo, methods: dict[str, Any], graphs: dict[str, Graph],
+            attributes: list[str]) -> RecursiveScriptModule:  # fmt: skip
+    made = ClassInfo(free_name(info.name), info.python_class, True)
+    names = dict.fromkeys(["training", *attributes])
+    for graph in graphs.values():
+        first = next(graph.inputs())
+        names |= dict.fromkeys(n.s("name") for n in first._users if n.kind() in ("prim::GetAttr", "prim::SetAttr"))
+        first.setType(made.type)
+    kinds = {name: (held, kind) for name, held, kind in _C._class_attributes(info.type)}
+    for name in names:
+        made.add_attribute(name, *kinds.get(name, (BOOL, 0)))
+    for name, graph in graphs.items():
+        made.methods[name] = GraphFunction(name, graph, methods[name], made.type)
+    twin = _C._jit.Object(made.type)
+    for name in names:
+        twin.setattr(name, mod._c.getattr(name) if name in kinds else False)
+    children = {name: child for name, child in mod._modules.items() if name in names and child is not None}
+    frozen = RecursiveScriptModule(twin, made, children, {})
+    frozen.__dict__["_is_frozen"] = True
+    return frozen
+
+
+def run_frozen_optimizations(
+    mod: Any, optimize_numerics: bool = True, preserved_methods: list[str] | None = None
+) -> None:
+    """Applies to the graphs of a frozen module, in place, what `freeze` does at its end.
+
+    Raises:
+        RuntimeError: ``mod`` is not compiled.
+    """
+    if not isinstance(mod, ScriptModule):
+        raise RuntimeError(f"taeda.jit.run_frozen_optimizations: wants a frozen module; got {type(mod).__name__}")
+    info = _info(mod)
+    for name in ["forward", *(preserved_methods or [])]:
+        if name in info.methods:
+            _finish(info.methods[name].graph, optimize_numerics)
+            forget(info.methods[name])  # code is made anew when it is asked for
+
+
+def optimize_for_inference(mod: Any, other_methods: list[str] | None = None) -> Any:
+    """``mod``, a compiled module in eval mode, frozen and made as fast as may be.
+
+    Raises:
+        RuntimeError: another module, or one in training mode.
+    """
+    _in_eval_mode("taeda.jit.optimize_for_inference", mod)
+    if not mod.__dict__.get("_is_frozen"):
+        return freeze(mod, other_methods)
+    run_frozen_optimizations(mod, True, other_methods)
+    return mod
+
+
+def export_opnames(m: Any) -> list[str]:
+    """The ops that a compiled module or function calls, by name and overload, sorted.
+
+    Raises:
+        RuntimeError: ``m`` is not compiled.
+    """
+    if isinstance(m, ScriptModule):
+        pending = [f.graph for f in _info(m).methods.values()]
+    elif hasattr(m, "graph"):
+        pending = [m.graph]
+    else:
+        raise RuntimeError(f"taeda.jit.export_opnames: wants what taeda.jit.script gave; got {type(m).__name__}")
+    from taeda.jit._script import inlined
+
+    found = set()
+    for graph in map(inlined, pending):
+        for node in graph.all_nodes():
+            schema = node.op_schema() if node.kind().startswith("aten::") else None
+            if schema is not None:
+                found.add(f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name)
+    return sorted(found)
+
+
+def last_executed_optimized_graph() -> Any:
+    """Raises ``RuntimeError``: programs are not observed; ``function.graph_for(*args)`` gives the graph that runs."""
+    raise RuntimeError(
+        "taeda.jit.last_executed_optimized_graph: programs are not observed while they run; function.graph_for(*args) "
+        "gives the graph that does"
+    )

@@ -1,0 +1,119 @@
+"""Attributes that nobody changes become constants: what freezing does to a graph."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any, NamedTuple
+
+import taeda
+from taeda import _C, Tensor
+from taeda.jit.ir import Graph, Node, Value
+from taeda.jit.optimise.aliases import Aliases
+from taeda.jit.optimise.inline import inline_calls
+
+Slot = tuple[Any, str]  # an object, and the name of one of its attributes
+
+
+class Owned(NamedTuple):
+    """What a graph's values are objects of the module, and which of them are its attributes."""
+
+    objects: dict[Value, Any]
+    reads: dict[Value, Slot]
+
+
+def resolve(graph: Graph, held: Any) -> Owned:
+    """Follows the attributes of ``held``, the graph's first argument, and inlines what is called on them.
+
+    An attribute whose type is an interface becomes the object that it is, so that its methods are known.
+    """
+    while True:
+        owned = _owned(graph, held)
+        for value, inner in owned.objects.items():
+            if value.static_type.kind() == "InterfaceType":
+                value.setType(inner.type())
+        if not inline_calls(graph):
+            return owned
+
+
+def _owned(graph: Graph, held: Any) -> Owned:
+    objects: dict[Value, Any] = {next(graph.inputs()): held}
+    reads: dict[Value, Slot] = {}
+    for node in graph.all_nodes():
+        if node.kind() == "prim::GetAttr" and node.inputsAt(0) in objects:
+            owner, name = objects[node.inputsAt(0)], node.s("name")
+            reads[node.output()] = (owner, name)
+            inner = owner.getattr(name)
+            inner = getattr(inner, "_c", inner)
+            if isinstance(inner, _C._jit.Object):
+                objects[node.output()] = inner
+    return Owned(objects, reads)
+
+
+def changed_slots(graph: Graph, owned: Owned) -> tuple[set[Slot], set[str]]:
+    """The attributes that a graph sets or writes to; and the names of attributes that it sets of objects unknown."""
+    slots: set[Slot] = set()
+    names: set[str] = set()
+    for node in graph.all_nodes():
+        if node.kind() == "prim::SetAttr":
+            owner = owned.objects.get(node.inputsAt(0))
+            if owner is None:
+                names.add(node.s("name"))
+            else:
+                slots.add((owner, node.s("name")))
+    aliases = Aliases(graph, frozenset(owned.reads))
+    slots.update(
+        slot for value, slot in owned.reads.items() if value not in owned.objects and aliases.has_writers(value)
+    )
+    return slots, names
+
+
+def make_constant_attributes(graph: Graph, owned: Owned, keep: set[Slot], names: set[str], tensors: bool) -> bool:
+    """Puts constants in place of attributes, but for those to ``keep``; of tensors only if ``tensors``. Whether it
+    changed the graph."""
+    changed = False
+    for value, slot in owned.reads.items():
+        node = value.node()
+        if slot in keep or slot[1] in names or value in owned.objects or node._block is None:
+            continue
+        held = slot[0].getattr(slot[1])
+        if isinstance(held, Tensor) and not tensors:
+            continue
+        with graph.insert_point_guard(node):
+            constant = _constant(graph, node, held, value.static_type)
+        if constant is not None:
+            value.replaceAllUsesWith(constant)
+            node.destroy()
+            changed = True
+    return changed
+
+
+def _constant(graph: Graph, node: Node, held: Any, type: Any) -> Value | None:
+    """A value as constants of the graph; None for what has to stay an attribute."""
+    if isinstance(held, Tensor):
+        made = graph.insertConstant(held.detach())
+    elif held is None or isinstance(held, (bool, int, float, complex, str, taeda.device, enum.Enum)):
+        made = graph.insertConstant(held, None if held is None or type.kind() in _WIDE else type)
+    elif isinstance(held, (list, tuple)):
+        return _sequence(graph, node, held, type)
+    elif isinstance(held, dict):
+        key, item = type.containedTypes()
+        parts = [_constant(graph, node, p, t) for pair in held.items() for p, t in zip(pair, (key, item), strict=True)]
+        return None if None in parts else graph.emit("prim::DictConstruct", parts, [type], node.range).output()  # type: ignore[arg-type]
+    else:
+        return None
+    made.node().range = node.range
+    return made
+
+
+_WIDE = ("OptionalType", "UnionType", "AnyType", "NumberType")
+
+
+def _sequence(graph: Graph, node: Node, held: Any, type: Any) -> Value | None:
+    inner = type.containedTypes()
+    if type.kind() in _WIDE:
+        type = _C._type_of(held)
+        inner = type.containedTypes()
+    types = inner * len(held) if isinstance(held, list) else inner
+    items = [_constant(graph, node, item, t) for item, t in zip(held, types, strict=True)]
+    kind = "prim::ListConstruct" if isinstance(held, list) else "prim::TupleConstruct"
+    return None if None in items else graph.emit(kind, items, [type], node.range).output()  # type: ignore[arg-type]

@@ -1,0 +1,1 @@
+"""Modules as ONNX models: how each op is said in ONNX's."""

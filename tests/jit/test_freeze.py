@@ -1,0 +1,111 @@
+"""Freezing: attributes become constants, unless the program changes them."""
+
+import pytest
+
+import taeda
+from taeda import jit, nn
+
+
+class Net(nn.Module):
+    seen: list[int]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Dropout(0.5))
+        self.scale = 2.0
+        self.names = ["a", "b"]
+        self.seen = [0]
+        self.register_buffer("count", taeda.zeros(()))
+
+    def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+        self.count += 1
+        self.seen.append(len(self.names))
+        return self.body(x) * self.scale
+
+    @jit.export
+    def version(self) -> int:
+        return len(self.seen) * 10
+
+
+@pytest.fixture
+def net() -> nn.Module:
+    taeda.manual_seed(0)
+    net = Net()
+    net(taeda.randn(8, 3, 6, 6))  # statistics that are not the first ones
+    return net.eval()
+
+
+def kinds(module) -> list[str]:
+    return [node.kind() for node in module.graph.all_nodes() if node.kind() != "prim::Constant"]
+
+
+def test_one_graph_of_constants(net):
+    frozen = jit.freeze(jit.script(net))
+    assert "aten::batch_norm" not in kinds(frozen) and "prim::CallMethod" not in kinds(frozen)
+    assert not list(frozen.parameters()) and not hasattr(frozen, "body")
+    x = taeda.randn(2, 3, 6, 6)
+    taeda.testing.assert_close(frozen(x), net(x), atol=1e-5, rtol=1e-5)
+
+
+def test_results_are_the_same_bits_without_numerics(net):
+    frozen = jit.freeze(jit.script(net), optimize_numerics=False)
+    assert "aten::batch_norm" in kinds(frozen)
+    x = taeda.randn(2, 3, 6, 6)
+    assert taeda.equal(frozen(x), net(x))
+    jit.run_frozen_optimizations(frozen)
+    assert "aten::batch_norm" not in kinds(frozen)
+    taeda.testing.assert_close(frozen(x), net(x), atol=1e-5, rtol=1e-5)
+
+
+def test_what_the_program_changes_stays(net):
+    frozen = jit.freeze(jit.script(net), ["version", "scale"])
+    x = taeda.ones(1, 3, 6, 6)
+    before, count = frozen.version(), frozen.count.item()
+    frozen(x)
+    frozen(x)
+    assert frozen.version() == before + 20
+    assert frozen.count.item() == count + 2
+    frozen.scale = 0.0
+    assert not frozen(x).any()
+    assert not frozen._c.hasattr("names")
+
+
+def test_an_interface_is_seen_through():
+    @jit.interface
+    class Step(nn.Module):
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            pass
+
+    class Twice(nn.Module):
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return x * 2
+
+    class Owner(nn.Module):
+        step: Step
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.step = Twice()
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return self.step.forward(x)
+
+    frozen = jit.freeze(jit.script(Owner().eval()))
+    assert kinds(frozen) == ["aten::mul"]
+    assert frozen(taeda.ones(1)).item() == 2
+
+
+def test_mistakes(net):
+    with pytest.raises(RuntimeError, match="eval mode"):
+        jit.freeze(jit.script(net.train()))
+    with pytest.raises(RuntimeError, match="wants what"):
+        jit.freeze(net)
+    with pytest.raises(RuntimeError, match="'nothing'"):
+        jit.freeze(jit.script(net.eval()), ["nothing"])
+
+
+def test_inference_and_names_of_ops(net):
+    fast = jit.optimize_for_inference(jit.script(net))
+    assert "aten::batch_norm" not in kinds(fast)
+    names = jit.export_opnames(jit.script(net))
+    assert "aten::conv2d" in names and names == sorted(names)
