@@ -174,6 +174,15 @@ class ScriptModule(nn.Module):
 
         save(self, f, **kwargs)
 
+    def _save_for_lite_interpreter(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raises ``RuntimeError``: PyTorch's mobile format is not written; `save` writes what runs without Python."""
+        raise RuntimeError(
+            "taeda.jit: the format of PyTorch's mobile interpreter is not written; save() writes an archive that runs "
+            "without Python"
+        )
+
+    _save_to_buffer_for_lite_interpreter = _save_for_lite_interpreter
+
     def save_to_buffer(self, _extra_files: dict[str, Any] | None = None, **kwargs: Any) -> bytes:
         """Its archive as bytes."""
         import io

@@ -127,6 +127,8 @@ def test_paths_extra_files_and_map_location(tmp_path):
 
 
 def test_what_is_no_program():
+    with pytest.raises(RuntimeError, match="mobile"):
+        jit.script(Net())._save_for_lite_interpreter("net.ptl")
     with pytest.raises(TypeError, match=r"taeda\.jit\.save: wants what"):
         jit.save(Net(), io.BytesIO())
     with pytest.raises(ValueError, match="there is no file"):
