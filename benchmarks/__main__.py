@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, compilation, families, graphs, kernels, report, startup, tiny, training
+from benchmarks import calls, collectives, compilation, families, graphs, kernels, report, startup, tiny, training
 
 GROUPS = {
     "startup": startup.rows,
@@ -19,9 +19,18 @@ GROUPS = {
     "families": families.rows,
     "graphs": graphs.rows,
     "training": training.rows,
+    "collectives": collectives.rows,
     "build": compilation.rows,
 }
-BUDGETS = {**calls.BUDGETS, **tiny.BUDGETS, **kernels.BUDGETS, **families.BUDGETS, **graphs.BUDGETS, **training.BUDGETS}
+BUDGETS = {
+    **calls.BUDGETS,
+    **collectives.BUDGETS,
+    **tiny.BUDGETS,
+    **kernels.BUDGETS,
+    **families.BUDGETS,
+    **graphs.BUDGETS,
+    **training.BUDGETS,
+}
 
 
 def main() -> None:

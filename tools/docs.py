@@ -28,6 +28,7 @@ GUIDES = (
     "errors",
     "profile",
     "graphs",
+    "distributed",
     "export",
     "onnx",
     "coverage",

@@ -6,7 +6,6 @@
 
 #include "distributed/key_table.h"
 #include "distributed/quiet_thread.h"
-#include "distributed/watch.h"
 
 namespace taeda::distributed {
 

@@ -106,6 +106,7 @@ Ref<ProcessGroup> make_process_group(Ref<Store> store, int rank, int size, Milli
                                      const std::string& library) {
   TAEDA_CHECK_VALUE(size > 0 && rank >= 0 && rank < size, "rank ", rank, " is none of ", size);
   if (size == 1) return make_thread_group(random_name(), 0, 1);
+  if (!MpiWorld::current()) MpiLibrary known(library);  // one that cannot be opened fails before anybody waits
   std::vector<Card> cards = exchange(*store, rank, size, timeout);
   MpiWorld& world = common_world(store, cards, rank, timeout, library);
   std::vector<int> ranks;

@@ -131,10 +131,7 @@ class MpiTransport final : public Transport {
 
   std::string trouble(int only) const override {
     if (!watch_ || watch_->quiet()) return {};
-    if (only >= 0) return watch_->trouble(world_ranks_[static_cast<size_t>(only)]);
-    for (int rank : world_ranks_)
-      if (std::string why = watch_->trouble(rank); !why.empty()) return why;
-    return {};
+    return watch_->trouble(world_ranks_, only >= 0 ? world_ranks_[static_cast<size_t>(only)] : -1);
   }
 
  private:

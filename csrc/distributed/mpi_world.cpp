@@ -141,13 +141,7 @@ Ref<Transport> MpiWorld::connect(std::vector<int> ranks, int tag, Milliseconds t
         mpi_.group_free(&everyone);
         mpi_.check(mpi_.comm_set_errhandler(*communicator, mpi_.errors_return), "MPI_Comm_set_errhandler");
       },
-      timeout, "the making of a group",
-      [&] {
-        std::string why;
-        for (int rank : ranks)
-          if (watch && why.empty()) why = watch->trouble(rank);
-        return why;
-      });
+      timeout, "the making of a group", [&] { return watch ? watch->trouble(ranks, -1) : std::string(); });
   return make_mpi_transport(mpi_, *communicator, std::move(ranks), std::move(watch));
 }
 

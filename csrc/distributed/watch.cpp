@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "distributed/quiet_thread.h"
+#include "distributed/aside.h"
 
 namespace taeda::distributed {
 
@@ -17,6 +17,7 @@ namespace {
 
 const std::string kEnded = "engine/ended";
 constexpr Milliseconds kLong = std::chrono::hours(1);
+constexpr Milliseconds kGlance(500);  // between looks at the processes of this machine
 
 }  // namespace
 
@@ -38,12 +39,14 @@ std::shared_ptr<Watch> Watch::start(Ref<Store> store, int rank, std::vector<Memb
 }
 
 Watch::Watch(Ref<Store> store, int rank, std::vector<Member> members)
-    : store_(std::move(store)), rank_(rank), members_(std::move(members)), ended_(members_.size()) {
-  for (const Member& member : members_)
-    files_.push_back(member.machine == members_[static_cast<size_t>(rank)].machine
-                         ? static_cast<int>(::syscall(SYS_pidfd_open, member.process, 0))
-                         : -1);
-  files_[static_cast<size_t>(rank)] = -1;
+    : store_(std::move(store)), rank_(rank), members_(std::move(members)), fates_(members_.size(), Here) {
+  for (size_t i = 0; i < members_.size(); ++i) {
+    bool visible = static_cast<int>(i) != rank && members_[i].machine == members_[static_cast<size_t>(rank)].machine;
+    files_.push_back(visible ? static_cast<int>(::syscall(SYS_pidfd_open, members_[i].process, 0)) : -1);
+    has_neighbours_ = has_neighbours_ || files_.back() >= 0;
+  }
+  // At once: afterwards the server may be gone.
+  store_->run({StoreOp::Testament, {kEnded}, {str(rank_, " died ")}});
 }
 
 Watch::~Watch() {
@@ -54,32 +57,29 @@ Watch::~Watch() {
 void Watch::run() {
   set_stop_flag(&stopped_);
   try {
-    store_->run({StoreOp::Testament, {kEnded}, {str(rank_, " died ")}});
-  } catch (const std::exception&) {  // not every store sees its users' ends
-    return watch_processes();
-  }
-  try {
     watch_store();
   } catch (const std::exception&) {
     if (stopped_) return;
     std::this_thread::sleep_for(kSlice / 10);  // the process whose end closed the connection is about to be gone
-    bool known = look_at_processes();
-    for (size_t i = 0; i < members_.size(); ++i)
-      if (!known)
-        note(static_cast<int>(i), "the process that serves the store (rank 0's, unless a launcher does) has ended");
-    watch_processes();
+    if (!look_at_processes())
+      for (size_t i = 0; i < members_.size(); ++i)
+        note(static_cast<int>(i), "the process that serves the store (rank 0's, unless a launcher does) has ended",
+             true);
   }
+  for (; !stopped_; std::this_thread::sleep_for(kSlice)) look_at_processes();
 }
 
 void Watch::watch_store() {
   while (!stopped_) {
     try {
-      store_->wait({kEnded}, kLong);
+      store_->wait({kEnded}, has_neighbours_ ? kGlance : kLong);
     } catch (const Error& error) {
-      if (error.kind() == ErrorKind::DistStore && !stopped_) continue;
-      throw;
+      if (error.kind() != ErrorKind::DistStore || stopped_) throw;
+      look_at_processes();
+      continue;
     }
     read(store_->get(kEnded, kLong));
+    look_at_processes();
     std::this_thread::sleep_for(kSlice);  // there may be more
   }
 }
@@ -89,42 +89,43 @@ void Watch::read(const std::string& notices) {
   int rank;
   std::string how;
   while (words >> rank >> how)
-    if (rank >= 0 && rank < static_cast<int>(members_.size()))
-      note(rank, how == "left" ? str("rank ", rank, " has left the group") : str("rank ", rank, " has ended"));
+    if (rank >= 0 && rank < static_cast<int>(members_.size()) && rank != rank_)
+      note(rank, str("rank ", rank, how == "left" ? " has left the group" : " has ended"), how != "left");
 }
 
 bool Watch::look_at_processes() {
-  bool found = false;
+  std::vector<int> ended;
   for (size_t i = 0; i < files_.size(); ++i) {
     pollfd process{files_[i], POLLIN, 0};
-    if (files_[i] < 0 || ::poll(&process, 1, 0) <= 0) continue;
-    note(static_cast<int>(i), str("rank ", static_cast<int>(i), " has ended"));
-    found = true;
+    if (files_[i] >= 0 && ::poll(&process, 1, 0) > 0) ended.push_back(static_cast<int>(i));
   }
-  return found;
+  for (int rank : ended) note(rank, str("rank ", rank, " has ended"), true);
+  return !ended.empty();
 }
 
-void Watch::watch_processes() {
-  for (; !stopped_; std::this_thread::sleep_for(kSlice)) look_at_processes();
-}
-
-void Watch::note(int rank, std::string what) {
+void Watch::note(int rank, const std::string& what, bool died) {
   Lock lock(mutex_);
-  std::string& known = ended_[static_cast<size_t>(rank)];
-  if (known.empty()) known = std::move(what);
+  Fate& fate = fates_[static_cast<size_t>(rank)];
+  if (fate != Here) return;
+  fate = died ? Died : Left;
+  if (story_.find(what) == std::string::npos) story_ += (story_.empty() ? "" : "; ") + what;
   trouble_.store(true, std::memory_order_release);
 }
 
-std::string Watch::trouble(int rank) const {
+std::string Watch::trouble(const std::vector<int>& ranks, int peer) const {
   Lock lock(mutex_);
-  return ended_[static_cast<size_t>(rank)];
+  bool hopeless = peer >= 0 && fates_[static_cast<size_t>(peer)] != Here;
+  for (int rank : ranks) hopeless = hopeless || fates_[static_cast<size_t>(rank)] == Died;
+  return hopeless ? story_ : "";
 }
 
 void Watch::stop() {
   if (stopped_.exchange(true)) return;
+  // Aside, since the store may be gone.
+  auto say = [store = store_, rank = rank_] { store->run({StoreOp::Append, {kEnded}, {str(rank, " left ")}}); };
   try {
-    store_->run({StoreOp::Append, {kEnded}, {str(rank_, " left ")}, 0, kSlice * 20});
-  } catch (const std::exception&) {  // the store went first
+    run_aside(say, kGlance, "farewell", [] { return std::string(); });
+  } catch (const std::exception&) {
   }
 }
 

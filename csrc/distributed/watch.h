@@ -24,17 +24,17 @@ class Watch {
   // Tells the others that this process ends in order, and watches no more.
   void stop();
   bool quiet() const { return !trouble_.load(std::memory_order_acquire); }
-  // Why that rank will never answer; empty if nothing is known.
-  std::string trouble(int rank) const;
+  // Why who waits for the rank `peer` in a group of `ranks` will wait for ever: it has ended, or another has died;
+  // empty if nothing is known.
+  std::string trouble(const std::vector<int>& ranks, int peer) const;
 
  private:
   Watch(Ref<Store> store, int rank, std::vector<Member> members);
   void run();
   void watch_store();
-  void watch_processes();
   void read(const std::string& notices);
   bool look_at_processes();
-  void note(int rank, std::string what);
+  void note(int rank, const std::string& what, bool died);
 
   Ref<Store> store_;
   int rank_;
@@ -42,7 +42,10 @@ class Watch {
   std::vector<int> files_;  // of the processes of this machine, else -1
   std::atomic<bool> stopped_{false}, trouble_{false};
   mutable Mutex mutex_;
-  std::vector<std::string> ended_;
+  enum Fate : uint8_t { Here, Left, Died };
+  std::vector<Fate> fates_;
+  std::string story_;  // of those that ended, in order
+  bool has_neighbours_ = false;
 };
 
 // Names this machine, so that equal names mean that processes see each other.

@@ -101,7 +101,8 @@ def _is_recorded_below(op: OpOverload, kind: str) -> bool:
 def describe(function: Any, *, device: Any = "cpu", dtype: _dtype | None = None, layout: Any = None,
              overload: str | None = None) -> list[str]:  # fmt: skip
     """The lines that ``explain`` prints for a function without arguments."""
-    from taeda._explain.python_functions import find, rows_of
+    from taeda._explain.collectives import rows_below
+    from taeda._explain.python_functions import find, place, rows_of
 
     found = None if isinstance(function, OpOverload | OpOverloadPacket) else find(function)
     if found is None:
@@ -110,6 +111,7 @@ def describe(function: Any, *, device: Any = "cpu", dtype: _dtype | None = None,
     if op := _native_op(called):
         return _describe_op(_find_op(op, overload), device, dtype, layout, name)
     rows, natives = rows_of(name, called)
+    rows += rows_below(called, place)
     ops = list(filter(None, dict.fromkeys(map(_native_op, natives))))
     lines = [name, "", *("  " + line for line in _columns(rows))]
     if len(ops) == 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from enum import IntEnum
@@ -239,8 +240,17 @@ _ends_in_order = False
 
 
 def _end_in_order() -> None:
+    """Has the others told when this process ends; processes of multiprocessing end in a way of their own."""
     global _ends_in_order
-    if not _ends_in_order:
-        _ends_in_order = True
-        owner = os.getpid()
-        atexit.register(lambda: _distributed.end_processes() if os.getpid() == owner else None)
+    if _ends_in_order:
+        return
+    _ends_in_order = True
+    owner = os.getpid()
+
+    def end() -> None:
+        if os.getpid() == owner:
+            _distributed.end_processes()
+
+    atexit.register(end)
+    if (util := sys.modules.get("multiprocessing.util")) is not None:
+        util.Finalize(None, end, exitpriority=0)

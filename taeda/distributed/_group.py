@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -29,7 +30,8 @@ class Made(NamedTuple):
 class World:
     """The groups of this process, and how each was made."""
 
-    def __init__(self) -> None:
+    def __init__(self, engine: Any = None) -> None:
+        self.engine = engine  # what makes a group's backend in place of the usual one
         self.default: ProcessGroup | None = None
         self.store: Any = None
         self.groups: dict[ProcessGroup, Made] = {}
@@ -37,14 +39,40 @@ class World:
         self.local: dict[str, int] = {}  # how many were made by their members alone, by members
 
 
-world = World()
+class _Worlds(threading.local):
+    own: World | None = None
+
+
+class _Current:
+    """The process's `World`, or in a thread that plays a rank that rank's."""
+
+    def __init__(self) -> None:
+        object.__setattr__(self, "_process", World())
+        object.__setattr__(self, "_threads", _Worlds())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._threads.own or self._process, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._threads.own or self._process, name, value)
+
+    def clear(self) -> None:
+        """Forgets all groups."""
+        (self._threads.own or self._process).__init__()
+
+    def enter(self, own: World | None) -> None:
+        """Has this thread be a rank of its own; None makes it the process's again."""
+        self._threads.own = own
+
+
+world = _Current()
 
 
 class _WithWorld(type):
     @property
     def WORLD(cls) -> ProcessGroup | None:
         """The group of all processes; None before ``init_process_group``."""
-        return world.default
+        return world.default  # type: ignore[no-any-return]
 
     @WORLD.setter
     def WORLD(cls, value: ProcessGroup | None) -> None:

@@ -141,11 +141,17 @@ def make(
                 break
             made._register_backend(device, BackendType.CUSTOM, backend_made)
             continue
+        if kind == "fake":
+            from taeda.distributed._fake import FakeBackend
+
+            made._register_backend(device, BackendType.CUSTOM, FakeBackend(rank, len(ranks)))
+            continue
         if options is not None:
             warnings.warn(f"taeda.distributed.{function}: pg_options is ignored: {backend} has none", stacklevel=3)
             options = None
         if engine is None:
-            engine = _checked_calls(EngineBackend(place, rank, len(ranks), timeout), place, timeout)
+            maker = world.engine or EngineBackend
+            engine = _checked_calls(maker(place, rank, len(ranks), timeout), place, timeout)
         made._register_backend(device, BackendType.MPI if kind == Backend.MPI else BackendType.GLOO, engine)
     made.group_name, made.group_desc, made._limit = name, description, timeout
     made.bound_device_id = None if device_id is None else taeda.device(device_id)
@@ -174,7 +180,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
         raise AssertionError("taeda.distributed.destroy_process_group: there is no process group")
     if group is None or group is world.default:
         groups = [*world.groups]
-        world.__init__()  # type: ignore[misc]
+        world.clear()
         for one in groups:
             one.shutdown()
         _distributed.leave_processes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taeda.distributed._backend import *  # noqa: F403
 from taeda.distributed._backend import DistributedBackendOptions as _DistributedBackendOptions  # noqa: F401
+from taeda.distributed._backend_class import Backend as _Backend  # noqa: F401
 from taeda.distributed._barriers import *  # noqa: F403
 from taeda.distributed._coalescing import _coalescing_manager as _coalescing_manager
 from taeda.distributed._coalescing import _CoalescingManager as _CoalescingManager
