@@ -13,7 +13,7 @@ const DTypeInfo kDTypeInfo[kDTypes + 1] = {
     TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X)
 #undef X
 #define X(name, type, text) {text, sizeof(type), alignof(type), Category::Integral, kSigned<type>},
-        TAEDA_FORALL_NARROW_DTYPES(X)
+        TAEDA_FORALL_NARROW_DTYPES(X) TAEDA_FORALL_QUANTIZED_DTYPES(X)
 #undef X
             {"undefined", 0, 1, Category::Bool, false}};
 

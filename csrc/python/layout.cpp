@@ -3,7 +3,8 @@
 
 namespace taeda::python {
 
-const char* const kLayoutNames[6] = {"strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"};
+const char* const kLayoutNames[7] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
+                                     "sparse_bsr", "sparse_bsc", "jagged"};
 
 namespace {
 struct EnumObject {

@@ -1,6 +1,6 @@
 // What namespace at has beside the declared ops: operators, tensors over memory of one's own, tensors from values.
 #pragma once
-#include <ATen/core/Tensor.h>
+#include <ATen/Functions.h>
 
 namespace at {
 

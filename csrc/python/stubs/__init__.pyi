@@ -524,6 +524,18 @@ int4: dtype
 int5: dtype
 int6: dtype
 int7: dtype
+bit: dtype
+bits1x8: dtype
+bits2x4: dtype
+bits4x2: dtype
+bits8: dtype
+bits16: dtype
+float4_e2m1fn_x2: dtype
+qint8: dtype
+quint8: dtype
+qint32: dtype
+quint4x2: dtype
+quint2x4: dtype
 float: dtype
 double: dtype
 half: dtype
@@ -539,6 +551,7 @@ sparse_csr: layout
 sparse_csc: layout
 sparse_bsr: layout
 sparse_bsc: layout
+jagged: layout
 contiguous_format: memory_format
 preserve_format: memory_format
 channels_last: memory_format

@@ -65,6 +65,20 @@ struct qint32 {
   _(uint32_t, UInt32, UInt32)                        \
   _(uint64_t, UInt64, UInt64)
 
+// Those that have no C++ type to compute in. _(name here, name in the core)
+#define TAEDA_FORALL_OPAQUE_SCALAR_TYPES(_) \
+  _(QInt8, QInt8)                           \
+  _(QUInt8, QUInt8)                         \
+  _(QInt32, QInt32)                         \
+  _(QUInt4x2, QUInt4x2)                     \
+  _(QUInt2x4, QUInt2x4)                     \
+  _(Bits1x8, Bits1x8)                       \
+  _(Bits2x4, Bits2x4)                       \
+  _(Bits4x2, Bits4x2)                       \
+  _(Bits8, Bits8)                           \
+  _(Bits16, Bits16)                         \
+  _(Float4_e2m1fn_x2, Float4E2M1FNX2)
+
 enum class ScalarType : int8_t {
   Byte = 0,
   Char = 1,
@@ -144,6 +158,9 @@ constexpr DTypeTables make_dtype_tables() {
     pair(static_cast<ScalarType>(static_cast<int>(ScalarType::Int1) + i),
          static_cast<::taeda::DType>(static_cast<int>(::taeda::DType::Int1) + i));
   }
+#define TAEDA_NAME(name, core) pair(ScalarType::name, ::taeda::DType::core);
+  TAEDA_FORALL_OPAQUE_SCALAR_TYPES(TAEDA_NAME)
+#undef TAEDA_NAME
   return tables;
 }
 inline constexpr DTypeTables kDTypeTables = make_dtype_tables();
@@ -185,6 +202,11 @@ inline const char* toString(ScalarType type) {
   case ScalarType::name:            \
     return #name;
     TAEDA_FORALL_SCALAR_TYPES(TAEDA_NAME)
+#undef TAEDA_NAME
+#define TAEDA_NAME(name, core) \
+  case ScalarType::name:       \
+    return #name;
+    TAEDA_FORALL_OPAQUE_SCALAR_TYPES(TAEDA_NAME)
 #undef TAEDA_NAME
     case ScalarType::Undefined:
       return "Undefined";

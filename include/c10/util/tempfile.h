@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include <c10/util/Exception.h>
 #include <c10/util/Optional.h>

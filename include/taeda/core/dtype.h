@@ -42,8 +42,8 @@ using complex128 = std::complex<double>;
   X(Float8E8M0FNU, ::taeda::Float8E8M0FNU, "float8_e8m0fnu", Floating)    \
   X(Complex32, ::taeda::ComplexHalf, "complex32", Complex)
 
-// Integers of less than a byte: a byte each, which no op here reads. What packs them is up to programs.
-// enumerator, C++ type of a byte, name in Python
+// Integers of less than a byte, and bits: bytes that no op here reads. What packs them is up to programs.
+// enumerator, C++ type of an element, name in Python
 #define TAEDA_FORALL_NARROW_DTYPES(X) \
   X(UInt1, uint8_t, "uint1")          \
   X(UInt2, uint8_t, "uint2")          \
@@ -58,11 +58,28 @@ using complex128 = std::complex<double>;
   X(Int4, int8_t, "int4")             \
   X(Int5, int8_t, "int5")             \
   X(Int6, int8_t, "int6")             \
-  X(Int7, int8_t, "int7")
+  X(Int7, int8_t, "int7")               \
+  X(Bit, uint8_t, "bit")                \
+  X(Bits1x8, uint8_t, "bits1x8")        \
+  X(Bits2x4, uint8_t, "bits2x4")        \
+  X(Bits4x2, uint8_t, "bits4x2")        \
+  X(Bits8, uint8_t, "bits8")            \
+  X(Bits16, uint16_t, "bits16")         \
+  X(Float4E2M1FNX2, uint8_t, "float4_e2m1fn_x2")
+
+// Elements of quantised tensors: the integers that a scale and a zero point make numbers of. The last two hold two and
+// four of them in a byte.
+#define TAEDA_FORALL_QUANTIZED_DTYPES(X) \
+  X(QInt8, int8_t, "qint8")              \
+  X(QUInt8, uint8_t, "quint8")           \
+  X(QInt32, int32_t, "qint32")           \
+  X(QUInt4x2, uint8_t, "quint4x2")       \
+  X(QUInt2x4, uint8_t, "quint2x4")
 
 enum class DType : uint8_t {
 #define X(name, ...) name,
   TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X) TAEDA_FORALL_NARROW_DTYPES(X)
+      TAEDA_FORALL_QUANTIZED_DTYPES(X)
 #undef X
       Undefined
 };
@@ -88,6 +105,7 @@ inline const DTypeInfo& info(DType dtype) { return kDTypeInfo[static_cast<int>(d
 inline int64_t itemsize(DType dtype) { return info(dtype).size; }
 inline std::string_view name(DType dtype) { return info(dtype).name; }
 inline Category category(DType dtype) { return info(dtype).category; }
+constexpr bool is_quantized(DType dtype) { return dtype >= DType::QInt8 && dtype < DType::Undefined; }
 constexpr bool is_stored_only(DType dtype) { return static_cast<int>(dtype) >= kComputedDTypes; }
 // That ops compute with.
 inline bool is_floating(DType dtype) { return category(dtype) == Category::Floating && !is_stored_only(dtype); }

@@ -18,7 +18,7 @@ using IntList = std::span<const int64_t>;
 constexpr int kMaxDim = 64;  // as PyTorch and NumPy
 
 enum class MemoryFormat : uint8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
-enum class Layout : uint8_t { Strided, Sparse, SparseCsr, SparseCsc, SparseBsr, SparseBsc };
+enum class Layout : uint8_t { Strided, Sparse, SparseCsr, SparseCsc, SparseBsr, SparseBsc, Jagged };
 
 // Sizes and strides, inline up to five dimensions.
 class Geometry {
