@@ -8,12 +8,12 @@ namespace taeda::jit {
 namespace {
 
 constexpr DType kByNumber[] = {
-    DType::UInt8,          DType::Int8,           DType::Int16,     DType::Int32,      DType::Int64,
-    DType::Float16,        DType::Float32,        DType::Float64,   DType::Complex32,  DType::Complex64,
-    DType::Complex128,     DType::Bool,           DType::QInt8,     DType::QUInt8,     DType::QInt32,
-    DType::BFloat16,       DType::QUInt4x2,       DType::QUInt2x4,  DType::Bits1x8,    DType::Bits2x4,
-    DType::Bits4x2,        DType::Bits8,          DType::Bits16,    DType::Float8E5M2, DType::Float8E4M3FN,
-    DType::Float8E5M2FNUZ, DType::Float8E4M3FNUZ, DType::UInt16,    DType::UInt32,     DType::UInt64,
+    DType::UInt8,          DType::Int8,           DType::Int16,    DType::Int32,      DType::Int64,
+    DType::Float16,        DType::Float32,        DType::Float64,  DType::Complex32,  DType::Complex64,
+    DType::Complex128,     DType::Bool,           DType::QInt8,    DType::QUInt8,     DType::QInt32,
+    DType::BFloat16,       DType::QUInt4x2,       DType::QUInt2x4, DType::Bits1x8,    DType::Bits2x4,
+    DType::Bits4x2,        DType::Bits8,          DType::Bits16,   DType::Float8E5M2, DType::Float8E4M3FN,
+    DType::Float8E5M2FNUZ, DType::Float8E4M3FNUZ, DType::UInt16,   DType::UInt32,     DType::UInt64,
 };
 // Their third is of a library that we have not.
 constexpr Layout kLayouts[] = {Layout::Strided,   Layout::Sparse,    Layout::SparseCsr, Layout::Strided,

@@ -58,13 +58,13 @@ using complex128 = std::complex<double>;
   X(Int4, int8_t, "int4")             \
   X(Int5, int8_t, "int5")             \
   X(Int6, int8_t, "int6")             \
-  X(Int7, int8_t, "int7")               \
-  X(Bit, uint8_t, "bit")                \
-  X(Bits1x8, uint8_t, "bits1x8")        \
-  X(Bits2x4, uint8_t, "bits2x4")        \
-  X(Bits4x2, uint8_t, "bits4x2")        \
-  X(Bits8, uint8_t, "bits8")            \
-  X(Bits16, uint16_t, "bits16")         \
+  X(Int7, int8_t, "int7")             \
+  X(Bit, uint8_t, "bit")              \
+  X(Bits1x8, uint8_t, "bits1x8")      \
+  X(Bits2x4, uint8_t, "bits2x4")      \
+  X(Bits4x2, uint8_t, "bits4x2")      \
+  X(Bits8, uint8_t, "bits8")          \
+  X(Bits16, uint16_t, "bits16")       \
   X(Float4E2M1FNX2, uint8_t, "float4_e2m1fn_x2")
 
 // Elements of quantised tensors: the integers that a scale and a zero point make numbers of. The last two hold two and
@@ -78,8 +78,7 @@ using complex128 = std::complex<double>;
 
 enum class DType : uint8_t {
 #define X(name, ...) name,
-  TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X) TAEDA_FORALL_NARROW_DTYPES(X)
-      TAEDA_FORALL_QUANTIZED_DTYPES(X)
+  TAEDA_FORALL_DTYPES(X) TAEDA_FORALL_STORED_DTYPES(X) TAEDA_FORALL_NARROW_DTYPES(X) TAEDA_FORALL_QUANTIZED_DTYPES(X)
 #undef X
       Undefined
 };
