@@ -33,7 +33,27 @@ def build(folder: Path, *options: str, target: str = "all", source: Path = ROOT,
         run(tool("cmake"), "-S", source, "-B", folder, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={tool('ninja')}",
             f"-DPython_EXECUTABLE={sys.executable}", *options, stdout=subprocess.DEVNULL)  # fmt: skip
         stamp.write_text(wanted)
+    forget_stale_headers(folder)
     run(tool("cmake"), "--build", folder, "--target", target, stdout=subprocess.DEVNULL if quiet else None)
+
+
+def forget_stale_headers(folder: Path) -> None:
+    """Removes the precompiled headers that are about to be made anew.
+
+    With an old one beside it, a compiler cache takes the new one to be made from it, and finds neither it nor what
+    includes it.
+    """
+    headers = list(folder.glob("CMakeFiles/*/*.gch"))
+    if not headers:
+        return
+    ninja = [tool("ninja"), "-C", str(folder)]
+    run(*ninja, "build.ninja", stdout=subprocess.DEVNULL)
+    for header in headers:
+        listed = [*ninja, "-t", "deps", str(header.relative_to(folder))]
+        lines = subprocess.run(listed, capture_output=True, text=True).stdout.splitlines()
+        parts = [folder / line.strip() for line in lines if line.startswith("    ")]
+        if any(not part.exists() or part.stat().st_mtime_ns > header.stat().st_mtime_ns for part in parts):
+            header.unlink()
 
 
 def link(path: Path, target: Path) -> None:
