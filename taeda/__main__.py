@@ -34,7 +34,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     info = commands.add_parser("info", help="print what a report of a fault should say: versions, machine, settings")
     info.set_defaults(does=_info)
     run = commands.add_parser("run", help="run a program; its `import torch` gives Taeda")
-    run.usage = "python -m taeda run (SCRIPT | -m MODULE | -c TEXT) [ARGUMENT ...]"
+    run.usage = "python -m taeda run (SCRIPT | -m MODULE | -c TEXT | -) [ARGUMENT ...]"
     run.add_argument("script", help="a Python file, or a folder or archive with a __main__.py; all that follows is its")
     stubs = commands.add_parser("stubs", help="write stubs by which type checkers read `import torch` as Taeda")
     stubs.add_argument("folder", nargs="?", default="typings", help="e.g. typings (the default), where pyright looks")

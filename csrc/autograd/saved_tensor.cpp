@@ -111,9 +111,8 @@ void SavedTensor::check_version(const Node* owner) const {
 }
 
 Tensor SavedTensor::unpack(Node* owner, bool with_history) const {
-  TAEDA_CHECK(!released_, "backward ran through ", owner ? owner->name() : "this graph",
-              " a second time, or its saved tensors were read afterwards, but they were released by the first pass: "
-              "pass retain_graph=True to the first backward()");
+  TAEDA_CHECK(!released_, "the first backward() released what ", owner ? owner->name() : "this graph",
+              " had saved; pass retain_graph=True to it to go through the graph again");
   if (packed_) return unpack_packed(owner);
   if (!tensor_.defined()) return {};
   check_version(owner);

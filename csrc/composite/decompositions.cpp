@@ -60,9 +60,14 @@ double epsilon(DType dtype) {
 // Whether no element is nonzero.
 bool none(const Tensor& t) { return !ops::is_nonzero(ops::any_anywhere(t)); }
 
-void check_regular(const Tensor& info, std::string_view what) {
-  if (info.device().type == DeviceType::Meta) return;
-  TAEDA_CHECK_KIND(LinAlg, none(info), what);
+// LAPACK's numbers of what is wrong, a matrix each, count from one; `part` is what they number.
+void check_regular(const Tensor& info, std::string_view what, std::string_view part, std::string_view wrong) {
+  if (info.device().type == DeviceType::Meta || none(info)) return;
+  Tensor numbers = ops::flatten(info), wrong_ones = ops::flatten(ops::nonzero(numbers));
+  int64_t place = ops::_local_scalar_dense(ops::select(wrong_ones, 0, 0)).as_int();
+  int64_t number = ops::_local_scalar_dense(ops::select(numbers, 0, place)).as_int();
+  std::string where = info.dim() ? str(", in matrix ", place, " of the batch") : std::string();
+  TAEDA_FAIL(LinAlg, what, ": ", part, " ", number, " ", wrong, where);
 }
 
 // Complex vectors may turn by any phase, each by its own; `drift` is what doing so would change, times i, where
@@ -156,13 +161,13 @@ Tensor linalg_lu_solve(const Tensor& LU, const Tensor& pivots, const Tensor& B, 
 // --- inverse and solutions
 Tensor linalg_inv(const Tensor& A) {
   auto [inverse, info] = ops::linalg_inv_ex(A, false);
-  check_regular(info, "a matrix is singular and has no inverse");
+  check_regular(info, "a matrix is singular and has no inverse", "pivot", "is 0");
   return inverse;
 }
 
 Tensor linalg_solve(const Tensor& A, const Tensor& B, bool left) {
   auto [result, info] = ops::linalg_solve_ex(A, B, left, false);
-  check_regular(info, "a matrix of A is singular: its systems have no single solution");
+  check_regular(info, "a matrix of A is singular, its systems have no single solution", "pivot", "is 0");
   return result;
 }
 
@@ -195,7 +200,7 @@ Pair triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool tran
 // --- Cholesky
 Tensor linalg_cholesky(const Tensor& self, bool upper) {
   auto [L, info] = ops::linalg_cholesky_ex(self, upper, false);
-  check_regular(info, "a matrix is not positive definite: one of its leading minors is not positive");
+  check_regular(info, "a matrix is not positive definite", "the leading minor of order", "is not positive");
   return L;
 }
 

@@ -195,13 +195,19 @@ Operand contract(const Operand& a_given, const Operand& b_given, const Labels& r
   return {ops::reshape(product, sizes), labels};
 }
 
+std::string name_of(int label) {
+  if (label >= kEllipsis) return str("a dimension of '...'");
+  char letter = static_cast<char>(label);
+  return str("'", std::string_view(&letter, 1), "'");
+}
+
 void check_sizes(const std::vector<Operand>& operands) {
   for (size_t i = 0; i < operands.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       for (int l : operands[i].labels)
         TAEDA_CHECK(!has(operands[j].labels, l) || product_of(operands[i], {l}) == product_of(operands[j], {l}),
-                    "operands ", j, " and ", i, " give one letter the sizes ", product_of(operands[j], {l}), " and ",
-                    product_of(operands[i], {l}));
+                    name_of(l), " has size ", product_of(operands[j], {l}), " in operand ", j, " and ",
+                    product_of(operands[i], {l}), " in operand ", i);
 }
 
 // --- the order

@@ -83,8 +83,11 @@ bool read_number(PyObject* object, Scalar& scalar) {
   PyNumberMethods* methods = Py_TYPE(object)->tp_as_number;
   if (!methods || PyUnicode_Check(object) || is_dtype(object)) return false;
   if (methods->nb_index) {
-    Owned number(check(PyNumber_Index(object)));
-    return read_number(number.get(), scalar);
+    Owned number(PyNumber_Index(object));
+    if (number) return read_number(number.get(), scalar);
+    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw PythonError();
+    PyErr_Clear();  // an array of several elements
+    return false;
   }
   if (methods->nb_float && strncmp(Py_TYPE(object)->tp_name, "numpy.", 6) == 0 && !PySequence_Check(object)) {
     if (strstr(Py_TYPE(object)->tp_name, "bool")) {
@@ -302,6 +305,17 @@ bool read_named(PyObject* object, const Param& param, Value& value) {
   }
 }
 
+// Of a list of ints, which item is none.
+std::string wrong_item(PyObject* object, const Param& param) {
+  if (param.type != ArgType::IntList || !(PyTuple_Check(object) || PyList_Check(object))) return {};
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+    if (PyFloat_Check(item) || PyBool_Check(item) || !PyIndex_Check(item))
+      return str(" whose item ", i, " is a ", Py_TYPE(item)->tp_name);
+  }
+  return {};
+}
+
 }  // namespace
 
 bool read_value(PyObject* object, const Param& param, Value& value, std::string* why, TypePtr type) {
@@ -315,7 +329,7 @@ bool read_value(PyObject* object, const Param& param, Value& value, std::string*
   }
   if (why && !PyErr_Occurred())
     *why = str("'", param.name, "' must be a ", type ? type->annotation() : type_name(param), ", got ",
-               Py_TYPE(object)->tp_name);
+               Py_TYPE(object)->tp_name, wrong_item(object, param));
   return false;
 }
 
@@ -341,12 +355,13 @@ PyObject* find_public_callable(const char* name, const char* where, bool is_meth
     return check(PyObject_GetAttrString(type, str("__", name, "__").c_str()));
   }
   Owned module(check(PyImport_ImportModule("taeda")));
-  std::string_view path = where;
+  std::string_view path = where, op = name;
+  bool called_otherwise = !op.ends_with(path.substr(path.rfind('.') + 1));  // what users call is written around it
   while (true) {
     size_t dot = path.find('.');
     std::string part(path.substr(0, dot));
-    PyObject* next = PyObject_GetAttrString(module.get(), part.c_str());
-    if (!next && dot == std::string_view::npos) {
+    PyObject* next = called_otherwise ? nullptr : PyObject_GetAttrString(module.get(), part.c_str());
+    if (called_otherwise || (!next && dot == std::string_view::npos)) {
       PyErr_Clear();
       Owned core(check(PyImport_ImportModule("taeda._C"))), nn(check(PyObject_GetAttrString(core.get(), "_nn")));
       if (PyObject* found = PyObject_GetAttrString(nn.get(), name)) return found;

@@ -13,6 +13,15 @@ struct Text {
   char chars[N]{};
   constexpr Text(const char (&text)[N]) { std::copy_n(text, N, chars); }
 };
+// In messages: "Tensor.item".
+template <size_t N>
+constexpr auto of_tensor(const Text<N>& name) {
+  char chars[N + 7] = "Tensor.";
+  std::copy_n(name.chars, N, chars + 7);
+  return Text<N + 7>(chars);
+}
+template <Text name>
+inline constexpr auto kWhere = of_tensor(name);
 
 inline bool is_quick_call(PyObject* self) { return is_quick(self) && fast_path_blockers == 0; }
 // Null without an error when nobody wants to handle the call.
@@ -28,7 +37,7 @@ PyObject* getter(PyObject* self, void*) {
     PyObject* result = ask_protocol(self, name.chars, true, nullptr, 0, nullptr);
     if (result || PyErr_Occurred()) return result;
   }
-  PyObject* result = guarded(name.chars, [&] { return body(unwrap(self)); });
+  PyObject* result = guarded(kWhere<name>.chars, [&] { return body(unwrap(self)); });
   return is_quick(self) ? result : convert_property(self, name.chars, result);
 }
 
@@ -38,7 +47,7 @@ PyObject* no_arguments(PyObject* self, PyObject*) {
     PyObject* result = ask_protocol(self, name.chars, false, nullptr, 0, nullptr);
     if (result || PyErr_Occurred()) return result;
   }
-  return guarded(name.chars, [&] { return body(self); });
+  return guarded(kWhere<name>.chars, [&] { return body(self); });
 }
 
 template <PyObject* (*body)(PyObject* self, PyObject* const*, Py_ssize_t, PyObject*), Text name>
@@ -47,7 +56,7 @@ PyObject* some_arguments(PyObject* self, PyObject* const* args, Py_ssize_t count
     PyObject* result = ask_protocol(self, name.chars, false, args, count, keyword_names);
     if (result || PyErr_Occurred()) return result;
   }
-  return guarded(name.chars, [&] { return body(self, args, count, keyword_names); });
+  return guarded(kWhere<name>.chars, [&] { return body(self, args, count, keyword_names); });
 }
 
 // Table rows.

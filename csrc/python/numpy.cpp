@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "python/manual/factories.h"
 #include "python/member.h"
 #include "python/op_objects.h"
 #include "python/storage_object.h"
@@ -177,28 +178,34 @@ DType checked_dtype(const ArrayInterface& array) {
   return dtype;
 }
 
+}  // namespace
+
+Tensor over_array(PyObject* object, bool will_be_copied) {
+  TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, numpy().ndarray), "takes a numpy.ndarray; got ",
+                   Py_TYPE(object)->tp_name);
+  Owned capsule(check(PyObject_GetAttrString(object, "__array_struct__")));
+  auto* array = static_cast<ArrayInterface*>(PyCapsule_GetPointer(capsule.get(), nullptr));
+  if (!array) throw PythonError();
+  DType dtype = checked_dtype(*array);
+  std::array<int64_t, kMaxDim> sizes, strides;
+  for (int i = 0; i < array->nd; ++i) {
+    auto at = static_cast<size_t>(i);
+    TAEDA_CHECK_VALUE(array->strides[i] >= 0,
+                      "the array has a negative stride, which tensors cannot have; pass array.copy()");
+    TAEDA_CHECK_VALUE(array->strides[i] % array->itemsize == 0, "the stride of ", array->strides[i],
+                      " bytes is not a whole number of elements; pass array.copy()");
+    sizes[at] = array->shape[i];
+    strides[at] = array->strides[i] / array->itemsize;
+  }
+  if (!will_be_copied && !(array->flags & kWriteable)) warn_read_only();
+  auto n = static_cast<size_t>(array->nd);
+  return over_memory(array->data, dtype, {sizes.data(), n}, {strides.data(), n}, object);
+}
+
+namespace {
+
 PyObject* from_numpy(PyObject*, PyObject* object) {
-  return guarded("from_numpy", [&] {
-    TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, numpy().ndarray), "takes a numpy.ndarray; got ",
-                     Py_TYPE(object)->tp_name);
-    Owned capsule(check(PyObject_GetAttrString(object, "__array_struct__")));
-    auto* array = static_cast<ArrayInterface*>(PyCapsule_GetPointer(capsule.get(), nullptr));
-    if (!array) throw PythonError();
-    DType dtype = checked_dtype(*array);
-    std::array<int64_t, kMaxDim> sizes, strides;
-    for (int i = 0; i < array->nd; ++i) {
-      auto at = static_cast<size_t>(i);
-      TAEDA_CHECK_VALUE(array->strides[i] >= 0,
-                        "the array has a negative stride, which tensors cannot have; pass array.copy()");
-      TAEDA_CHECK_VALUE(array->strides[i] % array->itemsize == 0, "the stride of ", array->strides[i],
-                        " bytes is not a whole number of elements; pass array.copy()");
-      sizes[at] = array->shape[i];
-      strides[at] = array->strides[i] / array->itemsize;
-    }
-    if (!(array->flags & kWriteable)) warn_read_only();
-    auto n = static_cast<size_t>(array->nd);
-    return wrap(shown_to_modes(over_memory(array->data, dtype, {sizes.data(), n}, {strides.data(), n}, object)));
-  });
+  return guarded("from_numpy", [&] { return wrap(shown_to_modes(over_array(object, false))); });
 }
 
 // --- frombuffer

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 
 #include "autograd/numbers.h"
 #include "python/convert_value.h"
@@ -224,14 +226,47 @@ bool try_requires_grad(Attempt& attempt, Py_ssize_t& used_keywords, bool& requir
   return true;
 }
 
+// How many letters one must put in, take out or change to get from one word to the other.
+size_t distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = std::exchange(row[0], i + 1);
+    for (size_t j = 0; j < b.size(); ++j)
+      diagonal = std::exchange(row[j + 1], std::min({row[j] + 1, row[j + 1] + 1, diagonal + (a[i] == b[j] ? 0u : 1u)}));
+  }
+  return row[b.size()];
+}
+
+// The parameter that somebody meant who called it `keyword`: one that is missing, or one of nearly that name.
+std::string suggestion(const ParsedOverload& overload, const Attempt& attempt, std::string_view keyword) {
+  const char* best = nullptr;
+  size_t least = 3;
+  Py_ssize_t position = 0;
+  for (const ParsedParam& parsed : overload.params) {
+    const Param& param = *parsed.param;
+    bool given = (!param.keyword_only && position++ < attempt.n) || attempt.find_keyword(parsed) >= 0;
+    if (given) continue;
+    size_t apart = param.has_default() ? distance(keyword, param.name) : 0;
+    if (apart < least) {
+      best = param.name;
+      least = apart;
+    }
+  }
+  return best ? str("; did you mean '", best, "'?") : std::string();
+}
+
+// Empty if all are known. `out` and `requires_grad` are not the schemas', but each has been read where it is taken.
 std::string unknown_keyword(const ParsedOverload& overload, const Attempt& attempt) {
   for (Py_ssize_t k = 0; k < attempt.keyword_count; ++k) {
     PyObject* keyword = PyTuple_GET_ITEM(attempt.names, k);
     bool known = false;
     for (const ParsedParam& param : overload.params) known |= is_called(param, keyword);
-    if (!known) return str("there is no parameter '", text_of(keyword), "'");
+    std::string_view text = text_of(keyword);
+    if (!known && text != "out" && text != "requires_grad")
+      return str("there is no parameter '", text, "'", suggestion(overload, attempt, text));
   }
-  return "too many arguments";
+  return {};
 }
 
 PyObject* public_callable(const Name& name, bool is_method) {
@@ -341,11 +376,11 @@ PyObject* parse_and_run(const Name& name, PyObject* const* args, Py_ssize_t n, P
     bool good = try_params(overload.params, attempt, is_method, stack, position, used) &&
                 try_out(overload, attempt, stack, used, has_out, out) &&
                 (!name.is_factory || try_requires_grad(attempt, used, requires_grad));
-    if (good && (position < n || used < attempt.keyword_count))
-      good = fail_with(attempt, unknown_keyword(overload, attempt));
+    if (good && (position < n || used < attempt.keyword_count)) good = fail_with(attempt, "too many arguments");
     if (!good) {
       if (PyErr_Occurred()) return nullptr;
-      reasons.push_back(std::move(attempt.why));
+      std::string unknown = unknown_keyword(overload, attempt);
+      reasons.push_back(unknown.empty() ? std::move(attempt.why) : std::move(unknown));
       continue;
     }
     const Op& op = has_out ? *overload.out : *overload.op;

@@ -62,8 +62,8 @@ Spec stack(TensorList tensors, int64_t dim) {
   dim = wrap_dim(dim, first.dim() + 1);
   MemoryFormat format = suggested_format(first);
   for (const Tensor& t : tensors) {
-    TAEDA_CHECK(std::ranges::equal(t.sizes(), first.sizes()), "all tensors must have one shape; got ", first.sizes(),
-                " and ", t.sizes());
+    TAEDA_CHECK(std::ranges::equal(t.sizes(), first.sizes()), "all tensors must have one shape; entry 0 has ",
+                first.sizes(), ", entry ", &t - tensors.data(), " has ", t.sizes());
     if (suggested_format(t) != format) format = MemoryFormat::Contiguous;
   }
   int64_t count = static_cast<int64_t>(tensors.size());

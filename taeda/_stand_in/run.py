@@ -20,7 +20,8 @@ class CannotRun(Exception):
 
 
 def run(arguments: list[str]) -> None:
-    """Runs ``SCRIPT ARGUMENTS...``, ``-m MODULE ARGUMENTS...`` or ``-c TEXT ARGUMENTS...`` as the main module;
+    """Runs ``SCRIPT ARGUMENTS...``, ``-m MODULE ARGUMENTS...`` or ``-c TEXT ARGUMENTS...`` as the main module, ``-``
+    for what stands on the standard input;
     ``torchrun ARGUMENTS...`` stands for the launcher's module.
 
     Its exceptions are shown without the frames of this function and then leave it, so that the process ends as it would
@@ -66,6 +67,9 @@ def _prepare(arguments: list[str]) -> tuple[CodeType, dict[str, Any]]:
     if what == "-c":
         sys.argv = ["-c", *rest[1:]]
         return compile(rest[0], "<string>", "exec", dont_inherit=True), _main_module()
+    if what == "-":
+        sys.argv = ["-", *rest]
+        return compile(sys.stdin.read(), "<stdin>", "exec", dont_inherit=True), _main_module()
     if what.startswith("-"):
         raise CannotRun(f"unknown option {what}; options of Python itself go before -m taeda", 2)
     if what == "torchrun" and not os.path.exists(what):

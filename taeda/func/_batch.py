@@ -121,6 +121,11 @@ def _batch_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
     return int(sizes[0])
 
 
+def _no_tensor(leaf: Any) -> ValueError:
+    hint = ": item(), tolist() and their kin take numbers out of a tensor" if isinstance(leaf, int | float) else ""
+    return ValueError(f"taeda.func.vmap: the function must return tensors only; got {type(leaf).__name__}{hint}")
+
+
 class _Outputs:
     """The examples' results, one by one, all of one structure."""
 
@@ -132,7 +137,7 @@ class _Outputs:
         leaves, spec = tree_flatten(result)
         for leaf in leaves:
             if not isinstance(leaf, Tensor):
-                raise ValueError(f"taeda.func.vmap: the function must return tensors only; got {type(leaf).__name__}")
+                raise _no_tensor(leaf)
         if self.spec is not None and spec != self.spec:
             raise RuntimeError(f"taeda.func.vmap: the structure of the result differs by example: {self.spec}, {spec}")
         for index, (one, first) in enumerate(zip(leaves, self.rows[0] if self.rows else leaves, strict=True)):
@@ -286,7 +291,7 @@ def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], Tre
     values = []
     for leaf, dim in zip(leaves, dims, strict=True):
         if not isinstance(leaf, Tensor):
-            raise ValueError(f"taeda.func.vmap: the function must return tensors only; got {type(leaf).__name__}")
+            raise _no_tensor(leaf)
         if dim is not None:
             _check_result_dim(dim, leaf)
         values.append(batch.shared(leaf) if dim is None else batch.whole(leaf).movedim(0, dim))

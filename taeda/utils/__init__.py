@@ -10,6 +10,7 @@ _PARTS = (
     "backend_registration",
     "benchmark",
     "checkpoint",
+    "collect_env",
     "cpp_extension",
     "data",
     "deterministic",

@@ -37,6 +37,7 @@ class Bound:
     def where(self) -> str:
         public = {"nn": "nn.functional.", "": ""}.get(self.module, f"{self.module}.")
         plain = self.name.removeprefix(f"{self.module}_") if self.module else self.name
+        plain = str(self.declaration.options.get("called", plain))
         return ("Tensor." if self.method and not self.function else public) + plain
 
     @property

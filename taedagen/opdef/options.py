@@ -17,6 +17,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "widest_of": (KINDS, "the arguments among which autocast='promote' looks for the widest dtype"),
     "number": (KINDS, "a tensor argument that Python callers may give as a number, in every overload"),
     "old_factor": (KINDS, "the keyword of the number that once stood right before the tensors that it scales"),
+    "called": (KINDS, "the name in messages, where users call it by that of a Python function around it"),
     "unbound": (KINDS, "it has no name in Python outside taeda.ops"),
     "draws": (KINDS, "it may draw random numbers, though no overload takes a generator"),
     "samples": (KINDS, "calls for tests, where types say too little: a list of S(...), or the op whose samples serve"),

@@ -52,6 +52,7 @@ def nll_loss2d(self, target, weight, reduction, ignore_index):
 @composite(
     "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100) -> Tensor",
     module="nn",
+    called="nll_loss",
     samples="nll_loss",
 )
 def nll_loss_nd(self, target, weight, reduction, ignore_index):
@@ -208,6 +209,7 @@ def _smoothed(self, target, weight, reduction, ignore_index, smoothing):
     "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, SymInt ignore_index=-100, "
     "float label_smoothing=0.0) -> Tensor",
     module="nn",
+    called="cross_entropy",
     autocast="fp32",
 )
 def cross_entropy_loss(self, target, weight, reduction, ignore_index, label_smoothing):

@@ -382,6 +382,13 @@ def test_a_text(tmp_path):
     assert done.stdout == "['-c', 'a', '-b'] [1.0, 1.0] __main__\n"
 
 
+def test_the_standard_input(tmp_path):
+    command = [sys.executable, "-m", "taeda", "run", "-", "a"]
+    program = "import sys, torch; print(sys.argv, torch.ones(2).tolist())"
+    done = subprocess.run(command, input=program, capture_output=True, text=True, cwd=ROOT)
+    assert done.stdout == "['-', 'a'] [1.0, 1.0]\n", done.stderr
+
+
 def test_training(tmp_path):
     """A program as people write them, from the arguments to the saved weights."""
     lines = output(tmp_path, """

@@ -164,26 +164,23 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
 
 bool has(PyObject* object, const char* attribute) { return PyObject_HasAttrString(object, attribute); }
 
-// Memory of NumPy arrays, DLPack objects and buffers, not copied; undefined for other data.
-Tensor from_foreign(PyObject* data) {
+// Memory of NumPy arrays and DLPack objects; undefined for other data.
+Tensor from_foreign(PyObject* data, bool will_be_copied) {
   if (PyList_Check(data) || PyTuple_Check(data) || is_number(data) || PyUnicode_Check(data)) return {};
-  Owned core(check(PyImport_ImportModule("taeda._C")));
-  auto call = [&](const char* name, PyObject* argument) {
-    Owned t(check(PyObject_CallMethod(core.get(), name, "O", argument)));
-    return unwrap(t.get());
-  };
   if (has(data, "__array_interface__") && has(data, "__array_struct__")) {
     Owned array(has(data, "dtype") && !has(data, "__array_priority__")
                     ? Py_NewRef(data)
                     : check(PyObject_CallMethod(data, "__array__", nullptr)));
-    Owned byteorder(PyObject_GetAttrString(array.get(), "flags"));
-    PyErr_Clear();
-    return call("from_numpy", array.get());
+    return over_array(array.get(), will_be_copied);
   }
-  if (has(data, "__dlpack__") && has(data, "__dlpack_device__")) return call("from_dlpack", data);
+  if (has(data, "__dlpack__") && has(data, "__dlpack_device__")) {
+    Owned core(check(PyImport_ImportModule("taeda._C")));
+    Owned t(check(PyObject_CallMethod(core.get(), "from_dlpack", "O", data)));
+    return unwrap(t.get());
+  }
   if (has(data, "__array__")) {
     Owned array(check(PyObject_CallMethod(data, "__array__", nullptr)));
-    return call("from_numpy", array.get());
+    return over_array(array.get(), will_be_copied);
   }
   return {};
 }
@@ -246,7 +243,7 @@ PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject
   return guarded("as_tensor", [&] {
     if (PyObject* answer = ask_modes("as_tensor", args, count, names)) return answer;
     FactoryArguments given = read(args, count, names, 3);
-    Tensor shared = is_tensor(given.data) ? unwrap(given.data) : from_foreign(given.data);
+    Tensor shared = is_tensor(given.data) ? unwrap(given.data) : from_foreign(given.data, false);
     if (!shared.defined()) return wrap(tensor_from(given.data, given.dtype, given.device));
     if (!is_tensor(given.data)) shared = shown_to_modes(shared);
     return wrap(moved(shared, given.dtype, given.device));
@@ -320,7 +317,7 @@ Tensor tensor_from(PyObject* data, std::optional<DType> dtype, std::optional<Dev
   Tensor made;
   {
     Below hidden(kPythonKeys);  // from modes, which see the constant alone
-    Tensor foreign = from_foreign(data);
+    Tensor foreign = from_foreign(data, true);
     made = foreign.defined() ? moved(ops::clone(foreign), dtype, std::nullopt) : from_sequence(data, dtype);
   }
   return moved(shown_to_modes(made), std::nullopt, device.value_or(default_device()));

@@ -8,4 +8,8 @@ namespace taeda::python {
 // inferred from the elements where it is not given. ValueError for ragged sequences, TypeError for what is no data.
 Tensor tensor_from(PyObject* data, std::optional<DType> dtype, std::optional<Device> device);
 
+// The memory of a NumPy array, which the tensor keeps alive; a warning where it may not be written, unless the caller
+// copies it.
+Tensor over_array(PyObject* array, bool will_be_copied);
+
 }  // namespace taeda::python

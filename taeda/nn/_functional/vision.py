@@ -21,7 +21,6 @@ _NEAREST: dict[tuple[str, int], Any] = {
     ("nearest-exact", 2): _nn._upsample_nearest_exact2d,
     ("nearest-exact", 3): _nn._upsample_nearest_exact3d,
 }
-_AREAS: Any = ((1, taeda.adaptive_avg_pool1d), (2, _nn.adaptive_avg_pool2d), (3, _nn.adaptive_avg_pool3d))
 _SMOOTH: dict[tuple[str, int], Any] = {
     ("linear", 1): _nn.upsample_linear1d,
     ("bilinear", 2): _nn.upsample_bilinear2d,
@@ -110,9 +109,12 @@ def interpolate(
     for (name, rank), smooth in _SMOOTH.items():
         if name == mode and rank == spatial:
             return smooth(input, output_size, align_corners, factors)
-    for rank, area in _AREAS:
-        if mode == "area" and rank == spatial:
-            return area(input, _area_size(input, output_size, factors))
+    if mode == "area" and spatial == 1:
+        return taeda.adaptive_avg_pool1d(input, _area_size(input, output_size, factors))
+    if mode == "area" and spatial == 2:
+        return _nn.adaptive_avg_pool2d(input, _area_size(input, output_size, factors))
+    if mode == "area" and spatial == 3:
+        return _nn.adaptive_avg_pool3d(input, _area_size(input, output_size, factors))
     raise NotImplementedError(
         f"taeda.nn.functional.interpolate: mode='{mode}' does not go with an input of {input.dim()} dimensions"
     )
