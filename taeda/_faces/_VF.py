@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from taeda import _C
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     return getattr(_C._functions, name)

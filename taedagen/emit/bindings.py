@@ -37,7 +37,8 @@ class Bound:
     def where(self) -> str:
         public = {"nn": "nn.functional.", "": ""}.get(self.module, f"{self.module}.")
         plain = self.name.removeprefix(f"{self.module}_") if self.module else self.name
-        plain = str(self.declaration.options.get("called", plain))
+        if self.overloads:  # a name that a build leaves out has none
+            plain = str(self.declaration.options.get("called", plain))
         return ("Tensor." if self.method and not self.function else public) + plain
 
     @property

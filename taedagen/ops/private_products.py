@@ -3,7 +3,7 @@
 import math
 
 from taedagen.opdef import *
-from taedagen.opdef.samples import S, f
+from taedagen.opdef.samples import S, f, v
 
 
 @composite(
@@ -41,6 +41,7 @@ def _addmm_activation(self, mat1, mat2, beta, alpha, use_gelu):
     "_add_relu.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
     variants="function out",
     scalar={"Scalar": "other"},
+    out_overload={"Tensor": "out"},
     samples=[S(f(2, 3), f(2, 3)), S(f(2, 3), f(3), alpha=2)],
 )
 def _add_relu(self, other, alpha):
@@ -50,7 +51,10 @@ def _add_relu(self, other, alpha):
 
 @composite(
     "_masked_softmax(Tensor self, Tensor mask, int? dim=None, int? mask_type=None) -> Tensor",
-    samples=[S(f(2, 3, 4, 4), f(2, 3, 4, 4, dtype="bool"), 3, 2)],
+    samples=[
+        S(f(2, 3, 2, 2), v([[True, False], [False, False]]), 3, 0),
+        S(f(2, 3, 4, 2), v([[True, False]] * 2), 3, 1),
+    ],
 )
 def _masked_softmax(self, mask, dim, mask_type):
     """The softmax over the elements where ``mask`` is False; NaN where none is.
