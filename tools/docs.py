@@ -27,6 +27,7 @@ GUIDES = (
     "glossary",
     "errors",
     "profile",
+    "benchmark-an-op",
     "graphs",
     "distributed",
     "export",

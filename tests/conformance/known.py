@@ -35,6 +35,7 @@ KNOWN: dict[str, str] = {
     "torch _standard_gamma_grad": "PyTorch resizes an output made like the smaller operand, so that the strides of its "
     "result depend on which operand is broadcast",
     "torch _convert_indices_from_coo_to_csr": "PyTorch's kernel reads any layout as if it were contiguous",
+    "torch choose_qparams_optimized": "PyTorch reads a strided input as if it were contiguous",
     "torch _weight_norm_interface": "PyTorch's kernel reads any layout as if it were contiguous; _weight_norm, its "
     "caller, makes it so first",
 }

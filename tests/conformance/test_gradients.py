@@ -33,6 +33,10 @@ NO_LIMIT = {
     "pinverse",
     "ctc_loss",
     "_ctc_loss",
+    # Estimates: gradients pass through rounding.
+    "fake_quantize_per_tensor_affine",
+    "fake_quantize_per_channel_affine",
+    "fused_moving_avg_obs_fake_quant",
 }
 DTYPES = ("float64", "complex128")
 # What is left free has no gradient, as in PyTorch: vectors beyond the singular values.

@@ -15,6 +15,7 @@ NEEDS_VALUES = {
     "_unique", "unique_dim_consecutive", "where", "linalg_lstsq", "bincount", "histogram.bin_ct",
     "to.prim_Device",  # asks for the CPU
     "pin_memory",  # of the CPU alone
+    "fused_moving_avg_obs_fake_quant", "choose_qparams_optimized", "_choose_qparams_per_tensor",
     "equal", "allclose", "is_nonzero", "_local_scalar_dense",  # the answers are Python's
     "ctc_loss.Tensor", "_ctc_loss.Tensor",
     "_pack_padded_sequence", "_pad_packed_sequence", "lstm.data", "gru.data", "rnn_tanh.data", "rnn_relu.data",
