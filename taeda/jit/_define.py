@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from collections.abc import Callable
 from typing import Any
 
 import taeda
@@ -20,11 +21,12 @@ from taeda.jit.source import SourceRange
 class _TextResolver(TableResolver):
     """In a text, ``torch`` is the library, and Tensor and the words of typing are known."""
 
-    def __init__(self, functions: dict[str, Function], extra: dict[str, Any] | None = None) -> None:
+    def __init__(self, functions: dict[str, Function], extra: dict[str, Any] | None = None,
+                 seen: Callable[[str], Any] | None = None) -> None:  # fmt: skip
         import math
 
         super().__init__({"torch": taeda, "taeda": taeda, "Tensor": taeda.Tensor, "math": math,
-                          "Future": taeda.futures.Future, **(extra or {})})  # fmt: skip
+                          "Future": taeda.futures.Future, **(extra or {})}, seen)  # fmt: skip
         self.functions = functions
 
     def resolve(self, name: str, range: SourceRange | None) -> Any:
@@ -34,15 +36,19 @@ class _TextResolver(TableResolver):
 
 
 def functions_of_text(text: str, known: dict[str, Function], self_type: Any = None, prefix: str = "__torch__",
-                      extra: dict[str, Any] | None = None) -> dict[str, Function]:  # fmt: skip
+                      extra: dict[str, Any] | None = None,
+                      seen: Callable[[str], Any] | None = None) -> dict[str, Function]:  # fmt: skip
     """The functions that a text defines, which may call each other and those that are ``known``.
+
+    Args:
+        seen: what a name means where the text is given; None for those that are unknown there.
 
     Raises:
         CompileError: the text is no Python, or holds something beside functions.
     """
     tree, source = parse_text(textwrap.dedent(text))
     found: dict[str, Function] = {}
-    resolver = _TextResolver({**known}, extra)
+    resolver = _TextResolver({**known}, extra, seen)
     for node in tree.body:
         definition = Definition(node, source)  # type: ignore[arg-type]
         if not isinstance(node, ast.FunctionDef):

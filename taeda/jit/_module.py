@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import taeda
 from taeda import _C, nn
+from taeda.jit._script_class import become_program, keep_attribute, keep_definition, prepare_class
 from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
@@ -123,18 +124,15 @@ def _form_for(
 
 
 class _CompiledMethod:
-    """A method marked with `script_method`: each object of the class has a compiled twin that runs it."""
+    """A method marked with `script_method`: what the program of an object has of this name."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
 
     def __get__(self, module: Any, cls: Any) -> Any:
-        if module is None:
-            return self.function
-        twin = vars(module).get("_compiled_twin")
-        if twin is None:
-            twin = module.__dict__["_compiled_twin"] = script_module(module)
-        return getattr(twin, self.function.__name__)
+        if module is None or "_info" not in vars(module):
+            return self.function if module is None else types.MethodType(self.function, module)
+        return ScriptMethod(module, module._info.function(self.function.__name__))
 
 
 class ScriptModule(nn.Module):
@@ -142,11 +140,26 @@ class ScriptModule(nn.Module):
 
     forward: Any
 
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        for name, raw in list(vars(cls).items()):
-            if getattr(raw, "_script_modifier", "") == "script_method":
-                setattr(cls, name, _CompiledMethod(raw))
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "_is_program" not in vars(cls):
+            prepare_class(cls)
+
+    def __init__(self) -> None:
+        super().__init__()
+        if type(self) is ScriptModule:
+            become_program(self)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, keep_attribute(self, name, value))
+
+    def define(self, src: str, _seen: Any = None) -> None:
+        """Adds the methods of a text, whose first parameter is the module.
+
+        Raises:
+            RuntimeError: it cannot be compiled.
+        """
+        keep_definition(self, src, 0)
 
     @property
     def graph(self) -> Graph:
@@ -200,7 +213,7 @@ class RecursiveScriptModule(ScriptModule):
     original_name: str
 
     def __init__(self, object: Any, info: ClassInfo, children: dict[str, Any], python: dict[str, Any]) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         attributes = self.__dict__
         attributes["_c"], attributes["_info"], attributes["_python"] = object, info, python
         del attributes["training"]
@@ -336,7 +349,7 @@ class RecursiveScriptModule(ScriptModule):
             raise AttributeError(f"{self.original_name} has no forward")
         return ScriptMethod(self, function)
 
-    def define(self, src: str) -> None:
+    def define(self, src: str, _seen: Any = None) -> None:
         """Adds the methods of a text, whose first parameter is the module.
 
         Raises:
@@ -344,8 +357,9 @@ class RecursiveScriptModule(ScriptModule):
         """
         import taeda.jit.check.front  # noqa: F401
         from taeda.jit._define import functions_of_text
+        from taeda.jit.check.environment import names_of_caller
 
-        found = functions_of_text(src, {}, self._info.type, self._info.name)
+        found = functions_of_text(src, {}, self._info.type, self._info.name, seen=_seen or names_of_caller(0))
         self._info.methods.update(found)
         for name, function in found.items():
             function.compile()

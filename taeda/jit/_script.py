@@ -270,18 +270,23 @@ class CompilationUnit:
     def __init__(self, lang: str | None = None, _frames_up: int = 0) -> None:
         self._functions: dict[str, ScriptFunction] = {}
         if lang is not None:
-            self.define(lang)
+            self.define(lang, _frames_up=_frames_up + 1)
 
     def define(self, lang: str, rcb: Any = None, _frames_up: int = 0) -> None:
-        """Adds the functions of a text.
+        """Adds the functions of a text, which may use the names that the caller sees.
+
+        Args:
+            rcb: gives what a name means, instead of the caller.
 
         Raises:
             RuntimeError: it cannot be compiled.
         """
         import taeda.jit.check.front  # noqa: F401
         from taeda.jit._define import functions_of_text
+        from taeda.jit.check.environment import names_of_caller
 
-        found = functions_of_text(lang, {name: f.function for name, f in self._functions.items()})
+        seen = rcb or names_of_caller(_frames_up)
+        found = functions_of_text(lang, {name: f.function for name, f in self._functions.items()}, seen=seen)
         for name, function in found.items():
             self._functions[name] = ScriptFunction(function)
         for function in found.values():

@@ -17,10 +17,13 @@ from typing import Any
 PREFIX = "torch.testing._internal"
 SHIM = Path(__file__).with_name("shim")
 # Tables of data that are run from PyTorch's sources over the module under test.
-BORROWED = {"common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db"}
+BORROWED = {
+    "common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db",
+    "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div",
+}  # fmt: skip
 FLAGS = ("IS_", "TEST_", "HAS_", "NO_", "SM", "PLATFORM_", "CDNA", "RUN_", "USE_", "NOTEST")
 DECORATORS = ("skip", "xfail", "expectedFailure", "only", "slow", "mark", "disable", "with_", "wrap", "largeTensor")
-TABLES = ("_db", "_ops", "ufuncs", "funcs", "_and_refs", "_tests")
+TABLES = ("_db", "_ops", "ufuncs", "funcs", "_and_refs", "_tests", "engines")
 importing = False  # while a test file's module-level code runs
 
 
@@ -135,7 +138,7 @@ class Finder(importlib.abc.MetaPathFinder):
             return importlib.util.spec_from_file_location(
                 name, place / "__init__.py", submodule_search_locations=folders
             )
-        borrowed = self.borrow / f"{leaf}.py"
+        borrowed = self.borrow.joinpath(*leaf.split(".")).with_suffix(".py")
         for file in (place.with_suffix(".py"), *([borrowed] if leaf in BORROWED else [])):
             if file.exists():
                 return importlib.util.spec_from_file_location(name, file)

@@ -267,12 +267,14 @@ def signature_of_comment(emitter: Emitter, text: str, range: SourceRange) -> tup
     """The types of arguments and result that ``# type: (int) -> Tensor`` says; None for ``# type: ignore``."""
     if text.startswith("ignore"):
         return None
+    said = "->" in text
     try:
-        tree = ast.parse(text, mode="func_type")
+        tree = ast.parse(text if said else f"{text} -> None", mode="func_type")
     except SyntaxError:
         fail(range, f"the type comment {text!r} is no signature as (int, Tensor) -> Tensor")
     assert isinstance(tree, ast.FunctionType)
-    return [_type(emitter, _placed(a)) for a in tree.argtypes], _type(emitter, _placed(tree.returns))
+    result = _type(emitter, _placed(tree.returns)) if said else None
+    return [_type(emitter, _placed(a)) for a in tree.argtypes], result
 
 
 def _placed(node: ast.expr) -> ast.expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import numbers
 import sys
 import types
 import typing
@@ -93,7 +94,7 @@ class Resolver:
 
 _TYPING = {name: getattr(typing, name) for name in (
     "Any", "Dict", "List", "NamedTuple", "NoReturn", "Optional", "Tuple", "Union", "Final", "Callable",
-)}  # fmt: skip
+)} | {"Tensor": taeda.Tensor, "number": numbers.Number, "Future": taeda.futures.Future}  # fmt: skip
 
 
 class ClosureResolver(Resolver):
@@ -135,18 +136,29 @@ class ClosureResolver(Resolver):
 
 
 class TableResolver(Resolver):
-    """Names from a dict of objects, then Python's own."""
+    """Names from a dict of objects, those that ``seen`` gives, then Python's own."""
 
-    def __init__(self, table: dict[str, Any]) -> None:
-        self.table = table
+    def __init__(self, table: dict[str, Any], seen: Callable[[str], Any] | None = None) -> None:
+        self.table, self.seen = table, seen
 
     def resolve(self, name: str, range: SourceRange | None) -> Any:
         """What the name stands for, as `Known`; None if it is unknown."""
         if name in self.table:
             return Known(self.table[name])
+        found = self.seen(name) if self.seen is not None else None
+        if found is not None:
+            return Known(found)
         if hasattr(builtins, name):
             return Known(getattr(builtins, name))
         return Known(_TYPING[name]) if name in _TYPING else None
+
+
+def names_of_caller(depth: int) -> Callable[[str], Any]:
+    """What a name means in the function that called, ``depth`` calls above the caller of this: its variables now and
+    its module's; None for others."""
+    frame = sys._getframe(depth + 2)
+    local, outside = frame.f_locals, frame.f_globals
+    return lambda name: local.get(name, outside.get(name))
 
 
 def is_ours(obj: Any, below: str = "") -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import taeda
 from taeda import _C, nn
 from taeda._main import script_marks
+from taeda.jit._script_class import PENDING, TYPES
 from taeda.jit.check.annotations import type_of_object
 from taeda.jit.check.classes import (
     ClassInfo,
@@ -289,7 +290,7 @@ def _is_final(hint: Any) -> bool:
 
 def _facts(module: nn.Module) -> _Facts:
     facts = _Facts()
-    hints = annotations_of(module)
+    hints = annotations_of(module) | vars(module).get(TYPES, {})
     constants = set(getattr(module, "__constants__", ()))
     constants |= {name for name, hint in hints.items() if _is_final(hint)}
     library = is_ours(type(module), "nn")
@@ -309,7 +310,6 @@ def _facts(module: nn.Module) -> _Facts:
     for name, value in vars(module).items():
         if (
             name in _OWN
-            or name == "_compiled_twin"
             or name in facts.attributes
             or name in ignored
             or name == "training"
@@ -326,10 +326,11 @@ def _facts(module: nn.Module) -> _Facts:
             if not isinstance(value, property):
                 facts.constants[name] = value
     facts.hooks = tuple(tuple(map(id, hooks_of(module, table).values())) for table in _FORWARD_HOOKS)
+    facts.hooks += tuple(text for text, _ in vars(module).get(PENDING, ()))
     return facts
 
 
-_OWN = (frozenset(vars(nn.Module())) | frozenset(HOOK_TABLES)) - {"training"}
+_OWN = (frozenset(vars(nn.Module())) | frozenset(HOOK_TABLES) | {PENDING, TYPES}) - {"training"}
 
 
 def _tensor_type(value: Any, hint: Any) -> Any:

@@ -4,6 +4,7 @@ What is not defined here is made up by `stand_ins.fallback`.
 """
 
 import contextlib
+import enum
 import functools
 import gc
 import inspect
@@ -66,7 +67,13 @@ TEST_SKIP_FAST = False
 MACOS_VERSION = 0.0
 GRADCHECK_NONDET_TOL = 0.0
 NOTEST_CPU = False
-GRAPH_EXECUTOR = None
+
+
+class ProfilingMode(enum.Enum):
+    LEGACY, SIMPLE, PROFILING = range(3)
+
+
+GRAPH_EXECUTOR = ProfilingMode.SIMPLE  # programs run as they are, and are not watched
 
 
 def _has_backend(name):
@@ -201,6 +208,14 @@ def disable_gc():
     finally:
         if was:
             gc.enable()
+
+
+@contextlib.contextmanager
+def _nothing(*args, **kwargs):
+    yield
+
+
+enable_profiling_mode = enable_profiling_mode_for_profiling_tests = num_profiled_runs = _nothing
 
 
 @contextlib.contextmanager
