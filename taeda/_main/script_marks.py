@@ -124,6 +124,16 @@ def annotate(the_type: Any, the_value: Any) -> Any:
     return the_value
 
 
+def _unwrap_optional(x: Any) -> Any:
+    """``x``, which is not None.
+
+    Raises:
+        AssertionError: it is.
+    """
+    assert x is not None, "taeda.jit: unwrapping None"
+    return x
+
+
 def container_isinstance(obj: Any, target_type: Any) -> bool:
     """``isinstance`` that looks into containers: ``target_type`` may be ``List[int]``, ``Dict[str, Tensor]``,
     ``Tuple[int, str]``, ``Optional[...]``, a union, or a tuple of types, one of which must fit.

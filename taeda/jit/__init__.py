@@ -9,6 +9,7 @@ from taeda._inert.script_switches import onednn_fusion_enabled as onednn_fusion_
 from taeda._inert.script_switches import optimized_execution as optimized_execution
 from taeda._inert.script_switches import set_fusion_strategy as set_fusion_strategy
 from taeda._inert.script_switches import strict_fusion as strict_fusion
+from taeda._main import script_marks
 from taeda._main.script_marks import Attribute as Attribute
 from taeda._main.script_marks import _drop as _drop
 from taeda._main.script_marks import _overload as _overload
@@ -47,6 +48,7 @@ from taeda.jit.tracing.trace import trace_module as trace_module
 from taeda.utils import set_module as set_module
 
 _script_if_tracing = script_if_tracing
+_unwrap_optional = script_marks._unwrap_optional
 isinstance = container_isinstance
 
 __all__ = [
@@ -79,6 +81,9 @@ def wait(future: Future[Any]) -> Any:
     if type(future) is not Future:
         raise TypeError(f"taeda.jit.wait: wants a Future; got {type(future).__name__}")
     return future.wait()
+
+
+_fork, _wait = fork, wait
 
 
 def explain(function: Any, file: Any = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import taeda
 from taeda import _C, nn
+from taeda.jit import _object_names as _object_names
 from taeda.jit._script_class import become_program, keep_attribute, keep_definition, prepare_class
 from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function

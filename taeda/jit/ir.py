@@ -192,6 +192,12 @@ class Graph(Block):
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         return self.copy()
 
+    def alias_db(self, isFrozen: bool = False, descend_function_calls: bool = False) -> Any:  # noqa: N803
+        """Which of its values may share memory."""
+        from taeda.jit._native_names import AliasDb
+
+        return AliasDb(self)
+
     def lint(self) -> None:
         """Checks that every value is made before it is used, in a block that the user can see.
 

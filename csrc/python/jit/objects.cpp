@@ -16,7 +16,8 @@ struct ObjectObject {
   Ref<Instance> instance;
 };
 PyTypeObject g_type = static_type("taeda._C._jit.Object", sizeof(ObjectObject));
-PyObject* g_face = nullptr;  // makes what programs get of an Object
+PyObject* g_face = nullptr;     // makes what programs get of an Object
+PyObject* g_unknown = nullptr;  // finds what else Python asks an Object for, by name
 
 Instance& instance_of(PyObject* self) { return *reinterpret_cast<ObjectObject*>(self)->instance; }
 
@@ -106,6 +107,18 @@ PyObject* call_method(PyObject* self, PyObject* args) {
   });
 }
 
+PyObject* get_name(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !g_unknown || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  PyErr_Clear();
+  return PyObject_CallFunctionObjArgs(g_unknown, self, name, nullptr);
+}
+
+PyObject* set_unknown(PyObject*, PyObject* function) {
+  Py_XSETREF(g_unknown, Py_NewRef(function));
+  Py_RETURN_NONE;
+}
+
 PyObject* set_face(PyObject*, PyObject* function) {
   Py_XSETREF(g_face, Py_NewRef(function));
   Py_RETURN_NONE;
@@ -121,6 +134,8 @@ PyMethodDef g_methods[] = {
 PyMethodDef g_functions[] = {
     {"set_object_face", set_face, METH_O,
      "set_object_face(function)\n--\n\nWhat turns an Object into what programs get; `_c` of that is the Object."},
+    {"set_object_names", set_unknown, METH_O,
+     "set_object_names(function)\n--\n\nWhat finds names that an Object has not itself: of object and name."},
     {}};
 
 }  // namespace
@@ -149,6 +164,7 @@ int init_jit_objects(PyObject* module) {
   g_type.tp_new = make;
   g_type.tp_dealloc = deallocate;
   g_type.tp_methods = g_methods;
+  g_type.tp_getattro = get_name;
   g_type.tp_richcompare = same;
   g_type.tp_hash = hash;
   g_type.tp_doc = "Object(type)\n--\n\nAn object of a compiled class.";

@@ -57,10 +57,10 @@ class Part(NamedTuple):
     def methods(self) -> dict[str, Part]:
         """The methods of a class."""
         found = list(_METHOD.finditer(self.text))
-        ends = [match.start() for match in found[1:]] + [len(self.text)]
+        ends = [*(match.start() for match in found[1:]), len(self.text)]
         return {
             match[1]: Part(self.file, "method", match[1], self.start + match.start(), self.start + end)
-            for match, end in zip(found, ends, strict=True)
+            for match, end in zip(found, ends)
         }
 
     def header(self) -> str:
