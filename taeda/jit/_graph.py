@@ -82,6 +82,17 @@ def face_of(object: Any) -> Any:
     return face_of_module(object)
 
 
+def as_object_deep(value: Any) -> Any:
+    """As `as_object`, also of what lists, tuples and dicts hold."""
+    if isinstance(value, list):
+        return [as_object_deep(item) for item in value]
+    if type(value) is tuple:
+        return tuple(as_object_deep(item) for item in value)
+    if type(value) is dict:
+        return {key: as_object_deep(item) for key, item in value.items()}
+    return as_object(value)
+
+
 def as_object(value: Any) -> Any:
     """A Python object of a class that has been compiled, as an object of the program with copies of its attributes.
     Anything else as it is."""

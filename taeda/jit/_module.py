@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 import taeda
 from taeda import _C, nn
 from taeda.jit import _object_names as _object_names
-from taeda.jit._script_class import become_program, keep_attribute, keep_definition, prepare_class
+from taeda.jit._graph import as_object_deep
+from taeda.jit._script_class import PENDING, add_definitions, become_program, keep_attribute, keep_definition, prepare_class
 from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
@@ -300,7 +301,8 @@ class RecursiveScriptModule(ScriptModule):
         return iter(self._container())
 
     def __len__(self) -> int:
-        return len(self._container())
+        own = self._info.function("__len__")
+        return len(self._container()) if own is None else getattr(self, "__len__")()  # noqa: B009
 
     def __bool__(self) -> bool:
         return True
@@ -443,6 +445,8 @@ def compile_entries(info: Any) -> None:
 
     if not isinstance(info, ModuleInfo):
         return
+    add_definitions(info)
+    defined = list(info.methods.values()) if PENDING in vars(info.example) else []
     forward = entry_point(info)
     for name in exported(type(info.example)):
         method_of(info, name)
@@ -452,6 +456,8 @@ def compile_entries(info: Any) -> None:
         function = info.methods.get(name)
         if function is not None:
             _compile(info, function)
+    for function in defined:
+        function.compile()
     for getter, setter in info.properties.values():
         getter.compile()
         if setter is not None:
@@ -540,4 +546,6 @@ def _held(module: nn.Module, name: str, type: Any) -> Any:
         value = value.value
     if isinstance(value, (taeda.dtype, taeda.layout, taeda.memory_format)):
         return number_of(value)
+    if type.kind() in ("ClassType", "ListType", "DictType", "TupleType", "OptionalType", "InterfaceType"):
+        return as_object_deep(value)
     return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import _C
-from taeda.jit._graph import as_object, face_of
+from taeda.jit._graph import as_object_deep, face_of
 from taeda.jit._ir_types import contained_in
 from taeda.jit.check.classes import SERVING
 from taeda.jit.check.function import Function
@@ -27,19 +27,10 @@ def runnable(function: Function) -> Any:
                 code_of(method)
     if not any(map(_may_hold_objects, function.parameters())):
         return code
-    return lambda *args, **kwargs: code(*map(_adapted, args), **{k: _adapted(v) for k, v in kwargs.items()})
+    return lambda *args, **kwargs: code(*map(as_object_deep, args), **{k: as_object_deep(v) for k, v in kwargs.items()})
 
 
 def _may_hold_objects(parameter: Any) -> bool:
     plain = lambda t: t.kind() == "ClassType" and not _C._is_module_class(t)
     return contained_in(parameter.type, lambda t: plain(t) or t.kind() in ("InterfaceType", "AnyType"))
 
-
-def _adapted(value: Any) -> Any:
-    if isinstance(value, list):
-        return [_adapted(item) for item in value]
-    if type(value) is tuple:
-        return tuple(_adapted(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _adapted(item) for key, item in value.items()}
-    return as_object(value)

@@ -52,12 +52,18 @@ def become_program(module: Any) -> None:
     plain = cls.__new__(cls)
     plain.__dict__.update(vars(module))
     made = script_module(plain)
-    texts = module.__dict__.get(PENDING, ())
     object.__setattr__(module, "__class__", _program_class(cls))
     module.__dict__.clear()
     module.__dict__.update(vars(made))
-    for text, seen in texts:
-        module.define(text, seen)
+
+
+def add_definitions(info: Any) -> None:
+    """Gives a module's class the methods of the texts that its ``__init__`` defined."""
+    from taeda.jit._define import functions_of_text
+
+    for text, seen in vars(info.example).get(PENDING, ()):
+        for name, function in functions_of_text(text, {}, info.type, info.name, seen=seen).items():
+            info.methods.setdefault(name, function)
 
 
 def keep_attribute(module: nn.Module, name: str, value: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 _NUMBERS = {"none": 0, "mean": 1, "sum": 2}
 
 
@@ -22,8 +24,6 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
     else:
         name = "sum" if size_average is False else "mean"
     if emit_warning:
-        import warnings
-
         warnings.warn(f"size_average and reduce are deprecated; use reduction='{name}'", UserWarning, stacklevel=3)
     return name
 

@@ -25,6 +25,7 @@ from taeda.jit.check.values import (
     Known,
     RangeOf,
     ReversedOf,
+    SliceOf,
     Sugar,
     SuperOf,
     TupleOf,
@@ -94,6 +95,23 @@ def _range(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sou
     if len(ints) == 1:
         return RangeOf(Known(0), ints[0], Known(1))
     return RangeOf(ints[0], ints[1], ints[2] if len(ints) > 2 else Known(1))
+
+
+@special(slice)
+def _slice(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    if len(args) == 1:
+        return SliceOf(Known(None), args[0], Known(None))
+    start, stop, step = [*args, Known(None)][:3]
+    return SliceOf(start, stop, step)
+
+
+@special(taeda.jit._unwrap_optional)
+def _unwrap(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    (what,) = args
+    value = emitter.value(what, range)
+    if value.static_type.kind() != "OptionalType" and not (isinstance(what, Known) and what.obj is None):
+        return what
+    return emitter.op("aten::_unwrap_optional", [value], None, range)
 
 
 @special(enumerate)

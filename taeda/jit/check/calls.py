@@ -171,7 +171,18 @@ def _call_op(
         args[0] = emitter.value(args[0], range, type)
     if type is STR and name == "join" and not isinstance(args[0], Value):
         args[0] = emitter.value(args[0], range)
-    return emitter.op(f"aten::{name}", [owner, *args], kwargs, range)
+    kind = f"aten::{name}"
+    place = _place_of_self(kind) if type.kind() == "TensorType" else 0
+    return emitter.op(kind, [*args[:place], owner, *args[place:]], kwargs, range)
+
+
+def _place_of_self(kind: str) -> int:
+    """Where an op takes the tensor whose method it is: ``x.where(condition, y)`` takes it second."""
+    for schema in operators.schemas_of(kind):
+        for i, argument in enumerate(schema.arguments):
+            if argument.name == "self":
+                return i
+    return 0
 
 
 def _settle_list(emitter: Emitter, owner: Value, item: Any, range: SourceRange | None) -> None:
@@ -208,7 +219,10 @@ def _known(emitter: Emitter, callee: Any, args: list[Any], kwargs: dict[str, Any
     obj = callee.obj
     handler = SPECIAL.get(id(obj))
     if handler is not None:
-        return handler(emitter, args, kwargs, range)
+        try:
+            return handler(emitter, args, kwargs, range)
+        except (IndexError, ValueError, TypeError) as error:  # Python's, of arguments that the function does not take
+            fail(range, f"{getattr(obj, '__name__', obj)} does not take these arguments ({error})")
     if isinstance(obj, Kind):
         return emitter.op(obj.kind, args, kwargs, range)
     if isinstance(obj, Function):

@@ -12,7 +12,7 @@ from taeda.jit.check.emitter import ATTRIBUTES, Emitter
 from taeda.jit.check.environment import ClosureResolver, Resolver
 from taeda.jit.check.function import Function, converted, defaults_of, traced_result
 from taeda.jit.check.types import NONE
-from taeda.jit.check.values import BoundMethod, Known
+from taeda.jit.check.values import BoundMethod, BoundPython, Known
 from taeda.jit.ir import Value
 from taeda.jit.parse.definition import Definition, class_definition
 from taeda.jit.parse.errors import CompileError, fail
@@ -181,6 +181,8 @@ def _add_function(info: ClassInfo, base: Any, definition: Definition, resolver: 
     )
     if "property" in marks:
         info.properties[name] = (make(name, info.type), None)
+    elif "setter" in marks and name not in info.properties:
+        return
     elif "setter" in marks:
         getter, _ = info.properties[name]
         info.properties[name] = (getter, make(f"{name}_setter", info.type))
@@ -441,6 +443,16 @@ def _object_attribute(emitter: Emitter, owner: Any, name: str, range: SourceRang
         )
     if name in info.static_methods:
         return Known(info.static_methods[name])
+    return _left_to_python(owner, info, name)
+
+
+def _left_to_python(owner: Value, info: ClassInfo, name: str) -> Any:
+    """A class method, or a method that was marked as one that programs do not hold."""
+    raw = inspect.getattr_static(info.python_class, name, None) if info.python_class is not None else None
+    if isinstance(raw, classmethod):
+        return BoundPython(Known(info.python_class), raw.__func__)
+    if inspect.isfunction(raw) and getattr(raw, "_script_modifier", "") in ("ignore", "unused"):
+        return BoundPython(owner, raw)
     return None
 
 

@@ -94,7 +94,8 @@ class Resolver:
 
 _TYPING = {name: getattr(typing, name) for name in (
     "Any", "Dict", "List", "NamedTuple", "NoReturn", "Optional", "Tuple", "Union", "Final", "Callable",
-)} | {"Tensor": taeda.Tensor, "number": numbers.Number, "Future": taeda.futures.Future}  # fmt: skip
+)} | {"Tensor": taeda.Tensor, "number": numbers.Number, "Future": taeda.futures.Future,
+     "Device": taeda.device, "Generator": taeda.Generator, "NoneType": type(None)}  # fmt: skip
 
 
 class ClosureResolver(Resolver):

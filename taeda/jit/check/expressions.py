@@ -19,8 +19,10 @@ from taeda.jit.check.types import (
     STR,
     TENSOR,
     dict_of,
+    is_optional,
     is_static_tuple,
     unify,
+    without_none,
 )
 from taeda.jit.check.values import Known, LocalFunction, RangeOf, Sugar, TupleOf
 from taeda.jit.ir import Value
@@ -339,7 +341,10 @@ def compare(emitter: Emitter, op: ast.cmpop, left: Any, right: Any, range: Sourc
         return _contains(emitter, kind, left, right, range)
     if kind in (ast.Is, ast.IsNot):
         if isinstance(left, Known) and isinstance(right, Known):
-            return Known((left.obj is right.obj) == (kind is ast.Is))
+            same = left.obj is right.obj or (
+                type(left.obj) is type(right.obj) and isinstance(left.obj, _FOLDED) and left.obj == right.obj
+            )  # Python, too, has equal constants once
+            return Known(same == (kind is ast.Is))
         return emitter.op("aten::__is__" if kind is ast.Is else "aten::__isnot__", [left, right], None, range)
     if (
         isinstance(left, Known)
@@ -362,7 +367,34 @@ def compare(emitter: Emitter, op: ast.cmpop, left: Any, right: Any, range: Sourc
         return emitter.op(f"aten::{_REFLECTED[name]}", [b, a], None, range)
     if name in ("eq", "ne") and NONE in (a.static_type, b.static_type):
         return emitter.op("aten::__is__" if name == "eq" else "aten::__isnot__", [a, b], None, range)
+    if name in ("eq", "ne") and is_optional(a.static_type) | is_optional(b.static_type):
+        return _optional_equal(emitter, op, a, b, range)
     return emitter.op(f"aten::{name}", [a, b], None, range)
+
+
+def _optional_equal(emitter: Emitter, op: ast.cmpop, a: Value, b: Value, range: SourceRange | None) -> Any:
+    """Of what may be None: equal if both are, or neither is and they are equal."""
+
+    def sure(value: Value) -> Value:
+        if not is_optional(value.static_type):
+            return value
+        inner = without_none(value.static_type)
+        return emitter.graph.emit("prim::unchecked_unwrap_optional", [value], [inner], range).output()
+
+    def absent(value: Value) -> Any:
+        if not is_optional(value.static_type):
+            return Known(False)
+        return emitter.op("aten::__is__", [value, Known(None)], None, range)
+
+    def rest() -> Any:
+        neither = truth(emitter, absent(b), range)
+        return either(emitter, neither, lambda: Known(unequal), lambda: compare(emitter, op, sure(a), sure(b), range),
+                      range)  # fmt: skip
+
+    unequal = isinstance(op, ast.NotEq)
+    first = truth(emitter, absent(a), range)
+    name = "aten::__isnot__" if unequal else "aten::__is__"
+    return either(emitter, first, lambda: emitter.op(name, [b, Known(None)], None, range), rest, range)
 
 
 def _tuple_compare(emitter: Emitter, op: ast.cmpop, left: Any, right: Any, range: SourceRange | None) -> Any:

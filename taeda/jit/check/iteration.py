@@ -130,8 +130,6 @@ def _range(emitter: Emitter, what: RangeOf, range: SourceRange | None) -> Iterat
     start, stop, step = what.start, what.stop, what.step
     if isinstance(step, Known) and step.obj == 1 and isinstance(start, Known) and start.obj == 0:
         return Iteration(length=lambda e: e.value(stop, range), item=lambda e, i: i)
-    if isinstance(step, Known) and step.obj == 0:
-        fail(range, "the step of a range is not 0")
     return Iteration(
         length=lambda e: e.op_value("aten::__range_length", [start, stop, step], range),
         item=lambda e, i: e.op("aten::__derive_index", [i, start, step], None, range),

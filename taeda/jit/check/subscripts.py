@@ -10,10 +10,40 @@ from taeda.jit.check import operators
 from taeda.jit.check.emitter import Emitter, handles
 from taeda.jit.check.iteration import tuple_item
 from taeda.jit.check.types import BOOL, INT, NONE, TENSOR, is_static_tuple, optional
-from taeda.jit.check.values import Known, RangeOf, TupleOf
+from taeda.jit.check.values import Known, RangeOf, SliceOf, TupleOf
 from taeda.jit.ir import Value
 from taeda.jit.parse.errors import fail
 from taeda.jit.source import SourceRange
+
+
+class _Settled(ast.expr):
+    """A part of an index that has been evaluated."""
+
+    what: Any
+
+
+@handles(_Settled)
+def _settled(emitter: Emitter, node: _Settled, hint: Any) -> Any:
+    return node.what
+
+
+def _settle(emitter: Emitter, index: ast.expr) -> ast.expr:
+    """The index with names and calls evaluated, so that slices that were made elsewhere are written out."""
+    if isinstance(index, ast.Tuple):
+        return ast.copy_location(ast.Tuple([_settle(emitter, part) for part in index.elts], ast.Load()), index)
+    if not isinstance(index, (ast.Name, ast.Call)):
+        return index
+    what = emitter.expression(index)
+
+    def done(part: Any) -> ast.expr:
+        node = _Settled()
+        node.what = part
+        return ast.copy_location(node, index)
+
+    if not isinstance(what, SliceOf):
+        return done(what)
+    parts = (what.start, what.stop, what.step)
+    return ast.copy_location(ast.Slice(*(None if p == Known(None) else done(p) for p in parts)), index)  # type: ignore[arg-type]
 
 
 @handles(ast.Subscript)
@@ -36,6 +66,7 @@ def _known_index(emitter: Emitter, node: ast.expr) -> Any:
 
 def get_item(emitter: Emitter, owner: Any, index: ast.expr, range: SourceRange) -> Any:
     """``owner[index]``."""
+    index = _settle(emitter, index)
     if isinstance(owner, Known) and not isinstance(owner.obj, Tensor):
         at = _known_index(emitter, index)
         if at is None and isinstance(owner.obj, tuple):
@@ -225,6 +256,7 @@ def _index_value(emitter: Emitter, what: Any, range: SourceRange) -> Value:
 
 def set_item(emitter: Emitter, owner: Value, index: ast.expr, what: Any, range: SourceRange) -> None:
     """``owner[index] = what``."""
+    index = _settle(emitter, index)
     kind = owner.static_type.kind()
     if kind == "TensorType":
         view, indices = _viewed(emitter, owner, index, range)

@@ -117,6 +117,15 @@ class RangeOf(Sugar):
 
 
 @dataclass(frozen=True)
+class SliceOf(Sugar):
+    """``slice(start, stop, step)``."""
+
+    start: Any
+    stop: Any
+    step: Any
+
+
+@dataclass(frozen=True)
 class EnumerateOf(Sugar):
     """``enumerate(items, start)``."""
 

@@ -68,15 +68,30 @@ def parse_source(source: Source) -> ast.Module:
     """As `parse_text`, for a source at hand."""
     try:
         return ast.parse(source.text, source.filename, type_comments=True)
+    except SyntaxError:
+        pass
+    try:  # a type comment where Python wants none
+        return ast.parse(source.text, source.filename)
     except SyntaxError as error:
         line = min(max(error.lineno or 1, 1), len(source.lines))
         start = source.offset(line, max((error.offset or 1) - 1, 0))
         fail(SourceRange(source, start, start + 1), f"this is not Python: {error.msg}")
 
 
+def _dedented(text: str) -> str:
+    """The text with its first line at the margin; comments and lines of texts may stand further left than that."""
+    plain = textwrap.dedent(text)
+    margin = len(plain) - len(plain.lstrip(" \t"))
+    if margin == 0:
+        return plain
+    return "".join(
+        line[margin:] if not line[:margin].strip() else line.lstrip(" \t") for line in plain.splitlines(keepends=True)
+    )
+
+
 @functools.lru_cache(256)
 def _lines(filename: str, first: int, text: str) -> tuple[ast.Module, Source]:
-    plain = textwrap.dedent(text)
+    plain = _dedented(text)
     shift = len(text.split("\n", 1)[0]) - len(plain.split("\n", 1)[0])
     source = Source(plain, filename, first, shift)
     return parse_source(source), source

@@ -63,6 +63,7 @@ class Recorder(SizeRecorder):
         super().__init__()
         self.graph = Graph()
         self.owner, self.strict = owner, strict
+        self.outplace = False  # ops that write into tensors are recorded as those that give new ones
         self.self_value: Value | None = None
         self.attribute_type: Callable[[Type, str], Type] | None = None
         self.fixed: list[Fixed] = []
@@ -207,11 +208,20 @@ class Recorder(SizeRecorder):
             value = args[i] if i < len(args) else kwargs.get(argument.name, argument.default_value)
             inputs.append(self._argument(value, argument, given.get(argument.name)))
         types = [_shown(result.type) for result in op._schema.returns]
-        node = self.emit(f"{op.namespace}::{op._opname}", inputs, types)
+        node = self.emit(f"{op.namespace}::{self._name(op)}", inputs, types)
         node.overload = "" if op._overloadname == "default" else op._overloadname
         results = result if len(types) > 1 else (result,)
         for value, output in zip(results, node.outputs(), strict=False):
             self._result(value, output)
+
+    def _name(self, op: Any) -> str:
+        """The op's name; where nothing is to be written in place, that of the op that gives a new tensor."""
+        from taeda.jit.check.operators import exists
+
+        name: str = op._opname
+        plain = name[:-1]
+        written = self.outplace and name.endswith("_") and not name.endswith("__")
+        return plain if written and exists(f"{op.namespace}::{plain}") else name
 
     def _knows(self, value: Any) -> bool:
         return isinstance(value, Tensor) and (id(value) in self._tensors or self.owner(value) is not None)

@@ -24,16 +24,18 @@ class Recorded:
 
 def record(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], module: nn.Module | None = None,
-    type_of_module: Any = None, strict: bool = True, names: Sequence[str] | None = None,
+    type_of_module: Any = None, strict: bool = True, names: Sequence[str] | None = None, outplace: bool = False,
 ) -> Recorded:  # fmt: skip
     """Calls a function on example inputs and records its graph.
 
     Args:
         module: whose parameters and buffers become attributes of the graph's first input, of type ``type_of_module``.
         names: of the positional arguments; those of the function unless given.
+        outplace: whether ops that write into tensors are recorded as those that give new ones.
     """
     paths = _paths(module)
     recorder = Recorder(lambda tensor: paths.get(id(tensor)), strict)
+    recorder.outplace = outplace
     if module is not None:
         recorder.self_value = recorder.graph.addInput("self", type_of_module)
         recorder.attribute_type = _attribute_type
@@ -154,11 +156,12 @@ def trace(
     args = () if example_kwarg_inputs is not None else as_arguments(example_inputs)
     kwargs = example_kwarg_inputs or {}
     if isinstance(func, nn.Module):
-        made = _trace_methods(func, {"forward": (args, kwargs)}, strict)
+        made = _trace_methods(func, {"forward": (args, kwargs)}, strict, _force_outplace)
     elif inspect.ismethod(func) and isinstance(func.__self__, nn.Module):
-        made = getattr(_trace_methods(func.__self__, {func.__name__: (args, kwargs)}, strict), func.__name__)
+        methods = {func.__name__: (args, kwargs)}
+        made = getattr(_trace_methods(func.__self__, methods, strict, _force_outplace), func.__name__)
     else:
-        made = _trace_function(func, args, kwargs, strict)
+        made = _trace_function(func, args, kwargs, strict, _force_outplace)
     if check_trace:
         examples = [((), example) if isinstance(example, dict) and not args else (as_arguments(example), {})
                     for example in check_inputs or ()]  # fmt: skip
@@ -166,11 +169,12 @@ def trace(
     return made
 
 
-def _trace_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool) -> Any:
+def _trace_function(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool,
+                    outplace: bool) -> Any:  # fmt: skip
     from taeda.jit._script import ScriptFunction
     from taeda.jit.tracing.function import GraphFunction
 
-    recorded = record(func, args, kwargs, strict=strict)
+    recorded = record(func, args, kwargs, strict=strict, outplace=outplace)
     name = getattr(func, "__name__", type(func).__name__).replace("<lambda>", "lambda_")
     made = ScriptFunction(GraphFunction(recorded.graph, f"__torch__.{name}"), func)
     made.__dict__["_fixed"] = recorded.fixed
@@ -203,7 +207,7 @@ def trace_module(
         examples[name] = ((), given) if example_inputs_is_kwarg else (as_arguments(given), {})
     if isinstance(mod, ScriptModule):
         return mod
-    made = _trace_methods(mod, examples, strict)
+    made = _trace_methods(mod, examples, strict, _force_outplace)
     if check_trace:
         more = [check_inputs] if isinstance(check_inputs, dict) else list(check_inputs or ())
         for name, example in examples.items():
@@ -213,7 +217,8 @@ def trace_module(
     return made
 
 
-def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...], dict[str, Any]]], strict: bool) -> Any:
+def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...], dict[str, Any]]], strict: bool,
+                   outplace: bool) -> Any:  # fmt: skip
     """The module with a recorded graph for each method."""
     from taeda.jit._module import ScriptMethod
     from taeda.jit.tracing.function import GraphFunction
@@ -224,7 +229,7 @@ def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...],
     fixed: list[Fixed] = []
     for name, (args, kwargs) in examples.items():
         method = module if name == "forward" else getattr(module, name)
-        recorded = record(method, args, kwargs, module, info.type, strict)
+        recorded = record(method, args, kwargs, module, info.type, strict, outplace=outplace)
         info.methods[name] = GraphFunction(recorded.graph, f"{info.name}.{name}", info.type)
         fixed += recorded.fixed
         if name != "forward":  # which may also be the name of something that every module has, as double
