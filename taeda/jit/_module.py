@@ -6,6 +6,7 @@ import copy
 import functools
 import inspect
 import types
+from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -13,7 +14,14 @@ import taeda
 from taeda import _C, nn
 from taeda.jit import _object_names as _object_names
 from taeda.jit._graph import as_object_deep
-from taeda.jit._script_class import PENDING, add_definitions, become_program, keep_attribute, keep_definition, prepare_class
+from taeda.jit._script_class import (
+    PENDING,
+    add_definitions,
+    become_program,
+    keep_attribute,
+    keep_definition,
+    prepare_class,
+)
 from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
@@ -422,10 +430,32 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
     for module_made in made.modules():
         each: Any = module_made
         info = each._info
+        bind_hooks(each)
         for name in exported(info.python_class) if info.python_class is not None else ():
             if name != "forward" and info.function(name) is not None:
                 each.__dict__[name] = ScriptMethod(each, info.function(name))
     return made
+
+
+def bind_hooks(module: Any) -> None:
+    """Has calls of a compiled module run those hooks of its that are compiled, in the place of Python's."""
+    for table, names in module._info.hooks.items():
+        if names:
+            functions = [module._info.methods[name] for name in names]
+            module.__dict__[table] = OrderedDict((i, _Hook(function)) for i, function in enumerate(functions))
+
+
+class _Hook:
+    """A compiled hook, called as hooks are: with the module first."""
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+        self.__name__ = function.name
+
+    def __call__(self, module: Any, *args: Any) -> Any:
+        from taeda.jit._run import runnable
+
+        return runnable(self.function)(module._c, *args)
 
 
 def _infos(module: Any, seen: dict[int, Any]) -> list[Any]:
@@ -441,6 +471,7 @@ def _infos(module: Any, seen: dict[int, Any]) -> list[Any]:
 
 def compile_entries(info: Any) -> None:
     """Compiles what can be called from outside: ``forward``, exported methods, properties."""
+    from taeda.jit.check.hooks import compile_hooks
     from taeda.jit.check.modules import ModuleInfo, entry_point, method_of
 
     if not isinstance(info, ModuleInfo):
@@ -452,6 +483,7 @@ def compile_entries(info: Any) -> None:
         method_of(info, name)
     if forward is not None:
         _compile(info, forward)
+        compile_hooks(info, forward)
     for name in exported(type(info.example)):
         function = info.methods.get(name)
         if function is not None:

@@ -33,4 +33,3 @@ def runnable(function: Function) -> Any:
 def _may_hold_objects(parameter: Any) -> bool:
     plain = lambda t: t.kind() == "ClassType" and not _C._is_module_class(t)
     return contained_in(parameter.type, lambda t: plain(t) or t.kind() in ("InterfaceType", "AnyType"))
-

@@ -192,7 +192,7 @@ class Graph(Block):
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         return self.copy()
 
-    def alias_db(self, isFrozen: bool = False, descend_function_calls: bool = False) -> Any:  # noqa: N803
+    def alias_db(self, isFrozen: bool = False, descend_function_calls: bool = False) -> Any:
         """Which of its values may share memory."""
         from taeda.jit._native_names import AliasDb
 

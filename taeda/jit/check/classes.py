@@ -40,6 +40,7 @@ class ClassInfo:
         self.properties: dict[str, tuple[Function, Function | None]] = {}
         self.static_methods: dict[str, Function] = {}
         self.constants: dict[str, Any] = {}
+        self.hooks: dict[str, list[str]] = {}  # names of methods that are hooks of forward, by table
         self.is_open = False  # while __init__ is compiled, which gives it its attributes
         _BY_NAME[name] = self
 

@@ -308,12 +308,7 @@ def _facts(module: nn.Module) -> _Facts:
             _child(facts, name, child, hints.get(name))
     facts.attributes["training"] = (taeda._C._parse_type("bool"), PLAIN)
     for name, value in vars(module).items():
-        if (
-            name in _OWN
-            or name in facts.attributes
-            or name in ignored
-            or name == "training"
-        ):
+        if name in _OWN or name in facts.attributes or name in ignored or name == "training":
             continue
         hint = hints.get(name)
         if name in constants or (library and _is_constant(value)):
@@ -330,7 +325,7 @@ def _facts(module: nn.Module) -> _Facts:
     return facts
 
 
-_OWN = (frozenset(vars(nn.Module())) | frozenset(HOOK_TABLES) | {PENDING, TYPES}) - {"training"}
+_OWN = (frozenset(vars(nn.Module())) | frozenset(HOOK_TABLES) | {PENDING, TYPES, "_instrumented"}) - {"training"}
 
 
 def _tensor_type(value: Any, hint: Any) -> Any:
@@ -507,8 +502,10 @@ def call_module(
         ):
             from taeda.jit.check.statements import items_of
 
-            is_tuple = isinstance(changed, TupleOf) or (
-                isinstance(changed, Value) and changed.static_type.kind() == "TupleType"
+            is_tuple = (
+                isinstance(changed, TupleOf)
+                or (isinstance(changed, Known) and isinstance(changed.obj, tuple))
+                or (isinstance(changed, Value) and changed.static_type.kind() == "TupleType")
             )
             args = items_of(emitter, changed, None, range) if is_tuple else [changed]
     result = _forward(emitter, info, owner, args, kwargs, range)

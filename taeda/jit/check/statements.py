@@ -29,7 +29,11 @@ def bind_name(emitter: Emitter, name: str, what: Any, range: SourceRange | None)
     declared = emitter.frame.declared_type(name)
     if declared is not None and not isinstance(what, LocalFunction):
         value = emitter.value(what, range, declared)
-        if operators.conversion(value, declared, operators.WIDENING) is None:
+        fits = operators.conversion(value, declared, operators.WIDENING) is not None
+        if not fits and name in emitter.frame.parameters and name in emitter.frame.declared:
+            del emitter.frame.declared[name]
+            return bind_name(emitter, name, what, range)
+        if not fits:
             fail(range, f"'{name}' was declared as a {declared} and cannot become a {value.static_type}")
         what = emitter.convert(value, declared, range, f"'{name}'", widen=True) if not value.static_type.isSubtypeOf(
             declared

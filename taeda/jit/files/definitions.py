@@ -149,6 +149,10 @@ class Definitions:
         for word, wanted in (("__parameters__", _PARAMETER), ("__buffers__", _BUFFER)) if is_module else ():
             names = [n for n, held, kind in attributes if kind == wanted and held.kind() != "NoneType"]
             file.add(f"  {word} = [{''.join(f'{literal(n, None, self.constants)}, ' for n in names)}]\n")
+        info = class_named(type._name)
+        for table, names in (info.hooks if info is not None else {}).items():
+            if names:
+                file.add(f"  _{table}__ = [{''.join(f'{literal(n, None, self.constants)}, ' for n in names)}]\n")
         for attribute, held, _ in attributes:
             file.add(_declared(attribute, held))
         for constant, value in _C._class_constants(type):

@@ -11,7 +11,7 @@ from taeda._serialization.archive import Damaged
 from taeda._serialization.locations import restorer
 from taeda._serialization.safe_pickle import Refused
 from taeda._serialization.storages import StorageLoader
-from taeda.jit._module import RecursiveScriptModule
+from taeda.jit._module import RecursiveScriptModule, bind_hooks
 from taeda.jit.check.classes import class_named
 from taeda.jit.files.archive import ProgramReader
 from taeda.jit.files.objects import call_method, method_of
@@ -99,6 +99,10 @@ class Maker:
             if isinstance(inner, _C._jit.Object) and _C._is_module_class(inner.type()):
                 children[name] = self._wrapped(inner, seen)
         made = seen[held] = RecursiveScriptModule(held, info, children, {})
+        for names in info.hooks.values():
+            if unknown := [name for name in names if name not in info.methods]:
+                raise Damaged(f"{info.name[:100]} has no hook '{unknown[0][:100]}'")
+        bind_hooks(made)
         return made
 
     def _object(self, saved: SavedObject) -> Any:

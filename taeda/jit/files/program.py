@@ -25,6 +25,7 @@ _ATTRIBUTE = re.compile(r'^  (?:(\w+)|__annotations__\["([^"\n]*)"\]) *[:=] *([^
 _NAMES = re.compile(r"^  (__\w+__) = (\[.*?\])$", re.MULTILINE | re.DOTALL)
 _MODULES = ("Module", "InterfaceModule")
 _PLAIN, _PARAMETER, _BUFFER = range(3)
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 
 
 class SourceFunction(Function):
@@ -153,6 +154,7 @@ class ArchiveProgram:
         type = self._known[name] = info.type
         header = part.header()
         lists = {match[1]: _texts(match[2]) for match in _NAMES.finditer(header)}
+        info.hooks = {table: lists[f"_{table}__"] for table in _HOOKS if f"_{table}__" in lists}
         kinds = dict.fromkeys(lists.get("__parameters__", ()), _PARAMETER)
         kinds |= dict.fromkeys(lists.get("__buffers__", ()), _BUFFER)
         for match in _ATTRIBUTE.finditer(_NAMES.sub("", header)):

@@ -359,8 +359,11 @@ def _tensors(value):
         return [value]
     if isinstance(value, dict):
         value = value.values()
-    return [tensor for item in value for tensor in _tensors(item)] if isinstance(value, (list, tuple)) or hasattr(
-        value, "__iter__") and not isinstance(value, str) else []
+    return (
+        [tensor for item in value for tensor in _tensors(item)]
+        if isinstance(value, (list, tuple)) or hasattr(value, "__iter__") and not isinstance(value, str)
+        else []
+    )
 
 
 def __getattr__(name):
