@@ -72,8 +72,11 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
     Raises:
         RuntimeError: ``mod`` is not compiled, in training mode, or has no attribute or method of such a name.
     """
-    _in_eval_mode("taeda.jit.freeze", mod)
-    wanted = list(preserved_attrs or [])
+    return frozen(_in_eval_mode("taeda.jit.freeze", mod), list(preserved_attrs or []), optimize_numerics)
+
+
+def frozen(mod: Any, wanted: list[str], optimize_numerics: bool) -> Any:
+    """As `freeze`, in whichever mode ``mod`` is."""
     info = _info(mod)
     if unknown := [name for name in wanted if name not in info.methods and not mod._c.hasattr(name)]:
         raise RuntimeError(f"taeda.jit.freeze: the module has no attribute or method '{unknown[0]}' to preserve")

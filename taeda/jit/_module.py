@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import re
 import types
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -111,7 +112,8 @@ class ScriptMethod:
         """Its source, and the constants that the source names."""
         from taeda.jit.files.printer import source_of
 
-        return source_of(self.name, self.function.graph, self.function.schema, True)
+        text, constants = source_of(self.name, self.function.graph, self.function.schema, True)
+        return re.sub(r"\A(def \w+\(self): [\w.]+", r"\1", text), constants
 
 
 def _form_for(
@@ -274,7 +276,9 @@ class RecursiveScriptModule(ScriptModule):
                 name
             ):
                 value = script_module(value)
-            if not value._info.type.isSubtypeOf(self._info.attributes()[name]):
+            declared = self._info.attributes()[name]
+            fits = declared.kind() == "InterfaceType" and serves(value._info.type, declared)
+            if not fits and not value._info.type.isSubtypeOf(declared):
                 raise RuntimeError(f"'{name}' must stay a {self._info.attributes()[name]}; got a {value._info.type}")
             attributes["_modules"][name] = value
             attributes["_c"].setattr(name, value._c)

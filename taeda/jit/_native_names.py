@@ -103,13 +103,14 @@ def _jit_interpret_graph(graph: Graph, inputs: Sequence[Any], unwrap: bool = Tru
     return _create_function_from_graph("interpreted", graph.copy())(*inputs)
 
 
-def _freeze_module(module: Any, preserved: Sequence[str] = (), freeze_interfaces: bool = True,
-                   preserve_parameters: bool = False) -> Any:  # fmt: skip
-    """The object of a frozen module, of the object of one."""
-    from taeda.jit._freeze import freeze
+def _freeze_module(
+    module: Any, preservedAttrs: Sequence[str] = (), freezeInterfaces: bool = True, preserveParameters: bool = False
+) -> Any:
+    """The object of a frozen module, of the object of one, in whichever mode it is."""
+    from taeda.jit._freeze import frozen
     from taeda.jit._module import face_of_module
 
-    return freeze(face_of_module(module), list(preserved))._c
+    return frozen(face_of_module(module), list(preservedAttrs), False)._c
 
 
 def _jit_flatten(values: Any) -> tuple[list[Tensor], Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from taeda import _C
 from taeda.jit._graph import as_object_deep, face_of
 from taeda.jit._ir_types import contained_in
-from taeda.jit.check.classes import SERVING
+from taeda.jit.check.classes import SERVING, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.translate.build import code_of
 
@@ -27,7 +27,37 @@ def runnable(function: Function) -> Any:
                 code_of(method)
     if not any(map(_may_hold_objects, function.parameters())):
         return code
-    return lambda *args, **kwargs: code(*map(as_object_deep, args), **{k: as_object_deep(v) for k, v in kwargs.items()})
+    interfaces = [p for p in function.parameters() if contained_in(p.type, lambda t: t.kind() == "InterfaceType")]
+    names = [p.name for p in function.parameters()]
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        given = list(map(as_object_deep, args))
+        named = {k: as_object_deep(v) for k, v in kwargs.items()}
+        for parameter in interfaces:
+            place = names.index(parameter.name)
+            value = given[place] if place < len(given) else named.get(parameter.name)
+            _check_serves(function, parameter, parameter.type, value)
+        return code(*given, **named)
+
+    return run
+
+
+def _check_serves(function: Function, parameter: Any, wanted: Any, given: Any) -> None:
+    """Objects of Python's classes and modules serve interfaces by what they have."""
+    if wanted.kind() != "InterfaceType":
+        inner = wanted.containedTypes()
+        items = given.values() if isinstance(given, dict) else given if isinstance(given, (list, tuple)) else [given]
+        for i, item in enumerate(items if given is not None else ()):
+            _check_serves(function, parameter, inner[i if isinstance(given, tuple) else -1], item)
+        return
+    held = getattr(given, "_c", None)
+    info = None if held is None else class_named(held.type()._name)
+    if info is None or not serves(held.type(), wanted):
+        shown = type(given).__name__ if held is None else held.type()
+        raise RuntimeError(f"{function.name}() takes a {parameter.type} for '{parameter.name}'; a {shown} lacks a "
+                           "method of it, or has another form")  # fmt: skip
+    for method in info.methods.values():
+        code_of(method)
 
 
 def _may_hold_objects(parameter: Any) -> bool:

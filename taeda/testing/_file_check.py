@@ -58,7 +58,9 @@ class FileCheck:
             RuntimeError: a count of nothing, which says nothing unless it is exact.
         """
         if count == 0 and not exactly:
-            raise RuntimeError("taeda.testing.FileCheck.check_count: a count of 0 says something only with exactly=True")
+            raise RuntimeError(
+                "taeda.testing.FileCheck.check_count: a count of 0 says something only with exactly=True"
+            )
         if count:
             self._with("-COUNT", str, count)
         return self._with("-NOT", str) if exactly else self

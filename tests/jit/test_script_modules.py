@@ -318,7 +318,7 @@ def test_objects_go_in_and_out():
         ("def f(x: int) -> str:\n    return x", "must be a str; got a int"),
         ("def f(x: int):\n    try:\n        return x\n    except ValueError:\n        return 0", "try cannot be part"),
         ("def f(x: Tensor):\n    return x.no_such()", "Tensor has no attribute or method 'no_such'"),
-        ("def f(x: int):\n    x = 'a'\n    return x", "declared as a int"),
+        ("def f(x: int):\n    if x > 1:\n        x = 'a'\n    return x", "declared as a int"),
         ("def f(x: List[int]):\n    for i in x:\n        pass\n    return i", "in the loop only"),
         ("def f(x: Nothing):\n    return x", "the type 'Nothing' is not known"),
         ("def f(x: int):\n    return g(x)\ndef g(x: str):\n    return x", "the argument 'x' must be a str; got a int"),

@@ -290,6 +290,18 @@ constexpr Primitive kTable[] = {
     {"aten::Complex.Tensor_Tensor(Tensor a, Tensor b) -> complex",
      typed<[](const Tensor& a, const Tensor& b) { return complex128(float_of(a), float_of(b)); }>},
     {"aten::Complex.Tensor(Tensor a) -> complex", typed<complex_of>},
+    {"aten::Complex.Tensor_float(Tensor x, float y) -> complex",
+     typed<[](const Tensor& a, double b) { return complex128(float_of(a), b); }>},
+    {"aten::Complex.float_Tensor(float x, Tensor y) -> complex",
+     typed<[](double a, const Tensor& b) { return complex128(a, float_of(b)); }>},
+    {"aten::Complex.Tensor_int(Tensor x, int y) -> complex",
+     typed<[](const Tensor& a, int64_t b) { return complex128(float_of(a), static_cast<double>(b)); }>},
+    {"aten::Complex.int_Tensor(int x, Tensor y) -> complex",
+     typed<[](int64_t a, const Tensor& b) { return complex128(static_cast<double>(a), float_of(b)); }>},
+    {"aten::Complex.Tensor_bool(Tensor x, bool y) -> complex",
+     typed<[](const Tensor& a, bool b) { return complex128(float_of(a), b); }>},
+    {"aten::Complex.bool_Tensor(bool x, Tensor y) -> complex",
+     typed<[](bool a, const Tensor& b) { return complex128(a, float_of(b)); }>},
     {"prim::NumToTensor.Scalar(Scalar a) -> Tensor", typed<[](const Scalar& number) {
        return ops::scalar_tensor(number,
                                  number.natural_dtype() == default_dtype() && number.kind() == Scalar::Kind::Float

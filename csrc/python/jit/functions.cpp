@@ -27,8 +27,8 @@ FunctionObject& as_function(PyObject* self) { return *reinterpret_cast<FunctionO
 [[noreturn]] void wrong_argument(const jit::Function& function, size_t i, PyObject* object) {
   if (PyErr_Occurred()) throw PythonError();
   const SchemaArgument& argument = function.schema.arguments[i];
-  TAEDA_FAIL(Type, function.schema.name, "() takes a ", argument.type->annotation(), " for '", argument.name, "'; got ",
-             Py_TYPE(object)->tp_name, "\n  ", schema_text(function.schema));
+  TAEDA_FAIL(Runtime, function.schema.name, "() takes a ", argument.type->annotation(), " for '", argument.name,
+             "'; got ", Py_TYPE(object)->tp_name, "\n  ", schema_text(function.schema));
 }
 
 // One argument by its type. Tensors come most often.
@@ -36,7 +36,7 @@ Value read_argument(FunctionObject& self, size_t i, PyObject* object) {
   TypePtr type = (*self.types)[i];
   if (is_tensor(object) && type->is(TypeKind::Tensor)) return unwrap(object);
   Value value;
-  if (!read_typed(object, type, value)) {
+  if (!read_loosely(object, type, value)) {
     if (type->is(TypeKind::Int) || type->is(TypeKind::Optional)) value = to_value(object);
     bool is_number = value.tag() >= Value::Tag::DType && value.tag() <= Value::Tag::MemoryFormat &&
                      value.tag() != Value::Tag::Device;
@@ -54,20 +54,20 @@ size_t argument_named(FunctionObject& self, PyObject* name) {
     check(same);
     if (same) return i;
   }
-  TAEDA_FAIL(Type, self.function->schema.name, "() has no argument '", to_text(name, "name"), "'\n  ",
+  TAEDA_FAIL(Runtime, self.function->schema.name, "() has no argument '", to_text(name, "name"), "'\n  ",
              schema_text(self.function->schema));
 }
 
 Stack read_arguments(FunctionObject& self, PyObject* const* args, size_t positional, PyObject* keywords) {
   const Schema& schema = self.function->schema;
   size_t count = schema.arguments.size();
-  TAEDA_CHECK_TYPE(positional <= count, schema.name, "() takes ", count, " arguments; got ", positional, "\n  ",
-                   schema_text(schema));
+  TAEDA_CHECK(positional <= count, schema.name, "() takes ", count, " arguments; got ", positional, "\n  ",
+              schema_text(schema));
   std::vector<PyObject*> given(count, nullptr);
   std::copy(args, args + positional, given.begin());
   for (Py_ssize_t i = 0; keywords && i < PyTuple_GET_SIZE(keywords); ++i) {
     size_t which = argument_named(self, PyTuple_GET_ITEM(keywords, i));
-    TAEDA_CHECK_TYPE(!given[which], schema.name, "() got two values for '", schema.arguments[which].name, "'");
+    TAEDA_CHECK(!given[which], schema.name, "() got two values for '", schema.arguments[which].name, "'");
     given[which] = args[positional + static_cast<size_t>(i)];
   }
   Stack stack;
@@ -78,8 +78,8 @@ Stack read_arguments(FunctionObject& self, PyObject* const* args, size_t positio
       continue;
     }
     const SchemaArgument& argument = schema.arguments[i];
-    TAEDA_CHECK_TYPE(argument.default_text, schema.name, "() is missing the argument '", argument.name, "'\n  ",
-                     schema_text(schema));
+    TAEDA_CHECK(argument.default_text, schema.name, "() is missing the argument '", argument.name, "'\n  ",
+                schema_text(schema));
     // A list or dict that is a default is another one in each call.
     bool is_shared = argument.default_value.is_list() || argument.default_value.tag() == Value::Tag::Dict;
     stack.push_back(is_shared ? copied(argument.default_value) : argument.default_value);

@@ -65,11 +65,15 @@ PyObject* set(PyObject* self, PyObject* args) {
     Instance& instance = instance_of(self);
     Value& place = slot(instance, name);
     const Attribute& attribute = instance.type->attributes()[instance.type->attribute_slot(to_text(name, "name"))];
-    Value value = to_program_value(given, attribute.type);
+    Value value;
+    if (read_loosely(given, attribute.type, value))
+      jit::to_program(value);
+    else
+      value = to_program_value(given, attribute.type);
     // Whether an object serves an interface is asked where the program is compiled.
-    TAEDA_CHECK_TYPE(attribute.type->is(TypeKind::Interface) || type_of(value)->is_subtype_of(attribute.type),
-                     "the attribute '", attribute.name, "' of ", instance.type->name(), " is a ",
-                     attribute.type->annotation(), "; got ", Py_TYPE(given)->tp_name);
+    TAEDA_CHECK(attribute.type->is(TypeKind::Interface) || type_of(value)->is_subtype_of(attribute.type),
+                "the attribute '", attribute.name, "' of ", instance.type->name(), " is a ",
+                attribute.type->annotation(), "; got ", Py_TYPE(given)->tp_name);
     place = std::move(value);
     return Py_NewRef(Py_None);
   });

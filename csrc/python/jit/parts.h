@@ -21,6 +21,10 @@ void set_failure(const jit::Failure& failure);
 // As programs hold it: of the type, if one is given; dtypes and the like are ints (primitives.cpp).
 Value to_program_value(PyObject* object, TypePtr type);
 
+// As `read_typed`, with the conversions that calls of programs have beside: a list for a tuple, a number for a bool, a
+// tensor of one element for a number (loose.cpp).
+bool read_loosely(PyObject* object, TypePtr type, Value& value);
+
 // Runs a program without the GIL; its failure becomes a Python exception.
 template <class Body>
 void run_program(Body&& body) {

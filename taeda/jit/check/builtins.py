@@ -74,8 +74,11 @@ def _len(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sourc
         return Known(len(what.static_type.containedTypes()))
     if kind == "ClassType":
         from taeda.jit.check.classes import call_magic
-        from taeda.jit.check.modules import children_of
+        from taeda.jit.check.modules import children_of, own_method
 
+        own = own_method(what, "__len__")
+        if own is not None:
+            return emitter.call(own, [], {}, range)
         children = children_of(emitter, what)
         if children is not None:
             return Known(len(children))

@@ -62,6 +62,13 @@ class ClassInfo:
             return self.properties.get(name.removesuffix("_setter"), (None, None))[1]
         return found
 
+    def all_functions(self) -> dict[str, Function]:
+        """Its methods, and what reads and sets its properties, by name."""
+        found = dict(self.methods)
+        for name, accessors in self.properties.items():
+            found |= {f.name: f for f in accessors if f is not None and name not in found}
+        return found
+
     def compile(self) -> None:
         """Compiles all methods."""
         for function in [*self.methods.values(), *self.static_methods.values()]:

@@ -30,7 +30,6 @@ class Frame:
         self.block, self.parent = block, parent
         self.names: dict[str, Any] = {}
         self.declared: dict[str, Any] = {}  # types of names: of arguments, and of names that were annotated
-        self.parameters: set[str] = set()  # which of them are arguments: in their own block they may become others
         self.refined: dict[str, Any] = {}  # what is known better than it was declared, by name or "self.name"
         self.lost: dict[str, str] = {}  # why a name has no value here
 

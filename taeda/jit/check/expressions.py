@@ -447,8 +447,11 @@ def _contained(emitter: Emitter, left: Any, right: Any, range: SourceRange | Non
         right = emitter.value(right, range)
     if isinstance(right, Value) and right.static_type.kind() == "ClassType":
         from taeda.jit.check.classes import call_magic
-        from taeda.jit.check.modules import children_of
+        from taeda.jit.check.modules import children_of, own_method
 
+        own = own_method(right, "__contains__")
+        if own is not None:
+            return emitter.call(own, [left], {}, range)
         children = children_of(emitter, right)
         if children is not None and isinstance(left, Known):
             return Known(left.obj in dict(children))

@@ -165,7 +165,6 @@ class Function:
             emitter.frame.set(parameter.name, value)
             if parameter.type is not self.self_type:
                 emitter.frame.declared[parameter.name] = parameter.type
-                emitter.frame.parameters.add(parameter.name)
             else:
                 emitter.self_value = value
         emitter.returns = self.declared_result()

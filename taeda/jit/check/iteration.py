@@ -103,9 +103,14 @@ def _of_value(emitter: Emitter, value: Value, range: SourceRange | None) -> Iter
         keys = emitter.op_value("aten::keys", [value], range)
         return _of_value(emitter, keys, range)
     if kind == "ClassType":
-        from taeda.jit.check.modules import children_of
+        from taeda.jit.check.modules import children_of, is_keyed, own_method
 
+        own = own_method(value, "__iter__")
+        if own is not None:
+            return iterate(emitter, emitter.call(own, [], {}, range), range)
         children = children_of(emitter, value)
+        if children is not None and is_keyed(value):
+            return _fixed([Known(name) for name, _ in children])
         if children is not None:
             return Iteration([lambda e, name=name: e.attribute(value, name, range) for name, _ in children])  # type: ignore[misc]
     extra = "; it may be None here" if kind == "OptionalType" else ""

@@ -58,7 +58,7 @@ class ModuleInfo(ClassInfo):
             return Known(type(self.example))
         if name in _LISTINGS:
             return BoundMethod(name, lambda e, args, kwargs, place: _listed(e, self, owner, name, place))
-        if name in ("items", "keys", "values") and isinstance(self.example, nn.ModuleDict):
+        if name in ("items", "keys", "values") and isinstance(self.example, (nn.ModuleDict, nn.ParameterDict)):
             return BoundMethod(name, lambda e, args, kwargs, place: _parts(e, self, owner, name, place))
         forms = overloaded(self, name)
         if forms:
@@ -88,10 +88,11 @@ class ModuleInfo(ClassInfo):
 
 def _parts(emitter: Emitter, info: ModuleInfo, owner: Value, what: str, range: SourceRange | None) -> TupleOf:
     """The names, the modules, or both, that a ``ModuleDict`` holds."""
-    names = [Known(name) for name in info.children]
+    children = children_of(emitter, owner) or []
+    names = [Known(name) for name, _ in children]
     if what == "keys":
         return TupleOf(tuple(names))
-    held = [emitter.attribute(owner, name, range) for name in info.children]
+    held = [emitter.attribute(owner, name, range) for name, _ in children]
     pairs = [TupleOf(pair) for pair in zip(names, held)]
     return TupleOf(tuple(pairs if what == "items" else held))
 
@@ -459,13 +460,67 @@ def _property(info: ModuleInfo, name: str, raw: property, cls: type) -> tuple[Fu
 
 # --- Modules that hold modules
 def children_of(emitter: Emitter, value: Value) -> list[tuple[str, Any]] | None:
-    """The names and types of what a container of modules holds; None for any other object."""
+    """The names and types of what a container of modules or parameters holds; None for any other object."""
     info = info_of(value)
     if not isinstance(info, ModuleInfo):
         return None
+    if isinstance(info.example, (nn.ParameterList, nn.ParameterDict)):
+        names = [name for name, _, kind in _C._class_attributes(info.type) if kind == PARAMETER]
+        return [(name, None) for name in names]
     if not isinstance(info.example, (nn.ModuleList, nn.Sequential, nn.ModuleDict)):
         return None
     return list(info.children.items())
+
+
+def is_keyed(value: Value) -> bool:
+    """Whether a container holds things by name, so that its names are what loops go over."""
+    info = info_of(value)
+    return isinstance(info, ModuleInfo) and isinstance(info.example, (nn.ModuleDict, nn.ParameterDict))
+
+
+def own_method(value: Value, name: str) -> Any:
+    """What a class that derives from a container says itself of an operator: ``__len__``; None if it says nothing."""
+    info = info_of(value)
+    if not isinstance(info, ModuleInfo):
+        return None
+    raw = inspect.getattr_static(type(info.example), name, None)
+    return BoundPython(value, raw) if inspect.isfunction(raw) and not is_ours(raw) else None
+
+
+def _as_interface(emitter: Emitter, module: Any, wanted: Any, range: SourceRange) -> Value:
+    value = emitter.convert(module, wanted, range, "the module")
+    if value.static_type is wanted:
+        return value
+    return emitter.graph.emit("prim::unchecked_cast", [value], [wanted], range).output()
+
+
+def item_by_value(emitter: Emitter, owner: Value, index: Any, wanted: Any, range: SourceRange) -> Any:
+    """``modules[name]`` of a name or number that only a run knows, as an interface that all of them serve."""
+    from taeda.jit.check.conditions import truth
+    from taeda.jit.check.expressions import compare, either
+    from taeda.jit.check.statements import raise_exception
+
+    children = children_of(emitter, owner)
+    assert children is not None
+    keyed = is_keyed(owner)
+
+    def rest(i: int) -> Any:
+        if i == len(children):
+            error = KeyError if keyed else IndexError
+            raise_exception(emitter, Known("no module has this name or number"), error, range)
+            return emitter.graph.emit("prim::Uninitialized", [], [wanted], range).output()
+        name = children[i][0]
+        same = compare(emitter, ast.Eq(), index, Known(name if keyed else i), range)
+        found = lambda: _as_interface(emitter, emitter.attribute(owner, name, range), wanted, range)
+        return either(emitter, truth(emitter, same, range), found, lambda: rest(i + 1), range, wanted)
+
+    if not keyed:
+        index = emitter.value(index, range)
+        count = Known(len(children))
+        below = truth(emitter, emitter.op("aten::lt", [index, Known(0)], None, range), range)
+        index = either(emitter, below, lambda: emitter.op("aten::add", [index, count], None, range), lambda: index,
+                       range)  # fmt: skip
+    return rest(0)
 
 
 def item_of_container(emitter: Emitter, owner: Value, index: Any, node: ast.expr, range: SourceRange) -> Any:

@@ -25,12 +25,12 @@ ON: Ended = (FALLS, False)
 
 # --- Names
 def bind_name(emitter: Emitter, name: str, what: Any, range: SourceRange | None) -> None:
-    """``name = what``. A name that was declared keeps its type."""
+    """``name = what``. In inner blocks a name that was declared keeps its type."""
     declared = emitter.frame.declared_type(name)
     if declared is not None and not isinstance(what, LocalFunction):
         value = emitter.value(what, range, declared)
         fits = operators.conversion(value, declared, operators.WIDENING) is not None
-        if not fits and name in emitter.frame.parameters and name in emitter.frame.declared:
+        if not fits and name in emitter.frame.declared:
             del emitter.frame.declared[name]
             return bind_name(emitter, name, what, range)
         if not fits:

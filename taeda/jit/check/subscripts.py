@@ -48,7 +48,15 @@ def _settle(emitter: Emitter, index: ast.expr) -> ast.expr:
 
 @handles(ast.Subscript)
 def _subscript(emitter: Emitter, node: ast.Subscript, hint: Any) -> Any:
-    return get_item(emitter, emitter.expression(node.value), node.slice, emitter.range(node))
+    owner = emitter.expression(node.value)
+    if hint is not None and hint.kind() == "InterfaceType" and isinstance(owner, Value):
+        from taeda.jit.check.modules import children_of, item_by_value
+
+        index = _settle(emitter, node.slice)
+        if children_of(emitter, owner) is not None and _known_index(emitter, index) is None:
+            return item_by_value(emitter, owner, emitter.expression(index), hint, emitter.range(node))
+        return get_item(emitter, owner, index, emitter.range(node))
+    return get_item(emitter, owner, node.slice, emitter.range(node))
 
 
 def _known_index(emitter: Emitter, node: ast.expr) -> Any:
@@ -127,8 +135,11 @@ def _places(count: int) -> list[int]:
 
 def _of_object(emitter: Emitter, owner: Value, index: ast.expr, range: SourceRange) -> Any:
     from taeda.jit.check.classes import call_magic
-    from taeda.jit.check.modules import children_of, item_of_container
+    from taeda.jit.check.modules import children_of, item_of_container, own_method
 
+    own = own_method(owner, "__getitem__")
+    if own is not None:
+        return emitter.call(own, [emitter.expression(index)], {}, range)
     if children_of(emitter, owner) is not None:
         return item_of_container(emitter, owner, _known_index(emitter, index), index, range)
     done = call_magic(emitter, owner, "__getitem__", [emitter.expression(index)], range)

@@ -53,7 +53,7 @@ class Definitions:
             self.need_type(held)
         info = class_named(type._name)
         self._methods[type._name] = {}
-        for name, function in (info.methods if info is not None else {}).items():
+        for name, function in (info.all_functions() if info is not None else {}).items():
             if _is_compiled(function):
                 self._methods[type._name][name] = function
                 self._need_graph(function.graph)

@@ -13,6 +13,7 @@ from taeda._schema.function_schema import FunctionSchema
 from taeda._schema.types import DictType, ListType, TupleType, Type
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.check import operators
+from taeda.jit.check.classes import serves
 from taeda.jit.check.types import BOOL, NONE, TENSOR, unify
 from taeda.jit.files.importer import Importer, Unreachable
 from taeda.jit.ir import Value
@@ -418,7 +419,10 @@ def _one(importer: Importer, found: Any, tree: ast.AST) -> Value:
 
 def _unchecked_cast(importer: Importer, tree: ast.Call) -> Value:
     type = importer.program.type_of(tree.args[0])
-    return importer.graph.emit("prim::unchecked_cast", [importer.value(tree.args[1])], [type], importer.here).output()
+    value = importer.value(tree.args[1])
+    if type.kind() == "InterfaceType" and value.static_type.kind() == "ClassType":
+        serves(value.static_type, type)  # its methods are called by name
+    return importer.graph.emit("prim::unchecked_cast", [value], [type], importer.here).output()
 
 
 def _uninitialized(importer: Importer, tree: ast.Call) -> Value:

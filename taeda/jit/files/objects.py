@@ -40,7 +40,7 @@ def method_of(type: Any, name: str) -> Any:
     from taeda.jit.check.classes import class_named
 
     found = class_named(type._name)
-    return None if found is None else found.methods.get(name)
+    return None if found is None else found.function(name)
 
 
 def call_method(held: Any, name: str, *args: Any) -> Any:

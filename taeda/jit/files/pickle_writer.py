@@ -127,10 +127,10 @@ class PickleWriter:
             self._call("builtins.complex", lambda: self._real(value.real), lambda: self._real(value.imag))
 
     def _shared(self, value: Any, write: Any) -> None:
-        if not self._known(id(value)):
+        held = getattr(value, "_c", value)  # of which there may be several handles
+        if not self._known(held):
             write()
-            self._alive.append(value)
-            self._remember(id(value))
+            self._remember(held)
 
     def _collection(self, value: Any, type: Any) -> None:
         if isinstance(value, tuple):
