@@ -50,7 +50,7 @@ def _check_serves(function: Function, parameter: Any, wanted: Any, given: Any) -
         for i, item in enumerate(items if given is not None else ()):
             _check_serves(function, parameter, inner[i if isinstance(given, tuple) else -1], item)
         return
-    held = getattr(given, "_c", None)
+    held: Any = getattr(given, "_c", None)
     info = None if held is None else class_named(held.type()._name)
     if info is None or not serves(held.type(), wanted):
         shown = type(given).__name__ if held is None else held.type()

@@ -34,12 +34,13 @@ def prepare_class(cls: type) -> None:
 
 
 @functools.lru_cache(None)
-def _program_class(cls: type) -> type:
+def _program_class(cls: Any) -> type:
     """The class of compiled objects of a class: they are of both kinds."""
     from taeda.jit._module import RecursiveScriptModule
 
-    made: type = type(cls)(cls.__name__, (RecursiveScriptModule, cls), {"__module__": cls.__module__,
-                                                                        "_is_program": True})  # fmt: skip
+    made: type = type(cls)(
+        cls.__name__, (RecursiveScriptModule, cls), {"__module__": cls.__module__, "_is_program": True}
+    )
     made.__qualname__ = cls.__qualname__
     return made
 

@@ -1,7 +1,6 @@
 """What PyTorch's tests of TorchScript expect of their test case: a program beside the Python that it was made of.
 
-They use the public names of torch; passes of PyTorch's compiler are asked for by name, and a test that wants one that is
-not there skips itself.
+They use the public names of torch; passes of PyTorch's compiler are asked for by name.
 """
 
 import contextlib
@@ -89,7 +88,7 @@ def _trace(*args, **kwargs):
     return lambda function: torch.jit.trace(function, args, **kwargs)
 
 
-# ------------------------------------------------------------------ switches of PyTorch's compiler that change no result
+# ------------------------------------------------------------------ switches of PyTorch's compiler
 def _plain(function):
     return function
 
