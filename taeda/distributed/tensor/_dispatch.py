@@ -69,6 +69,9 @@ def _local(tensor: Any, kind: Any) -> Tensor:
 
 def propagate(rule: Rule, specs: list[DTensorSpec], in_place: bool) -> tuple[list[Placements], list[Placements]]:
     """How each operand is to lie, and how each result does."""
+    if (placed := _alike(rule, specs)) is not None:
+        whole: Placements = (Replicate(),) * len(placed)
+        return [placed if spec.shape else whole for spec in specs], [placed] * len(rule.results)
     wanted: list[list[Placement]] = [[] for _ in specs]
     results: list[list[Placement]] = [[] for _ in rule.results]
     for dim in range(len(specs[0].placements)):
@@ -93,6 +96,18 @@ def propagate(rule: Rule, specs: list[DTensorSpec], in_place: bool) -> tuple[lis
             for made in results:
                 made.append(Replicate())
     return [tuple(one) for one in wanted], [tuple(one) for one in results]
+
+
+def _alike(rule: Rule, specs: list[DTensorSpec]) -> Placements | None:
+    """How all operands lie, if they lie alike and each element of the result is made of one of each."""
+    letters = tuple(range(max(len(spec.shape) for spec in specs)))
+    if not letters or set(letters) != rule.free or any(one != letters for one in rule.results) or not rule.results:
+        return None
+    placed = {spec.placements for spec in specs if spec.shape}
+    if len(placed) != 1 or any(one not in (letters, ()) for one in rule.operands):
+        return None
+    found = placed.pop()
+    return None if any(one.is_partial() for one in found) else found
 
 
 def _passes(rule: Rule, here: list[Placement]) -> bool:

@@ -15,7 +15,7 @@ from taeda.autograd import Function
 from taeda.distributed.device_mesh import DeviceMesh
 from taeda.distributed.tensor._dispatch import run
 from taeda.distributed.tensor._redistribute import move
-from taeda.distributed.tensor._spec import DTensorSpec, Placements, part_of, placements_for
+from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape, placements_for
 from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 
 
@@ -203,14 +203,9 @@ def _strides(local: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _check_part(local: Tensor, shape: tuple[int, ...], mesh: DeviceMesh, placements: Placements) -> None:
-    sizes = list(shape)
-    for dim, placement in enumerate(placements):
-        if isinstance(placement, Shard):
-            sizes[placement.dim] = part_of(sizes[placement.dim], mesh.size(dim), mesh.get_local_rank(dim))[1]
-    if tuple(sizes) != tuple(local.shape):
-        raise ValueError(
-            f"DTensor.from_local: of {tuple(shape)} this process has {tuple(sizes)}, not {tuple(local.shape)}"
-        )
+    sizes = local_shape(DTensorSpec(mesh, placements, shape))
+    if sizes != tuple(local.shape):
+        raise ValueError(f"DTensor.from_local: of {tuple(shape)} this process has {sizes}, not {tuple(local.shape)}")
 
 
 def _rebuild(local: Tensor, spec: tuple[DeviceMesh, Placements, tuple[int, ...]], requires_grad: bool) -> DTensor:

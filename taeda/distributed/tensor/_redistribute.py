@@ -9,7 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda.distributed import _collectives as collectives
 from taeda.distributed._reduce_op import ReduceOp
-from taeda.distributed.tensor._spec import DTensorSpec, Placements, part_of
+from taeda.distributed.tensor._spec import DTensorSpec, Placements, cut_order, part_of
 from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 
 _OPS = {"sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN,
@@ -18,8 +18,8 @@ _OPS = {"sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": Re
 
 def local_of(whole: Tensor, spec: DTensorSpec) -> Tensor:
     """This process's part of what every process has whole."""
-    for dim, placement in enumerate(spec.placements):
-        whole = _cut(whole, dim, placement, spec)
+    for dim in cut_order(spec.placements):
+        whole = _cut(whole, dim, spec.placements[dim], spec)
     return whole
 
 
@@ -28,38 +28,45 @@ def move(local: Tensor, spec: DTensorSpec, wanted: Placements) -> Tensor:
     current = list(spec.placements)
     if tuple(current) == wanted:
         return local
-    for dim in reversed(range(len(current))):
-        if current[dim] == wanted[dim] and not _is_above_a_change(dim, current, wanted):
+    order, later = cut_order(current), cut_order(wanted)
+    for dim in reversed(order):
+        if current[dim] == wanted[dim] and not _is_above_a_change(dim, current, wanted, order, later):
             continue
         if _scatters(dim, current, wanted):
             local = _reduce_scatter(local, dim, current[dim], wanted[dim], spec)
             current[dim] = wanted[dim]
         elif not current[dim].is_replicate():
-            local = _whole(local, dim, spec, current)
+            local = _whole(local, dim, spec, current, order)
             current[dim] = Replicate()
-    for dim in range(len(current)):
+    for dim in later:
         if current[dim] != wanted[dim]:
             local = _cut(local, dim, wanted[dim], spec)
     return local
 
 
-def _is_above_a_change(dim: int, current: Sequence[Placement], wanted: Placements) -> bool:
-    """Whether an outer dimension of the mesh cuts the same dimension of the tensor, and is to do so no more."""
+def _is_above_a_change(
+    dim: int, current: Sequence[Placement], wanted: Placements, order: list[int], later: list[int]
+) -> bool:
+    """Whether a dimension of the mesh that cuts the same dimension of the tensor before, or is to do so, changes."""
     here = current[dim]
-    return any(
-        other != wanted[outer] and here.is_shard() and (other == here or wanted[outer] == here)
-        for outer, other in enumerate(current[:dim])
-    )
+    if not isinstance(here, Shard):
+        return False
+    before = [(one, current) for one in order[: order.index(dim)]] + [
+        (one, wanted) for one in later[: later.index(dim)]
+    ]
+    return any(current[one] != wanted[one] and placed[one].is_shard(here.dim) for one, placed in before)
 
 
 def _scatters(dim: int, current: Sequence[Placement], wanted: Placements) -> bool:
     """Whether terms become parts, with nothing else along that dimension of the tensor."""
     target = wanted[dim]
-    alone = not any(one == target for at, one in enumerate([*wanted]) if at != dim)
+    alone = isinstance(target, Shard) and not any(
+        one.is_shard(target.dim) for at, one in enumerate(wanted) if at != dim
+    )
     return current[dim].is_partial() and target.is_shard() and alone
 
 
-def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placement]) -> Tensor:
+def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placement], order: list[int]) -> Tensor:
     """What all processes along a dimension of the mesh have together."""
     group, placement = spec.mesh.get_group(dim), current[dim]
     if isinstance(placement, Partial):
@@ -67,10 +74,10 @@ def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placeme
         collectives.all_reduce(made, op=_op(placement), group=group)
         return made
     assert isinstance(placement, Shard)
-    # Its length before this dimension of the mesh cut it: outer ones that cut the same have done so.
+    # Its length before this dimension of the mesh cut it: earlier ones that cut the same have done so.
     length = spec.shape[placement.dim]
-    for outer in range(dim):
-        if current[outer] == placement:
+    for outer in order[: order.index(dim)]:
+        if current[outer].is_shard(placement.dim):
             length = part_of(length, spec.mesh.size(outer), spec.mesh.get_local_rank(outer))[1]
     count = spec.mesh.size(dim)
     step = -(-length // count)

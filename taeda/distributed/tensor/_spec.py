@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from taeda.distributed.device_mesh import DeviceMesh, current_mesh
-from taeda.distributed.tensor.placement_types import Placement, Replicate, Shard
+from taeda.distributed.tensor.placement_types import Placement, Replicate, Shard, _StridedShard
 
 Placements = tuple[Placement, ...]
 
@@ -38,7 +39,7 @@ def placements_for(
         if isinstance(placement, Shard):
             if not -ndim <= placement.dim < ndim:
                 raise RuntimeError(f"{function}: {placement} of a tensor with {ndim} dimensions")
-            wanted[at] = Shard(placement.dim % ndim)
+            wanted[at] = replace(placement, dim=placement.dim % ndim)
     return mesh, tuple(wanted)
 
 
@@ -49,11 +50,24 @@ def part_of(length: int, count: int, rank: int) -> tuple[int, int]:
     return start, min(step, length - start)
 
 
-def local_shape(spec: DTensorSpec) -> tuple[int, ...]:
-    """The shape of this process's part."""
-    sizes = list(spec.shape)
-    for dim, placement in enumerate(spec.placements):
+def cut_order(placements: Sequence[Placement]) -> list[int]:
+    """The dimensions of the mesh in the order in which they cut a tensor: strided ones after the others."""
+    strided = [dim for dim, placement in enumerate(placements) if isinstance(placement, _StridedShard)]
+    return [dim for dim in range(len(placements)) if dim not in strided] + strided
+
+
+def part_in_whole(spec: DTensorSpec) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The shape of this process's part, and where in the whole it begins."""
+    sizes, starts = list(spec.shape), [0] * len(spec.shape)
+    for dim in cut_order(spec.placements):
+        placement = spec.placements[dim]
         if isinstance(placement, Shard):
             rank, count = spec.mesh.get_local_rank(dim), spec.mesh.size(dim)
-            sizes[placement.dim] = part_of(sizes[placement.dim], count, rank)[1]
-    return tuple(sizes)
+            start, sizes[placement.dim] = part_of(sizes[placement.dim], count, rank)
+            starts[placement.dim] += start
+    return tuple(sizes), tuple(starts)
+
+
+def local_shape(spec: DTensorSpec) -> tuple[int, ...]:
+    """The shape of this process's part."""
+    return part_in_whole(spec)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Partial", "Placement", "Replicate", "Shard"]
 
@@ -35,6 +35,16 @@ class Shard(Placement):
 
     def __str__(self) -> str:
         return f"S({self.dim})"
+
+
+@dataclass(frozen=True)
+class _StridedShard(Shard):
+    """A part of what the other dimensions of the mesh, ``split_factor`` processes, have cut along ``dim`` before."""
+
+    split_factor: int = field(kw_only=True)
+
+    def __str__(self) -> str:
+        return f"_S({self.dim}, {self.split_factor})"
 
 
 @dataclass(frozen=True)

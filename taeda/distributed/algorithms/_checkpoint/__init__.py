@@ -1,0 +1,1 @@
+"""Modules that are computed again in the backward pass."""
