@@ -11,6 +11,7 @@ from taeda.distributed import _collectives as collectives
 from taeda.distributed.tensor._redistribute import move
 from taeda.distributed.tensor._rules import Letters, Rule, rule_for, view_letters
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape
+from taeda.distributed.tensor._special import special_for, state
 from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 from taeda.utils._pytree import tree_flatten, tree_unflatten
 
@@ -20,7 +21,7 @@ _VIEWS = {"view", "_unsafe_view", "reshape", "expand"}
 def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     """The op's result; ``kind`` is the class of DTensors."""
     name = func._schema.name.partition("::")[2]
-    if name.startswith(("_foreach_", "_fused_")) and any(isinstance(arg, (list, tuple)) for arg in args):
+    if name.startswith(("_foreach_", "_fused_")) and isinstance(args[0], (list, tuple)):
         return _run_lists(func, args, kwargs, kind)
     if name == "_norm_two":
         return _norm(func, args, kwargs, kind)
@@ -29,6 +30,8 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     tensors = [leaves[i] for i in at]
     mesh = next(tensor._spec.mesh for tensor in tensors if isinstance(tensor, kind))
     specs = [_spec(tensor, mesh, kind, name) for tensor in tensors]
+    if (special := special_for(name, tensors, specs)) is not None:
+        return special(func, leaves, at, tree, specs, kind)
     in_place = name.endswith("_") and not name.endswith("__") and isinstance(args[0], kind)
     if name in _VIEWS and name != "expand":
         return _view(func, args, specs[0], kind)
@@ -55,10 +58,12 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
 
 def _spec(tensor: Tensor, mesh: Any, kind: Any, name: str) -> DTensorSpec:
     if isinstance(tensor, kind):
+        if tensor._spec.mesh != mesh and tensor.numel() == 1 and all(p.is_replicate() for p in tensor.placements):  # type: ignore[attr-defined]
+            return DTensorSpec(mesh, (Replicate(),) * mesh.ndim, tuple(tensor.shape))  # a number, such as a norm
         if tensor._spec.mesh != mesh:  # type: ignore[attr-defined]
             raise RuntimeError(f"{name}: DTensors of different meshes: {mesh} and {tensor._spec.mesh}")  # type: ignore[attr-defined]
         return tensor._spec  # type: ignore[attr-defined,no-any-return]
-    if tensor.numel() != 1:
+    if tensor.numel() != 1 and not state.replicates:
         raise RuntimeError(f"{name}: a DTensor and a plain Tensor of shape {tuple(tensor.shape)}; distribute both")
     return DTensorSpec(mesh, (Replicate(),) * mesh.ndim, tuple(tensor.shape))
 

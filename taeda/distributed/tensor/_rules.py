@@ -151,6 +151,20 @@ def _layer_norm(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     return Rule([letters, *others], [letters, leading, leading], set(letters[:count]))
 
 
+def _layer_norm_grads(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    letters = _numbered(tensors[1])
+    count = len(letters) - len(args[2])
+    wide = letters[:count] + (None,) * (len(letters) - count)
+    operands = [wide if tensor.dim() == len(letters) else (None,) * tensor.dim() for tensor in tensors]
+    trailing = (None,) * len(args[2])
+    return Rule(operands, [wide, trailing, trailing], set(letters[:count]))
+
+
+def _embedding_grad(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    leading = _numbered(tensors[1])
+    return Rule([(*leading, 1000), leading], [(None, 1000)], {*leading, 1000})
+
+
 def _embedding(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     letters = _numbered(tensors[1])
     return Rule([(None, 1000), letters], [(*letters, 1000)], {*letters, 1000})
@@ -160,6 +174,14 @@ def _attention(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     if any(tensor.dim() != 4 or tensor.shape[1] != tensors[0].shape[1] for tensor in tensors):
         return _whole(tensors)
     return Rule([(0, 1, None, None)] * len(tensors), [(0, 1, None, None), (0, 1, None), (0, 1, None)], {0, 1})
+
+
+def _attention_grads(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    heads = tensors[1].shape[1]
+    if len(tensors) != 6 or any(tensor.dim() < 3 or tensor.shape[1] != heads for tensor in tensors):
+        return _whole(tensors)
+    operands: list[Letters] = [(0, 1) + (None,) * (tensor.dim() - 2) for tensor in tensors]
+    return Rule(operands, [(0, 1, None, None)] * 3, {0, 1})
 
 
 def view_letters(old: Sequence[int], new: Sequence[int]) -> Letters:
@@ -203,7 +225,10 @@ RULES: dict[str, Callable[..., Rule]] = {
     "_native_layer_norm": _layer_norm,
     "_fused_rms_norm": _layer_norm,
     "embedding": _embedding,
+    "layer_norm_grads": _layer_norm_grads,
+    "embedding_dense_backward": _embedding_grad,
     "attention_rows": _attention,
+    "attention_grads": _attention_grads,
 }
 
 

@@ -77,6 +77,7 @@ class CheckpointWrapper(ActivationWrapper):
     ) -> None:  # fmt: skip
         super().__init__(mod)
         self.checkpoint_impl = checkpoint_impl
+        self.checkpoint_fn: Callable[..., Any]
         if checkpoint_fn is None:
             reentrant = checkpoint_impl is CheckpointImpl.REENTRANT
             self.checkpoint_fn = functools.partial(checkpoint, use_reentrant=reentrant, **checkpoint_fn_kwargs)
