@@ -1,0 +1,97 @@
+"""Which chunks of tensors a process has, and which stored chunks have what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from taeda import Size, Tensor
+from taeda.distributed.checkpoint.metadata import (
+    BytesStorageMetadata,
+    ChunkStorageMetadata,
+    MetadataIndex,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+from taeda.distributed.checkpoint.planner import (
+    BytesIOWriteData,
+    LoadItemType,
+    ReadItem,
+    TensorWriteData,
+    WriteItem,
+    WriteItemType,
+)
+from taeda.distributed.tensor import DTensor
+from taeda.distributed.tensor._spec import part_in_whole
+
+
+def local_chunk(value: Tensor) -> ChunkStorageMetadata | None:
+    """The chunk that this process has; None if it is not on the tensor's mesh, or has nothing of it."""
+    if not isinstance(value, DTensor):
+        return ChunkStorageMetadata(Size([0] * value.dim()), value.size())
+    if value.device_mesh.get_coordinate() is None:
+        return None
+    sizes, offsets = part_in_whole(value._spec)
+    if 0 in sizes and 0 not in value.shape:
+        return None
+    return ChunkStorageMetadata(Size(offsets), Size(sizes))
+
+
+def local_part(value: Tensor) -> Tensor:
+    """The tensor of that chunk."""
+    return value.to_local() if isinstance(value, DTensor) else value
+
+
+def write_items(name: str, value: Any) -> list[WriteItem]:
+    """What to write of a value."""
+    if not isinstance(value, Tensor):
+        return [WriteItem(MetadataIndex(name), WriteItemType.BYTE_IO, BytesIOWriteData(0))]
+    chunk = local_chunk(value)
+    if chunk is None:
+        return []
+    kind = WriteItemType.SHARD if isinstance(value, DTensor) else WriteItemType.TENSOR
+    properties = TensorProperties.create_from_tensor(local_part(value))
+    data = TensorWriteData(chunk, properties, Size(value.shape))
+    return [WriteItem(MetadataIndex(name, chunk.offsets, 0), kind, tensor_data=data)]
+
+
+def read_items(name: str, stored: TensorStorageMetadata | BytesStorageMetadata, value: Any) -> list[ReadItem]:
+    """What to read into a value.
+
+    Raises:
+        ValueError: a tensor's shape is another.
+    """
+    if isinstance(stored, BytesStorageMetadata):
+        index, none = MetadataIndex(name), Size([0])
+        return [ReadItem(LoadItemType.BYTE_IO, index, none, index, none, none)]
+    if not isinstance(value, Tensor):
+        raise ValueError(f"taeda.distributed.checkpoint: {name} is stored as a tensor; got {type(value).__name__}")
+    if tuple(value.shape) != tuple(stored.size):
+        raise ValueError(f"taeda.distributed.checkpoint: {name} is stored with shape {tuple(stored.size)}; "
+                         f"got {tuple(value.shape)}")  # fmt: skip
+    own = local_chunk(value)
+    return [] if own is None else list(_overlaps(name, stored, own))
+
+
+def _overlaps(name: str, stored: TensorStorageMetadata, own: ChunkStorageMetadata) -> Iterator[ReadItem]:
+    for at, chunk in enumerate(stored.chunks):
+        starts = [max(a, b) for a, b in zip(own.offsets, chunk.offsets, strict=True)]
+        ends = [min(a + x, b + y) for a, x, b, y in
+                zip(own.offsets, own.sizes, chunk.offsets, chunk.sizes, strict=True)]  # fmt: skip
+        if any(end <= start for start, end in zip(starts, ends, strict=True)):
+            continue
+        yield ReadItem(
+            LoadItemType.TENSOR,
+            MetadataIndex(name, own.offsets, 0),
+            Size(start - first for start, first in zip(starts, own.offsets, strict=True)),
+            MetadataIndex(name, chunk.offsets, at),
+            Size(start - first for start, first in zip(starts, chunk.offsets, strict=True)),
+            Size(end - start for start, end in zip(starts, ends, strict=True)),
+        )
+
+
+def narrowed(tensor: Tensor, offsets: Size, lengths: Size) -> Tensor:
+    """The part of a tensor."""
+    for dim, (start, length) in enumerate(zip(offsets, lengths, strict=True)):
+        tensor = tensor.narrow(dim, start, length)
+    return tensor
