@@ -136,7 +136,50 @@ struct Library::State {
   std::vector<const Op*> defined;
   std::vector<Registration> registrations;
 
+  void put(const Op& op, int slot, std::shared_ptr<Kernel> kernel, bool replace) {
+    std::shared_ptr<Kernel> other = op.kernel_at(slot);
+    if (other && !replace)
+      TAEDA_FAIL(Runtime, op.qualified_name(), " has a kernel for ", dispatch_key_name(slot), " from ",
+                 or_unknown(other->where), " and would get another from ", or_unknown(kernel->where));
+    op.set_kernel(slot, kernel);
+    registrations.push_back({&op, slot, std::move(kernel), std::move(other)});
+  }
+
+  // Kernels of ops that nobody has defined yet, by the op's name: they are registered once somebody does, since the
+  // static initialisers of a library run in any order.
+  struct Waiting {
+    State* owner;
+    int slot;
+    std::shared_ptr<Kernel> kernel;
+    bool replace;
+  };
+  struct Waitings {
+    Mutex mutex;
+    std::unordered_map<std::string, std::vector<Waiting>> by_op;
+  };
+  static Waitings& waitings() {
+    static Waitings* instance = new Waitings;
+    return *instance;
+  }
+  static void wait(std::string op, Waiting kernel) {
+    Lock lock(waitings().mutex);
+    waitings().by_op[std::move(op)].push_back(std::move(kernel));
+  }
+  static void end_waiting(const Op& op) {
+    Lock lock(waitings().mutex);
+    auto kernels = waitings().by_op.extract(op.qualified_name());
+    if (kernels.empty()) return;
+    for (Waiting& kernel : kernels.mapped())
+      kernel.owner->put(op, kernel.slot, std::move(kernel.kernel), kernel.replace);
+  }
+  void forget_waiting() {
+    Lock lock(waitings().mutex);
+    for (auto& [op, kernels] : waitings().by_op)
+      std::erase_if(kernels, [this](const Waiting& kernel) { return kernel.owner == this; });
+  }
+
   ~State() {
+    forget_waiting();
     for (size_t i = registrations.size(); i-- > 0;) {
       const Registration& mine = registrations[i];
       if (!mine.op)
@@ -184,14 +227,21 @@ const Op& Library::def(std::string_view text, std::string file, int line) {
   const Op& op = (new DefinedOp(std::move(schema), std::move(full_text), std::move(file), line))->op();
   add_op(&op);
   state_->defined.push_back(&op);
+  State::end_waiting(op);
   return op;
 }
 
-const Op& Library::find(std::string_view name) const {
-  std::string full = state_->full_name(name);
+namespace {
+const Op* find_named(const std::string& full) {
   size_t dot = full.find('.', full.find("::"));
   std::string_view overload = dot == std::string::npos ? std::string_view() : std::string_view(full).substr(dot + 1);
-  const Op* op = find_op(full.substr(0, dot), overload);
+  return find_op(full.substr(0, dot), overload);
+}
+}  // namespace
+
+const Op& Library::find(std::string_view name) const {
+  std::string full = state_->full_name(name);
+  const Op* op = find_named(full);
   TAEDA_CHECK(op, "there is no op ", full, "; define it before its kernels");
   return *op;
 }
@@ -206,14 +256,12 @@ void Library::check_arity(std::string_view name, size_t arguments, bool is_void)
 }
 
 void Library::impl(std::string_view name, int slot, std::shared_ptr<Kernel> kernel, bool replace) {
-  const Op& op = find(name);
+  std::string full = state_->full_name(name);
   if (kernel->where.empty()) kernel->where = state_->where;
-  std::shared_ptr<Kernel> other = op.kernel_at(slot);
-  if (other && !replace)
-    TAEDA_FAIL(Runtime, op.qualified_name(), " has a kernel for ", dispatch_key_name(slot), " from ",
-               or_unknown(other->where), " and would get another from ", or_unknown(kernel->where));
-  op.set_kernel(slot, kernel);
-  state_->registrations.push_back({&op, slot, std::move(kernel), std::move(other)});
+  if (const Op* op = find_named(full))
+    state_->put(*op, slot, std::move(kernel), replace);
+  else
+    State::wait(std::move(full), {state_.get(), slot, std::move(kernel), replace});
 }
 
 void Library::impl(std::string_view name, int slot, BoxedFunction function, std::string where) {

@@ -288,7 +288,8 @@ KeySet Op::keys_of_arguments(const Stack& stack) const {
   }
   // A factory has no tensor to say where it runs.
   if (keys.empty() && device) keys = KeySet(device->type) | Functionality::Dense;
-  return keys;
+  // An op may choose its backend itself, by arguments that are no tensors.
+  return keys | Functionality::BackendSelect;
 }
 
 void keep_mutable_arguments(const Op& op, Stack& stack) {
