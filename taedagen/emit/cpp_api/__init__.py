@@ -48,8 +48,11 @@ def _unique(lines: Iterable[str]) -> list[str]:
 def emit_cpp_api(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     made = "// Made by taedagen from the declarations.\n"
-    methods = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS for line in method(op))
-    at = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_FUNCTIONS for line in functions(op))
+    siblings = {op.cpp_name: plan.ops_named(op.cpp_name) for op in _ops(plan)}
+    methods = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS
+                      for line in method(op, siblings[op.cpp_name]))  # fmt: skip
+    at = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_FUNCTIONS
+                 for line in functions(op, siblings[op.cpp_name]))  # fmt: skip
     factories = _unique(line for op in _ops(plan) for line in variable_factory(op))
     return forwards() | {
         "include/ATen/core/methods.inc": "\n".join([made, *methods, ""]),

@@ -38,12 +38,16 @@ def _head(result: str, name: str, shown: list[Parameter], defaults: bool = True)
     return f"{result} {name}({', '.join(texts)})"
 
 
-def _forms(op: Op) -> list[list[Parameter]]:
+def _forms(op: Op, siblings: list[Op] | None = None) -> list[list[Parameter]]:
     """With ``TensorOptions`` where the op takes what makes them up, and one by one."""
     arguments = op.inputs
     at = types.options_at(arguments)
     if at is None:
-        return [types.parameters(arguments)]
+        # A default that would make the call another overload's is none: all(dim), beside all().
+        first = 0 if siblings is None else cpp.optional_from(op, siblings)
+        needed = {a.name for a in op.schema.arguments[:first]}
+        made = types.parameters(arguments)
+        return [[Parameter(p.type, p.name, p.passes) if p.name in needed else p for p in made]]
     apart = types.parameters(arguments)
     # One by one they have no defaults: a call without them takes the options.
     apart = [Parameter(p.type, p.name, p.passes) if i < at + 4 else p for i, p in enumerate(apart)]
@@ -64,7 +68,7 @@ def _out_result(outs: list[Parameter]) -> tuple[str, str]:
     return f"::std::tuple<{', '.join(['at::Tensor&'] * len(outs))}>", f" return {{{names}}};"
 
 
-def functions(op: Op) -> list[str]:
+def functions(op: Op, siblings: list[Op]) -> list[str]:
     """What ``namespace at`` has of an op."""
     name = cpp.identifier(op.cpp_name)
     if op.variant == "out":
@@ -72,7 +76,7 @@ def functions(op: Op) -> list[str]:
     if op.variant == "inplace":
         return _inplace_function(op)
     lines = []
-    for form in _forms(op):
+    for form in _forms(op, siblings):
         lines.append(f"inline {_head(types.result(op), name, form)} {{ {_returned(op, _call(op, form))} }}")
     return lines
 
@@ -102,7 +106,7 @@ def _inplace_function(op: Op) -> list[str]:
     return [f"inline {_head('at::Tensor&', op.cpp_name, form)} {{ {_call(op, form)}; return {form[0].name}; }}"]
 
 
-def method(op: Op) -> list[str]:
+def method(op: Op, siblings: list[Op]) -> list[str]:
     """What class ``at::Tensor`` has of an op."""
     arguments = op.inputs
     declared = op.declaration.variants
@@ -115,7 +119,7 @@ def method(op: Op) -> list[str]:
     if op.variant == "inplace" and op.is_declared and "method" not in declared:
         return []
     lines = []
-    for form in _forms(op):
+    for form in _forms(op, siblings):
         rest = [p for p in form if p.name != "self"]
         if op.variant == "inplace":
             body = f"{{ {_call(op, rest, '*this')}; return const_cast<Tensor&>(*this); }}"
