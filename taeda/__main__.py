@@ -1,7 +1,8 @@
 """``python -m taeda explain NAME``: the hops from a Python name to its kernel. ``python -m taeda run SCRIPT``: a
 PyTorch program as it stands, with Taeda as its torch. ``python -m taeda stubs FOLDER``: torch for type checkers.
 ``python -m taeda info``: this build and this machine. ``python -m taeda jit compile FILE``: an archive of PyTorch's
-that runs without Python."""
+that runs without Python. ``python -m taeda config``: flags for C++ compilers. ``python -m taeda torch-name``: an
+environment whose torch is Taeda."""
 
 from __future__ import annotations
 
@@ -39,6 +40,15 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     stubs = commands.add_parser("stubs", help="write stubs by which type checkers read `import torch` as Taeda")
     stubs.add_argument("folder", nargs="?", default="typings", help="e.g. typings (the default), where pyright looks")
     stubs.set_defaults(does=_stubs)
+    config = commands.add_parser("config", help="print what a C++ compiler, CMake or pkg-config must be told")
+    for question, answer in (("cflags", "flags to compile with"), ("libs", "flags to link with"),
+                             ("cmake", "the folder for CMAKE_PREFIX_PATH"),
+                             ("pkgconfig", "the folder for PKG_CONFIG_PATH")):  # fmt: skip
+        config.add_argument(f"--{question}", action="append_const", dest="questions", const=question, help=answer)
+    config.set_defaults(does=_config)
+    name = commands.add_parser("torch-name", help="let all programs of this environment find Taeda as torch")
+    name.add_argument("--remove", action="store_true", help="take the name away again, as pip uninstall torch does")
+    name.set_defaults(does=_torch_name)
     return parser.parse_args(arguments)
 
 
@@ -58,6 +68,35 @@ def _stubs(options: argparse.Namespace) -> int:
     from taeda._stand_in.stubs import write_stubs
 
     print(f"{len(write_stubs(options.folder))} stubs of torch in {options.folder}")
+    return 0
+
+
+def _config(options: argparse.Namespace) -> int:
+    """0; 2 if nothing was asked."""
+    from taeda.utils._cpp.config import QUESTIONS
+
+    if not options.questions:
+        print(f"taeda config: say what to print: {', '.join('--' + name for name in QUESTIONS)}", file=sys.stderr)
+        return 2
+    print(" ".join(QUESTIONS[question]() for question in options.questions))
+    return 0
+
+
+def _torch_name(options: argparse.Namespace) -> int:
+    """0 if it succeeded, 1 if another torch is installed, or ours was not."""
+    from taeda._stand_in import name
+
+    if options.remove:
+        removed = name.remove()
+        print(
+            "removed" if removed else "taeda torch-name: nothing to remove", file=sys.stdout if removed else sys.stderr
+        )
+        return int(not removed)
+    try:
+        print(f"`import torch` is Taeda now: {name.install()}")
+    except RuntimeError as mistake:
+        print(f"taeda torch-name: {mistake}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -10,19 +10,21 @@ loaded_libraries: set[str] = set()
 
 
 def load_library(path: str) -> None:
-    """Loads a shared library whose ``TAEDA_LIBRARY`` blocks register ops; they are then found here.
+    """Loads a shared library whose ``TORCH_LIBRARY`` blocks register ops and classes; they are then found here.
 
     Args:
         path: the file; relative paths are taken from the current folder.
 
     Raises:
         OSError: the file is missing or cannot be loaded.
+        RuntimeError: what it registers clashes with what there is.
     """
-    import ctypes
     import os
 
+    from taeda.utils._cpp import binaries
+
     full_path = os.path.realpath(path)
-    ctypes.CDLL(full_path, mode=ctypes.RTLD_GLOBAL)
+    binaries.load(full_path)
     loaded_libraries.add(full_path)
 
 

@@ -239,7 +239,9 @@ def install_as_torch() -> None:
             f"{getattr(other, '__file__', 'an unknown file')}; call this before anything imports it"
         )
     from taeda import torch_version, version
+    from taeda._stand_in import extensions
 
+    extensions.watch()
     for name in [name for name in sys.modules if _is(name, "taeda")]:
         _enter(name)
     sys.meta_path.insert(0, Finder())

@@ -55,6 +55,10 @@ def swap_tensors(t1: Any, t2: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "cmake_prefix_path":  # find_package(Torch) looks there
+        from taeda.utils._cpp import places
+
+        return places.cmake_folder()
     if name in _PARTS or name in _FUNCTIONS:
         import importlib
 

@@ -12,11 +12,10 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from taeda.utils._cpp import binaries, inline, places
 from taeda.utils._cpp import compile as building
-from taeda.utils._cpp import inline, places
 
 if TYPE_CHECKING:
     import setuptools
@@ -28,6 +27,10 @@ CUDA_HOME: str | None = None
 CUDNN_HOME: str | None = None
 ROCM_HOME: str | None = None
 SYCL_HOME: str | None = None
+HIP_HOME: str | None = None
+ROCM_VERSION: tuple[int, int] | None = None
+COMMON_NVCC_FLAGS: list[str] = []
+MINIMUM_GCC_VERSION = (12, 0, 0)
 IS_WINDOWS = False
 IS_MACOS = False
 IS_LINUX = True
@@ -81,11 +84,12 @@ def CppExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) -
     Args:
         name: the module's full name.
         sources: the C++ files.
-        kwargs: as of ``setuptools.Extension``.
+        kwargs: as of ``setuptools.Extension``; with ``py_limited_api=True`` for what registers ops alone, a module
+            that serves all later versions of Python (pybind11 cannot be used in it).
     """
     import setuptools
 
-    kwargs["include_dirs"] = [*kwargs.get("include_dirs", []), *places.include_folders(), places.pybind_folder()]
+    kwargs["include_dirs"] = [*kwargs.get("include_dirs", []), *places.include_folders(), *places.pybind_folders()]
     kwargs["extra_link_args"] = [*kwargs.get("extra_link_args", []), *places.link_flags()]
     kwargs["language"] = "c++"
     return setuptools.Extension(name, list(sources), *args, **kwargs)
@@ -112,6 +116,10 @@ def SyclExtension(name: str, sources: Sequence[str], *args: Any, **kwargs: Any) 
     raise RuntimeError(f"taeda.utils.cpp_extension.SyclExtension: this build has no SYCL, so {name} cannot be built")
 
 
+def _find_cuda_home() -> str | None:
+    return CUDA_HOME
+
+
 def get_default_build_root() -> str:
     """The folder under which :func:`load` builds, unless ``TORCH_EXTENSIONS_DIR`` names another."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -131,7 +139,12 @@ def is_ninja_available() -> bool:
 
 
 def verify_ninja_availability() -> None:
-    """Nothing to verify: builds do not need ninja."""
+    """RuntimeError if ninja is not installed; builds here do not need it."""
+    if not is_ninja_available():
+        raise RuntimeError(
+            "taeda.utils.cpp_extension.verify_ninja_availability: there is no ninja; builds do without it, and who "
+            "wants it all the same gets it by pip install ninja"
+        )
 
 
 def check_compiler_is_gcc(compiler: str) -> bool:
@@ -191,7 +204,7 @@ def load(name: str, sources: str | Sequence[str], extra_cflags: Sequence[str] | 
     files = [sources] if isinstance(sources, str) else list(sources)
     if with_cuda or with_sycl or any(f.endswith((".cu", ".cuh", ".sycl")) for f in files):
         _only_cpu("cuda")
-    folder = Path(build_directory or _build_directory(name))
+    folder = Path(build_directory or _get_build_directory(name, verbose))
     flags = [*(extra_cflags or []), *(f"-I{path}" for path in extra_include_paths or [])]
     return _build_and_load(name, [Path(f).resolve() for f in files], folder, flags, list(extra_ldflags or []), verbose,
                            is_python_module, is_standalone, with_header=False)  # fmt: skip
@@ -220,7 +233,7 @@ def load_inline(name: str, cpp_sources: str | Sequence[str], cuda_sources: str |
     """
     if with_cuda or with_sycl or cuda_sources or sycl_sources:
         _only_cpu("cuda")
-    folder = Path(build_directory or _build_directory(name))
+    folder = Path(build_directory or _get_build_directory(name, verbose))
     parts = [cpp_sources] if isinstance(cpp_sources, str) else list(cpp_sources)
     text = inline.source_text(parts, inline.as_functions(functions), not no_implicit_headers)
     source = folder / "main.cpp"
@@ -232,11 +245,14 @@ def load_inline(name: str, cpp_sources: str | Sequence[str], cuda_sources: str |
                            is_standalone=False, with_header=use_pch and not no_implicit_headers)  # fmt: skip
 
 
-def _build_directory(name: str) -> str:
+def _get_build_directory(name: str, verbose: bool = False) -> str:
     root = os.environ.get("TORCH_EXTENSIONS_DIR") or os.path.join(
         get_default_build_root(), f"py{sys.version_info.major}{sys.version_info.minor}_cpu"
     )
-    return os.path.join(root, name)
+    folder = os.path.join(root, name)
+    if verbose:
+        print(f"taeda.utils.cpp_extension: {name} is built in {folder}", file=sys.stderr)
+    return folder
 
 
 @contextlib.contextmanager
@@ -252,7 +268,8 @@ def _command(name: str, flags: Sequence[str], is_python_module: bool) -> list[st
     """The compiler with all flags but the source's."""
     includes = [f"-I{folder}" for folder in places.include_folders()]
     if is_python_module:
-        includes += [f"-isystem{places.pybind_folder()}", f"-isystem{sysconfig.get_paths()['include']}"]
+        folders = [*places.pybind_folders(), sysconfig.get_paths()["include"]]
+        includes += [f"-isystem{folder}" for folder in folders]
     given = places.with_standard([*shlex.split(os.environ.get("CXXFLAGS", "")), *flags])
     return [*shlex.split(places.compiler()), "-fPIC", "-O2", *places.DEFINES, "-DTORCH_API_INCLUDE_EXTENSION_H",
             *given, *includes]  # fmt: skip
@@ -265,12 +282,7 @@ def _build_and_load(name: str, sources: list[Path], folder: Path, flags: list[st
         binary = _build(name, sources, folder, flags, link, verbose, is_python_module, is_standalone, with_header)
     if is_standalone:
         return str(binary)
-    if not is_python_module:
-        from taeda import ops
-
-        ops.load_library(str(binary))
-        return str(binary)
-    return _import(binary)
+    return _import_module_from_library(name, str(folder), is_python_module, binary)
 
 
 def _build(name: str, sources: list[Path], folder: Path, flags: list[str], link: list[str], verbose: bool,
@@ -314,10 +326,20 @@ def _suffix(name: str, sources: list[Path], command: Sequence[str]) -> str:
     return f"_v{count}" if count else ""
 
 
-def _import(binary: Path) -> ModuleType:
+def _import_module_from_library(module_name: str, path: str, is_python_module: bool, binary: Path | None = None) -> Any:
+    """The module ``module_name`` that was built in the folder ``path``; of no Python module the ops, and its path."""
+    binary = binary or Path(path) / f"{module_name}{LIB_EXT}"
+    if not is_python_module:
+        from taeda import ops
+
+        ops.load_library(str(binary))
+        return str(binary)
     spec = importlib.util.spec_from_file_location(binary.stem, binary)
     assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    try:
+        module = importlib.util.module_from_spec(spec)
+    except ImportError as error:
+        raise ImportError(binaries.explained(str(error), str(binary)), name=binary.stem, path=str(binary)) from None
     spec.loader.exec_module(module)
     return module
 

@@ -13,6 +13,8 @@
 #include <c10/core/Storage.h>
 #include <c10/core/SymInt.h>
 #include <c10/core/TensorOptions.h>
+#include <c10/macros/Abi.h>
+#include <c10/util/standard.h>
 #include <c10/util/string_view.h>
 #include <taeda/autograd/node.h>
 #include <taeda/ops.h>

@@ -2,6 +2,8 @@
 #pragma once
 #include <cassert>
 
+#include <c10/macros/Version.h>
+
 #define C10_EXPORT __attribute__((__visibility__("default")))
 #define C10_HIDDEN __attribute__((__visibility__("hidden")))
 #define C10_IMPORT C10_EXPORT
@@ -63,21 +65,8 @@
 #define C10_CLANG_DIAGNOSTIC_POP()
 #define C10_CLANG_DIAGNOSTIC_IGNORE(flag)
 
-// The versions whose interface these headers have.
-#define TORCH_VERSION_MAJOR 2
-#define TORCH_VERSION_MINOR 13
-#define TORCH_VERSION_PATCH 0
-#define TORCH_VERSION "2.13.0"
-#define TORCH_ABI_VERSION (((0ULL + TORCH_VERSION_MAJOR) << 56) | ((0ULL + TORCH_VERSION_MINOR) << 48))
 // Whoever compiles these headers compiles them of Taeda.
 #define TAEDA_CPP 1
-
-// What was compiled against another version of the binary interface does not load: the loader's message is this name.
-#define TAEDA_ABI taeda_abi_1_differs_please_rebuild_for_the_installed_version_of_taeda
-extern "C" C10_API const int TAEDA_ABI;
-namespace {
-[[gnu::used]] const int* const taeda_abi = &TAEDA_ABI;
-}
 
 namespace c10 {}
 namespace at {

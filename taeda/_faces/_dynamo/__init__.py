@@ -36,3 +36,8 @@ def mark_dynamic(t: object, index: object, **bounds: object) -> None:
 
 def maybe_mark_dynamic(t: object, index: object) -> None:
     """Says that a size of ``t`` may change."""
+
+
+def disallow_in_graph(fn: object) -> object:
+    """Says that graphs must not hold calls of ``fn``, a function or a list of them; gives it back."""
+    return fn

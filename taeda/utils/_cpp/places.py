@@ -44,20 +44,33 @@ def library_folders() -> list[str]:
     return [str(package() / "lib")] if is_installed() else [str(_built())]
 
 
-def pybind_folder() -> str:
-    """The folder of pybind11's headers.
+def library(name: str) -> Path:
+    """The file of a library of ours: ``library("taeda_torch")``."""
+    return Path(library_folders()[0]) / f"lib{name}.so"
 
-    Raises:
-        RuntimeError: pybind11 is not installed.
-    """
+
+def stand_in_folder() -> Path:
+    """The folder of libraries by PyTorch's names."""
+    return Path(library_folders()[0]) / "stand_in"
+
+
+def cmake_folder() -> str:
+    """The folder below which ``find_package(Torch)`` finds Taeda."""
+    return str(package() / "share" / "cmake")
+
+
+def pkgconfig_folder() -> str:
+    """The folder of ``taeda.pc``."""
+    return str((package() / "share" if is_installed() else _built()) / "pkgconfig")
+
+
+def pybind_folders() -> list[str]:
+    """The folder of pybind11's headers; none where it is not installed (``torch/extension.h`` then says what to do)."""
     try:
         import pybind11
     except ImportError:
-        raise RuntimeError(
-            "taeda.utils.cpp_extension: bindings of C++ for Python take pybind11, which is not installed: "
-            "pip install 'taeda[cpp]'"
-        ) from None
-    return str(pybind11.get_include())
+        return []
+    return [str(pybind11.get_include())]
 
 
 def compiler() -> str:

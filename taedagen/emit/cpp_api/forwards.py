@@ -4,28 +4,34 @@ from __future__ import annotations
 
 # Header with the contents, and the paths that stand for it; {a,b} as a shell's.
 _FORWARDS = {
+    "torch/headeronly/core/types.h": "torch/headeronly/core/{DeviceType,Layout,MemoryFormat,ScalarType}.h "
+    "torch/headeronly/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu,Half,complex}"
+    ".h",
+    "c10/macros/Version.h": "torch/headeronly/version.h",
+    "torch/csrc/stable/conversions.h": "torch/csrc/stable/stableivalue_conversions.h",
+    "torch/csrc/stable/tensor.h": "torch/csrc/stable/{tensor_inl,tensor_struct}.h",
+    "torch/csrc/stable/device.h": "torch/csrc/stable/{device_inl,device_struct}.h",
+    "torch/csrc/stable/generator.h": "torch/csrc/stable/{generator_inl,generator_struct}.h",
     "c10/macros/Macros.h": "c10/macros/Export.h torch/headeronly/macros/{Export,Macros}.h "
     "c10/util/{Deprecated,C++17}.h",
-    "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/headeronly/util/Exception.h torch/csrc/Exceptions.h "
+    "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/csrc/Exceptions.h "
     "c10/util/logging_is_not_google_glog.h",
-    "c10/util/ArrayRef.h": "ATen/ArrayRef.h c10/util/SmallVector.h ATen/core/DimVector.h c10/util/DimVector.h "
-    "torch/headeronly/util/HeaderOnlyArrayRef.h",
+    "c10/util/ArrayRef.h": "ATen/ArrayRef.h c10/util/SmallVector.h ATen/core/DimVector.h c10/util/DimVector.h",
     "c10/util/OptionalArrayRef.h": "ATen/core/OptionalArrayRef.h",
     "c10/util/Optional.h": "c10/core/OptionalRef.h torch/csrc/utils/optional.h",
     "c10/util/Half.h": "c10/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h "
-    "ATen/Half.h c10/util/{Half-inl,BFloat16-inl,BFloat16-math}.h torch/headeronly/util/{Half,BFloat16,Float8_e4m3fn,"
-    "Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h",
-    "c10/util/complex.h": "c10/util/{complex_math,complex_utils}.h torch/headeronly/util/complex.h",
+    "ATen/Half.h c10/util/{Half-inl,BFloat16-inl,BFloat16-math}.h",
+    "c10/util/complex.h": "c10/util/{complex_math,complex_utils}.h",
     "c10/util/intrusive_ptr.h": "c10/util/{MaybeOwned,ExclusivelyOwned}.h",
-    "c10/core/ScalarType.h": "ATen/{ScalarType,OpMathType,AccumulateType}.h torch/headeronly/core/ScalarType.h "
+    "c10/core/ScalarType.h": "ATen/{ScalarType,OpMathType,AccumulateType}.h "
     "c10/util/{qint8,quint8,qint32}.h ATen/core/ScalarType.h",
     "c10/util/typeid.h": "c10/core/{ScalarTypeToTypeMeta,DefaultDtype}.h",
     "c10/core/DeviceGuard.h": "ATen/DeviceGuard.h c10/core/{StreamGuard,Stream}.h c10/core/impl/"
     "{DeviceGuardImplInterface,VirtualGuardImpl,InlineDeviceGuard}.h",
     "ATen/TensorUtils.h": "ATen/TensorGeometry.h",
     "ATen/record_function.h": "torch/csrc/autograd/{record_function,profiler}.h",
-    "c10/core/Device.h": "c10/core/DeviceType.h ATen/Device.h torch/headeronly/core/DeviceType.h",
-    "c10/core/Layout.h": "ATen/Layout.h ATen/core/Reduction.h torch/headeronly/core/{Layout,MemoryFormat}.h",
+    "c10/core/Device.h": "c10/core/DeviceType.h ATen/Device.h",
+    "c10/core/Layout.h": "ATen/Layout.h ATen/core/Reduction.h",
     "c10/core/Scalar.h": "ATen/{Scalar,ScalarOps}.h ATen/core/Scalar.h",
     "c10/core/SymInt.h": "c10/core/{SymIntArrayRef,SymBool,SymFloat}.h",
     "c10/core/TensorOptions.h": "ATen/TensorOptions.h c10/core/DefaultTensorOptions.h",

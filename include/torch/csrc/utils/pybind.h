@@ -1,5 +1,8 @@
 // pybind11's casters for tensors and what describes them, and the older functions between tensors and Python objects.
 #pragma once
+#if !__has_include(<pybind11/pybind11.h>)
+#error "bindings of C++ for Python take pybind11, which is not installed: pip install 'taeda[cpp]'"
+#endif
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
