@@ -162,6 +162,8 @@ _written_in_python(
         "parse_schema": "_schema.function_schema",
         "PyTorchFileReader": "_serialization.file_reader",
         "_are_functorch_transforms_active": "func._active",
+        "_ConvBackend": "backends._convolutions",
+        "_select_conv_backend": "backends._convolutions",
         **dict.fromkeys(
             (
                 "_current_autograd_node",

@@ -203,10 +203,14 @@ def nonzero(input: Tensor, *, out: Tensor | None = None, as_tuple: bool = False)
     An int64 matrix with a row for each of them, or with ``as_tuple`` a vector for each dimension, fit to index with.
     """
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("taeda.nonzero: out is a matrix, as_tuple=True gives vectors; use one of them")
         return _native.nonzero_numpy(input)
     result = _native.argwhere(input)
     if out is None:
         return result
+    if out.dtype != result.dtype:
+        raise RuntimeError(f"taeda.nonzero: out must be of int64; got {out.dtype}")
     if out.numel() and out.shape != result.shape:
         warnings.warn(
             f"taeda.nonzero: out of shape {tuple(out.shape)} is resized to {tuple(result.shape)}", stacklevel=2

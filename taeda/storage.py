@@ -30,7 +30,12 @@ class TypedStorage:
     _untyped_storage: UntypedStorage
 
     def __init__(
-        self, *args: Any, wrap_storage: UntypedStorage | None = None, dtype: _dtype | None = None, device: Device = None
+        self,
+        *args: Any,
+        wrap_storage: UntypedStorage | None = None,
+        dtype: _dtype | None = None,
+        device: Device = None,
+        _internal: bool = False,
     ) -> None:
         self.dtype: taeda.dtype = self._fixed_dtype or dtype or taeda.get_default_dtype()
         if wrap_storage is not None:
@@ -108,6 +113,10 @@ class TypedStorage:
                 "taeda.TypedStorage: a storage on meta has no elements that could be read or written"
             )
 
+    def _refuse_sharing(self) -> None:
+        if self.device.type != "cpu":
+            raise RuntimeError(f"taeda.TypedStorage: only memory of the CPU can be shared; this is on {self.device}")
+
     def __getitem__(self, index: int) -> Any:
         self._refuse_meta()
         if isinstance(index, slice):
@@ -123,6 +132,7 @@ class TypedStorage:
 
     def tolist(self) -> list[Any]:
         """The elements as Python numbers."""
+        self._refuse_meta()
         return self._tensor().tolist()
 
     def fill_(self, value: Any) -> TypedStorage:
@@ -132,6 +142,7 @@ class TypedStorage:
 
     def copy_(self, source: TypedStorage, non_blocking: bool = False) -> TypedStorage:
         """Takes the elements of ``source``, converted."""
+        source._refuse_meta()
         self._tensor().copy_(source._tensor())
         return self
 
@@ -146,11 +157,13 @@ class TypedStorage:
 
     def share_memory_(self) -> TypedStorage:
         """Moves the memory to where other processes can see it."""
+        self._refuse_sharing()
         self._untyped_storage.share_memory_()
         return self
 
     def cpu(self) -> TypedStorage:
         """A copy on the CPU; the same memory if it is there."""
+        self._refuse_meta()
         return self._like(self._untyped_storage.cpu())
 
     def to(self, *, device: Any, non_blocking: bool = False) -> TypedStorage:
@@ -160,6 +173,18 @@ class TypedStorage:
     def type(self, dtype: _dtype | None = None) -> Any:
         """The legacy class's name, or with ``dtype`` a converted copy."""
         return f"torch.{_legacy_name(self.dtype)}" if dtype is None else self._converted(dtype)
+
+    def _pickle_storage_type(self) -> str:
+        return _legacy_name(self.dtype)
+
+    def _deepcopy(self, memo: dict[int, Any]) -> TypedStorage:
+        return self.__deepcopy__(memo)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TypedStorage:
+        key: Any = ("storage", self.data_ptr(), self.nbytes())  # as tensors over it, so that they share the copy
+        if key not in memo:
+            memo[key] = self._untyped_storage.clone()
+        return self._like(memo[key])
 
     def _legacy_class(self) -> Any:
         name = _legacy_name(self.dtype)
@@ -172,11 +197,20 @@ class TypedStorage:
 
     def _share_fd_cpu_(self, *args: Any, **kwargs: Any) -> Any:
         """See ``UntypedStorage._share_fd_cpu_``."""
+        self._refuse_sharing()
         return self._untyped_storage._share_fd_cpu_(*args, **kwargs)
 
     def _share_filename_cpu_(self, *args: Any, **kwargs: Any) -> Any:
         """See ``UntypedStorage._share_filename_cpu_``."""
+        self._refuse_sharing()
         return self._untyped_storage._share_filename_cpu_(*args, **kwargs)
+
+    def _write_file(self, file: Any, is_real_file: Any, save_size: Any, element_size: int) -> None:
+        """Writes the bytes, after the number of elements (8 bytes) where ``save_size``."""
+        self._refuse_meta()
+        if save_size:
+            file.write((self.nbytes() // element_size).to_bytes(8, "little"))
+        file.write(taeda.empty(0, dtype=taeda.uint8).set_(self._untyped_storage).numpy().tobytes())
 
     @property
     def _cdata(self) -> int:
@@ -219,6 +253,26 @@ class TypedStorage:
         return _rebuild, (self._untyped_storage, self.dtype)
 
 
+# The names by which PyTorch's own code calls them, without its warning that the class is deprecated.
+for _name in ("resize_", "size", "is_shared", "share_memory_", "element_size", "data_ptr", "nbytes"):
+    setattr(TypedStorage, f"_{_name}", vars(TypedStorage)[_name])
+TypedStorage._setitem = TypedStorage.__setitem__  # type: ignore[attr-defined]
+TypedStorage._dtype = property(lambda self: self.dtype)  # type: ignore[attr-defined]
+
+_always_warns = False
+
+
+def _get_always_warn_typed_storage_removal() -> bool:
+    """What ``_set_always_warn_typed_storage_removal`` was last told. Typed storages stay here, and nothing warns."""
+    return _always_warns
+
+
+def _set_always_warn_typed_storage_removal(always_warn: bool) -> None:
+    """Whether PyTorch would warn of every use of a typed storage and not of the first only."""
+    global _always_warns
+    _always_warns = bool(always_warn)
+
+
 def _conversion(dtype: taeda.dtype) -> Any:
     def convert(self: TypedStorage) -> TypedStorage:
         return self._converted(dtype)
@@ -252,6 +306,7 @@ class _OfDtype(type):
     """The classes named after a dtype: any typed storage of that is an instance."""
 
     _fixed_dtype: taeda.dtype
+    dtype = _dtype = property(lambda cls: cls._fixed_dtype)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, TypedStorage) and instance.dtype == cls._fixed_dtype

@@ -10,6 +10,7 @@ namespace {
 struct HookStack {
   std::vector<Ref<SavedTensorHooks>> hooks;
   std::optional<std::string> disabled;
+  int set_aside = 0;  // scopes in which hooks that the program entered do not show
 };
 thread_local bool t_has_hooks TAEDA_TLS = false;
 HookStack& hook_stack() {
@@ -154,6 +155,7 @@ void push_saved_tensor_hooks(Ref<SavedTensorHooks> hooks) {
 
 void pop_saved_tensor_hooks() {
   HookStack& stack = hook_stack();
+  if (stack.hooks.empty() && stack.set_aside > 0) return;  // a hook that leaves its own scope while it runs
   TAEDA_CHECK(!stack.hooks.empty(), "there are no saved-tensor hooks to take away");
   stack.hooks.pop_back();
   t_has_hooks = !stack.hooks.empty();
@@ -172,13 +174,16 @@ void disable_saved_tensor_hooks(std::string message) {
 void enable_saved_tensor_hooks() { hook_stack().disabled.reset(); }
 
 WithoutSavedTensorHooks::WithoutSavedTensorHooks() {
+  ++hook_stack().set_aside;
   if (t_has_hooks) saved_.swap(hook_stack().hooks);
   t_has_hooks = false;
 }
 
 WithoutSavedTensorHooks::~WithoutSavedTensorHooks() {
+  HookStack& stack = hook_stack();
+  --stack.set_aside;
   if (saved_.empty()) return;
-  saved_.swap(hook_stack().hooks);
+  saved_.swap(stack.hooks);
   t_has_hooks = true;
 }
 

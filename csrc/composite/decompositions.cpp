@@ -57,6 +57,10 @@ double epsilon(DType dtype) {
                                           : std::numeric_limits<float>::epsilon();
 }
 
+void check_matrices(const Tensor& t) {
+  TAEDA_CHECK(t.dim() >= 2, "needs matrices in the last two dimensions; got shape ", t.sizes());
+}
+
 // Whether no element is nonzero.
 bool none(const Tensor& t) { return !ops::is_nonzero(ops::any_anywhere(t)); }
 
@@ -224,6 +228,8 @@ Tensor cholesky_solve(const Tensor& self, const Tensor& input2, bool upper) {
 }
 
 Tensor cholesky_inverse(const Tensor& self, bool upper) {
+  check_matrices(self);
+  check_regular(ops::eq(diagonal(self), Scalar(0)), "a factor has a zero on its diagonal, and its product no inverse");
   return ops::cholesky_solve(in_field_of(identity_like(self), self), self, upper);
 }
 
@@ -318,7 +324,8 @@ Tensor eigh_backward(const Tensor& gL, const Tensor& gV, const Tensor& L, const 
   if (is_complex(V.dtype())) check_phases(diagonal(inner), inner, "eigenvectors");
   Tensor off = ops::div(inner, in_field_of(differences(L), V));
   off = ops::sub(off, ops::diag_embed(diagonal(off)));
-  return mul(mul(V, ops::add(off, ops::diag_embed(in_field_of(gL, V)))), H(V));
+  Tensor result = mul(mul(V, ops::add(off, ops::diag_embed(in_field_of(gL, V)))), H(V));
+  return ops::mul(ops::add(result, H(result)), Scalar(0.5));  // A is taken for Hermitian, whichever triangle is read
 }
 
 Tensor linalg_eigvalsh(const Tensor& self, std::string_view UPLO) {
@@ -419,14 +426,12 @@ Tensor optional_number(std::optional<double> value, const Tensor& like) {
   return value ? number(*value, like) : Tensor();
 }
 
-void check_matrices(const Tensor& t) {
-  TAEDA_CHECK(t.dim() >= 2, "needs matrices in the last two dimensions; got shape ", t.sizes());
-}
-
 }  // namespace
 
 Tensor linalg_pinv(const Tensor& self, const Tensor& atol, const Tensor& rtol, bool hermitian) {
   check_matrices(self);
+  for (const Tensor& t : {atol, rtol})
+    TAEDA_CHECK(!t.defined() || !is_complex(t.dtype()), "a tolerance must be real; got one of ", t.dtype());
   Tolerance tolerance = tolerance_for(self, atol, rtol);
   auto inverted = [&](const Tensor& values, const Tensor& sizes) {
     Tensor keep = counted(sizes, tolerance);
@@ -471,25 +476,31 @@ Tensor linalg_matrix_rank(const Tensor& self, double tol, bool hermitian) {
   return ops::linalg_matrix_rank(self, number(tol, self), number(0, self), hermitian);
 }
 
+namespace {
+// The norms of A and its inverse, multiplied; infinite for singular matrices.
+template <class Order>
+Tensor cond_by_inverse(const Tensor& A, const Order& p) {
+  shape::check_square(A);
+  if (A.size(-1) == 0) return ops::zeros(A.sizes().first(A.sizes().size() - 2), to_real(A.dtype()), {}, A.device());
+  auto [inverse, info] = ops::linalg_inv_ex(A, false);
+  Tensor is_regular = ops::eq(info, Scalar(0)), known = ops::unsqueeze(ops::unsqueeze(is_regular, -1), -1);
+  Tensor defined = ops::where(known, inverse, ops::zeros_like(inverse));  // the nuclear norm refuses NaN
+  Tensor product = ops::mul(ops::linalg_matrix_norm(A, p), ops::linalg_matrix_norm(defined, p));
+  return ops::where(is_regular, product, ops::full_like(product, Scalar(INFINITY)));
+}
+}  // namespace
+
 Tensor linalg_cond(const Tensor& self, const std::optional<Scalar>& p) {
   check_matrices(self);
   double order = p ? p->as_double() : 2;
-  if (std::abs(order) == 2) {
-    Tensor S = ops::linalg_svdvals(self), largest = ops::select(S, -1, 0), smallest = ops::select(S, -1, -1);
-    return order > 0 ? ops::div(largest, smallest) : ops::div(smallest, largest);
-  }
-  shape::check_square(self);
-  auto [inverse, info] = ops::linalg_inv_ex(self, false);
-  Tensor product = ops::mul(ops::linalg_matrix_norm(self, *p), ops::linalg_matrix_norm(inverse, *p));
-  return ops::where(ops::eq(info, Scalar(0)), product, ops::full_like(product, Scalar(INFINITY)));
+  if (std::abs(order) != 2) return cond_by_inverse(self, *p);
+  Tensor S = ops::linalg_svdvals(self);
+  if (S.size(-1) == 0) return ops::sum(S, IntList({-1}));
+  Tensor largest = ops::select(S, -1, 0), smallest = ops::select(S, -1, -1);
+  return order > 0 ? ops::div(largest, smallest) : ops::div(smallest, largest);
 }
 
-Tensor linalg_cond(const Tensor& self, std::string_view p) {
-  shape::check_square(self);
-  auto [inverse, info] = ops::linalg_inv_ex(self, false);
-  Tensor product = ops::mul(ops::linalg_matrix_norm(self, p), ops::linalg_matrix_norm(inverse, p));
-  return ops::where(ops::eq(info, Scalar(0)), product, ops::full_like(product, Scalar(INFINITY)));
-}
+Tensor linalg_cond(const Tensor& self, std::string_view p) { return cond_by_inverse(self, p); }
 
 // --- least squares
 // X = pinv(A) B; and as X makes the residuals smallest, they change with A and B alone.
@@ -522,6 +533,9 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> linalg_lstsq(const Tensor& self, cons
   bool tells_values = method == "gelsd" || method == "gelss";
   // That without values leaves nothing beneath the solutions that would tell the residuals.
   auto [all, rank, S] = ops::_lstsq(self, vector ? column(b) : b, tolerance, method != "gelsy");
+  if (method == "gelss" && tolerance >= 1) {  // no value is larger than the largest; gelsd, which ran, takes no such
+    ops::zero_(all), ops::zero_(rank);
+  }
   auto nothing = [&](DType dtype) { return ops::empty(IntList({0}), dtype, std::nullopt, self.device()); };
   Tensor solution = rows(all, 0, n), residuals = nothing(to_real(self.dtype()));
   bool full_rank = method == "gels" || none(ops::lt(rank, Scalar(n)));

@@ -136,6 +136,9 @@ Tensor addr(const Tensor& self, const Tensor& vec1, const Tensor& vec2, const Sc
   TAEDA_CHECK((alpha.kind() != Scalar::Kind::Bool && beta.kind() != Scalar::Kind::Bool) ||
                   promote(self.dtype(), product.dtype()) == DType::Bool,
               "alpha and beta may be bools for bool tensors only; got alpha=", alpha, " and beta=", beta);
+  TAEDA_CHECK(!is_integral(promote(self.dtype(), product.dtype())) ||
+                  (alpha.category() <= Category::Integral && beta.category() <= Category::Integral),
+              "alpha and beta must be integers for tensors of integers; got alpha=", alpha, " and beta=", beta);
   if (self.dtype() == DType::Bool && product.dtype() == DType::Bool) {  // factors count as true or false
     TAEDA_CHECK(alpha.category() <= Category::Integral && beta.category() <= Category::Integral,
                 "alpha and beta must not be fractions for bool vectors; got alpha=", alpha, " and beta=", beta);

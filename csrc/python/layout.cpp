@@ -3,8 +3,9 @@
 
 namespace taeda::python {
 
-const char* const kLayoutNames[7] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
-                                     "sparse_bsr", "sparse_bsc", "jagged"};
+// The last is for tensors whose class is written in Python (taeda/backends/_mkldnn_tensor.py): no C++ tensor has it.
+const char* const kLayoutNames[8] = {"strided",    "sparse_coo", "sparse_csr", "sparse_csc",
+                                     "sparse_bsr", "sparse_bsc", "jagged",     "_mkldnn"};
 
 namespace {
 struct EnumObject {

@@ -61,6 +61,8 @@ Layout to_layout(PyObject* object);
 MemoryFormat to_memory_format(PyObject* object);
 Ref<Generator> to_generator(PyObject* object);
 Storage to_storage(PyObject* object);
+// The storage, or a typed one's, of whose elements `wanted` must be the dtype; null for other objects.
+Storage storage_argument(PyObject* object, std::optional<DType> wanted);
 
 // An owned PyObject*.
 class Owned {

@@ -35,7 +35,7 @@ PyObject* invert(PyObject* self) {
   return nullptr;
 }
 
-// array op tensor: what NumPy makes of it, as it does of tensor op array; `result` where the left one is no array.
+// array / tensor, the one operator that PyTorch has for a NumPy array on the left; else `result`.
 PyObject* array_first(const Name& name, PyObject* array, PyObject* tensor, PyObject* result);
 
 // `reflected` serves number - tensor; its first argument is the tensor.
@@ -48,7 +48,7 @@ PyObject* binary(PyObject* left, PyObject* right) {
   }
   if (is_tensor(left)) return parse_operator(name, args, 2);
   PyObject* swapped[] = {right, left};
-  return array_first(name, left, right, parse_operator(reflected_name, swapped, 2));
+  return parse_operator(reflected_name, swapped, 2);
 }
 
 template <Fast fast, const Name& name>

@@ -32,9 +32,10 @@ PyObject* compare(PyObject* left, PyObject* right, int op) {
 }
 
 PyObject* array_first(const Name& name, PyObject* array, PyObject* tensor, PyObject* result) {
-  if (result != Py_NotImplemented || !is_array(array)) return result;
-  Owned module(check(PyImport_ImportModule("taeda._main.arrays")));
-  return PyObject_CallMethod(module.get(), "operate", "sOO", name.name, array, tensor);
+  if (result != Py_NotImplemented || !is_array(array) || strcmp(name.name, "div") != 0) return result;
+  Py_DECREF(result);
+  Owned inverse(PyObject_CallMethod(tensor, "reciprocal", nullptr));
+  return inverse ? PyNumber_Multiply(inverse.get(), array) : nullptr;
 }
 
 PyObject* number_operand(PyObject* object) {

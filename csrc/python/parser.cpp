@@ -340,12 +340,27 @@ PyObject* retry_with_tensor(const Name& name, PyObject* const* args, Py_ssize_t 
   return parse_and_call(name, all.data(), n, names, is_method);
 }
 
+// addmm(beta, x, alpha, y, z) and x.addmm(beta, alpha, y, z), an order of old; alpha may be left out.
+PyObject* retry_beta_first(const Name& name, PyObject* const* args, Py_ssize_t n, Py_ssize_t tensors, bool is_method) {
+  std::vector<PyObject*> all, factors;
+  for (Py_ssize_t i = 0; i < n; ++i) (is_tensor(args[i]) ? all : factors).push_back(args[i]);
+  Scalar number;
+  bool numbers = std::ranges::all_of(factors, [&](PyObject* factor) { return read_number(factor, number); });
+  if (static_cast<Py_ssize_t>(all.size()) != tensors || factors.empty() || factors.size() > 2 || !numbers)
+    return nullptr;
+  warn(str("taeda.", name.where, ": numbers before the tensors are deprecated; give them as beta= and alpha="));
+  Owned keywords(check(factors.size() == 1 ? Py_BuildValue("(s)", "beta") : Py_BuildValue("(ss)", "beta", "alpha")));
+  all.insert(all.end(), factors.begin(), factors.end());
+  return parse_and_call(name, all.data(), tensors, keywords.get(), is_method);
+}
+
 // add(x, 2, y) and addcmul(x, 2, y, z), an order of old: the number goes to its keyword.
 PyObject* retry_old_order(const Name& name, PyObject* const* args, Py_ssize_t n, PyObject* names, bool is_method) {
   if (!name.old_factor || names) return nullptr;
   const OpInfo& info = name.overloads[0].op->info();
   Py_ssize_t positional = std::count_if(info.params, info.params + info.param_count,
                                         [](const Param& param) { return !param.keyword_only; });
+  if (strcmp(name.old_factor, "beta") == 0) return retry_beta_first(name, args, n, positional, is_method);
   Scalar number;
   if (n != positional + 1 || is_tensor(args[1]) || !is_tensor(args[2]) || !read_number(args[1], number)) return nullptr;
   warn(str("taeda.", name.where, ": the number before the tensors is deprecated; give it as ", name.old_factor, "="));

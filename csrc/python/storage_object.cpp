@@ -429,6 +429,18 @@ PyObject* wrap(const Storage& storage) {
 
 bool is_storage(PyObject* object) { return PyObject_TypeCheck(object, &storage_type); }
 
+Storage storage_argument(PyObject* object, std::optional<DType> wanted) {
+  if (is_storage(object)) return storage_of(object);
+  Owned untyped(PyObject_GetAttrString(object, "_untyped_storage"));
+  if (!untyped) PyErr_Clear();
+  if (!untyped || !is_storage(untyped.get())) return {};
+  Owned dtype(check(PyObject_GetAttrString(object, "dtype")));
+  DType held = to_dtype(dtype.get());
+  TAEDA_CHECK(!wanted || held == *wanted, "the storage holds ", held, ", not ", *wanted,
+              ": give its bytes with untyped(), or convert it with type(dtype)");
+  return storage_of(untyped.get());
+}
+
 Storage to_storage(PyObject* object) {
   if (is_storage(object)) return storage_of(object);
   // taeda.TypedStorage and its kind

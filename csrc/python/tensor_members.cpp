@@ -135,7 +135,10 @@ const Storage& storage_behind(const Tensor& t) {
                    ", has no storage");
   return t->storage();
 }
-PyObject* data_ptr(PyObject* self) { return PyLong_FromVoidPtr(unwrap(self).data()); }
+PyObject* data_ptr(PyObject* self) {
+  const Tensor& t = unwrap(self);
+  return PyLong_FromVoidPtr(t.numel() == 0 ? nullptr : t.data());
+}
 PyObject* untyped_storage(PyObject* self) { return wrap(storage_behind(unwrap(self))); }
 PyObject* typed_storage(PyObject* self) {
   Owned module(check(PyImport_ImportModule("taeda.storage")));

@@ -58,7 +58,7 @@ inline int add_type(PyObject* module, PyTypeObject& type) {
   return PyType_Ready(&type) < 0 ? -1 : PyModule_AddType(module, &type);
 }
 
-extern const char* const kLayoutNames[7];
+extern const char* const kLayoutNames[8];
 
 // --- small helpers that every file of this folder needs
 PyObject* number_at(DType dtype, const void* element);  // one element as a Python number

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shape/elementwise.h"
+#include "taeda/core/thread_state.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
@@ -68,6 +69,9 @@ void copy_to_out(const Tensor& result, const Tensor& out, bool checks_dtype) {
   TAEDA_CHECK(!checks_dtype || can_cast(result.dtype(), out.dtype()), "the result has dtype ", result.dtype(),
               ", which out (", out.dtype(), ") cannot hold");
   TAEDA_CHECK(result.device() == out.device(), "the result is on ", result.device(), ", but out on ", out.device());
+  TAEDA_CHECK(!t_state.grad_mode || !result->has_grad_flag(),
+              "calls with out= are not differentiable, but an argument requires a gradient: detach() it, or leave out= "
+              "away");
   resize_out(out, result.sizes());
   ops::copy_(out, result);
 }

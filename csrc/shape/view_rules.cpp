@@ -52,7 +52,9 @@ View expand(const Tensor& self, IntList size, bool) {
   int64_t extra = static_cast<int64_t>(size.size()) - self.dim();
   TAEDA_CHECK(extra >= 0, "size ", size, " has fewer dimensions than the tensor of shape ", self.sizes());
   View result{size, {}, self.storage_offset()};
-  for (int64_t i = 0; i < static_cast<int64_t>(size.size()); ++i) {
+  for (size_t i = 0; i < size.size(); ++i) result.strides.push_back(0);
+  int64_t around = 1;  // the stride of a new dimension of size 1, as unsqueeze has it
+  for (int64_t i = static_cast<int64_t>(size.size()) - 1; i >= 0; --i) {
     int64_t old = i < extra ? 1 : self.sizes()[i - extra];
     if (size[i] == -1) {
       TAEDA_CHECK(i >= extra, "-1 keeps a size, but dimension ", i, " of ", size, " is a new one");
@@ -61,8 +63,8 @@ View expand(const Tensor& self, IntList size, bool) {
     TAEDA_CHECK(size[i] >= -1 && (result.sizes[i] == old || old == 1), "size ", size,
                 " does not fit the tensor of shape ", self.sizes(), ": dimension ", i, " has size ", old,
                 ", and only a size of 1 can grow");
-    bool grows = i < extra || result.sizes[i] != old;
-    result.strides.push_back(grows ? 0 : self.strides()[i - extra]);
+    if (result.sizes[i] == old && self.dim() > 0) result.strides[i] = i < extra ? around : self.strides()[i - extra];
+    around = result.sizes[i] * result.strides[i];
   }
   return result;
 }

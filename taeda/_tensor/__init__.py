@@ -176,6 +176,15 @@ class Tensor(_C.TensorBase):
 
         return nonzero(self, as_tuple=as_tuple)
 
+    def to_mkldnn(self, dtype: _dtype | None = None) -> Tensor:
+        """A copy in the layout that oneDNN chooses, for the ops that it serves; ``to_dense()`` gives a strided one.
+
+        Raises RuntimeError unless the tensor is strided, on the CPU and of float32, bfloat16 or float16.
+        """
+        from taeda.backends._mkldnn_tensor import to_mkldnn
+
+        return to_mkldnn(self, dtype)
+
     def polygamma(self, n: int) -> Tensor:
         """The ``n``-th derivative of the digamma function; see ``taeda.polygamma``."""
         return _C._functions.polygamma(n, self)

@@ -80,21 +80,26 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     return UnpackedDualTensor(tensor if tangent is None else _autograd._primal(tensor, chosen), tangent)
 
 
+_enabled = True
+
+
 class _set_fwd_grad_enabled:
     """Whether calls in the scope carry tangents on."""
 
     def __init__(self, mode: bool) -> None:
-        self.before = _autograd._see_dual_levels(_current_level + 1 if mode else 0)
+        global _enabled
+        self.before = _autograd._see_dual_levels(_current_level + 1 if mode else 0), _enabled
+        _enabled = mode
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *args: object) -> None:
-        _autograd._see_dual_levels(self.before)
+        global _enabled
+        levels, _enabled = self.before
+        _autograd._see_dual_levels(levels)
 
 
 def _is_fwd_grad_enabled() -> bool:
     """Whether calls carry tangents, if a level is open."""
-    visible = _autograd._see_dual_levels(0)
-    _autograd._see_dual_levels(visible)
-    return _current_level < 0 or visible > 0
+    return _enabled and (_current_level < 0 or _autograd._dual_levels() > 0)

@@ -136,6 +136,9 @@ def gradgradcheck(
 
     def first_derivative(*both: Any) -> tuple[Tensor, ...]:
         points, directions = both[: len(both) - count], both[len(both) - count :]
+        for was, point in zip(args, points, strict=True):
+            if isinstance(was, Tensor) and was.requires_grad and not point.requires_grad:
+                point.requires_grad_()  # in forward mode they come without
         outputs = _differentiable(func(*points))
         wanted = [x for x in points if isinstance(x, Tensor) and x.requires_grad]
         grads = taeda.autograd.grad(outputs, wanted, directions, create_graph=True, allow_unused=True)
@@ -310,6 +313,9 @@ class _Check:
 
     def backward(self, nondet_tol: float, check_dtypes: bool) -> None:
         numerical = self.numerical()
+        if any(x._python_dispatch for x in self.inputs):  # what such a tensor wraps has noticed the changes
+            outputs = _as_tuple(self.func(*self.args))
+            self.outputs = [outputs[k] for k in self._places]
         for j, output in enumerate(self.outputs):
             seeds = [_random_direction(output, 2 * j + 1)] if self.fast else list(_unit_vectors(output))
             rows = []
@@ -441,9 +447,12 @@ class _Check:
         from taeda.autograd import forward_ad
 
         with forward_ad.dual_level():
-            # The dual still requires gradients, because the function may go backward itself.
-            dual = forward_ad.make_dual(self.inputs[i].detach().requires_grad_(), tangent)
-            outputs = self._outputs_with(i, dual)
+            duals = {
+                id(x): forward_ad.make_dual(x.detach(), tangent if k == i else taeda.zeros_like(x))
+                for k, x in enumerate(self.inputs)
+            }
+            outputs = _as_tuple(self.func(*(duals.get(id(arg), arg) for arg in self.args)))
+            outputs = tuple(outputs[k] for k in self._places)
             tangents = [forward_ad.unpack_dual(o).tangent for o in outputs]
         return [taeda.zeros_like(o) if t is None else t for o, t in zip(outputs, tangents, strict=True)]
 

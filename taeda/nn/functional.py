@@ -52,6 +52,7 @@ from taeda._C._nn import (
 from taeda._C._nn import log_sigmoid as logsigmoid
 from taeda._main.script_marks import boolean_dispatch as boolean_dispatch
 from taeda.nn import _reduction as _Reduction
+from taeda.nn import grad as grad
 from taeda.nn._functional.activation import (
     celu,
     elu,

@@ -106,8 +106,9 @@ def _bounds(dtype: taeda.dtype, low: float | None, high: float | None) -> tuple[
 def _draw(sizes: tuple[int, ...], dtype: taeda.dtype, device: Any, low: float, high: float) -> Tensor:
     if dtype.is_complex:
         part = {2: taeda.float16, 4: taeda.float32, 8: taeda.float64}[dtype.itemsize // 2]
-        parts = _draw((*sizes, 2), part, device, low, high)
-        return taeda.view_as_complex(parts)
+        drawn = taeda.empty(sizes, dtype=dtype, device=device)
+        taeda.view_as_real(drawn).copy_(_draw((*sizes, 2), part, device, low, high))
+        return drawn
     if dtype.is_floating_point:
         drawn = taeda.rand(sizes, dtype=taeda.float64 if dtype == taeda.float64 else taeda.float32, device=device)
         # low * (1 - u) + high * u cannot overflow where high - low would

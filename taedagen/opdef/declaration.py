@@ -356,6 +356,8 @@ def _validate(declaration: Declaration) -> None:
     for option in ("number", "old_factor"):
         if declaration.options.get(option, schema.names[0]) not in schema.names:
             raise declaration.fail(f"the option '{option}' names an argument; there are {schema.names}")
+    if not set(str(declaration.options.get("flat", "")).split()) <= set(schema.names):
+        raise declaration.fail(f"the option 'flat' names arguments; there are {schema.names}")
     if not declaration.doc:
         raise declaration.fail("it has no docstring")
     if not isinstance(function, type):

@@ -24,6 +24,7 @@ OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "domain": (KINDS, "the interval of a sample's elements: of all arguments, by argument, or another op's"),
     "batch": (KINDS, "the rule of vmap, a function in taeda/func/_batched, and its options; 'inplace': in place, too"),
     "flops": (KINDS, "a formula in the arguments' shapes, the result's and prod, for taeda.utils.flop_counter"),
+    "flat": (KINDS, "the arguments whose gradient does not change with them, but is differentiable again: to zeros"),
     "nondiff": (KINDS, "the results that never carry a gradient"),
     "scalar": (("pointwise", "composite"), "an argument, or a table of overload to arguments, that may be a number"),
     "promote": (("pointwise",), "how argument dtypes combine"),

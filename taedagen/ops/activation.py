@@ -21,6 +21,7 @@ def _(grad, result):
     "threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor",
     variants="function inplace out inplace_function",
     dtypes=REAL,
+    flat="self",
 )
 def threshold(self, threshold, value):
     """``self`` where it is above ``threshold``, else ``value``."""
@@ -55,6 +56,7 @@ def _(grad, self, threshold):
     variants=EVERY,
     module="nn",
     dtypes=FLOATING,
+    flat="self",
 )
 def leaky_relu(self, negative_slope):
     """``self`` where it is positive, else ``negative_slope * self``."""
@@ -258,7 +260,7 @@ def _(grad, self):
 
 
 @pointwise("hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor", variants=EVERY, module="nn",
-           dtypes=REAL, check="limits")  # fmt: skip
+           dtypes=REAL, check="limits", flat="self")  # fmt: skip
 def hardtanh(self, min_val, max_val):
     """``self`` limited to the range from ``min_val`` to ``max_val``."""
     return minimum(maximum(self, min_val), max_val)
@@ -274,6 +276,7 @@ def _(grad, self, min_val, max_val):
     variants="function inplace",
     module="nn",
     dtypes=REAL,
+    flat="self",
 )
 def relu6(self):
     """``self`` limited to the range from 0 to 6."""
@@ -285,7 +288,7 @@ def _(grad, self):
     return {"self": where((self > 0) & (self < 6), grad, 0)}
 
 
-@pointwise("hardsigmoid(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING)
+@pointwise("hardsigmoid(Tensor self) -> Tensor", variants=EVERY, module="nn", dtypes=FLOATING, flat="self")
 def hardsigmoid(self):
     """``self / 6 + 1 / 2`` limited to the range from 0 to 1."""
     return minimum(maximum(self + 3, 0), 6) / 6
@@ -311,6 +314,7 @@ def _(grad, self):
     "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor",
     variants="function method out",
     dtypes=FLOATING,
+    flat="self",
 )
 def hardshrink(self, lambd):
     """``self`` outside the range from ``-lambd`` to ``lambd``, 0 inside."""
@@ -323,7 +327,7 @@ def _(grad, self, lambd):
 
 
 @pointwise("softshrink(Tensor self, Scalar lambd=0.5) -> Tensor", variants="function out", module="nn", dtypes=FLOATING,
-           check="step")  # fmt: skip
+           check="step", flat="self")  # fmt: skip
 def softshrink(self, lambd):
     """``self`` moved towards 0 by ``lambd``, 0 where it would pass it."""
     return where(self > lambd, self - lambd, where(self < -lambd, self + lambd, self * 0))
@@ -334,7 +338,9 @@ def _(grad, self, lambd):
     return {"self": where((self >= -lambd) & (self <= lambd), 0, grad)}
 
 
-@pointwise("_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING, samples=[S(f(2, 3), f(1, 3))])
+@pointwise(
+    "_prelu_kernel(Tensor self, Tensor weight) -> Tensor", dtypes=FLOATING, samples=[S(f(2, 3), f(1, 3))], flat="self"
+)
 def _prelu_kernel(self, weight):
     """``self`` where it is positive, else ``weight * self``."""
     return where(self > 0, self, weight * self)

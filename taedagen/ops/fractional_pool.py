@@ -14,6 +14,7 @@ from taedagen.opdef.samples import S, f
     nondiff="indices",
     autocast="fp32",
     out_overload="output",
+    flat="self",
 )
 def fractional_max_pool2d(self, kernel_size, output_size, random_samples):
     """The largest element of each window of ([N,] C, H, W), and where it stands in its plane, flattened.
@@ -43,6 +44,7 @@ fractional_max_pool2d.samples([
     nondiff="indices",
     autocast="fp32",
     out_overload="output",
+    flat="self",
 )
 def fractional_max_pool3d(self, kernel_size, output_size, random_samples):
     """The largest element of each window of ([N,] C, T, H, W), and where it stands in its volume, flattened.

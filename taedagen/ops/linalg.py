@@ -87,6 +87,7 @@ def _(self, mat2, self_tangent, mat2_tangent):
     shape="addmm",
     files="linalg",
     autocast="lower",
+    old_factor="beta",
     out="same",
     batch="addmm",
     flops="2 * prod(mat1) * mat2[-1]",
@@ -127,6 +128,7 @@ _sparse_addmm.backward(addmm.derivative)
     shape="baddbmm",
     files="linalg",
     autocast="lower",
+    old_factor="beta",
     out="same",
     batch="addmm",
     flops="2 * prod(batch1) * batch2[-1]",
@@ -266,6 +268,7 @@ def _(grad, self, vec):
     variants="function method inplace out inplace_function",
     shape="addmv",
     files="linalg",
+    old_factor="beta",
     out="same",
     batch="addmv",
     samples=[S(f(2), f(2, 3), f(3)), S(f(2), f(2, 3), f(3), beta=0.5, alpha=2)],
@@ -303,6 +306,7 @@ def ger(self, vec2):
 @composite(
     "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     variants="function method inplace out",
+    old_factor="beta",
     files="linalg",
     samples=[S(f(2, 3), f(2), f(3)), S(f(2, 3), f(2), f(3), beta=0.5)],
 )

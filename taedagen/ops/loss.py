@@ -93,6 +93,7 @@ def nll_loss_nd(self, target, weight, reduction, ignore_index):
     samples=[S(f(4, 3), i(4), None, 1, -100), S(f(4, 3), v([0, -100, 2, 1]), f(3, low=0.1), 0, -100)],
     outs="output total_weight",
     out_overload="output",
+    flat="self",
 )
 def nll_loss_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss`` with the sum of the weights that count."""
@@ -115,6 +116,7 @@ def _(grad, self, target, weight, reduction, ignore_index, total_weight):
     samples=[S(f(2, 3, 4, 4), i(2, 4, 4), None, 1, -100)],
     outs="output total_weight",
     out_overload="output",
+    flat="self",
 )
 def nll_loss2d_forward(self, target, weight, reduction, ignore_index):
     """``nll_loss2d`` with the sum of the weights that count."""

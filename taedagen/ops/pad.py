@@ -122,6 +122,7 @@ def replication_pad3d(self, padding):
     files="pad",
     unbound=True,
     batch="folded",
+    flat="self",
 )
 def pad_by_itself(self, padding, rank, mode):
     """The last ``rank`` dimensions reflected (mode 0) or replicated (mode 1)."""

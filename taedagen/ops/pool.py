@@ -83,6 +83,7 @@ max_pool2d.samples([
     batch="folded",
     samples="max_pool2d",
     outs="out indices",
+    flat="self",
 )
 def max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 2 dimensions, and where it stands among these, flattened."""
@@ -133,6 +134,7 @@ max_pool3d.samples([
     batch="folded",
     samples="max_pool3d",
     outs="out indices",
+    flat="self",
 )
 def max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
     """The largest element of each window of the last 3 dimensions, and where it stands among these, flattened."""
@@ -201,6 +203,7 @@ avg_pool1d.samples([
     shape="avg_pool2d",
     files="avg_pool",
     batch="folded",
+    flat="self",
 )
 def avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 2 dimensions, divided by its size or by ``divisor_override``."""
@@ -263,6 +266,7 @@ def avg_pool2d_backward(
     files="avg_pool",
     autocast="fp32",
     batch="folded",
+    flat="self",
 )
 def avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     """The sum of each window of the last 3 dimensions, divided by its size or by ``divisor_override``."""
@@ -372,6 +376,7 @@ adaptive_avg_pool2d.samples([
     files="adaptive_pool",
     batch="folded",
     samples="adaptive_avg_pool2d",
+    flat="self",
 )
 def _adaptive_avg_pool2d(self, output_size):
     """``adaptive_avg_pool2d``."""
@@ -392,6 +397,7 @@ def _(grad, self):
     batch="folded",
     samples="adaptive_avg_pool2d",
     outs="out indices",
+    flat="self",
 )
 def adaptive_max_pool2d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""
@@ -431,6 +437,7 @@ adaptive_avg_pool3d.samples([
     files="adaptive_pool",
     batch="folded",
     samples="adaptive_avg_pool3d",
+    flat="self",
 )
 def _adaptive_avg_pool3d(self, output_size):
     """``adaptive_avg_pool3d``."""
@@ -452,6 +459,7 @@ def _(grad, self):
     batch="folded",
     samples="adaptive_avg_pool3d",
     outs="out indices",
+    flat="self",
 )
 def adaptive_max_pool3d(self, output_size):
     """Max pooling whose windows are chosen to give ``output_size``."""

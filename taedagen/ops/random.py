@@ -654,6 +654,7 @@ def rrelu_with_noise(self, noise, lower, upper, training, generator):
     files="random_ops",
     unbound=True,
     nondiff="noise",
+    flat="self",
 )
 def _rrelu(self, lower, upper, generator):
     """``rrelu`` in training, and its slopes: 1 where ``self`` is positive."""

@@ -242,11 +242,18 @@ struct Call {
     }
   }
 
+  // Zeros where it has none, unless the Function said that it does without.
+  Tensor tangent_of(const Tensor& input, int level) {
+    Tensor found = autograd::tangent(input, level);
+    bool wants_zeros = ctx().materialize_grads && is_differentiable(input.dtype());
+    return found.defined() || !wants_zeros ? found : autograd::InputMetadata(input).zeros();
+  }
+
   void run_jvp(std::span<const Owned> outputs, int level) {
     std::vector<Owned> owned;
     std::vector<PyObject*> jvp_args{context.get()};
     for (PyObject* arg : args) {
-      owned.emplace_back(check(wrap(is_tensor(arg) ? autograd::tangent(unwrap(arg), level) : Tensor())));
+      owned.emplace_back(check(wrap(is_tensor(arg) ? tangent_of(unwrap(arg), level) : Tensor())));
       jvp_args.push_back(owned.back().get());
     }
     Owned jvp = attribute(cls, g_names.jvp);

@@ -53,20 +53,13 @@ PyObject* cuda(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
 
 // --- set_
 
-Storage storage_argument(PyObject* object) {
-  if (PyObject_TypeCheck(object, &storage_type)) return storage_of(object);
-  Owned untyped(PyObject_GetAttrString(object, "_untyped_storage"));
-  if (!untyped) PyErr_Clear();
-  return untyped && PyObject_TypeCheck(untyped.get(), &storage_type) ? storage_of(untyped.get()) : Storage();
-}
-
 PyObject* set(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   constexpr const char* kNames[] = {"source", "storage_offset", "size", "stride"};
   PyObject* out[4];
   Storage storage;
   if (count > 0 || names) {
     read_arguments(kNames, 0, args, count, names, out);
-    if (out[0]) storage = storage_argument(out[0]);
+    if (out[0]) storage = storage_argument(out[0], unwrap(self).dtype());
   }
   if (!storage) return parse_method(bound::set__name, self, args, count, names);  // from a tensor, or from nothing
   const Tensor& t = unwrap(self);

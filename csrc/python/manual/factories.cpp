@@ -20,10 +20,27 @@ bool is_number(PyObject* object) {
   return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);  // bool is a long
 }
 
+// Whether it has a length: an array without dimensions is a sequence by its type only.
+bool has_length(PyObject* object) {
+  bool has = PySequence_Size(object) >= 0;
+  PyErr_Clear();
+  return has;
+}
+
 bool is_nested(PyObject* object) {
   return PyList_Check(object) || PyTuple_Check(object) ||
          (PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object) &&
-          !is_number(object));
+          !is_number(object) && has_length(object));
+}
+
+// The items as a list or tuple. Too long a range is a MemoryError.
+Owned items_of(PyObject* object) {
+  PyObject* items = PySequence_Fast(object, "not a sequence");
+  if (!items && PyErr_ExceptionMatches(PyExc_TypeError)) {
+    PyErr_Clear();
+    TAEDA_FAIL(Value, "the items of a ", Py_TYPE(object)->tp_name, " inside the data cannot be read");
+  }
+  return Owned(check(items));
 }
 
 // An int of any size. ValueError where 64 bits do not hold it, unless it becomes a float.
@@ -89,7 +106,7 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
   }
   TAEDA_CHECK_VALUE(depth < static_cast<size_t>(kMaxDim), "the data is nested more than ", kMaxDim,
                     " levels deep (or contains itself)");
-  Owned items(check(PySequence_Fast(object, "not a sequence")));  // too long a range is a MemoryError
+  Owned items = items_of(object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
   if (layout.sizes.size() == depth) layout.sizes.push_back(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -125,7 +142,7 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
   if (depth == sizes.size()) {
     TAEDA_CHECK_VALUE(!is_nested(object) || (is_tensor(object)), "the data is ragged: a number was expected at depth ",
                       depth, ", got a ", Py_TYPE(object)->tp_name);
-    Scalar number = element(object, !std::is_integral_v<T>);
+    Scalar number = element(object, !std::is_integral_v<T> || std::is_same_v<T, bool>);
     if constexpr (std::is_same_v<T, int64_t>)
       TAEDA_CHECK_VALUE(number.kind() != Scalar::Kind::UInt, "the number ", number, " does not fit in int64");
     constexpr bool complex =
@@ -138,7 +155,7 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
   }
   TAEDA_CHECK_VALUE(is_nested(object), "the data is ragged: a sequence of ", sizes[depth], " was expected at depth ",
                     depth, ", got a ", Py_TYPE(object)->tp_name);
-  Owned items(check(PySequence_Fast(object, "not a sequence")));
+  Owned items = items_of(object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
   TAEDA_CHECK_VALUE(n == sizes[depth], "the data is ragged: ", sizes[depth], " items were expected at depth ", depth,
                     ", got ", n);
@@ -163,6 +180,18 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
 }
 
 bool has(PyObject* object, const char* attribute) { return PyObject_HasAttrString(object, attribute); }
+
+// The elements of a storage, not copied; undefined for other data. Bytes without a dtype are of the default one.
+Tensor from_elements(PyObject* data, std::optional<DType> dtype) {
+  if (PyList_Check(data) || PyTuple_Check(data) || is_number(data)) return {};
+  bool untyped = is_storage(data);
+  Storage storage = storage_argument(data, dtype);
+  if (!storage) return {};
+  Owned held(untyped ? nullptr : check(PyObject_GetAttrString(data, "dtype")));
+  DType type = dtype ? *dtype : held ? to_dtype(held.get()) : default_dtype();
+  int64_t length = static_cast<int64_t>(storage->nbytes()) / itemsize(type), step = 1;
+  return from_storage(std::move(storage), type, IntList(&length, 1), IntList(&step, 1), 0);
+}
 
 // Memory of NumPy arrays and DLPack objects; undefined for other data.
 Tensor from_foreign(PyObject* data, bool will_be_copied) {
@@ -235,6 +264,8 @@ PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* n
       Tensor copy = ops::clone(ops::detach(unwrap(given.data)));
       return finish(moved(copy, given.dtype, given.device), given.requires_grad);
     }
+    if (Tensor elements = from_elements(given.data, given.dtype); elements.defined())
+      return finish(moved(ops::clone(elements), {}, given.device), given.requires_grad);
     return finish(tensor_from(given.data, given.dtype, given.device), given.requires_grad);
   });
 }

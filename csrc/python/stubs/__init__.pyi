@@ -141,6 +141,8 @@ from taeda._schema.types import (
 )
 from taeda._serialization.file_reader import PyTorchFileReader as PyTorchFileReader
 from taeda._tensor import Tensor
+from taeda.backends._convolutions import _ConvBackend as _ConvBackend
+from taeda.backends._convolutions import _select_conv_backend as _select_conv_backend
 from taeda.func._active import _are_functorch_transforms_active as _are_functorch_transforms_active
 from taeda.jit._graph import ScriptObject as ScriptObject
 from taeda.jit._module import ScriptMethod as ScriptMethod
@@ -552,6 +554,7 @@ sparse_csc: layout
 sparse_bsr: layout
 sparse_bsc: layout
 jagged: layout
+_mkldnn: layout
 contiguous_format: memory_format
 preserve_format: memory_format
 channels_last: memory_format

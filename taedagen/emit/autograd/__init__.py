@@ -90,6 +90,7 @@ def _source(plan: Plan, family: Family, derivatives: list[Derivative], body: lis
         '#include "taeda/autograd/record.h"',
         '#include "autograd/numbers.h"',
         f'#include "dispatch/ops/{family.name}.h"',
+        *['#include "autograd/flat.h"'] * any(d.flat for d in derivatives),
         *[f'#include "shape/ops/{family.name}.h"'] * any(d.fused for d in derivatives),
         "",
         "namespace taeda {",

@@ -54,6 +54,11 @@ class Derivative:
     fused: list[Fused] = field(default_factory=list)  # kernels that spare this op a pass over memory
 
     @property
+    def flat(self) -> list[str]:
+        """The arguments whose gradients do not change with them."""
+        return str(self.op.declaration.options.get("flat", "")).split()
+
+    @property
     def struct(self) -> str:
         schema = self.op.schema
         marks = [] if schema.namespace == "aten" else [f"of_{schema.namespace}"]

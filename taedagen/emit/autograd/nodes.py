@@ -74,7 +74,14 @@ def _apply(derivative: Derivative) -> list[str]:
             lines.append(f"    const bool done = {wanted} && {_fused_call(derivative, together, known)};")
         for name, root in derivative.gradients.items():
             lines += _single(derivative, name, root, known, "!done && " * bool(together and name in together.of))
-    return [*lines, "  }"]
+    return [*lines, *_ties(derivative), "  }"]
+
+
+def _ties(derivative: Derivative) -> list[str]:
+    order = [a.name for a in derivative.differentiable]
+    return [
+        f"    tie_to_input(*this, {order.index(name)}, grad_inputs[{order.index(name)}]);" for name in derivative.flat
+    ]
 
 
 def _fused_call(derivative: Derivative, kernel: Fused, known: dict[str, Typed]) -> str:

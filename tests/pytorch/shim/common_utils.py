@@ -22,6 +22,7 @@ import warnings
 
 import numpy as np
 import torch
+from torch.testing._internal import _words
 from torch.testing._internal._comparison import *
 from torch.testing._internal._comparison import Comparison, _np
 from torch.testing._internal._matrices import *
@@ -40,6 +41,8 @@ except ImportError:
 
 SEED = 1234
 LAX_MESSAGES = os.environ.get("PYTORCH_TESTS_LAX_MESSAGES") == "1"
+if LAX_MESSAGES:
+    _words.install()
 
 
 def _importable(n):
@@ -524,6 +527,14 @@ class TestCase(Comparison, SparseSamples, _Base):
         if LAX_MESSAGES:
             rx = ""
         return super().assertWarnsRegex(warn, rx, *args, **k)
+
+    def assertRegex(self, text, rx, msg=None):
+        if not (LAX_MESSAGES and _words.is_own(text)):
+            super().assertRegex(text, rx, msg)
+
+    def assertIn(self, member, container, msg=None):
+        if not (LAX_MESSAGES and isinstance(member, str) and _words.is_own(container)):
+            super().assertIn(member, container, msg)
 
     assertExpectedRaisesInline = None
 

@@ -23,11 +23,12 @@ std::complex<R> expm1(std::complex<R> z) {
   R half = std::sin(z.imag() / 2);
   return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, std::exp(z.real()) * std::sin(z.imag())};
 }
-// |1 + z|^2 - 1 = a (2 + a) + b^2, exact near zero.
+// |1 + z|^2 - 1 = a (2 + a) + b^2, exact near zero; far from it a square could overflow, and the 1 is as good as lost.
 template <class R>
 std::complex<R> log1p(std::complex<R> z) {
   R a = z.real(), b = z.imag();
-  return {std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a)};
+  bool is_far = std::abs(a) > 1e6 || std::abs(b) > 1e6;
+  return {is_far ? std::log(std::hypot(1 + a, b)) : std::log1p(a * (2 + a) + b * b) / 2, std::atan2(b, 1 + a)};
 }
 
 }  // namespace pick
@@ -42,13 +43,16 @@ std::complex<R> log1p(std::complex<R> z) {
 TAEDA_COMPLEX_FUNCTIONS(X)
 #undef X
 
+// 0 to the power of 0 is 1, as for real numbers; the standard library's logarithm would make it NaN.
 Complex<float> pow(Complex<float> a, Complex<float> b) {
+  auto power = std::bit_cast<std::complex<float>>(b);
   return std::bit_cast<Complex<float>>(
-      std::pow(std::bit_cast<std::complex<float>>(a), std::bit_cast<std::complex<float>>(b)));
+      power == 0.0f ? std::complex<float>(1) : std::pow(std::bit_cast<std::complex<float>>(a), power));
 }
 Complex<double> pow(Complex<double> a, Complex<double> b) {
+  auto power = std::bit_cast<std::complex<double>>(b);
   return std::bit_cast<Complex<double>>(
-      std::pow(std::bit_cast<std::complex<double>>(a), std::bit_cast<std::complex<double>>(b)));
+      power == 0.0 ? std::complex<double>(1) : std::pow(std::bit_cast<std::complex<double>>(a), power));
 }
 
 }  // namespace taeda::math
