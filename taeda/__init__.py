@@ -40,6 +40,7 @@ chalf = _C.complex32
 bool = _C.bool
 has_lapack, has_openmp, has_spectral, has_mkl = True, True, True, False
 legacy_contiguous_format = _C.contiguous_format
+_mkldnn = _C._mkldnn
 
 # Where names live that are loaded on first use: module to names.
 _LAZY = {
@@ -246,7 +247,13 @@ _written_in_python(
         },
     },
 )
-_written_in_python(_C._nn, {"_parse_to": "nn.modules._convert"})
+_written_in_python(
+    _C._nn,
+    {
+        "_parse_to": "nn.modules._convert",
+        **dict.fromkeys(("slow_conv3d", "thnn_conv2d"), "nn._functional.old_convolutions"),
+    },
+)
 _written_in_python(_C._functions, {"AccumulateGrad": "_main.native_names"})
 _written_in_python(_C._autograd, {"_saved_tensors_hooks_is_enabled": "_main.native_names"})
 

@@ -24,6 +24,7 @@ void tie_to_input(const Node& node, size_t i, Tensor& gradient) {
   tie->add_next_edge(node.next_edge(i));
   Tensor tied(gradient->shallow_copy());
   set_history(tied, *tie);
+  if (t_state.forward_grad) copy_tangents(gradient, tied);
   gradient = tied;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -98,7 +99,7 @@ def histogramdd(input: Tensor, bins: Any, *, range: Sequence[float] | None = Non
         raise NotImplementedError(f"taeda.histogramdd: input must be floating-point; got {input.dtype}")
     if input.dim() < 2:
         raise RuntimeError(f"taeda.histogramdd: input must have 2 dimensions or more; got shape {tuple(input.shape)}")
-    points = input.reshape(-1, input.shape[-1])
+    points = input.reshape(math.prod(input.shape[:-1]), input.shape[-1])
     count = points.shape[1]
     edges = _grid(points, [bins] * count if isinstance(bins, int) else list(bins), range)
     if weight is not None and weight.shape != input.shape[:-1]:

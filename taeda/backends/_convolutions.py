@@ -40,8 +40,9 @@ def _select_conv_backend(
     Raises:
         RuntimeError: the shapes do not fit each other.
     """
-    meta = [t if t is None else t.detach().to("meta") for t in (input, weight, bias)]
-    taeda.ops.aten.convolution(*meta, stride, padding, dilation, transposed, output_padding, groups)
+    x, kernels = (taeda.empty(t.shape, dtype=t.dtype, device="meta") for t in (input, weight))
+    offsets = None if bias is None else taeda.empty(bias.shape, dtype=bias.dtype, device="meta")
+    taeda.convolution(x, kernels, offsets, stride, padding, dilation, transposed, output_padding, groups)
     is_opaque = input.is_mkldnn
     if not input.shape[0] or not input.shape[1]:
         return _ConvBackend.MkldnnEmpty if is_opaque else _ConvBackend.Empty

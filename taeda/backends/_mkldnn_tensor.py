@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import taeda
-from taeda import Tensor
+from taeda import _C, Tensor
 from taeda.autograd import Function
 from taeda.utils._pytree import tree_map
 
@@ -35,7 +35,7 @@ class MkldnnTensor(Tensor):
     """A dense tensor in disguise; its ops are done on that."""
 
     _dense: Tensor
-    layout = property(lambda self: taeda._mkldnn)  # type: ignore[assignment]
+    layout = property(lambda self: _C._mkldnn)  # type: ignore[assignment]
     is_mkldnn = property(lambda self: True)  # type: ignore[assignment]
 
     @staticmethod
@@ -53,7 +53,7 @@ class MkldnnTensor(Tensor):
         """This tensor."""
         return self
 
-    def __repr__(self, *, tensor_contents: str | None = None) -> str:
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
         return f"{repr(self._dense)[:-1]}, layout=torch._mkldnn)"
 
     @classmethod

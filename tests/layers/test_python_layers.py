@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # Calls that need what is above them, package by package. Nothing is loaded for them before they are made.
 LOOKS_UP = {
     "_tensor": {
+        "backends": "oneDNN's layout is that of a class of tensors",
         "multiprocessing": "a tensor on its way to another process shares its memory",
         "nn": "a parameter prints as one",
     },

@@ -285,7 +285,7 @@ def test_error(name: str, args: Any) -> None:
 def test_every_function_is_there() -> None:
     unrelated = {
         "BroadcastingList1", "BroadcastingList2", "BroadcastingList3", "Callable", "DType", "Optional",
-        "dataclasses", "grad", "importlib", "math", "np", "reproducibility_notes",
+        "dataclasses", "importlib", "math", "np", "reproducibility_notes",
         "sparse_support_notes", "tf32_notes", "torch", "warnings",
     }  # fmt: skip
     only_for_cuda = {"scaled_grouped_mm"}

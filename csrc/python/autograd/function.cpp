@@ -6,6 +6,7 @@
 #include "python/autograd/node_object.h"
 #include "python/autograd/python_hooks.h"
 #include "taeda/autograd/record.h"
+#include "taeda/ops/create.h"
 
 namespace taeda::python {
 namespace {
@@ -246,7 +247,7 @@ struct Call {
   Tensor tangent_of(const Tensor& input, int level) {
     Tensor found = autograd::tangent(input, level);
     bool wants_zeros = ctx().materialize_grads && is_differentiable(input.dtype());
-    return found.defined() || !wants_zeros ? found : autograd::InputMetadata(input).zeros();
+    return found.defined() || !wants_zeros ? found : ops::zeros_like(input);
   }
 
   void run_jvp(std::span<const Owned> outputs, int level) {

@@ -99,7 +99,7 @@ def _project_separately(
 
 def _split_heads(x: Tensor, batch: int, heads: int) -> Tensor:
     """(L, N, E) to (N * heads, L, E / heads)."""
-    return x.reshape(x.shape[0], batch * heads, -1).transpose(0, 1)
+    return x.reshape(x.shape[0], batch * heads, x.shape[2] // heads).transpose(0, 1)
 
 
 def _static(given: Tensor, name: str, query: Tensor) -> Tensor:

@@ -419,4 +419,7 @@ def ctc_loss(
 
     ``log_probs`` is (T, N, C) or (T, C); ``targets`` is (N, S) or all labels in a row.
     """
+    for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        if isinstance(lengths, Tensor) and (lengths.is_floating_point() or lengths.is_complex()):
+            raise RuntimeError(f"taeda.nn.functional.ctc_loss: {name} must be integers; got {lengths.dtype}")
     return taeda.ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, get_enum(reduction), zero_infinity)

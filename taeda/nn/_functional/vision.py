@@ -200,4 +200,10 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
         raise ValueError(f"{name}: theta must be (N, {wanted[0]}, {wanted[1]}); got {tuple(theta.shape)}")
     if min(size) <= 0:
         raise ValueError(f"{name}: size must be positive; got {tuple(size)}")
+    if align_corners and 1 in size[2:]:
+        warnings.warn(
+            f"taeda.nn.functional.affine_grid: a dimension of {tuple(size)} has one place only, which "
+            "align_corners=True puts in the middle; PyTorch before 1.3 put it at -1",
+            stacklevel=2,
+        )
     return taeda.affine_grid_generator(theta, size, bool(align_corners))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -52,6 +53,8 @@ def _parse_to(
         )
     if tensor is not None:
         device, dtype = tensor.device, tensor.dtype
+    if args and args[0] is None and isinstance(args[-1], bool):
+        raise TypeError("Module.to: non_blocking needs a device, a dtype or a tensor before it; got None")
     if device is not None and not isinstance(device, taeda.device):
         if not isinstance(device, (str, int)):
             raise TypeError(f"Module.to: cannot read a device, a dtype or a tensor from a {type(device).__name__}")
@@ -137,6 +140,8 @@ class ConvertMixin:
         )
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(f"Module.to: a module is cast to floating or complex dtypes only; got {dtype}")
+        if dtype is not None and dtype.is_complex:
+            warnings.warn("Module.to: not every module computes with complex numbers; a few raise", stacklevel=2)
 
         def convert(t: Tensor) -> Tensor:
             cast = dtype if t.is_floating_point() or t.is_complex() else None

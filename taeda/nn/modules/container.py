@@ -300,7 +300,7 @@ def _describe(name: Any, value: Any, kind: str) -> str:
     if not isinstance(value, Tensor):
         return f"  ({name}): Object of type: {type(value).__name__}"
     size = "x".join(str(extent) for extent in value.size())
-    device = "" if value.device.type == "cpu" else f" ({value.device})"
+    device = f" (GPU {value.get_device()})" if value.is_cuda else ""
     return f"  ({name}): Parameter containing: [{kind} of size {size}{device}]"
 
 

@@ -240,8 +240,11 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         persistent = name not in attributes.get("_non_persistent_buffers_set", ())
         if isinstance(value, Buffer):
             persistent = getattr(value, "persistent", True)
+            if attributes.get(name) is not None:
+                raise KeyError(f"Module: {type(self).__name__} has an attribute '{name}' already, which is no buffer")
             self._displace(name, "_buffers")
-        self.register_buffer(name, value, persistent)
+        # A class of before persistence may have overridden it.
+        self.register_buffer(name, value, *() if persistent else (False,))
 
     def _set_declared(self, name: str, value: Any, attributes: dict[str, Any]) -> bool:
         """Handles a plain value for a name that stands in a table: there only ``None`` may take its place."""
@@ -268,6 +271,8 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
                 del attributes[table][name]
                 attributes["_non_persistent_buffers_set"].discard(name)
                 return
+        if name in HOOK_TABLES and name not in attributes:
+            return  # made when a hook is
         object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:

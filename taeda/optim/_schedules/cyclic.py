@@ -90,6 +90,11 @@ class CyclicLR(LRScheduler):
         if fresh:
             _start_momentum(optimizer, self.use_beta1, self.base_momentums, self.max_momentums)
 
+    @property
+    def _scale_fn_ref(self) -> Callable[..., float]:
+        """What ``scale_fn`` calls, where the program gave no function."""
+        return type(self).scale_fn
+
     def scale_fn(self, x: float) -> float:
         """The height of the cycle or iteration ``x``, 1 at first."""
         if self._scale_fn_custom is not None:
@@ -152,6 +157,11 @@ class OneCycleLR(LRScheduler):
             ``anneal_strategy``, a step beyond the last.
     """
 
+    # By these names in states of before the strategy was saved by its word.
+    anneal_func: Callable[..., Any]
+    _annealing_cos = staticmethod(_cosine)
+    _annealing_linear = staticmethod(_line)
+
     def __init__(
         self,
         optimizer: Optimizer,
@@ -206,7 +216,8 @@ class OneCycleLR(LRScheduler):
                 break
             start = candidate["end_step"]
         part = (step - start) / (phase["end_step"] - start)
-        anneal = _ANNEALERS[self._anneal_func_type]
+        # A state that PyTorch saved before 1.14 holds the function.
+        anneal = _ANNEALERS[self._anneal_func_type] if hasattr(self, "_anneal_func_type") else self.anneal_func
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(anneal(group[phase["start_lr"]], group[phase["end_lr"]], part))
