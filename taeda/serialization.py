@@ -9,6 +9,10 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import IO, Any, TypeAlias
 
+from taeda._serialization.file_writer import _is_zipfile as _is_zipfile
+from taeda._serialization.file_writer import _open_file_like as _open_file_like
+from taeda._serialization.file_writer import _open_zipfile_reader as _open_zipfile_reader
+from taeda._serialization.file_writer import _open_zipfile_writer as _open_zipfile_writer
 from taeda._serialization.locations import default_restore_location, location_tag, register_package
 from taeda.types import Device, FileLike, Storage
 

@@ -15,6 +15,7 @@ from taeda._serialization.archive import Damaged, bytes_of, fill
 from taeda._serialization.pickler import StorageTable, dump
 from taeda._serialization.safe_pickle import SafeUnpickler
 from taeda._serialization.storage_types import StorageType
+from taeda._serialization.storages import as_text
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 _VERSION = 1001
@@ -128,6 +129,7 @@ class OldStorages:
         Raises:
             RuntimeError: the id is of another form, or asks for more than the file holds.
         """
+        pid = as_text(pid)
         if isinstance(pid, tuple) and len(pid) == 4 and pid[0] == "module":
             return pid[1]
         kind, key, location, numel, part = self._parse(pid)

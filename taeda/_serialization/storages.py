@@ -10,6 +10,13 @@ from taeda._serialization.archive import ArchiveReader, Damaged, bytes_of, swap_
 from taeda._serialization.storage_types import StorageType
 
 
+def as_text(pid: Any) -> Any:
+    """The id of a storage, where Python 2 wrote it and ``encoding='bytes'`` leaves its texts undecoded."""
+    if not isinstance(pid, tuple):
+        return pid
+    return tuple(part.decode("ascii", "replace") if isinstance(part, bytes) else as_text(part) for part in pid)
+
+
 class StorageLoader:
     """Loads each storage of an archive once.
 
@@ -47,7 +54,7 @@ class StorageLoader:
         Raises:
             RuntimeError: the id is not of that form, or contradicts the archive.
         """
-        kind, key, location, numel = self._parse(pid)
+        kind, key, location, numel = self._parse(as_text(pid))
         itemsize = 1 if kind.dtype is None else kind.dtype.itemsize
         record = f"{self._folder}/{key}"
         if numel * itemsize != self._archive.size(record):

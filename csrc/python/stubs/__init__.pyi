@@ -140,6 +140,7 @@ from taeda._schema.types import (
     UnionType as UnionType,
 )
 from taeda._serialization.file_reader import PyTorchFileReader as PyTorchFileReader
+from taeda._serialization.file_writer import PyTorchFileWriter as PyTorchFileWriter
 from taeda._tensor import Tensor
 from taeda.backends._convolutions import _ConvBackend as _ConvBackend
 from taeda.backends._convolutions import _select_conv_backend as _select_conv_backend
