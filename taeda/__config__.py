@@ -23,6 +23,11 @@ def show() -> str:
     return "\n".join(parts) + "\n"
 
 
+def _cxx_flags() -> str:
+    """How the compiler was called, as far as it changes results."""
+    return "-std=c++20 -fwrapv -ffp-contract=off"
+
+
 def parallel_info() -> str:
     """How many threads a call may use, and what the system has."""
     import os

@@ -107,6 +107,7 @@ _LAZY = {
     "_main.grid": ("gradient", "histogramdd"),
     "_main.lobpcg": ("lobpcg",),
     "_main.lowrank": ("lu", "pca_lowrank", "svd_lowrank"),
+    "_main.removed": ("eig", "lstsq", "matrix_rank", "solve", "symeig"),
     "_schema.tags": ("Tag",),
     "_main.streams": ("Event", "Stream"),
     "utils.backend_registration": ("_register_device_module",),

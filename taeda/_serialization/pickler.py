@@ -90,8 +90,15 @@ def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
     if tensor.is_meta:
         args: tuple[Any, ...] = (tensor.dtype, size, stride, tensor.requires_grad)
         return rebuild.meta_tensor, args
+    try:
+        storage = tensor.untyped_storage()
+    except NotImplementedError:
+        if not tensor._python_dispatch:
+            raise
+        place = (tensor.dtype, size, stride, tensor.storage_offset(), tensor.layout, tensor.device)
+        return rebuild.wrapper_subclass, (type(tensor), *place, tensor.requires_grad)
     typed = tensor.dtype in BY_DTYPE
-    ref = StorageRef(tensor.untyped_storage(), tensor.dtype if typed else None)
+    ref = StorageRef(storage, tensor.dtype if typed else None)
     args = (ref, tensor.storage_offset(), size, stride, tensor.requires_grad, OrderedDict())
     if not typed:
         args += (tensor.dtype,)

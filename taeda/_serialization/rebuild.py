@@ -88,6 +88,19 @@ def meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tenso
     return tensor.requires_grad_() if requires_grad else tensor
 
 
+def wrapper_subclass(
+    cls: Any, dtype: Any, size: Any, stride: Any, offset: Any, layout: Any, device: Any, requires_grad: Any
+) -> Tensor:
+    """A tensor without memory of its own, whose class answers its ops; what it wraps is among its attributes."""
+    _require(isinstance(cls, type) and issubclass(cls, Tensor), "a tensor is given a type that is not a Tensor")
+    _require(isinstance(dtype, taeda.dtype), "a tensor's dtype is not a dtype")
+    _check_geometry(size, stride, offset)
+    made: Tensor = Tensor._make_wrapper_subclass(
+        cls, size, strides=stride, storage_offset=offset, dtype=dtype, device=device, requires_grad=bool(requires_grad)
+    )
+    return made
+
+
 def parameter(data: Any, requires_grad: Any, hooks: Any) -> Tensor:
     _require(isinstance(data, Tensor), "a Parameter holds something that is not a tensor")
     return taeda.nn.Parameter(data, requires_grad=bool(requires_grad))
@@ -138,6 +151,7 @@ REBUILDERS = {
     ("torch._utils", "_rebuild_tensor_v2"): tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): tensor_v3,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): meta_tensor,
+    ("torch._utils", "_rebuild_wrapper_subclass"): wrapper_subclass,
     ("torch._utils", "_rebuild_parameter"): parameter,
     ("torch._utils", "_rebuild_parameter_with_state"): parameter_with_state,
     ("torch._tensor", "_rebuild_from_type_v2"): from_type,

@@ -5,13 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from taeda import _C
 from taeda._main import left_out
 
 if TYPE_CHECKING:
     from taeda._C import dtype as _dtype
+
+
+def _gone(name: str) -> RuntimeError:
+    from taeda._main.removed import gone
+
+    return gone(name)
 
 
 class Tensor(_C.TensorBase):
@@ -184,6 +190,22 @@ class Tensor(_C.TensorBase):
         from taeda.backends._mkldnn_tensor import to_mkldnn
 
         return to_mkldnn(self, dtype)
+
+    def eig(self, eigenvectors: bool = False) -> NoReturn:
+        """Raises RuntimeError: ``linalg.eig`` took its place."""
+        raise _gone("eig")
+
+    def lstsq(self, other: Any) -> NoReturn:
+        """Raises RuntimeError: ``linalg.lstsq`` took its place."""
+        raise _gone("lstsq")
+
+    def solve(self, other: Any) -> NoReturn:
+        """Raises RuntimeError: ``linalg.solve`` took its place."""
+        raise _gone("solve")
+
+    def symeig(self, eigenvectors: bool = False) -> NoReturn:
+        """Raises RuntimeError: ``linalg.eigh`` took its place."""
+        raise _gone("symeig")
 
     def polygamma(self, n: int) -> Tensor:
         """The ``n``-th derivative of the digamma function; see ``taeda.polygamma``."""

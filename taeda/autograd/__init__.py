@@ -43,6 +43,8 @@ _LAZY = {
     "set_grad_enabled": "grad_mode",
     "enforce_grad_layout_policy": "grad_mode",
     "set_multithreading_enabled": "grad_mode",
+    "is_multithreading_enabled": "grad_mode",
+    "kineto_available": "profiler",
 }
 _MODULES = frozenset([
     "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util",
@@ -66,9 +68,11 @@ if TYPE_CHECKING:
     from taeda.autograd.grad_mode import enable_grad as enable_grad
     from taeda.autograd.grad_mode import enforce_grad_layout_policy as enforce_grad_layout_policy
     from taeda.autograd.grad_mode import inference_mode as inference_mode
+    from taeda.autograd.grad_mode import is_multithreading_enabled as is_multithreading_enabled
     from taeda.autograd.grad_mode import no_grad as no_grad
     from taeda.autograd.grad_mode import set_grad_enabled as set_grad_enabled
     from taeda.autograd.grad_mode import set_multithreading_enabled as set_multithreading_enabled
+    from taeda.autograd.profiler import kineto_available as kineto_available
     from taeda.autograd.variable import Variable as Variable
 else:
 

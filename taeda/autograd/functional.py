@@ -386,3 +386,16 @@ def _gradient(output: Tensor, points: Tensors, function: str, strict: bool) -> T
     filled = _zeros_for_none(grads, points, function, strict, "input")
     _check_strict(filled, function, strict)
     return filled
+
+
+def _construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> tuple[Tensor, ...]:
+    """The unit vectors of all elements of ``tensors`` together: for each tensor a matrix with a row for each of them,
+    and a column for each of its own ``tensor_numels`` elements."""
+    total = sum(tensor_numels)
+    made, start = [], 0
+    for tensor, count in zip(tensors, tensor_numels, strict=True):
+        part = taeda.zeros(total, count, dtype=tensor.dtype, device=tensor.device)
+        part.diagonal(-start).fill_(1)
+        made.append(part)
+        start += count
+    return tuple(made)

@@ -18,6 +18,7 @@ no_grad = _autograd.no_grad
 set_grad_enabled = _autograd.set_grad_enabled
 is_grad_enabled = _autograd.is_grad_enabled
 is_inference_mode_enabled = _autograd.is_inference_mode_enabled
+is_multithreading_enabled = _autograd._is_multithreading_enabled
 
 
 class _Switch:

@@ -48,6 +48,17 @@ class BaseTorchDispatchMode(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
+def _get_current_dispatch_mode() -> TorchDispatchMode | None:
+    """The innermost mode; None outside of all."""
+    count = taeda._C._len_torch_dispatch_stack()
+    return taeda._C._get_dispatch_stack_at(count - 1) if count else None
+
+
+def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
+    """All modes, outermost first."""
+    return [taeda._C._get_dispatch_stack_at(i) for i in range(taeda._C._len_torch_dispatch_stack())]
+
+
 @contextmanager
 def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
     """Take all dispatch modes off for the length of a ``with`` block; yields them, outermost first."""
@@ -81,3 +92,37 @@ def transform_subclass(
     size = t.size() if outer_size is None else outer_size
     stride = t.stride() if outer_stride is None else outer_stride
     return type(t).__tensor_unflatten__(inner, context, size, stride)
+
+
+def return_and_correct_aliasing(func: Any, args: Any, kwargs: dict[str, Any] | None, out: Any) -> Any:
+    """What a wrapper subclass's ``__torch_dispatch__`` gives back for ``out``, its new wrappers.
+
+    An op in place or with ``out=`` gives its argument itself, as its schema says, and not a new wrapper of the same
+    data. A view is a wrapper that shares what its base wraps, which the class sees to.
+
+    Args:
+        func: the op.
+        args: what it was called with, wrapped.
+        kwargs: likewise.
+        out: the results, wrapped anew.
+    """
+    schema = func._schema
+    given: dict[str, Any] = {}
+    for parameter, value in zip(schema.arguments, args, strict=False):
+        given[parameter.name] = value
+    given |= kwargs or {}
+    written = {
+        parameter.alias_info.before_set.copy().pop(): given.get(parameter.name)
+        for parameter in schema.arguments
+        if parameter.alias_info is not None and parameter.alias_info.is_write and parameter.alias_info.before_set
+    }
+
+    def corrected(result: Any, value: Any) -> Any:
+        info = result.alias_info
+        if info is None or not info.is_write or not info.before_set:
+            return value
+        return written.get(next(iter(info.before_set)), value)
+
+    if isinstance(out, tuple) and len(schema.returns) == len(out):
+        return type(out)(corrected(r, value) for r, value in zip(schema.returns, out, strict=True))
+    return corrected(schema.returns[0], out) if len(schema.returns) == 1 else out

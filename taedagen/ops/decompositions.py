@@ -234,24 +234,6 @@ def cholesky_solve(self, input2, upper):
     """The solution of ``A @ X = self`` from the Cholesky factor ``input2`` of A."""
 
 
-@cholesky_solve.backward
-def _(grad, input2, upper, result):
-    g = op.cholesky_solve_backward(grad, input2, result, upper)
-    return {"self": g[0], "input2": g[1]}
-
-
-@composite(
-    "cholesky_solve_backward(Tensor grad, Tensor factor, Tensor solution, bool upper) -> (Tensor, Tensor)",
-    unbound=True,
-)
-def cholesky_solve_backward(grad, factor, solution, upper):
-    """The gradients for the right sides and, of all its elements, for the factor."""
-    sides = op.cholesky_solve(grad, factor, upper)
-    part = op.matmul(sides, op.adjoint(solution))
-    both = part + op.adjoint(part)
-    return sides, -(op.matmul(factor, both) if upper else op.matmul(both, factor))
-
-
 @composite("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", variants="function method out",
            files="decompositions", autocast="fp32", samples="linalg_cholesky_ex")  # fmt: skip
 def cholesky_inverse(self, upper):

@@ -136,8 +136,8 @@ def run(op: Op, function: Any, args: Any, kwargs: Any, tensors: list[Tensor], de
 def outer_gradients(results: list[Tensor], inputs: list[Tensor]) -> list[Tensor]:
     """The gradients of results of ``vmap`` for what is outside of it, zeros where an op has none."""
     tracked, leaves = [r for r in results if r.requires_grad and r.itemsize > 1], [x for x in inputs if x.requires_grad]
-    if not tracked or not leaves:
-        return []
+    if not tracked or not leaves:  # zeros may be recorded by one and not by the other
+        return [taeda.zeros_like(x) for x in leaves]
     weights = [(r.detach() * 0.5).cos() for r in tracked]
     try:
         return list(taeda.autograd.grad(tracked, leaves, weights, materialize_grads=True))
