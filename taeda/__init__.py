@@ -117,6 +117,7 @@ _LAZY = {
     "func": ("vmap",),
     "_control_flow.cond": ("cond",),
     "futures": ("Future",),
+    "nested": ("_nested_tensor_from_mask",),
     "jit": ("fork", "wait"),
     "jit._graph": ("ScriptObject",),
     "jit.ir": ("Graph", "Node", "Value"),
@@ -133,9 +134,10 @@ _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
     "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
     "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
-    "multiprocessing", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization", "quasirandom",
-    "random", "return_types", "serialization", "signal", "special", "storage", "_subclasses", "_tensor_str",
-    "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF", "_vmap_internals", "xpu",
+    "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
+    "quasirandom", "random", "return_types", "serialization", "signal", "special", "storage", "_subclasses",
+    "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF",
+    "_vmap_internals", "xpu",
 ])  # fmt: skip
 
 

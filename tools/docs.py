@@ -30,6 +30,7 @@ GUIDES = (
     "benchmark-an-op",
     "graphs",
     "distributed",
+    "nested",
     "export",
     "onnx",
     "coverage",

@@ -21,7 +21,6 @@ REASONS = {
     "quantised tensors come later": (
         ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
     ),
-    "nested tensors come later": ".*nested.* .*padded_tensor",
     "small dtypes without arithmetic come later": "float[48]_.* bits.* bit",
     "of another library or device": (
         ".*(cudnn|miopen|mkldnn|mps|xpu|ipu|mtia|hpu|xla|cuda|[sS]tream).* Event is_distributed .*Accelerator.*"
@@ -36,7 +35,7 @@ REASONS = {
         "optimize_for.* .*triton.* AVG SUM cpp import_ir_module.* .*_type_comment parse_ir "
         "functionalize"
     ),
-    "a prototype in PyTorch": ".*masked_tensor MaskedTensor index",
+    "a prototype in PyTorch": "index",
     "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
     "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",
     "data pipes are frozen in PyTorch and not planned": (

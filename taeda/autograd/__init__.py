@@ -237,6 +237,12 @@ def grad(
             "taeda.autograd.grad: materialize_grads=True gives zeros for unused inputs, so allow_unused cannot be False"
         )
     results, sources = _as_tuple(outputs), _as_tuple(inputs)
+    if taeda._C._has_torch_function((*results, *sources)):
+        return taeda.overrides.handle_torch_function(
+            grad, (*results, *sources), outputs, inputs, grad_outputs=grad_outputs, retain_graph=retain_graph,
+            create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused,
+            is_grads_batched=is_grads_batched, materialize_grads=materialize_grads,
+        )  # fmt: skip
     given = (None,) * len(results) if grad_outputs is None else _as_grads(grad_outputs, "taeda.autograd.grad")
     if materialize_grads and len(results) == len(given):  # what depends on nothing has zeros for gradients
         pairs = [(o, g) for o, g in zip(results, given, strict=True) if not isinstance(o, Tensor) or o.requires_grad]

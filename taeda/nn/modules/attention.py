@@ -124,7 +124,7 @@ class MultiheadAttention(Module):
             average_attn_weights: weights (N, L, S), averaged over the heads, instead of (N, num_heads, L, S).
             is_causal: a hint that ``attn_mask`` is the causal one.
         """
-        swap = self.batch_first and query.dim() == 3
+        swap = self.batch_first and query.dim() == 3 and not query.is_nested
         if swap:
             query, key, value = _batch_second(query, key, value)
         separate = not self._qkv_same_embed_dim

@@ -209,7 +209,9 @@ class TransformerDecoderLayer(_Layer):
 
 
 def _length(x: Tensor, layer: Any) -> int:
-    """Of the sequences in ``x``, as ``layer`` takes them."""
+    """Of the sequences in ``x``, as ``layer`` takes them; 0 where each has its own."""
+    if x.is_nested:
+        return 0
     batch_first = getattr(getattr(layer, "self_attn", None), "batch_first", False)
     return x.size(1 if x.dim() == 3 and batch_first else 0)
 

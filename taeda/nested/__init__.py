@@ -1,0 +1,202 @@
+"""Tensors whose components differ in size (``torch.nested``).
+
+Layout ``torch.strided`` takes components of any sizes, ``torch.jagged`` those that differ in one dimension, whose
+values lie one after another. Gradients flow through both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.nested._tensor import Nested, NestedTensor, StridedNested, offsets_of
+
+__all__ = [
+    "as_nested_tensor",
+    "masked_select",
+    "narrow",
+    "nested_tensor",
+    "nested_tensor_from_jagged",
+    "to_padded_tensor",
+]
+
+
+def nested_tensor(
+    tensor_list: Sequence[Any],
+    *,
+    dtype: taeda.dtype | None = None,
+    layout: taeda.layout | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A nested tensor of copies of the components, a leaf of the graph.
+
+    Args:
+        tensor_list: tensors, or what ``torch.tensor`` takes, of one number of dimensions.
+        dtype, device: of the result; those of the first component by default.
+        layout: ``torch.strided`` (the default) or ``torch.jagged``, whose components differ in one dimension only.
+        requires_grad: whether gradients are kept in ``grad``.
+        pin_memory: has no effect without an accelerator.
+
+    Raises:
+        TypeError: no list of tensors.
+        RuntimeError: the components do not go together.
+    """
+    if not isinstance(tensor_list, (list, tuple)):
+        raise TypeError(f"taeda.nested.nested_tensor: takes a list of tensors; got {type(tensor_list).__name__}")
+    parts = [part.detach().clone() if isinstance(part, Tensor) else taeda.tensor(part) for part in tensor_list]
+    made = _nest(_alike(parts, dtype, device), layout)
+    return made.requires_grad_() if requires_grad else made
+
+
+def as_nested_tensor(
+    ts: Tensor | Sequence[Tensor],
+    dtype: taeda.dtype | None = None,
+    device: Any = None,
+    layout: taeda.layout | None = None,
+) -> Tensor:
+    """A nested tensor of the components, into which gradients flow back.
+
+    Args:
+        ts: tensors of one number of dimensions; or one tensor, (B, ...), of whose rows it is made; or a nested one.
+        dtype, device: of the result; those of the first component by default.
+        layout: ``torch.strided`` or ``torch.jagged``; that of ``ts`` where it is nested, else ``torch.strided``.
+
+    Raises:
+        TypeError: no tensor and no list of tensors.
+        RuntimeError: the components do not go together.
+    """
+    if isinstance(ts, Nested):
+        if layout is None or layout == ts.layout:
+            return ts.to(device=device or ts.device, dtype=dtype or ts.dtype)
+        ts = ts.parts()
+    is_list = isinstance(ts, (list, tuple)) and all(isinstance(part, Tensor) for part in ts)
+    if not is_list and not isinstance(ts, Tensor):
+        raise TypeError("taeda.nested.as_nested_tensor: takes a tensor or a list of tensors")
+    return _nest(_alike(list(ts), dtype, device), layout)
+
+
+def _alike(parts: list[Tensor], dtype: taeda.dtype | None, device: Any) -> list[Tensor]:
+    if not parts:
+        return parts
+    dtype, device = dtype or parts[0].dtype, device or parts[0].device
+    return [part.to(device=device, dtype=dtype) for part in parts]
+
+
+def _nest(parts: list[Tensor], layout: taeda.layout | None) -> Any:
+    if layout not in (None, taeda.strided, taeda.jagged):
+        raise RuntimeError(f"taeda.nested: the layout is torch.strided or torch.jagged; got {layout}")
+    if layout != taeda.jagged:
+        return StridedNested.of(parts)
+    if not parts:
+        raise RuntimeError("taeda.nested: a jagged tensor has one component, at least")
+    if len({part.dim() for part in parts}) > 1 or parts[0].dim() == 0:
+        raise RuntimeError("taeda.nested: the components must have one number of dimensions, at least 1")
+    uneven = [at for at, sizes in enumerate(zip(*(p.shape for p in parts), strict=True)) if len(set(sizes)) > 1]
+    if len(uneven) > 1:
+        raise RuntimeError(
+            "taeda.nested: components of a jagged tensor differ in one dimension; these do in dimensions "
+            f"{uneven}: {[tuple(part.shape) for part in parts]}"
+        )
+    ragged = uneven[0] if uneven else 0
+    offsets = offsets_of([part.shape[ragged] for part in parts], parts[0].device)
+    return NestedTensor.of(taeda.cat(parts, ragged).detach_() if _all_leaves(parts) else taeda.cat(parts, ragged),
+                           offsets, None, ragged + 1)  # fmt: skip
+
+
+def _all_leaves(parts: list[Tensor]) -> bool:
+    return not any(part.requires_grad for part in parts)
+
+
+def nested_tensor_from_jagged(
+    values: Tensor,
+    offsets: Tensor | None = None,
+    lengths: Tensor | None = None,
+    jagged_dim: int | None = None,
+    min_seqlen: int | None = None,
+    max_seqlen: int | None = None,
+) -> Tensor:
+    """The jagged tensor over ``values``, whose memory it shares and into which gradients flow back.
+
+    Args:
+        values: the components one after another along dimension ``jagged_dim - 1``.
+        offsets: (B + 1), where each component begins and the last ends; from ``lengths`` if left out.
+        lengths: (B), how long each component is; up to the next by default. With ``offsets``, there may be gaps.
+        jagged_dim: which dimension of the result is ragged, 1 by default.
+        min_seqlen, max_seqlen: the least and the greatest length, where they are known.
+
+    Raises:
+        RuntimeError: neither offsets nor lengths, or rows that are not there.
+    """
+    if offsets is None:
+        if lengths is None:
+            raise RuntimeError("taeda.nested.nested_tensor_from_jagged: offsets or lengths are wanted")
+        offsets, lengths = offsets_of(lengths.tolist(), values.device), None
+    ragged = 1 if jagged_dim is None else jagged_dim
+    if not 1 <= ragged <= values.dim():
+        raise RuntimeError(
+            f"taeda.nested.nested_tensor_from_jagged: jagged_dim must be from 1 to {values.dim()}; got {ragged}"
+        )
+    return NestedTensor.of(values, offsets, lengths, ragged, (min_seqlen, max_seqlen))
+
+
+def narrow(
+    tensor: Tensor, dim: int, start: int | Tensor, length: int | Tensor, layout: taeda.layout = taeda.strided
+) -> Tensor:
+    """Of each row of ``tensor``, (B, N, ...), ``length`` elements from ``start`` on: a nested view.
+
+    Args:
+        dim: the dimension that becomes ragged; 1 for jagged ones.
+        start, length: numbers, or (B) of them.
+        layout: of the result.
+
+    Raises:
+        RuntimeError: a jagged result along another dimension than 1, or elements that are not there.
+    """
+    count = tensor.shape[0]
+    starts = [start] * count if isinstance(start, int) else start.tolist()
+    lengths = [length] * count if isinstance(length, int) else length.tolist()
+    if layout != taeda.jagged:
+        rows = zip(tensor.unbind(0), starts, lengths, strict=True)
+        return StridedNested.of([row.narrow(dim - 1, first, size) for row, first, size in rows])
+    if dim != 1:
+        raise RuntimeError(f"taeda.nested.narrow: a jagged result is narrowed along dimension 1; got {dim}")
+    size = tensor.shape[1]
+    if any(a < 0 or n < 0 or a + n > size for a, n in zip(starts, lengths, strict=True)):
+        raise RuntimeError(f"taeda.nested.narrow: start and length reach outside of {size} elements")
+    begins = [row * size + first for row, first in enumerate(starts)]
+    ends = [begin + length for begin, length in zip(begins, lengths, strict=True)]
+    offsets = taeda.tensor([*begins, ends[-1] if ends else 0], device=tensor.device)
+    return NestedTensor.of(tensor.flatten(0, 1), offsets, taeda.tensor(lengths, device=tensor.device))
+
+
+def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:
+    """The elements of each row where ``mask`` is True, as a jagged tensor.
+
+    Args:
+        tensor: (B, N, ...).
+        mask: bool, (B, N), or what broadcasts to ``tensor``'s leading dimensions.
+
+    Raises:
+        RuntimeError: the mask is not bool, or has another layout.
+    """
+    if mask.layout != taeda.strided or mask.dtype != taeda.bool:
+        raise RuntimeError(f"taeda.nested.masked_select: mask must be a strided bool tensor; got {mask.dtype}")
+    whole = mask.expand(tensor.shape[: max(mask.dim(), 2)])
+    counts = whole.flatten(1).sum(1)
+    return NestedTensor.of(tensor[whole], offsets_of(counts.tolist(), tensor.device))
+
+
+def to_padded_tensor(input: Tensor, padding: float, output_size: Any = None) -> Tensor:
+    """A plain tensor, (B, ...), of the largest sizes or ``output_size``, with ``padding`` where components end."""
+    return input.to_padded_tensor(padding, output_size)
+
+
+def _nested_tensor_from_mask(t: Tensor, mask: Tensor, mask_check: bool = True) -> Tensor:
+    """Of each row of (B, N, D) the first elements, as many as are True in (B, N)."""
+    if mask_check and not bool((mask.int().diff(dim=1) <= 0).all()):
+        raise RuntimeError("taeda._nested_tensor_from_mask: True must stand on the left of each row of the mask")
+    return StridedNested.of([row[: int(n)] for row, n in zip(t.unbind(0), mask.sum(1), strict=True)])

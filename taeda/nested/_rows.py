@@ -1,0 +1,101 @@
+"""Functions of the last dimensions, and of two tensors component by component."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda.nested._run import joined, rule
+from taeda.nested._tensor import Nested, NestedTensor, StridedNested
+
+
+def on_sources(x: Nested, function: Any) -> Any:
+    """``function`` of each source; it leaves the ragged dimension where it is, counted from the front."""
+    if isinstance(x, NestedTensor):
+        return joined([function(x._values)], lambda values: x.with_values(values[0]))
+    return joined([function(part) for part in x.parts()], x.like)
+
+
+def _check_last(x: Any, name: str, last: int = 1) -> None:
+    if isinstance(x, NestedTensor) and x._ragged_idx >= x.dim() - last:
+        raise RuntimeError(f"taeda.{name}: the ragged dimension of {tuple(x.shape)} is among those that it works along")
+
+
+@rule("linear")
+def linear(func: Any, input: Any, weight: Tensor, bias: Tensor | None = None) -> Any:
+    _check_last(input, "linear")
+    return on_sources(input, lambda x: func(x, weight, bias))
+
+
+@rule("layer_norm", "rms_norm")
+def norm(func: Any, input: Any, normalized_shape: Any, *args: Any, **kwargs: Any) -> Any:
+    _check_last(input, func.__name__, len(tuple(normalized_shape)))
+    return on_sources(input, lambda x: func(x, normalized_shape, *args, **kwargs))
+
+
+@rule("embedding")
+def embedding(func: Any, input: Any, weight: Tensor, *args: Any, **kwargs: Any) -> Any:
+    return on_sources(input, lambda x: func(x, weight, *args, **kwargs))
+
+
+@rule("glu")
+def glu(func: Any, input: Any, dim: int = -1) -> Any:
+    at = dim % input.dim()
+    if at == 0 or (isinstance(input, NestedTensor) and at == input._ragged_idx):
+        raise RuntimeError(f"taeda.glu: dimension {dim} of a nested tensor has not one size")
+    return on_sources(input, lambda x: func(x, at - 1))
+
+
+@rule("matmul", "bmm", "__matmul__", "__rmatmul__")
+def matmul(func: Any, a: Any, b: Any) -> Any:
+    if func.__name__ == "__rmatmul__":
+        a, b = b, a
+    if isinstance(a, Nested) and not isinstance(b, Nested) and b.dim() <= 2:
+        _check_last(a, "matmul")
+        return on_sources(a, lambda x: taeda.matmul(x, b))
+    pairs = list(zip(_components(a), _components(b), strict=False))
+    if len(_components(a)) != len(_components(b)):
+        raise RuntimeError(f"taeda.matmul: {len(_components(a))} and {len(_components(b))} components")
+    return renested([taeda.matmul(x, y) for x, y in pairs], a if isinstance(a, Nested) else b)
+
+
+def _components(x: Tensor) -> Sequence[Tensor]:
+    return x.parts() if isinstance(x, Nested) else x.unbind(0)
+
+
+def renested(parts: list[Tensor], like: Nested) -> Any:
+    """Components as a nested tensor of the layout of ``like`` where its lengths are found in one dimension only."""
+    if isinstance(like, NestedTensor):
+        lengths = [end - start for start, end in like._bounds]
+        uneven = [at for at, sizes in enumerate(zip(*(p.shape for p in parts), strict=True)) if len(set(sizes)) > 1]
+        candidates = uneven or [like._ragged_idx - 1]
+        if len(candidates) == 1 and [part.shape[candidates[0]] for part in parts] == lengths:
+            return like.packed(parts, candidates[0] + 1)
+    return StridedNested.of(parts)
+
+
+@rule("scaled_dot_product_attention")
+def attention(func: Any, query: Any, key: Any, value: Any, attn_mask: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """(B, H, j, E) each; a mask is for all components."""
+    if attn_mask is not None:
+        raise RuntimeError(
+            "taeda.nn.functional.scaled_dot_product_attention: takes no attn_mask beside nested tensors, whose lengths "
+            "say what is there; is_causal=True is possible"
+        )
+    results = [
+        func(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), None, *args, **kwargs).squeeze(0)
+        for q, k, v in zip(*(_components(x) for x in (query, key, value)), strict=True)
+    ]
+    return query.like(results)
+
+
+@rule("multi_head_attention_forward")
+def multi_head_attention_forward(func: Any, query: Any, key: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+    """(B, j, E) each; the attention's weights, if wanted, are nested, too."""
+    results = [
+        func(q, k, v, *args, **kwargs) for q, k, v in zip(query.parts(), key.parts(), value.parts(), strict=True)
+    ]
+    weights = [one[1] for one in results]
+    return query.like([one[0] for one in results]), None if weights[0] is None else StridedNested.of(weights)

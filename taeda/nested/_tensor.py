@@ -1,0 +1,284 @@
+"""Tensors whose components differ in size: a list of tensors that is one tensor.
+
+What calculates are the parts of a strided one, the values of a jagged one. Every function that is called with a nested
+tensor comes to ``_run``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import taeda
+from taeda import Tensor
+from taeda._composed.tensor import Composed
+from taeda.nested._ragged import RaggedSize, size_of
+
+
+class Nested(Composed):
+    """What both layouts have in common."""
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        from taeda.nested._run import run
+
+        return run(func, args, kwargs or {})
+
+    def parts(self) -> list[Tensor]:
+        """The components, which share memory and gradients."""
+        raise NotImplementedError
+
+    def like(self, parts: Sequence[Tensor]) -> Tensor:
+        """A nested tensor of this layout with other components."""
+        raise NotImplementedError
+
+    def values(self) -> Tensor:
+        """The elements, component by component."""
+        raise NotImplementedError
+
+    @property
+    def is_nested(self) -> bool:  # type: ignore[override]
+        return True
+
+    def numel(self) -> int:
+        return sum(part.numel() for part in self.parts())
+
+    nelement = numel
+
+    def __len__(self) -> int:
+        return len(self.parts())
+
+    def __iter__(self) -> Any:
+        return iter(self.parts())
+
+    def item(self) -> Any:
+        """The only element."""
+        return self.values().item()
+
+    def tolist(self) -> NoReturn:
+        raise RuntimeError("taeda.Tensor.tolist: takes no nested tensor; [part.tolist() for part in x.unbind()]")
+
+    def numpy(self, *, force: bool = False) -> NoReturn:
+        raise RuntimeError("taeda.Tensor.numpy: takes no nested tensor; to_padded_tensor() or unbind() give plain ones")
+
+
+class StridedNested(Nested):
+    """Layout ``torch.strided``: any sizes, of one number of dimensions."""
+
+    _parts: list[Tensor]
+
+    @staticmethod
+    def of(parts: Sequence[Tensor]) -> StridedNested:
+        """The nested tensor of these components. RuntimeError unless they agree in dimensions, dtype and device."""
+        first = parts[0] if parts else taeda.empty(0)
+        for part in parts:
+            if part.dim() != first.dim():
+                raise RuntimeError(
+                    "taeda.nested.nested_tensor: the components must have one number of dimensions; got "
+                    f"{first.dim()} and {part.dim()}"
+                )
+        shape = [len(parts), *([max(sizes) for sizes in zip(*(part.shape for part in parts), strict=True)])]
+        made: StridedNested = Tensor._make_wrapper_subclass(
+            StridedNested, shape, dtype=first.dtype, device=first.device
+        )
+        made._parts = list(parts)
+        return made
+
+    def parts(self) -> list[Tensor]:
+        return self._parts
+
+    def sources(self) -> list[Tensor]:
+        return self._parts
+
+    def like(self, parts: Sequence[Tensor]) -> Tensor:
+        return StridedNested.of(parts)
+
+    def over(self, sources: Sequence[Tensor]) -> StridedNested:
+        return StridedNested.of(sources)
+
+    def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
+        if dim is None:
+            raise RuntimeError(
+                "taeda.Tensor.size: a nested tensor has no sizes; _nested_tensor_size() has a row for each"
+            )
+        at = dim + self.dim() if dim < 0 else dim
+        if not 0 <= at < self.dim():
+            raise IndexError(f"taeda.Tensor.size: there is no dimension {dim}; it has {self.dim()}")
+        if at == 0:
+            return len(self._parts)
+        sizes = {part.shape[at - 1] for part in self._parts}
+        if len(sizes) > 1:
+            raise RuntimeError(f"taeda.Tensor.size: dimension {dim} is irregular: its sizes are {sorted(sizes)}")
+        return sizes.pop() if sizes else 0
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        return self.size()
+
+    def stride(self, dim: int | None = None) -> NoReturn:  # type: ignore[override]
+        raise RuntimeError("taeda.Tensor.stride: a nested tensor has no strides; those of its components differ")
+
+    def _nested_tensor_size(self) -> Tensor:
+        return taeda.tensor([list(part.shape) for part in self._parts], dtype=taeda.int64)
+
+    def _nested_tensor_strides(self) -> Tensor:
+        return taeda.tensor([list(part.stride()) for part in self._parts], dtype=taeda.int64)
+
+    def is_contiguous(self, memory_format: Any = taeda.contiguous_format) -> bool:
+        return all(part.is_contiguous() for part in self._parts)
+
+    def values(self) -> Tensor:
+        """All elements, component by component, in one dimension."""
+        return taeda.cat([part.reshape(-1) for part in self._parts]) if self._parts else taeda.empty(0)
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
+        texts = [repr(part.detach()).replace("\n", "\n  ") for part in self._parts]
+        body = "".join(f"\n  {text}," for text in texts)[:-1]
+        history = f", grad_fn=<{self.grad_fn.name()}>" if self.grad_fn else ", requires_grad=True"
+        return f"nested_tensor([{body}\n]{history if self.requires_grad else ''})"
+
+    def __reduce_ex__(self, proto: Any) -> Any:
+        return _rebuild_strided, ([part.detach() for part in self._parts], self.requires_grad)
+
+
+class NestedTensor(Nested):
+    """Layout ``torch.jagged``: one dimension, the ragged one, has a length for each component.
+
+    ``values`` has the components one after another along that dimension; ``offsets``, (B + 1), says where they begin,
+    ``lengths``, (B), how long they are, where that is not as far as the next. ``ragged`` counts from the outer shape.
+    """
+
+    _values: Tensor
+    _offsets: Tensor
+    _lengths: Tensor | None
+    _ragged_idx: int
+    _bounds: list[tuple[int, int]]
+    _limits: tuple[int | None, int | None]
+
+    @staticmethod
+    def of(values: Tensor, offsets: Tensor, lengths: Tensor | None = None, ragged: int = 1,
+           limits: tuple[int | None, int | None] = (None, None)) -> NestedTensor:  # fmt: skip
+        """Requires: a ragged dimension of ``values``. RuntimeError for offsets that do not fit it."""
+        starts = offsets.tolist()
+        ends = starts[1:] if lengths is None else [a + n for a, n in zip(starts, lengths.tolist(), strict=False)]
+        bounds = list(zip(starts, ends, strict=False))
+        rows = values.shape[ragged - 1]
+        if any(not 0 <= start <= end <= rows for start, end in bounds):
+            raise RuntimeError(
+                f"taeda.nested: offsets {starts} reach outside of the {rows} rows of values of shape "
+                f"{tuple(values.shape)}, or fall"
+            )
+        longest = max((end - start for start, end in bounds), default=0)
+        outer = [len(bounds), *values.shape]
+        outer[ragged] = longest
+        made: NestedTensor = Tensor._make_wrapper_subclass(
+            NestedTensor, outer, dtype=values.dtype, device=values.device
+        )
+        made._values, made._offsets, made._lengths = values, offsets, lengths
+        made._ragged_idx, made._bounds, made._limits = ragged, bounds, limits
+        return made
+
+    @property
+    def layout(self) -> Any:  # type: ignore[override]
+        return taeda.jagged
+
+    def with_values(self, values: Tensor, ragged: int | None = None) -> NestedTensor:
+        """The same lengths over other values, whose ragged dimension may stand elsewhere."""
+        return NestedTensor.of(values, self._offsets, self._lengths, ragged or self._ragged_idx, self._limits)
+
+    def parts(self) -> list[Tensor]:
+        dim = self._ragged_idx - 1
+        return [self._values.narrow(dim, start, end - start) for start, end in self._bounds]
+
+    def sources(self) -> list[Tensor]:
+        return [self._values]
+
+    def over(self, sources: Sequence[Tensor]) -> NestedTensor:
+        return self.with_values(sources[0])
+
+    def like(self, parts: Sequence[Tensor]) -> Tensor:
+        return self.packed(parts, self._ragged_idx)
+
+    def packed(self, parts: Sequence[Tensor], ragged: int) -> NestedTensor:
+        """Components of the same lengths along ``ragged``, without gaps."""
+        whole = self._lengths is None
+        offsets = self._offsets if whole else offsets_of([part.shape[ragged - 1] for part in parts], self.device)
+        return NestedTensor.of(taeda.cat(list(parts), ragged - 1), offsets, None, ragged, self._limits)
+
+    def gapless(self) -> NestedTensor:
+        """Itself, or a copy where its components do not follow one another from the first row to the last."""
+        rows = self._values.shape[self._ragged_idx - 1]
+        follows = all(a[1] == b[0] for a, b in zip(self._bounds, self._bounds[1:], strict=False))
+        if self._bounds and follows and self._bounds[0][0] == 0 and self._bounds[-1][1] == rows:
+            return self
+        parts = self.parts()
+        offsets = offsets_of([part.shape[self._ragged_idx - 1] for part in parts], self.device)
+        return NestedTensor.of(taeda.cat(parts, self._ragged_idx - 1), offsets, None, self._ragged_idx, self._limits)
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        sizes: list[Any] = [len(self._bounds), *self._values.shape]
+        sizes[self._ragged_idx] = self.ragged_size()
+        return taeda.Size(sizes)
+
+    def ragged_size(self) -> RaggedSize:
+        owner = self._offsets if self._lengths is None else self._lengths
+        return size_of(owner, sum(end - start for start, end in self._bounds))
+
+    def size(self, dim: int | None = None) -> Any:  # type: ignore[override]
+        return self.shape if dim is None else self.shape[dim]
+
+    def stride(self, dim: int | None = None) -> Any:  # type: ignore[override]
+        inner = list(self._values.stride())
+        first = max(inner, default=1) * self._values.shape[inner.index(max(inner))] if inner else 1
+        ragged_outermost = inner and inner.index(max(inner)) == self._ragged_idx - 1
+        outer: Any = self.ragged_size() * max(inner) if ragged_outermost else first
+        strides = (outer, *inner)
+        return strides if dim is None else strides[dim]
+
+    def values(self) -> Tensor:
+        """The components one after another."""
+        return self._values
+
+    def offsets(self) -> Tensor:
+        """Where each component begins, and where the last ends: (B + 1)."""
+        return self._offsets
+
+    def lengths(self) -> Tensor | None:
+        """How long each component is, where the offsets do not say so."""
+        return self._lengths
+
+    @property
+    def _max_seqlen(self) -> int:
+        return self._limits[1] if self._limits[1] is not None else max((e - s for s, e in self._bounds), default=0)
+
+    @property
+    def _min_seqlen(self) -> int:
+        return self._limits[0] if self._limits[0] is not None else min((e - s for s, e in self._bounds), default=0)
+
+    def is_contiguous(self, memory_format: Any = taeda.contiguous_format) -> bool:
+        return self._values.is_contiguous() and self._lengths is None and self._ragged_idx == 1
+
+    def __repr__(self, *, tensor_contents: str | None = None) -> str:  # type: ignore[override]
+        sizes = ", ".join(str(size) for size in self.shape)
+        history = f", grad_fn={self.grad_fn}" if self.grad_fn else ", requires_grad=True" if self.requires_grad else ""
+        return f"NestedTensor(size=({sizes}), offsets={self._offsets}{history}, contiguous={self.is_contiguous()})"
+
+    def __reduce_ex__(self, proto: Any) -> Any:
+        values = self._values.detach()
+        return _rebuild_jagged, (values, self._offsets, self._lengths, self._ragged_idx, self.requires_grad)
+
+
+def offsets_of(lengths: Sequence[int], device: Any = None) -> Tensor:
+    """Where components of these lengths begin, and where the last ends."""
+    return taeda.cat([taeda.zeros(1, dtype=taeda.int64), taeda.tensor(list(lengths), dtype=taeda.int64).cumsum(0)]).to(
+        device or "cpu"
+    )
+
+
+def _rebuild_strided(parts: list[Tensor], requires_grad: bool) -> Any:
+    return StridedNested.of(parts).requires_grad_(requires_grad)
+
+
+def _rebuild_jagged(values: Tensor, offsets: Tensor, lengths: Any, ragged: int, requires_grad: bool) -> Any:
+    return NestedTensor.of(values, offsets, lengths, ragged).requires_grad_(requires_grad)

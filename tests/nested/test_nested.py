@@ -1,0 +1,274 @@
+"""Nested tensors beside their components: what a function gives for one is what it gives for each of them."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import taeda
+from taeda import Tensor, nested, nn
+from taeda.nested._internal.nested_tensor import NestedTensor
+from taeda.nn import functional as F
+
+LAYOUTS = [taeda.strided, taeda.jagged]
+W = taeda.linspace(-1, 1, 12).view(3, 4)
+
+
+def parts(seed: int = 0, dtype: taeda.dtype = taeda.float64) -> list[Tensor]:
+    generator = taeda.Generator().manual_seed(seed)
+    return [taeda.rand(n, 4, dtype=dtype, generator=generator) + 0.1 for n in (2, 5, 1)]
+
+
+def nest(tensors: list[Tensor], layout: taeda.layout, **options: Any) -> Tensor:
+    return nested.nested_tensor(tensors, layout=layout, **options)
+
+
+# Of a component x, (n, 4); of the nested tensor the same with dimensions counted one further.
+SAME: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "exp": (lambda x: x.exp(), lambda x: x.exp()),
+    "numbers": (lambda x: 2 - x * 3 / 4, lambda x: 2 - x * 3 / 4),
+    "reversed": (lambda x: 1 / (2**x), lambda x: 1 / (2**x)),
+    "two": (lambda x: x * x + x, lambda x: x * x + x),
+    "row": (lambda x: x + W[0], lambda x: x + W[0]),
+    "comparison": (lambda x: x > 0.5, lambda x: x > 0.5),
+    "where": (lambda x: taeda.where(x > 0.5, x, 0.0), lambda x: taeda.where(x > 0.5, x, 0.0)),
+    "clamp": (lambda x: x.clamp(0.2, 0.7), lambda x: x.clamp(0.2, 0.7)),
+    "gelu": (F.gelu, F.gelu),
+    "to": (lambda x: x.to(taeda.float32), lambda x: x.to(taeda.float32)),
+    "masked_fill": (lambda x: x.masked_fill(x > 0.5, 7), lambda x: x.masked_fill(x > 0.5, 7)),
+    "linear": (lambda x: F.linear(x, W.double()), lambda x: F.linear(x, W.double())),
+    "matmul": (lambda x: x @ W.double().T, lambda x: x @ W.double().T),
+    "layer_norm": (lambda x: F.layer_norm(x, (4,)), lambda x: F.layer_norm(x, (4,))),
+    "softmax": (lambda x: x.softmax(-1), lambda x: x.softmax(-1)),
+    "softmax along": (lambda x: x.softmax(0), lambda x: x.softmax(1)),
+    "cumsum": (lambda x: x.cumsum(0), lambda x: x.cumsum(1)),
+    "sum": (lambda x: x.sum(-1), lambda x: x.sum(-1)),
+    "sum, kept": (lambda x: x.sum(-1, keepdim=True), lambda x: x.sum(-1, keepdim=True)),
+    "max": (lambda x: x.max(-1).values, lambda x: x.max(-1).values),
+    "mean along": (lambda x: x.mean(0), lambda x: x.mean(1)),
+    "amax of both": (lambda x: x.amax((0, 1)), lambda x: x.amax((1, 2))),
+    "transpose": (lambda x: x.transpose(0, 1), lambda x: x.transpose(1, 2)),
+    "permute": (lambda x: x.permute(1, 0), lambda x: x.permute(0, 2, 1)),
+    "transposed, times": (lambda x: x.mT * 2 + x.mT, lambda x: x.transpose(1, 2) * 2 + x.transpose(1, 2)),
+    "unflatten": (lambda x: x.unflatten(-1, [2, 2]), lambda x: x.unflatten(-1, [2, 2])),
+    "heads": (lambda x: x.view(-1, 2, 2).transpose(0, 1), lambda x: x.view(3, -1, 2, 2).transpose(1, 2)),
+    "heads, back": (lambda x: x.view(-1, 2, 2).transpose(0, 1).transpose(0, 1).reshape(-1, 4),
+                    lambda x: x.view(3, -1, 2, 2).transpose(1, 2).transpose(1, 2).reshape(3, -1, 4)),
+    "unsqueeze": (lambda x: x.unsqueeze(0), lambda x: x.unsqueeze(1)),
+    "squeeze": (lambda x: x.unsqueeze(-1).squeeze(-1), lambda x: x.unsqueeze(-1).squeeze(-1)),
+    "select": (lambda x: x.select(-1, 2), lambda x: x.select(-1, 2)),
+    "first row": (lambda x: x[0], lambda x: x[:, 0]),
+    "column": (lambda x: x[:, 1], lambda x: x[:, :, 1]),
+    "rows": (lambda x: x[1:], lambda x: x[:, 1:]),
+    "chunk": (lambda x: x.chunk(2, -1)[1], lambda x: x.chunk(2, -1)[1]),
+    "cat": (lambda x: taeda.cat([x, x], -1), lambda x: taeda.cat([x, x], -1)),
+    "cat along": (lambda x: taeda.cat([x, 2 * x], 0), lambda x: taeda.cat([x, 2 * x], 1)),
+    "stack": (lambda x: taeda.stack([x, x], 1), lambda x: taeda.stack([x, x], 2)),
+    "zeros_like": (taeda.zeros_like, taeda.zeros_like),
+    "attention": (lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None]),
+                  lambda x: F.scaled_dot_product_attention(x.unsqueeze(1), x.unsqueeze(1), x.unsqueeze(1))),
+    "causal": (lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
+               lambda x: F.scaled_dot_product_attention(*[x.unsqueeze(1)] * 3, is_causal=True)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("name", SAME)
+def test_is_that_of_the_components(name: str, layout: taeda.layout) -> None:
+    alone, together = SAME[name]
+    found = together(nest(parts(), layout)).unbind()
+    for a, x in zip(found, parts(), strict=True):
+        taeda.testing.assert_close(a, alone(x))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("name", [n for n in SAME if n not in ("comparison", "zeros_like", "to")])
+def test_gradients_are_those_of_the_components(name: str, layout: taeda.layout) -> None:
+    alone, together = SAME[name]
+    x = nest(parts(), layout, requires_grad=True)
+    sum(part.square().sum() for part in together(x).unbind()).backward()
+    for grad, part in zip(x.grad.unbind(), parts(), strict=True):
+        leaf = part.requires_grad_()
+        alone(leaf).square().sum().backward()
+        taeda.testing.assert_close(grad, leaf.grad)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_facts(layout: taeda.layout) -> None:
+    x = nest(parts(), layout)
+    assert x.is_nested and x.layout == layout and x.dim() == 3 and len(x) == x.size(0) == 3 and x.size(-1) == 4
+    assert x.numel() == 32 and x.dtype == taeda.float64 and x.is_contiguous() and not x.requires_grad and x.is_leaf
+    assert taeda.equal(x, nest(parts(), layout)) and not taeda.equal(x, nest(parts(1), layout))
+    assert x.is_same_size(x + 1) and [part.shape[0] for part in x] == [2, 5, 1]
+    taeda.testing.assert_close(x.sum(), sum(part.sum() for part in parts()))
+    with pytest.raises(RuntimeError, match="to_padded_tensor"):
+        x.numpy()
+
+
+def test_sizes_of_jagged_tensors() -> None:
+    x = nest(parts(), taeda.jagged)
+    length = x.size(1)
+    assert str(x.shape) == f"torch.Size([3, {length}, 4])" and str(length).startswith("j")
+    assert length == (x + 1).shape[1] and length != nest(parts(), taeda.jagged).shape[1] and length != 5
+    assert str(2 * length) == f"2*{length}" and length >= 2 and not length < 1
+    assert x.view(*x.shape[:2], 2, 2).shape == (3, length, 2, 2)
+    assert (x._min_seqlen, x._max_seqlen) == (1, 5) and x.offsets().tolist() == [0, 2, 7, 8]
+    with pytest.raises(RuntimeError, match="no single number"):
+        range(length)
+
+
+def test_sizes_of_strided_tensors() -> None:
+    x = nested.nested_tensor([taeda.ones(2, 3), taeda.ones(1, 4)])
+    assert x._nested_tensor_size().tolist() == [[2, 3], [1, 4]]
+    with pytest.raises(RuntimeError, match=r"dimension 1 is irregular: its sizes are \[1, 2\]"):
+        x.size(1)
+    with pytest.raises(RuntimeError, match="has no sizes"):
+        x.shape  # noqa: B018
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_padding(layout: taeda.layout) -> None:
+    x = nest(parts(), layout, requires_grad=True)
+    padded = nested.to_padded_tensor(x, -1.0)
+    assert padded.shape == (3, 5, 4) and bool((padded[2, 1:] == -1).all())
+    assert x.to_padded_tensor(0.0, (4, 6, 5)).shape == (4, 6, 5)
+    padded.sum().backward()
+    assert all(bool((grad == 1).all()) for grad in x.grad.unbind())
+    with pytest.raises(RuntimeError, match="smaller than the components"):
+        x.to_padded_tensor(0.0, (3, 4, 4))
+    with pytest.raises(RuntimeError, match="is for nested tensors"):
+        taeda.ones(2).to_padded_tensor(0.0)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_rows_of_a_batch_broadcast(layout: taeda.layout) -> None:
+    x, factors = nest(parts(), layout), taeda.arange(12.0, dtype=taeda.float64).view(3, 1, 4)
+    for a, part, factor in zip((x * factors).unbind(), parts(), factors, strict=True):
+        taeda.testing.assert_close(a, part * factor)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_in_place(layout: taeda.layout) -> None:
+    x = nest(parts(), layout)
+    y = x.clone()
+    y += 1
+    assert y.mul_(2) is y and x.detach().is_nested
+    taeda.testing.assert_close(y[1], (parts()[1] + 1) * 2)
+    taeda.testing.assert_close(x[1], parts()[1])
+    y.copy_(x)
+    assert taeda.equal(x, y)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_gradients_by_nested_tensors(layout: taeda.layout) -> None:
+    x, w = nest(parts(), layout, requires_grad=True), taeda.ones(4, dtype=taeda.float64, requires_grad=True)
+    gx, gw = taeda.autograd.grad((x * w).sum(), (x, w), create_graph=True)
+    assert gx.is_nested and gx[1].shape == (5, 4)
+    taeda.testing.assert_close(gw, sum(part.sum(0) for part in parts()))
+    (again,) = taeda.autograd.grad(gx.sum(), w)
+    taeda.testing.assert_close(again, taeda.full((4,), 8.0, dtype=taeda.float64))
+
+
+def test_components_keep_their_history() -> None:
+    for layout in LAYOUTS:
+        leaves = [part.requires_grad_() for part in parts()]
+        (nested.as_nested_tensor(leaves, layout=layout) * 3).sum().backward()
+        assert all(bool((leaf.grad == 3).all()) for leaf in leaves)
+    x = nested.as_nested_tensor(taeda.ones(2, 3, 4), layout=taeda.jagged)
+    assert x.values().shape == (6, 4) and nested.as_nested_tensor(x, layout=taeda.strided).layout == taeda.strided
+
+
+def test_over_values_and_offsets() -> None:
+    values, offsets = taeda.arange(12.0).view(6, 2), taeda.tensor([0, 2, 6])
+    x = nested.nested_tensor_from_jagged(values, offsets)
+    assert isinstance(x, NestedTensor) and x.values() is values and x.offsets() is offsets
+    gaps = nested.nested_tensor_from_jagged(values, offsets, lengths=taeda.tensor([1, 3]))
+    assert [part.shape[0] for part in gaps] == [1, 3] and gaps.sum() == values[:1].sum() + values[2:5].sum()
+    assert (gaps + 1).values().shape == (4, 2)
+    assert nested.nested_tensor_from_jagged(values, lengths=taeda.tensor([1, 5])).offsets().tolist() == [0, 1, 6]
+    second = nested.nested_tensor_from_jagged(values.view(2, 6), taeda.tensor([0, 2, 6]), jagged_dim=2)
+    assert [part.shape for part in second] == [(2, 2), (2, 4)]
+    for bad in ([0, 9], [3, 1, 6], [-1, 6]):
+        with pytest.raises(RuntimeError, match="reach outside|fall"):
+            nested.nested_tensor_from_jagged(values, taeda.tensor(bad))
+
+
+def test_narrow_and_masked_select() -> None:
+    x = taeda.arange(20.0).view(2, 10)
+    for layout in LAYOUTS:
+        found = nested.narrow(x, 1, taeda.tensor([0, 3]), taeda.tensor([2, 4]), layout=layout)
+        assert [part.tolist() for part in found] == [[0, 1], [13, 14, 15, 16]]
+    found = nested.masked_select(x, x % 3 == 0)
+    assert [part.tolist() for part in found] == [[0, 3, 6, 9], [12, 15, 18]]
+    with pytest.raises(RuntimeError, match="outside of 10"):
+        nested.narrow(x, 1, 8, 3, layout=taeda.jagged)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_copies_and_files(layout: taeda.layout) -> None:
+    x = nest(parts(), layout, requires_grad=True)
+    file = io.BytesIO()
+    taeda.save(x, file)
+    file.seek(0)
+    for made in (copy.deepcopy(x), pickle.loads(pickle.dumps(x)), taeda.load(file, weights_only=False)):
+        assert taeda.equal(made.detach(), x.detach()) and made.requires_grad and made.layout == layout
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_encoder(layout: taeda.layout) -> None:
+    layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True, dtype=taeda.float64)
+    model = nn.TransformerEncoder(layer, 2).eval()
+    x = nest(parts(), layout, requires_grad=True)
+    for a, part in zip(model(x).unbind(), parts(), strict=True):
+        taeda.testing.assert_close(a, model(part[None])[0])
+    model.train()(x).sum().backward()
+    assert all(p.grad is not None for p in model.parameters()) and x.grad.is_nested
+    assert model.layers[0].self_attn(x, x, x)[0].layout == layout
+
+
+def test_from_mask() -> None:
+    mask = taeda.tensor([[True, False], [True, True]])
+    assert [part.shape[0] for part in taeda._nested_tensor_from_mask(taeda.ones(2, 2, 3), mask)] == [1, 2]
+    with pytest.raises(RuntimeError, match="on the left"):
+        taeda._nested_tensor_from_mask(taeda.ones(2, 2, 3), mask.flip(1))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: nested.nested_tensor(3), TypeError, "takes a list of tensors"),
+        (lambda x: nested.nested_tensor([taeda.ones(2), taeda.ones(2, 2)]), RuntimeError, "one number of dimensions"),
+        (lambda x: nested.nested_tensor([taeda.ones(2, 3), taeda.ones(1, 2)], layout=taeda.jagged), RuntimeError,
+         "differ in one dimension"),
+        (lambda x: x + nest(parts()[:2], taeda.jagged), RuntimeError, "other lengths"),
+        (lambda x: x + nest(parts(), taeda.strided), RuntimeError, "layouts"),
+        (lambda x: x + taeda.ones(8, 4), RuntimeError, "does not broadcast"),
+        (lambda x: x.transpose(0, 1), RuntimeError, "which counts the components"),
+        (lambda x: x.flatten(1, 2), RuntimeError, "hold the ragged one"),
+        (lambda x: x.split(1, 1), RuntimeError, "the ragged one"),
+        (lambda x: x.view(3, 8, -1, 4), RuntimeError, "shape|size|elements"),
+        (lambda x: x.sum(0), RuntimeError, "only together with the ragged dimension"),
+        (lambda x: x[3], IndexError, "component 3 of 3"),
+        (lambda x: x.sum(5), IndexError, r"outside of \[-3, 2\]"),
+        (lambda x: taeda.linalg.inv(x), RuntimeError, "takes no nested tensor"),
+        (lambda x: F.linear(x.transpose(1, 2), W), RuntimeError, "ragged dimension"),
+        (lambda x: x.tolist(), RuntimeError, "unbind"),
+    ],
+)  # fmt: skip
+def test_mistakes(call: Callable[[Tensor], Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call(nest(parts(), taeda.jagged))
+
+
+@pytest.mark.torch
+def test_prints_as_pytorch_does() -> None:
+    torch = pytest.importorskip("torch")
+    mine, theirs = (m.nested.nested_tensor([m.ones(2), m.zeros(1)]) for m in (taeda, torch))
+    assert repr(mine) == repr(theirs)
+    mine, theirs = (m.nested.nested_tensor([m.ones(2), m.zeros(1)], layout=m.jagged) for m in (taeda, torch))
+    assert str(theirs).partition("offsets")[2] == str(mine).partition("offsets")[2]
