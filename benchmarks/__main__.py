@@ -5,7 +5,19 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, collectives, compilation, families, graphs, kernels, report, startup, tiny, training
+from benchmarks import (
+    calls,
+    collectives,
+    compilation,
+    cpp_extension,
+    families,
+    graphs,
+    kernels,
+    report,
+    startup,
+    tiny,
+    training,
+)
 
 GROUPS = {
     "startup": startup.rows,
@@ -20,6 +32,7 @@ GROUPS = {
     "graphs": graphs.rows,
     "training": training.rows,
     "collectives": collectives.rows,
+    "extension": cpp_extension.rows,
     "build": compilation.rows,
 }
 BUDGETS = {

@@ -22,6 +22,7 @@ GUIDES = (
     "add-an-op",
     "port-an-op",
     "add-a-backend",
+    "extensions",
     "smaller-builds",
     "distributions",
     "glossary",

@@ -264,12 +264,10 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _command(name: str, flags: Sequence[str], is_python_module: bool) -> list[str]:
+def _command(flags: Sequence[str]) -> list[str]:
     """The compiler with all flags but the source's."""
-    includes = [f"-I{folder}" for folder in places.include_folders()]
-    if is_python_module:
-        folders = [*places.pybind_folders(), sysconfig.get_paths()["include"]]
-        includes += [f"-isystem{folder}" for folder in folders]
+    of_python = [*places.pybind_folders(), sysconfig.get_paths()["include"]]
+    includes = [*(f"-I{folder}" for folder in places.include_folders()), *(f"-isystem{folder}" for folder in of_python)]
     given = places.with_standard([*shlex.split(os.environ.get("CXXFLAGS", "")), *flags])
     return [*shlex.split(places.compiler()), "-fPIC", "-O2", *places.DEFINES, "-DTORCH_API_INCLUDE_EXTENSION_H",
             *given, *includes]  # fmt: skip
@@ -287,7 +285,7 @@ def _build_and_load(name: str, sources: list[Path], folder: Path, flags: list[st
 
 def _build(name: str, sources: list[Path], folder: Path, flags: list[str], link: list[str], verbose: bool,
            is_python_module: bool, is_standalone: bool, with_header: bool) -> Path:  # fmt: skip
-    command = _command(name, flags, is_python_module)
+    command = _command(flags)
     module = f"{name}{_suffix(name, sources, [*command, *link])}"
     define = f"-DTORCH_EXTENSION_NAME={module}"
     if with_header:

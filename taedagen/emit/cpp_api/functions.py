@@ -130,6 +130,19 @@ def method(op: Op, siblings: list[Op]) -> list[str]:
     return lines
 
 
+def heads(op: Op, siblings: list[Op]) -> list[str]:
+    """The heads of what C++ has of an op, as a reader knows them: ``at::Tensor at::relu(const at::Tensor& self)``."""
+    siblings = [op if other.schema == op.schema else other for other in siblings]  # they may be made anew each time
+    found = []
+    for scope, lines in (("at::", functions(op, siblings)), ("at::Tensor::", method(op, siblings))):
+        for line in lines:
+            result, _, rest = (
+                line.partition(" {")[0].removeprefix("inline ").partition(f" {cpp.identifier(op.cpp_name)}")
+            )
+            found.append(f"{result} {scope}{op.cpp_name}{rest};")
+    return found
+
+
 def variable_factory(op: Op) -> list[str]:
     """What ``namespace torch`` has of an op that makes tensors: as ``at``'s, and heeds ``requires_grad``."""
     at = types.options_at(op.inputs)
