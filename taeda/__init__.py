@@ -174,6 +174,8 @@ _written_in_python(
             (
                 "_current_autograd_node",
                 "_current_graph_task_id",
+                "_get_deterministic_fill_uninitialized_memory",
+                "_set_deterministic_fill_uninitialized_memory",
                 "_infer_size",
                 "_is_alias_of",
                 "_is_fwd_grad_enabled",

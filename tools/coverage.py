@@ -6,18 +6,25 @@ Run it where both are installed: ``python tools/coverage.py``. ``--check`` only 
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
 import json
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from taeda._main.absent import REASONS_BY_MODULE, reason_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "coverage.md"
 TABLE = ROOT / "tests" / "compat" / "result.json"
+RECORD = ROOT / "tests" / "pytorch" / "record.json.gz"
+# Of the names of tests: device, dtypes and numbers.
+SUFFIXES = r"(_cpu(_\w+)?|_(float|complex|b?float|u?int)\d+.*|_has_bias_.*|_\d.*|_(with|weights|contiguous)_.*)$"
 NAMESPACES = (
     "", "Tensor", "amp", "autograd", "distributed", "distributions", "fft", "func", "fx", "hub", "jit", "library",
     "linalg", "masked", "multiprocessing", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel",
@@ -90,7 +97,7 @@ def page() -> str:
         if missing:
             details += ["", f"## `{shown}`", ""]
             details += [f"- {why}: {', '.join(found)}" for why, found in sorted(by_reason.items())]
-    return "\n".join([*lines, *details, "", *table_of_ops(), ""])
+    return "\n".join([*lines, *details, "", *table_of_ops(), "", *own_tests(), ""])
 
 
 def table_of_ops() -> list[str]:
@@ -107,6 +114,27 @@ def table_of_ops() -> list[str]:
         f"Left out: {reasons}.", "",
         "| op | differs in | why |", "| --- | --- | --- |",
         *(f"| `{name}` | {', '.join(f['checks'])} | {escaped(f['reason'])} |" for name, f in failing.items()),
+    ]  # fmt: skip
+
+
+def own_tests() -> list[str]:
+    """What PyTorch's own test files find, as of the last ``make pytorch-tests`` that was recorded."""
+    known: dict[str, Any] = json.loads(gzip.decompress(RECORD.read_bytes()))
+    wanted, passed = (sum(len(entry[key]) for entry in known.values()) for key in ("torch", "taeda"))
+    by_reason: dict[str, Counter[str]] = {}
+    for entry in known.values():
+        for name, why in entry["why"].items():
+            by_reason.setdefault(why, Counter())[re.sub(SUFFIXES, "", name.partition(".")[2])] += 1
+    lines = []
+    for why, tests in sorted(by_reason.items(), key=lambda item: -item[1].total()):
+        shown = ", ".join(f"`{name}`" + (f" ({count})" if count > 1 else "") for name, count in sorted(tests.items()))
+        lines.append(f"| {why} | {tests.total()} | {shown} |")
+    return [
+        "## PyTorch's own tests", "",
+        f"`make pytorch-tests` runs {len(known)} files of PyTorch 2.6's tests over both. Of the {wanted} tests that "
+        f"PyTorch 2.13 passes, Taeda passes **{passed} ({passed / wanted:.1%})**; the words of errors and warnings are "
+        "not compared. The others, without their devices, dtypes and numbers:", "",
+        "| why | tests | which |", "| --- | ---: | --- |", *lines,
     ]  # fmt: skip
 
 

@@ -44,7 +44,8 @@ def _derivative(input: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
             f"taeda.gradient: {edge_order + 1} samples or more are needed along {dim}; got shape {tuple(input.shape)}"
         )
     f = input.movedim(dim, -1)
-    if isinstance(step, taeda.Tensor) and step.dim() == 1:
+    is_even = not (isinstance(step, taeda.Tensor) and step.dim() == 1)
+    if not is_even:
         if step.numel() != size:
             raise RuntimeError(f"taeda.gradient: {size} coordinates are needed along {dim}; got {step.numel()}")
         gaps = step.diff()
@@ -56,9 +57,13 @@ def _derivative(input: Tensor, dim: int, step: Any, edge_order: int) -> Tensor:
     before, after = gaps[:-1], gaps[1:]
     both = before + after
     inner = (
-        f[..., :-2] * (-after / (before * both))
-        + f[..., 1:-1] * ((after - before) / (before * after))
-        + f[..., 2:] * (before / (after * both))
+        (f[..., 2:] - f[..., :-2]) / both
+        if is_even
+        else (
+            f[..., :-2] * (-after / (before * both))
+            + f[..., 1:-1] * ((after - before) / (before * after))
+            + f[..., 2:] * (before / (after * both))
+        )
     )
     if edge_order == 2:  # the parabola through three samples, at its ends
         a, b = gaps[:1], gaps[1:2]

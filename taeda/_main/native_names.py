@@ -65,3 +65,17 @@ def _is_fwd_grad_enabled() -> bool:
 def _saved_tensors_hooks_is_enabled() -> bool:
     """Whether ``saved_tensors_hooks`` may be entered."""
     return _autograd._saved_tensors_hooks_disabled_message() is None
+
+
+def _get_deterministic_fill_uninitialized_memory() -> bool:
+    """What ``utils.deterministic.fill_uninitialized_memory`` says."""
+    from taeda._main import settings
+
+    return settings.fills_uninitialized_memory()
+
+
+def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
+    """Sets it."""
+    from taeda._main import settings
+
+    settings.fill_uninitialized_memory(mode)

@@ -16,7 +16,10 @@ _interop_threads = 1
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
     """Asks for deterministic kernels. All kernels of this library are: the setting is remembered for those who ask, and
     memory without values (``empty``, ``resize_``) is filled; see ``utils.deterministic.fill_uninitialized_memory``."""
-    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+    for name, given in (("mode", mode), ("warn_only", warn_only)):
+        if not isinstance(given, bool):
+            raise TypeError(f"taeda.use_deterministic_algorithms: {name} must be a bool; got {type(given).__name__}")
+    _deterministic.update(mode=mode, warn_only=warn_only)
     _tell_about_filling()
 
 

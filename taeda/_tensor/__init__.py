@@ -112,8 +112,15 @@ class Tensor(_C.TensorBase):
     def __dir__(self) -> list[str]:
         return sorted({*dir(type(self)), *self.__dict__})
 
-    def new(self, *args: Any) -> Tensor:
-        """A tensor of this dtype and device from sizes or data, as the constructor takes them."""
+    def new(self, *args: Any, size: Sequence[int] | None = None) -> Tensor:
+        """A tensor of this dtype and device from sizes or data, as the constructor takes them: over the same memory as
+        a tensor or a storage."""
+        if size is not None:
+            return self.new_empty(size)
+        if len(args) == 1 and isinstance(args[0], Tensor):
+            return args[0].detach()
+        if len(args) == 1 and hasattr(args[0], "untyped"):
+            return self.new_empty(0).set_(args[0])
         if len(args) == 1 and not isinstance(args[0], int):
             return self.new_tensor(args[0]) if not isinstance(args[0], _C.Size) else self.new_empty(args[0])
         return self.new_empty(args or (0,))
@@ -206,6 +213,9 @@ class Tensor(_C.TensorBase):
     def symeig(self, eigenvectors: bool = False) -> NoReturn:
         """Raises RuntimeError: ``linalg.eigh`` took its place."""
         raise _gone("symeig")
+
+    def _fix_weakref(self) -> None:
+        """Does nothing: a tensor whose object C++ kept has the weak references that it had."""
 
     def polygamma(self, n: int) -> Tensor:
         """The ``n``-th derivative of the digamma function; see ``taeda.polygamma``."""

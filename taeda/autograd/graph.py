@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -259,13 +261,16 @@ class _Source:
 
 
 def _register_any(tensors: Sequence[Tensor], fn: Callable[..., None]) -> _MultiHandle:
-    seen = -1
+    recent: collections.deque[int] = collections.deque(maxlen=64)  # passes may run in several threads at once
+    lock = threading.Lock()
 
     def hook(grad: Tensor) -> None:
-        nonlocal seen
         task = _autograd._current_graph_task_id()
-        if task != seen:
-            seen = task
+        with lock:
+            is_first = task not in recent
+            if is_first:
+                recent.append(task)
+        if is_first:
             fn(grad)
 
     return _MultiHandle([t.register_hook(hook) for t in tensors])

@@ -64,8 +64,17 @@ class BackwardHooks:
         return args
 
     def wrap_outputs(self, result: Any) -> Any:
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn(
+                f"taeda.nn: backward hooks see gradients of a tensor or a tuple of them; {type(self.module).__name__} "
+                f"returned a {type(result).__name__}, whose gradients pass them by",
+                stacklevel=4,
+            )
         outputs, _ = self._tap(_as_tuple(result), self._on_grad_outputs)
-        return outputs if isinstance(result, tuple) else outputs[0]
+        if not isinstance(result, tuple):
+            return outputs[0]
+        make = getattr(type(result), "_make", None)  # of named tuples
+        return outputs if make is None else make(outputs)
 
     @staticmethod
     def _tap(values: tuple[Any, ...], on_grad: Any) -> tuple[tuple[Any, ...], bool]:
@@ -120,6 +129,14 @@ class BackwardHooks:
 
 def attach_legacy(module: Any, hooks: list[Any], args: tuple[Any, ...], result: Any) -> None:
     """Registers the hooks of `register_backward_hook` at the node that made the module's first output."""
+    for what, value in (("is called with", args[0] if len(args) == 1 else args), ("returns", result)):
+        if not isinstance(value, (Tensor, tuple)):
+            warnings.warn(
+                f"register_backward_hook is for modules of tensors and tuples of them; this one {what} a "
+                f"{type(value).__name__}. Use register_full_backward_hook",
+                FutureWarning,
+                stacklevel=4,
+            )
     if isinstance(result, tuple) and len(result) != 1:
         warnings.warn(
             "register_backward_hook sees only the last operation of a module with several outputs; "

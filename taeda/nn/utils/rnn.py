@@ -94,6 +94,22 @@ class PackedSequence(PackedSequence_):
         """Moves the data to the CPU."""
         return self.to(device="cpu")
 
+    def short(self) -> PackedSequence:
+        """Casts the data to int16."""
+        return self.to(dtype=taeda.int16)
+
+    def char(self) -> PackedSequence:
+        """Casts the data to int8."""
+        return self.to(dtype=taeda.int8)
+
+    def byte(self) -> PackedSequence:
+        """Casts the data to uint8."""
+        return self.to(dtype=taeda.uint8)
+
+    def bfloat16(self) -> PackedSequence:
+        """Casts the data to bfloat16."""
+        return self.to(dtype=taeda.bfloat16)
+
     def double(self) -> PackedSequence:
         """Casts the data to float64."""
         return self.to(dtype=taeda.double)
