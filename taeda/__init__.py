@@ -76,7 +76,7 @@ _LAZY = {
     "_main.devices": ("is_vulkan_available", "get_device_module"),
     "storage": (
         "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
-        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
+        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "Storage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage",
     ),
     "_schema.types": (

@@ -347,9 +347,13 @@ if TYPE_CHECKING:
     class LongStorage(TypedStorage): ...
 
     class ShortStorage(TypedStorage): ...
+
+    Storage = FloatStorage
 else:
 
     def __getattr__(name: str) -> Any:
+        if name == "Storage":
+            return globals().get("FloatStorage") or _make("FloatStorage")
         if name not in OLD_STORAGES:
             raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
         return _make(name)

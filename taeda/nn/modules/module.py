@@ -240,7 +240,8 @@ class Module(HookMixin, StateMixin, TreeMixin, ConvertMixin):
         persistent = name not in attributes.get("_non_persistent_buffers_set", ())
         if isinstance(value, Buffer):
             persistent = getattr(value, "persistent", True)
-            if attributes.get(name) is not None:
+            declared = any(name in attributes.get(table, ()) for table in TABLES)
+            if attributes.get(name) is not None and not declared:
                 raise KeyError(f"Module: {type(self).__name__} has an attribute '{name}' already, which is no buffer")
             self._displace(name, "_buffers")
         # A class of before persistence may have overridden it.
