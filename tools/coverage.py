@@ -24,7 +24,9 @@ PAGE = ROOT / "docs" / "coverage.md"
 TABLE = ROOT / "tests" / "compat" / "result.json"
 RECORD = ROOT / "tests" / "pytorch" / "record.json.gz"
 # Of the names of tests: device, dtypes and numbers.
-SUFFIXES = r"(_cpu(_\w+)?|_(float|complex|b?float|u?int)\d+.*|_has_bias_.*|_\d.*|_(with|weights|contiguous)_.*)$"
+SUFFIXES = (
+    r"(_cpu(_\w+)?|_(float|complex|b?float|u?int)\d+.*|_has_bias_.*|_\d.*|(?<!^test)_(with|weights|contiguous)_.*)$"
+)
 NAMESPACES = (
     "", "Tensor", "amp", "autograd", "distributed", "distributions", "fft", "func", "fx", "hub", "jit", "library",
     "linalg", "masked", "multiprocessing", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel",
