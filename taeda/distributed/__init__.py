@@ -17,6 +17,7 @@ from taeda.distributed.distributed_c10d import _CoalescingManager as _Coalescing
 from taeda.distributed.distributed_c10d import _make_nccl_premul_sum as _make_nccl_premul_sum
 from taeda.distributed.distributed_c10d import _rank_not_in_group as _rank_not_in_group
 from taeda.distributed.distributed_c10d import _reduce_scatter_base as _reduce_scatter_base
+from taeda.distributed.distributed_c10d import _Work as _Work
 from taeda.distributed.distributed_c10d import group as group
 
 if "TORCHELASTIC_ERROR_FILE" in _os.environ:  # a launcher wants to know why a worker of its fails

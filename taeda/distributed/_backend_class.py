@@ -109,6 +109,7 @@ class ProcessGroup:
     """
 
     BackendType: Any = BackendType
+    made_by_hand = False  # not by init_process_group or new_group, so that nothing is known of it but itself
 
     def __init__(self, *args: Any) -> None:
         # (rank, size), or with a store before them.

@@ -24,6 +24,7 @@ from taeda.distributed._coalescing import collected
 from taeda.distributed._group import Work
 from taeda.distributed._queries import _rank_not_in_group
 from taeda.distributed._reduce_op import ReduceOp, checked
+from taeda.futures import Future
 
 __all__ = [
     "all_gather", "all_gather_coalesced", "all_gather_into_tensor", "all_gather_single", "all_reduce",
@@ -74,8 +75,8 @@ def all_reduce(tensor: Tensor, op: Any = ReduceOp.SUM, group: Group = None, asyn
 
 def all_reduce_coalesced(
     tensors: Any, op: Any = ReduceOp.SUM, group: Group = None, async_op: bool = False
-) -> Work | None:
-    """`all_reduce` of each of the tensors, which have one dtype."""
+) -> Future[Any] | None:
+    """`all_reduce` of each of the tensors, which have one dtype; with ``async_op`` a future of them."""
     many = [tensors] if isinstance(tensors, Tensor) else tensors
     check_list("all_reduce_coalesced", "tensors", many)
     same_dtype("all_reduce_coalesced", many)
@@ -85,7 +86,8 @@ def all_reduce_coalesced(
     for tensor in many:
         checked("all_reduce_coalesced", op, tensor)
     opts = _opts(options.AllreduceCoalescedOptions, async_op, reduceOp=op)
-    return settled(made.allreduce_coalesced(many, opts), async_op)
+    work = settled(made.allreduce_coalesced(many, opts), async_op)
+    return None if work is None else work.get_future()
 
 
 def reduce(
@@ -134,8 +136,11 @@ def all_gather(tensor_list: list[Tensor], tensor: Tensor, group: Group = None, a
 def all_gather_coalesced(
     output_tensor_lists: list[list[Tensor]], input_tensor_list: list[Tensor], group: Group = None,
     async_op: bool = False,
-) -> Work | None:  # fmt: skip
-    """`all_gather` of each of the tensors: there is a list for each process, of its tensors."""
+) -> Future[Any] | None:  # fmt: skip
+    """`all_gather` of each of the tensors: there is a list for each process, of its tensors.
+
+    With ``async_op`` a future of these lists.
+    """
     name = "all_gather_coalesced"
     check_list(name, "input_tensor_list", input_tensor_list)
     if not isinstance(output_tensor_lists, list):
@@ -151,7 +156,8 @@ def all_gather_coalesced(
     for target, source in zip(output_tensor_lists[made.rank()], input_tensor_list, strict=True):
         _fits(name, target, source)
     opts = _opts(options.AllgatherOptions, async_op)
-    return settled(made.allgather_coalesced(output_tensor_lists, input_tensor_list, opts), async_op)
+    work = settled(made.allgather_coalesced(output_tensor_lists, input_tensor_list, opts), async_op)
+    return None if work is None else work.get_future()
 
 
 def all_gather_into_tensor(

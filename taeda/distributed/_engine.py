@@ -89,23 +89,49 @@ class EngineBackend(Backend):
     def name(self) -> str:
         return "gloo"
 
+    @property
+    def options(self) -> Any:
+        """How it was made."""
+        return _GlooOptions(timeout=timedelta(milliseconds=self._limit))
+
     def set_timeout(self, timeout: timedelta) -> None:
         self._limit = milliseconds(timeout)
 
     def broadcast(self, tensors: Tensors, opts: Any) -> Work:
-        one = list(tensors)
-        return self._submit(Call.BROADCAST, [], one, opts, one, root=opts.rootRank)
+        many = self._alike("broadcast", tensors, opts.rootRank)
+        if not 0 <= opts.rootTensor < len(many):
+            raise RuntimeError(f"taeda.distributed.broadcast: rootTensor {opts.rootTensor} of {len(many)} tensors")
+        if len(many) > 1 and self.rank() == opts.rootRank:  # all become the root's one
+            with taeda.no_grad():
+                for tensor in many:
+                    tensor.copy_(many[opts.rootTensor])
+        return self._submit(Call.BROADCAST, [], many, opts, many, root=opts.rootRank)
+
+    def _alike(self, name: str, tensors: Tensors, root: int = 0) -> list[Tensor]:
+        """The tensors, one or more of one dtype and shape; RuntimeError for others, or without that root."""
+        many = list(tensors)
+        if not many or len({(tensor.dtype, tensor.shape) for tensor in many}) > 1:
+            given = [(tensor.dtype, tuple(tensor.shape)) for tensor in many]
+            raise RuntimeError(f"taeda.distributed.{name}: tensors of one dtype and shape are wanted; got {given}")
+        if not 0 <= root < self.size():
+            raise RuntimeError(f"taeda.distributed.{name}: root {root} of {self.size()} processes")
+        return many
 
     def allreduce(self, tensors: Tensors, opts: Any) -> Work:
+        many = self._alike("all_reduce", tensors)
+        if len(many) > 1:
+            _reduce_here(opts.reduceOp, many)
+        return self.allreduce_coalesced(many, opts)
+
+    def allreduce_coalesced(self, tensors: Tensors, opts: Any) -> Work:
         many = list(tensors)
+        if not many:
+            raise RuntimeError("taeda.distributed.all_reduce_coalesced: one tensor or more are wanted; got none")
         op = _plain(opts.reduceOp, many)
         return self._submit(Call.ALL_REDUCE, [], many, opts, many, op)
 
-    def allreduce_coalesced(self, tensors: Tensors, opts: Any) -> Work:
-        return self.allreduce(tensors, opts)
-
     def reduce(self, tensors: Tensors, opts: Any) -> Work:
-        many = list(tensors)
+        many = self._alike("reduce", tensors, opts.rootRank)
         if factor_of(opts.reduceOp) is not None and self.rank() != opts.rootRank:
             many = [tensor.clone() for tensor in many]  # only the root's change
         op = _plain(opts.reduceOp, many)
@@ -207,15 +233,41 @@ class EngineBackend(Backend):
         """The numbers begin at 0 on all ranks."""
 
 
+class _GlooOptions(Backend.Options):
+    """How `ProcessGroupGloo` is made: of it only ``_timeout`` counts."""
+
+    def __init__(self, backend: str = "gloo", timeout: timedelta = default_pg_timeout) -> None:
+        super().__init__(backend, timeout)
+        self._devices: list[Any] = []
+        self._threads = 2
+
+
+class _GlooDevice(str):
+    """The name of a network device; MPI chooses its own."""
+
+
 class ProcessGroupGloo(ProcessGroup):
     """A group that was made by hand, of the processes that meet at ``store``."""
 
-    Options = _Options = Backend.Options
+    Options = _Options = _GlooOptions
+    made_by_hand = True
 
     def __init__(self, store: Any, rank: int, size: int, timeout: Any = default_pg_timeout) -> None:
         super().__init__(store, rank, size)
-        limit = timeout if isinstance(timeout, timedelta) else getattr(timeout, "_timeout", default_pg_timeout)
+        limit = timeout if isinstance(timeout, (timedelta, int, float)) else timeout._timeout
+        if not isinstance(limit, timedelta):
+            limit = timedelta(seconds=limit)
         self._register_backend("cpu", BackendType.GLOO, EngineBackend(store, rank, size, limit))
+
+    @staticmethod
+    def create_device(hostname: str = "", interface: str = "", lazy_init: bool | None = None) -> Any:
+        """Stands for a network device, by the name of a host or of the device."""
+        return _GlooDevice(interface or hostname)
+
+    @staticmethod
+    def create_default_device(lazy_init: bool | None = None) -> Any:
+        """Stands for the network device that is used anyway."""
+        return _GlooDevice()
 
 
 def _plain(op: Any, tensors: list[Tensor]) -> int:
@@ -227,6 +279,29 @@ def _plain(op: Any, tensors: list[Tensor]) -> int:
         for tensor in tensors:
             tensor.mul_(factor)
     return int(ReduceOp.SUM)
+
+
+_HERE: dict[Any, Any] = {
+    ReduceOp.SUM: taeda.add, ReduceOp.PRODUCT: taeda.mul, ReduceOp.MIN: taeda.minimum, ReduceOp.MAX: taeda.maximum,
+    ReduceOp.BAND: taeda.bitwise_and, ReduceOp.BOR: taeda.bitwise_or, ReduceOp.BXOR: taeda.bitwise_xor,
+}  # fmt: skip
+
+
+def _reduce_here(op: Any, tensors: list[Tensor]) -> None:
+    """Several tensors of one process count as those of several: each becomes their reduction.
+
+    Raises:
+        RuntimeError: a reduction that is not made of steps.
+    """
+    join = _HERE.get(op.op if type(op) is ReduceOp else op)
+    if join is None:
+        raise RuntimeError(f"taeda.distributed.all_reduce: {op} of several tensors of one process; give them apart")
+    with taeda.no_grad():
+        whole = tensors[0].clone()
+        for tensor in tensors[1:]:
+            whole = join(whole, tensor)
+        for tensor in tensors:
+            tensor.copy_(whole)
 
 
 def _scaled(op: Any, tensors: list[Tensor]) -> tuple[int, list[Tensor]]:

@@ -95,7 +95,8 @@ class Store:
 
     def append(self, key: str, value: str | bytes) -> None:
         """Puts ``value`` behind the value that is there."""
-        self._absent("append")
+        before = self.get(key) if self.check([key]) else b""
+        self.set(key, before + _bytes(value, "append"))
 
     def check(self, keys: Sequence[str]) -> bool:
         """Whether all keys are set."""
@@ -296,6 +297,7 @@ class TCPStore(_NativeStore):
 
     Raises:
         DistNetworkError: the port is taken, or the master cannot be reached.
+        ValueError: ``world_size`` is 0.
         DistStoreError: the processes did not come in time.
     """
 
@@ -304,6 +306,10 @@ class TCPStore(_NativeStore):
         timeout: timedelta = _DEFAULT_TIMEOUT, wait_for_workers: bool = True, multi_tenant: bool = False,
         master_listen_fd: int | None = None, use_libuv: bool = True,
     ) -> None:  # fmt: skip
+        if world_size == 0:
+            raise ValueError("taeda.distributed.TCPStore: world_size is wanted as None or at least 1; got 0")
+        if master_listen_fd is not None:
+            _listen(master_listen_fd)
         self.host, self.libuvBackend, self._serves = host_name, use_libuv, is_master
         handle, self.port = _distributed.tcp_store(
             host_name, port, -1 if world_size is None else world_size, is_master, wait_for_workers, multi_tenant,
@@ -312,10 +318,21 @@ class TCPStore(_NativeStore):
         super().__init__(handle, timeout)
 
 
+def _listen(file: int) -> None:
+    """Has a socket listen that may only be bound."""
+    import os
+    import socket
+
+    with socket.socket(fileno=os.dup(file)) as bound:
+        bound.listen(2048)
+
+
 class PrefixStore(_NativeStore):
     """The keys of another store that begin with a prefix and a slash, without these."""
 
     def __init__(self, prefix: str, store: Store) -> None:
+        if not isinstance(store, Store):
+            raise ValueError(f"taeda.distributed.PrefixStore: a store is wanted; got {store!r}")
         self.prefix, self.underlying_store = prefix, store
         super().__init__(_distributed.prefix_store(prefix, store._handle()), store.timeout)
 

@@ -31,6 +31,7 @@ from taeda.distributed._reduce_op import _make_nccl_premul_sum as _make_nccl_pre
 from taeda.distributed._reducer import BuiltinCommHookType as BuiltinCommHookType
 from taeda.distributed._reducer import GradBucket as GradBucket
 from taeda.distributed._store import *  # noqa: F403
+from taeda.distributed._work import Work as _Work  # noqa: F401
 from taeda.distributed._world import *  # noqa: F403
 from taeda.distributed._world import _abort_process_group as _abort_process_group
 from taeda.distributed.constants import default_pg_timeout as default_pg_timeout

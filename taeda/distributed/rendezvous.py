@@ -34,20 +34,27 @@ def rendezvous(
     """An iterator of one (store, rank, world size), from ``env://``, ``tcp://host:port`` or ``file://path``.
 
     Rank and world size may stand in the address (``?rank=0&world_size=1``); ``env://`` reads RANK, WORLD_SIZE,
-    MASTER_ADDR and MASTER_PORT. The arguments come first.
+    MASTER_ADDR and MASTER_PORT.
 
     Raises:
         RuntimeError: no handler for such an address.
         DistNetworkError: the address is taken, or nobody answers there.
         ValueError: something is missing in it.
+        AssertionError: rank or world size are given twice.
     """
     if not isinstance(url, str):
         raise RuntimeError(f"taeda.distributed.rendezvous: url is wanted as a string; got {url!r}")
     parts = urlsplit(url)
     if parts.scheme in _handlers:
-        given = {"rank": rank, "world_size": world_size}
-        query = "&".join([*filter(None, [parts.query]), *(f"{k}={v}" for k, v in given.items() if v != -1)])
-        return _handlers[parts.scheme](parts._replace(query=query).geturl(), timeout=timeout, **kwargs)
+        given = {name: value for name, value in (("rank", rank), ("world_size", world_size)) if value != -1}
+        if given and {"rank", "world_size"} & set(parse_qs(parts.query)):
+            raise AssertionError(
+                f"taeda.distributed.rendezvous: the address has node-specific arguments, and {given} are given, too: "
+                f"{url}"
+            )
+        query = "&".join(f"{name}={value}" for name, value in given.items())
+        whole = url + ("&" if parts.query else "?") + query if query else url
+        return _handlers[parts.scheme](whole, timeout=timeout, **kwargs)
     raise RuntimeError(f"taeda.distributed.rendezvous: no handler for {parts.scheme}://; there are {sorted(_handlers)}")
 
 
@@ -80,16 +87,17 @@ def _env(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting
     parts = urlsplit(url)
     rank, world_size = _number(parts, "rank", True), _number(parts, "world_size", True)
     address, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
+    yield _tcp_store(address, port, rank, world_size, timeout), rank, world_size
+
+
+def _tcp_store(address: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:
     # A launcher that serves a store itself has every attempt use keys of its own.
-    served = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    store: Store = _tcp_store(address, port, rank == 0 and not served, world_size, timeout)
-    if served:
-        store = PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
-    yield store, rank, world_size
-
-
-def _tcp_store(address: str, port: int, serves: bool, world_size: int, timeout: timedelta) -> Store:
-    return TCPStore(address, port, world_size, serves, timeout, wait_for_workers=False, multi_tenant=True)
+    served = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and os.environ.get("MASTER_PORT") == str(port)
+    serves = rank == 0 and not served
+    store = TCPStore(address, port, world_size, serves, timeout, wait_for_workers=False, multi_tenant=True)
+    if not served:
+        return store
+    return PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
 
 
 def _tcp(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting:
@@ -97,7 +105,7 @@ def _tcp(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting
     rank, world_size = _number(parts, "rank", False), _number(parts, "world_size", False)
     if parts.port is None or parts.hostname is None:
         _missing("tcp", "the port number")
-    yield _tcp_store(str(parts.hostname), int(parts.port or 0), rank == 0, world_size, timeout), rank, world_size
+    yield _tcp_store(str(parts.hostname), int(parts.port or 0), rank, world_size, timeout), rank, world_size
 
 
 def _file(url: str, **_: Any) -> Meeting:

@@ -10,6 +10,7 @@ import os
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 from collections.abc import Callable
+from importlib import metadata
 from typing import Any
 
 from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, LogsSpecs, SignalException, Std
@@ -127,9 +128,7 @@ def get_use_env(args: Namespace) -> bool:
 def _get_logs_specs_class(name: str | None) -> Any:
     if name is None:
         return DefaultLogsSpecs
-    from importlib.metadata import entry_points
-
-    for found in entry_points(group="torchrun.logs_specs", name=name):
+    for found in metadata.entry_points(group="torchrun.logs_specs", name=name):
         return found.load()
     raise ValueError(f"taeda.distributed.run: there is no entry point {name!r} in the group torchrun.logs_specs")
 
