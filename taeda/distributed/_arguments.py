@@ -90,7 +90,7 @@ def settled(work: Any, async_op: bool) -> Work | None:
 
 def or_default(group: Group) -> ProcessGroup:
     """``group``, or that of all processes; ValueError for one that is no group, nor made by hand."""
-    if group is not None and group.made_by_hand:
+    if isinstance(group, ProcessGroup) and group.made_by_hand:
         return group
     if group is None or group not in world.groups:
         _made(group)

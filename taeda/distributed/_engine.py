@@ -138,11 +138,19 @@ class EngineBackend(Backend):
         return self._submit(Call.REDUCE, [], many, opts, list(tensors), op, opts.rootRank)
 
     def allgather(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
-        outputs = [list(one) for one in output_tensors]
-        if len(outputs) == 1:
-            return self._submit(Call.ALL_GATHER, list(input_tensors), outputs[0], opts, outputs)
-        pairs = zip(input_tensors, outputs, strict=True)
-        return self._submit_many([(Call.ALL_GATHER, [i], o, 0, 0, 0) for i, o in pairs], opts, outputs)
+        outputs, inputs = [list(one) for one in output_tensors], list(input_tensors)
+        count = len(inputs)
+        if not inputs or len(outputs) != count or any(len(one) != count * self.size() for one in outputs):
+            raise RuntimeError(
+                f"taeda.distributed.all_gather: for {count} tensors as many lists of {count * self.size()} are wanted; "
+                f"got {[len(one) for one in outputs]}"
+            )
+        if count == 1:
+            return self._submit(Call.ALL_GATHER, inputs, outputs[0], opts, outputs[0])
+        # Each list takes all tensors of all ranks: a rank's stand together.
+        tasks = [(Call.ALL_GATHER, [one], outputs[to][at::count], 0, 0, 0)
+                 for to in range(count) for at, one in enumerate(inputs)]  # fmt: skip
+        return self._submit_many(tasks, opts, outputs)
 
     def allgather_coalesced(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
         # There is a list for each rank; the engine has one for each tensor.
@@ -164,7 +172,7 @@ class EngineBackend(Backend):
 
     def gather(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
         outputs = list(output_tensors[0]) if output_tensors else []
-        return self._submit(Call.GATHER, list(input_tensors), outputs, opts, [outputs], root=opts.rootRank)
+        return self._submit(Call.GATHER, list(input_tensors), outputs, opts, outputs, root=opts.rootRank)
 
     def scatter(self, output_tensors: Tensors, input_tensors: Sequence[Tensors], opts: Any) -> Work:
         inputs = list(input_tensors[0]) if input_tensors else []
