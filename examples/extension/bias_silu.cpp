@@ -93,3 +93,6 @@ TORCH_LIBRARY_FRAGMENT(example, m) { m.def("bias_silu(Tensor x, Tensor bias) -> 
 TORCH_LIBRARY_IMPL(example, CPU, m) { m.impl("bias_silu", forward_cpu); }
 TORCH_LIBRARY_IMPL(example, Meta, m) { m.impl("bias_silu", forward_meta); }
 TORCH_LIBRARY_IMPL(example, Autograd, m) { m.impl("bias_silu", with_gradient); }
+
+// The module that Python imports; the op is torch.ops.example.bias_silu.
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.doc() = "A fused kernel with a gradient, and a class."; }

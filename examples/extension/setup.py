@@ -6,6 +6,6 @@ from torch.utils.cpp_extension import BuildExtension, CppExtension
 
 setup(
     name="example_extension",
-    ext_modules=[CppExtension("example_extension", ["bias_silu.cpp"])],
+    ext_modules=[CppExtension("example_extension", ["bias_silu.cpp", "running_mean.cpp"])],
     cmdclass={"build_ext": BuildExtension},
 )

@@ -31,9 +31,31 @@ class ScriptObject:
         if info is not None and name in info.properties:
             return code_of(info.properties[name][0])(self._c)
         function = info.function(name) if info is not None else None
-        if function is None:
+        if function is not None:
+            return lambda *args, **kwargs: code_of(function)(self._c, *args, **kwargs)
+        if (getter := self._in_cpp(f"__get_{name}")) is not None:
+            return getter()
+        method = self._in_cpp(name)
+        if method is None:
             raise AttributeError(f"a {self._type()} has no attribute or method '{name}'")
-        return lambda *args, **kwargs: code_of(function)(self._c, *args, **kwargs)
+        return method
+
+    def _in_cpp(self, name: str) -> Any:
+        """A method of a class that C++ registered; None if it has none of this name."""
+        from taeda import classes
+
+        found = _C._jit.find_method(self._type(), name)
+        if found is None or found[0]:
+            return None
+        return lambda *args, **kwargs: self._c.call_method(name, *classes.bound(name, found[1], args, kwargs))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from taeda import classes
+
+        state = self._in_cpp("__getstate__")
+        if state is None:
+            raise RuntimeError(f"a {self._type()} cannot be saved or copied: its class says not how, by def_pickle")
+        return classes.rebuilt, (self._type()._name, state())
 
     def __setattr__(self, name: str, value: Any) -> None:
         setter = self._info.properties.get(name, (None, None))[1] if self._info is not None else None
@@ -41,19 +63,29 @@ class ScriptObject:
             from taeda.jit.translate.build import code_of
 
             code_of(setter)(self._c, value)
+        elif (in_cpp := self._in_cpp(f"__set_{name}")) is not None:
+            in_cpp(value)
         else:
             self._c.setattr(name, value)
 
     def _magic(self, name: str, *args: Any) -> Any:
         function = self._info.function(name) if self._info is not None else None
         if function is None:
-            raise NotImplementedError(f"a {self._type()} has no method {name}")
+            method = self._in_cpp(name)
+            if method is None:
+                raise NotImplementedError(f"a {self._type()} has no method {name}")
+            return method(*args)
         from taeda.jit.translate.build import code_of
 
         return code_of(function)(self._c, *args)
 
+    def __str__(self) -> str:
+        shown = self._in_cpp("__str__")
+        return repr(self) if shown is None else shown()
+
     def __eq__(self, other: object) -> Any:
         has = self._info is not None and self._info.function("__eq__") is not None
+        has = has or self._in_cpp("__eq__") is not None
         return self._magic("__eq__", other) if has else self is other
 
     __hash__ = object.__hash__

@@ -53,3 +53,23 @@ def test_the_librarys_modules(case):
     wanted = module(*[x.clone() for x in given])
     taeda.manual_seed(1)
     assert _same(jit.script(module)(*[x.clone() for x in given]), wanted)
+
+
+def test_a_class_method_makes_objects_of_its_class() -> None:
+    @jit.script
+    class Counted:
+        def __init__(self, n: int):
+            self.n = n
+
+        @classmethod
+        def of(self, n: int):
+            return Counted(n)
+
+        def next(self):
+            return self.of(self.n + 1)
+
+    @jit.script
+    def third(n: int) -> int:
+        return Counted(n).next().next().n
+
+    assert third(5) == 7

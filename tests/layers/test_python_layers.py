@@ -24,6 +24,10 @@ LOOKS_UP = {
         "nn": "files hold parameters",
         "cuda": "whether a file's device is there",
     },
+    "classes": {
+        "jit": "objects of a C++ class have the face of programs' objects",
+        "ops": "a library is loaded as one of ops",
+    },
     "_main": {
         "accelerator": "get_device_module without a device",
         "autograd": "the derivative of lobpcg",

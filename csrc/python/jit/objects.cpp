@@ -111,6 +111,52 @@ PyObject* call_method(PyObject* self, PyObject* args) {
   });
 }
 
+const ClassType& class_of(PyObject* type) {
+  TypePtr wanted = to_type(type, "type");
+  TAEDA_CHECK_TYPE(wanted->is(TypeKind::Class), "takes the type of a class; got ", wanted->annotation());
+  return static_cast<const ClassType&>(*wanted);
+}
+
+// find_method(type, name): (is_static, ((argument, (default,) or ()), ...)) of a method in C++; None if there is none.
+PyObject* find_method(PyObject*, PyObject* args) {
+  PyObject *type, *name;
+  if (!PyArg_ParseTuple(args, "OO", &type, &name)) return nullptr;
+  return guarded("jit.find_method", [&]() -> PyObject* {
+    const Method* method = class_of(type).find_method(to_text(name, "name"));
+    if (!method || !method->run || !method->schema) return Py_NewRef(Py_None);
+    const auto& arguments = method->schema->arguments;
+    const size_t first = method->is_static ? 0 : 1;
+    Owned shown(check(PyTuple_New(static_cast<Py_ssize_t>(arguments.size() - first))));
+    for (size_t i = first; i < arguments.size(); ++i) {
+      Owned fallback(check(arguments[i].default_text ? PyTuple_Pack(1, Owned(wrap(arguments[i].default_value)).get())
+                                                     : PyTuple_New(0)));
+      PyTuple_SET_ITEM(shown.get(), static_cast<Py_ssize_t>(i - first),
+                       check(Py_BuildValue("sO", arguments[i].name.c_str(), fallback.get())));
+    }
+    return check(Py_BuildValue("OO", method->is_static ? Py_True : Py_False, shown.get()));
+  });
+}
+
+// call_static(type, name, *args): a static method in C++.
+PyObject* call_static(PyObject*, PyObject* args) {
+  return guarded("jit.call_static", [&] {
+    TAEDA_CHECK_TYPE(PyTuple_GET_SIZE(args) > 1, "takes a type and the name of a method");
+    const ClassType& type = class_of(PyTuple_GET_ITEM(args, 0));
+    std::string name(to_text(PyTuple_GET_ITEM(args, 1), "name"));
+    const Method* method = type.find_method(name);
+    TAEDA_CHECK_TYPE(method && method->run && method->is_static, type.name(), " has no static method '", name, "'");
+    Stack stack;
+    for (Py_ssize_t i = 2; i < PyTuple_GET_SIZE(args); ++i) {
+      size_t which = static_cast<size_t>(i - 2);
+      bool known = method->schema && which < method->schema->arguments.size();
+      stack.push_back(to_program_value(PyTuple_GET_ITEM(args, i),
+                                       known ? shown_type(method->schema->arguments[which].type) : nullptr));
+    }
+    run_program([&] { method->run(stack); });
+    return stack.empty() ? Py_NewRef(Py_None) : wrap(stack.back());
+  });
+}
+
 PyObject* get_name(PyObject* self, PyObject* name) {
   PyObject* found = PyObject_GenericGetAttr(self, name);
   if (found || !g_unknown || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
@@ -136,6 +182,9 @@ PyMethodDef g_methods[] = {
     {"call_method", call_method, METH_VARARGS, "call_method(name, *args)\n--\n\nCalls a method."},
     {}};
 PyMethodDef g_functions[] = {
+    {"find_method", find_method, METH_VARARGS,
+     "find_method(type, name)\n--\n\nWhether a method in C++ is static, and its arguments with their defaults."},
+    {"call_static", call_static, METH_VARARGS, "call_static(type, name, *args)\n--\n\nCalls a static method in C++."},
     {"set_object_face", set_face, METH_O,
      "set_object_face(function)\n--\n\nWhat turns an Object into what programs get; `_c` of that is the Object."},
     {"set_object_names", set_unknown, METH_O,

@@ -152,7 +152,10 @@ def _call_bound_python(emitter: Emitter, callee: BoundPython, args: list[Any], k
     info = info_of(callee.value)
     python = info.python_class if info is not None else None
     owner = next((c for c in python.__mro__ if vars(c).get(function.__name__) is function), None) if python else None
-    return inline(emitter, definition_of(function), ClosureResolver(function), defaults_of(function),
+    # A class method may be compiled before its class has a name.
+    cls = callee.value.obj if isinstance(callee.value, Known) and inspect.isclass(callee.value.obj) else python
+    names = ClosureResolver(function, lambda name: cls if cls is not None and name == cls.__name__ else None)
+    return inline(emitter, definition_of(function), names, defaults_of(function),
                   [callee.value, *args], kwargs, range, None, owner)  # fmt: skip
 
 

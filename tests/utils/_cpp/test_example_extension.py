@@ -1,7 +1,8 @@
-"""The extension of ``examples/extension``: a fused kernel with a gradient."""
+"""The extension of ``examples/extension``: a fused kernel with a gradient, and a class."""
 
 from __future__ import annotations
 
+import io
 import shutil
 from pathlib import Path
 from typing import Any
@@ -21,13 +22,8 @@ FOLDER = Path(__file__).parents[3] / "examples" / "extension"
 def built(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CXXFLAGS", "-O0")
-        sources = [str(FOLDER / "bias_silu.cpp")]
-        return cpp_extension.load(
-            "example_extension",
-            sources,
-            build_directory=str(tmp_path_factory.mktemp("example")),
-            is_python_module=False,
-        )
+        sources = [str(FOLDER / f"{name}.cpp") for name in ("bias_silu", "running_mean")]
+        return cpp_extension.load("example_extension", sources, build_directory=str(tmp_path_factory.mktemp("example")))
 
 
 @pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 0, 5), (200, 3, 5)])
@@ -60,3 +56,18 @@ def test_the_same_bits_with_any_number_of_threads(threads: int) -> None:
         assert torch.equal(torch.ops.example.bias_silu(x, bias), once)
     finally:
         torch.set_num_threads(before)
+
+
+def test_class() -> None:
+    values = torch.randn(50)
+    running = torch.classes.example.RunningMean()
+    assert running.update(values[:20]).update(values[20:]).count() == 50
+    assert running.mean() == pytest.approx(values.mean().item()) and running.variance() == pytest.approx(
+        values.var().item()
+    )
+    assert str(running) == f"RunningMean of 50 numbers: {running.mean():g}"
+    file = io.BytesIO()
+    torch.save(running, file)
+    file.seek(0)
+    loaded = torch.load(file, weights_only=False)
+    assert (loaded.count(), loaded.mean(), loaded.variance()) == (50, running.mean(), running.variance())
