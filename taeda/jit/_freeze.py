@@ -78,21 +78,37 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
 def frozen(mod: Any, wanted: list[str], optimize_numerics: bool) -> Any:
     """As `freeze`, in whichever mode ``mod`` is."""
     info = _info(mod)
-    if unknown := [name for name in wanted if name not in info.methods and not mod._c.hasattr(name)]:
-        raise RuntimeError(f"taeda.jit.freeze: the module has no attribute or method '{unknown[0]}' to preserve")
+    slots = [_slot(mod, name) for name in wanted if name not in info.methods]
     methods = {name: info.methods[name] for name in dict.fromkeys(["forward", *wanted]) if name in info.methods}
-    attributes = [name for name in wanted if name not in info.methods]
+    attributes = [name.partition(".")[0] for name in wanted if name not in info.methods]
     graphs = {name: function.graph.copy() for name, function in methods.items()}
-    _freeze(graphs, mod._c, attributes)
+    _freeze(graphs, mod._c, [(mod._c, name) for name in attributes] + slots)
     for graph in graphs.values():
         _finish(graph, optimize_numerics)
     return _module(mod, info, methods, graphs, attributes)
 
 
-def _freeze(graphs: dict[str, Graph], held: Any, attributes: list[str]) -> None:
+def _slot(mod: Any, name: str) -> Any:
+    """The object and attribute that ``a.b.c`` names in a module; of a method the same."""
+    owner, _, last = name.rpartition(".")
+    held = mod._c
+    try:
+        for part in owner.split(".") if owner else ():
+            inner = held.getattr(part)
+            held = getattr(inner, "_c", inner)
+        info = class_named(held.type()._name)
+        known = held.hasattr(last) or (owner and info is not None and info.function(last) is not None)
+    except (AttributeError, RuntimeError, TypeError):
+        known = False
+    if not known:
+        raise RuntimeError(f"taeda.jit.freeze: the module has no attribute or method '{name}' to preserve")
+    return held, last
+
+
+def _freeze(graphs: dict[str, Graph], held: Any, kept: list[Any]) -> None:
     """Numbers and texts first: with them branches fall away, and what these wrote to is constant, too."""
     for tensors in (False, True, True):
-        keep = {(held, name) for name in attributes}
+        keep = set(kept)
         names: set[str] = set()
         owned = {}
         for name, graph in graphs.items():
@@ -126,9 +142,10 @@ def _module(mod: Any, info: ClassInfo, methods: dict[str, Any], graphs: dict[str
     for name, graph in graphs.items():
         made.methods[name] = GraphFunction(name, graph, methods[name], made.type)
     twin = _C._jit.Object(made.type)
+    children = {name: child.copy() for name, child in mod._modules.items() if name in names and child is not None}
     for name in names:
-        twin.setattr(name, mod._c.getattr(name) if name in kinds else False)
-    children = {name: child for name, child in mod._modules.items() if name in names and child is not None}
+        held = children[name]._c if name in children else mod._c.getattr(name) if name in kinds else False
+        twin.setattr(name, held)
     frozen = RecursiveScriptModule(twin, made, children, {})
     frozen.__dict__["_is_frozen"] = True
     return frozen

@@ -38,7 +38,8 @@ def _program_class(cls: Any) -> type:
     """The class of compiled objects of a class: they are of both kinds."""
     from taeda.jit._module import RecursiveScriptModule
 
-    made: type = type(cls)(
+    kind: Any = type(cls)
+    made: type = kind(
         cls.__name__, (RecursiveScriptModule, cls), {"__module__": cls.__module__, "_is_program": True}
     )
     made.__qualname__ = cls.__qualname__
@@ -49,7 +50,7 @@ def become_program(module: Any) -> None:
     """Compiles a module in its place."""
     from taeda.jit._module import script_module
 
-    cls = type(module)
+    cls: Any = type(module)
     plain = cls.__new__(cls)
     plain.__dict__.update(vars(module))
     made = script_module(plain)

@@ -19,6 +19,7 @@ import taeda
 
 from .checks import CHECKS, Check
 from .op_db import Case, Entry
+from .programs import PROGRAM_CHECKS
 
 SECONDS = 240  # that one op may take
 SHOWN = 6  # mistakes of a check that are kept in full
@@ -60,7 +61,7 @@ def run_op(entry: Entry, progress: Callable[[str], Any], cap: int | None = None)
     if result.excluded:
         return result
     started = time.monotonic()
-    for check in CHECKS:
+    for check in (*CHECKS, *PROGRAM_CHECKS):
         for case in check.cases(entry, cap):
             progress(f"{check.name}, {case.dtype or 'wrong call'} sample {case.index}")
             result.cases += 1

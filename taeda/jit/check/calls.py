@@ -80,6 +80,9 @@ def arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Any], dict[str, An
             kwargs.update(what.table)
         elif isinstance(what, Known) and isinstance(what.obj, dict):
             kwargs.update({k: Known(v) for k, v in what.obj.items()})
+        elif isinstance(what, Value) and what.node().kind() == "prim::DictConstruct" and not what.hasUses():
+            parts = list(what.node().inputs())
+            kwargs.update(zip([key.toIValue() for key in parts[::2]], parts[1::2]))
         else:
             fail(emitter.range(keyword), "** takes a dict that is known while the program is compiled")
     return args, kwargs
@@ -369,9 +372,13 @@ def takes_unsaid(obj: Any) -> bool:
     return False
 
 
+_MORE_THAN_THE_OP = frozenset(["stft", "unique_consecutive"])
+
+
 def _as_op(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
     """A function of the main namespace that is written in Python, as the op of its name where that takes the values."""
-    if is_ours(obj, "nn") or not operators.exists(f"aten::{obj.__name__}"):
+    name = obj.__name__
+    if is_ours(obj, "nn") or name in _MORE_THAN_THE_OP or not operators.exists(f"aten::{name}"):
         return None
     if not all(isinstance(a, (Value, Known, TupleOf)) for a in [*args, *kwargs.values()]):
         return None

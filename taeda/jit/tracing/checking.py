@@ -8,6 +8,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.jit.optimise.effects import is_random
 from taeda.jit.tracing.recorder import Fixed, TracerWarning
 from taeda.jit.tracing.structure import map_tensors, tensors_in
 
@@ -30,6 +31,7 @@ def check_trace(function: Any, traced: Any, calls: Sequence[Call], tolerance: fl
         TracingCheckError: they differ on a given example. On inputs of other sizes that is a `TracerWarning`.
     """
     module = _module_of(function)
+    _warn_of_randomness(traced)
     for i, (args, kwargs) in enumerate(calls):
         problem = _difference(function, traced, module, args, kwargs, tolerance, fixed if i else ())
         if problem == UNSTEADY:
@@ -54,6 +56,26 @@ def check_trace(function: Any, traced: Any, calls: Sequence[Call], tolerance: fl
 UNSTEADY = "unsteady"
 
 
+def _warn_of_randomness(traced: Any) -> None:
+    """A trace that draws random numbers draws others each time: of dropout that is a module left in training mode."""
+    graph = getattr(traced, "graph", None)
+    nodes = [node for node in graph.all_nodes() if is_random(node) and _draws(node)] if graph is not None else []
+    if nodes:
+        shown = "\n".join(f"  {node.kind()} at {node.sourceRange()}" for node in nodes[:5])
+        warnings.warn(f"taeda.jit.trace: the trace draws random numbers, so that each call differs; is a module in "
+                      f"training mode (eval() ends it)?\n{shown}", TracerWarning, stacklevel=4)  # fmt: skip
+
+
+def _draws(node: Any) -> bool:
+    """Of an op that draws in training only, whether it was traced so."""
+    schema = node.op_schema()
+    names = [a.name for a in schema.arguments] if schema is not None else []
+    flag = next((n for n in ("training", "train") if n in names), None)
+    if flag is not None:
+        return node.namedInput(flag).toIValue() is not False
+    return "dropout_p" not in names or node.namedInput("dropout_p").toIValue() != 0
+
+
 def _story(fixed: Sequence[Fixed]) -> str | None:
     if not fixed:
         return None
@@ -69,6 +91,13 @@ def _fresh(value: Any) -> Any:
     return map_tensors(value, lambda t: t.detach().clone().requires_grad_(t.requires_grad))
 
 
+def _sizes_as_tensors(value: Any) -> Any:
+    """Sizes among results, which a trace gives as tensors."""
+    if type(value) is int:
+        return taeda.tensor(value)
+    return tuple(map(_sizes_as_tensors, value)) if type(value) in (tuple, taeda.Size) else value
+
+
 def _called(function: Callable[..., Any], module: nn.Module | None, call: Call) -> Any:
     """The result of a call that leaves no trace in the generator or in the module's buffers."""
     kept = [] if module is None else [(b, b.detach().clone()) for b in module.buffers()]
@@ -76,7 +105,7 @@ def _called(function: Callable[..., Any], module: nn.Module | None, call: Call) 
     try:
         with taeda.random.fork_rng(devices=[]):
             args, kwargs = _fresh(call[0]), _fresh(call[1])
-            result = function(*args, **kwargs)
+            result = _sizes_as_tensors(function(*args, **kwargs))
             return map_tensors(result, lambda t: t.detach().clone())
     finally:
         del counts

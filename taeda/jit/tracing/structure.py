@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from taeda import _C, Tensor
+from taeda import _C, SymInt, Tensor
 from taeda._schema.types import DictType, ListType, TensorType, Type
 from taeda.jit.ir import Value
-from taeda.jit.tracing.recorder import Recorder
+from taeda.jit.tracing.recorder import Recorder, TracerWarning
 
 
 def check_examples(value: Any) -> None:
@@ -22,6 +23,8 @@ def check_examples(value: Any) -> None:
     if isinstance(value, (list, tuple)):
         for item in value:
             check_examples(item)
+        if isinstance(value, list) and len({type_of_example(item) for item in value}) > 1:
+            raise RuntimeError("taeda.jit.trace: the items of a list are of one type; these are of several: use a tuple")
     elif not isinstance(value, Tensor):
         raise RuntimeError(
             f"taeda.jit.trace: example inputs are tensors, in lists, tuples and dicts; got {type(value).__name__}"
@@ -109,9 +112,16 @@ def _output(recorder: Recorder, result: Any, where: str) -> Value:
         items = [_output(recorder, item, f"{where}[{i}]") for i, item in enumerate(result)]
         made = _C._make_type("TupleType", tuple(item.static_type for item in items))
         return recorder.emit("prim::TupleConstruct", items, [made]).output()
+    if isinstance(result, SymInt):
+        number = recorder.value_of(result)
+        return recorder.emit("prim::NumToTensor", [number], [TensorType.get()]).output()
+    if isinstance(result, list) and recorder.strict:
+        warnings.warn(f"taeda.jit.trace: {where} is a list, whose length is the example's for good; return a tuple to "
+                      "say that it is fixed", TracerWarning, stacklevel=2)  # fmt: skip
+        return recorder.value_of(result)
     if isinstance(result, (list, dict)) and not recorder.strict:
         return recorder.value_of(result)
-    if isinstance(result, (list, dict)):
+    if isinstance(result, dict):
         raise RuntimeError(
             f"taeda.jit.trace: {where} is a {type(result).__name__}, which the caller could change unseen; return a "
             "tuple, or pass strict=False"
