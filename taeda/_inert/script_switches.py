@@ -44,8 +44,8 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
 
 @contextmanager
 def fuser(name: str) -> Iterator[None]:
-    """Within, which fuser to use: ``"fuser0"`` to ``"fuser3"``."""
-    if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
+    """Within, which fuser to use: ``"fuser0"`` to ``"fuser3"``, or ``"none"``."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3", "none"):
         raise Exception(f"taeda.jit.fuser: there is no fuser {name!r}; known are fuser0 to fuser3")
     yield
 

@@ -136,8 +136,11 @@ _kept: dict[str, Any] = {"optimize": True, "inline": False, "profiled": 1, "bail
 
 
 def _switch(name: str) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    def get() -> Any:
-        return _kept[name]
+    def get(new: Any = None) -> Any:
+        before = _kept[name]
+        if new is not None:
+            _kept[name] = new
+        return before
 
     def put(value: Any) -> Any:
         before, _kept[name] = _kept[name], value

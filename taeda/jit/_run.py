@@ -8,7 +8,7 @@ from taeda import _C
 from taeda.jit._graph import as_object_deep, face_of
 from taeda.jit._ir_types import contained_in
 from taeda.jit.check.classes import SERVING, class_named, serves
-from taeda.jit.check.function import Function
+from taeda.jit.check.function import MISSING, Function, _default_text
 from taeda.jit.translate.build import code_of
 
 _C._jit.set_object_face(face_of)
@@ -25,6 +25,9 @@ def runnable(function: Function) -> Any:
             _SERVED.add(info)
             for method in info.methods.values():
                 code_of(method)
+    unspelled = {p.name: p.default for p in function.parameters() if p.default is not MISSING and _is_unspelled(p)}
+    if unspelled:
+        code = _with_defaults(code, [p.name for p in function.parameters()], unspelled)
     if not any(map(_may_hold_objects, function.parameters())):
         return code
     interfaces = [p for p in function.parameters() if contained_in(p.type, lambda t: t.kind() == "InterfaceType")]
@@ -58,6 +61,21 @@ def _check_serves(function: Function, parameter: Any, wanted: Any, given: Any) -
                            "method of it, or has another form")  # fmt: skip
     for method in info.methods.values():
         code_of(method)
+
+
+def _is_unspelled(parameter: Any) -> bool:
+    """Whether a default is one that no schema spells: a tensor, an object."""
+    return not _default_text(parameter)
+
+
+def _with_defaults(code: Any, names: list[str], defaults: dict[str, Any]) -> Any:
+    """The code, given those defaults where a call leaves them out."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        left = {k: v for k, v in defaults.items() if k not in kwargs and names.index(k) >= len(args)}
+        return code(*args, **kwargs, **left)
+
+    return run
 
 
 def _may_hold_objects(parameter: Any) -> bool:

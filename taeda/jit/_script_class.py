@@ -39,9 +39,7 @@ def _program_class(cls: Any) -> type:
     from taeda.jit._module import RecursiveScriptModule
 
     kind: Any = type(cls)
-    made: type = kind(
-        cls.__name__, (RecursiveScriptModule, cls), {"__module__": cls.__module__, "_is_program": True}
-    )
+    made: type = kind(cls.__name__, (RecursiveScriptModule, cls), {"__module__": cls.__module__, "_is_program": True})
     made.__qualname__ = cls.__qualname__
     return made
 

@@ -77,7 +77,7 @@ class FileCheck:
         """Something that the regular expression describes comes next."""
         return self._with("-REGEX", test_string)
 
-    def run(self, test: Any, annotated: Any = None) -> None:
+    def run(self, checks_file: Any, test_file: Any = None) -> None:
         """Checks a text or a graph. With two arguments the first holds the checks, as lines ``# CHECK: text``.
 
         Raises:
@@ -86,9 +86,9 @@ class FileCheck:
         """
         from taeda.jit.ir import Graph
 
-        checks = self._checks
-        if annotated is not None:
-            checks, test = [*checks, *_read(test)], annotated
+        checks, test = self._checks, checks_file
+        if test_file is not None:
+            checks, test = [*checks, *_read(checks_file)], test_file
         if not isinstance(test, (str, Graph)):
             raise TypeError(f"taeda.testing.FileCheck.run: wants a text or a graph; got {type(test).__name__}")
         if not checks:

@@ -187,3 +187,26 @@ def test_modes() -> None:
         assert traced(x, w).dtype is torch.tanh(x @ w).dtype
     batched = torch.func.vmap(lambda x: traced(x, w.detach()))(torch.stack([x, x]))
     assert torch.allclose(batched[0], torch.tanh(x @ w))
+
+
+def test_sizes_and_lists_as_results_and_writes_in_place() -> None:
+    example = torch.ones(2, 3)
+    count = torch.jit.trace(lambda x: x.numel(), example)
+    assert count(torch.ones(4, 5)).item() == 20
+    with pytest.warns(torch.jit.TracerWarning, match="a list"):
+        pair = torch.jit.trace(lambda x: [x, x + 1], example)
+    assert len(pair(example)) == 2
+
+    def summed(x, y):
+        x += y
+        return x * 2
+
+    plain = torch.jit.trace(summed, (torch.ones(2), torch.ones(2)), _force_outplace=True)
+    assert "aten::add_(" not in str(plain.graph)
+    given = torch.ones(2)
+    assert plain(given, given).tolist() == [4.0, 4.0] and given.tolist() == [1.0, 1.0]
+
+
+def test_randomness_is_named() -> None:
+    with pytest.warns(torch.jit.TracerWarning, match="aten::dropout"):
+        torch.jit.trace(torch.nn.Dropout(0.5), torch.ones(3))

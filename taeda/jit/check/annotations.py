@@ -126,6 +126,9 @@ def _evaluate_text(text: str, cls: Any, range: SourceRange | None) -> Any:
 
 def _generic(origin: Any, args: tuple[Any, ...], inner: Any, range: SourceRange | None) -> Any:
     """The type of ``origin[args]``; None if it is no form that programs have."""
+    wanted = 1 if origin in _LISTS or origin is typing.Optional else 2 if origin in _DICTS else 0
+    if len(args) < wanted or (origin is typing.Union and not args):
+        fail(range, f"{getattr(origin, '__name__', origin)} does not say of what; write e.g. List[int]")
     if origin in _LISTS:
         return list_of(inner(args[0]))
     if origin in _DICTS:

@@ -46,6 +46,8 @@ from taeda.jit.source import SourceRange
 @handles(ast.Call)
 def _call(emitter: Emitter, node: ast.Call, hint: Any) -> Any:
     place = emitter.range(node)
+    if isinstance(node.func, ast.IfExp):
+        return _call_either(emitter, node, node.func, hint)
     callee = emitter.expression(node.func)
     if isinstance(callee, Known):
         written = _WRITTEN.get(id(callee.obj)) if not isinstance(callee.obj, (int, str)) else None
@@ -59,6 +61,18 @@ def _call(emitter: Emitter, node: ast.Call, hint: Any) -> Any:
         if hint.kind() in ("ListType", "DictType"):
             return emitter.graph.emit(kind, [], [hint], place).output()
     return emitter.call(callee, args, kwargs, place)
+
+
+def _call_either(emitter: Emitter, node: ast.Call, func: ast.IfExp, hint: Any) -> Any:
+    """``(f if condition else g)(x)``: one of two calls."""
+    from taeda.jit.check.conditions import condition
+    from taeda.jit.check.expressions import either
+
+    def called(function: ast.expr) -> Any:
+        return lambda: _call(emitter, ast.copy_location(ast.Call(function, node.args, node.keywords), node), hint)
+
+    test = condition(emitter, func.test)
+    return either(emitter, test, called(func.body), called(func.orelse), emitter.range(node), hint)
 
 
 def arguments(emitter: Emitter, node: ast.Call) -> tuple[list[Any], dict[str, Any]]:
@@ -101,6 +115,8 @@ def _annotate(emitter: Emitter, node: ast.Call, hint: Any) -> Any:
 
     type = type_of_annotation(emitter, node.args[0])
     value = emitter.expression_value(node.args[1], type)
+    if value.static_type is NONE and type.kind() == "OptionalType":
+        return emitter.graph.emit("prim::unchecked_cast", [value], [type], emitter.range(node)).output()
     if value.static_type.isSubtypeOf(type) and type.kind() not in ("OptionalType", "UnionType", "AnyType"):
         return value
     return emitter.convert(value, type, emitter.range(node), "the annotated value", widen=True)

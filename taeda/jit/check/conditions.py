@@ -172,9 +172,14 @@ def _is_none(what: Any) -> bool:
     return isinstance(what, Known) and what.obj is None
 
 
+def is_identical(a: Any, b: Any) -> bool:
+    """Whether known things are one: equal constants are, as Python's compiler has each once."""
+    return a is b or (type(a) is type(b) and isinstance(a, (bool, int, float, complex, str)) and a == b)
+
+
 def _same(emitter: Emitter, left: Any, right: Any, negative: bool, range: SourceRange) -> Condition:
     if isinstance(left, Known) and isinstance(right, Known):
-        return Condition(None, (left.obj is right.obj) != negative)
+        return Condition(None, is_identical(left.obj, right.obj) != negative)
     a, b = emitter.value(left, range), emitter.value(right, range)
     if {a.static_type, b.static_type} <= {BOOL} or a.static_type.kind() == "EnumType":
         return Condition(emitter.op_value("aten::ne" if negative else "aten::eq", [a, b], range))

@@ -9,7 +9,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda.jit.check import operators
-from taeda.jit.check.conditions import condition, truth
+from taeda.jit.check.conditions import condition, is_identical, truth
 from taeda.jit.check.control import branch, refine
 from taeda.jit.check.emitter import FALLS, Emitter, handles
 from taeda.jit.check.iteration import collect, iterate
@@ -341,10 +341,7 @@ def compare(emitter: Emitter, op: ast.cmpop, left: Any, right: Any, range: Sourc
         return _contains(emitter, kind, left, right, range)
     if kind in (ast.Is, ast.IsNot):
         if isinstance(left, Known) and isinstance(right, Known):
-            same = left.obj is right.obj or (
-                type(left.obj) is type(right.obj) and isinstance(left.obj, _FOLDED) and left.obj == right.obj
-            )  # Python, too, has equal constants once
-            return Known(same == (kind is ast.Is))
+            return Known(is_identical(left.obj, right.obj) == (kind is ast.Is))
         return emitter.op("aten::__is__" if kind is ast.Is else "aten::__isnot__", [left, right], None, range)
     if (
         isinstance(left, Known)
@@ -386,10 +383,13 @@ def _optional_equal(emitter: Emitter, op: ast.cmpop, a: Value, b: Value, range: 
             return Known(False)
         return emitter.op("aten::__is__", [value, Known(None)], None, range)
 
+    def both() -> Any:
+        found = compare(emitter, op, sure(a), sure(b), range)
+        return emitter.op("aten::Bool", [found], None, range) if _is(found, TENSOR) else found
+
     def rest() -> Any:
         neither = truth(emitter, absent(b), range)
-        return either(emitter, neither, lambda: Known(unequal), lambda: compare(emitter, op, sure(a), sure(b), range),
-                      range)  # fmt: skip
+        return either(emitter, neither, lambda: Known(unequal), both, range)
 
     unequal = isinstance(op, ast.NotEq)
     first = truth(emitter, absent(a), range)

@@ -187,12 +187,27 @@ class Function:
             if p.keyword_only and not marked:
                 parts.append("*")
                 marked = True
-            parts.append(f"{p.type.str()} {p.name}{_default_text(p)}")
+            parts.append(f"{spelled(p.type)} {p.name}{_default_text(p)}")
         return FunctionSchema(f"{self.name}({', '.join(parts)}) -> {_result_text(self.return_type())}")
 
 
+def spelled(type: Any) -> str:
+    """A type as schemas spell it, named tuples by their names."""
+    text: str = type.str()
+    if "NamedTuple(" not in text:
+        return text
+    kind, inner = type.kind(), [spelled(each) for each in type.containedTypes()]
+    if kind == "TupleType":
+        return type._name or f"({', '.join(inner)})"
+    if kind == "ListType":
+        return f"{inner[0]}[]"
+    if kind == "OptionalType":
+        return f"{inner[0]}?"
+    return f"{kind.removesuffix('Type')}({', '.join(inner)})"
+
+
 def _result_text(type: Any) -> str:
-    return f"({type.str()})" if type.kind() == "TupleType" else type.str()
+    return f"({spelled(type)})" if type.kind() == "TupleType" else spelled(type)
 
 
 def _default_text(parameter: Parameter) -> str:

@@ -6,6 +6,7 @@ import enum
 import inspect
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda.jit.check import operators
 from taeda.jit.check.emitter import ATTRIBUTES, Emitter
@@ -41,7 +42,21 @@ def _of_tensor(emitter: Emitter, owner: Any, name: str, range: SourceRange | Non
     kind = _TENSOR_FIELDS.get(name)
     if kind is not None and operators.exists(kind):
         return emitter.op(kind, [owner], None, range)
+    if name in _CASTS:
+        return BoundMethod(name, lambda e, args, kwargs, place: _cast(e, owner, _CASTS[name], args, kwargs, place))
     return _method(owner, name) or _python_method(owner, name)
+
+
+_CASTS = {  # methods that are `to` with a dtype
+    "bool": taeda.bool, "byte": taeda.uint8, "char": taeda.int8, "short": taeda.int16, "int": taeda.int32,
+    "long": taeda.int64, "half": taeda.float16, "bfloat16": taeda.bfloat16, "float": taeda.float32,
+    "double": taeda.float64, "chalf": taeda.complex32, "cfloat": taeda.complex64, "cdouble": taeda.complex128,
+}  # fmt: skip
+
+
+def _cast(emitter: Emitter, owner: Value, dtype: Any, args: Any, kwargs: Any, range: SourceRange | None) -> Any:
+    form = kwargs.get("memory_format", args[0] if args else Known(None))
+    return emitter.op("aten::to", [owner, Known(dtype)], {"memory_format": form}, range)
 
 
 def _method(owner: Value, name: str) -> Any:

@@ -153,6 +153,14 @@ def method_of(info: ModuleInfo, name: str) -> Function | None:
         return None
     made = make_method(info, name, raw)
     info.methods[name] = made
+    if name == "__setstate__":
+        state = made.parameters()[-1]
+        giving = method_of(info, "__getstate__")
+        if giving is None:
+            fail(made.definition.head(), f"{info.name} has a __setstate__ and no __getstate__ that gives what it takes")
+        if state.name in made.inferred and giving is not None:
+            state.type = giving.return_type()
+            made.inferred.discard(state.name)
     return made
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import inspect
 from collections.abc import Sequence
 from typing import Any
@@ -277,6 +278,19 @@ def _delete(emitter: Emitter, node: ast.Delete, rest: Sequence[ast.stmt]) -> End
 def _expression(emitter: Emitter, node: ast.Expr, rest: Sequence[ast.stmt]) -> Ended:
     if not isinstance(node.value, ast.Constant):
         emitter.expression(node.value)
+    return ON
+
+
+@handles(ast.ImportFrom)
+def _import(emitter: Emitter, node: ast.ImportFrom, rest: Sequence[ast.stmt]) -> Ended:
+    """The library's own functions load what they use late; programs do not import."""
+    if not in_library(emitter) or node.module is None:
+        from taeda.jit.parse.errors import not_supported
+
+        not_supported(emitter.range(node), "import cannot be part of a program")
+    module = importlib.import_module(node.module)
+    for name in node.names:
+        emitter.frame.set(name.asname or name.name, Known(getattr(module, name.name)))
     return ON
 
 

@@ -56,6 +56,7 @@ class Definitions:
         for name, function in (info.all_functions() if info is not None else {}).items():
             if _is_compiled(function):
                 self._methods[type._name][name] = function
+                self._need_result(function)
                 self._need_graph(function.graph)
 
     def add_method(self, type: Any, name: str, graph: Graph, schema: Any) -> None:
@@ -76,6 +77,11 @@ class Definitions:
             number += 1
         self._taken.add(found)
         return found
+
+    def _need_result(self, function: Any) -> None:
+        result = function.declared_result()
+        if result is not None:
+            self.need_type(result)
 
     def _need_graph(self, graph: Graph) -> None:
         for value in graph.inputs():

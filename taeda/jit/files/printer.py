@@ -403,6 +403,12 @@ class ConstantMap:
     def __getitem__(self, name: str) -> Any:
         return self.const_mapping[name]
 
+    def __getattr__(self, name: str) -> Any:
+        table = self.__dict__.get("const_mapping", {})
+        if name not in table:
+            raise AttributeError(f"there is no constant '{name}'")
+        return table[name]
+
 
 def source_of(name: str, graph: Graph, schema: Any, is_method: bool = False) -> tuple[str, ConstantMap]:
     """A function as source, and the constants that it names."""

@@ -12,7 +12,7 @@ from typing import Any
 from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
 from taeda.jit.check.classes import ClassInfo
-from taeda.jit.check.function import MISSING, Function, Parameter
+from taeda.jit.check.function import MISSING, Function, Parameter, spelled
 from taeda.jit.check.types import NONE
 from taeda.jit.files.annotations import TypeReader
 from taeda.jit.files.importer import Importer
@@ -233,25 +233,10 @@ def schema_of(tree: ast.FunctionDef, program: ArchiveProgram, self_type: Any) ->
     parts = []
     for argument, default in zip(takes, defaults, strict=True):
         type = program.types.from_tree(argument.annotation) if argument.annotation is not None else self_type
-        text = f"{_spelled(type)} {argument.arg}"
+        text = f"{spelled(type)} {argument.arg}"
         parts.append(text if default is None else f"{text}={_default_text(default)}")
-    result = _spelled(program.types.from_tree(tree.returns)) if tree.returns is not None else "NoneType"
+    result = spelled(program.types.from_tree(tree.returns)) if tree.returns is not None else "NoneType"
     return FunctionSchema(f"{tree.name}({', '.join(parts)}) -> ({result})")
-
-
-def _spelled(type: Any) -> str:
-    """A type as schemas spell it, named tuples by their names."""
-    text = type.str()
-    if "NamedTuple(" not in text:
-        return text
-    kind, inner = type.kind(), [_spelled(each) for each in type.containedTypes()]
-    if kind == "TupleType":
-        return type._name or f"({', '.join(inner)})"
-    if kind == "ListType":
-        return f"{inner[0]}[]"
-    if kind == "OptionalType":
-        return f"{inner[0]}?"
-    return f"{kind.removesuffix('Type')}({', '.join(inner)})"
 
 
 def _default_text(tree: ast.expr) -> str:

@@ -71,7 +71,10 @@ def write_values(writer: ProgramWriter, name: str, write: Any) -> None:
     pickle = PickleWriter(table)
     write(pickle)
     for key, storage in enumerate(table.storages):
-        plain = storage if storage.device.type == "cpu" else storage.cpu()
+        if storage.device.type == "meta":
+            plain = storage.__class__(storage.nbytes())  # of no contents
+        else:
+            plain = storage if storage.device.type == "cpu" else storage.cpu()
         writer.write(f"{name}/{key}", bytes_of(plain))
     writer.write(f"{name}.pkl", pickle.finish())
 

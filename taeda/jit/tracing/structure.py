@@ -24,7 +24,9 @@ def check_examples(value: Any) -> None:
         for item in value:
             check_examples(item)
         if isinstance(value, list) and len({type_of_example(item) for item in value}) > 1:
-            raise RuntimeError("taeda.jit.trace: the items of a list are of one type; these are of several: use a tuple")
+            raise RuntimeError(
+                "taeda.jit.trace: the items of a list are of one type; these are of several: use a tuple"
+            )
     elif not isinstance(value, Tensor):
         raise RuntimeError(
             f"taeda.jit.trace: example inputs are tensors, in lists, tuples and dicts; got {type(value).__name__}"
