@@ -200,6 +200,8 @@ _written_in_python(
                 "_get_graph_executor_optimize",
                 "_jit_clear_class_registry",
                 "_jit_flatten",
+                "import_ir_module",
+                "import_ir_module_from_buffer",
                 "_jit_get_bailout_depth",
                 "_jit_get_inline_everything_mode",
                 "_jit_get_num_profiled_runs",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Dict, Final, List, NamedTuple, Optional, Tuple, TypeVar, Union, get_args, get_origin  # noqa: UP035
 
 from taeda.futures import Future as Future
@@ -132,6 +134,22 @@ def _unwrap_optional(x: Any) -> Any:
     """
     assert x is not None, "taeda.jit: unwrapping None"
     return x
+
+
+@contextlib.contextmanager
+def _disable_emit_hooks() -> Iterator[None]:
+    """Within, nobody hears of what is compiled: nobody ever does."""
+    yield
+
+
+def get_callable_argument_names(fn: Callable[..., Any]) -> list[str]:
+    """The names of a function's arguments that can be given by place; none if it takes others, too, or is native."""
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    plain = [p.name for p in parameters if p.kind == p.POSITIONAL_OR_KEYWORD]
+    return plain if len(plain) == len(parameters) else []
 
 
 def container_isinstance(obj: Any, target_type: Any) -> bool:

@@ -113,6 +113,22 @@ def _freeze_module(
     return frozen(face_of_module(module), list(preservedAttrs), False)._c
 
 
+def import_ir_module(cu: Any, filename: Any, map_location: Any = None, extra_files: Any = None,
+                     restore_shapes: bool = False) -> Any:  # fmt: skip
+    """The object of the module in an archive; `torch.jit.load` gives the module."""
+    from taeda.jit import load
+
+    return load(filename, map_location, extra_files)._c
+
+
+def import_ir_module_from_buffer(cu: Any, buffer: bytes, map_location: Any = None, extra_files: Any = None,
+                                 restore_shapes: bool = False) -> Any:  # fmt: skip
+    """As `import_ir_module`, of an archive's bytes."""
+    import io
+
+    return import_ir_module(cu, io.BytesIO(buffer), map_location, extra_files)
+
+
 def _jit_flatten(values: Any) -> tuple[list[Tensor], Any]:
     """The tensors in tuples, lists and dicts, in order; and the structure they were in."""
     from taeda.utils import _pytree

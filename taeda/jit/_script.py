@@ -297,6 +297,24 @@ class CompilationUnit:
             raise AttributeError(f"the CompilationUnit has no function '{name}'")
         return self._functions[name]
 
+    def create_function(self, name: str, graph: Graph, shouldMangle: bool = False) -> ScriptFunction:
+        """Adds a function that does what a graph says; with ``shouldMangle`` under another name if this one is taken.
+
+        Raises:
+            RuntimeError: there is a function of this name.
+        """
+        from taeda.jit.tracing.function import GraphFunction
+
+        number = 0
+        free = name
+        while free in self._functions:
+            if not shouldMangle:
+                raise RuntimeError(f"the CompilationUnit has a function '{name}' already")
+            free, number = f"___torch_mangle_{number}.{name}", number + 1
+        made = ScriptFunction(GraphFunction(graph.copy(), f"__torch__.{name}"))
+        self._functions[free] = made
+        return made
+
     def get_functions(self) -> list[ScriptFunction]:
         """All functions."""
         return list(self._functions.values())

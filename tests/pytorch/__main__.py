@@ -17,7 +17,7 @@ from pytorch.runner import Options, Outcome, run_file
 
 # The long ones first, so that two at a time end together.
 FILES = [
-    "test_autograd.py", "test_torch.py", "test_nn.py", "test_linalg.py", "test_binary_ufuncs.py",
+    "test_jit.py", "test_autograd.py", "test_torch.py", "test_nn.py", "test_linalg.py", "test_binary_ufuncs.py",
     "test_reductions.py", "test_tensor_creation_ops.py", "test_optim.py", "test_dataloader.py",
     "test_serialization.py", "test_type_promotion.py", "test_view_ops.py", "test_scatter_gather_ops.py",
     "test_sort_and_select.py", "test_shape_ops.py", "test_indexing.py", "test_spectral_ops.py",

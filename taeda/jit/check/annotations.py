@@ -119,7 +119,7 @@ def _evaluate_text(text: str, cls: Any, range: SourceRange | None) -> Any:
 
     scope = vars(sys.modules.get(cls.__module__, typing))
     try:
-        return eval(text, dict(scope), vars(typing))
+        return eval(text, {"Tensor": taeda.Tensor, **scope}, vars(typing))
     except Exception as error:
         fail(range, f"the type {text!r} of {cls.__name__} is not known: {error}")
 
