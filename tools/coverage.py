@@ -112,8 +112,8 @@ def table_of_ops() -> list[str]:
         "## PyTorch's table of ops", "",
         f"PyTorch's tests hold a table of {made['entries']} ops with sample inputs. `make compat` runs those that "
         "concern strided tensors on the CPU through both: results, methods, in-place, `out=`, views, errors, first and "
-        f"second gradients. **{made['passed']} of {concerned} pass wholly** ({made['passed'] / concerned:.1%}). "
-        f"Left out: {reasons}.", "",
+        f"second gradients, scripted and traced. **{made['passed']} of {concerned} pass wholly** "
+        f"({made['passed'] / concerned:.1%}). Left out: {reasons}.", "",
         "| op | differs in | why |", "| --- | --- | --- |",
         *(f"| `{name}` | {', '.join(f['checks'])} | {escaped(f['reason'])} |" for name, f in failing.items()),
     ]  # fmt: skip
