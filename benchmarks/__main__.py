@@ -9,6 +9,7 @@ from benchmarks import (
     calls,
     collectives,
     compilation,
+    cpp,
     cpp_extension,
     families,
     graphs,
@@ -33,11 +34,13 @@ GROUPS = {
     "training": training.rows,
     "collectives": collectives.rows,
     "extension": cpp_extension.rows,
+    "cpp": cpp.rows,
     "build": compilation.rows,
 }
 BUDGETS = {
     **calls.BUDGETS,
     **collectives.BUDGETS,
+    **cpp.BUDGETS,
     **tiny.BUDGETS,
     **kernels.BUDGETS,
     **families.BUDGETS,

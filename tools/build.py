@@ -84,8 +84,10 @@ def main() -> None:
     defines = [f"-D{d}" for d in options.D]
     folder = ROOT / "build" / "dev"
     if options.cpp_test:
-        build(folder, *defines, target="taeda_tests")
-        run(folder / "taeda_tests")
+        for program in ("taeda_tests", "taeda_torch_tests"):
+            build(folder, *defines, target=program)
+            run(folder / program)
+        run(sys.executable, ROOT / "tools" / "cpp_examples.py", "--folder", folder)
     else:
         build(folder, *defines)
         link_into_tree(folder)

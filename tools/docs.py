@@ -30,6 +30,7 @@ GUIDES = (
     "profile",
     "benchmark-an-op",
     "graphs",
+    "cpp",
     "distributed",
     "nested",
     "export",

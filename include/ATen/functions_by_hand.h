@@ -52,6 +52,24 @@ inline int64_t size(const Tensor& t, int64_t dim) { return t.size(dim); }
 inline int64_t stride(const Tensor& t, int64_t dim) { return t.stride(dim); }
 inline int64_t numel(const Tensor& t) { return t.numel(); }
 
+// --- dtypes of results
+inline ScalarType promote_types(ScalarType a, ScalarType b) { return c10::promoteTypes(a, b); }
+inline bool can_cast(ScalarType from, ScalarType to) {
+  if (c10::isComplexType(from)) return c10::isComplexType(to);
+  if (c10::isFloatingType(from)) return !c10::isIntegralType(to, true);
+  return from == ScalarType::Bool || to != ScalarType::Bool;
+}
+// A tensor without dimensions counts only where it is of a higher kind: whole numbers, real, complex.
+inline ScalarType result_type(const Tensor& a, const Tensor& b) {
+  auto kind = [](ScalarType t) {
+    return c10::isComplexType(t) ? 3 : c10::isFloatingType(t) ? 2 : t == ScalarType::Bool ? 0 : 1;
+  };
+  const ScalarType x = a.scalar_type(), y = b.scalar_type();
+  if ((a.dim() == 0) == (b.dim() == 0)) return c10::promoteTypes(x, y);
+  const ScalarType first = a.dim() ? x : y, second = a.dim() ? y : x;
+  return kind(second) > kind(first) ? c10::promoteTypes(first, second) : first;
+}
+
 // --- tensors over memory that someone else made; `deleter`, if any, is told when the last tensor over it is gone
 TORCH_API Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, int64_t offset,
                            std::function<void(void*)> deleter, const TensorOptions& options,
@@ -93,12 +111,12 @@ Tensor tensor(std::initializer_list<T> values) {
 template <class T>
   requires std::is_arithmetic_v<T>
 Tensor tensor(T value, const TensorOptions& options) {
-  return tensor(ArrayRef<T>(value), options).view({});
+  return tensor(ArrayRef<T>(value), options).view(IntArrayRef());
 }
 template <class T>
   requires std::is_arithmetic_v<T>
 Tensor tensor(T value) {
-  return tensor(ArrayRef<T>(value)).view({});
+  return tensor(ArrayRef<T>(value)).view(IntArrayRef());
 }
 
 // --- several at once

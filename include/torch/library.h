@@ -1,6 +1,7 @@
 // Ops of one's own: TORCH_LIBRARY(ns, m) { m.def("scale(Tensor x, float by) -> Tensor"); }.
 #pragma once
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <ATen/core/enum_tag.h>
 #include <torch/custom_class.h>
 #include <torch/types.h>
 
@@ -203,15 +204,16 @@ class Library {
                  where()) {}
   Library(const Library&) = delete;
 
-  // An op by its schema.
-  Library& def(const char* schema, const std::vector<int>& = {}) & {
+  // An op by its schema. Tags are for compilers of PyTorch's; nothing here reads them.
+  Library& def(const char* schema, const std::vector<at::Tag>& = {}) & {
     library_.def(schema, file_, line_);
     return *this;
   }
-  Library& def(const std::string& schema) & { return def(schema.c_str()); }
+  Library& def(const std::string& schema, const std::vector<at::Tag>& = {}) & { return def(schema.c_str()); }
   // With the function that is all of it: by its schema, or by a name, with a schema made of the function's types.
   template <class F>
-  Library& def(const std::string& name_or_schema, F&& f) & {
+    requires(!std::is_convertible_v<F, const std::vector<at::Tag>&>)
+  Library& def(const std::string& name_or_schema, F&& f, const std::vector<at::Tag>& = {}) & {
     CppFunction function(std::forward<F>(f));
     bool is_name = name_or_schema.find('(') == std::string::npos;
     TORCH_CHECK(!is_name || function.schema_, "a schema cannot be made of a boxed function: write it out");

@@ -10,21 +10,21 @@ from taedagen.opdef.declaration import Declaration
 
 
 def emit_docs(plan: Plan) -> dict[str, str]:
-    return {f"docs/{family.name}.md": _page(family, plan) for family in plan.families}
+    return {f"docs/{family.name}.md": _page(family) for family in plan.families}
 
 
-def _page(family: Family, plan: Plan) -> str:
+def _page(family: Family) -> str:
     parts = [f"# {family.name}", "", f"Made from `{family.source}`.", ""]
     for declaration in family.declarations:
-        parts += _section(declaration, plan)
+        parts += _section(declaration)
     return "\n".join(parts)
 
 
-def _section(declaration: Declaration, plan: Plan) -> list[str]:
+def _section(declaration: Declaration) -> list[str]:
     lines = [f"## {declaration.schema.full_name}", "", "```", *(str(op.schema) for op in declaration.ops()), "```", "",
              declaration.doc, "", f"dtypes: {', '.join(declaration.supported)}", ""]  # fmt: skip
     shown = declaration.schema.namespace == "aten"
-    in_cpp = [head for op in declaration.ops() if shown for head in heads(op, plan.ops_named(op.cpp_name))]
+    in_cpp = [head for op in declaration.ops() if shown for head in heads(op)]
     if in_cpp:
         lines += ["In C++:", "", "```cpp", *in_cpp, "```", ""]
     for title, function in (("Formula", declaration.function), ("Derivative", declaration.derivative)):

@@ -30,8 +30,8 @@ ARROWS = {
     "ops": {"ops", "core"},
     "distributed": {"distributed", "core"},
     "jit": {"jit", "shape", "core", "dispatch", "autograd", "ops"},
-    "torch": {"torch", "autograd", "dispatch", "core", "ops"},
-    "frontend": {"frontend", "torch", "autograd", "dispatch", "core", "ops"},
+    "torch": {"torch", "autograd", "dispatch", "core", "ops", "jit"},
+    "frontend": {"frontend", "torch", "autograd", "dispatch", "core", "ops", "jit"},
 }
 # What generated code may include besides. The op table names all layers' functions.
 GENERATED = {

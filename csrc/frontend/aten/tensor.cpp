@@ -33,18 +33,18 @@ std::string Tensor::toString() const {
 
 // --- autograd
 
-bool Tensor::requires_grad() const { return ::taeda::autograd::requires_grad(*this); }
+bool Tensor::requires_grad() const { return defined() && ::taeda::autograd::requires_grad(*this); }
 
 const Tensor& Tensor::set_requires_grad(bool value) const {
   ::taeda::autograd::set_requires_grad(*this, value);
   return *this;
 }
 
-bool Tensor::is_leaf() const { return ::taeda::autograd::is_leaf(*this); }
+bool Tensor::is_leaf() const { return !defined() || ::taeda::autograd::is_leaf(*this); }
 int64_t Tensor::output_nr() const { return ::taeda::autograd::output_nr(*this); }
 
 Tensor& Tensor::mutable_grad() const {
-  if (!requires_grad() && !known(*this)) {
+  if (!requires_grad() && (!defined() || !known(*this))) {
     static thread_local Tensor none;
     none.reset();
     return none;

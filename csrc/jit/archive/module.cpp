@@ -106,8 +106,9 @@ std::vector<std::pair<std::string, Tensor>> Module::buffers() const {
   return found;
 }
 
-Module load(const std::string& path) {
-  ZipFile archive(path);
+namespace {
+
+Module load(const ZipFile& archive, const std::string& path) {
   TAEDA_CHECK(archive.has("data.pkl"), path, " is no archive of a program");
   TAEDA_CHECK(archive.has("instructions/program"), path,
               " holds no instructions, only source; `python -m taeda jit compile ", path, "` adds them");
@@ -121,5 +122,10 @@ Module load(const std::string& path) {
   Value object = unpickle(archive, "data");
   return Module(Ref<Instance>(&object.to_instance()));
 }
+
+}  // namespace
+
+Module load(const std::string& path) { return load(ZipFile(path), path); }
+Module load_bytes(std::string bytes, const std::string& what) { return load(ZipFile(std::move(bytes), what), what); }
 
 }  // namespace taeda::jit

@@ -42,8 +42,8 @@ DType storage_dtype(std::string_view name) {
 
 class Unpickler {
  public:
-  Unpickler(const ZipFile& archive, const std::string& name)
-      : archive_(archive), name_(name), bytes_(archive.record(name + ".pkl")) {}
+  Unpickler(const ZipFile& archive, const std::string& name, bool loosely)
+      : archive_(archive), name_(name), bytes_(archive.record(name + ".pkl")), loosely_(loosely) {}
 
   Value run() {
     while (true) {
@@ -290,7 +290,15 @@ class Unpickler {
       return;
     }
     if (name == "torch device") return push(parse_device(tuple(arguments, 1)[0].value.to_string()));
+    if (name.starts_with("__torch__") && loosely_) {
+      stack_.push_back(tuple(arguments, 1)[0]);  // a member of an enumeration, as its value
+      return;
+    }
     if (name.starts_with("__torch__")) return enumeration(name, tuple(arguments, 1)[0]);
+    if (name == "torch Size") {
+      stack_.push_back(tuple(arguments, 1)[0]);
+      return;
+    }
     damaged(str("it calls ", name, ", which archives have no use for"));
   }
 
@@ -308,6 +316,10 @@ class Unpickler {
   }
   void make_object() {
     pop();
+    if (loosely_) {
+      pop();
+      return push_items(Item::Kind::Dict, {});
+    }
     std::string name = type_name(pop().text + " ");
     name.pop_back();
     TypePtr type = find_named_type(name);
@@ -316,6 +328,11 @@ class Unpickler {
   }
   void build() {
     Item state = pop();
+    if (loosely_ && top().kind == Item::Kind::Dict) {
+      // An object's attributes; of an ordered dict with entries, what it has beside these.
+      if (top().items->empty() && state.kind == Item::Kind::Dict) extend(*state.items);
+      return;
+    }
     if (top().kind != Item::Kind::Plain || state.kind != Item::Kind::Dict) damaged("an object has no state");
     Instance& object = top().value.to_instance();
     for (size_t i = 0; i + 1 < state.items->size(); i += 2) {
@@ -358,6 +375,7 @@ class Unpickler {
   const ZipFile& archive_;
   std::string name_;
   std::string_view bytes_;
+  bool loosely_;
   size_t at_ = 0;
   std::vector<Item> stack_;
   std::unordered_map<uint32_t, Item> memo_;
@@ -366,6 +384,7 @@ class Unpickler {
 
 }  // namespace
 
-Value unpickle(const ZipFile& archive, const std::string& name) { return Unpickler(archive, name).run(); }
+Value unpickle(const ZipFile& archive, const std::string& name) { return Unpickler(archive, name, false).run(); }
+Value unpickle_loosely(const ZipFile& archive, const std::string& name) { return Unpickler(archive, name, true).run(); }
 
 }  // namespace taeda::jit

@@ -44,6 +44,10 @@ ZipFile::ZipFile(const std::string& path) : path_(path) {
   read_directory();
 }
 
+ZipFile::ZipFile(std::string bytes, std::string name) : path_(std::move(name)), bytes_(std::move(bytes)) {
+  read_directory();
+}
+
 void ZipFile::read_directory() {
   size_t end = bytes_.rfind("PK\x05\x06");
   TAEDA_CHECK(end != bytes_.npos, path_, " is no archive, or is cut off");
@@ -90,6 +94,90 @@ std::string_view ZipFile::record(std::string_view name) const {
   std::string_view bytes = std::string_view(bytes_).substr(entry.offset, entry.size);
   TAEDA_CHECK(check_sum(bytes) == entry.sum, path_, " is damaged: the record ", name, " has another check sum");
   return bytes;
+}
+
+void ZipWriter::number(std::string& to, uint64_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) to += static_cast<char>(value >> 8 * i);
+}
+
+void ZipWriter::write(std::string_view record, std::string_view bytes) {
+  std::string name = str(folder_, "/", record);
+  const uint64_t header = bytes_.size(), size = bytes.size();
+  const bool large = size >= kLarge || header >= kLarge;
+  const uint32_t sum = check_sum(bytes);
+  // What both headers say; sizes that do not fit stand in an extra field.
+  auto facts = [&](std::string& to) {
+    number(to, 0, 2);  // flags
+    number(to, 0, 2);  // stored as it is
+    number(to, 0, 4);  // no time
+    number(to, sum, 4);
+    number(to, large ? kLarge : size, 4);
+    number(to, large ? kLarge : size, 4);
+    number(to, name.size(), 2);
+  };
+  std::string extra;
+  if (large) {
+    number(extra, 1, 2);
+    number(extra, 16, 2);
+    number(extra, size, 8);
+    number(extra, size, 8);
+  }
+  std::string local = "PK\x03\x04";
+  number(local, large ? 45 : 20, 2);
+  facts(local);
+  uint64_t start = header + 30 + name.size() + extra.size() + 4, padding = (64 - start % 64) % 64;
+  std::string local_extra = extra + "FB";
+  number(local_extra, padding, 2);
+  local_extra.append(padding, 'Z');
+  number(local, local_extra.size(), 2);
+  bytes_.append(local).append(name).append(local_extra).append(bytes);
+
+  directory_ += "PK\x01\x02";
+  number(directory_, large ? 45 : 20, 2);
+  number(directory_, large ? 45 : 20, 2);
+  facts(directory_);
+  if (large) {
+    extra[2] = 24;
+    number(extra, header, 8);
+  }
+  number(directory_, extra.size(), 2);
+  number(directory_, 0, 2);  // no comment
+  number(directory_, 0, 2);
+  number(directory_, 0, 2);
+  number(directory_, 0, 4);
+  number(directory_, large ? kLarge : header, 4);
+  directory_.append(name).append(extra);
+  ++count_;
+}
+
+std::string ZipWriter::finish() {
+  const uint64_t at = bytes_.size(), size = directory_.size();
+  const bool large = at >= kLarge || count_ >= 0xffff;
+  bytes_ += directory_;
+  if (large) {
+    uint64_t end = bytes_.size();
+    bytes_ += "PK\x06\x06";
+    number(bytes_, 44, 8);
+    number(bytes_, 45, 2);
+    number(bytes_, 45, 2);
+    number(bytes_, 0, 8);
+    number(bytes_, count_, 8);
+    number(bytes_, count_, 8);
+    number(bytes_, size, 8);
+    number(bytes_, at, 8);
+    bytes_ += "PK\x06\x07";
+    number(bytes_, 0, 4);
+    number(bytes_, end, 8);
+    number(bytes_, 1, 4);
+  }
+  bytes_ += "PK\x05\x06";
+  number(bytes_, 0, 4);
+  number(bytes_, large ? 0xffff : count_, 2);
+  number(bytes_, large ? 0xffff : count_, 2);
+  number(bytes_, size, 4);
+  number(bytes_, large ? kLarge : at, 4);
+  number(bytes_, 0, 2);
+  return std::move(bytes_);
 }
 
 }  // namespace taeda::jit

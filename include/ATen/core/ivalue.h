@@ -2,6 +2,10 @@
 #pragma once
 #include <ATen/core/boxing.h>
 
+namespace torch::jit {
+class Module;
+}
+
 namespace c10 {
 
 namespace ivalue {
@@ -77,6 +81,8 @@ struct IValue : ::taeda::Value {
   }
   intrusive_ptr<ivalue::Tuple> toTuple() const;
   intrusive_ptr<ivalue::Object> toObject() const { return Ref<ivalue::Object>(&to_instance()); }
+  bool isModule() const { return isObject() && to_instance().type->is_module; }
+  torch::jit::Module toModule() const;  // torch/jit.h
   template <class T>
   intrusive_ptr<T> toCustomClass() const {
     return detail::Box<intrusive_ptr<T>>::from(*this);
@@ -153,4 +159,31 @@ namespace torch::jit {
 using c10::IValue;
 // Of boxed kernels: arguments in order, the last on top.
 using Stack = std::vector<c10::IValue>;
+
+inline IValue pop(Stack& stack) {
+  IValue top = std::move(stack.back());
+  stack.pop_back();
+  return top;
+}
+inline IValue pop(Stack* stack) { return pop(*stack); }
+// The last of the values first: pop(stack, a, b) undoes push(stack, a, b).
+template <class... Types>
+void pop(Stack& stack, Types&... args) {
+  size_t at = stack.size() - sizeof...(args);
+  ((args = stack[at++].template to<Types>()), ...);
+  stack.resize(stack.size() - sizeof...(args));
+}
+template <class... Types>
+void push(Stack& stack, Types&&... args) {
+  (stack.emplace_back(std::forward<Types>(args)), ...);
+}
+template <class... Types>
+void push(Stack* stack, Types&&... args) {
+  push(*stack, std::forward<Types>(args)...);
+}
+// The i-th of the last n values.
+inline IValue& peek(Stack& stack, size_t i, size_t n) { return stack[stack.size() - n + i]; }
+inline c10::ArrayRef<IValue> last(const Stack& stack, size_t n) { return {stack.data() + stack.size() - n, n}; }
+inline void drop(Stack& stack, size_t n) { stack.resize(stack.size() - n); }
+inline void drop(Stack* stack, size_t n) { drop(*stack, n); }
 }  // namespace torch::jit

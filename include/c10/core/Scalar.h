@@ -51,7 +51,10 @@ class Scalar : public ::taeda::Scalar {
 #undef TAEDA_TO
   int64_t toSymInt() const { return toLong(); }
 
-  Scalar operator-() const { return Base::operator-(); }
+  Scalar operator-() const {
+    TORCH_CHECK(!isBoolean(), "a truth value has no negative");
+    return isComplex() ? Scalar(-toComplexDouble()) : isFloatingPoint() ? Scalar(-toDouble()) : Scalar(-toLong());
+  }
   Scalar conj() const { return isComplex() ? Scalar(std::conj(toComplexDouble())) : *this; }
   Scalar log() const { return isComplex() ? Scalar(std::log(toComplexDouble())) : Scalar(std::log(toDouble())); }
   template <class T>

@@ -9,11 +9,13 @@ class OptionalArrayRef {
  public:
   constexpr OptionalArrayRef() = default;
   constexpr OptionalArrayRef(std::nullopt_t) {}
+  // A number of another type is converted by the caller, where it lives as long as the call.
   constexpr OptionalArrayRef(const T& one) : list_(one), has_value_(true) {}
   constexpr OptionalArrayRef(ArrayRef<T> list) : list_(list), has_value_(true) {}
   constexpr OptionalArrayRef(const std::initializer_list<T>& list) : list_(list), has_value_(true) {}
   template <class U>
-    requires(!std::is_same_v<std::remove_cvref_t<U>, OptionalArrayRef>) && std::is_convertible_v<const U&, ArrayRef<T>>
+    requires(!std::is_same_v<std::remove_cvref_t<U>, OptionalArrayRef> && !std::is_arithmetic_v<U>) &&
+                std::is_convertible_v<const U&, ArrayRef<T>>
   constexpr OptionalArrayRef(const U& list) : list_(list), has_value_(true) {}
   constexpr OptionalArrayRef(const std::optional<ArrayRef<T>>& list)
       : list_(list.value_or(ArrayRef<T>())), has_value_(list.has_value()) {}

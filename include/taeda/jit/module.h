@@ -34,5 +34,7 @@ class TAEDA_API Module {
 // RuntimeError that says what is wrong with a file that is damaged, or holds no instructions (PyTorch's archives:
 // `python -m taeda jit compile` adds them).
 TAEDA_API Module load(const std::string& path);
+// The same of a file's bytes; `what` stands for them in messages.
+TAEDA_API Module load_bytes(std::string bytes, const std::string& what);
 
 }  // namespace taeda::jit

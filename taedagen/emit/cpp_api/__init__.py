@@ -40,6 +40,19 @@ def _ops(plan: Plan) -> Iterator[Op]:
                 yield op
 
 
+# Namespaces of torch:: whose functions are ops with that prefix: torch::fft::rfft is at::fft_rfft.
+NAMESPACES = ("fft", "linalg", "special")
+
+
+def _namespace(plan: Plan, name: str) -> list[str]:
+    """The functions of ``torch::name``, without the prefix that their ops have."""
+    lines = _unique(
+        line.replace(f" {name}_", " ", 1)
+        for op in _ops(plan) if op.cpp_name.startswith(f"{name}_") for line in functions(op)
+    )  # fmt: skip
+    return [f"namespace torch::{name} {{", "", *lines, "", f"}}  // namespace torch::{name}"]
+
+
 def _unique(lines: Iterable[str]) -> list[str]:
     """In order, without those whose parameters have the types of an earlier one: C++ takes them for one function."""
     return list(dict.fromkeys(lines))
@@ -48,11 +61,8 @@ def _unique(lines: Iterable[str]) -> list[str]:
 def emit_cpp_api(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
     made = "// Made by taedagen from the declarations.\n"
-    siblings = {op.cpp_name: plan.ops_named(op.cpp_name) for op in _ops(plan)}
-    methods = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS
-                      for line in method(op, siblings[op.cpp_name]))  # fmt: skip
-    at = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_FUNCTIONS
-                 for line in functions(op, siblings[op.cpp_name]))  # fmt: skip
+    methods = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS for line in method(op))
+    at = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_FUNCTIONS for line in functions(op))
     factories = _unique(line for op in _ops(plan) for line in variable_factory(op))
     return forwards() | {
         "include/ATen/core/methods.inc": "\n".join([made, *methods, ""]),
@@ -62,4 +72,7 @@ def emit_cpp_api(plan: Plan) -> dict[str, str]:
         "include/torch/csrc/autograd/generated/variable_factories.h": "\n".join(
             [made, "#pragma once", "#include <ATen/Functions.h>", "#include <torch/detail/tensor_data.h>", "",
              "namespace torch {", "", *factories, "", "}  // namespace torch", ""]),
+        "include/torch/namespaces.h": "\n".join(
+            [made, "#pragma once", "#include <torch/types.h>", "",
+             *(line for name in NAMESPACES for line in _namespace(plan, name)), ""]),
     }  # fmt: skip

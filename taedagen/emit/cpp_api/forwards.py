@@ -7,7 +7,7 @@ _FORWARDS = {
     "torch/headeronly/core/types.h": "torch/headeronly/core/{DeviceType,Layout,MemoryFormat,ScalarType}.h "
     "torch/headeronly/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu,Half,complex}"
     ".h",
-    "c10/macros/Version.h": "torch/headeronly/version.h",
+    "c10/macros/Version.h": "torch/headeronly/version.h torch/version.h",
     "torch/csrc/stable/conversions.h": "torch/csrc/stable/stableivalue_conversions.h",
     "torch/csrc/stable/tensor.h": "torch/csrc/stable/{tensor_inl,tensor_struct}.h",
     "torch/csrc/stable/device.h": "torch/csrc/stable/{device_inl,device_struct}.h",
@@ -44,15 +44,16 @@ _FORWARDS = {
     "c10/core/InferenceMode.h": "c10/core/{GradMode,AutogradState}.h ATen/core/grad_mode.h "
     "torch/csrc/autograd/grad_mode.h torch/csrc/autograd/InferenceMode.h",
     "ATen/Functions.h": "ATen/{ATen,Operators,TensorOperators,NativeFunctions,Context,CPUFunctions,WrapDimUtils,"
-    "ExpandUtils,InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions}.h "
+    "InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions}.h "
     "ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
     "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase}.h c10/core/{TensorImpl,"
     "UndefinedTensorImpl,WrapDimMinimal}.h",
     "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
     "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack,jit_type,jit_type_base,type_factory}.h torch/csrc/jit/frontend/"
     "schema_type_parser.h",
-    "ATen/core/dispatch/Dispatcher.h": "ATen/core/{function_schema,operator_name}.h ATen/core/boxing/KernelFunction.h "
+    "ATen/core/dispatch/Dispatcher.h": "ATen/core/boxing/KernelFunction.h "
     "ATen/core/dispatch/OperatorEntry.h",
+    "ATen/core/function_schema.h": "ATen/core/{operator_name,alias_info}.h",
     "torch/library.h": "ATen/core/op_registration/{op_registration,op_allowlist,infer_schema}.h torch/csrc/jit/runtime/"
     "{custom_operator,operator}.h",
     "ATen/Parallel.h": "ATen/{ParallelOpenMP,ParallelNative,Parallel-inl,ParallelFuture}.h c10/util/ParallelGuard.h",
@@ -60,7 +61,9 @@ _FORWARDS = {
     "{types,cuda,utils}.h torch/csrc/utils/variadic.h torch/csrc/utils/tensor_new.h",
     "torch/custom_class.h": "torch/custom_class_detail.h",
     "torch/torch.h": "torch/csrc/api/include/torch/torch.h",
-    "torch/all.h": "torch/csrc/api/include/torch/all.h torch/script.h",
+    "torch/all.h": "torch/csrc/api/include/torch/all.h",
+    "torch/jit.h": "torch/csrc/jit/{serialization/import,api/method,api/object,frontend/tracer}.h",
+    "torch/nn/pimpl.h": "torch/nn/pimpl-inl.h",
     "torch/autograd.h": "torch/csrc/autograd/{function,autograd,edge,engine,function_hook,cpp_hook,saved_variable}.h "
     "torch/csrc/api/include/torch/autograd.h torch/csrc/autograd/functions/{utils,accumulate_grad}.h",
     "torch/python.h": "torch/csrc/{THP,DynamicTypes,Device,Dtype,Layout,Generator,python_headers,Size,Storage}.h "
@@ -70,6 +73,16 @@ _FORWARDS = {
     "ATen/Dispatch_v2.h": "torch/headeronly/core/Dispatch_v2.h",
     "ATen/core/TensorAccessor.h": "torch/headeronly/core/TensorAccessor.h",
     "torch/extension.h": "torch/csrc/api/include/torch/extension.h",
+    **{f"torch/{name}.h": f"torch/csrc/api/include/torch/{name}.h"
+       for name in ("nn", "optim", "data", "serialize", "jit", "enum", "ordered_dict", "arg", "expanding_array")},
+    **{f"torch/nn/functional/{name}.h": f"torch/nn/options/{name}.h" for name in (
+        "activation", "batchnorm", "conv", "distance", "dropout", "embedding", "fold", "instancenorm", "linear",
+        "loss", "normalization", "padding", "pixelshuffle", "pooling", "upsampling", "vision")},
+    "torch/nn/modules/batchnorm.h": "torch/nn/modules/instancenorm.h",
+    **{f"torch/nn/modules/{name}.h": f"torch/nn/options/{name}.h" for name in (
+        "adaptive", "rnn", "transformer", "transformercoder", "transformerlayer")},
+    "torch/nn/functional.h": "torch/nn/options.h",
+    "torch/namespaces.h": "torch/{fft,linalg,special}.h",
 }  # fmt: skip
 
 

@@ -10,6 +10,31 @@ from taedagen.opdef.declaration import Op
 # Methods in C++ that Python's tensors have from elsewhere.
 MORE_METHODS = {"alias", "mH", "mT", "matrix_H", "nonzero", "nonzero_numpy", "norm", "numpy_T", "stft", "where"}
 
+# Arguments that have no default in C++ though the schema gives one, by name and type: with it, a call such as
+# x.var() or conv2d(x, w, b) would fit two overloads.
+_VARIANCE = {("unbiased", "bool")}
+_PADDED = {("bias", "Tensor"), ("stride", "SymInt"), ("padding", "str")}
+_NO_DEFAULTS: dict[str, set[tuple[str, str]]] = {
+    **dict.fromkeys(("var", "std", "var_mean", "std_mean"), _VARIANCE),
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _PADDED),
+    **dict.fromkeys(("clamp", "clip", "clamp_", "clip_"), {("min", "Scalar")}),
+    **dict.fromkeys(("any", "all"), {("dim", "int")}),
+    **dict.fromkeys(("linalg_pinv", "linalg_matrix_rank"), {("atol", "float"), ("rtol", "float")}),
+    "stft": {("hop_length", "int"), ("win_length", "int"), ("window", "Tensor"), ("normalized", "bool")},
+    "arange": {("step", "Scalar")},
+}  # fmt: skip
+
+
+def _shown(op: Op, form: list[Parameter]) -> list[Parameter]:
+    """A form without the defaults that would make calls ambiguous."""
+    without = _NO_DEFAULTS.get(op.schema.name, set())
+    if not without or (without is _PADDED and not any(a.type.base == "str" for a in op.inputs)):
+        return form
+    if op.schema.name == "stft" and any(a.name == "center" for a in op.inputs):
+        return form
+    names = {a.name for a in op.inputs if (a.name, a.type.base) in without}
+    return [Parameter(p.type, p.name, p.passes) if p.name in names else p for p in form]
+
 
 def _call(op: Op, given: list[Parameter], self_is: str = "") -> str:
     """``taeda::ops::add(*this, other, alpha)``: the arguments in the order of the schema."""
@@ -38,20 +63,15 @@ def _head(result: str, name: str, shown: list[Parameter], defaults: bool = True)
     return f"{result} {name}({', '.join(texts)})"
 
 
-def _forms(op: Op, siblings: list[Op] | None = None) -> list[list[Parameter]]:
+def _forms(op: Op) -> list[list[Parameter]]:
     """With ``TensorOptions`` where the op takes what makes them up, and one by one."""
     arguments = op.inputs
     at = types.options_at(arguments)
     if at is None:
-        # A default that would make the call another overload's is none: all(dim), beside all().
-        first = 0 if siblings is None else cpp.optional_from(op, siblings)
-        needed = {a.name for a in op.schema.arguments[:first]}
-        made = types.parameters(arguments)
-        return [[Parameter(p.type, p.name, p.passes) if p.name in needed else p for p in made]]
-    apart = types.parameters(arguments)
+        return [_shown(op, types.parameters(arguments))]
     # One by one they have no defaults: a call without them takes the options.
-    apart = [Parameter(p.type, p.name, p.passes) if i < at + 4 else p for i, p in enumerate(apart)]
-    return [types.with_options(arguments, at), apart]
+    apart = [Parameter(p.type, p.name, p.passes) for p in types.parameters(arguments)]
+    return [_shown(op, types.with_options(arguments, at)), apart]
 
 
 def _outs(op: Op) -> list[Parameter]:
@@ -68,7 +88,7 @@ def _out_result(outs: list[Parameter]) -> tuple[str, str]:
     return f"::std::tuple<{', '.join(['at::Tensor&'] * len(outs))}>", f" return {{{names}}};"
 
 
-def functions(op: Op, siblings: list[Op]) -> list[str]:
+def functions(op: Op) -> list[str]:
     """What ``namespace at`` has of an op."""
     name = cpp.identifier(op.cpp_name)
     if op.variant == "out":
@@ -76,7 +96,7 @@ def functions(op: Op, siblings: list[Op]) -> list[str]:
     if op.variant == "inplace":
         return _inplace_function(op)
     lines = []
-    for form in _forms(op, siblings):
+    for form in _forms(op):
         lines.append(f"inline {_head(types.result(op), name, form)} {{ {_returned(op, _call(op, form))} }}")
     return lines
 
@@ -96,7 +116,7 @@ def _out_functions(op: Op) -> list[str]:
 
 def _inplace_function(op: Op) -> list[str]:
     """The functions of ``at`` that write to their first argument; lists are written to and not returned."""
-    form = types.parameters(op.inputs)
+    form = _shown(op, types.parameters(op.inputs))
     declared = op.declaration.variants
     if "function" not in declared if op.is_declared else not {"inplace_function"} & declared and "method" in declared:
         return []
@@ -106,7 +126,7 @@ def _inplace_function(op: Op) -> list[str]:
     return [f"inline {_head('at::Tensor&', op.cpp_name, form)} {{ {_call(op, form)}; return {form[0].name}; }}"]
 
 
-def method(op: Op, siblings: list[Op]) -> list[str]:
+def method(op: Op) -> list[str]:
     """What class ``at::Tensor`` has of an op."""
     arguments = op.inputs
     declared = op.declaration.variants
@@ -119,7 +139,7 @@ def method(op: Op, siblings: list[Op]) -> list[str]:
     if op.variant == "inplace" and op.is_declared and "method" not in declared:
         return []
     lines = []
-    for form in _forms(op, siblings):
+    for form in _forms(op):
         rest = [p for p in form if p.name != "self"]
         if op.variant == "inplace":
             body = f"{{ {_call(op, rest, '*this')}; return const_cast<Tensor&>(*this); }}"
@@ -130,11 +150,10 @@ def method(op: Op, siblings: list[Op]) -> list[str]:
     return lines
 
 
-def heads(op: Op, siblings: list[Op]) -> list[str]:
+def heads(op: Op) -> list[str]:
     """The heads of what C++ has of an op, as a reader knows them: ``at::Tensor at::relu(const at::Tensor& self)``."""
-    siblings = [op if other.schema == op.schema else other for other in siblings]  # they may be made anew each time
     found = []
-    for scope, lines in (("at::", functions(op, siblings)), ("at::Tensor::", method(op, siblings))):
+    for scope, lines in (("at::", functions(op)), ("at::Tensor::", method(op))):
         for line in lines:
             result, _, rest = (
                 line.partition(" {")[0].removeprefix("inline ").partition(f" {cpp.identifier(op.cpp_name)}")
@@ -150,6 +169,6 @@ def variable_factory(op: Op) -> list[str]:
         return []
     if "function" not in op.declaration.variants or op.schema.name in ("_to_copy", "_cudnn_init_dropout_state"):
         return []
-    form = types.with_options(op.inputs, at)
+    form = _shown(op, types.with_options(op.inputs, at))
     call = _call(op, form)
     return [f"inline {_head('at::Tensor', op.cpp_name, form)} {{ return detail::with_grad({call}, options); }}"]

@@ -1,17 +1,9 @@
 // The table of ops, asked by name: c10::Dispatcher::singleton().findSchemaOrThrow("aten::add", "Tensor").
 #pragma once
-#include <ATen/core/ivalue.h>
+#include <ATen/core/function_schema.h>
 #include <c10/core/DispatchKey.h>
-#include <taeda/dispatch/schema.h>
 
 namespace c10 {
-
-struct OperatorName {
-  std::string name, overload_name;
-  bool operator==(const OperatorName&) const = default;
-};
-using FunctionSchema = ::taeda::Schema;
-using Argument = ::taeda::SchemaArgument;
 
 namespace detail {
 
@@ -75,10 +67,6 @@ class OperatorHandle {
  protected:
   const ::taeda::Op* op_;
 };
-inline std::ostream& operator<<(std::ostream& out, const OperatorName& name) {
-  return out << name.name << (name.overload_name.empty() ? "" : ".") << name.overload_name;
-}
-
 template <class R, class... Args>
 class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
  public:

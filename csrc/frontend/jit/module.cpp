@@ -1,0 +1,176 @@
+#include <torch/csrc/jit/api/module.h>
+
+#include <istream>
+#include <iterator>
+
+namespace torch::jit {
+
+namespace {
+
+using ::taeda::Attribute;
+using ::taeda::Instance;
+using ::taeda::Value;
+
+// Calls visit(path, attribute, value) for the slots of an object and, if wanted, of the modules in it.
+template <class Visit>
+void each_slot(const Instance& object, const std::string& prefix, bool recurse, const Visit& visit) {
+  for (size_t i = 0; i < object.slots.size(); ++i) {
+    const Attribute& attribute = object.type->attributes()[i];
+    const Value& value = object.slots[i];
+    const bool is_module = value.tag() == Value::Tag::Instance && value.to_instance().type->is_module;
+    if (!is_module) visit(prefix + attribute.name, attribute, value);
+    if (is_module && recurse) each_slot(value.to_instance(), prefix + attribute.name + ".", recurse, visit);
+  }
+}
+SlotList<NameTensor> tensors(const Instance& object, bool recurse, Attribute::Kind kind) {
+  SlotList<NameTensor> found;
+  each_slot(object, "", recurse, [&](const std::string& name, const Attribute& attribute, const Value& value) {
+    if (attribute.kind == kind && value.is_tensor() && value.to_tensor().defined())
+      found.push_back({name, value.to_tensor()});
+  });
+  return found;
+}
+template <class T>
+SlotList<T> values_of(const SlotList<Named<T>>& named) {
+  SlotList<T> values;
+  for (const Named<T>& each : named) values.push_back(each.value);
+  return values;
+}
+void collect(const Module& module, const std::string& prefix, SlotList<NameModule>& found) {
+  found.push_back({prefix, module});
+  for (const NameModule& child : module.named_children())
+    collect(child.value, prefix.empty() ? child.name : prefix + "." + child.name, found);
+}
+template <class Change>
+void change_tensors(const Instance& object, const Change& change) {
+  for (Attribute::Kind kind : {Attribute::Kind::Parameter, Attribute::Kind::Buffer})
+    for (const NameTensor& each : tensors(object, true, kind)) {
+      at::Tensor tensor = each.value;
+      tensor.set_data(change(tensor.tensor_data()));
+    }
+}
+
+// Positional arguments, with named ones and defaults in the places that are left.
+std::vector<Value> arguments(const ::taeda::Method& method, const std::vector<c10::IValue>& given,
+                             const Kwargs& kwargs) {
+  const auto& parameters = method.schema->arguments;
+  std::vector<Value> all(given.begin(), given.end());
+  size_t used = 0;
+  for (size_t i = given.size() + 1; i < parameters.size() && used < kwargs.size(); ++i) {
+    auto named = kwargs.find(parameters[i].name);
+    used += named != kwargs.end();
+    TORCH_CHECK(named != kwargs.end() || parameters[i].default_text, method.name, "() is missing the argument '",
+                parameters[i].name, "'");
+    all.push_back(named != kwargs.end() ? static_cast<const Value&>(named->second) : parameters[i].default_value);
+  }
+  TORCH_CHECK(used == kwargs.size(), method.name, "() was given a named argument that it does not take, or twice");
+  return all;
+}
+
+}  // namespace
+
+// --- methods
+c10::IValue Method::operator()(std::vector<c10::IValue> stack, const Kwargs& kwargs) const {
+  return ::taeda::jit::Module(owner_).run(method_->name, arguments(*method_, stack, kwargs));
+}
+Module Method::owner() const { return Module(owner_); }
+
+::taeda::Instance& Module::object() const {
+  TORCH_CHECK(object_, "the torch::jit::Module is empty: torch::jit::load makes one");
+  return *object_;
+}
+Method Module::get_method(const std::string& name) const {
+  std::optional<Method> found = find_method(name);
+  TORCH_CHECK(found, "Method '", name, "' is not defined in ", type_name());
+  return *found;
+}
+std::optional<Method> Module::find_method(const std::string& basename) const {
+  const ::taeda::Method* found = object().type->find_method(basename);
+  return found && found->schema ? std::optional<Method>(Method(object_, found)) : std::nullopt;
+}
+std::vector<Method> Module::get_methods() const {
+  std::vector<Method> all;
+  for (const ::taeda::Method* method : object().type->methods()) all.emplace_back(object_, method);
+  return all;
+}
+c10::IValue Module::forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs) const {
+  return get_method("forward")(std::move(inputs), kwargs);
+}
+
+// --- attributes
+bool Module::hasattr(const std::string& name) const {
+  return object().type->find_attribute(name) || object().type->find_constant(name);
+}
+c10::IValue Module::attr(const std::string& name) const {
+  if (const Value* constant = object().type->find_constant(name)) return *constant;
+  return object().get(name);
+}
+c10::IValue Module::attr(const std::string& name, c10::IValue or_else) const {
+  return hasattr(name) ? attr(name) : or_else;
+}
+void Module::setattr(const std::string& name, c10::IValue value) const { object().set(name, std::move(value)); }
+
+SlotList<NameTensor> Module::named_parameters(bool recurse) const {
+  return tensors(object(), recurse, Attribute::Kind::Parameter);
+}
+SlotList<NameTensor> Module::named_buffers(bool recurse) const {
+  return tensors(object(), recurse, Attribute::Kind::Buffer);
+}
+SlotList<NameValue> Module::named_attributes(bool recurse) const {
+  SlotList<NameValue> found;
+  each_slot(object(), "", recurse,
+            [&](const std::string& name, const Attribute&, const Value& value) { found.push_back({name, value}); });
+  return found;
+}
+SlotList<at::Tensor> Module::parameters(bool recurse) const { return values_of(named_parameters(recurse)); }
+SlotList<at::Tensor> Module::buffers(bool recurse) const { return values_of(named_buffers(recurse)); }
+SlotList<c10::IValue> Module::attributes(bool recurse) const { return values_of(named_attributes(recurse)); }
+SlotList<NameModule> Module::named_children() const {
+  SlotList<NameModule> found;
+  for (size_t i = 0; i < object().slots.size(); ++i)
+    if (c10::IValue value = object().slots[i]; value.isModule())
+      found.push_back({object().type->attributes()[i].name, value.toModule()});
+  return found;
+}
+SlotList<NameModule> Module::named_modules() const {
+  SlotList<NameModule> found;
+  collect(*this, "", found);
+  return found;
+}
+SlotList<Module> Module::children() const { return values_of(named_children()); }
+SlotList<Module> Module::modules() const { return values_of(named_modules()); }
+
+// --- modes and places
+void Module::train(bool on) const {
+  for (const Module& module : modules())
+    if (module.object().type->find_attribute("training")) module.setattr("training", on);
+}
+void Module::to(at::Device device, at::ScalarType dtype, bool non_blocking) const {
+  to(device, non_blocking);
+  to(dtype, non_blocking);
+}
+void Module::to(at::ScalarType dtype, bool non_blocking) const {
+  change_tensors(object(), [&](const at::Tensor& t) {
+    return t.is_floating_point() || t.is_complex() ? t.to(dtype, non_blocking) : t;
+  });
+}
+void Module::to(at::Device device, bool non_blocking) const {
+  change_tensors(object(), [&](const at::Tensor& t) { return t.to(device, t.scalar_type(), non_blocking); });
+}
+
+// --- files
+namespace {
+Module placed(::taeda::jit::Module loaded, std::optional<c10::Device> device) {
+  Module module(loaded.object());
+  if (device) module.to(*device);
+  return module;
+}
+}  // namespace
+Module load(const std::string& filename, std::optional<c10::Device> device, bool) {
+  return placed(::taeda::jit::load(filename), device);
+}
+Module load(std::istream& in, std::optional<c10::Device> device, bool) {
+  return placed(::taeda::jit::load_bytes(std::string(std::istreambuf_iterator<char>(in), {}), "the stream"), device);
+}
+
+}  // namespace torch::jit

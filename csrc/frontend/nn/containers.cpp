@@ -1,0 +1,143 @@
+#include <torch/nn/modules/container.h>
+
+#include "frontend/nn/printed.h"
+
+namespace torch::nn {
+
+// --- AnyModule
+std::vector<AnyValue> AnyModulePlaceholder::complete(
+    Module& module, std::vector<AnyValue>&& arguments, size_t wanted, bool has_defaults, unsigned int required,
+    const std::function<std::vector<AnyValue>(std::vector<AnyValue>&&)>& fill) {
+  const size_t given = arguments.size();
+  if (given == wanted) return std::move(arguments);
+  if (has_defaults) {
+    TORCH_CHECK(given >= required && given < wanted, module.name(), "'s forward() method expects at least ", required,
+                " argument(s) and at most ", wanted, " argument(s), but received ", given, ".");
+    std::vector<AnyValue> all = fill(std::move(arguments));
+    TORCH_CHECK(all.size() == wanted, module.name(), ": FORWARD_HAS_DEFAULT_ARGS tells of too few arguments");
+    return all;
+  }
+  const char* hint =
+      given < wanted ? " If forward() has default arguments, FORWARD_HAS_DEFAULT_ARGS must tell of them." : "";
+  TORCH_CHECK(false, module.name(), "'s forward() method expects ", wanted, " argument(s), but received ", given, ".",
+              hint);
+}
+void AnyModulePlaceholder::refuse(size_t i, const std::type_info& wanted, const std::type_info& given) {
+  TORCH_CHECK(false, "Expected argument #", i, " to be of type ", c10::demangle(wanted.name()),
+              ", but received value of type ", c10::demangle(given.name()));
+}
+
+// --- Functional
+FunctionalImpl::FunctionalImpl(Function function) : function_(std::move(function)) {}
+void FunctionalImpl::pretty_print(std::ostream& stream) const { Printed(stream, "Functional"); }
+Tensor FunctionalImpl::forward(Tensor input) { return function_(std::move(input)); }
+
+// --- Sequential
+std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& device) const {
+  auto copy = std::make_shared<SequentialImpl>();
+  for (size_t i = 0; i < modules_.size(); ++i) copy->push_back(children_[i].key(), modules_[i].clone(device));
+  copy->train(is_training());
+  return copy;
+}
+void SequentialImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Sequential"; }
+void SequentialImpl::push_back(std::string name, AnyModule any_module) {
+  register_module(std::move(name), any_module.ptr());
+  modules_.push_back(std::move(any_module));
+}
+AnyValue SequentialImpl::pass_on(AnyValue result) {
+  for (size_t i = 1; i < modules_.size(); ++i) result = modules_[i].any_forward(std::move(result));
+  return result;
+}
+AnyModule& SequentialImpl::checked(size_t index) {
+  TORCH_CHECK(index < size(), "Index out of range: there are ", size(), " modules; got ", index);
+  return modules_[index];
+}
+
+// --- ModuleList
+std::shared_ptr<Module> ModuleListImpl::clone(const std::optional<Device>& device) const {
+  auto copy = std::make_shared<ModuleListImpl>();
+  for (const auto& module : modules_) copy->push_back(module->clone(device));
+  copy->train(is_training());
+  return copy;
+}
+void ModuleListImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::ModuleList"; }
+void ModuleListImpl::push_back(std::shared_ptr<Module> module) {
+  register_module(std::to_string(size()), module);
+  modules_.push_back(std::move(module));
+}
+void ModuleListImpl::insert(size_t index, std::shared_ptr<Module> module) {
+  TORCH_CHECK(index <= size(), "Index out of range: there are ", size(), " modules; got ", index);
+  modules_.insert(modules_.begin() + static_cast<std::ptrdiff_t>(index), std::move(module));
+  children_.clear();
+  for (size_t i = 0; i < size(); ++i) register_module(std::to_string(i), modules_[i]);
+}
+std::shared_ptr<Module> ModuleListImpl::ptr(size_t index) const {
+  TORCH_CHECK(index < size(), "Index out of range: there are ", size(), " modules; got ", index);
+  return modules_[index];
+}
+
+// --- ModuleDict
+std::shared_ptr<Module> ModuleDictImpl::clone(const std::optional<Device>& device) const {
+  auto copy = std::make_shared<ModuleDictImpl>();
+  for (const auto& item : children_) copy->insert(item.key(), item.value()->clone(device));
+  copy->train(is_training());
+  return copy;
+}
+void ModuleDictImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::ModuleDict"; }
+std::shared_ptr<Module> ModuleDictImpl::pop(const std::string& key) {
+  std::shared_ptr<Module> module = children_[key];
+  unregister_module(key);
+  return module;
+}
+void ModuleDictImpl::update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
+  for (const auto& [key, module] : modules) insert(key, module);
+}
+void ModuleDictImpl::update(const Items& modules) {
+  for (const auto& item : modules) insert(item.key(), item.value());
+}
+void ModuleDictImpl::insert(std::string key, std::shared_ptr<Module> module) {
+  if (contains(key))
+    replace_module(key, std::move(module));
+  else
+    register_module(std::move(key), std::move(module));
+}
+
+// --- Parameters
+namespace {
+void print_parameters(std::ostream& stream, const OrderedDict<std::string, Tensor>& parameters, const char* name) {
+  stream << "torch::nn::" << name << "(\n";
+  for (const auto& item : parameters) {
+    stream << "(" << item.key() << "): Parameter containing: [" << item.value().scalar_type() << " of size "
+           << item.value().sizes() << "]";
+    stream << "\n";
+  }
+  stream << ")";
+}
+}  // namespace
+void ParameterListImpl::pretty_print(std::ostream& stream) const {
+  print_parameters(stream, parameters_, "ParameterList");
+}
+void ParameterListImpl::append(const Tensor& param) {
+  register_parameter(std::to_string(size()), param, param.requires_grad());
+}
+void ParameterDictImpl::pretty_print(std::ostream& stream) const {
+  print_parameters(stream, parameters_, "ParameterDict");
+}
+Tensor& ParameterDictImpl::insert(const std::string& key, const Tensor& param) {
+  return register_parameter(key, param, param.requires_grad());
+}
+Tensor ParameterDictImpl::pop(const std::string& key) {
+  Tensor param = parameters_[key];
+  parameters_.erase(key);
+  return param;
+}
+void ParameterDictImpl::update(const Items& params) {
+  for (const auto& item : params) {
+    if (parameters_.contains(item.key()))
+      parameters_[item.key()] = item.value();
+    else
+      insert(item.key(), item.value());
+  }
+}
+
+}  // namespace torch::nn

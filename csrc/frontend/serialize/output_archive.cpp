@@ -1,0 +1,140 @@
+// Archives as PyTorch's programs are: an object of a class without methods for each archive, and the classes' source.
+#include <torch/serialize/output-archive.h>
+
+#include <fstream>
+
+#include <taeda/jit/archive.h>
+
+namespace torch::serialize {
+
+struct OutputArchive::Node {
+  enum class Kind { Parameter, Buffer, Plain, Archive };
+  struct Entry {
+    std::string name;
+    Kind kind;
+    ::taeda::Value value;
+    std::shared_ptr<Node> node;
+  };
+  std::vector<Entry> entries;
+
+  void add(Entry entry) {
+    for (const Entry& known : entries)
+      TORCH_CHECK(known.name != entry.name, "the archive has something of the name '", entry.name, "' already");
+    entries.push_back(std::move(entry));
+  }
+};
+
+namespace {
+
+bool is_identifier(std::string_view name) {
+  auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  if (name.empty() || !letter(name[0])) return false;
+  for (char c : name)
+    if (!letter(c) && !(c >= '0' && c <= '9')) return false;
+  return true;
+}
+
+std::string in_quotes(std::string_view text) { return c10::str("\"", text, "\""); }
+
+std::string type_text(const ::taeda::Value& value) {
+  if (value.is_none()) return "NoneType";
+  if (value.is_tensor() && !value.to_tensor().defined()) return "Optional[Tensor]";
+  return ::taeda::type_of(value)->annotation();
+}
+
+// Goes through archives in the order in which they were written, the outer one first.
+template <class Node>
+class Writer {
+ public:
+  explicit Writer(::taeda::jit::ArchiveWriter& to) : to_(to) {}
+
+  // The object of an archive, as a dict; its class's source is written.
+  ::taeda::Value object(const Node& node) {
+    using Kind = typename Node::Kind;
+    const std::string name = class_name(count_++);
+    auto made = ::taeda::make_ref<::taeda::Dict>(::taeda::plain_type(::taeda::TypeKind::String),
+                                                 ::taeda::plain_type(::taeda::TypeKind::Any));
+    names_[made.get()] = name;
+    std::string parameters, buffers, attributes;
+    bool annotated = false;
+    for (const auto& entry : node.entries) {
+      ::taeda::Value value = entry.value;
+      std::string type = type_text(value);
+      if (entry.kind == Kind::Archive) {
+        type = class_name(count_);
+        value = object(*entry.node);
+      }
+      if (entry.kind == Kind::Parameter) parameters += in_quotes(entry.name) + ", ";
+      if (entry.kind == Kind::Buffer) buffers += in_quotes(entry.name) + ", ";
+      made->set(::taeda::Value(std::string_view(entry.name)), value);
+      if (is_identifier(entry.name)) {
+        attributes += c10::str("  ", entry.name, " : ", type, "\n");
+        continue;
+      }
+      if (!annotated) attributes += "  __annotations__ = []\n";
+      annotated = true;
+      attributes += c10::str("  __annotations__[", in_quotes(entry.name), "] = ", type, "\n");
+    }
+    std::string path = name.substr(0, name.rfind('.'));
+    for (char& c : path) c = c == '.' ? '/' : c;
+    to_.write("code/" + path + ".py", c10::str("class Module(Module):\n  __parameters__ = [", parameters,
+                                               "]\n  __buffers__ = [", buffers, "]\n", attributes));
+    return made;
+  }
+  std::string name_of(const ::taeda::Dict& dict) const {
+    auto found = names_.find(&dict);
+    return found == names_.end() ? std::string() : found->second;
+  }
+
+ private:
+  static std::string class_name(int i) {
+    return i == 0 ? "__torch__.Module" : c10::str("__torch__.___torch_mangle_", i - 1, ".Module");
+  }
+  ::taeda::jit::ArchiveWriter& to_;
+  int count_ = 0;
+  std::unordered_map<const ::taeda::Dict*, std::string> names_;
+};
+
+}  // namespace
+
+OutputArchive::OutputArchive() : node_(std::make_shared<Node>()), cu_(std::make_shared<jit::CompilationUnit>()) {}
+
+void OutputArchive::write(const std::string& key, const c10::IValue& ivalue) {
+  node_->add({key, Node::Kind::Plain, ivalue, nullptr});
+}
+void OutputArchive::write(const std::string& key, const Tensor& tensor, bool is_buffer) {
+  node_->add({key, is_buffer ? Node::Kind::Buffer : Node::Kind::Parameter, c10::IValue(tensor), nullptr});
+}
+void OutputArchive::write(const std::string& key, OutputArchive& nested_archive) {
+  node_->add({key, Node::Kind::Archive, {}, nested_archive.node_});
+}
+
+std::string OutputArchive::bytes(const std::string& name) const {
+  ::taeda::jit::ArchiveWriter to(name);
+  Writer<Node> writer(to);
+  ::taeda::Value root = writer.object(*node_);
+  to.write_value("data", root, [&](const ::taeda::Dict& dict) { return writer.name_of(dict); }, true);
+  to.write_value("constants", ::taeda::make_ref<::taeda::Tuple>(std::vector<::taeda::Value>()));
+  return to.finish();
+}
+
+void OutputArchive::save_to(const std::string& filename) {
+  size_t begin = filename.rfind('/') + 1, end = filename.rfind('.');
+  std::string name = filename.substr(begin, end == filename.npos || end <= begin ? filename.npos : end - begin);
+  std::string made = bytes(name.empty() ? "archive" : name);
+  std::ofstream file(filename, std::ios::binary);
+  file.write(made.data(), static_cast<std::streamsize>(made.size()));
+  file.close();
+  TORCH_CHECK(file, "the file ", filename, " could not be written");
+}
+void OutputArchive::save_to(std::ostream& stream) {
+  std::string made = bytes("archive");
+  stream.write(made.data(), static_cast<std::streamsize>(made.size()));
+}
+void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& func) {
+  std::string made = bytes("archive");
+  size_t written = func(made.data(), made.size());
+  TORCH_CHECK(written == made.size(), "the function wrote ", written, " of ", made.size(), " bytes");
+}
+
+}  // namespace torch::serialize

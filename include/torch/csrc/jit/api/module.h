@@ -1,0 +1,127 @@
+// Programs that torch.jit.save wrote, as modules: net.forward({x}), net.get_method("encode")({x}), net.attr("scale").
+#pragma once
+#include <ATen/core/ivalue.h>
+#include <taeda/jit/module.h>
+#include <torch/types.h>
+
+namespace torch::jit {
+
+using Kwargs = std::unordered_map<std::string, c10::IValue>;
+
+template <class Value>
+struct Named {
+  std::string name;
+  Value value;
+};
+using NameTensor = Named<at::Tensor>;
+using NameValue = Named<c10::IValue>;
+// What modules list: in order, by for and size().
+template <class T>
+struct SlotList : std::vector<T> {
+  using std::vector<T>::vector;
+};
+
+class Module;
+using NameModule = Named<Module>;
+
+// A method of a module's.
+class TORCH_API Method {
+ public:
+  Method(::taeda::Ref<::taeda::Instance> owner, const ::taeda::Method* method)
+      : owner_(std::move(owner)), method_(method) {}
+  const std::string& name() const { return method_->name; }
+  Module owner() const;
+  c10::IValue operator()(std::vector<c10::IValue> stack, const Kwargs& kwargs = {}) const;
+  size_t num_inputs() const { return method_->schema->arguments.size(); }
+
+ private:
+  ::taeda::Ref<::taeda::Instance> owner_;
+  const ::taeda::Method* method_;
+};
+
+class TORCH_API Module {
+ public:
+  Module() = default;
+  explicit Module(::taeda::Ref<::taeda::Instance> object) : object_(std::move(object)) {}
+
+  // Calls forward. Arguments that are left out take their defaults; an error of the program's says where in its source.
+  c10::IValue forward(std::vector<c10::IValue> inputs, const Kwargs& kwargs = {}) const;
+  template <class... Args>
+  c10::IValue operator()(Args&&... args) const {
+    return forward({c10::IValue(std::forward<Args>(args))...});
+  }
+  template <class... Args>
+  c10::IValue run_method(const std::string& method_name, Args&&... args) const {
+    return get_method(method_name)({c10::IValue(std::forward<Args>(args))...});
+  }
+  Method get_method(const std::string& name) const;
+  std::optional<Method> find_method(const std::string& basename) const;
+  std::vector<Method> get_methods() const;
+
+  bool hasattr(const std::string& name) const;
+  c10::IValue attr(const std::string& name) const;
+  c10::IValue attr(const std::string& name, c10::IValue or_else) const;
+  void setattr(const std::string& name, c10::IValue value) const;
+
+  SlotList<at::Tensor> parameters(bool recurse = true) const;
+  SlotList<NameTensor> named_parameters(bool recurse = true) const;
+  SlotList<at::Tensor> buffers(bool recurse = true) const;
+  SlotList<NameTensor> named_buffers(bool recurse = true) const;
+  SlotList<c10::IValue> attributes(bool recurse = true) const;
+  SlotList<NameValue> named_attributes(bool recurse = true) const;
+  SlotList<Module> children() const;
+  SlotList<NameModule> named_children() const;
+  SlotList<Module> modules() const;
+  SlotList<NameModule> named_modules() const;
+
+  void train(bool on = true) const;
+  void eval() const { train(false); }
+  bool is_training() const { return attr("training", true).toBool(); }
+  // Parameters and buffers, in place; of these only floating ones change dtype.
+  void to(at::Device device, at::ScalarType dtype, bool non_blocking = false) const;
+  void to(at::ScalarType dtype, bool non_blocking = false) const;
+  void to(at::Device device, bool non_blocking = false) const;
+
+  c10::intrusive_ptr<c10::ivalue::Object> _ivalue() const { return object_; }
+  std::string type_name() const { return object().type->name(); }
+
+ private:
+  ::taeda::Instance& object() const;
+  ::taeda::Ref<::taeda::Instance> object_;
+};
+namespace script {
+using Module = torch::jit::Module;
+using Method = torch::jit::Method;
+}  // namespace script
+
+// RuntimeError that says what is wrong with the file. Archives of PyTorch's hold source alone, which Python compiles:
+// `python -m taeda jit compile FILE` adds what runs here.
+TORCH_API Module load(const std::string& filename, std::optional<c10::Device> device = std::nullopt,
+                      bool load_debug_files = true);
+TORCH_API Module load(std::istream& in, std::optional<c10::Device> device = std::nullopt, bool load_debug_files = true);
+
+// Programs are optimised when they are saved; these give the module as it is, in evaluation where PyTorch's do.
+inline Module freeze(const Module& module, const std::optional<std::vector<std::string>>& = std::nullopt, bool = true) {
+  module.eval();
+  return module;
+}
+inline Module optimize_for_inference(Module& module, const std::vector<std::string>& = {}) { return freeze(module); }
+inline void setGraphExecutorOptimize(bool) {}
+inline bool getGraphExecutorOptimize() { return true; }
+
+}  // namespace torch::jit
+
+namespace c10 {
+inline torch::jit::Module IValue::toModule() const {
+  return torch::jit::Module(Ref<::taeda::Instance>(&to_instance()));
+}
+namespace detail {
+template <>
+struct Box<torch::jit::Module> {
+  static Value to(const torch::jit::Module& m) { return ::taeda::Ref<::taeda::Instance>(m._ivalue().get()); }
+  static torch::jit::Module from(const Value& v) {
+    return torch::jit::Module(::taeda::Ref<::taeda::Instance>(&v.to_instance()));
+  }
+};
+}  // namespace detail
+}  // namespace c10

@@ -1,0 +1,15 @@
+// The rows of a tensor.
+#pragma once
+#include <torch/data/datasets/base.h>
+
+namespace torch::data::datasets {
+
+struct TensorDataset : public Dataset<TensorDataset, TensorExample> {
+  explicit TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(torch::stack(tensors)) {}
+  explicit TensorDataset(torch::Tensor tensor) : tensor(std::move(tensor)) {}
+  TensorExample get(size_t index) override { return tensor[static_cast<int64_t>(index)]; }
+  std::optional<size_t> size() const override { return static_cast<size_t>(tensor.size(0)); }
+  Tensor tensor;
+};
+
+}  // namespace torch::data::datasets

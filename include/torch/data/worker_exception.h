@@ -1,0 +1,23 @@
+// What a worker's exception becomes where its batch is asked for.
+#pragma once
+#include <exception>
+#include <string>
+
+namespace torch::data {
+
+struct WorkerException : public std::exception {
+  explicit WorkerException(std::exception_ptr original)
+      : original_exception(std::move(original)), message("Caught exception in DataLoader worker thread.") {
+    try {
+      std::rethrow_exception(original_exception);
+    } catch (const std::exception& error) {
+      message += std::string(" Original message: ") + error.what();
+    } catch (...) {
+    }
+  }
+  const char* what() const noexcept override { return message.c_str(); }
+  std::exception_ptr original_exception;
+  std::string message;
+};
+
+}  // namespace torch::data

@@ -1,0 +1,41 @@
+// Parameters by name.
+#pragma once
+#include <torch/nn/cloneable.h>
+#include <torch/nn/pimpl.h>
+
+namespace torch::nn {
+
+class TORCH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
+ public:
+  using Items = torch::OrderedDict<std::string, Tensor>;
+  using Iterator = Items::Iterator;
+  using ConstIterator = Items::ConstIterator;
+
+  ParameterDictImpl() = default;
+  explicit ParameterDictImpl(const Items& params) { update(params); }
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor& insert(const std::string& key, const Tensor& param);
+  Tensor pop(const std::string& key);
+  std::vector<std::string> keys() const { return parameters_.keys(); }
+  std::vector<Tensor> values() const { return parameters_.values(); }
+  std::vector<std::pair<std::string, Tensor>> items() const { return parameters_.pairs(); }
+  Iterator begin() { return parameters_.begin(); }
+  ConstIterator begin() const { return parameters_.begin(); }
+  Iterator end() { return parameters_.end(); }
+  ConstIterator end() const { return parameters_.end(); }
+  size_t size() const noexcept { return parameters_.size(); }
+  bool empty() const noexcept { return parameters_.is_empty(); }
+  void clear() { parameters_.clear(); }
+  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
+  const Tensor& get(const std::string& key) const { return parameters_[key]; }
+  Tensor& get(const std::string& key) { return parameters_[key]; }
+  Tensor& operator[](const std::string& key) { return parameters_[key]; }
+  const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
+  // Those of the same name are replaced.
+  void update(const Items& params);
+  void update(const ParameterDictImpl& params) { update(params.parameters_); }
+};
+TORCH_MODULE(ParameterDict);
+
+}  // namespace torch::nn

@@ -1,0 +1,45 @@
+// A transformer: an encoder, and a decoder that attends to what it made.
+#pragma once
+#include <torch/nn/modules/transformercoder.h>
+
+namespace torch::nn {
+
+struct TransformerOptions {
+  using activation_t = TransformerActivation;
+  TransformerOptions() = default;
+  TransformerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers)
+      : d_model_(d_model),
+        nhead_(nhead),
+        num_encoder_layers_(num_encoder_layers),
+        num_decoder_layers_(num_decoder_layers) {}
+  TORCH_ARG(int64_t, d_model) = 512;
+  TORCH_ARG(int64_t, nhead) = 8;
+  TORCH_ARG(int64_t, num_encoder_layers) = 6;
+  TORCH_ARG(int64_t, num_decoder_layers) = 6;
+  TORCH_ARG(int64_t, dim_feedforward) = 2048;
+  TORCH_ARG(double, dropout) = 0.1;
+  TORCH_ARG(activation_t, activation) = torch::kReLU;
+  TORCH_ARG(AnyModule, custom_encoder) = {};
+  TORCH_ARG(AnyModule, custom_decoder) = {};
+};
+
+class TORCH_API TransformerImpl : public Cloneable<TransformerImpl> {
+ public:
+  TAEDA_MADE_OF(Transformer);
+  void reset() override;
+  void reset_parameters();
+  Tensor forward(const Tensor& src, const Tensor& tgt, const Tensor& src_mask = {}, const Tensor& tgt_mask = {},
+                 const Tensor& memory_mask = {}, const Tensor& src_key_padding_mask = {},
+                 const Tensor& tgt_key_padding_mask = {}, const Tensor& memory_key_padding_mask = {});
+  // (sz, sz): 0 where a place may be looked at, -inf after it.
+  static Tensor generate_square_subsequent_mask(int64_t sz);
+  AnyModule encoder, decoder;
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
+                           {5, AnyValue(Tensor())}, {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
+};
+TORCH_MODULE(Transformer);
+
+}  // namespace torch::nn

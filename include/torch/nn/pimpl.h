@@ -1,0 +1,103 @@
+// Handles of modules: TORCH_MODULE(Net) makes Net of NetImpl, a shared_ptr that constructs what it holds.
+#pragma once
+#include <memory>
+
+#include <torch/nn/module.h>
+
+namespace torch {
+namespace detail {
+struct ModuleHolderIndicator {};
+template <class T>
+using is_module_holder = std::is_base_of<ModuleHolderIndicator, std::decay_t<T>>;
+template <class T, class Contained>
+constexpr bool is_module_holder_of = false;
+template <class T, class Contained>
+  requires is_module_holder<T>::value
+constexpr bool is_module_holder_of<T, Contained> = std::is_same_v<typename std::decay_t<T>::ContainedType, Contained>;
+template <class T>
+constexpr bool has_forward = requires { &T::forward; };
+}  // namespace detail
+
+namespace nn {
+
+template <class Contained>
+class ModuleHolder : torch::detail::ModuleHolderIndicator {
+ protected:
+  std::shared_ptr<Contained> impl_;  // NOLINT: PyTorch's name, which programs use
+
+ public:
+  using ContainedType = Contained;
+
+  ModuleHolder() : impl_(default_construct()) {}
+  // Of nothing; `Linear fc{nullptr};` is a member that a constructor sets later.
+  ModuleHolder(std::nullptr_t) {}
+  template <class Head, class... Tail>
+    requires(!(torch::detail::is_module_holder_of<Head, Contained> && sizeof...(Tail) == 0))
+  explicit ModuleHolder(Head&& head, Tail&&... tail)
+      : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
+
+  explicit operator bool() const noexcept { return !is_empty(); }
+  Contained* operator->() { return get(); }
+  const Contained* operator->() const { return get(); }
+  Contained& operator*() { return *get(); }
+  const Contained& operator*() const { return *get(); }
+  const std::shared_ptr<Contained>& ptr() const {
+    TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
+    return impl_;
+  }
+  Contained* get() {
+    TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
+    return impl_.get();
+  }
+  const Contained* get() const {
+    TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
+    return impl_.get();
+  }
+  template <class... Args>
+  decltype(auto) operator()(Args&&... args) {
+    return impl_->forward(std::forward<Args>(args)...);
+  }
+  template <class Arg>
+  decltype(auto) operator[](Arg&& arg) {
+    return (*impl_)[std::forward<Arg>(arg)];
+  }
+  bool is_empty() const noexcept { return impl_ == nullptr; }
+
+ private:
+  static std::shared_ptr<Contained> default_construct() {
+    if constexpr (std::is_default_constructible_v<Contained>)
+      return std::make_shared<Contained>();
+    else
+      return nullptr;
+  }
+};
+
+template <class ModuleType>
+std::ostream& operator<<(std::ostream& stream, const ModuleHolder<ModuleType>& module) {
+  return stream << *module;
+}
+template <class ModuleType>
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ModuleHolder<ModuleType>& module) {
+  return archive << std::shared_ptr<Module>(module.ptr());
+}
+template <class ModuleType>
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHolder<ModuleType>& module) {
+  return archive >> std::shared_ptr<Module>(module.ptr());
+}
+
+}  // namespace nn
+}  // namespace torch
+
+#define TORCH_MODULE_IMPL(Name, ImplType)                  \
+  class Name : public torch::nn::ModuleHolder<ImplType> {  \
+   public:                                                 \
+    using torch::nn::ModuleHolder<ImplType>::ModuleHolder; \
+    using Impl [[maybe_unused]] = ImplType;                \
+    Name() = default;                                      \
+    Name(const Name&) = default;                           \
+    Name(Name&&) = default;                                \
+    Name& operator=(const Name&) = default;                \
+    Name& operator=(Name&&) = default;                     \
+  }
+#define TORCH_MODULE(Name) TORCH_MODULE_IMPL(Name, Name##Impl)

@@ -1,0 +1,3 @@
+// Optimizers in files; see optimizer.h.
+#pragma once
+#include <torch/optim/optimizer.h>

@@ -1,0 +1,82 @@
+// Loops over tensors, vectors of elements, namespaces, modules over several devices.
+#include <ATen/TensorIterator.h>
+#include <ATen/cpu/vec/vec.h>
+#include <torch/nn/parallel/data_parallel.h>
+#include <torch/torch.h>
+
+#include "../test_main.h"
+
+TEST(tensor_iterator) {
+  torch::Tensor a = torch::arange(12, torch::kFloat).view({3, 4}), b = torch::arange(3, torch::kFloat).view({3, 1}),
+                out;
+  auto iter = at::TensorIteratorConfig().add_output(out).add_input(a).add_input(b).build();
+  CHECK(iter.numel() == 12 && iter.ninputs() == 2 && iter.dtype() == torch::kFloat);
+  at::native::cpu_kernel(iter, [](float x, float y) -> float { return x * y + 1; });
+  CHECK(iter.output().equal(a * b + 1));
+
+  torch::Tensor wide = torch::empty({4, 3}).t();  // in the order of the output's memory
+  auto strided = at::TensorIterator::binary_op(wide, a.to(torch::kInt), a.flip(1));
+  at::native::cpu_kernel(strided, [](float x, float y) -> float { return x - y; });
+  CHECK(wide.equal(a - a.flip(1)) && wide.stride(0) == 1);
+
+  torch::Tensor doubled;
+  auto unary = at::TensorIterator::unary_op(doubled, a.t());
+  at::native::cpu_kernel(unary, [](float x) -> float { return 2 * x; });
+  CHECK(doubled.equal(a.t() * 2));
+  CHECK(at::TensorIterator::unary_op(doubled, a.t()).ndim() >= 1);
+
+  torch::Tensor big = torch::ones({300, 300}), sum = torch::zeros({300, 300});
+  auto many = at::TensorIteratorConfig().add_output(sum).add_input(big).add_input(big.t()).build();
+  at::native::cpu_kernel(many, [](float x, float y) -> float { return x + y; });
+  CHECK(sum.sum().item<float>() == 2 * 90000);
+  torch::Tensor wrong = torch::empty({2}, torch::kDouble);
+  CHECK_ERROR(at::TensorIteratorConfig().add_output(wrong).add_input(a).build(), Runtime, "dtype");
+  CHECK_ERROR(at::TensorIteratorConfig().add_output(torch::empty({2})).add_input(a).resize_outputs(false).build(),
+              Runtime, "sizes");
+  CHECK_ERROR(at::TensorIteratorConfig().add_output(torch::ones({3, 1}).expand({3, 4})).add_input(a).build(), Runtime,
+              "share memory");
+}
+
+TEST(vectors) {
+  using V = at::vec::Vectorized<float>;
+  std::vector<float> x(V::size() * 2 + 5), y(x.size());
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
+  at::vec::map<float>([](V v) { return (v * V(3) + V(1)).sqrt(); }, y.data(), x.data(), static_cast<int64_t>(x.size()));
+  CHECK(y.back() == std::sqrt(3 * x.back() + 1));
+  CHECK(at::vec::reduce_all<float>([](V a, V b) { return a + b; }, x.data(), static_cast<int64_t>(x.size())) ==
+        static_cast<float>(x.size() * (x.size() - 1) / 2));
+  V steps = V::arange(), chosen = V::blendv(V(0), V(1), steps > V(2.5f));
+  CHECK(chosen[2] == 0 && chosen[3] == 1 && V::blend<2>(V(0), V(1))[1] == 1);
+  CHECK(std::isnan(at::vec::maximum(V(NAN), V(1))[0]) && at::vec::clamp(steps, V(1), V(2))[0] == 1);
+  CHECK(at::vec::fmadd(V(2), V(3), V(4))[5] == 10 && at::vec::Vectorized<c10::BFloat16>(4).sqrt()[0] == 2);
+}
+
+TEST(namespaces_and_numbers) {
+  CHECK(torch::fft::irfft(torch::fft::rfft(torch::arange(4, torch::kFloat))).allclose(torch::arange(4, torch::kFloat)));
+  CHECK(torch::linalg::det(torch::eye(3) * 2).item<float>() == 8);
+  CHECK(torch::special::expit(torch::zeros(1)).item<float>() == 0.5f);
+  CHECK((-torch::Scalar(2.5)).toDouble() == -2.5 && torch::tensor(3).dim() == 0 && at::tensor(2.5f).dim() == 0);
+  CHECK(at::result_type(torch::ones(2), torch::ones({}, torch::kDouble)) == torch::kFloat);
+  CHECK(at::result_type(torch::ones(2, torch::kInt), torch::ones({}, torch::kDouble)) == torch::kDouble);
+  CHECK(at::can_cast(torch::kInt, torch::kFloat) && !at::can_cast(torch::kFloat, torch::kInt));
+  torch::Tensor x = torch::arange(6, torch::kFloat).view({2, 3});
+  CHECK(x.var().item<float>() == 3.5f && x.std().numel() == 1 && x.sum(1).equal(torch::tensor({3.f, 12.f})));
+  CHECK(x.mean(0).equal(torch::tensor({1.5f, 2.5f, 3.5f})) && x.any().item<bool>() && !x.all().item<bool>());
+  CHECK(x.clamp(1, 2).max().item<float>() == 2 &&
+        torch::conv1d(x.view({1, 2, 3}), torch::ones({1, 2, 2})).numel() == 2);
+  CHECK(!torch::Tensor().requires_grad() && !torch::Tensor().grad().defined());
+}
+
+TEST(data_parallel_reaches_the_module) {
+  torch::manual_seed(0);
+  torch::nn::Linear linear(3, 2);
+  torch::Tensor x = torch::randn({5, 3});
+  std::vector<torch::Device> devices{torch::kCPU, torch::kCPU};
+  torch::Tensor made = torch::nn::parallel::data_parallel(linear, x, devices);
+  CHECK(made.allclose(linear(x)));
+  made.sum().backward();
+  torch::Tensor parallel = linear->weight.grad().clone();
+  linear->zero_grad();
+  linear(x).sum().backward();
+  CHECK(parallel.allclose(linear->weight.grad()));
+}

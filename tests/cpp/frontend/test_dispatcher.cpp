@@ -1,0 +1,136 @@
+// Ops, kernels and classes that a C++ program registers and calls; a device of one's own (examples/cpp/own_device.h).
+#include <torch/torch.h>
+
+#include "../../../examples/cpp/own_device.h"
+#include "../test_main.h"
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+namespace {
+
+int64_t boxed_calls = 0;
+
+torch::Tensor scale_cpu(const torch::Tensor& x, double by) { return x * by; }
+torch::Tensor scale_meta(const torch::Tensor& x, double) { return torch::empty_like(x); }
+
+struct Scale : torch::autograd::Function<Scale> {
+  static torch::Tensor forward(AutogradContext* ctx, const torch::Tensor& x, double by) {
+    ctx->saved_data["by"] = by;
+    at::AutoDispatchBelowADInplaceOrView below;
+    static auto op = c10::Dispatcher::singleton()
+                         .findSchemaOrThrow("cpptest::scale", "")
+                         .typed<torch::Tensor(const torch::Tensor&, double)>();
+    return op.call(x, by);
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list grads) {
+    return {grads[0] * ctx->saved_data["by"].toDouble(), torch::Tensor()};
+  }
+};
+torch::Tensor scale_autograd(const torch::Tensor& x, double by) { return Scale::apply(x, by); }
+
+std::tuple<torch::Tensor, std::vector<int64_t>> describe(const torch::Tensor& x, std::optional<int64_t> dim,
+                                                         c10::List<std::string> words) {
+  return {dim ? x.sum(*dim) : x.sum(), {static_cast<int64_t>(words.size()), x.dim()}};
+}
+void negate(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  ++boxed_calls;
+  CHECK(op.schema().arguments().size() == 1);
+  torch::Tensor x = torch::jit::pop(*stack).toTensor();
+  torch::jit::push(*stack, -x);
+}
+struct Tally : torch::CustomClassHolder {
+  explicit Tally(int64_t start) : count(start) {}
+  int64_t add(int64_t by) { return count += by; }
+  int64_t count;
+};
+
+TORCH_LIBRARY(cpptest, m) {
+  m.def("scale(Tensor x, float by=2.0) -> Tensor", {at::Tag::pt2_compliant_tag});
+  m.def("describe", &describe);
+  m.def("negate(Tensor x) -> Tensor", torch::CppFunction::makeFromBoxedFunction<&negate>());
+  m.def("sum_all(Tensor[] xs) -> Tensor", [](at::TensorList xs) {
+    torch::Tensor total = torch::zeros({});
+    for (const torch::Tensor& x : xs) total = total + x.sum();
+    return total;
+  });
+  m.class_<Tally>("Tally").def(torch::init<int64_t>()).def("add", &Tally::add).def_readonly("count", &Tally::count);
+}
+TORCH_LIBRARY_FRAGMENT(cpptest, m) {
+  m.def("later(int n) -> int", [](int64_t n) { return n + 1; });
+}
+TORCH_LIBRARY_IMPL(cpptest, CPU, m) { m.impl("scale", TORCH_FN(scale_cpu)); }
+TORCH_LIBRARY_IMPL(cpptest, Meta, m) { m.impl("scale", &scale_meta); }
+TORCH_LIBRARY_IMPL(cpptest, Autograd, m) { m.impl("scale", &scale_autograd); }
+
+template <class Signature>
+auto typed(const char* name) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Signature>();
+}
+
+}  // namespace
+
+TEST(dispatcher_calls_typed_and_boxed) {
+  auto scale = typed<torch::Tensor(const torch::Tensor&, double)>("cpptest::scale");
+  torch::Tensor x = torch::ones(3, torch::requires_grad());
+  torch::Tensor y = scale.call(x, 4);
+  CHECK(y.grad_fn() && y.equal(torch::full({3}, 4.f)));
+  y.sum().backward();
+  CHECK(x.grad().equal(torch::full({3}, 4.f)));
+  CHECK(scale.call(torch::ones(2, torch::kMeta), 3).is_meta());
+  torch::jit::Stack stack = {torch::IValue(torch::ones(2)), torch::IValue(0.5)};
+  scale.callBoxed(&stack);
+  CHECK(stack.size() == 1 && stack[0].toTensor().equal(torch::full({2}, 0.5f)));
+  CHECK(scale.schema().arguments()[1].name() == "by" && scale.hasKernelForDispatchKey(c10::DispatchKey::CPU));
+  CHECK_ERROR(c10::Dispatcher::singleton().findSchemaOrThrow("cpptest::nothing", ""), Runtime, "cpptest::nothing");
+  CHECK(!c10::Dispatcher::singleton().findSchema({"cpptest::scale", "other"}));
+}
+
+TEST(dispatcher_schemas_from_types) {
+  auto op = typed<std::tuple<torch::Tensor, std::vector<int64_t>>(const torch::Tensor&, std::optional<int64_t>,
+                                                                  c10::List<std::string>)>("cpptest::describe");
+  c10::List<std::string> words;
+  words.push_back("a");
+  auto [sum, numbers] = op.call(torch::ones({2, 3}), 1, words);
+  CHECK(sum.equal(torch::full({2}, 3.f)) && numbers == std::vector<int64_t>{1, 2});
+  CHECK(typed<torch::Tensor(at::TensorList)>("cpptest::sum_all").call({torch::ones(2), torch::ones(3)}).item<int>() ==
+        5);
+  CHECK(typed<int64_t(int64_t)>("cpptest::later").call(4) == 5);
+  CHECK(typed<torch::Tensor(const torch::Tensor&)>("cpptest::negate").call(torch::ones(1)).item<int>() == -1);
+  CHECK(boxed_calls == 1);
+}
+
+TEST(dispatcher_classes) {
+  torch::IValue tally = torch::make_custom_class<Tally>(5);
+  CHECK(tally.isCustomClass() && tally.toCustomClass<Tally>()->add(2) == 7);
+}
+
+TEST(dispatcher_libraries_come_and_go) {
+  {
+    auto m = MAKE_TORCH_LIBRARY(cpptest_gone);
+    m.def("one() -> int", [] { return int64_t{1}; });
+    CHECK(typed<int64_t()>("cpptest_gone::one").call() == 1);
+  }
+  CHECK(!c10::Dispatcher::singleton().findSchema({"cpptest_gone::one", ""}));
+}
+
+TEST(a_device_of_ones_own) {
+  torch::Device toy(torch::kPrivateUse1);
+  torch::Tensor x = torch::arange(6, torch::kFloat).view({2, 3}).to(toy);
+  CHECK(x.device().str() == "toy:0" && x.is_privateuseone() && toy::live_blocks() > 0);
+  const int64_t added = toy::calls("add"), fallen = toy::calls("fallback");
+  CHECK((x + x).cpu().equal(torch::arange(6, torch::kFloat).view({2, 3}) * 2) && toy::calls("add") == added + 1);
+  CHECK(x.exp().cpu().allclose(torch::arange(6, torch::kFloat).view({2, 3}).exp()) && toy::calls("fallback") > fallen);
+  CHECK(x.t()[1].cpu().equal(torch::tensor({1.f, 4.f})));
+  torch::Tensor w = torch::ones({3, 1}, torch::TensorOptions(toy)).requires_grad_();
+  x.mm(w).sum().backward();
+  CHECK(w.grad().device() == x.device() && w.grad().cpu().view({3}).equal(torch::tensor({3.f, 5.f, 7.f})));
+  c10::DeviceGuard guard(c10::Device(torch::kPrivateUse1, 1));
+  CHECK(toy::current_device() == 1);
+  torch::nn::Linear linear(3, 2);
+  linear->to(toy);
+  torch::optim::SGD optimizer(linear->parameters(), torch::optim::SGDOptions(0.1));
+  linear(x).sum().backward();
+  optimizer.step();
+  CHECK(linear->weight.is_privateuseone());
+}

@@ -1,0 +1,110 @@
+"""Builds the C++ examples and runs them; where torch is installed, the same sources against libtorch, too.
+
+    python tools/cpp_examples.py [--folder build/dev] [--only regression ...] [--no-torch]
+
+Both must print the same words, and numbers that agree to some digits. Checkpoints go from Python to C++ and back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCES = ROOT / "examples" / "cpp"
+EXAMPLES = {"regression": [], "custom_dataset": [], "autograd": [], "dcgan": ["5"], "digits": ["digits", "2"]}
+_NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+_SINGLE = dict(os.environ, OMP_NUM_THREADS="1")
+
+
+def flags(library: str, folder: Path) -> list[str]:
+    """What the compiler is told to build against Taeda's build ``folder``, or against libtorch's wheel."""
+    if library == "taeda":
+        includes, libs, names = [ROOT / "include", folder / "generated" / "include"], folder, ["taeda_torch", "taeda"]
+    else:
+        spec = importlib.util.find_spec("torch")
+        assert spec and spec.origin
+        torch = Path(spec.origin).parent
+        includes, libs = [torch / "include", torch / "include/torch/csrc/api/include"], torch / "lib"
+        names = ["torch", "torch_cpu", "c10"]
+    return [*(f"-I{p}" for p in includes), f"-L{libs}", *(f"-l{n}" for n in names), f"-Wl,-rpath,{libs}"]
+
+
+def build(name: str, library: str, folder: Path, into: Path) -> Path:
+    """The program made of one example."""
+    made = into / f"{name}_{library}"
+    source = str(SOURCES / f"{name}.cpp")
+    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", source, *flags(library, folder), "-o", str(made)]
+    subprocess.run(command, check=True)
+    return made
+
+
+def output(program: Path, arguments: list[str], where: Path) -> str:
+    return subprocess.run(
+        [program, *arguments], cwd=where, env=_SINGLE, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def same(a: str, b: str) -> bool:
+    """The same words, and numbers that agree to 1 % or 0.001: training drifts apart by the last bits."""
+    if _NUMBER.sub("#", a).split() != _NUMBER.sub("#", b).split():
+        return False
+    pairs = zip(map(float, _NUMBER.findall(a)), map(float, _NUMBER.findall(b)), strict=True)
+    return all(abs(x - y) <= 1e-3 + 1e-2 * abs(y) for x, y in pairs)
+
+
+def check_checkpoints(program: Path, where: Path) -> None:
+    """Python's weights give the same results in C++, and what C++ trained is read in Python, both ways."""
+    import taeda as torch
+
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.ReLU(),
+                              torch.nn.Linear(4, 2, bias=False))  # fmt: skip
+    net(torch.randn(5, 3))
+    torch.save(net.state_dict(), where / "python.pt")
+    said = [float(text) for text in output(program, ["python.pt", "cpp.pt"], where).split()]
+    with torch.no_grad():
+        torch.testing.assert_close(torch.tensor([said]), net.eval()(torch.ones(1, 3)), atol=1e-5, rtol=1e-4)
+    net.train()(torch.eye(3)).sum().backward()
+    torch.optim.SGD(net.parameters(), lr=0.1).step()
+    state, plain = torch.jit.load(where / "cpp.pt").state_dict(), torch.load(where / "cpp.pt.dict")
+    for name, wanted in net.state_dict().items():
+        torch.testing.assert_close(state[name], wanted)
+        torch.testing.assert_close(plain[name], wanted)
+    again = output(program, ["cpp.pt", "cpp2.pt"], where)  # what C++ wrote is read in C++
+    assert again.split() != said
+    print("checkpoints: Python -> C++ -> Python agree")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "dev")
+    parser.add_argument("--only", nargs="*", default=list(EXAMPLES))
+    parser.add_argument("--no-torch", action="store_true")
+    options = parser.parse_args()
+    with_torch = not options.no_torch and importlib.util.find_spec("torch") is not None
+    with tempfile.TemporaryDirectory() as name:
+        where = Path(name)
+        if importlib.util.find_spec("sklearn") is None:
+            options.only = [each for each in options.only if each != "digits"]
+        elif "digits" in options.only:
+            subprocess.run([sys.executable, SOURCES / "make_digits.py", where / "digits"], check=True)
+        for example in options.only:
+            ours = output(build(example, "taeda", options.folder, where), EXAMPLES[example], where)
+            assert ours, f"{example} printed nothing"
+            if with_torch:
+                theirs = output(build(example, "torch", options.folder, where), EXAMPLES[example], where)
+                if not same(ours, theirs):
+                    sys.exit(f"{example} differs from libtorch:\n{ours}\n--- libtorch\n{theirs}")
+            print(f"{example}: runs{', as with libtorch' if with_torch else ''}")
+        check_checkpoints(build("checkpoint", "taeda", options.folder, where), where)
+
+
+if __name__ == "__main__":
+    main()
