@@ -168,9 +168,14 @@ class NestedTensor(Nested):
                 f"taeda.nested: offsets {starts} reach outside of the {rows} rows of values of shape "
                 f"{tuple(values.shape)}, or fall"
             )
-        longest = max((end - start for start, end in bounds), default=0)
+        return NestedTensor._made(values, offsets, lengths, ragged, limits, bounds)
+
+    @staticmethod
+    def _made(
+        values: Tensor, offsets: Tensor, lengths: Tensor | None, ragged: int, limits: Any, bounds: list[tuple[int, int]]
+    ) -> NestedTensor:
         outer = [len(bounds), *values.shape]
-        outer[ragged] = longest
+        outer[ragged] = max((end - start for start, end in bounds), default=0)
         made: NestedTensor = Tensor._make_wrapper_subclass(
             NestedTensor, outer, dtype=values.dtype, device=values.device
         )
@@ -184,7 +189,8 @@ class NestedTensor(Nested):
 
     def with_values(self, values: Tensor, ragged: int | None = None) -> NestedTensor:
         """The same lengths over other values, whose ragged dimension may stand elsewhere."""
-        return NestedTensor.of(values, self._offsets, self._lengths, ragged or self._ragged_idx, self._limits)
+        at = ragged or self._ragged_idx
+        return NestedTensor._made(values, self._offsets, self._lengths, at, self._limits, self._bounds)
 
     def parts(self) -> list[Tensor]:
         dim = self._ragged_idx - 1
