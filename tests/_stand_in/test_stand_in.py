@@ -442,11 +442,11 @@ def test_training(tmp_path):
     assert lines == ["True True"] and (tmp_path / "net.pt").exists()
 
 
-def test_without_process_groups(tmp_path):
+def test_process_groups_answer(tmp_path):
     output(tmp_path, """
         import torch
         import torch.distributed as dist
-        assert not dist.is_available() and not (dist.is_available() and dist.is_initialized())
+        assert dist.is_available() and not dist.is_initialized()
         assert torch.distributed is dist and torch.torch is torch and torch._C._log_api_usage_once("name") is None
     """)  # fmt: skip
 
