@@ -118,8 +118,11 @@ std::string Socket::receive(size_t count, Clock::time_point deadline) const {
 
 void set_nonblocking(int file) { ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) | O_NONBLOCK); }
 
+// A machine that is cut off is noticed after half a minute, whether this one waits for it or has sent it something.
 void set_options(int file) {
-  int yes = 1, idle = 30, interval = 10, count = 3;
+  int yes = 1, idle = 10, interval = 5, count = 4;
+  unsigned unanswered = 30'000;
+  ::setsockopt(file, IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered, sizeof(unanswered));
   ::setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   ::setsockopt(file, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes));
   ::setsockopt(file, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
