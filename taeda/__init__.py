@@ -123,6 +123,17 @@ _LAZY = {
     "jit.ir": ("Graph", "Node", "Value"),
     "jit._module": ("ScriptModule",),
     "jit._script": ("ScriptFunction",),
+    "sparse._constructors": (
+        "sparse_coo_tensor", "sparse_compressed_tensor", "sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor",
+        "sparse_bsc_tensor", "_sparse_coo_tensor_unsafe", "_sparse_compressed_tensor_unsafe",
+        "_validate_sparse_coo_tensor_args", "_validate_sparse_compressed_tensor_args",
+    ),
+    "sparse._products": ("dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm"),
+    "sparse._functions": (
+        "ccol_indices_copy", "col_indices_copy", "crow_indices_copy", "indices_copy", "native_norm",
+        "resize_as_sparse_", "row_indices_copy", "values_copy", "_sparse_sum", "_sparse_softmax",
+        "_sparse_log_softmax",
+    ),
     "_stand_in": ("install_as_torch",),
     "compiler._eager": ("compile",),
 }  # fmt: skip
@@ -135,8 +146,8 @@ _MODULES = frozenset([
     "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
     "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
     "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
-    "quasirandom", "random", "return_types", "serialization", "signal", "special", "storage", "_subclasses",
-    "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF",
+    "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
+    "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF",
     "_vmap_internals", "xpu",
 ])  # fmt: skip
 

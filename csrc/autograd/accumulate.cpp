@@ -2,6 +2,7 @@
 
 #include "autograd/arithmetic.h"
 #include "taeda/autograd/view.h"
+#include "taeda/core/sparse.h"
 
 namespace taeda::autograd {
 
@@ -64,6 +65,8 @@ bool lies_as(const Tensor& grad, const Tensor& t) {
 }
 
 bool can_steal(const Tensor& grad, const Tensor& t) {
+  if (const SparseImpl* sparse = sparse_impl(grad))
+    return grad->use_count() == 1 && sparse->parts().values->storage()->use_count() == 1;
   if (grad->use_count() != 1 || grad->layout() != Layout::Strided || !grad->storage() || grad->is_lazy()) return false;
   // A view made during the pass holds its base; the memory is still ours alone if nobody else does.
   int64_t owners = 1;
@@ -73,6 +76,7 @@ bool can_steal(const Tensor& grad, const Tensor& t) {
 }
 
 Tensor copied(const Tensor& grad, const Tensor& t) {
+  if (grad->layout() != Layout::Strided) return arithmetic::clone(grad);
   if (!t->is_non_overlapping_and_dense() || t.is_contiguous()) return arithmetic::clone_contiguous(grad);
   Tensor copy = arithmetic::empty_beside(grad, t.sizes(), t.strides());
   arithmetic::copy(copy, grad);
@@ -84,7 +88,7 @@ Tensor copied(const Tensor& grad, const Tensor& t) {
 void accumulate_into(const Tensor& t, Tensor gradient) {
   Tensor before = grad(t), after;
   if (before.defined()) {
-    if (t_state.grad_mode || before.dtype() != gradient.dtype())
+    if (t_state.grad_mode || before.dtype() != gradient.dtype() || before->layout() != Layout::Strided)
       after = arithmetic::add(before, gradient);
     else
       arithmetic::add_in_place(before, gradient);

@@ -14,6 +14,7 @@
 #include "taeda/ops/reshape.h"
 #include "taeda/ops/scatter.h"
 #include "taeda/ops/search.h"
+#include "taeda/ops/sparse.h"
 #include "taeda/ops/view.h"
 
 namespace taeda::composite {
@@ -25,6 +26,22 @@ Tensor without_padding(const Tensor& rows, const Tensor& indices, int64_t paddin
   if (padding_idx < 0) return rows;
   Tensor padded = ops::eq(indices, Scalar(padding_idx));
   return ops::masked_fill(rows, rows.dim() > indices.dim() ? ops::unsqueeze(padded, -1) : padded, Scalar(0));
+}
+
+// The gradient of a table that is told by rows: as they come, one for each index, which may repeat.
+Tensor sparse_rows(Tensor rows, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
+                   bool scale_grad_by_freq) {
+  TAEDA_CHECK(!scale_grad_by_freq, "scale_grad_by_freq goes with dense gradients: use sparse=False");
+  const int64_t shape[] = {-1, rows.size(-1)};
+  Tensor flat = ops::to(ops::reshape(indices, kValues<int64_t, -1>), DType::Int64);
+  rows = rows.numel() == 0 ? ops::reshape(rows, std::initializer_list<int64_t>{flat.numel(), rows.size(-1)})
+                           : ops::reshape(rows, shape);
+  if (padding_idx >= 0) {
+    Tensor kept = ops::squeeze(ops::nonzero(ops::ne(flat, Scalar(padding_idx))), -1);
+    flat = ops::index_select(flat, 0, kept);
+    rows = ops::index_select(rows, 0, kept);
+  }
+  return ops::_sparse_rows(flat, rows, num_weights);
 }
 
 }  // namespace
@@ -39,7 +56,7 @@ Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t, bool, boo
 
 Tensor embedding_backward(const Tensor& grad, const Tensor& indices, int64_t num_weights, int64_t padding_idx,
                           bool scale_grad_by_freq, bool sparse) {
-  if (sparse) TAEDA_FAIL(NotImplemented, "gradients of tables are dense; use sparse=False");
+  if (sparse) return sparse_rows(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
   return ops::embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 
@@ -106,17 +123,32 @@ Tensor with_bag_after(const Tensor& grad, const Tensor& offsets) {
   return offsets.numel() > grad.size(0) ? ops::constant_pad_nd(grad, kValues<int64_t, 0, 0, 0, 1>) : grad;
 }
 
+// The gradient of each row that was taken, for sums (`mode` 0) and means.
+Tensor rows_of_bags(const Tensor& grad, const Tensor& indices, const Tensor& offset2bag, const Tensor& bag_size,
+                    int64_t mode, const Tensor& per_sample_weights) {
+  TAEDA_CHECK_INDEX(offset2bag.numel() == indices.numel(), "offset2bag must say the bag of each of the ",
+                    indices.numel(), " indices; got ", offset2bag.numel());
+  Tensor shared = grad;
+  if (mode == 1) shared = ops::div(grad, ops::unsqueeze(ops::clamp_min(bag_size, Scalar(1)), 1));
+  Tensor rows = ops::index_select(shared, 0, offset2bag);
+  return per_sample_weights.defined() ? ops::mul(rows, ops::unsqueeze(per_sample_weights, 1)) : rows;
+}
+
 }  // namespace
 
 Tensor _embedding_bag_backward(const Tensor& grad, const Tensor& indices, const Tensor& offsets,
                                const Tensor& offset2bag, const Tensor& bag_size, const Tensor& maximum_indices,
                                int64_t num_weights, bool scale_grad_by_freq, int64_t mode, bool sparse,
                                const Tensor& per_sample_weights, int64_t padding_idx) {
-  if (sparse) TAEDA_FAIL(NotImplemented, "gradients of tables are dense; use sparse=False");
+  TAEDA_CHECK(!sparse || mode != 2, "gradients of maxima are dense; use sparse=False");
   if (mode == 2)
     return ops::_embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights,
                                               scale_grad_by_freq, mode, per_sample_weights, padding_idx);
   Tensor sizes = offsets.numel() > bag_size.numel() ? ops::constant_pad_nd(bag_size, kValues<int64_t, 0, 1>) : bag_size;
+  if (sparse)
+    return sparse_rows(rows_of_bags(with_bag_after(grad, offsets), indices, owners_of(indices, offsets, offset2bag),
+                                    sizes, mode, per_sample_weights),
+                       indices, num_weights, padding_idx, scale_grad_by_freq);
   return ops::_embedding_bag_dense_backward(with_bag_after(grad, offsets), indices,
                                             owners_of(indices, offsets, offset2bag), sizes, maximum_indices,
                                             num_weights, scale_grad_by_freq, mode, per_sample_weights, padding_idx);
@@ -135,12 +167,7 @@ Tensor _embedding_bag_dense_backward(const Tensor& grad, const Tensor& indices, 
     Tensor none = ops::unsqueeze(ops::eq(bag_size, Scalar(0)), 1);
     return ops::scatter_add(zeros, 0, ops::to(maximum_indices, DType::Int64), ops::masked_fill(grad, none, Scalar(0)));
   }
-  TAEDA_CHECK_INDEX(offset2bag.numel() == indices.numel(), "offset2bag must say the bag of each of the ",
-                    indices.numel(), " indices; got ", offset2bag.numel());
-  Tensor shared = grad;
-  if (mode == 1) shared = ops::div(grad, ops::unsqueeze(ops::clamp_min(bag_size, Scalar(1)), 1));
-  Tensor rows = ops::index_select(shared, 0, offset2bag);
-  if (per_sample_weights.defined()) rows = ops::mul(rows, ops::unsqueeze(per_sample_weights, 1));
+  Tensor rows = rows_of_bags(grad, indices, offset2bag, bag_size, mode, per_sample_weights);
   return ops::embedding_dense_backward(rows, indices, num_weights, padding_idx, scale_grad_by_freq);
 }
 

@@ -179,6 +179,9 @@ Ref<TensorImpl> TensorImpl::shallow_copy() const {
 }
 
 void TensorImpl::take_data_of(const TensorImpl& other) {
+  TAEDA_CHECK(other.layout() == layout(),
+              "a tensor takes the data of one of its own layout only; convert it first, "
+              "with to_dense() or to_sparse()");
   storage_ = other.storage_;
   geometry_ = other.geometry_;
   numel_ = other.numel_;

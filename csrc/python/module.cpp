@@ -53,7 +53,7 @@ int init(PyObject* module) {
   if (init_indexing(module) < 0 || init_factories(module) < 0) return -1;
   if (init_objects(module) < 0 || init_torch_function(module) < 0 || init_autograd(module) < 0 ||
       init_settings(module) < 0 || init_library(module) < 0 || init_autocast(module) < 0 ||
-      init_distributed(module) < 0 || init_jit(module) < 0 || init_cpp_api(module) < 0)
+      init_distributed(module) < 0 || init_jit(module) < 0 || init_sparse(module) < 0 || init_cpp_api(module) < 0)
     return -1;
   if (add_functions(module, "_functions", all_functions) < 0 || add_functions(module, "_nn", all_nn) < 0 ||
       add_functions(module, "_linalg", all_linalg) < 0 || add_functions(module, "_fft", all_fft) < 0 ||

@@ -14,5 +14,6 @@ int init_autocast(PyObject* module);      // autocast.cpp
 int init_cpp_api(PyObject* module);       // what C++ extensions find here (cpp_api.cpp)
 int init_distributed(PyObject* module);   // stores (distributed/store.cpp)
 int init_jit(PyObject* module);           // programs (jit/module.cpp)
+int init_sparse(PyObject* module);        // what kernels for sparse layouts ask for (sparse.cpp)
 
 }  // namespace taeda::python

@@ -86,6 +86,10 @@ def _state_of(tensor: Tensor) -> Any:
 
 
 def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
+    if tensor.layout != taeda.strided:
+        from taeda.sparse._pickling import parts_of
+
+        return rebuild.sparse, (tensor.layout, parts_of(tensor))
     size, stride = tuple(tensor.shape), tuple(tensor.stride())
     if tensor.is_meta:
         args: tuple[Any, ...] = (tensor.dtype, size, stride, tensor.requires_grad)

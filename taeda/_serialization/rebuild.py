@@ -145,11 +145,29 @@ def layout(name: Any) -> taeda.layout:
     return found
 
 
+def sparse(kind: Any, data: Any) -> Tensor:
+    """A tensor of a sparse layout from its indices, values and size (and whether it is coalesced); all are checked."""
+    _require(isinstance(kind, taeda.layout) and isinstance(data, tuple), "a sparse tensor has no layout or no parts")
+    tensors = 2 if kind == taeda.sparse_coo else 3
+    _require(
+        len(data) in (tensors + 1, tensors + 2) and all(isinstance(part, Tensor) for part in data[:tensors]),
+        "a sparse tensor does not have the parts of its layout",
+    )
+    _require(isinstance(data[tensors], (tuple, taeda.Size)), "a sparse tensor's size is not a tuple")
+    size = tuple(data[tensors])
+    _require(all(map(_is_count, size)) and len(size) <= _MOST_DIMS, "a sparse tensor's size is not one of 64-bit integers")
+    if kind == taeda.sparse_coo:
+        coalesced = bool(data[3]) if len(data) > 3 and data[3] is not None else None
+        return taeda.sparse_coo_tensor(data[0], data[1], size, is_coalesced=coalesced, check_invariants=True)
+    return taeda.sparse_compressed_tensor(*data[:3], size, layout=kind, check_invariants=True)
+
+
 # By the names that PyTorch's files call them.
 REBUILDERS = {
     ("torch._utils", "_rebuild_tensor"): tensor_v1,
     ("torch._utils", "_rebuild_tensor_v2"): tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): tensor_v3,
+    ("torch._utils", "_rebuild_sparse_tensor"): sparse,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): meta_tensor,
     ("torch._utils", "_rebuild_wrapper_subclass"): wrapper_subclass,
     ("torch._utils", "_rebuild_parameter"): parameter,

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from taeda import _C
 from taeda._main import left_out
+from taeda._tensor.sparse_methods import SparseMethods
 
 if TYPE_CHECKING:
     from taeda._C import dtype as _dtype
 
+    class _Base(SparseMethods, _C.TensorBase): ...
+else:
+    _Base = _C.TensorBase
 
 def _gone(name: str) -> RuntimeError:
     from taeda._main.removed import gone
@@ -20,7 +24,7 @@ def _gone(name: str) -> RuntimeError:
     return gone(name)
 
 
-class Tensor(_C.TensorBase):
+class Tensor(_Base):
     """An n-dimensional array of one dtype on one device, which remembers how it was computed if asked to."""
 
     __array_priority__ = 1000  # NumPy's operators leave mixed expressions to us
@@ -66,7 +70,7 @@ class Tensor(_C.TensorBase):
             return memo[id(self)]
         from copy import deepcopy
 
-        if self._python_dispatch or self.is_conj() or self.is_neg():  # its class knows what it is made of
+        if self.layout != _C.strided or self._python_dispatch or self.is_conj() or self.is_neg():  # its class knows what it is made of
             copy = self.detach().clone()
         else:
             storage = self.untyped_storage()
@@ -85,6 +89,10 @@ class Tensor(_C.TensorBase):
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+        if self.layout != _C.strided:
+            from taeda.sparse._pickling import reduce
+
+            return reduce(self)
         from taeda._serialization.plain_pickle import bits, rebuild_tensor, rebuild_with_state
 
         storage: Any = None if self.is_meta else self.untyped_storage()
@@ -139,10 +147,18 @@ class Tensor(_C.TensorBase):
 
     def is_shared(self) -> bool:
         """Whether other processes can see the memory."""
+        if self.layout != _C.strided:
+            from taeda.sparse._pickling import is_shared
+
+            return is_shared(self)
         return self.untyped_storage().is_shared()
 
     def share_memory_(self) -> Tensor:
         """Moves the memory to where other processes can see it."""
+        if self.layout != _C.strided:
+            from taeda.sparse._pickling import share_memory_
+
+            return share_memory_(self)
         self.untyped_storage().share_memory_()
         return self
 
@@ -293,7 +309,7 @@ class Tensor(_C.TensorBase):
         return _C.from_numpy(array) if array.ndim else _C.tensor(array.item())
 
 
-for _name, _function in list(vars(Tensor).items()):
+for _name, _function in [*vars(SparseMethods).items(), *vars(Tensor).items()]:
     if isinstance(_function, FunctionType) and _name not in ("__hash__", "__iter__"):
         setattr(Tensor, _name, _C._overridable(_function))
 left_out.explain_on(Tensor)

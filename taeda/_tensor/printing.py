@@ -87,6 +87,10 @@ def _repr(self: Tensor) -> str:
     prefix = "tensor(" if plain else type(self).__name__ + "("
     indent = len(prefix)
     suffixes = []
+    if self.layout != taeda.strided and _is_sparse_layout(self):
+        from taeda.sparse._printing import repr_of
+
+        return repr_of(self, prefix, _grad_suffix(self))
     if self.device.type != "cpu":
         suffixes.append(f"device='{self.device}'")
     default_dtype = taeda.get_default_dtype()
@@ -103,6 +107,10 @@ def _repr(self: Tensor) -> str:
         suffixes.append(f"layout={self.layout}")
     suffixes += _grad_suffix(self)
     return _join(prefix + body, suffixes, indent) + ")"
+
+
+def _is_sparse_layout(self: Tensor) -> bool:
+    return self.layout in (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_csc, taeda.sparse_bsr, taeda.sparse_bsc)
 
 
 def _dtype_name(dtype: taeda.dtype) -> str:

@@ -152,7 +152,7 @@ class TableOptimizer(Optimizer):
         if not (wanted or dtype is taeda.float32 or dtype is taeda.float64):
             return False
         for p, grad in zip(params, grads):
-            if p.dtype is not dtype or grad.is_sparse or not p.is_cpu:
+            if p.dtype is not dtype or grad.layout is not taeda.strided or not p.is_cpu:
                 return False
             if not (p.is_contiguous() and grad.is_contiguous()):
                 return False

@@ -95,6 +95,7 @@ def _table(plan: Plan, family: Family) -> str:
 def _functions(plan: Plan, family: Family) -> str:
     includes = [f"taeda/ops/{family.name}.h", f"dispatch/ops/{family.name}.h", *plan.kernel_headers(family)]
     functions = [line for op in family.ops if plan.has_body(op) for line in (_function(op), "")]
+    includes += ["taeda/core/sparse.h"] * any("sparse_keys(" in line for line in functions)
     return _lines(
         _HEADER.format(sources=family.source), *(f'#include "{name}"' for name in includes), "", "namespace taeda {",
         f'#include "dispatch/ops/{family.name}.inc"', "", "namespace ops {", "", *functions, "}  // namespace ops",
@@ -173,7 +174,8 @@ def _function(op: Op) -> str:
     arguments = op.schema.arguments
     tensors = [cpp.identifier(a.name) for a in arguments if a.type.is_tensor]
     device = next((cpp.identifier(a.name) for a in arguments if a.type.base == "Device"), "std::nullopt")
-    keys = f"dispatch_keys({', '.join(tensors)})" if tensors else f"effective(factory_keys({device}))"
+    layout = next((f"sparse_keys({cpp.identifier(a.name)}) | " for a in arguments if a.type.base == "Layout"), "")
+    keys = f"dispatch_keys({', '.join(tensors)})" if tensors else f"effective({layout}factory_keys({device}))"
     return _lines(
         cpp.place_comment(op.declaration),
         f"{function_mark(op, 'ops')}{cpp.signature_of(op)} {{",

@@ -25,6 +25,7 @@ from taedagen.emit.selection import read_selection, with_parts
 from taedagen.emit.stubs import emit_stubs
 from taedagen.emit.table import ROOT, emit_table
 from taedagen.emit.targets import TARGETS, emit_targets
+from taedagen.emit.zeros import emit_zeros
 from taedagen.opdef import REGISTRY, DeclarationError, load_ops
 from taedagen.opdef.declaration import Op
 from taedagen.opdef.facts import check as check_facts
@@ -43,7 +44,7 @@ SUBSETS: dict[str, list[Emitter]] = {
         emit_cpp_api,
     ],
     "bindings": [emit_bindings],
-    "python": [emit_stubs, emit_docs, emit_facts],
+    "python": [emit_stubs, emit_docs, emit_facts, emit_zeros],
 }
 
 

@@ -19,7 +19,7 @@
 //
 //   Tensor autograd::mul(KeySet keys, const Tensor& self, const Tensor& other) {
 //     const bool records = recording(self, other), forward = has_tangents(self, other);
-//     if (!records && !forward) [[likely]] return <below Autograd>;
+//     if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return <below Autograd>;
 //     Ref<MulBackward0> node;
 //     if (records) {
 //       node = make_node<MulBackward0>();
@@ -61,6 +61,10 @@ template <class... Args>
 bool recording(const Args&... args) {
   return t_state.grad_mode && (wants_grad(args) || ...);
 }
+
+// Kernels for these kinds of data are made of other ops, which record; so a call on them does not.
+constexpr KeySet kRecordedInParts = KeySet(Functionality::Sparse) | KeySet(Functionality::SparseCsr);
+inline bool recorded_in_parts(KeySet keys) { return !(keys & kRecordedInParts).empty(); }
 
 // --- edges
 TAEDA_API void collect_one(Node& node, const Tensor& t);

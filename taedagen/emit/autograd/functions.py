@@ -42,7 +42,9 @@ def plain_function(plan: Plan, op: Op) -> list[str]:
     lines = [cpp.place_comment(op.declaration), signature(op), f"  keys = keys & KeySet::below({floor});"]
     if op.variant == "out" and not any(a.type.is_tensor for a in op.inputs):
         lines.append(f'  check_out("{op.schema.name}", {", ".join(cpp.identifier(a.name) for a in op.outs)});')
-    if op.variant != "inplace":
+    if op.variant == "inplace":
+        lines.append(f"  if (recorded_in_parts(keys)) return {cpp.call(op, 'keys')};")
+    else:
         return [*lines, f"  {guard}", f"  return {cpp.call(op, 'keys')};", "}"]
     first = cpp.identifier(op.schema.arguments[0].name)
     lines += [f"  check_inplace({first}, recording({first}));", *done_below(op, guard)]
@@ -58,7 +60,7 @@ def recording_function(plan: Plan, op: Op, derivative: Derivative | None) -> lis
     inplace = op.variant == "inplace"
     lines += [
         f"  const bool records = recording({tensors}), forward = has_tangents({tensors});",
-        f"  if (!records && !forward) [[likely]] return {cpp.call(op, 'keys')};",
+        f"  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return {cpp.call(op, 'keys')};",
     ]
     if derivative:
         lines += _before(op, derivative)

@@ -12,6 +12,8 @@ def inplace_or_view(op: Op) -> list[str]:
     keys = "  keys = keys & KeySet::below(Functionality::ADInplaceOrView);"
     guard = "Below guard(Functionality::ADInplaceOrView);"
     lines = [cpp.place_comment(op.declaration), signature(op, "inplace_or_view"), keys]
+    if op.variant == "inplace" or is_view(op):
+        lines.append(f"  if (recorded_in_parts(keys)) [[unlikely]] return {cpp.call(op, 'keys')};")
     if not is_view(op):
         written = [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_mutable]
         bumps = [f'  bump({w}, "{op.schema.name}");' for w in written]

@@ -1,0 +1,107 @@
+// What kernels over the parts of sparse tensors share: reading indices that anybody may have written.
+#pragma once
+#include "taeda/core/parallel.h"
+#include "taeda/core/tensor.h"
+#include "taeda/ops/copy.h"
+
+namespace taeda::cpu::sparse {
+
+// Contiguous int64 elements of a vector, alive as long as this is.
+class Indices {
+ public:
+  Indices(const Tensor& t, const char* name) {
+    TAEDA_CHECK(t.dim() == 1, name, " must be a vector; got shape ", t.sizes());
+    tensor_ = ops::contiguous(t.dtype() == DType::Int64 ? t : ops::_to_copy(t, DType::Int64));
+  }
+  const int64_t* data() const { return tensor_.data<int64_t>(); }
+  int64_t size() const { return tensor_.numel(); }
+  int64_t operator[](int64_t i) const { return data()[i]; }
+
+ private:
+  Tensor tensor_;
+};
+
+// Where the rows of a matrix begin: rising from 0 to the number of its elements, or RuntimeError.
+class Rows : public Indices {
+ public:
+  Rows(const Tensor& pointers, int64_t elements) : Indices(pointers, "pointers") {
+    TAEDA_CHECK(size() > 0 && data()[0] == 0 && data()[size() - 1] == elements,
+                "row pointers must begin with 0 and end with the number of elements, ", elements);
+    bool falls = false;
+    for (int64_t i = 1; i < size(); ++i) falls |= data()[i] < data()[i - 1];
+    TAEDA_CHECK(!falls, "row pointers must not fall");
+  }
+  int64_t count() const { return size() - 1; }
+};
+
+// RuntimeError unless all are in [0, n).
+inline void check_below(const Indices& indices, int64_t n, const char* name) {
+  uint64_t largest = 0;
+  for (int64_t i = 0; i < indices.size(); ++i) largest = std::max(largest, static_cast<uint64_t>(indices.data()[i]));
+  TAEDA_CHECK(indices.size() == 0 || largest < static_cast<uint64_t>(n), name, " must be from 0 to ", n - 1, "; got ",
+              static_cast<int64_t>(largest));
+}
+
+// Rows for one piece of work, so that pieces are worth their start; by size alone.
+inline int64_t rows_per_piece(int64_t rows, int64_t operations) {
+  return std::max<int64_t>(1, rows * (kGrain / 2) / std::max<int64_t>(operations, 1));
+}
+
+// The dtypes that products are computed in; others are converted by the caller.
+template <class F>
+decltype(auto) visit_products(DType dtype, F&& body) {
+  switch (dtype) {
+    case DType::Float32:
+      return body.template operator()<float>();
+    case DType::Float64:
+      return body.template operator()<double>();
+    case DType::Float16:
+      return body.template operator()<Half>();
+    case DType::BFloat16:
+      return body.template operator()<BFloat16>();
+    case DType::Int64:
+      return body.template operator()<int64_t>();
+    case DType::Complex64:
+      return body.template operator()<complex64>();
+    case DType::Complex128:
+      return body.template operator()<complex128>();
+    default:
+      TAEDA_FAIL(NotImplemented, "products of sparse matrices are not for ", dtype, " tensors");
+  }
+}
+
+// What elements are added up in.
+template <class T>
+struct AccumulatorOf {
+  using type = T;
+};
+template <>
+struct AccumulatorOf<Half> {
+  using type = float;
+};
+template <>
+struct AccumulatorOf<BFloat16> {
+  using type = float;
+};
+template <class T>
+using Accumulator = typename AccumulatorOf<T>::type;
+
+// a * b without the special treatment of infinities that std::complex has.
+template <class A>
+A times(A a, A b) {
+  if constexpr (std::is_same_v<A, complex64> || std::is_same_v<A, complex128>)
+    return A(a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real());
+  else if constexpr (std::is_same_v<A, int64_t>)
+    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  else
+    return a * b;
+}
+template <class A>
+A plus(A a, A b) {
+  if constexpr (std::is_same_v<A, int64_t>)
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
+}
+
+}  // namespace taeda::cpu::sparse

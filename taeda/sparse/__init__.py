@@ -1,0 +1,34 @@
+"""Tensors of which only some elements are stored: functions beside the ops that take them, which are everywhere.
+
+``docs/sparse.md`` says which layouts there are and how calls on them run.
+"""
+
+from __future__ import annotations
+
+from taeda.sparse import _kernels as _kernels  # what has sparse tensors has their kernels
+from taeda.sparse._functions import as_sparse_gradcheck, log_softmax, softmax, spdiags, sum
+from taeda.sparse._invariants import check_sparse_tensor_invariants
+from taeda.sparse._products import addmm, mm, sampled_addmm, spsolve
+from taeda.sparse.semi_structured import (
+    SparseSemiStructuredTensor,
+    SparseSemiStructuredTensorCUSPARSELT,
+    SparseSemiStructuredTensorCUTLASS,
+    to_sparse_semi_structured,
+)
+
+__all__ = [
+    "SparseSemiStructuredTensor",
+    "SparseSemiStructuredTensorCUSPARSELT",
+    "SparseSemiStructuredTensorCUTLASS",
+    "addmm",
+    "as_sparse_gradcheck",
+    "check_sparse_tensor_invariants",
+    "log_softmax",
+    "mm",
+    "sampled_addmm",
+    "softmax",
+    "spdiags",
+    "spsolve",
+    "sum",
+    "to_sparse_semi_structured",
+]

@@ -1,0 +1,117 @@
+"""New tensors after the model of a sparse one, and clearing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor, _C
+from taeda.sparse._kernels.copies import empty_pattern, empty_values
+from taeda.sparse._kernels.registry import compressed, coordinates, sparse
+from taeda.sparse._parts import BY_ROWS, COO, Pattern, assign, build, dense_dim, pattern_of
+from taeda.types import _dtype, _layout
+
+
+@sparse("zeros_like")
+def zeros_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
+               pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    if layout is not None and layout != self.layout:
+        if layout == taeda.strided:
+            return taeda.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device)
+        return without_elements(layout, self.shape, dtype or self.dtype)
+    return build(empty_pattern(self), empty_values(self, dtype, device))
+
+
+@coordinates("empty_like")
+def empty_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
+               pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    return zeros_like(self, dtype, layout, device)
+
+
+@compressed("empty_like")
+def empty_like_compressed(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
+                          pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    """The same pattern, with values that nobody has written yet."""
+    if layout is not None and layout != self.layout:
+        return zeros_like(self, dtype, layout, device)
+    values = taeda.empty_like(_C._sparse_parts(self)[2], dtype=dtype, device=device)
+    return build(_own(pattern_of(self)), values)
+
+
+def _own(pattern: Pattern) -> Pattern:
+    plain = None if pattern.plain is None else pattern.plain.clone()
+    return pattern._replace(indices=pattern.indices.clone(), plain=plain)
+
+
+@sparse("ones_like", "full_like", "rand_like", "randn_like", "randint_like")
+def ones_like(self: Tensor, *args: Any, layout: _layout | None = None, **kwargs: Any) -> Tensor:
+    """Only where a dense result is asked for."""
+    if layout == taeda.strided:
+        dense = taeda.empty(self.shape, dtype=self.dtype, device=self.device)
+        return taeda.ones_like(dense, *args, **kwargs)
+    raise NotImplementedError(
+        "taeda.ones_like: a tensor without zeros is not sparse; give layout=torch.strided, or take "
+        "torch.ones_like(x.values()) as the values of one with this pattern"
+    )
+
+
+@sparse("new_zeros", "new_empty")
+def new_zeros(self: Tensor, size: Sequence[int], dtype: _dtype | None = None, layout: _layout | None = None,
+              device: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    return without_elements(layout or self.layout, size, dtype or self.dtype)
+
+
+@coordinates("zero_")
+def zero_(self: Tensor) -> Tensor:
+    return assign(self, zeros_like(self))
+
+
+@compressed("zero_")
+def zero_values_(self: Tensor) -> Tensor:
+    """The elements stay stored, as zeros."""
+    return assign(self, build(pattern_of(self), taeda.zeros_like(_C._sparse_parts(self)[2])))
+
+
+@compressed("resize_")
+def resize_(self: Tensor, size: Sequence[int], memory_format: Any = None) -> Tensor:
+    """A matrix of another size that holds the elements which fit; the number of dimensions stays."""
+    if len(size) != self.dim() or pattern_of(self).batch or dense_dim(self):
+        raise RuntimeError(f"taeda.Tensor.resize_: takes a plain matrix and two sizes; got {tuple(self.shape)} and {tuple(size)}")
+    from taeda.sparse._convert import from_coo, to_coo
+
+    whole = to_coo(self)
+    indices, _, values = _C._sparse_parts(whole)
+    kept = ((indices[0] < size[0]) & (indices[1] < size[1])).nonzero().reshape(-1)
+    block = pattern_of(self).block
+    part = build(Pattern(COO, indices[:, kept], None, tuple(size), True), values[kept])
+    return assign(self, from_coo(part, self.layout, 0, block))
+
+
+@sparse("empty.memory_format", "zeros")
+def zeros(size: Sequence[int], dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
+          pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    return without_elements(taeda.strided if layout is None else layout, size, dtype, device)
+
+
+def without_elements(layout: _layout, size: Sequence[int], dtype: _dtype | None = None, device: Any = None) -> Tensor:
+    """A tensor of a layout, all sparse dimensions, that stores nothing."""
+    size = tuple(size)
+    if any(extent < 0 for extent in size):
+        raise RuntimeError(f"taeda: sizes must not be negative; got {size}")
+    if layout == taeda.strided:
+        return taeda.zeros(size, dtype=dtype, device=device)
+    if layout == COO:
+        indices = taeda.zeros((len(size), 0), dtype=taeda.int64, device=device)
+        return build(Pattern(COO, indices, None, size, True), taeda.zeros(0, dtype=dtype, device=device))
+    if len(size) < 2:
+        raise RuntimeError(f"taeda: a compressed layout needs two dimensions; got size {size}")
+    if layout not in (taeda.sparse_csr, taeda.sparse_csc):
+        raise RuntimeError(f"taeda: a tensor of layout {layout} needs the shape of its blocks; use the constructor for it")
+    lines = size[-2] if layout in BY_ROWS else size[-1]
+    batch = size[:-2]
+    pointers = taeda.zeros((*batch, lines + 1), dtype=taeda.int64, device=device)
+    plain = taeda.zeros((*batch, 0), dtype=taeda.int64, device=device)
+    return build(Pattern(layout, pointers, plain, size), taeda.zeros((*batch, 0), dtype=dtype, device=device))
+
+
