@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "taeda/core/fork.h"
+#include "taeda/core/sparse.h"
 
 namespace taeda {
 
@@ -275,7 +276,7 @@ void Op::call_boxed(uintptr_t slot, KeySet keys, Stack& stack) const {
 KeySet Op::keys_of_arguments(const Stack& stack) const {
   TAEDA_CHECK(stack.size() >= info_->param_count, qualified_name(), " takes ", static_cast<int>(info_->param_count),
               " boxed arguments; the stack holds ", stack.size());
-  KeySet keys;
+  KeySet keys, kind;
   std::optional<Device> device;
   size_t base = stack.size() - info_->param_count;
   for (int i = 0; i < info_->param_count; ++i) {
@@ -284,10 +285,11 @@ KeySet Op::keys_of_arguments(const Stack& stack) const {
     if (value.tag() == Value::Tag::TensorList)
       for (const Tensor& tensor : value.to_tensor_list())
         if (tensor.defined()) keys = keys | tensor.keys();
+    if (info_->params[i].type == ArgType::Layout && !value.is_none()) kind = sparse_keys(value.to_layout());
     if (info_->params[i].type == ArgType::Device) device = value.is_none() ? default_device() : value.to_device();
   }
   // A factory has no tensor to say where it runs.
-  if (keys.empty() && device) keys = KeySet(device->type) | Functionality::Dense;
+  if (keys.empty() && device) keys = kind | device->type | Functionality::Dense;
   // An op may choose its backend itself, by arguments that are no tensors.
   return keys | Functionality::BackendSelect;
 }

@@ -27,7 +27,7 @@ bool is_watched(const Tensor& t) {
 }
 
 PyObject* only_number(const Tensor& t) {
-  if (is_watched(t)) return check(wrap(ops::_local_scalar_dense(t)));
+  if (is_watched(t) || t->layout() != Layout::Strided) return check(wrap(ops::_local_scalar_dense(t)));
   Tensor here = readable(t);
   return check(number_at(here.dtype(), here.data()));
 }

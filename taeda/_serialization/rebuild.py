@@ -155,7 +155,9 @@ def sparse(kind: Any, data: Any) -> Tensor:
     )
     _require(isinstance(data[tensors], (tuple, taeda.Size)), "a sparse tensor's size is not a tuple")
     size = tuple(data[tensors])
-    _require(all(map(_is_count, size)) and len(size) <= _MOST_DIMS, "a sparse tensor's size is not one of 64-bit integers")
+    _require(
+        all(map(_is_count, size)) and len(size) <= _MOST_DIMS, "a sparse tensor's size is not one of 64-bit integers"
+    )
     if kind == taeda.sparse_coo:
         coalesced = bool(data[3]) if len(data) > 3 and data[3] is not None else None
         return taeda.sparse_coo_tensor(data[0], data[1], size, is_coalesced=coalesced, check_invariants=True)

@@ -70,7 +70,9 @@ class Tensor(_Base):
             return memo[id(self)]
         from copy import deepcopy
 
-        if self.layout != _C.strided or self._python_dispatch or self.is_conj() or self.is_neg():  # its class knows what it is made of
+        if (
+            self.layout != _C.strided or self._python_dispatch or self.is_conj() or self.is_neg()
+        ):  # its class knows what it is made of
             copy = self.detach().clone()
         else:
             storage = self.untyped_storage()

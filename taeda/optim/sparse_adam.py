@@ -82,5 +82,3 @@ class SparseAdam(Optimizer):
             moments.append(old + (fresh - old) * (1 - beta))
             state[name][places] = moments[-1]
         p[places] -= rate * moments[0] / (moments[1].sqrt() + group["eps"])
-
-

@@ -1,4 +1,4 @@
-"""``sparse_coo_tensor`` and the constructors of compressed layouts. Every invariant is checked unless told otherwise."""
+"""``sparse_coo_tensor`` and the constructors of compressed layouts, which check all invariants."""
 
 from __future__ import annotations
 
@@ -21,8 +21,14 @@ def _values(values: Any, dtype: _dtype | None, device: Any) -> Tensor:
 
 
 def _indices(name: str, indices: Any, device: Any, wanted: tuple[_dtype, ...]) -> Tensor:
-    found = indices if isinstance(indices, Tensor) else taeda.tensor(indices, dtype=taeda.int64)
-    if found.is_floating_point() or found.is_complex() or found.dtype == taeda.bool:
+    if isinstance(indices, Tensor):
+        found = indices
+    else:
+        found = taeda.as_tensor(indices) if hasattr(indices, "dtype") else taeda.tensor(indices, dtype=taeda.int64)
+    whole = not found.is_complex() and found.dtype != taeda.bool
+    if found.is_floating_point() and whole:
+        whole = bool((found == found.trunc()).all())
+    if not whole:
         raise RuntimeError(f"taeda.{name}: indices must be integers; got {found.dtype}")
     if found.dtype not in wanted:
         found = found.to(taeda.int64)
@@ -197,7 +203,8 @@ def _sparse_compressed_tensor_unsafe(compressed_indices: Tensor, plain_indices: 
 
 
 def _validate_sparse_coo_tensor_args(indices: Tensor, values: Tensor, size: Sequence[int],
-                                     is_coalesced: bool | None = None, check_pinning: bool | None = None) -> None:  # fmt: skip
+                                     is_coalesced: bool | None = None, check_pinning: bool | None = None
+                                     ) -> None:  # fmt: skip
     """RuntimeError where ``sparse_coo_tensor`` would raise."""
     sparse_coo_tensor(indices, values.detach(), size, is_coalesced=is_coalesced)
 
@@ -207,5 +214,3 @@ def _validate_sparse_compressed_tensor_args(compressed_indices: Tensor, plain_in
                                             check_pinning: bool | None = None) -> None:  # fmt: skip
     """RuntimeError where ``sparse_compressed_tensor`` would raise."""
     sparse_compressed_tensor(compressed_indices, plain_indices, values.detach(), size, layout=layout)
-
-

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._parts import (
     BLOCKED,
     BSC,
@@ -93,10 +93,10 @@ def _elements_of_blocks(places: Tensor, values: Tensor, block: tuple[int, int]) 
     """Of blocks at places: the places of their elements, and these one by one."""
     rows, columns = taeda.arange(block[0]).reshape(1, -1, 1), taeda.arange(block[1]).reshape(1, 1, -1)
     grid = (places.shape[1], *block)
-    row = (places[-2].reshape(-1, 1, 1) * block[0] + rows).expand(grid).reshape(-1)
-    column = (places[-1].reshape(-1, 1, 1) * block[1] + columns).expand(grid).reshape(-1)
-    batch = [place.reshape(-1, 1, 1).expand(grid).reshape(-1) for place in places[:-2]]
-    return taeda.stack([*batch, row, column]), values.reshape(-1, *values.shape[3:])
+    row = (places[-2].reshape(places.shape[1], 1, 1) * block[0] + rows).expand(grid).reshape(-1)
+    column = (places[-1].reshape(places.shape[1], 1, 1) * block[1] + columns).expand(grid).reshape(-1)
+    batch = [place.reshape(places.shape[1], 1, 1).expand(grid).reshape(-1) for place in places[:-2]]
+    return taeda.stack([*batch, row, column]), values.reshape(row.shape[0], *values.shape[3:])
 
 
 def dense_to_coo(x: Tensor, sparse: int) -> Tensor:
@@ -239,7 +239,7 @@ def _blocks_of_elements(indices: Tensor, values: Tensor, size: Sequence[int], bl
     area = block[0] * block[1]
     empty = values.new_zeros((distinct.shape[0] * area, *values.shape[1:]))
     blocks = empty.index_copy(0, which * area + inside, values)
-    return unflatten(distinct, grid), blocks.reshape(-1, *block, *values.shape[1:]), grid
+    return unflatten(distinct, grid), blocks.reshape(distinct.shape[0], *block, *values.shape[1:]), grid
 
 
 def _check_block(size: Sequence[int], block: tuple[int, int]) -> None:
@@ -253,7 +253,11 @@ def _dense_to_blocks(x: Tensor, layout: _layout, block: tuple[int, int], dense: 
     batch = x.dim() - dense - 2
     _check_block(x.shape[: batch + 2], block)
     blocks = in_blocks(x, batch, block)
-    marks = (blocks != 0).flatten(batch + 2).any(-1) if x.numel() else taeda.zeros(blocks.shape[: batch + 2], dtype=taeda.bool)
+    marks = (
+        (blocks != 0).flatten(batch + 2).any(-1)
+        if x.numel()
+        else taeda.zeros(blocks.shape[: batch + 2], dtype=taeda.bool)
+    )
     if batch and math.prod(x.shape[:batch]):  # what any of them has, so that all have as many
         marks = marks.flatten(0, batch - 1).any(0).expand(marks.shape)
     places = marks.nonzero().t().contiguous()

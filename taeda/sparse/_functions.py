@@ -79,7 +79,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: _l
     inside = ((lines >= 0) & (lines < shape[0]) & (columns < shape[1])).reshape(-1).nonzero().reshape(-1)
     indices = taeda.stack([lines.reshape(-1), columns.reshape(-1)]).index_select(1, inside)
     made = coo(indices, rows.reshape(-1).index_select(0, inside), shape)
-    return coalesce(made) if wanted == COO else coalesce(made).to_sparse(layout=wanted)
+    return made if wanted == COO else coalesce(made).to_sparse(layout=wanted)
 
 
 def as_sparse_gradcheck(gradcheck: Callable[..., bool]) -> Callable[..., bool]:

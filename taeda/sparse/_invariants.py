@@ -84,7 +84,7 @@ def check_coordinates(name: str, indices: Tensor, size: Sequence[int], coalesced
 
 def check_compressed(name: str, layout: _layout, pointers: Tensor, plain: Tensor, values: Tensor, size: Sequence[int]
                      ) -> None:  # fmt: skip
-    """Compressed indices that rise from 0 to the number of elements; plain ones within the size, rising in each line."""
+    """Compressed indices that rise from 0 to the number of elements; plain ones inside, rising in each line."""
     by_rows = layout in BY_ROWS
     pointer, other = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
     batch, count = pointers.dim() - 1, plain.shape[-1]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse import _parts
 from taeda.sparse._convert import compress, convert, dense_to_coo, to_coo
 from taeda.sparse._parts import BLOCKED, COO, SPARSE, assign, build, is_sparse, pattern_of, values_at, values_of
@@ -99,7 +99,9 @@ def to_sparse(x: Tensor, sparse_dim: int | None, layout: _layout | None, blocksi
             return _with_sparse_dim(x, sparse_dim)
         return dense_to_coo(x, _checked_sparse_dim(x, sparse_dim))
     if (blocksize is not None) != (wanted in BLOCKED):
-        raise RuntimeError(f"taeda.Tensor.to_sparse: {'give' if blocksize is None else 'there is no'} blocksize for {wanted}")
+        raise RuntimeError(
+            f"taeda.Tensor.to_sparse: {'give' if blocksize is None else 'there is no'} blocksize for {wanted}"
+        )
     if wanted == COO:
         if is_sparse(x):
             return to_coo(x)
@@ -120,7 +122,8 @@ def _checked_dense_dim(x: Tensor, dense_dim: int | None, least: int) -> int:
     dense = dense_dim or 0
     if not 0 <= dense <= x.dim() - least:
         raise RuntimeError(
-            f"taeda.Tensor.to_sparse: dense_dim must leave {least or 'the'} sparse dimensions of {x.dim()}; got {dense_dim}"
+            f"taeda.Tensor.to_sparse: dense_dim must leave {least or 'the'} sparse dimensions of {x.dim()}; got "
+            f"{dense_dim}"
         )
     return dense
 
@@ -135,7 +138,8 @@ def _with_sparse_dim(x: Tensor, sparse_dim: int) -> Tensor:
     have = _parts.sparse_dim(x) if x.layout == COO else x.dim() - _parts.dense_dim(x)
     if sparse_dim != have:
         raise RuntimeError(
-            f"taeda.Tensor.to_sparse: the tensor is sparse already, with {have} sparse dimensions; got sparse_dim={sparse_dim}"
+            f"taeda.Tensor.to_sparse: the tensor is sparse already, with {have} sparse dimensions; got "
+            f"sparse_dim={sparse_dim}"
         )
     return to_coo(x)
 
@@ -151,10 +155,13 @@ def to_compressed(x: Tensor, name: str, blocksize: Sequence[int] | int | None, d
 
 def sparse_mask(x: Tensor, mask: Tensor) -> Tensor:
     if not is_sparse(mask):
-        raise RuntimeError(f"taeda.Tensor.sparse_mask: mask must be sparse; got layout {getattr(mask, 'layout', type(mask))}")
+        raise RuntimeError(
+            f"taeda.Tensor.sparse_mask: mask must be sparse; got layout {getattr(mask, 'layout', type(mask))}"
+        )
     if x.shape != mask.shape:
         raise RuntimeError(
-            f"taeda.Tensor.sparse_mask: self and mask must have the same shape; got {tuple(x.shape)} and {tuple(mask.shape)}"
+            f"taeda.Tensor.sparse_mask: self and mask must have the same shape; got {tuple(x.shape)} and "
+            f"{tuple(mask.shape)}"
         )
     if mask.layout == COO:
         mask = _parts.coalesce(mask)
@@ -174,7 +181,8 @@ def sparse_resize_(x: Tensor, size: Sequence[int], sparse: int, dense: int, clea
     size = tuple(size)
     if sparse < 0 or dense < 0 or sparse + dense != len(size) or any(s < 0 for s in size):
         raise RuntimeError(
-            f"taeda.Tensor.{name}: sparse_dim + dense_dim must be the number of sizes; got {sparse} + {dense} for {size}"
+            f"taeda.Tensor.{name}: sparse_dim + dense_dim must be the number of sizes; got {sparse} + {dense} for "
+            f"{size}"
         )
     if x.requires_grad:
         raise RuntimeError(f"taeda.Tensor.{name}: the tensor requires a gradient; detach() it first")
@@ -198,5 +206,7 @@ def resize_as_sparse_(x: Tensor, template: Tensor) -> Tensor:
     if x.layout == COO:
         return sparse_resize_(x, template.shape, _parts.sparse_dim(template), _parts.dense_dim(template), False)
     pattern, values = pattern_of(template), _C._sparse_parts(template)[2]
-    own = pattern._replace(indices=pattern.indices.clone(), plain=pattern.plain.clone() if pattern.plain is not None else None)
+    own = pattern._replace(
+        indices=pattern.indices.clone(), plain=pattern.plain.clone() if pattern.plain is not None else None
+    )
     return assign(x, build(own, taeda.zeros(values.shape, dtype=x.dtype)))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.autograd import Function
 from taeda.types import _layout
 
@@ -283,7 +283,7 @@ def _values_of_sparse(grad: Tensor, pattern: Pattern) -> Tensor:
         found = values.new_zeros((want.shape[0], *values.shape[1:]))
     else:
         place = taeda.searchsorted(have, want).clamp(max=have.numel() - 1)
-        hit = (have[place] == want).reshape(-1, *[1] * (values.dim() - 1))
+        hit = (have[place] == want).reshape(want.shape[0], *[1] * (values.dim() - 1))
         found = taeda.where(hit, values.index_select(0, place), taeda.zeros((), dtype=values.dtype))
     return found.reshape(_C._sparse_parts(shape)[2].shape)
 
@@ -305,9 +305,10 @@ def element_places(pattern: Pattern) -> Tensor:
     batch = pattern.size[: pointers.dim() - 1]
     lines = pointers.shape[-1] - 1  # rows, or columns, of each batch
     flat, each = plain.reshape(-1).long(), plain.shape[-1]
-    starts = (pointers[..., :-1].reshape(-1, lines) + taeda.arange(math.prod(batch)).unsqueeze(1) * each).reshape(-1)
+    count = math.prod(batch)
+    starts = (pointers[..., :-1].reshape(count, lines) + taeda.arange(count).unsqueeze(1) * each).reshape(-1)
     ends = taeda.cat([starts, taeda.tensor([flat.shape[0]])])
-    if int(pointers.min()) < 0 or int(pointers.max()) > each or bool((ends.diff() < 0).any()):
+    if bool((pointers[..., 0] != 0).any() | (pointers[..., -1] != each).any() | (pointers.diff(dim=-1) < 0).any()):
         raise RuntimeError("taeda: compressed indices must rise from 0 to the number of elements")
     line = _ops._convert_indices_from_csr_to_coo(ends, flat)[0]
     head = unflatten(line, (*batch, lines))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._parts import COO
 from taeda.types import _layout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda._tensor import printing
 from taeda.sparse._parts import BY_ROWS, COO, stored
 
@@ -39,5 +39,13 @@ def repr_of(x: Tensor, prefix: str, grad: list[str]) -> str:
         suffixes.append(f"dtype={printing._dtype_name(x.dtype)}")
     suffixes.append(f"layout=torch.{str(x.layout).rpartition('.')[2]}")
     if x.layout == COO:
-        return prefix + body + ",\n" + " " * indent + printing._join("", suffixes, indent)[2:] + "".join(f", {g}" for g in grad) + ")"
+        return (
+            prefix
+            + body
+            + ",\n"
+            + " " * indent
+            + printing._join("", suffixes, indent)[2:]
+            + "".join(f", {g}" for g in grad)
+            + ")"
+        )
     return printing._join(prefix + body, [*suffixes, *grad], indent) + ")"

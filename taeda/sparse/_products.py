@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._convert import csr_parts, like, to_coo
 from taeda.sparse._parts import (
     BLOCKED,
@@ -82,7 +82,9 @@ def _from_left(a: Tensor, b: Tensor) -> Tensor:
 def _sparse_product(a: Tensor, b: Tensor) -> Tensor:
     """In the layout of the first; columns rise."""
     left, right = csr_parts(a), csr_parts(b)
-    pointers, columns, values = _ops._sparse_matmul(*left[:2], _native(left[2]), *right[:2], _native(right[2]), b.shape[1])
+    pointers, columns, values = _ops._sparse_matmul(
+        *left[:2], _native(left[2]), *right[:2], _native(right[2]), b.shape[1]
+    )
     values, size = values.to(a.dtype), (a.shape[0], b.shape[1])
     if a.layout == COO:
         result = coo(_ops._convert_indices_from_csr_to_coo(pointers, columns), values, size, True)
@@ -115,7 +117,9 @@ def addition(self: Tensor, mat1: Tensor, mat2: Tensor, beta: Any = 1, alpha: Any
                 f"taeda.{name}: the product is dense, and so cannot be added to a sparse self: to_dense() that, or see "
                 "taeda.sparse.sampled_addmm"
             )
-        return like(self * beta if beta != 1 else self, made) + made if self.layout != made.layout else self * beta + made
+        return (
+            like(self * beta if beta != 1 else self, made) + made if self.layout != made.layout else self * beta + made
+        )
     base = self if beta == 1 else self * beta
     if is_sparse(made):
         return base.expand(made.shape) + made
@@ -179,7 +183,7 @@ def addmm(mat: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: An
 
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0,
                   out: Tensor | None = None) -> Tensor:  # fmt: skip
-    """``beta * input + alpha * (mat1 @ mat2)`` at the places that the sparse ``input`` (..., n, k) has, and nowhere else.
+    """``beta * input + alpha * (mat1 @ mat2)`` where the sparse ``input`` (..., n, k) has elements.
 
     Args:
         mat1, mat2: dense (..., n, m) and (..., m, k).
@@ -231,7 +235,7 @@ def smm(input: Tensor, mat: Tensor) -> Tensor:
 
 def sspaddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
              ) -> Tensor:  # fmt: skip
-    """``beta * input + alpha * mat1 @ mat2`` with sparse ``input`` and ``mat1`` and dense ``mat2``, as a sparse tensor."""
+    """``beta * input + alpha * mat1 @ mat2`` with sparse ``input`` and ``mat1`` and dense ``mat2``: sparse."""
     if not is_sparse(mat1) or not is_sparse(input):
         raise RuntimeError("taeda.sspaddmm: input and mat1 must be sparse")
     made = _as_sparse(product(mat1, mat2, "sspaddmm"), input) * alpha
@@ -309,7 +313,9 @@ class _Solve(taeda.autograd.Function):
     """``x`` of the triangle times ``x`` = ``b``: the gradient of ``b`` solves the transposed system."""
 
     @staticmethod
-    def forward(ctx: Any, pointers: Tensor, columns: Tensor, values: Tensor, b: Tensor, upper: bool, unit: bool) -> Tensor:
+    def forward(
+        ctx: Any, pointers: Tensor, columns: Tensor, values: Tensor, b: Tensor, upper: bool, unit: bool
+    ) -> Tensor:
         x = _ops._sparse_solve_triangular(pointers, columns, values, b, upper, unit)
         ctx.save_for_backward(pointers, columns, values, x)
         ctx.upper, ctx.unit = upper, unit
@@ -359,7 +365,12 @@ def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
         raise RuntimeError("taeda.sparse.spsolve: takes a sparse matrix and a dense right side")
     if not left:
         return spsolve(input.transpose(0, 1), other.t() if other.dim() == 2 else other).t()
-    if input.dim() != 2 or input.shape[0] != input.shape[1] or other.dim() not in (1, 2) or other.shape[0] != input.shape[0]:
+    if (
+        input.dim() != 2
+        or input.shape[0] != input.shape[1]
+        or other.dim() not in (1, 2)
+        or other.shape[0] != input.shape[0]
+    ):
         raise RuntimeError(
             f"taeda.sparse.spsolve: takes a square matrix and as many rows on the right side; got shapes "
             f"{tuple(input.shape)} and {tuple(other.shape)}"
@@ -368,5 +379,3 @@ def spsolve(input: Tensor, other: Tensor, *, left: bool = True) -> Tensor:
     b = other.unsqueeze(1) if other.dim() == 1 else other
     x = _GeneralSolve.apply(pointers, columns, values, b)
     return x.squeeze(1) if other.dim() == 1 else x
-
-

@@ -8,7 +8,7 @@ from taeda import Tensor
 
 
 class SparseSemiStructuredTensor:
-    """A matrix with two zeros among each four elements of a row. Only CUDA devices compute with it: making one raises."""
+    """A matrix with two zeros among each four elements of a row. Only CUDA computes with it: making one raises."""
 
     _FORCE_CUTLASS = False
 
@@ -31,7 +31,8 @@ class SparseSemiStructuredTensorCUSPARSELT(SparseSemiStructuredTensor):
 
 def _refuse(name: str) -> NoReturn:
     raise NotImplementedError(
-        f"taeda.sparse.{name}: semi-structured (2:4) sparsity is for tensor cores of CUDA devices; here keep the tensor "
+        f"taeda.sparse.{name}: semi-structured (2:4) sparsity is for tensor cores of CUDA devices; here keep the "
+        "tensor "
         "dense, or take to_sparse_csr() or to_sparse_bsr() where many blocks are zero"
     )
 

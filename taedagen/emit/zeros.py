@@ -17,6 +17,7 @@ from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import COMPLEX, Declaration, Op
 from taedagen.opdef.errors import DeclarationError
 from taedagen.opdef.expr import Expr, arg, trace, walk
+from taedagen.opdef.schema import Argument
 
 _ELEMENT, _NUMBER = "element", "number"  # what is not known: of a tensor, or of the call's numbers alone
 _Value = float | bool | str | None
@@ -38,6 +39,8 @@ def _pointwise(op: Op) -> str:
     if not tensors or any(a.type.is_list for a in op.schema.arguments):
         return ""
     whole = _meet(_results(op, set(tensors)))
+    if any(_is_word(a) for a in op.schema.arguments):  # a formula may branch on it: the call is tried
+        return "numbers" if whole in (0, _NUMBER) else ""
     single = [name for name in tensors if len(tensors) > 1 and _meet(_results(op, {name})) == 0]
     if whole == 0 and not isinstance(whole, str):
         return " ".join(["keeps", *single])
@@ -82,6 +85,15 @@ def _results(op: Op, zeros: set[str]) -> list[_Value]:
     return values or [_ELEMENT]
 
 
+def _is_word(a: Argument) -> bool:
+    return a.type.base in ("str", "bool") or a.type.optional
+
+
+def _default(a: Argument) -> Any:
+    words = {"True": True, "False": False, "None": None}
+    return words.get(str(a.default), str(a.default).strip("'\""))
+
+
 def _dtypes(declaration: Declaration) -> list[str]:
     """One of the dtypes of each formula."""
     found: dict[Any, str] = {}
@@ -95,11 +107,13 @@ def _roots(declaration: Declaration, op: Op, dtype: str) -> list[Expr]:
     masks = dtype == "bool" and formula_for(declaration, dtype) is not declaration.function
     for a in op.schema.arguments:
         mask = a.type.is_tensor and (masks or a.name in declaration.options.get("masks", ()))
-        symbols[a.name] = arg(a.name, mask=mask)
-        if a.type.base in ("str", "bool") or a.type.optional:
-            return []  # a formula may branch on them
+        symbols[a.name] = _default(a) if _is_word(a) else arg(a.name, mask=mask)
+        if _is_word(a) and (a.default is None or a.type.is_tensor):
+            return []
     result = trace(formula_for(declaration, dtype), symbols)
     roots = result if isinstance(result, tuple) else (result,)
+    if not all(isinstance(root, Expr) for root in roots):
+        return []
     return [expand(root, dtype, declaration) for root in roots]
 
 
@@ -149,7 +163,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "isfinite": math.isfinite, "signbit": lambda a: a < 0, "pow": lambda a, b: a**b, "sqrt": math.sqrt,
     "rsqrt": lambda a: 1 / math.sqrt(a), "square": lambda a: a * a, "exp2": lambda a: 2.0**a,
     "sign": lambda a: (a > 0) - (a < 0), "round": round, "frac": lambda a: a - math.trunc(a), "conj": lambda a: a,
-    "real": lambda a: a, "imag": lambda a: 0, "fma": lambda a, b, c: a * b + c, "erfinv": lambda a: a if a == 0 else None,
+    "real": lambda a: a, "imag": lambda a: 0, "fma": lambda a, b, c: a * b + c, 
+    "erfinv": lambda a: a if a == 0 else None,
     "bitwise_and": lambda a, b: int(a) & int(b), "bitwise_or": lambda a, b: int(a) | int(b),
     "bitwise_xor": lambda a, b: int(a) ^ int(b),
     **{name: getattr(math, name) for name in (

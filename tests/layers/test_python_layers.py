@@ -19,9 +19,11 @@ LOOKS_UP = {
         "backends": "oneDNN's layout is that of a class of tensors",
         "multiprocessing": "a tensor on its way to another process shares its memory",
         "nn": "a parameter prints as one",
+        "sparse": "methods that are about sparse layouts; printing and pickling such tensors",
     },
     "_serialization": {
         "nn": "files hold parameters",
+        "sparse": "files hold sparse tensors",
         "cuda": "whether a file's device is there",
     },
     "classes": {
@@ -60,6 +62,8 @@ HARMLESS = {
     "taeda.multiprocessing.context": "a context makes queues of its own kind",
     "taeda.multiprocessing.reductions": "sharing asks for the strategy that the package was told",
     "taeda.nested._tensor": "what is called with a tensor is found among rules, which make such tensors",
+    "taeda.sparse._parts": "a gradient of another pattern is converted, by what is made of parts",
+    "taeda.sparse._printing": "the parts print as dense tensors do",
     "taeda.nn._functional._pieces": "the loss is computed in pieces that compute it whole",
     "taeda.nn.modules.module": "walking a tree of modules is in a file of its own",
     "taeda.nn.utils.memory_format": "asks for the classes of modules",

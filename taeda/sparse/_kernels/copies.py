@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse import _parts
 from taeda.sparse._convert import convert, like, to_dense
 from taeda.sparse._kernels.registry import sparse
@@ -78,7 +78,8 @@ def to_copy(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = 
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     if self.shape != src.shape:
         raise RuntimeError(
-            f"taeda.Tensor.copy_: a sparse tensor is not broadcast; got shapes {tuple(self.shape)} and {tuple(src.shape)}"
+            f"taeda.Tensor.copy_: a sparse tensor is not broadcast; got shapes {tuple(self.shape)} and "
+            f"{tuple(src.shape)}"
         )
     if not is_sparse(self):
         return self.copy_(src.to_dense())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._kernels.copies import empty_pattern, empty_values
 from taeda.sparse._kernels.registry import compressed, coordinates, sparse
 from taeda.sparse._parts import BY_ROWS, COO, Pattern, assign, build, dense_dim, pattern_of
@@ -77,7 +77,9 @@ def zero_values_(self: Tensor) -> Tensor:
 def resize_(self: Tensor, size: Sequence[int], memory_format: Any = None) -> Tensor:
     """A matrix of another size that holds the elements which fit; the number of dimensions stays."""
     if len(size) != self.dim() or pattern_of(self).batch or dense_dim(self):
-        raise RuntimeError(f"taeda.Tensor.resize_: takes a plain matrix and two sizes; got {tuple(self.shape)} and {tuple(size)}")
+        raise RuntimeError(
+            f"taeda.Tensor.resize_: takes a plain matrix and two sizes; got {tuple(self.shape)} and {tuple(size)}"
+        )
     from taeda.sparse._convert import from_coo, to_coo
 
     whole = to_coo(self)
@@ -107,11 +109,11 @@ def without_elements(layout: _layout, size: Sequence[int], dtype: _dtype | None 
     if len(size) < 2:
         raise RuntimeError(f"taeda: a compressed layout needs two dimensions; got size {size}")
     if layout not in (taeda.sparse_csr, taeda.sparse_csc):
-        raise RuntimeError(f"taeda: a tensor of layout {layout} needs the shape of its blocks; use the constructor for it")
+        raise RuntimeError(
+            f"taeda: a tensor of layout {layout} needs the shape of its blocks; use the constructor for it"
+        )
     lines = size[-2] if layout in BY_ROWS else size[-1]
     batch = size[:-2]
     pointers = taeda.zeros((*batch, lines + 1), dtype=taeda.int64, device=device)
     plain = taeda.zeros((*batch, 0), dtype=taeda.int64, device=device)
     return build(Pattern(layout, pointers, plain, size), taeda.zeros((*batch, 0), dtype=dtype, device=device))
-
-

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda._library.ops import OpOverload, find_overload
 from taeda.sparse._convert import convert, like, to_coo
 from taeda.sparse._kernels import pointwise
-from taeda.sparse._kernels.rules import rules
+from taeda.sparse._kernels.rules import refusal, rules
 from taeda.sparse._parts import COO, assign, is_sparse
 
 
@@ -28,14 +28,6 @@ def fallback(op: OpOverload, *args: Any, **kwargs: Any) -> Any:
     if any(is_sparse(given[name]) and given[name].layout != COO for name in tensors):
         return _through_coordinates(op, given, tensors)
     raise refusal(op, [given[name] for name in tensors])
-
-
-def refusal(op: OpOverload, tensors: list[Tensor], why: str = "") -> NotImplementedError:
-    """What a call without a way raises."""
-    name = op.name().removeprefix("aten::").partition(".")[0]
-    layouts = ", ".join(dict.fromkeys(str(t.layout).removeprefix("torch.") for t in tensors)) or "sparse"
-    reason = why or f"it has no kernel for tensors of layout {layouts}, and its result would not be sparse"
-    return NotImplementedError(f"taeda.{name}: {reason}; call to_dense() first")
 
 
 def _through_coordinates(op: OpOverload, given: dict[str, Any], tensors: list[str]) -> Any:
@@ -105,4 +97,6 @@ def _functional(op: OpOverload, given: dict[str, Any], written: list[str]) -> tu
         same = overload in (candidate, f"{candidate}_out") or (overload == "out" and candidate in ("", "Tensor", "dim"))
         if is_new and same and set(arguments) <= set(parameters):
             return form, arguments
-    raise refusal(op, [x for x in given.values() if isinstance(x, Tensor)], "there is no form of it that is not in place")
+    raise refusal(
+        op, [x for x in given.values() if isinstance(x, Tensor)], "there is no form of it that is not in place"
+    )

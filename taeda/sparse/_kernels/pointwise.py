@@ -9,10 +9,10 @@ import math
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda._library.ops import OpOverload
 from taeda.sparse._convert import like, to_coo
-from taeda.sparse._kernels.rules import Rule
+from taeda.sparse._kernels.rules import Rule, refusal
 from taeda.sparse._parts import (
     COO,
     checked_below,
@@ -29,7 +29,19 @@ from taeda.sparse._parts import (
 )
 
 _aten = taeda.ops.aten
-_LINEAR = {"neg", "mul", "div", "clone", "conj", "conj_physical", "_conj_physical", "real", "imag", "deg2rad", "rad2deg"}
+_LINEAR = {
+    "neg",
+    "mul",
+    "div",
+    "clone",
+    "conj",
+    "conj_physical",
+    "_conj_physical",
+    "real",
+    "imag",
+    "deg2rad",
+    "rad2deg",
+}
 
 
 def is_pointwise(op: OpOverload) -> bool:
@@ -54,8 +66,6 @@ def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -
 
 
 def _refusal(op: OpOverload, sparse: list[str], given: dict[str, Any], why: str) -> Exception:
-    from taeda.sparse._kernels.fallback import refusal
-
     return refusal(op, [given[name] for name in sparse], why)
 
 
@@ -90,7 +100,8 @@ def _with_dense(op: OpOverload, given: dict[str, Any], sparse: list[str], number
     x = given[sparse[0]]
     if x.shape != shape:
         raise RuntimeError(
-            f"taeda.{op._opname}: a sparse operand is not broadcast; got shape {tuple(x.shape)}, and {tuple(shape)} for all"
+            f"taeda.{op._opname}: a sparse operand is not broadcast; got shape {tuple(x.shape)}, and {tuple(shape)} "
+            "for all"
         )
     if x.layout == COO:
         x = coalesce(x)
@@ -117,7 +128,8 @@ def _several(op: OpOverload, given: dict[str, Any], sparse: list[str], numbers: 
     dims = sparse_dim(operands[0])
     if any(sparse_dim(x) != dims for x in operands):
         raise RuntimeError(
-            f"taeda.{op._opname}: sparse operands must have as many sparse dimensions; got {[sparse_dim(x) for x in operands]}"
+            f"taeda.{op._opname}: sparse operands must have as many sparse dimensions; got "
+            f"{[sparse_dim(x) for x in operands]}"
         )
     size = shape[:dims]
     intersects = len(sparse) == 2 and set(sparse) <= rule.alone

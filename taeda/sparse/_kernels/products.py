@@ -65,10 +65,10 @@ def matmul(self: Tensor, other: Tensor) -> Tensor:
     if is_sparse(self) and a == 2 and not is_sparse(other):
         # one product with the columns of all matrices
         columns = other.movedim(-2, 0)
-        made = _products.product(self, columns.reshape(columns.shape[0], -1), "matmul")
+        made = _products.product(self, columns.flatten(1), "matmul")
         return made.reshape(self.shape[0], *columns.shape[1:]).movedim(0, -2)
     if is_sparse(other) and b == 2 and not is_sparse(self):
-        made = _products.product(self.reshape(-1, self.shape[-1]), other, "matmul")
+        made = _products.product(self.flatten(0, -2), other, "matmul")
         return made.reshape(*self.shape[:-1], other.shape[1])
     raise NotImplementedError(
         f"taeda.matmul: sparse tensors of {a} and {b} dimensions are not multiplied; reshape to matrices, or to_dense()"

@@ -7,10 +7,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._convert import like, to_coo
 from taeda.sparse._kernels.registry import sparse
-from taeda.sparse._parts import COO, checked_below, coalesce, coo, flat_keys, sparse_dim, values_of
+from taeda.sparse._parts import (
+    COO,
+    checked_below,
+    coalesce,
+    coo,
+    flat_keys,
+    is_sparse,
+    sparse_dim,
+    values_of,
+    with_values,
+)
 from taeda.types import _dtype
 
 _Dims = int | Sequence[int] | None
@@ -109,6 +119,17 @@ def any_dims(self: Tensor, dim: _Dims = None, keepdim: bool = False) -> Tensor:
     return _kept(made, _wrapped("any", dim, self.dim())) if keepdim else made
 
 
+@sparse("all.dim", "all.dims")
+def all_dims(self: Tensor, dim: _Dims = None, keepdim: bool = False) -> Tensor:
+    """Where as many elements are not zero as there are."""
+    dims = _wrapped("all", dim, self.dim())
+    counts, whole = count_nonzero(self, dims), math.prod(self.shape[d] for d in dims)
+    made = (
+        with_values(counts, values_of(counts) == whole) if is_sparse(counts) and whole else counts.to_dense() == whole
+    )
+    return _kept(made, dims) if keepdim else made
+
+
 @sparse("all")
 def all_all(self: Tensor) -> Tensor:
     x = _each_once(self)
@@ -120,8 +141,6 @@ def _each_once(x: Tensor) -> Tensor:
 
 
 def _of_values(x: Tensor, function: Any) -> Tensor:
-    from taeda.sparse._parts import with_values
-
     x = _each_once(x)
     return with_values(x, function(values_of(x)))
 
@@ -190,7 +209,7 @@ def _over_lines(source: Tensor, values: Tensor, dim: int, logarithm: bool) -> Te
     keys = flat_keys(indices[kept], [source.shape[d] for d in kept])
     lines, line = taeda.unique(keys, return_inverse=True)
     shape = (lines.shape[0], *values.shape[1:])
-    at = line.reshape(-1, *[1] * (values.dim() - 1)).expand(values.shape)
+    at = line.reshape(line.shape[0], *[1] * (values.dim() - 1)).expand(values.shape)
     top = taeda.full(shape, -math.inf, dtype=values.dtype).scatter_reduce(0, at, values.detach(), "amax")
     moved = values - top.index_select(0, line)
     powers = moved.exp()
@@ -206,5 +225,3 @@ def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
 @sparse("_log_softmax")
 def _log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
     return softmax(self, dim, True)
-
-

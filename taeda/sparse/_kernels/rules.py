@@ -1,10 +1,12 @@
-"""What the generator found out about formulas and zeros (``taedagen/emit/zeros.py``)."""
+"""What the generator found out about formulas and zeros (``taedagen/emit/zeros.py``), and what is said without it."""
 
 from __future__ import annotations
 
 import functools
 from typing import NamedTuple
 
+from taeda import Tensor
+from taeda._library.ops import OpOverload
 from taeda._main.tables import generated_text
 
 
@@ -21,3 +23,11 @@ def rules() -> dict[str, Rule]:
         name, kind, *alone = line.split()
         found[name] = Rule(kind == "keeps", frozenset(alone))
     return found
+
+
+def refusal(op: OpOverload, tensors: list[Tensor], why: str = "") -> NotImplementedError:
+    """What a call without a way raises."""
+    name = op.name().removeprefix("aten::").partition(".")[0]
+    layouts = ", ".join(dict.fromkeys(str(t.layout).removeprefix("torch.") for t in tensors)) or "sparse"
+    reason = why or f"it has no kernel for tensors of layout {layouts}, and its result would not be sparse"
+    return NotImplementedError(f"taeda.{name}: {reason}; call to_dense() first")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._convert import like, to_coo
 from taeda.sparse._kernels.registry import compressed, coordinates, sparse
 from taeda.sparse._parts import (
@@ -54,7 +54,8 @@ def permute(self: Tensor, dims: Sequence[int]) -> Tensor:
         raise RuntimeError(f"taeda.permute: dims must name each of the {rank} dimensions once; got {tuple(dims)}")
     if any(d >= split for d in order[:split]):
         raise RuntimeError(
-            f"taeda.permute: sparse dimensions (the first {split}) and dense ones cannot change places; got {tuple(dims)}"
+            f"taeda.permute: sparse dimensions (the first {split}) and dense ones cannot change places; got "
+            f"{tuple(dims)}"
         )
     values = values_of(self)
     if order[split:] != list(range(split, rank)):
@@ -150,7 +151,9 @@ def reshape(self: Tensor, size: Sequence[int]) -> Tensor:
     known = math.prod(extent for extent in size if extent != -1)
     wanted = tuple((self.numel() // known if known else 0) if extent == -1 else extent for extent in size)
     if list(size).count(-1) > 1 or math.prod(wanted) != self.numel():
-        raise RuntimeError(f"taeda.reshape: shape {tuple(size)} has not the {self.numel()} elements of {tuple(self.shape)}")
+        raise RuntimeError(
+            f"taeda.reshape: shape {tuple(size)} has not the {self.numel()} elements of {tuple(self.shape)}"
+        )
     keys = flat_keys(checked_below(_indices(self), self.shape), self.shape)
     return coo(unflatten(keys, wanted), values_of(self), wanted, _C._sparse_is_coalesced(self))
 
@@ -158,7 +161,8 @@ def reshape(self: Tensor, size: Sequence[int]) -> Tensor:
 # --- parts
 
 
-def _kept(self: Tensor, places: Tensor, row: Tensor | None, dim: int, extent: int | None) -> Tensor:
+def _kept(self: Tensor, places: Tensor, row: Tensor | None, dim: int, extent: int | None,
+          in_order: bool = True) -> Tensor:  # fmt: skip
     """The elements at ``places``, with ``row`` in place of their indices of ``dim``; without ``extent`` that goes."""
     indices = _indices(self).index_select(1, places)
     values = values_of(self).index_select(0, places)
@@ -170,7 +174,7 @@ def _kept(self: Tensor, places: Tensor, row: Tensor | None, dim: int, extent: in
         assert row is not None
         indices = taeda.cat([indices[:dim], row.unsqueeze(0), indices[dim + 1 :]])
         size[dim] = extent
-    return coo(indices, values, size, _C._sparse_is_coalesced(self))
+    return coo(indices, values, size, in_order and _C._sparse_is_coalesced(self))
 
 
 @coordinates("select.int")
@@ -195,7 +199,9 @@ def select_compressed(self: Tensor, dim: int, index: int) -> Tensor:
     dim, batch = _wrap("select", dim, self.dim()), batch_dim(self)
     if dim < batch:
         if not -self.shape[dim] <= index < self.shape[dim]:
-            raise IndexError(f"taeda.select: index {index} is out of range for dimension {dim} of size {self.shape[dim]}")
+            raise IndexError(
+                f"taeda.select: index {index} is out of range for dimension {dim} of size {self.shape[dim]}"
+            )
         pattern, values = pattern_of(self), values_of(self)
         assert pattern.plain is not None
         size = (*self.shape[:dim], *self.shape[dim + 1 :])
@@ -248,13 +254,19 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
         raise RuntimeError("taeda.index_select: index must be dense")
     dim, split = _wrap("index_select", dim, self.dim()), sparse_dim(self)
     if index.dim() > 1 or index.dtype not in (taeda.int64, taeda.int32):
-        raise IndexError(f"taeda.index_select: index must be a vector of integers; got shape {tuple(index.shape)}, {index.dtype}")
+        raise IndexError(
+            f"taeda.index_select: index must be a vector of integers; got shape {tuple(index.shape)}, {index.dtype}"
+        )
     index, extent = index.reshape(-1).long(), self.shape[dim]
     if index.numel() and (int(index.min()) < 0 or int(index.max()) >= extent):
-        raise IndexError(f"taeda.index_select: index must be from 0 to {extent - 1}; got {int(index.min())} to {int(index.max())}")
+        raise IndexError(
+            f"taeda.index_select: index must be from 0 to {extent - 1}; got {int(index.min())} to {int(index.max())}"
+        )
     size = (*self.shape[:dim], index.shape[0], *self.shape[dim + 1 :])
     if dim >= split:
-        return coo(_indices(self), values_of(self).index_select(dim - split + 1, index), size, _C._sparse_is_coalesced(self))
+        return coo(
+            _indices(self), values_of(self).index_select(dim - split + 1, index), size, _C._sparse_is_coalesced(self)
+        )
     self = coalesce(self)
     row = checked_below(_indices(self), self.shape)[dim].contiguous()
     # The elements of each index, one after another, for each index that is chosen.
@@ -265,9 +277,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
     which = taeda.repeat_interleave(taeda.arange(index.shape[0]), times)
     inside = taeda.arange(which.shape[0]) - (times.cumsum(0) - times).index_select(0, which)
     places = order.index_select(0, begins.index_select(0, index).index_select(0, which) + inside)
-    picked = _kept(self, places, which, dim, index.shape[0])
-    rises = dim == 0
-    return picked if not rises else build(pattern_of(picked)._replace(coalesced=True), values_of(picked))
+    return _kept(self, places, which, dim, index.shape[0], in_order=dim == 0)
 
 
 @coordinates("index.Tensor")
@@ -276,7 +286,8 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
     given = [(d, i) for d, i in enumerate(indices) if i is not None]
     if len(given) != 1 or given[0][1].dim() != 1 or is_sparse(given[0][1]):
         raise NotImplementedError(
-            "taeda.Tensor.__getitem__: a sparse tensor is indexed by numbers, slices and one vector of indices or bools; "
+            "taeda.Tensor.__getitem__: a sparse tensor is indexed by numbers, slices and one vector of indices or "
+            "bools; "
             "call to_dense() for others"
         )
     dim, which = given[0]
@@ -295,9 +306,12 @@ def cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     first = tensors[0]
     dim, split = _wrap("cat", dim, first.dim()), sparse_dim(first)
     others = [[extent for d, extent in enumerate(x.shape) if d != dim] for x in tensors]
-    if any(x.dim() != first.dim() or sparse_dim(x) != split or o != others[0] for x, o in zip(tensors, others, strict=True)):
+    if any(
+        x.dim() != first.dim() or sparse_dim(x) != split or o != others[0] for x, o in zip(tensors, others, strict=True)
+    ):
         raise RuntimeError(
-            f"taeda.cat: tensors must have the same sizes but along dimension {dim}, and as many sparse dimensions; got "
+            f"taeda.cat: tensors must have the same sizes but along dimension {dim}, and as many sparse dimensions; "
+            "got "
             f"{[tuple(x.shape) for x in tensors]}"
         )
     dtype = first.dtype
@@ -335,5 +349,3 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if not all(is_sparse(x) for x in tensors):
         raise RuntimeError("taeda.stack: tensors must be all sparse or all dense; got both")
     return cat([unsqueeze(coalesce(to_coo(x)), dim) for x in tensors], dim)
-
-

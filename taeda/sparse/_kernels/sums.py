@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import taeda
-from taeda import Tensor, _C
+from taeda import _C, Tensor
 from taeda.sparse._convert import to_coo
 from taeda.sparse._kernels import pointwise
 from taeda.sparse._kernels.fallback import fallback
@@ -77,13 +78,17 @@ def _scaled(x: Tensor, shape: taeda.Size, factor: Any, dtype: taeda.dtype) -> tu
     x = to_coo(x, keep_order=True)
     values = values_of(x).to(dtype)
     size = x.shape[: sparse_dim(x)]
-    return flat_keys(checked_below(_C._sparse_parts(x)[0], size), size), values if factor == 1 else values * factor, len(size)
+    return (
+        flat_keys(checked_below(_C._sparse_parts(x)[0], size), size),
+        values if factor == 1 else values * factor,
+        len(size),
+    )
 
 
 def _added(dense: Tensor, x: Tensor, factor: Any) -> Tensor:
     shape = taeda.broadcast_shapes(dense.shape, x.shape)
     places, values, dims = _scaled(x, shape, factor, dense.dtype)
-    whole = dense.expand(shape).reshape(-1, *shape[dims:]) if dims else dense.expand(shape).unsqueeze(0)
+    whole = dense.expand(shape).reshape(math.prod(shape[:dims]), *shape[dims:])
     return whole.index_add(0, places, values).reshape(shape)
 
 
@@ -101,11 +106,17 @@ def _add_to(op: Any, self: Tensor, other: Tensor, alpha: Any, factor: Any) -> Te
     if is_sparse(self):
         return fallback(op, self, other, alpha=alpha)
     if not taeda.can_cast(other.dtype, self.dtype):
-        raise RuntimeError(f"taeda.add_: the result of dtype {other.dtype} cannot be written into a tensor of {self.dtype}")
+        raise RuntimeError(
+            f"taeda.add_: the result of dtype {other.dtype} cannot be written into a tensor of {self.dtype}"
+        )
     places, values, dims = _scaled(other, self.shape, factor, self.dtype)
-    if not dims:
-        return self.add_(values.sum(0))
     if not self.is_contiguous():
         return self.copy_(_added(self, other, factor))
-    self.view(-1, *self.shape[dims:]).index_add_(0, places, values)
+    self.view(math.prod(self.shape[:dims]), *self.shape[dims:]).index_add_(0, places, values)
     return self
+
+
+@sparse("clamp")
+def clamp(self: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    low = self if min is None else taeda.clamp_min(self, min)
+    return low if max is None else taeda.clamp_max(low, max)

@@ -3,6 +3,7 @@
 
 #include "backend/cpu/ops/sparse.h"
 #include "backend/cpu/sparse/parts.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

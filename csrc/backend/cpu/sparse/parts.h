@@ -2,17 +2,13 @@
 #pragma once
 #include "taeda/core/parallel.h"
 #include "taeda/core/tensor.h"
-#include "taeda/ops/copy.h"
 
 namespace taeda::cpu::sparse {
 
 // Contiguous int64 elements of a vector, alive as long as this is.
 class Indices {
  public:
-  Indices(const Tensor& t, const char* name) {
-    TAEDA_CHECK(t.dim() == 1, name, " must be a vector; got shape ", t.sizes());
-    tensor_ = ops::contiguous(t.dtype() == DType::Int64 ? t : ops::_to_copy(t, DType::Int64));
-  }
+  Indices(const Tensor& t, const char* name);  // RuntimeError unless it is a vector
   const int64_t* data() const { return tensor_.data<int64_t>(); }
   int64_t size() const { return tensor_.numel(); }
   int64_t operator[](int64_t i) const { return data()[i]; }

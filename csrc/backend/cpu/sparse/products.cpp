@@ -5,6 +5,7 @@
 #include "backend/cpu/ops/sparse.h"
 #include "backend/cpu/sparse/parts.h"
 #include "core/multiversion.h"
+#include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
 

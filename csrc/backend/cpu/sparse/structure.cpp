@@ -4,6 +4,7 @@
 
 #include "backend/cpu/ops/sparse.h"
 #include "backend/cpu/sparse/parts.h"
+#include "taeda/ops/copy.h"
 #include "taeda/ops/index.h"
 
 namespace taeda::cpu {

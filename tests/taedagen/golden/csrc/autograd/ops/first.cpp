@@ -37,7 +37,7 @@ void twice_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const T
 Tensor autograd::twice(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::twice_plain(keys, self);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::twice_plain(keys, self);
   Ref<TwiceBackward0> node;
   if (records) {
     node = make_node<TwiceBackward0>();
@@ -56,7 +56,7 @@ Tensor autograd::twice(KeySet keys, const Tensor& self) {
 void autograd::twice_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::twice__plain(keys, self);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::twice__plain(keys, self);
   Ref<TwiceBackward0> node;
   if (records) {
     check_inplace(self, true);
@@ -74,6 +74,7 @@ void autograd::twice_(KeySet keys, const Tensor& self) {
 // tests/taedagen/tiny/first.py:6
 void inplace_or_view::twice_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
+  if (recorded_in_parts(keys)) [[unlikely]] return table::twice__plain(keys, self);
   {
     Below guard(Functionality::ADInplaceOrView);
     table::twice__plain(keys, self);
@@ -124,7 +125,7 @@ void turned_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const 
 Tensor autograd::turned(KeySet keys, const Tensor& self, int64_t dim0, int64_t dim1) {
   keys = keys & KeySet::below(Functionality::Autograd);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::turned_plain(keys, self, dim0, dim1);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::turned_plain(keys, self, dim0, dim1);
   Ref<TurnedBackward0> node;
   if (records) {
     node = make_node<TurnedBackward0>();
@@ -144,6 +145,7 @@ Tensor autograd::turned(KeySet keys, const Tensor& self, int64_t dim0, int64_t d
 // tests/taedagen/tiny/first.py:17
 Tensor inplace_or_view::turned(KeySet keys, const Tensor& self, int64_t dim0, int64_t dim1) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
+  if (recorded_in_parts(keys)) [[unlikely]] return table::turned_plain(keys, self, dim0, dim1);
   auto made = [&] {
     Below guard(Functionality::ADInplaceOrView);
     return table::turned_plain(keys, self, dim0, dim1);

@@ -53,7 +53,7 @@ void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Ten
 Tensor autograd::mul(KeySet keys, const Tensor& self, const Tensor& other) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self, other), forward = has_tangents(self, other);
-  if (!records && !forward) [[likely]] return table::mul_Tensor(keys, self, other);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::mul_Tensor(keys, self, other);
   Ref<MulBackward0> node;
   if (records) {
     node = make_node<MulBackward0>();
@@ -98,7 +98,7 @@ void mul_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const Ten
 Tensor autograd::mul(KeySet keys, const Tensor& self, const Scalar& other) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::mul_Scalar(keys, self, other);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::mul_Scalar(keys, self, other);
   Ref<MulBackward0_Scalar> node;
   if (records) {
     node = make_node<MulBackward0_Scalar>();
@@ -144,7 +144,7 @@ void cubed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const T
 Tensor autograd::cubed(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::cubed_plain(keys, self);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::cubed_plain(keys, self);
   Ref<CubedBackward0> node;
   if (records) {
     node = make_node<CubedBackward0>();
@@ -164,7 +164,7 @@ Tensor autograd::cubed(KeySet keys, const Tensor& self) {
 void autograd::cubed_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::Autograd);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::cubed__plain(keys, self);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::cubed__plain(keys, self);
   Tensor before = clone_for_inplace(self);
   Ref<CubedBackward0> node;
   if (records) {
@@ -184,6 +184,7 @@ void autograd::cubed_(KeySet keys, const Tensor& self) {
 // tests/taedagen/tiny/second.py:17
 void inplace_or_view::cubed_(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
+  if (recorded_in_parts(keys)) [[unlikely]] return table::cubed__plain(keys, self);
   {
     Below guard(Functionality::ADInplaceOrView);
     table::cubed__plain(keys, self);
@@ -233,7 +234,8 @@ void weighed_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const
 Tensor autograd::weighed(KeySet keys, const Tensor& self, const Tensor& other, const Scalar& weight) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self, other), forward = has_tangents(self, other);
-  if (!records && !forward) [[likely]] return table::weighed_plain(keys, self, other, weight);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::weighed_plain(keys, self, other,
+      weight);
   Ref<WeighedBackward0> node;
   if (records) {
     node = make_node<WeighedBackward0>();
@@ -288,7 +290,7 @@ void smooth_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const 
 Tensor autograd::smooth(KeySet keys, const Tensor& self, std::string_view how) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::smooth_plain(keys, self, how);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::smooth_plain(keys, self, how);
   Ref<SmoothBackward0> node;
   if (records) {
     node = make_node<SmoothBackward0>();
@@ -333,7 +335,7 @@ void counted_tangent([[maybe_unused]] const Tensor& made, [[maybe_unused]] const
 Tensor autograd::counted(KeySet keys, const Tensor& self) {
   keys = keys & KeySet::below(Functionality::ADInplaceOrView);
   const bool records = recording(self), forward = has_tangents(self);
-  if (!records && !forward) [[likely]] return table::counted_plain(keys, self);
+  if ((!records && !forward) || recorded_in_parts(keys)) [[likely]] return table::counted_plain(keys, self);
   Ref<CountedBackward0> node;
   if (records) {
     node = make_node<CountedBackward0>();

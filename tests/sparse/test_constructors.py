@@ -1,0 +1,188 @@
+"""Constructors: what they infer, and that nothing which breaks an invariant comes through."""
+
+import pytest
+
+import taeda
+
+I, V = [[0, 1, 1], [2, 0, 2]], [3.0, 4.0, 5.0]
+COMPRESSED = {
+    "csr": taeda.sparse_csr_tensor,
+    "csc": taeda.sparse_csc_tensor,
+    "bsr": taeda.sparse_bsr_tensor,
+    "bsc": taeda.sparse_bsc_tensor,
+}
+
+
+def test_coordinates_know_what_they_are_made_of():
+    x = taeda.sparse_coo_tensor(I, V)
+    assert (x.shape, x._nnz(), x.sparse_dim(), x.dense_dim()) == ((2, 3), 3, 2, 0)
+    assert x.is_sparse and not x.is_sparse_csr and x.layout == taeda.sparse_coo and not x.is_coalesced()
+    assert x.to_dense().tolist() == [[0, 0, 3], [4, 0, 5]]
+    assert taeda.sparse_coo_tensor((2, 3)).to_dense().tolist() == [[0] * 3] * 2
+    hybrid = taeda.sparse_coo_tensor([[1, 1]], [[1.0, 2], [3, 4]], (2, 2), dtype=taeda.float64)
+    assert (hybrid.sparse_dim(), hybrid.dense_dim(), hybrid.dtype) == (1, 1, taeda.float64)
+    assert hybrid.coalesce().values().tolist() == [[4, 6]] and hybrid.coalesce().indices().tolist() == [[1]]
+
+
+@pytest.mark.parametrize(
+    "indices, values, size",
+    [
+        ([[0, 2]], [1.0, 2], (2,)),
+        ([[0, -1]], [1.0, 2], (2,)),
+        ([[0, 1]], [1.0], (2,)),
+        ([[0, 1]], [1.0, 2], (2, 2)),
+        (taeda.tensor([[0.5]]), [1.0], (2,)),
+        ([[0]], [[1.0, 2]], (1, 3)),
+        ([[[0]]], [1.0], (1,)),
+        ([[0]], [1.0], (-1,)),
+        ([[0], [2**62]], [1.0], (2**40, 2**40)),
+    ],
+)
+def test_coordinates_that_do_not_fit_raise(indices, values, size):
+    with pytest.raises(RuntimeError):
+        taeda.sparse_coo_tensor(indices, values, size)
+
+
+def test_indices_that_are_said_to_be_coalesced_must_rise():
+    assert taeda.sparse_coo_tensor(I, V, is_coalesced=True).is_coalesced()
+    for indices in ([[0, 0]], [[1, 0]]):
+        with pytest.raises(RuntimeError, match="rise"):
+            taeda.sparse_coo_tensor(indices, [1.0, 2], (2,), is_coalesced=True)
+
+
+@pytest.mark.parametrize(
+    "pointers, plain, values, size",
+    [
+        ([0, 2, 1], [0, 1], [1.0, 2], (2, 2)),  # falls
+        ([1, 1, 2], [0, 1], [1.0, 2], (2, 2)),  # begins late
+        ([0, 1, 1], [0, 1], [1.0, 2], (2, 2)),  # ends early
+        ([0, 1, 2], [0, 2], [1.0, 2], (2, 2)),  # outside
+        ([0, 1, 2], [0, -1], [1.0, 2], (2, 2)),
+        ([0, 2, 2], [1, 0], [1.0, 2], (2, 2)),  # not rising
+        ([0, 2, 2], [0, 0], [1.0, 2], (2, 2)),  # twice
+        ([0, 3, 3], [0, 1, 1], [1.0, 2, 3], (2, 2)),  # more than there is room for
+        ([0, 1, 2], [0, 1], [1.0], (2, 2)),
+        ([0, 1, 2], [0, 1], [1.0, 2], (3, 3)),
+        ([0, 1, 2], [0, 1], [1.0, 2], (2,)),
+        ([[0, 1, 2]], [0, 1], [1.0, 2], (2, 2)),
+        ([0.0, 1, 2], taeda.tensor([0.5, 1]), [1.0, 2], (2, 2)),
+    ],
+)
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_compressed_indices_that_do_not_fit_raise(kind, pointers, plain, values, size):
+    with pytest.raises(RuntimeError):
+        COMPRESSED[kind](pointers, plain, values, size)
+
+
+@pytest.mark.parametrize("kind", COMPRESSED)
+def test_compressed_layouts(kind):
+    values = [[[1.0, 2]], [[3.0, 4]]] if kind[0] == "b" else [1.0, 2]
+    x = COMPRESSED[kind]([0, 1, 2], [1, 0], values)
+    assert x.layout == getattr(taeda, f"sparse_{kind}") and x._nnz() == 2 and not x.is_sparse
+    assert x.is_sparse_csr == (kind == "csr")
+    by_rows = kind in ("csr", "bsr")
+    first, second = ("crow_indices", "col_indices") if by_rows else ("ccol_indices", "row_indices")
+    assert getattr(x, first)().tolist() == [0, 1, 2] and getattr(x, second)().tolist() == [1, 0]
+    with pytest.raises(RuntimeError, match="is for tensors of layout"):
+        x.ccol_indices() if by_rows else x.crow_indices()
+    with pytest.raises(RuntimeError):
+        x.indices()
+    if kind == "csr":
+        assert x.to_dense().tolist() == [[0, 1], [2, 0]]
+    if kind == "bsr":
+        assert x.to_dense().tolist() == [[0, 0, 1, 2], [3, 4, 0, 0]]
+    if kind == "bsc":
+        assert x.to_dense().tolist() == [[0, 0, 3, 4], [1, 2, 0, 0]]
+    with pytest.raises(RuntimeError, match="blocks|values"):
+        COMPRESSED["bsr"]([0, 1], [0], [[[1.0, 2]]], (1, 3))
+
+
+def test_unchecked_indices_raise_where_they_are_used():
+    """Nobody reads outside of memory, whatever a program claims."""
+    bad = [
+        taeda.sparse_coo_tensor([[5, 0], [0, 9]], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_coo_tensor([[-5, 0], [0, 1]], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_csr_tensor([0, 1, 2], [7, 0], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_csr_tensor([0, 9, 2], [1, 0], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_csc_tensor([0, -3, 2], [1, 0], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_csc_tensor([0, 1, 2], [1, -8], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_bsr_tensor([0, 1, 2], [1, 50], [[[1.0]], [[2.0]]], (2, 2), check_invariants=False),
+    ]
+    dense = taeda.ones(2, 2)
+    calls = [
+        lambda x: x.to_dense(),
+        lambda x: x @ dense,
+        lambda x: dense @ x,
+        lambda x: x @ x,
+        lambda x: x.sparse_mask(x) * dense,
+        lambda x: dense + x,
+        lambda x: dense.clone().add_(x),
+        lambda x: (x + x).to_dense(),
+        lambda x: x * dense,
+        lambda x: x.to_sparse_csr().to_dense(),
+        lambda x: taeda.sparse.softmax(x, 1).to_dense(),
+        lambda x: x.index_select(0, taeda.tensor([0, 1])).to_dense(),
+        lambda x: taeda.sparse.sampled_addmm(x, dense, dense).to_dense(),
+        lambda x: taeda.sparse.mm(x, dense, "amax"),
+        lambda x: taeda.sparse.spsolve(x, dense),
+    ]
+    for x in bad:
+        for call in calls:
+            try:
+                result = call(x)
+            except (RuntimeError, IndexError):
+                continue
+            assert result.to_dense().numel() == 4  # pragma: no cover
+    x = taeda.sparse_csr_tensor([0, 1, 2], [1, 0], [1.0, 2], (2, 2))
+    x.col_indices()[0] = 1000  # after the check
+    for call in (lambda: x @ dense, lambda: x.to_dense(), lambda: x @ x):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_the_switch_that_programs_ask():
+    switch = taeda.sparse.check_sparse_tensor_invariants
+    assert not switch.is_enabled()
+    with switch():
+        assert switch.is_enabled()
+        with switch(False):
+            assert not switch.is_enabled()
+    assert not switch.is_enabled()
+    switch.enable()
+    assert switch.is_enabled()
+    switch.disable()
+    assert switch(True)(switch.is_enabled)() and not switch.is_enabled()
+
+
+@pytest.mark.parametrize("layout", ["sparse_coo", "sparse_csr", "sparse_csc"])
+def test_factories_take_layouts(layout):
+    kind = getattr(taeda, layout)
+    for x in (taeda.zeros(2, 3, layout=kind), taeda.empty(2, 3, layout=kind)):
+        assert x.layout == kind and x.shape == (2, 3) and x._nnz() == 0
+    x = taeda.eye(3).to_sparse(layout=kind)
+    assert taeda.zeros_like(x)._nnz() == 0 and taeda.zeros_like(x).layout == kind
+    assert taeda.zeros_like(x, layout=taeda.strided).shape == (3, 3) and x.new_zeros((2, 2)).layout == kind
+    with pytest.raises(NotImplementedError, match="not sparse"):
+        taeda.ones_like(x)
+    with pytest.raises(NotImplementedError):
+        taeda.ones(2, 3, layout=kind)
+
+
+def test_sizes_in_place():
+    x = taeda.sparse_coo_tensor(I, V)
+    assert x.sparse_resize_((4, 5), 2, 0) is x and x.shape == (4, 5) and x._nnz() == 3
+    with pytest.raises(RuntimeError, match="fit"):
+        x.sparse_resize_((1, 5), 2, 0)
+    assert x.sparse_resize_and_clear_((3, 2, 2), 1, 2)._nnz() == 0 and x.dense_dim() == 2
+    assert taeda.sparse_coo_tensor((1, 1)).resize_as_sparse_(taeda.sparse_coo_tensor(I, V)).shape == (2, 3)
+    y = taeda.eye(3).to_sparse_csr()
+    assert y.resize_((2, 4)).to_dense().tolist() == [[1, 0, 0, 0], [0, 1, 0, 0]]
+
+
+def test_semi_structured_is_refused_clearly():
+    for call in (
+        lambda: taeda.sparse.to_sparse_semi_structured(taeda.ones(4, 4)),
+        lambda: taeda.sparse.SparseSemiStructuredTensor.from_dense(taeda.ones(4, 4)),
+    ):
+        with pytest.raises(NotImplementedError, match="CUDA"):
+            call()
