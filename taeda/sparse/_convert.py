@@ -41,6 +41,9 @@ _ops = taeda.ops.aten
 
 def to_dense(x: Tensor) -> Tensor:
     """All elements; those that are not stored are zero."""
+    if is_matrix(x):
+        pointers, columns, values = csr_parts(x)
+        return _ops._sparse_spread(pointers, columns, values, x.shape[1])
     if x.layout == COO:
         return _coordinates_to_dense(x)
     pattern, values = pattern_of(x), values_of(x)
@@ -52,6 +55,13 @@ def to_dense(x: Tensor) -> Tensor:
     size[-2], size[-1] = size[-2] // block[0], size[-1] // block[1]
     blocks = _placed(checked_below(places, size), values, size)
     return blocks.transpose(pattern.batch + 1, pattern.batch + 2).reshape(x.shape)
+
+
+def is_matrix(x: Tensor) -> bool:
+    """Whether its rows are at hand: one matrix, without blocks."""
+    if x.layout == COO:
+        return sparse_dim(x) == 2 and _C._sparse_is_coalesced(x)
+    return x.layout == CSR and batch_dim(x) == 0
 
 
 def _coordinates_to_dense(x: Tensor) -> Tensor:

@@ -244,6 +244,8 @@ def values_at(grad: Tensor, pattern: Pattern) -> Tensor:
         if own.is_same_memory(pattern):
             return values_of(grad)
         return _values_of_sparse(grad, pattern)
+    if pattern.layout == CSR and not pattern.batch:
+        return _ops._sparse_pick(pattern.indices, pattern.plain, grad)
     if pattern.layout == COO:
         return grad[tuple(checked_below(pattern.indices, pattern.size))] if pattern.indices.shape[0] else grad[None]
     blocked = grad if pattern.block is None else in_blocks(grad, pattern.batch, pattern.block)

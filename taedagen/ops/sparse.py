@@ -60,6 +60,30 @@ def _sparse_nonzero(*_):
     """The rows, columns and values of the elements of a dense matrix that are not zero, row by row."""
 
 
+@kernel("_sparse_spread(Tensor pointers, Tensor columns, Tensor values, int n) -> Tensor",
+        shape="dynamic", files="sparse", unbound=True,
+        samples=[S(v([0, 2, 3]), v([0, 2, 1]), f(3), 3)])  # fmt: skip
+def _sparse_spread(*_):
+    """The dense matrix (rows, n, ...) with the values (elements, ...)."""
+
+
+@_sparse_spread.backward
+def _(grad, pointers, columns):
+    return {"values": op._sparse_pick(pointers, columns, grad)}
+
+
+@kernel("_sparse_pick(Tensor pointers, Tensor columns, Tensor dense) -> Tensor",
+        shape="dynamic", files="sparse", unbound=True,
+        samples=[S(v([0, 2, 3]), v([0, 2, 1]), f(2, 3))])  # fmt: skip
+def _sparse_pick(*_):
+    """The elements of a dense matrix (rows, n, ...) that a sparse one has, in its order."""
+
+
+@_sparse_pick.backward
+def _(grad, pointers, columns, dense):
+    return {"dense": op._sparse_spread(pointers, columns, grad, dense.size(1))}
+
+
 @kernel("_sparse_mm(Tensor pointers, Tensor columns, Tensor values, Tensor dense) -> Tensor",
         shape="dynamic", files="sparse", unbound=True,
         samples=[S(v([0, 2, 3]), v([0, 2, 1]), f(3), f(3, 4))])  # fmt: skip

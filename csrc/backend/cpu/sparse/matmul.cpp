@@ -1,5 +1,6 @@
 // Products of two sparse matrices, and systems of equations.
 #include <algorithm>
+#include <bit>
 
 #include "backend/cpu/ops/sparse.h"
 #include "backend/cpu/sparse/parts.h"
@@ -14,8 +15,7 @@ namespace {
 // A matrix in rows whose columns are below `n`.
 template <class T>
 struct Matrix {
-  const Rows& rows;
-  const Indices& columns;
+  const int64_t *rows, *columns;
   const T* values;
 };
 
@@ -33,7 +33,7 @@ struct Checked {
   }
   template <class T>
   Matrix<T> as() const {
-    return {rows, columns, values.defined() ? values.data<T>() : nullptr};
+    return {rows.data(), columns.data(), values.defined() ? values.data<T>() : nullptr};
   }
 };
 
@@ -43,48 +43,54 @@ int64_t all_products(const Checked& a, const Checked& b) {
   return count;
 }
 
-// One row of the product in a dense workspace; `seen` holds the row that a column was last met in.
+// One row of the product at a time in a dense workspace; a bit says that a column was met in this row.
 template <class T>
 class RowSum {
   using A = Accumulator<T>;
 
  public:
-  explicit RowSum(int64_t n) : sums_(static_cast<size_t>(n)), seen_(static_cast<size_t>(n), -1) {}
+  explicit RowSum(int64_t n) : sums_(static_cast<size_t>(n)), met_(static_cast<size_t>(n + 63) / 64, 0) {}
 
-  const std::vector<int64_t>& columns(const Matrix<T>& a, const Matrix<T>& b, int64_t row, bool sums) {
-    met_.clear();
+  // Appends the columns, rising, and their sums.
+  void append(const Matrix<T>& a, const Matrix<T>& b, int64_t row, std::vector<int64_t>& columns,
+              std::vector<T>& values) {
+    A* sums = sums_.data();
+    uint64_t* met = met_.data();
+    const size_t before = columns.size();
     for (int64_t k = a.rows[row]; k < a.rows[row + 1]; ++k) {
-      const int64_t middle = a.columns[k];
-      const A value = sums ? convert<A>(a.values[k]) : A();
-      for (int64_t l = b.rows[middle]; l < b.rows[middle + 1]; ++l) {
-        const auto column = static_cast<size_t>(b.columns[l]);
-        if (seen_[column] != row) {
-          seen_[column] = row;
-          sums_[column] = A();
-          met_.push_back(b.columns[l]);
+      const A value = convert<A>(a.values[k]);
+      for (int64_t l = b.rows[a.columns[k]], end = b.rows[a.columns[k] + 1]; l < end; ++l) {
+        const int64_t column = b.columns[l];
+        const A product = times(value, convert<A>(b.values[l]));
+        const uint64_t bit = uint64_t{1} << (column & 63);
+        if (met[column >> 6] & bit) {
+          sums[column] = plus(sums[column], product);
+        } else {
+          met[column >> 6] |= bit;
+          sums[column] = product;
+          columns.push_back(column);
         }
-        if (sums) sums_[column] = plus(sums_[column], times(value, convert<A>(b.values[l])));
       }
     }
-    return met_;
+    sort_and_forget(columns, before);
+    for (size_t i = before; i < columns.size(); ++i) values.push_back(convert<T>(sums[columns[i]]));
   }
-  void sort() {
-    if (met_.size() * 16 < seen_.size()) {
-      std::ranges::sort(met_);
-      return;
-    }
-    const int64_t row = met_.empty() ? -1 : seen_[static_cast<size_t>(met_[0])];
-    const auto [low, high] = std::ranges::minmax(met_);
-    met_.clear();
-    for (int64_t column = low; column <= high; ++column)
-      if (seen_[static_cast<size_t>(column)] == row) met_.push_back(column);
-  }
-  const std::vector<int64_t>& met() const { return met_; }
-  A at(int64_t column) const { return sums_[static_cast<size_t>(column)]; }
 
  private:
+  // Read off the bits where there are many.
+  void sort_and_forget(std::vector<int64_t>& columns, size_t before) {
+    auto found = columns.begin() + static_cast<std::ptrdiff_t>(before);
+    if ((columns.size() - before) * 16 < met_.size()) {
+      for (auto column = found; column != columns.end(); ++column) met_[static_cast<size_t>(*column >> 6)] = 0;
+      return std::sort(found, columns.end());
+    }
+    for (size_t word = 0; word < met_.size(); ++word)
+      for (uint64_t bits = std::exchange(met_[word], 0); bits; bits &= bits - 1)
+        *found++ = static_cast<int64_t>(word * 64) + std::countr_zero(bits);
+  }
+
   std::vector<A> sums_;
-  std::vector<int64_t> seen_, met_;
+  std::vector<uint64_t> met_;
 };
 
 constexpr int64_t kRowsAtOnce = 256;
@@ -99,33 +105,34 @@ std::tuple<Tensor, Tensor, Tensor> _sparse_matmul(const Tensor& pointers, const 
   TAEDA_CHECK(other_pointers.numel() > 0, "row pointers must begin with 0");
   Checked a(pointers, columns, values, other_pointers.numel() - 1), b(other_pointers, other_columns, other_values, n);
   const int64_t rows = a.rows.count();
+  const int64_t piece = all_products(a, b) < 4 * kGrain ? std::max<int64_t>(rows, 1) : kRowsAtOnce;
   Tensor begins = new_tensor(pointers.sizes(), DType::Int64), found, sums;
   int64_t* begin = begins.data<int64_t>();
-  const int64_t piece = all_products(a, b) < 4 * kGrain ? std::max<int64_t>(rows, 1) : kRowsAtOnce;
+  begin[0] = 0;
   visit_products(values.dtype(), [&]<class T>() {
     const Matrix<T> left = a.as<T>(), right = b.as<T>();
+    struct Part {
+      std::vector<int64_t> columns;
+      std::vector<T> values;
+    };
+    std::vector<Part> parts(static_cast<size_t>((rows + piece - 1) / piece));
     parallel_for(0, rows, piece, [&](int64_t from, int64_t to) {
+      Part& part = parts[static_cast<size_t>(from / piece)];
       RowSum<T> sum(n);
-      for (int64_t row = from; row < to; ++row)
-        begin[row + 1] = static_cast<int64_t>(sum.columns(left, right, row, false).size());
+      for (int64_t row = from; row < to; ++row) {
+        const size_t before = part.columns.size();
+        sum.append(left, right, row, part.columns, part.values);
+        begin[row + 1] = static_cast<int64_t>(part.columns.size() - before);
+      }
     });
-    begin[0] = 0;
     for (int64_t row = 0; row < rows; ++row) begin[row + 1] += begin[row];
     const int64_t count[] = {begin[rows]};
     found = new_tensor(count, DType::Int64);
     sums = new_tensor(count, values.dtype());
-    parallel_for(0, rows, piece, [&](int64_t from, int64_t to) {
-      RowSum<T> sum(n);
-      for (int64_t row = from; row < to; ++row) {
-        if (sum.columns(left, right, row, true).empty()) continue;
-        sum.sort();
-        int64_t next = begin[row];
-        for (int64_t column : sum.met()) {
-          found.data<int64_t>()[next] = column;
-          sums.data<T>()[next++] = convert<T>(sum.at(column));
-        }
-      }
-    });
+    for (size_t i = 0, next = 0; i < parts.size(); next += parts[i++].columns.size()) {
+      std::ranges::copy(parts[i].columns, found.data<int64_t>() + next);
+      std::ranges::copy(parts[i].values, sums.data<T>() + next);
+    }
   });
   return {begins, found, sums};
 }

@@ -9,12 +9,13 @@ namespace taeda::cpu::sparse {
 class Indices {
  public:
   Indices(const Tensor& t, const char* name);  // RuntimeError unless it is a vector
-  const int64_t* data() const { return tensor_.data<int64_t>(); }
+  const int64_t* data() const { return data_; }
   int64_t size() const { return tensor_.numel(); }
-  int64_t operator[](int64_t i) const { return data()[i]; }
+  int64_t operator[](int64_t i) const { return data_[i]; }
 
  private:
   Tensor tensor_;
+  const int64_t* data_;
 };
 
 // Where the rows of a matrix begin: rising from 0 to the number of its elements, or RuntimeError.
@@ -30,10 +31,15 @@ class Rows : public Indices {
   int64_t count() const { return size() - 1; }
 };
 
+// The largest, where negative ones count as larger than all others.
+[[gnu::always_inline]] inline uint64_t largest_of(const int64_t* indices, int64_t count) {
+  uint64_t largest = 0;
+  for (int64_t i = 0; i < count; ++i) largest = std::max(largest, static_cast<uint64_t>(indices[i]));
+  return largest;
+}
 // RuntimeError unless all are in [0, n).
 inline void check_below(const Indices& indices, int64_t n, const char* name) {
-  uint64_t largest = 0;
-  for (int64_t i = 0; i < indices.size(); ++i) largest = std::max(largest, static_cast<uint64_t>(indices.data()[i]));
+  const uint64_t largest = largest_of(indices.data(), indices.size());
   TAEDA_CHECK(indices.size() == 0 || largest < static_cast<uint64_t>(n), name, " must be from 0 to ", n - 1, "; got ",
               static_cast<int64_t>(largest));
 }

@@ -1,5 +1,6 @@
 // Products of compressed sparse matrices with dense ones. Rows are independent of each other, and each is summed up in
 // the order of its elements, so that threads change nothing.
+#include <atomic>
 #include <cstring>
 
 #include "backend/cpu/ops/sparse.h"
@@ -19,7 +20,7 @@ struct Product {
   const int64_t *pointers, *columns;
   const T *values, *dense;
   T* out;
-  int64_t width;
+  int64_t width, n;
 };
 
 // Columns of `dense` in tiles that stay in registers.
@@ -49,19 +50,47 @@ TAEDA_VERSIONED void vector_row(const Product<T>& p, int64_t row) {
   p.out[row] = convert<T>(plus(plus(sums[0], sums[1]), plus(sums[2], sums[3])));
 }
 
+// Wide rows: the sums stay in the nearest cache, and four elements share each pass over them.
 template <class T>
-TAEDA_VERSIONED void product_rows(const Product<T>& p, int64_t begin, int64_t end) {
+TAEDA_VERSIONED void wide_row(const Product<T>& p, int64_t row, int64_t first, int64_t last) {
+  T* __restrict to = p.out + row * p.width;
+  for (int64_t j = first; j < last; ++j) to[j] = T();
+  int64_t k = p.pointers[row];
+  const int64_t end = p.pointers[row + 1];
+  for (; k + 4 <= end; k += 4) {
+    const T *a = p.dense + p.columns[k] * p.width, *b = p.dense + p.columns[k + 1] * p.width,
+            *c = p.dense + p.columns[k + 2] * p.width, *d = p.dense + p.columns[k + 3] * p.width;
+    const T v = p.values[k], w = p.values[k + 1], x = p.values[k + 2], y = p.values[k + 3];
+    for (int64_t j = first; j < last; ++j)
+      to[j] = plus(plus(plus(plus(to[j], times(v, a[j])), times(w, b[j])), times(x, c[j])), times(y, d[j]));
+  }
+  for (; k < end; ++k) {
+    const T* a = p.dense + p.columns[k] * p.width;
+    for (int64_t j = first; j < last; ++j) to[j] = plus(to[j], times(p.values[k], a[j]));
+  }
+}
+
+// False if a column is outside, where the rest is left undone.
+template <class T>
+TAEDA_VERSIONED bool product_rows(const Product<T>& p, int64_t begin, int64_t end) {
+  constexpr int64_t kWide = 64, kInCache = 2048;
   for (int64_t row = begin; row < end; ++row) {
+    const int64_t from = p.pointers[row], count = p.pointers[row + 1] - from;
+    if (count && largest_of(p.columns + from, count) >= static_cast<uint64_t>(p.n)) return false;
     if (p.width == 1) {
       vector_row(p, row);
       continue;
     }
     int64_t j = 0;
-    for (; j + 64 <= p.width; j += 64) tile_of_row<T, 64>(p, row, j);
+    if constexpr (std::is_same_v<T, Accumulator<T>>)
+      if (p.width >= kWide)
+        for (; j < p.width; j += kInCache) wide_row(p, row, j, std::min(j + kInCache, p.width));
     for (; j + 16 <= p.width; j += 16) tile_of_row<T, 16>(p, row, j);
+    for (; j + 8 <= p.width; j += 8) tile_of_row<T, 8>(p, row, j);
     for (; j + 4 <= p.width; j += 4) tile_of_row<T, 4>(p, row, j);
     for (; j < p.width; ++j) tile_of_row<T, 1>(p, row, j);
   }
+  return true;
 }
 
 // The transposed matrix: rows are added to those that columns name, for columns [first, last) of `dense` alone.
@@ -106,18 +135,19 @@ TAEDA_VERSIONED void dots_of_rows(const Dots<T>& d, int64_t begin, int64_t end) 
   }
 }
 
-#define TAEDA_LOOPS(T)                                                                                               \
-  TAEDA_MULTIVERSION(void run_product(const Product<T>& p, int64_t begin, int64_t end), product_rows(p, begin, end)) \
-  TAEDA_MULTIVERSION(void run_scatter(const Product<T>& p, T* out, int64_t rows, int64_t first, int64_t last),       \
-                     scatter_rows(p, out, rows, first, last))                                                        \
+#define TAEDA_LOOPS(T)                                                                                         \
+  TAEDA_MULTIVERSION(bool run_product(const Product<T>& p, int64_t begin, int64_t end),                        \
+                     return product_rows(p, begin, end))                                                       \
+  TAEDA_MULTIVERSION(void run_scatter(const Product<T>& p, T* out, int64_t rows, int64_t first, int64_t last), \
+                     scatter_rows(p, out, rows, first, last))                                                  \
   TAEDA_MULTIVERSION(void run_dots(const Dots<T>& d, int64_t begin, int64_t end), dots_of_rows(d, begin, end))
 TAEDA_LOOPS(float)
 TAEDA_LOOPS(double)
 #undef TAEDA_LOOPS
 // Other elements take the loops as the compiler makes them for every machine.
 template <class T>
-void run_product(const Product<T>& p, int64_t begin, int64_t end) {
-  product_rows(p, begin, end);
+bool run_product(const Product<T>& p, int64_t begin, int64_t end) {
+  return product_rows(p, begin, end);
 }
 template <class T, class Out>
 void run_scatter(const Product<T>& p, Out* out, int64_t rows, int64_t first, int64_t last) {
@@ -152,16 +182,18 @@ Tensor _sparse_mm(const Tensor& pointers, const Tensor& columns, const Tensor& v
   check_elements(columns, values, dense);
   Rows rows(pointers, columns.numel());
   Indices at(columns, "columns");
-  check_below(at, dense.sizes()[0], "columns");
   Tensor v = ops::contiguous(values), d = ops::contiguous(dense);
-  const int64_t width = dense.sizes()[1], sizes[] = {rows.count(), width};
+  const int64_t width = dense.sizes()[1], n = dense.sizes()[0], sizes[] = {rows.count(), width};
   Tensor out = new_tensor(sizes, values.dtype());
-  if (width == 0) return out;
+  std::atomic<bool> inside = true;
   visit_products(values.dtype(), [&]<class T>() {
-    const Product<T> p{rows.data(), at.data(), v.data<T>(), d.data<T>(), out.data<T>(), width};
-    parallel_for(0, rows.count(), rows_per_piece(rows.count(), (at.size() + rows.count()) * width),
-                 [&](int64_t begin, int64_t end) { run_product(p, begin, end); });
+    const Product<T> p{rows.data(), at.data(), v.data<T>(), d.data<T>(), out.data<T>(), width, n};
+    parallel_for(0, rows.count(), rows_per_piece(rows.count(), (at.size() + rows.count()) * (width + 1)),
+                 [&](int64_t begin, int64_t end) {
+                   if (!run_product(p, begin, end)) inside.store(false, std::memory_order_relaxed);
+                 });
   });
+  if (!inside) check_below(at, n, "columns");
   return out;
 }
 
@@ -180,7 +212,7 @@ Tensor _sparse_mm_transposed(const Tensor& pointers, const Tensor& columns, cons
   visit_products(values.dtype(), [&]<class T>() {
     using A = Accumulator<T>;
     Tensor out = zeros(sizes, dtype_of<A>);
-    const Product<T> p{rows.data(), at.data(), v.data<T>(), d.data<T>(), nullptr, width};
+    const Product<T> p{rows.data(), at.data(), v.data<T>(), d.data<T>(), nullptr, width, n};
     const int64_t piece = at.size() * 16 < kGrain ? std::max<int64_t>(width, 1) : 16;  // columns of `dense`
     parallel_for(0, width, piece,
                  [&](int64_t first, int64_t last) { run_scatter(p, out.data<A>(), rows.count(), first, last); });
