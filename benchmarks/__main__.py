@@ -15,6 +15,7 @@ from benchmarks import (
     graphs,
     kernels,
     report,
+    sparse,
     startup,
     tiny,
     training,
@@ -31,6 +32,7 @@ GROUPS = {
     "transforms": kernels.transforms,
     "families": families.rows,
     "graphs": graphs.rows,
+    "sparse": sparse.rows,
     "training": training.rows,
     "collectives": collectives.rows,
     "extension": cpp_extension.rows,
@@ -45,6 +47,7 @@ BUDGETS = {
     **kernels.BUDGETS,
     **families.BUDGETS,
     **graphs.BUDGETS,
+    **sparse.BUDGETS,
     **training.BUDGETS,
 }
 

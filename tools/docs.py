@@ -25,6 +25,7 @@ GUIDES = (
     "extensions",
     "smaller-builds",
     "distributions",
+    "sparse",
     "glossary",
     "errors",
     "profile",

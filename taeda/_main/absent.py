@@ -14,10 +14,7 @@ REASONS = {
         "solve symeig eig lstsq matrix_rank volatile reinforce resize resize_as __div__ __idiv__ __rdiv__ __long__ "
         "__nonzero__"
     ),
-    "sparse tensors come later": (
-        ".*sparse.* .*Sparse.* coalesce is_coalesced .*_indices .*indices_copy indices values values_copy dense_dim "
-        "to_dense .*smm spmm saddmm sspaddmm hspmm native_norm"
-    ),
+    "a private name of sparse tensors": "_.*sparse.* _.*Sparse.*",
     "quantised tensors come later": (
         ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
     ),

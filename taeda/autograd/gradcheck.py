@@ -59,7 +59,7 @@ def gradcheck(
         check_forward_ad: also check forward mode.
         check_backward_ad: check backward mode.
         fast_mode: check the Jacobian along one random direction, ``u' J v``, in place of every entry.
-        masked: for sparse inputs; without effect on strided ones.
+        masked: of sparse inputs: check the derivative by the stored values, else by all elements.
 
     Returns:
         True if everything agrees.
@@ -74,6 +74,10 @@ def gradcheck(
         raise ValueError("taeda.autograd.gradcheck: check_batched_grad needs check_backward_ad")
     if check_batched_forward_grad and not check_forward_ad:
         raise ValueError("taeda.autograd.gradcheck: check_batched_forward_grad needs check_forward_ad")
+    if any(isinstance(x, Tensor) and x.layout != taeda.strided for x in _as_tuple(inputs)):
+        from taeda.sparse._gradcheck import by_values
+
+        func, inputs = by_values(func, _as_tuple(inputs), bool(masked))
     try:
         check = _Check(func, inputs, eps, atol, rtol, fast_mode)
         if not check.outputs:

@@ -88,10 +88,11 @@ def as_sparse_gradcheck(gradcheck: Callable[..., bool]) -> Callable[..., bool]:
     With ``masked=True`` the derivative is that by the stored values; else by all elements, for which the inputs store
     zeros everywhere.
     """
-    from taeda.sparse._gradcheck import sparse_gradcheck
+    from taeda.sparse._gradcheck import by_values
 
-    def check(func: Callable[..., Any], inputs: Any, **options: Any) -> bool:
-        return sparse_gradcheck(gradcheck, func, inputs, options)
+    def check(func: Callable[..., Any], inputs: Any, *, masked: bool = False, **options: Any) -> bool:
+        given = tuple(inputs) if isinstance(inputs, (tuple, list)) else (inputs,)
+        return gradcheck(*by_values(func, given, masked), **options)
 
     return check
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
 from taeda import Tensor
 from taeda.sparse._convert import like
-from taeda.sparse._parts import COO, build, coalesce, is_sparse, pattern_of, values_of
+from taeda.sparse._parts import COO, Pattern, build, coalesce, is_sparse, pattern_of, values_at, values_of
 
 
-def sparse_gradcheck(gradcheck: Callable[..., bool], func: Callable[..., Any], inputs: Any, options: dict[str, Any]
-                     ) -> bool:  # fmt: skip
-    """Hands ``gradcheck`` the function of the values; sparse results are compared as dense ones."""
-    given = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
-    masked = bool(options.pop("masked", False))
-    options.pop("check_sparse_nnz", None)
-    patterns: dict[int, Any] = {}
+def by_values(
+    func: Callable[..., Any], inputs: Sequence[Any], masked: bool
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The function of the values of sparse inputs, and these; sparse results become dense ones.
+
+    Unless ``masked``, the inputs store zeros everywhere first.
+    """
+    patterns: dict[int, Pattern] = {}
     values: list[Any] = []
-    for i, x in enumerate(given):
+    for i, x in enumerate(inputs):
         if is_sparse(x) and x.requires_grad:
             stored = x.detach() if masked else _with_all_stored(x.detach())
             stored = coalesce(stored) if stored.layout == COO else stored
@@ -31,11 +32,9 @@ def sparse_gradcheck(gradcheck: Callable[..., bool], func: Callable[..., Any], i
     def of_values(*arguments: Any) -> Any:
         rebuilt = [build(patterns[i], x) if i in patterns else x for i, x in enumerate(arguments)]
         results = func(*rebuilt)
-        if isinstance(results, (tuple, list)):
-            return tuple(map(_dense, results))
-        return _dense(results)
+        return tuple(map(_dense, results)) if isinstance(results, (tuple, list)) else _dense(results)
 
-    return gradcheck(of_values, tuple(values), **options)
+    return of_values, tuple(values)
 
 
 def _dense(x: Any) -> Any:
@@ -46,6 +45,4 @@ def _with_all_stored(x: Tensor) -> Tensor:
     """The same tensor, with zeros stored everywhere."""
     marks = taeda.ones(x.shape, dtype=taeda.bool).to_sparse() if x.layout == COO else None
     pattern = pattern_of(marks if marks is not None else like(taeda.ones(x.shape, dtype=x.dtype).to_sparse(), x))
-    from taeda.sparse._parts import values_at
-
     return build(pattern, values_at(x.to_dense(), pattern))

@@ -41,6 +41,7 @@ LOOKS_UP = {
     "autograd": {
         "func": "gradcheck under vmap, and batches of vectors",
         "optim": "the profiler names an optimizer's steps",
+        "sparse": "gradcheck of functions of sparse tensors",
         "testing": "the tolerances of gradcheck",
     },
     "jit": {

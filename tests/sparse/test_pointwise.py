@@ -259,4 +259,6 @@ def test_questions():
         except (RuntimeError, NotImplementedError, TypeError):
             continue
         assert call() == 0
+    with pytest.raises(TypeError, match="cannot be set"):
+        s[0] = 1
     assert len(s) == 4 and s.numel() == 24 and s.ndim == 2

@@ -311,6 +311,9 @@ int setitem(PyObject* self, PyObject* index, PyObject* value) noexcept {
       if (overloaded.must_dispatch()) return protocol("__setitem__", {self, index, value}, overloaded);
     }
     Items items(index);
+    TAEDA_CHECK_TYPE(unwrap(self)->layout() == Layout::Strided,
+                     "elements of a sparse tensor cannot be set, as its slices are copies: make a new one from indices "
+                     "and values, or to_dense() it");
     assign(select(unwrap(self), items.span()), value);
     return Py_NewRef(Py_None);
   });

@@ -349,3 +349,19 @@ def stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     if not all(is_sparse(x) for x in tensors):
         raise RuntimeError("taeda.stack: tensors must be all sparse or all dense; got both")
     return cat([unsqueeze(coalesce(to_coo(x)), dim) for x in tensors], dim)
+
+
+@sparse("block_diag")
+def block_diag(tensors: Sequence[Tensor]) -> Tensor:
+    """Matrices along the diagonal, in coordinates."""
+    blocks = [coalesce(to_coo(x if is_sparse(x) else x.to_sparse())) for x in tensors]
+    if any(x.dim() != 2 or dense_dim(x) for x in blocks):
+        raise NotImplementedError("taeda.block_diag: takes sparse matrices; call to_dense() first for others")
+    dtype, rows, columns = blocks[0].dtype, 0, 0
+    places, values = [], []
+    for x in blocks:
+        dtype = taeda.promote_types(dtype, x.dtype)
+        places.append(_indices(x) + taeda.tensor([[rows], [columns]]))
+        values.append(values_of(x))
+        rows, columns = rows + x.shape[0], columns + x.shape[1]
+    return coo(taeda.cat(places, 1), taeda.cat([v.to(dtype) for v in values]), (rows, columns), True)
