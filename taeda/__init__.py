@@ -147,8 +147,8 @@ _MODULES = frozenset([
     "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
     "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
     "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
-    "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version", "_VF",
-    "_vmap_internals", "xpu",
+    "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version",
+    "_VF", "_vmap_internals", "xpu",
 ])  # fmt: skip
 
 

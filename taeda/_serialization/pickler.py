@@ -13,6 +13,7 @@ import taeda
 from taeda import Tensor
 from taeda._serialization import names, rebuild
 from taeda._serialization.storage_types import BY_DTYPE, UntypedStorage
+from taeda._tensor.sparse_methods import SPARSE
 
 
 class StorageRef:
@@ -86,7 +87,7 @@ def _state_of(tensor: Tensor) -> Any:
 
 
 def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
-    if tensor.layout != taeda.strided:
+    if tensor.layout in SPARSE:
         from taeda.sparse._pickling import parts_of
 
         return rebuild.sparse, (tensor.layout, parts_of(tensor))

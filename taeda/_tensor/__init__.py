@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from taeda import _C
 from taeda._main import left_out
-from taeda._tensor.sparse_methods import SparseMethods
+from taeda._tensor.sparse_methods import SPARSE, SparseMethods
 
 if TYPE_CHECKING:
     from taeda._C import dtype as _dtype
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     class _Base(SparseMethods, _C.TensorBase): ...
 else:
     _Base = _C.TensorBase
+
 
 def _gone(name: str) -> RuntimeError:
     from taeda._main.removed import gone
@@ -71,7 +72,7 @@ class Tensor(_Base):
         from copy import deepcopy
 
         if (
-            self.layout != _C.strided or self._python_dispatch or self.is_conj() or self.is_neg()
+            self.layout in SPARSE or self._python_dispatch or self.is_conj() or self.is_neg()
         ):  # its class knows what it is made of
             copy = self.detach().clone()
         else:
@@ -91,7 +92,7 @@ class Tensor(_Base):
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        if self.layout != _C.strided:
+        if self.layout in SPARSE:
             from taeda.sparse._pickling import reduce
 
             return reduce(self)
@@ -149,7 +150,7 @@ class Tensor(_Base):
 
     def is_shared(self) -> bool:
         """Whether other processes can see the memory."""
-        if self.layout != _C.strided:
+        if self.layout in SPARSE:
             from taeda.sparse._pickling import is_shared
 
             return is_shared(self)
@@ -157,7 +158,7 @@ class Tensor(_Base):
 
     def share_memory_(self) -> Tensor:
         """Moves the memory to where other processes can see it."""
-        if self.layout != _C.strided:
+        if self.layout in SPARSE:
             from taeda.sparse._pickling import share_memory_
 
             return share_memory_(self)

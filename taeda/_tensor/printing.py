@@ -14,6 +14,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._tensor.sparse_methods import SPARSE
 
 _PROFILES: dict[str, dict[str, Any]] = {
     "default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -87,7 +88,7 @@ def _repr(self: Tensor) -> str:
     prefix = "tensor(" if plain else type(self).__name__ + "("
     indent = len(prefix)
     suffixes = []
-    if self.layout != taeda.strided and _is_sparse_layout(self):
+    if self.layout in SPARSE:
         from taeda.sparse._printing import repr_of
 
         return repr_of(self, prefix, _grad_suffix(self))
@@ -107,10 +108,6 @@ def _repr(self: Tensor) -> str:
         suffixes.append(f"layout={self.layout}")
     suffixes += _grad_suffix(self)
     return _join(prefix + body, suffixes, indent) + ")"
-
-
-def _is_sparse_layout(self: Tensor) -> bool:
-    return self.layout in (taeda.sparse_coo, taeda.sparse_csr, taeda.sparse_csc, taeda.sparse_bsr, taeda.sparse_bsc)
 
 
 def _dtype_name(dtype: taeda.dtype) -> str:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from taeda import _C
+
 if TYPE_CHECKING:
     from taeda import Tensor
     from taeda.types import _layout
+
+
+SPARSE = (_C.sparse_coo, _C.sparse_csr, _C.sparse_csc, _C.sparse_bsr, _C.sparse_bsc)
 
 
 class SparseMethods:

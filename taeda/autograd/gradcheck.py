@@ -14,6 +14,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._tensor.sparse_methods import SPARSE
 from taeda.autograd.function import Function
 
 _BATCH = 3
@@ -74,7 +75,7 @@ def gradcheck(
         raise ValueError("taeda.autograd.gradcheck: check_batched_grad needs check_backward_ad")
     if check_batched_forward_grad and not check_forward_ad:
         raise ValueError("taeda.autograd.gradcheck: check_batched_forward_grad needs check_forward_ad")
-    if any(isinstance(x, Tensor) and x.layout != taeda.strided for x in _as_tuple(inputs)):
+    if any(isinstance(x, Tensor) and x.layout in SPARSE for x in _as_tuple(inputs)):
         from taeda.sparse._gradcheck import by_values
 
         func, inputs = by_values(func, _as_tuple(inputs), bool(masked))
