@@ -161,7 +161,8 @@ def sparse(kind: Any, data: Any) -> Tensor:
     if kind == taeda.sparse_coo:
         coalesced = bool(data[3]) if len(data) > 3 and data[3] is not None else None
         return taeda.sparse_coo_tensor(data[0], data[1], size, is_coalesced=coalesced, check_invariants=True)
-    return taeda.sparse_compressed_tensor(*data[:3], size, layout=kind, check_invariants=True)
+    pointers, plain, values = data[:3]
+    return taeda.sparse_compressed_tensor(pointers, plain, values, size, layout=kind, check_invariants=True)
 
 
 # By the names that PyTorch's files call them.

@@ -148,7 +148,7 @@ class NestedTensor(Nested):
     ``lengths``, (B), how long they are, where that is not as far as the next. ``ragged`` counts from the outer shape.
     """
 
-    _values: Tensor
+    _values: Tensor  # type: ignore[assignment]
     _offsets: Tensor
     _lengths: Tensor | None
     _ragged_idx: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import taeda
 from taeda import _C, Tensor
@@ -33,7 +34,7 @@ from taeda.sparse._parts import (
 )
 from taeda.types import _layout
 
-_ops = taeda.ops.aten
+_ops: Any = taeda.ops.aten
 
 
 # --- to dense
@@ -168,7 +169,7 @@ def from_coo(x: Tensor, layout: _layout, batch: int = 0, block: tuple[int, int] 
     RuntimeError unless each of the batch has as many elements.
     """
     indices, values = _C._sparse_parts(x)[0], values_of(x)
-    size = x.shape[: batch + 2]
+    size: Sequence[int] = x.shape[: batch + 2]
     if block is not None:
         indices, values, size = _blocks_of_elements(indices, values, size, block)
     if layout in BY_ROWS:

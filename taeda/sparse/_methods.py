@@ -80,7 +80,8 @@ def _coalesced_(x: Tensor, coalesced: bool) -> Tensor:
 def compressed_part(x: Tensor, name: str) -> Tensor:
     which, layouts = _PARTS[name]
     _require(name, x, *layouts)
-    part: Tensor = _C._sparse_parts(x)[which]
+    part = _C._sparse_parts(x)[which]
+    assert part is not None
     return part
 
 

@@ -19,7 +19,7 @@ COO, CSR, CSC, BSR, BSC = _C.sparse_coo, _C.sparse_csr, _C.sparse_csc, _C.sparse
 SPARSE = (COO, CSR, CSC, BSR, BSC)
 BLOCKED = (BSR, BSC)
 BY_ROWS = (CSR, BSR)  # their compressed indices are of rows
-_ops = taeda.ops.aten
+_ops: Any = taeda.ops.aten
 
 
 class Pattern(NamedTuple):

@@ -17,6 +17,7 @@ def _named_parts(x: Tensor) -> Iterator[tuple[str, Tensor]]:
     else:
         first, second = ("crow_indices", "col_indices") if x.layout in BY_ROWS else ("ccol_indices", "row_indices")
         yield first, indices
+        assert plain is not None
         yield second, plain
     yield "values", values
 

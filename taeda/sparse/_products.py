@@ -28,7 +28,7 @@ from taeda.sparse._parts import (
     with_values,
 )
 
-_ops = taeda.ops.aten
+_ops: Any = taeda.ops.aten
 _NATIVE = (taeda.float32, taeda.float64, taeda.float16, taeda.bfloat16, taeda.int64, taeda.complex64, taeda.complex128)
 _REDUCTIONS = ("sum", "mean", "amax", "amin")
 

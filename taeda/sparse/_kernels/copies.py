@@ -70,8 +70,8 @@ def to_copy(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = 
         return convert(self, layout).to(dtype=dtype or self.dtype, device=device or self.device)
     pattern = pattern_of(self)
     values = values_of(self).to(device=device or self.device, dtype=dtype or self.dtype, copy=True)
-    move = lambda t: None if t is None else t.to(values.device, copy=True)
-    return build(pattern._replace(indices=move(pattern.indices), plain=move(pattern.plain)), values)
+    plain = None if pattern.plain is None else pattern.plain.to(values.device, copy=True)
+    return build(pattern._replace(indices=pattern.indices.to(values.device, copy=True), plain=plain), values)
 
 
 @sparse("copy_")
@@ -118,8 +118,10 @@ def equal(self: Tensor, other: Tensor) -> bool:
         return False
     if self.layout == COO:
         self, other = coalesce(self), coalesce(other)
-    mine, others = _C._sparse_parts(self), _C._sparse_parts(other)
-    return all(a is b or (a.shape == b.shape and taeda.equal(a, b)) for a, b in zip(mine, others, strict=True))
+    for a, b in zip(_C._sparse_parts(self), _C._sparse_parts(other), strict=True):
+        if a is not None and b is not None and not (a.shape == b.shape and taeda.equal(a, b)):
+            return False
+    return True
 
 
 def empty_pattern(self: Tensor) -> Pattern:

@@ -28,7 +28,7 @@ from taeda.sparse._parts import (
     with_values,
 )
 
-_aten = taeda.ops.aten
+_aten: Any = taeda.ops.aten
 _LINEAR = {
     "neg",
     "mul",
@@ -114,12 +114,9 @@ def _several(op: OpOverload, given: dict[str, Any], sparse: list[str], numbers: 
              shape: taeda.Size) -> Tensor:  # fmt: skip
     first = given[sparse[0]]
     patterns = [pattern_of(given[name]) for name in sparse]
-    done = None
     if all(p.is_same_memory(patterns[0]) and (p.layout != COO or p.coalesced) for p in patterns):
-        values = {name: values_of(given[name]) for name in sparse}
-        done = with_values(first, op(**_as_numbers({**given, **values}, numbers)))
-    if done is not None:
-        return done
+        aligned = {name: values_of(given[name]) for name in sparse}
+        return with_values(first, op(**_as_numbers({**given, **aligned}, numbers)))
     operands = [coalesce(to_coo(given[name])) for name in sparse]
     if any(x.shape != shape for x in operands):
         raise RuntimeError(

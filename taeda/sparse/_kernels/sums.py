@@ -23,7 +23,7 @@ from taeda.sparse._parts import (
     values_of,
 )
 
-_aten = taeda.ops.aten
+_aten: Any = taeda.ops.aten
 
 
 @sparse("add.Tensor")
