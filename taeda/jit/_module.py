@@ -27,7 +27,9 @@ from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
 from taeda.jit.tracing.state import current
+from taeda.nn.modules._hooks import _GLOBAL_CALL_TABLES
 
+_CALL_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks", "_compiled_call_impl")
 _OWN = frozenset(["_c", "_info", "_children", "training", "original_name", "_python"])
 
 
@@ -352,6 +354,12 @@ class RecursiveScriptModule(ScriptModule):
         raise RuntimeError(f"a compiled module ({self.original_name}) is not pickled; taeda.jit.save keeps it")
 
     # --- Methods
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        attributes = self.__dict__
+        if any(_GLOBAL_CALL_TABLES) or any(attributes.get(table) for table in _CALL_TABLES):
+            return super().__call__(*args, **kwargs)
+        return self.forward(*args, **kwargs)
+
     @property
     def forward(self) -> Any:  # type: ignore[override]
         """The compiled ``forward``.

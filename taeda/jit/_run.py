@@ -20,6 +20,16 @@ def runnable(function: Function) -> Any:
     compiled are made objects of the program."""
     known = len(SERVING)
     code = code_of(function)
+    kept = function.__dict__.get("_runnable")
+    if kept is not None and kept[0] is code and kept[1] == known:
+        return kept[2]
+    made = _made(function, code, known)
+    function.__dict__["_runnable"] = code, len(SERVING), made
+    return made
+
+
+def _made(function: Function, code: Any, known: int) -> Any:
+    """What `runnable` gives, made when a function runs first."""
     if known != len(_SERVED) or len(SERVING) != known:
         for info in [info for info in SERVING if info not in _SERVED]:
             _SERVED.add(info)
