@@ -15,6 +15,7 @@ import taeda
 from taeda import _C, nn
 from taeda.jit import _object_names as _object_names
 from taeda.jit._graph import as_object_deep
+from taeda.jit._run import runnable
 from taeda.jit._script_class import (
     PENDING,
     add_definitions,
@@ -76,8 +77,6 @@ class ScriptMethod:
         self.owner, self.function, self.name = owner, function, function.name
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from taeda.jit._run import runnable
-
         function = self.function
         if function.inferred:
             function = _form_for(self.owner, function, args, kwargs)
@@ -254,8 +253,6 @@ class RecursiveScriptModule(ScriptModule):
         if attributes["_c"].hasattr(name):
             return attributes["_c"].getattr(name)
         if name in info.properties:
-            from taeda.jit._run import runnable
-
             return runnable(info.properties[name][0])(attributes["_c"])
         function = info.function(name)
         if function is not None:
@@ -287,8 +284,6 @@ class RecursiveScriptModule(ScriptModule):
         elif attributes["_c"].hasattr(name):
             attributes["_c"].setattr(name, value)
         elif name in attributes["_info"].properties and attributes["_info"].properties[name][1] is not None:
-            from taeda.jit._run import runnable
-
             runnable(attributes["_info"].properties[name][1])(attributes["_c"], value)
         elif name in attributes["_info"].constants:
             raise AttributeError(f"'{name}' is a constant of this compiled module and cannot be set")
@@ -465,8 +460,6 @@ class _Hook:
         self.__name__ = function.name
 
     def __call__(self, module: Any, *args: Any) -> Any:
-        from taeda.jit._run import runnable
-
         return runnable(self.function)(module._c, *args)
 
 
