@@ -73,11 +73,15 @@ _LAZY = {
     "_main.sizes": (
         "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "sym_ite",
     ),
+    "_main.schemes": (
+        "qscheme", "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",
+        "per_channel_affine_float_qparams",
+    ),
     "_main.devices": ("is_vulkan_available", "get_device_module"),
     "storage": (
         "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "Storage", "HalfStorage", "IntStorage", "LongStorage",
-        "ShortStorage",
+        "ShortStorage", "QInt8Storage", "QUInt8Storage", "QInt32Storage", "QUInt4x2Storage", "QUInt2x4Storage",
     ),
     "_schema.types": (
         "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType",

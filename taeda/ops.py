@@ -44,6 +44,8 @@ def __getattr__(name: str) -> Any:
         globals()[name] = higher_order
         return higher_order
     namespace = globals()[name] = OpNamespace(name)
+    if name == "quantized":  # packed weights come to Python as objects
+        import_module("taeda.jit._graph")
     if name == "profiler":  # written in Python, and not needed by most
         import_module("taeda.profiler._ops")
     return namespace

@@ -13,6 +13,13 @@ from taeda._serialization.old_names import OLD_STORAGES
 __all__ = ["TypedStorage", "UntypedStorage"]
 
 
+# What the elements of quantised tensors are read as.
+_INTEGERS = {
+    taeda.qint8: taeda.int8, taeda.quint8: taeda.uint8, taeda.qint32: taeda.int32, taeda.quint4x2: taeda.uint8,
+    taeda.quint2x4: taeda.uint8,
+}  # fmt: skip
+
+
 class TypedStorage:
     """A storage whose elements have a dtype.
 
@@ -50,7 +57,8 @@ class TypedStorage:
             raise RuntimeError(f"taeda.TypedStorage: {self.nbytes()} bytes are not whole elements of {self.dtype}")
 
     def _tensor(self) -> taeda.Tensor:
-        return taeda.empty(0, dtype=self.dtype, device=self.device).set_(self._untyped_storage)
+        dtype = _INTEGERS.get(self.dtype, self.dtype)
+        return taeda.empty(0, dtype=dtype, device=self.device).set_(self._untyped_storage)
 
     def _like(self, untyped: UntypedStorage) -> TypedStorage:
         return TypedStorage(wrap_storage=untyped, dtype=self.dtype)
@@ -347,6 +355,16 @@ if TYPE_CHECKING:
     class LongStorage(TypedStorage): ...
 
     class ShortStorage(TypedStorage): ...
+
+    class QInt8Storage(TypedStorage): ...
+
+    class QUInt8Storage(TypedStorage): ...
+
+    class QInt32Storage(TypedStorage): ...
+
+    class QUInt4x2Storage(TypedStorage): ...
+
+    class QUInt2x4Storage(TypedStorage): ...
 
     Storage = FloatStorage
 else:

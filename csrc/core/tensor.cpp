@@ -284,8 +284,13 @@ Tensor new_tensor_strided(IntList sizes, IntList strides, DType dtype, Device de
 Tensor new_alias(const Tensor& base, IntList sizes, IntList strides, int64_t offset) {
   const Storage& storage = base->storage();
   TAEDA_CHECK(storage, "a tensor without a storage has no strided views");
-  check_inside(*storage, base.dtype(), sizes, strides, offset);
-  Ref<TensorImpl> impl = make_ref<TensorImpl>(storage, base.dtype(), base.device(), base.keys() - kPythonKeys);
+  bool is_quantized = base.keys().has(Functionality::Quantized);  // its scale goes along
+  bool is_whole = is_quantized && offset == base.storage_offset() && std::ranges::equal(sizes, base.sizes()) &&
+                  std::ranges::equal(strides, base.strides());
+  if (!is_whole) check_inside(*storage, base.dtype(), sizes, strides, offset);
+  Ref<TensorImpl> impl = is_quantized
+                             ? base->shallow_copy()
+                             : make_ref<TensorImpl>(storage, base.dtype(), base.device(), base.keys() - kPythonKeys);
   impl->set_geometry(sizes, strides, offset);
   return Tensor(std::move(impl));
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "dispatch/fallbacks.h"
 #include "taeda/core/fork.h"
 #include "taeda/core/sparse.h"
 
@@ -68,6 +69,7 @@ class Search {
     else if (f == Functionality::Autocast)
       found = fixed(f, kEveryDevice, kLayerBit);
     if (!found && fallbacks_[index]) found = encode(*fallbacks_[index]);
+    if (!found && f == Functionality::Quantized) found = encode(quantized_kernel);
     if (!found && kLazyKeys.has(f) && reads_elements()) found = encode(lazy_kernel);
     return found || holds_data(f) ? found : kPass;
   }

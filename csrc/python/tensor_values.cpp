@@ -21,9 +21,11 @@ Tensor readable(const Tensor& tensor) {
 }
 
 namespace {
-// Whether somebody wants to hear that elements are read: a class with __torch_dispatch__, or a trace of this thread.
+// Whether an op reads an element: for a class with __torch_dispatch__ or a trace of this thread, which want to hear of
+// it, and of a quantised tensor.
 bool is_watched(const Tensor& t) {
-  return t.keys().has(Functionality::Python) || t_state.include.has(Functionality::Tracer);
+  return t.keys().has(Functionality::Python) || t.keys().has(Functionality::Quantized) ||
+         t_state.include.has(Functionality::Tracer);
 }
 
 PyObject* only_number(const Tensor& t) {

@@ -10,6 +10,7 @@ import functools
 from typing import Any
 
 import taeda
+from taeda._main.schemes import SCHEMES
 from taeda._serialization import storage_types
 from taeda._serialization.old_names import OLD_STORAGES
 from taeda._serialization.rebuild import REBUILDERS
@@ -21,12 +22,12 @@ DTYPES = [
     "float64", "double", "float32", "float", "float16", "half", "bfloat16", "int64", "long", "int32", "int",
     "int16", "short", "int8", "uint8", "uint16", "uint32", "uint64", "bool", "complex128", "cdouble", "complex64",
     "cfloat", "complex32", "chalf", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
-    "float8_e8m0fnu", *(f"{sign}int{bits}" for sign in ("u", "") for bits in range(1, 8)),
+    "float8_e8m0fnu", "qint8", "quint8", "qint32", "quint4x2", "quint2x4",
+    *(f"{sign}int{bits}" for sign in ("u", "") for bits in range(1, 8)),
 ]  # fmt: skip
 # Dtypes that files may hold and this package does not have.
 _ABSENT_DTYPES = frozenset([
-    "float4_e2m1fn_x2", "qint8", "quint8", "qint32", "quint4x2", "quint2x4", "bits8", "bits16",
-    "bits1x8", "bits2x4", "bits4x2",
+    "float4_e2m1fn_x2", "bits8", "bits16", "bits1x8", "bits2x4", "bits4x2",
 ])  # fmt: skip
 
 # Modules whose classes are in another one in PyTorch, and single classes, as files name them.
@@ -60,6 +61,7 @@ def known() -> dict[str, Any]:
     table.update({f"torch.{name}": getattr(storage_types, name) for name in OLD_STORAGES})
     table["torch.storage.UntypedStorage"] = table["torch.UntypedStorage"] = storage_types.UntypedStorage
     table.update({f"torch.{name}": getattr(taeda, name) for name in DTYPES})
+    table.update({f"torch.{scheme._name}": scheme for scheme in SCHEMES})
     table["torch.Size"] = taeda.Size
     table["torch.device"] = taeda.device
     table["torch.Tensor"] = table["torch._tensor.Tensor"] = taeda.Tensor

@@ -13,6 +13,7 @@ OLD_NAMES = {
     "uint64": "UInt64",
     "float8_e4m3fn": "Float8_e4m3fn", "float8_e4m3fnuz": "Float8_e4m3fnuz", "float8_e5m2": "Float8_e5m2",
     "float8_e5m2fnuz": "Float8_e5m2fnuz", "float8_e8m0fnu": "Float8_e8m0fnu",
+    "qint8": "QInt8", "quint8": "QUInt8", "qint32": "QInt32", "quint4x2": "QUInt4x2", "quint2x4": "QUInt2x4",
 }  # fmt: skip
 # The classes of storages, which there are for the dtypes that are as old.
 _YOUNG = ("UInt", "Float8", "ComplexHalf")
@@ -23,7 +24,7 @@ def type_name(tensor: Any) -> str:
     """``torch.FloatTensor`` and the like."""
     name = str(tensor.dtype).removeprefix("torch.")
     device = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
-    return f"torch.{device}{OLD_NAMES[name]}Tensor"
+    return f"torch.{'quantized.' if tensor.is_quantized else ''}{device}{OLD_NAMES[name]}Tensor"
 
 
 def dtype_of_type_name(name: Any) -> Any:

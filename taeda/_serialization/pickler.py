@@ -104,6 +104,11 @@ def _reduce_plain(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         return rebuild.wrapper_subclass, (type(tensor), *place, tensor.requires_grad)
     typed = tensor.dtype in BY_DTYPE
     ref = StorageRef(storage, tensor.dtype if typed else None)
+    if tensor.is_quantized:
+        from taeda._main.schemes import parameters_of
+
+        numbers = parameters_of(tensor)
+        return rebuild.qtensor, (ref, tensor.storage_offset(), size, stride, numbers, False, OrderedDict())
     args = (ref, tensor.storage_offset(), size, stride, tensor.requires_grad, OrderedDict())
     if not typed:
         args += (tensor.dtype,)

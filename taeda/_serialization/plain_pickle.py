@@ -19,6 +19,28 @@ def rebuild_tensor(storage: Any, dtype: Any, offset: int, size: tuple[int, ...],
     return tensor.requires_grad_() if requires_grad else tensor
 
 
+def reduce_quantized(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
+    """How a quantised tensor goes: its integers, and what makes numbers of them."""
+    from taeda._main.schemes import parameters_of
+
+    _, *numbers = parameters_of(tensor)
+    return rebuild_quantized, (tensor.int_repr(), tensor.dtype, tuple(tensor.shape), *numbers)
+
+
+def rebuild_quantized(integers: Any, dtype: Any, size: tuple[int, ...], *numbers: Any) -> Any:
+    """A quantised tensor of the given integers, or of the bytes that its elements share."""
+    if tuple(integers.shape) == size and dtype not in (_C.quint4x2, _C.quint2x4):
+        return _C._functions._as_quantized(integers, dtype, *numbers)
+    if len(numbers) == 2:
+        made = _C._functions._empty_affine_quantized(size, dtype=dtype, scale=numbers[0], zero_point=numbers[1])
+    else:
+        made = _C._functions._empty_per_channel_affine_quantized(
+            size, scales=numbers[0], zero_points=numbers[1], axis=numbers[2], dtype=dtype
+        )
+    _C._functions._integers(made).copy_(integers)
+    return made
+
+
 def bits(tensor: Any) -> tuple[bool, ...]:
     """The last arguments of `rebuild_tensor`."""
     return (tensor.is_conj(), tensor.is_neg()) if tensor.is_conj() or tensor.is_neg() else ()

@@ -6,7 +6,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._serialization.plain_pickle import with_bits
+from taeda._serialization.plain_pickle import rebuild_quantized, with_bits
 
 _INT64_END = 2**63
 _MOST_DIMS = 64
@@ -79,6 +79,22 @@ def _with_bits(tensor: Tensor, bits: Any) -> Tensor:
     if not isinstance(bits, dict):
         return tensor
     return with_bits(tensor, bool(bits.get("conj")), bool(bits.get("neg")))
+
+
+def qtensor(storage: Any, offset: Any, size: Any, stride: Any, numbers: Any, requires_grad: Any, hooks: Any) -> Tensor:
+    """``numbers`` are the scheme, then scale and zero point, or those by channel and the axis."""
+    _require(isinstance(storage, taeda.TypedStorage), "a tensor is built over something that is not a storage")
+    from taeda.storage import _INTEGERS
+
+    dtype, untyped = storage.dtype, storage._untyped_storage
+    _require(dtype in _INTEGERS, "a quantised tensor has a dtype that is none of quantised elements")
+    _require(isinstance(numbers, tuple) and len(numbers) in (3, 4), "a quantised tensor has no scale")
+    parameters = [taeda.tensor(n) if isinstance(n, list) else n for n in numbers[1:]]
+    if dtype in (taeda.quint4x2, taeda.quint2x4):
+        _check_geometry(size, stride, offset)
+        return rebuild_quantized(_over(untyped, taeda.uint8, 0, (untyped.nbytes(),), (1,)), dtype, size, *parameters)
+    integers = _over(untyped, _INTEGERS[dtype], offset, size, stride)
+    return taeda._C._functions._as_quantized(integers, dtype, *parameters)
 
 
 def meta_tensor(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
@@ -171,6 +187,7 @@ REBUILDERS = {
     ("torch._utils", "_rebuild_tensor_v2"): tensor_v2,
     ("torch._utils", "_rebuild_tensor_v3"): tensor_v3,
     ("torch._utils", "_rebuild_sparse_tensor"): sparse,
+    ("torch._utils", "_rebuild_qtensor"): qtensor,
     ("torch._utils", "_rebuild_meta_tensor_no_storage"): meta_tensor,
     ("torch._utils", "_rebuild_wrapper_subclass"): wrapper_subclass,
     ("torch._utils", "_rebuild_parameter"): parameter,

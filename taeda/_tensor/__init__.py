@@ -71,9 +71,8 @@ class Tensor(_Base):
             return memo[id(self)]
         from copy import deepcopy
 
-        if (
-            self.layout in SPARSE or self._python_dispatch or self.is_conj() or self.is_neg()
-        ):  # its class knows what it is made of
+        known_by_class = self.layout in SPARSE or self._python_dispatch or self.is_quantized
+        if known_by_class or self.is_conj() or self.is_neg():  # its class knows what it is made of
             copy = self.detach().clone()
         else:
             storage = self.untyped_storage()
@@ -98,6 +97,10 @@ class Tensor(_Base):
             return reduce(self)
         from taeda._serialization.plain_pickle import bits, rebuild_tensor, rebuild_with_state
 
+        if self.is_quantized:
+            from taeda._serialization.plain_pickle import reduce_quantized
+
+            return reduce_quantized(self)
         storage: Any = None if self.is_meta else self.untyped_storage()
         if self.is_cpu and sys._getframe(1).f_globals.get("__name__") == "multiprocessing.reduction":
             # A queue of the standard library, which learns from the first tensor that comes by how they are shared
@@ -143,6 +146,12 @@ class Tensor(_Base):
         if dtype is None:
             return type_name(self)
         return self.to(dtype_of_type_name(dtype), non_blocking=non_blocking)
+
+    def qscheme(self) -> Any:
+        """How the integers of a quantised tensor become numbers, e.g. ``taeda.per_tensor_affine``."""
+        from taeda._main.schemes import scheme_of
+
+        return scheme_of(self)
 
     def storage_type(self) -> Any:
         """``FloatStorage`` or the like, by dtype."""

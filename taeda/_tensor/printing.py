@@ -96,14 +96,16 @@ def _repr(self: Tensor) -> str:
         suffixes.append(f"device='{self.device}'")
     default_dtype = taeda.get_default_dtype()
     shows_values = self.device.type != "meta" and self.numel() > 0
-    if not shows_values and (self.is_meta or self.dim() != 1):
+    if self.is_quantized or (not shows_values and (self.is_meta or self.dim() != 1)):
         suffixes.append(f"size={tuple(self.shape)}")
     if not _dtype_is_obvious(self.dtype, default_dtype, shows_values):
         suffixes.append(f"dtype={_dtype_name(self.dtype)}")
     if shows_values:
-        body = _tensor_str(self.detach(), indent)
+        body = _tensor_str(self.dequantize() if self.is_quantized else self.detach(), indent)
     else:
         body = "..." if self.is_meta else "[]"
+    if self.is_quantized:
+        suffixes += _quantizer_suffix(self)
     if self.layout != taeda.strided:
         suffixes.append(f"layout={self.layout}")
     suffixes += _grad_suffix(self)
@@ -122,6 +124,14 @@ def _dtype_is_obvious(dtype: taeda.dtype, default: taeda.dtype, shows_values: bo
         return False
     complex_default = taeda.complex128 if default == taeda.float64 else taeda.complex64
     return dtype in (taeda.int64, taeda.bool, complex_default)
+
+
+def _quantizer_suffix(self: Tensor) -> list[str]:
+    from taeda._main.schemes import parameters_of
+
+    scheme, scale, zero_point, *axis = parameters_of(self)
+    suffixes = [f"quantization_scheme={scheme}", f"scale={scale}", f"zero_point={zero_point}"]
+    return [*suffixes, *(f"axis={value}" for value in axis)]
 
 
 def _grad_suffix(self: Tensor) -> list[str]:

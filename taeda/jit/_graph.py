@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from taeda import _C, nn
@@ -10,11 +11,12 @@ from taeda import _C, nn
 class ScriptObject:
     """An object of a compiled class. Its attributes, properties and methods are the class's; calls run the program."""
 
-    def __init__(self, object: Any) -> None:
-        from taeda.jit.check.classes import class_named
+    __module__ = "taeda"
 
+    def __init__(self, object: Any) -> None:
+        compiled = sys.modules.get("taeda.jit.check.classes")  # without it there are only classes of C++
         self.__dict__["_c"] = object
-        self.__dict__["_info"] = class_named(object.type()._name)
+        self.__dict__["_info"] = compiled.class_named(object.type()._name) if compiled is not None else None
 
     def _type(self) -> Any:
         """Its class's type."""
@@ -90,6 +92,24 @@ class ScriptObject:
 
     __hash__ = object.__hash__
 
+    def __getstate__(self) -> Any:
+        from taeda._main.packed import state_of
+
+        return state_of(self)
+
+    def __setstate__(self, state: Any) -> None:
+        from taeda._main.packed import from_state
+
+        self.__init__(from_state(state))  # type: ignore[misc]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptObject:
+        from copy import deepcopy
+
+        copied = ScriptObject.__new__(ScriptObject)
+        copied.__setstate__(deepcopy(self.__getstate__(), memo))
+        memo[id(self)] = copied
+        return copied
+
     def __repr__(self) -> str:
         return f"<ScriptObject of {self._type()}>"
 
@@ -138,3 +158,6 @@ def as_object(value: Any) -> Any:
     for name in info.attributes():
         made.setattr(name, as_object(getattr(value, name)))
     return ScriptObject(made)
+
+
+_C._jit.set_object_face(face_of)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import _C
-from taeda.jit._graph import as_object_deep, face_of
+from taeda.jit._graph import as_object_deep
 from taeda.jit._ir_types import contained_in
 from taeda.jit.check.classes import SERVING, class_named, serves
 from taeda.jit.check.function import MISSING, Function, _default_text
 from taeda.jit.translate.build import code_of
 
-_C._jit.set_object_face(face_of)
 _SERVED: set[Any] = set()
 
 

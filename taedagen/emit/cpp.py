@@ -40,6 +40,8 @@ def identifier(name: str) -> str:
 
 def cpp_type(type_: Type) -> str:
     """As a parameter. An optional tensor is an undefined one, an optional generator a null one."""
+    if type_.is_class:
+        return "const Value&"
     if type_.is_list:
         inner = _LISTS[type_.base]
         return f"std::optional<{inner}>" if type_.optional and not type_.is_tensor else inner
@@ -62,8 +64,12 @@ def return_type(op: Op) -> str:
 
 
 def _return_part(type_: Type) -> str:
+    if type_.is_class:
+        return "Value"
     if type_.is_tensor:
         return "std::vector<Tensor>" if type_.is_list else "Tensor"
+    if type_.is_list and type_.base in ("int", "SymInt"):
+        return "std::vector<int64_t>"
     return {"Scalar": "Scalar", "ScalarType": "DType"}.get(type_.base) or _PLAIN[type_.base]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from zlib import crc32
 
 from taedagen.emit import cpp
@@ -42,9 +43,14 @@ def _lines(*parts: str) -> str:
 def _api(plan: Plan, family: Family) -> str:
     return _lines(
         _HEADER.format(sources=family.source), "#pragma once", '#include "taeda/ops/defaults.h"', "",
-        "namespace taeda::ops {", "",
+        *boxed_values(family.declared), "namespace taeda::ops {", "",
         *(_prototype(plan, op) for op in family.declared), "", "}  // namespace taeda::ops",
     )  # fmt: skip
+
+
+def boxed_values(ops: Iterable[Op]) -> list[str]:
+    """What declares the type of objects, where ops take or give any."""
+    return ["namespace taeda {", "class Value;", "}"] * any("Value" in cpp.signature(op) for op in ops)
 
 
 def _prototype(plan: Plan, op: Op) -> str:
@@ -62,15 +68,21 @@ def prototypes(plan: Plan, body: list[str]) -> list[str]:
         cpp.declaration(op, f"TAEDA_API {cpp.signature_of(op)}")
         for family in plan.known for op in family.declared if op.cpp_name in called
     ]  # fmt: skip
-    return ["namespace ops {", *found, "}  // namespace ops"] if found else []
+    value = ["class Value;"] * any("Value" in line for line in found)
+    return [*value, "namespace ops {", *found, "}  // namespace ops"] if found else []
+
+
+def _boxing(signatures: Iterable[str]) -> list[str]:
+    """What includes the boxing of arguments and results."""
+    boxed = any("Value" in signature or "std::vector<int64_t>" in signature for signature in signatures)
+    return ['#include "taeda/dispatch/call.h"', *['#include "dispatch/boxed_arguments.h"'] * boxed]
 
 
 def _table_header(family: Family) -> str:
     """The table, and a typed name for each of its entries."""
     signatures = sorted({cpp.signature(op) for op in family.ops})
     return _lines(
-        _HEADER.format(sources=family.source), "#pragma once", '#include "taeda/dispatch/call.h"', "",
-        "namespace taeda {",
+        _HEADER.format(sources=family.source), "#pragma once", *_boxing(signatures), "", "namespace taeda {",
         *(f"extern template struct Boxing<{signature}>;" for signature in signatures), "", "namespace table {",
         f"TAEDA_API extern const Op {family.name}[{len(family.ops)}];",
         *(f"constexpr TypedOp<{cpp.signature(op)}> {cpp.entry_name(op)}{{{family.name}[{i}]}};"
@@ -127,8 +139,8 @@ def _kernel(entry: str, kernel: Kernel) -> str:
 def _param(argument: Argument) -> str:
     """A ``Param``, as far as it differs from the defaults of its fields."""
     type_ = argument.type
-    base = cpp.ARG_TYPES.get(type_.base, type_.base)
-    if type_.is_list:
+    base = "Any" if type_.is_class else cpp.ARG_TYPES.get(type_.base, type_.base)
+    if type_.is_list and not type_.is_class:
         base = "OptTensorList" if type_.is_tensor and type_.optional_elements else f"{base}List"
     fields = {
         "name": cpp.string(argument.name),
@@ -213,7 +225,7 @@ def _signatures(plan: Plan) -> dict[str, str]:
             chunks[crc32(signature.encode()) % _CHUNKS].add(signature)
     return {
         f"csrc/dispatch/signatures_{i}.cpp": _lines(
-            _HEADER.format(sources="all families"), '#include "taeda/dispatch/call.h"', "", "namespace taeda {",
+            _HEADER.format(sources="all families"), *_boxing(chunk), "", "namespace taeda {",
             *(f"template struct Boxing<{signature}>;" for signature in sorted(chunk)), "}  // namespace taeda",
         )
         for i, chunk in enumerate(chunks)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from taedagen.emit import cpp
-from taedagen.emit.dispatch import prototypes
+from taedagen.emit.dispatch import boxed_values, prototypes
 from taedagen.emit.locations import function_mark
 from taedagen.emit.plan import Family, Plan
 from taedagen.opdef.declaration import Op
@@ -14,7 +14,9 @@ from taedagen.opdef.declaration import Op
 
 def header(family: Family, ops: Iterable[Op], space: str, by_hand: Callable[[Op], str | None] | None = None) -> str:
     """Declares the functions of a layer, and the kernels that they call where ``by_hand`` gives one."""
-    lines = [family.made, "#pragma once", '#include "taeda/ops/defaults.h"', "", f"namespace taeda::{space} {{"]
+    ops = list(ops)
+    lines = [family.made, "#pragma once", '#include "taeda/ops/defaults.h"', "", *boxed_values(ops),
+             f"namespace taeda::{space} {{"]  # fmt: skip
     place = ""
     for op in ops:
         if cpp.place_comment(op.declaration) != place:

@@ -10,8 +10,11 @@ BASES = {
     "Generator",
 }  # fmt: skip
 
+# Objects of a class that C++ knows go boxed: ``__torch__.torch.classes.quantized.LinearPackedParamsBase``.
+_CLASS = "__torch__.torch.classes."
+
 _TYPE = re.compile(
-    r"(?P<base>\w+)(?:\((?P<alias>\w+!?)\))?(?P<inner>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<optional>\?)?$"
+    r"(?P<base>[\w.]+)(?:\((?P<alias>\w+!?)\))?(?P<inner>\?)?(?P<list>\[(?P<size>\d*)\])?(?P<optional>\?)?$"
 )
 _HEAD = re.compile(r"(?P<name>(?:\w+::)?\w+)(?:\.(?P<overload>\w+))?\((?P<arguments>.*)\) -> (?P<returns>.+)$", re.S)
 
@@ -30,6 +33,10 @@ class Type:
     @property
     def is_tensor(self) -> bool:
         return self.base == "Tensor"
+
+    @property
+    def is_class(self) -> bool:
+        return self.base.startswith(_CLASS)
 
     @property
     def is_mutable(self) -> bool:
@@ -123,7 +130,7 @@ class Schema:
 
 def parse_type(text: str) -> Type:
     match = _TYPE.match(text)
-    if not match or match["base"] not in BASES:
+    if not match or (match["base"] not in BASES and not match["base"].startswith(_CLASS)):
         raise ValueError(f"'{text}' is no type of the schema grammar")
     is_list, inner = bool(match["list"]), bool(match["inner"])
     return Type(

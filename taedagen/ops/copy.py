@@ -17,6 +17,11 @@ def copy_(self, src, non_blocking):
     """Copies ``src``, broadcast and converted, into ``self``."""
 
 
+@copy_.kernel("Quantized", files="copy")
+def _(self, src, non_blocking):
+    """Floats are quantised as ``self`` is; a quantised ``src`` of the same dtype brings its scale along."""
+
+
 @copy_.backward
 def _(grad, self, src):
     return {"self": op.zeros_like(grad), "src": op.copy_backward(grad, src.sizes(), src.dtype())}
@@ -27,6 +32,11 @@ def _(grad, self, src):
 )
 def fill_(self, value):
     """Sets every element to ``value``."""
+
+
+@fill_.kernel("Quantized", files="copy")
+def _(self, value):
+    """The integer nearest to ``value``."""
 
 
 @fill_.backward
@@ -82,6 +92,11 @@ def clone(self, memory_format):
     """A copy with the same strides where these are dense, else contiguous."""
 
 
+@clone.kernel("Quantized", files="copy")
+def _(self, memory_format):
+    """The scale goes along."""
+
+
 @clone.backward
 def _(grad):
     return {"self": grad}
@@ -100,6 +115,11 @@ def _to_copy(self, dtype, layout, device, pin_memory, non_blocking, memory_forma
     """A copy of another dtype, device or memory format."""
 
 
+@_to_copy.kernel("Quantized", files="copy")
+def _(self, dtype, layout, device, pin_memory, non_blocking, memory_format):
+    """Of the same dtype and device only."""
+
+
 @_to_copy.backward
 def _(grad, self):
     return {"self": op.to_copy_backward(grad, self.dtype())}
@@ -109,6 +129,11 @@ def _(grad, self):
         not_differentiable=True, batch="refused")  # fmt: skip
 def _local_scalar_dense(self):
     """The one element as a number; RuntimeError for a tensor of several."""
+
+
+@_local_scalar_dense.kernel("Quantized", files="copy")
+def _(self):
+    """The number that the integer stands for."""
 
 
 @composite(
@@ -151,6 +176,11 @@ def to_copy_backward(grad, dtype):
 )
 def fill_with_(self, value):
     """Sets every element to the number in the 0-d tensor ``value``."""
+
+
+@fill_with_.kernel("Quantized", files="copy")
+def _(self, value):
+    """The integer nearest to ``value``."""
 
 
 @fill_with_.backward

@@ -125,6 +125,11 @@ def empty_like(self, dtype, layout, device, pin_memory, memory_format):
     """Not initialised, with the shape, dtype, device and strides of ``self``, but for what is given."""
 
 
+@empty_like.kernel("Quantized", files="copy")
+def _(self, dtype, layout, device, pin_memory, memory_format):
+    """With the scale of ``self``."""
+
+
 @kernel(
     "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",

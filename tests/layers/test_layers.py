@@ -26,6 +26,7 @@ ARROWS = {
     "backend/cuda": {"backend/cuda", "backend", "shape", "core"},
     "backend/any_device": {"backend/any_device", "backend/cpu", "backend", "shape", "core"},
     "backend/meta": {"backend/meta", "shape", "core"},
+    "quantized": {"quantized", "shape", "core", "dispatch", "autograd"},
     "composite": {"composite", "shape", "core", "dispatch", "autograd", "backend", "ops"},
     "ops": {"ops", "core"},
     "distributed": {"distributed", "core"},
@@ -47,7 +48,7 @@ GENERATED = {
     "python": {"python", "ops", "dispatch"},
 }
 # Below ops, these may call other ops through the dispatcher (the headers of taeda/ops), from source files only.
-MAY_CALL = {"shape", "autograd", "backend/cpu", "backend/cuda", "backend/any_device"}
+MAY_CALL = {"shape", "autograd", "quantized", "backend/cpu", "backend/cuda", "backend/any_device"}
 # Platform headers: POSIX in the core, sockets, Intel's vectors and the libraries that a backend opens.
 PLATFORM = {
     "distributed": r"(sys/.*|netinet/.*|netdb|poll|unistd|fcntl|dlfcn)\.h",

@@ -26,12 +26,23 @@ Tensor fresh_like(const Tensor& self, std::optional<DType> dtype, std::optional<
 }
 }  // namespace
 
+namespace {
+
+DType plain(std::optional<DType> dtype) {
+  DType type = dtype.value_or(default_dtype());
+  TAEDA_CHECK(!is_quantized(type), "a ", type,
+              " tensor needs a scale: see _empty_affine_quantized and quantize_per_tensor");
+  return type;
+}
+
+}  // namespace
+
 Tensor empty(IntList size, std::optional<DType> dtype, std::optional<Layout> layout, std::optional<Device> device,
              std::optional<bool>, std::optional<MemoryFormat> memory_format) {
   shape::check_strided(layout);
   MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   TAEDA_CHECK(format != MemoryFormat::Preserve, "there is no tensor whose memory format could be preserved");
-  DType type = dtype.value_or(default_dtype());
+  DType type = plain(dtype);
   if (format == MemoryFormat::Contiguous) return as_uninitialized(new_tensor(size, type, resolve(device)));
   return as_uninitialized(new_tensor_strided(size, contiguous_strides(size, format), type, resolve(device)));
 }
@@ -39,7 +50,7 @@ Tensor empty(IntList size, std::optional<DType> dtype, std::optional<Layout> lay
 Tensor empty_strided(IntList size, IntList stride, std::optional<DType> dtype, std::optional<Layout> layout,
                      std::optional<Device> device, std::optional<bool>) {
   shape::check_strided(layout);
-  return as_uninitialized(new_tensor_strided(size, stride, dtype.value_or(default_dtype()), resolve(device)));
+  return as_uninitialized(new_tensor_strided(size, stride, plain(dtype), resolve(device)));
 }
 
 Tensor empty_like(const Tensor& self, std::optional<DType> dtype, std::optional<Layout> layout,

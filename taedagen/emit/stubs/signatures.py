@@ -140,7 +140,7 @@ def _default(text: str) -> str:
 
 
 def _type(type_: Type) -> str:
-    text = _TYPES[type_.base]
+    text = "Any" if type_.is_class else _TYPES[type_.base]
     if type_.is_list:
         element = f"{text} | None" if type_.optional_elements else text
         text = f"Sequence[{element}]" + (f" | {text}" if type_.list_size else "")

@@ -51,6 +51,12 @@ dnnl_data_type_t data_type(DType dtype) {
       return dnnl_bf16;
     case DType::Float16:
       return dnnl_f16;
+    case DType::Int8:
+      return dnnl_s8;
+    case DType::UInt8:
+      return dnnl_u8;
+    case DType::Int32:
+      return dnnl_s32;
     default:
       TAEDA_FAIL(Runtime, "oneDNN is not asked for ", dtype);
   }
@@ -59,6 +65,7 @@ dnnl_data_type_t data_type(DType dtype) {
 bool has_native(DType dtype) {
   static const unsigned g_isa = dnnl().get_effective_cpu_isa();
   unsigned wanted = dtype == DType::BFloat16 ? dnnl_cpu_isa_avx512_core : dnnl_cpu_isa_avx512_core_fp16;
+  if (dtype == DType::Int8 || dtype == DType::UInt8) wanted = dnnl_cpu_isa_avx512_core_vnni;
   return dtype == DType::Float32 || (g_isa & wanted) == wanted;
 }
 

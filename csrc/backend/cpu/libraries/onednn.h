@@ -16,7 +16,8 @@ void check(dnnl_status_t status);
 inline bool ok(dnnl_status_t status) { return status == dnnl_success; }
 dnnl_engine_t engine();
 dnnl_data_type_t data_type(DType dtype);
-// Whether this machine multiplies the half type natively; if not, float stands in for it.
+// Whether this machine multiplies the half type natively; if not, float stands in for it. Of 8-bit integers: whether
+// sums of their products are exact, which they are not before VNNI.
 bool has_native(DType dtype);
 
 // For its lifetime, oneDNN uses this many threads when called from this one.
@@ -99,6 +100,10 @@ class Operation {
   };
   Operation(Primitive primitive, std::vector<Operand> operands);
   bool wants(size_t operand, const MemoryDesc& layout) const { return slots_[operand].wanted == layout; }
+  // Whether what this one settled serves the other, too.
+  bool settled_like(const Operation& other, size_t operand) const {
+    return slots_[operand].reorder && slots_[operand].wanted == other.slots_[operand].wanted;
+  }
   // An input in the primitive's own layout, for calls that share it; undefined where it is in that layout already.
   Tensor settle(size_t operand, void* data) const;
   // Memory for a result in the primitive's own layout, for calls that sum it up; and that into the caller's layout.

@@ -1,0 +1,272 @@
+// Convolutions of 8-bit integers by oneDNN, an image at a time: its padded bytes, then its sums, stay in the cache.
+#include <cstring>
+
+#include "backend/cpu/libraries/onednn.h"
+#include "backend/cpu/ops/quantized_conv.h"
+#include "backend/cpu/quantized/epilogue.h"
+#include "shape/view_rules.h"
+#include "taeda/core/parallel.h"
+#include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
+
+namespace taeda::cpu::quantized {
+
+namespace {
+
+using namespace onednn;
+using Sizes = std::vector<int64_t>;
+
+// One image: channels `c`, the places of the padded image and of the result, filters.
+struct Geometry {
+  int64_t c, filters, groups;
+  Sizes padded, result, kernel, stride, dilation;
+
+  Sizes sizes(int64_t channels, const Sizes& places) const {
+    Sizes all{1, channels};
+    all.insert(all.end(), places.begin(), places.end());
+    return all;
+  }
+};
+
+int64_t product_of(const Sizes& sizes) {
+  int64_t product = 1;
+  for (int64_t s : sizes) product *= s;
+  return product;
+}
+
+// Channels are innermost.
+Sizes channels_last(const Sizes& sizes) {
+  Sizes strides(sizes.size());
+  int64_t step = sizes[1];
+  strides[1] = 1;
+  for (size_t d = sizes.size(); d-- > 2;) {
+    strides[d] = step;
+    step *= sizes[d];
+  }
+  strides[0] = step;
+  return strides;
+}
+
+MemoryDesc filter_desc(const Geometry& g, bool any) {
+  Sizes sizes{g.filters, g.c / g.groups};
+  if (g.groups > 1) sizes = {g.groups, g.filters / g.groups, g.c / g.groups};
+  sizes.insert(sizes.end(), g.kernel.begin(), g.kernel.end());
+  return any ? MemoryDesc::any(DType::Int8, sizes) : MemoryDesc(DType::Int8, sizes, contiguous_strides(sizes));
+}
+
+std::shared_ptr<Operation> convolution(DType x, const Geometry& g) {
+  Key key;
+  key.add('Q').add(static_cast<int64_t>(x)).add(g.c).add(g.filters).add(g.groups);
+  for (const Sizes* s : {&g.padded, &g.result, &g.kernel, &g.stride, &g.dilation}) key.add(*s);
+  return cached(key, [&] {
+    Sizes from = g.sizes(g.c, g.padded), to = g.sizes(g.filters, g.result);
+    MemoryDesc x_desc(x, from, channels_last(from)), y_desc(DType::Int32, to, channels_last(to));
+    MemoryDesc w_free = filter_desc(g, true);
+    Sizes none(g.kernel.size(), 0), dilation;
+    for (int64_t d : g.dilation) dilation.push_back(d - 1);
+    dnnl_primitive_desc_t desc = nullptr;
+    check(dnnl().convolution_forward_primitive_desc_create(
+        &desc, engine(), dnnl_forward_inference, dnnl_convolution_direct, x_desc.get(), w_free.get(), nullptr,
+        y_desc.get(), g.stride.data(), dilation.data(), none.data(), none.data(), Attributes().get()));
+    std::vector<Operation::Operand> operands;
+    operands.push_back({DNNL_ARG_SRC, std::move(x_desc), false});
+    operands.push_back({DNNL_ARG_WEIGHTS, filter_desc(g, false), false});
+    operands.push_back({DNNL_ARG_DST, std::move(y_desc), true});
+    return std::make_shared<Operation>(Primitive(desc), std::move(operands));
+  });
+}
+
+// What filters are packed for: 28 places of a result along each dimension.
+Geometry nominal(Geometry g) {
+  for (size_t d = 0; d < g.kernel.size(); ++d) {
+    g.result[d] = g.kernel[d] == 1 && g.padded[d] == 1 ? 1 : 28;
+    g.padded[d] = (g.kernel[d] - 1) * g.dilation[d] + 1 + g.stride[d] * (g.result[d] - 1);
+  }
+  return g;
+}
+
+Geometry geometry_of(const Tensor& weight, IntList stride, IntList dilation, int64_t groups) {
+  Geometry g{weight.size(1) * groups, weight.size(0), groups, {}, {}, {}, {}, {}};
+  for (int64_t d = 2; d < weight.dim(); ++d) g.kernel.push_back(weight.size(d));
+  g.stride.assign(stride.begin(), stride.end());
+  g.dilation.assign(dilation.begin(), dilation.end());
+  g.padded = g.result = g.kernel;
+  return g;
+}
+
+// --- the padded image
+struct Placement {
+  const Tensor& x;
+  IntList before, spread;
+  uint8_t zero;
+  Sizes padded;
+
+  // Where along dimension d of x a place of the padded image comes from; -1 for one of the zero point.
+  int64_t source(size_t d, int64_t place) const {
+    int64_t at = place - before[d];
+    if (at < 0 || at % spread[d]) return -1;
+    at /= spread[d];
+    return at < x.sizes()[d + 2] ? at : -1;
+  }
+};
+
+void place_row(const Placement& p, const char* from, char* to, size_t last) {
+  int64_t c = p.x.size(1), step = p.x.strides()[1], along = p.x.strides()[last + 2];
+  for (int64_t i = 0; i < p.padded[last]; ++i, to += c) {
+    int64_t source = p.source(last, i);
+    if (source < 0) {
+      std::memset(to, p.zero, static_cast<size_t>(c));
+    } else if (step == 1) {
+      std::memcpy(to, from + source * along, static_cast<size_t>(c));
+    } else {
+      for (int64_t k = 0; k < c; ++k) to[k] = from[source * along + k * step];
+    }
+  }
+}
+
+void place(const Placement& p, const char* from, char* to, size_t d) {
+  if (d + 1 == p.padded.size()) return place_row(p, from, to, d);
+  int64_t step = p.x.size(1);
+  for (size_t k = d + 1; k < p.padded.size(); ++k) step *= p.padded[k];
+  for (int64_t i = 0; i < p.padded[d]; ++i, to += step) {
+    int64_t source = p.source(d, i);
+    if (source < 0)
+      std::memset(to, p.zero, static_cast<size_t>(step));
+    else
+      place(p, from + source * p.x.strides()[d + 2], to, d + 1);
+  }
+}
+
+bool lies_ready(const Placement& p, IntList after) {
+  for (size_t d = 0; d < p.padded.size(); ++d)
+    if (p.before[d] || after[d] || p.spread[d] != 1) return false;
+  Sizes sizes(p.x.sizes().begin(), p.x.sizes().end()), strides = channels_last(sizes);
+  for (size_t d = 1; d < sizes.size(); ++d)
+    if (sizes[d] > 1 && p.x.strides()[d] != strides[d]) return false;
+  return true;
+}
+
+// --- without instructions for it
+template <class X>
+void plain_sums(const Geometry& g, const X* x, const int8_t* w, int32_t* to) {
+  int64_t per_group = g.c / g.groups, places = product_of(g.result), taps = product_of(g.kernel);
+  size_t rank = g.kernel.size();
+  auto at = [&](int64_t place, int64_t tap) {  // the place in the padded image under a tap
+    int64_t index = 0;
+    Sizes where(rank);
+    for (size_t d = rank; d-- > 0; place /= g.result[d], tap /= g.kernel[d])
+      where[d] = place % g.result[d] * g.stride[d] + tap % g.kernel[d] * g.dilation[d];
+    for (size_t d = 0; d < rank; ++d) index = index * g.padded[d] + where[d];
+    return index;
+  };
+  for (int64_t place = 0; place < places; ++place)
+    for (int64_t f = 0; f < g.filters; ++f) {
+      int64_t group = f / (g.filters / g.groups);
+      int32_t sum = 0;
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        const X* from = x + at(place, tap) * g.c + group * per_group;
+        for (int64_t k = 0; k < per_group; ++k)
+          sum += static_cast<int32_t>(from[k]) * w[(f * per_group + k) * taps + tap];
+      }
+      to[place * g.filters + f] = sum;
+    }
+}
+
+void sums_of(const Geometry& g, DType dtype, const void* x, const Tensor& weight, const Tensor& packed, int32_t* to) {
+  if (!has_native(DType::Int8)) {
+    auto w = static_cast<const int8_t*>(weight.data());
+    if (dtype == DType::Int8) return plain_sums(g, static_cast<const int8_t*>(x), w, to);
+    return plain_sums(g, static_cast<const uint8_t*>(x), w, to);
+  }
+  auto operation = convolution(dtype, g);
+  bool fits = packed.numel() && convolution(dtype, nominal(g))->settled_like(*operation, 1);
+  void* data[] = {const_cast<void*>(x), fits ? packed.data() : weight.data(), to};
+  operation->run(data, fits ? 1 : -1);
+}
+
+// The sums of x alone under the filter, by group: what a weight's zero point is multiplied with.
+struct GroupSums {
+  Geometry g;
+  Tensor ones;
+  explicit GroupSums(const Geometry& of) : g(of) {
+    g.filters = g.groups;
+    Sizes sizes{g.groups, g.c / g.groups};
+    sizes.insert(sizes.end(), g.kernel.begin(), g.kernel.end());
+    ones = ops::ones(sizes, DType::Int8);
+  }
+};
+
+Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList before, IntList after, IntList dilation,
+                 IntList spread, int64_t groups) {
+  TAEDA_CHECK(x.dim() == weight.dim() && x.size(1) == weight.size(1) * groups, "the input (shape ", x.sizes(),
+              ") must have ", weight.dim(), " dimensions and ", weight.size(1) * groups, " channels");
+  Geometry g = geometry_of(weight, stride, dilation, groups);
+  for (size_t d = 0; d < g.kernel.size(); ++d) {
+    g.padded[d] = (x.sizes()[d + 2] - 1) * spread[d] + 1 + before[d] + after[d];
+    int64_t reach = (g.kernel[d] - 1) * dilation[d] + 1;
+    TAEDA_CHECK(x.sizes()[d + 2] > 0 && g.padded[d] >= reach, "the kernel reaches over ", reach,
+                " elements, more than the padded input has (", g.padded[d], ") in dimension ", d + 2);
+    g.result[d] = (g.padded[d] - reach) / stride[d] + 1;
+  }
+  return g;
+}
+
+}  // namespace
+
+Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int64_t groups) {
+  if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
+  Geometry g = nominal(geometry_of(weight, stride, dilation, groups));
+  Tensor packed = convolution(DType::UInt8, g)->settle(1, weight.data());
+  return packed.defined() ? packed : new_tensor(IntList({0}), DType::UInt8);
+}
+
+Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, int64_t x_zero_point, IntList stride,
+                 IntList before, IntList after, IntList dilation, IntList spread, int64_t groups, const Tensor& sums,
+                 const Tensor& zero_points, const Tensor& factors, const Tensor& bias, std::optional<DType> dtype,
+                 int64_t zero_point, bool relu) {
+  Geometry g = checked(x, weight, stride, before, after, dilation, spread, groups);
+  Epilogue e = epilogue_of(g.filters, x_zero_point, sums, zero_points, factors, bias, dtype, zero_point, relu);
+  e.depth = g.c / groups * product_of(g.kernel);
+  Sizes sizes = g.sizes(g.filters, g.result);
+  sizes[0] = x.size(0);
+  Tensor result = new_tensor_strided(sizes, channels_last(sizes), e.result);
+  if (result.numel() == 0) return result;
+  Placement p{x, before, spread, static_cast<uint8_t>(x_zero_point), g.padded};
+  bool ready = lies_ready(p, after);
+  int64_t places = product_of(g.result), padded = product_of(g.padded) * g.c, images = x.size(0);
+  std::optional<GroupSums> of_x;
+  if (e.zeros) of_x.emplace(g);
+  parallel_for(0, images, 1, [&](int64_t begin, int64_t end) {
+    Threads own(images > 1 ? 1 : num_threads());
+    Tensor image = new_tensor(IntList({ready ? 0 : padded}), DType::UInt8);
+    Tensor here = new_tensor(IntList({places * g.filters}), DType::Int32);
+    Tensor rows = new_tensor(IntList({of_x ? places * groups : 0}), DType::Int32);
+    for (int64_t n = begin; n < end; ++n) {
+      const char* from = static_cast<const char*>(x.data()) + n * x.strides()[0];
+      if (!ready) place(p, from, image.data<char>(), 0);
+      const void* data = ready ? static_cast<const void*>(from) : image.data();
+      sums_of(g, x.dtype(), data, weight, packed, here.data<int32_t>());
+      if (of_x)
+        sums_of(of_x->g, x.dtype(), data, of_x->ones, Tensor(new_tensor(IntList({0}), DType::UInt8)),
+                rows.data<int32_t>());
+      char* to = static_cast<char*>(result.data()) + n * places * g.filters * e.result_size();
+      int64_t per_group = g.filters / groups;
+      parallel_for(0, places, std::max<int64_t>(kGrain / g.filters, 1), [&](int64_t first, int64_t last) {
+        for (int64_t i = first; i < last; ++i) {
+          const int32_t* row = here.data<int32_t>() + i * g.filters;
+          char* place_to = to + i * g.filters * e.result_size();
+          if (!of_x) {
+            e.row(row, place_to, 0, g.filters, 0);
+            continue;
+          }
+          for (int64_t k = 0; k < groups; ++k)
+            e.row(row + k * per_group, place_to + k * per_group * e.result_size(), k * per_group, per_group,
+                  rows.data<int32_t>()[i * groups + k]);
+        }
+      });
+    }
+  });
+  return result;
+}
+
+}  // namespace taeda::cpu::quantized

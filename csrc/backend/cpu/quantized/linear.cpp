@@ -1,0 +1,127 @@
+// Products of 8-bit integers by oneDNN, in pieces of rows whose sums stay in the cache until they are results.
+#include "backend/cpu/libraries/onednn.h"
+#include "backend/cpu/ops/quantized_linear.h"
+#include "backend/cpu/quantized/epilogue.h"
+#include "core/multiversion.h"
+#include "taeda/core/parallel.h"
+
+namespace taeda::cpu::quantized {
+
+namespace {
+
+using namespace onednn;
+
+constexpr int64_t kRows = 128;  // to a piece
+
+// x (m, k) row-major times weight (n, k) row-major, transposed.
+std::shared_ptr<Operation> product(DType x, int64_t m, int64_t n, int64_t k) {
+  Key key;
+  key.add('q').add(static_cast<int64_t>(x)).add(m).add(n).add(k);
+  return cached(key, [&] {
+    std::array<int64_t, 2> a{m, k}, b{k, n}, c{m, n};
+    MemoryDesc a_desc(x, a, IntList({k, 1})), b_desc(DType::Int8, b, IntList({1, k}));
+    MemoryDesc c_desc(DType::Int32, c, IntList({n, 1})), b_free = MemoryDesc::any(DType::Int8, b);
+    dnnl_primitive_desc_t desc = nullptr;
+    check(dnnl().matmul_primitive_desc_create(&desc, engine(), a_desc.get(), b_free.get(), nullptr, c_desc.get(),
+                                              Attributes().get()));
+    std::vector<Operation::Operand> operands;
+    operands.push_back({DNNL_ARG_SRC, std::move(a_desc), false});
+    operands.push_back({DNNL_ARG_WEIGHTS, std::move(b_desc), false});
+    operands.push_back({DNNL_ARG_DST, std::move(c_desc), true});
+    return std::make_shared<Operation>(Primitive(desc), std::move(operands));
+  });
+}
+
+// --- without instructions for it
+template <class X>
+TAEDA_VERSIONED int32_t dot_any(const X* x, const int8_t* w, int64_t count) {
+  int32_t sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (int64_t i = 0; i < count; ++i) sum += static_cast<int32_t>(x[i]) * static_cast<int32_t>(w[i]);
+  return sum;
+}
+TAEDA_MULTIVERSION(int32_t dot(const uint8_t* x, const int8_t* w, int64_t count), return dot_any(x, w, count))
+TAEDA_MULTIVERSION(int32_t dot(const int8_t* x, const int8_t* w, int64_t count), return dot_any(x, w, count))
+
+template <class X>
+int32_t sum_of(const X* x, int64_t count) {
+  int32_t sum = 0;
+  for (int64_t i = 0; i < count; ++i) sum += x[i];
+  return sum;
+}
+
+struct Problem {
+  const Tensor &x, &weight, &packed;
+  int64_t m, n, k;
+  const char* row(int64_t i) const { return static_cast<const char*>(x.data()) + i * k; }
+  bool is_signed() const { return x.dtype() == DType::Int8; }
+};
+
+void plain_sums(const Problem& p, int64_t first, int64_t rows, int32_t* to) {
+  auto w = static_cast<const int8_t*>(p.weight.data());
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < p.n; ++j) {
+      const char* row = p.row(first + i);
+      to[i * p.n + j] = p.is_signed() ? dot(reinterpret_cast<const int8_t*>(row), w + j * p.k, p.k)
+                                      : dot(reinterpret_cast<const uint8_t*>(row), w + j * p.k, p.k);
+    }
+}
+
+// The sums of `rows` rows from `first` on.
+void sums_of(const Problem& p, int64_t first, int64_t rows, int32_t* to) {
+  if (!has_native(DType::Int8)) return plain_sums(p, first, rows, to);
+  auto operation = product(p.x.dtype(), rows, p.n, p.k);
+  auto nominal = product(p.x.dtype(), kRows, p.n, p.k);
+  bool fits = p.packed.numel() && nominal->settled_like(*operation, 1);
+  void* weight = fits ? p.packed.data() : p.weight.data();
+  void* data[] = {const_cast<char*>(p.row(first)), weight, to};
+  operation->run(data, fits ? 1 : -1);
+}
+
+void finish(const Problem& p, const Epilogue& e, int64_t first, int64_t rows, const int32_t* sums, char* result) {
+  for (int64_t i = 0; i < rows; ++i) {
+    int32_t row_sum = 0;
+    if (e.zeros)
+      row_sum = p.is_signed() ? sum_of(reinterpret_cast<const int8_t*>(p.row(first + i)), p.k)
+                              : sum_of(reinterpret_cast<const uint8_t*>(p.row(first + i)), p.k);
+    e.row(sums + i * p.n, result + (first + i) * p.n * e.result_size(), 0, p.n, row_sum);
+  }
+}
+
+}  // namespace
+
+Tensor _pack_matrix(const Tensor& weight) {
+  TAEDA_CHECK(weight.dtype() == DType::Int8 && weight.dim() == 2 && weight.is_contiguous(),
+              "takes a contiguous int8 matrix; got ", weight.dtype(), " of shape ", weight.sizes());
+  if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
+  Threads own(num_threads());
+  Tensor packed = product(DType::UInt8, kRows, weight.size(0), weight.size(1))->settle(1, weight.data());
+  return packed.defined() ? packed : new_tensor(IntList({0}), DType::UInt8);
+}
+
+Tensor _matmul(const Tensor& x, const Tensor& weight, const Tensor& packed, int64_t x_zero_point, const Tensor& sums,
+               const Tensor& zero_points, const Tensor& factors, const Tensor& bias, std::optional<DType> dtype,
+               int64_t zero_point, bool relu) {
+  Problem p{x, weight, packed, x.size(0), weight.size(0), x.size(1)};
+  Epilogue e = epilogue_of(p.n, x_zero_point, sums, zero_points, factors, bias, dtype, zero_point, relu);
+  e.depth = p.k;
+  Tensor result = new_tensor(IntList({p.m, p.n}), e.result);
+  if (result.numel() == 0) return result;
+  char* to = static_cast<char*>(result.data());
+  int64_t pieces = (p.m + kRows - 1) / kRows;
+  parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
+    Threads one(pieces > 1 ? 1 : num_threads());
+    Tensor sums_here = new_tensor(IntList({std::min(kRows, p.m) * p.n}), DType::Int32);
+    for (int64_t piece = begin; piece < end; ++piece) {
+      int64_t first = piece * kRows, rows = std::min(kRows, p.m - first);
+      if (p.k)
+        sums_of(p, first, rows, sums_here.data<int32_t>());
+      else
+        std::fill_n(sums_here.data<int32_t>(), rows * p.n, 0);
+      finish(p, e, first, rows, sums_here.data<int32_t>(), to);
+    }
+  });
+  return result;
+}
+
+}  // namespace taeda::cpu::quantized

@@ -1,0 +1,74 @@
+"""Ops of the main namespace on quantised tensors: on the integers, or on the numbers that they stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from quantized_twin import of_torch, quanta
+
+import taeda
+
+F = "nn.functional."
+# Name, further arguments.
+CALLS: list[tuple[str, tuple[Any, ...]]] = [
+    ("relu", ()), ("clamp", (-0.3, 0.7)), (F + "hardtanh", ()), (F + "leaky_relu", (0.1,)), ("threshold", (0.2, 0.5)),
+    (F + "gelu", ()), ("sigmoid", ()), ("tanh", ()), (F + "hardsigmoid", ()), (F + "relu6", ()),
+    (F + "max_pool2d", (2, 1)), (F + "avg_pool2d", (2, 1)), (F + "adaptive_avg_pool2d", (2,)),
+    (F + "interpolate", ((7, 5),)), (F + "interpolate", ((7, 5), None, "bilinear")), ("mean", ()), ("mean", ((2, 3),)),
+    ("max", ()), ("min", ()), ("sort", (2,)), ("topk", (2, 3)), ("flip", ((1,),)), ("index_select", (1, [2, 0])),
+    ("eq", (0.1,)), ("gt", (0.1,)), ("std", (1,)), (F + "pad", ((1, 1),)), (F + "pad", ((1, 1, 1, 1), "reflect")),
+    ("masked_fill", ("mask", 1.0)), ("stack", ()), ("cat", ()), ("channel_shuffle", (2,)), ("unsqueeze", (0,)),
+    ("transpose", (1, 2)), ("ones_like", ()),
+]  # fmt: skip
+
+
+def call(space: Any, name: str, q: Any, args: tuple[Any, ...]) -> Any:
+    for part in name.split("."):
+        space = getattr(space, part)
+    if name.endswith(("stack", "cat")):
+        return space([q, q])
+    tensor = lambda a: (q.dequantize() > 0) if a == "mask" else q.new_tensor(a) if isinstance(a, list) else a
+    return space(q, *(taeda.tensor(a) if isinstance(a, list) and isinstance(q, taeda.Tensor) else
+                      __import__("torch").tensor(a) if isinstance(a, list) else tensor(a) for a in args))  # fmt: skip
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "args"), CALLS, ids=[f"{n.removeprefix(F)}{a}" for n, a in CALLS])
+@pytest.mark.parametrize("dtype", ["quint8", "qint8"])
+def test_as_pytorch(name: str, args: tuple[Any, ...], dtype: str) -> None:
+    import torch
+
+    torch.manual_seed(1)
+    q = torch.quantize_per_tensor(torch.randn(2, 4, 5, 6), 0.05, 3, getattr(torch, dtype))
+    try:
+        wanted = call(torch, name, q, args)
+    except RuntimeError:
+        pytest.skip("PyTorch does not do it for this dtype")
+    got = call(taeda, name, of_torch(q), args)
+    for g, w in zip(*((r,) if hasattr(r, "shape") else r for r in (got, wanted)), strict=True):
+        assert quanta(g, w) <= 1 if w.is_quantized else (of_torch(w) == g).all()
+
+
+@pytest.mark.parametrize("name", ["relu", "sigmoid", "tanh"])
+def test_a_function_of_one_element_is_that_of_its_number(name: str) -> None:
+    for dtype in (taeda.quint8, taeda.qint8):
+        q = taeda.quantize_per_tensor(taeda.randn(3, 50), 0.03, 5, dtype)
+        got = getattr(taeda, name)(q)
+        wanted = getattr(taeda, name)(q.dequantize())
+        assert float((got.dequantize() - wanted).abs().max()) <= got.q_scale()
+
+
+def test_in_place_and_out() -> None:
+    q = taeda.quantize_per_tensor(taeda.tensor([-1.0, 2.0]), 0.1, 20, taeda.quint8)
+    address = q.data_ptr()
+    assert q.relu_() is q and q.dequantize().tolist() == pytest.approx([0, 2]) and q.data_ptr() == address
+    out = taeda.empty(2, dtype=taeda.bool)
+    assert taeda.gt(q, 1.0, out=out) is out and out.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("name", ["softmax", "exp", "neg", "matmul"])
+def test_what_is_not_computed_says_what_is_missing(name: str) -> None:
+    q = taeda.quantize_per_tensor(taeda.randn(2, 2), 0.1, 0, taeda.quint8)
+    with pytest.raises(NotImplementedError, match="DeQuantStub"):
+        getattr(taeda, name)(*([q, q] if name == "matmul" else [q, 0] if name == "softmax" else [q]))
