@@ -14,6 +14,7 @@ from benchmarks import (
     families,
     graphs,
     kernels,
+    quantized,
     report,
     sparse,
     startup,
@@ -32,6 +33,7 @@ GROUPS = {
     "transforms": kernels.transforms,
     "families": families.rows,
     "graphs": graphs.rows,
+    "quantized": quantized.rows,
     "sparse": sparse.rows,
     "training": training.rows,
     "collectives": collectives.rows,
@@ -47,6 +49,7 @@ BUDGETS = {
     **kernels.BUDGETS,
     **families.BUDGETS,
     **graphs.BUDGETS,
+    **quantized.BUDGETS,
     **sparse.BUDGETS,
     **training.BUDGETS,
 }

@@ -36,6 +36,7 @@ GUIDES = (
     "nested",
     "export",
     "onnx",
+    "quantization",
     "coverage",
     "design",
     "benchmarks",

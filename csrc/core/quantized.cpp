@@ -1,8 +1,5 @@
 #include "core/quantized.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "core/elements.h"
 
 namespace taeda {
@@ -153,34 +150,6 @@ QuantizerRef channel_quantizer(const Tensor& scales, const Tensor& zero_points, 
   if (is_floating(zero_points.dtype()))
     return make_ref<Quantizer>(converted<float>(scales), converted<float>(zero_points), axis);
   return make_ref<Quantizer>(converted<double>(scales), converted<int64_t>(zero_points), axis);
-}
-
-std::tuple<double, int64_t> choose_qparams(float low, float high, int64_t least, int64_t most) {
-  constexpr float kSmallest = 6.1e-5f;  // a smaller scale would lose digits as a half
-  low = std::min(low, 0.0f);
-  high = std::max(high, 0.0f);
-  double steps = static_cast<double>(most - least);
-  double scale = (static_cast<double>(high) - low) / steps;
-  if (static_cast<float>(scale) == 0.0f || std::isinf(1.0f / static_cast<float>(scale))) scale = 0.1;
-  if (scale < kSmallest) {
-    float before = static_cast<float>(scale);
-    scale = kSmallest;
-    if (low == 0.0f)
-      high = static_cast<float>(kSmallest * steps);
-    else if (high == 0.0f)
-      low = static_cast<float>(-kSmallest * steps);
-    else
-      low *= kSmallest / before, high *= kSmallest / before;
-  }
-  // The end that loses less decides.
-  double from_low = static_cast<double>(least) - low / scale, from_high = static_cast<double>(most) - high / scale;
-  double loss_low = std::abs(static_cast<double>(least)) + std::abs(low / scale);
-  double loss_high = std::abs(static_cast<double>(most)) + std::abs(high / scale);
-  double zero = loss_low < loss_high ? from_low : from_high;
-  int64_t nudged = zero < static_cast<double>(least)  ? least
-                   : zero > static_cast<double>(most) ? most
-                                                      : static_cast<int64_t>(std::nearbyint(zero));
-  return {scale, nudged};
 }
 
 }  // namespace taeda

@@ -1,7 +1,5 @@
 // Quantised tensors: integers, and what makes numbers of them: value = (integer - zero_point) * scale.
 #pragma once
-#include <tuple>
-
 #include "taeda/core/tensor.h"
 
 namespace taeda {
@@ -71,7 +69,5 @@ TAEDA_API Tensor with_quantizer(const Tensor& integers, DType dtype, QuantizerRe
 
 // For a tensor of those sizes, in the dtypes that a Quantizer keeps. RuntimeError, IndexError where they do not fit.
 TAEDA_API QuantizerRef channel_quantizer(const Tensor& scales, const Tensor& zero_points, int64_t axis, IntList sizes);
-// The scale and zero point with which integers from `least` to `most` cover [low, high], and zero exactly: PyTorch's.
-TAEDA_API std::tuple<double, int64_t> choose_qparams(float low, float high, int64_t least, int64_t most);
 
 }  // namespace taeda

@@ -90,6 +90,18 @@ PyObject* new_exception(PyObject* module, const char* attribute, const char* qua
   return type;
 }
 
+// Where a quantised tensor met a float one, for messages that say that a stub is missing.
+std::string in_module(const Error& e) {
+  if (e.kind() != ErrorKind::NotImplemented || std::string_view(e.what()).find("QuantStub") == std::string_view::npos)
+    return {};
+  Owned module(PyImport_ImportModule("taeda._main.missing_stub"));
+  Owned text(module ? PyObject_CallMethod(module.get(), "running_module", nullptr) : nullptr);
+  const char* place = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  std::string found = place && *place ? str(". It was called by ", place) : std::string();
+  PyErr_Clear();
+  return found;
+}
+
 void raise_warning(const std::string& message) {
   WithGil gil;
   check(PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1));
@@ -137,7 +149,7 @@ void translate_exception(const char* function) noexcept {
       e.restore();
     } catch (Error& e) {
       if (function) e.name_function(function);
-      PyErr_SetString(exception_type(e.kind()), e.what());
+      PyErr_SetString(exception_type(e.kind()), (e.what() + in_module(e)).c_str());
     } catch (const std::bad_alloc&) {
       PyErr_Format(PyExc_MemoryError, "taeda.%s: the system has no memory left for so many items",
                    function ? function : "core");

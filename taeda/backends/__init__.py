@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-_PARTS = ("cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum")
+_PARTS = ("cpu", "cuda", "cudnn", "mha", "mkl", "mkldnn", "mps", "openmp", "opt_einsum", "quantized")
 
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from taeda.backends import mps as mps
     from taeda.backends import openmp as openmp
     from taeda.backends import opt_einsum as opt_einsum
+    from taeda.backends import quantized as quantized
 else:
 
     def __getattr__(name: str) -> Any:

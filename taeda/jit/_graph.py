@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from typing import Any
 
@@ -25,10 +26,11 @@ class ScriptObject:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        from taeda.jit.translate.build import code_of
-
         if self._c.hasattr(name):
             return self._c.getattr(name)
+        from taeda.jit._packed import method as packed_method
+        from taeda.jit.translate.build import code_of
+
         info = self._info
         if info is not None and name in info.properties:
             return code_of(info.properties[name][0])(self._c)
@@ -37,7 +39,7 @@ class ScriptObject:
             return lambda *args, **kwargs: code_of(function)(self._c, *args, **kwargs)
         if (getter := self._in_cpp(f"__get_{name}")) is not None:
             return getter()
-        method = self._in_cpp(name)
+        method = self._in_cpp(name) or packed_method(self, name)
         if method is None:
             raise AttributeError(f"a {self._type()} has no attribute or method '{name}'")
         return method
@@ -53,7 +55,10 @@ class ScriptObject:
 
     def __reduce__(self) -> tuple[Any, ...]:
         from taeda import classes
+        from taeda.jit._packed import state_of
 
+        if (packed := state_of(self)) is not None:
+            return copyreg.__newobj__, (ScriptObject,), packed  # type: ignore[attr-defined]
         state = self._in_cpp("__getstate__")
         if state is None:
             raise RuntimeError(f"a {self._type()} cannot be saved or copied: its class says not how, by def_pickle")
@@ -92,23 +97,10 @@ class ScriptObject:
 
     __hash__ = object.__hash__
 
-    def __getstate__(self) -> Any:
-        from taeda._main.packed import state_of
-
-        return state_of(self)
-
     def __setstate__(self, state: Any) -> None:
-        from taeda._main.packed import from_state
+        from taeda.jit._packed import from_state
 
         self.__init__(from_state(state))  # type: ignore[misc]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ScriptObject:
-        from copy import deepcopy
-
-        copied = ScriptObject.__new__(ScriptObject)
-        copied.__setstate__(deepcopy(self.__getstate__(), memo))
-        memo[id(self)] = copied
-        return copied
 
     def __repr__(self) -> str:
         return f"<ScriptObject of {self._type()}>"

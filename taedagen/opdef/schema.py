@@ -90,7 +90,7 @@ class Schema:
                 starred = True
             parts.append(str(argument))
         returns = ", ".join(map(str, self.returns))
-        returns = returns if len(self.returns) == 1 and not self.returns[0].name else f"({returns})"
+        returns = returns if len(self.returns) == 1 else f"({returns})"
         return f"{self.full_name}({', '.join(parts)}) -> {returns}"
 
     @property

@@ -66,18 +66,6 @@ def quantize_per_channel(self, scales, zero_points, axis, dtype):
 
 
 @kernel(
-    "_choose_qparams_per_tensor(Tensor self, bool reduce_range=False) -> (float, int)",
-    shape="dynamic",
-    files="quantized/quantize",
-    not_differentiable=True,
-    batch="refused",
-    samples=[S(f(2, 3, dtype="float32")), S(f(2, 3, dtype="float32"), True)],
-)
-def _choose_qparams_per_tensor(self, reduce_range):
-    """The scale and zero point with which quint8 covers the elements, and zero exactly."""
-
-
-@kernel(
     "dequantize.self(Tensor self) -> Tensor",
     variants="function method",
     any_device=True,

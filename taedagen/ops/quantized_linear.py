@@ -21,9 +21,11 @@ def _pack_matrix(weight):
     samples=[],
 )
 def _matmul(x, weight, packed, x_zero_point, sums, zero_points, factors, bias, dtype, zero_point, relu):
-    """The sums of x (m, k), 8-bit integers, with weight (n, k), each less its zero point, times the column's factor:
-    float32 where ``dtype`` is None, else rounded to it and shifted by ``zero_point``. ``sums`` are those of the
-    weight's rows. A bias is added in the result's unit, or in that of the sums where the result is rounded."""
+    """The sums of x (m, k), 8-bit integers, with weight (n, k), each less its zero point, times the column's factor.
+
+    float32 where ``dtype`` is None; uint8 or int8, rounded and shifted by ``zero_point``; int32 for the sums alone.
+    ``sums`` are those of the weight's rows. A bias is added in the result's unit, or in that of the sums where the
+    result is rounded."""
 
 
 @composite(f"quantized::linear_prepack(Tensor W, Tensor? B=None) -> {_PARAMS} W_prepack", files="quantized/linear",

@@ -154,3 +154,15 @@ def test_files_with_packed_weights_go_both_ways() -> None:
     linear, conv = torch.load(back, weights_only=False)
     assert torch.equal(linear.unpack()[0].int_repr(), w.int_repr())
     assert torch.equal(conv.unpack()[0].int_repr(), f.int_repr()) and conv.output_padding() == [1, 1]
+
+
+def test_the_module_that_lacks_a_stub_is_named() -> None:
+    class Block(taeda.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return q.linear(x, packed, 1.0, 0)
+
+    packed = q.linear_prepack(taeda.quantize_per_tensor(taeda.randn(4, 4), 0.1, 0, taeda.qint8), None)
+    with pytest.raises(NotImplementedError, match="'1', a Block"):
+        taeda.nn.Sequential(taeda.nn.ReLU(), Block())(taeda.randn(2, 4))
+    with pytest.raises(NotImplementedError, match="'0', a Softmax"):
+        taeda.nn.Sequential(taeda.nn.Softmax(1))(taeda.quantize_per_tensor(taeda.randn(2, 4), 0.1, 0, taeda.quint8))

@@ -4,6 +4,7 @@
 #include "core/quantized.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
+#include "taeda/ops/fake_quantize.h"
 #include "taeda/ops/quantized.h"
 
 namespace taeda::composite {

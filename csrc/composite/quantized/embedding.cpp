@@ -11,10 +11,13 @@
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/embedding.h"
+#include "taeda/ops/fake_quantize.h"
 #include "taeda/ops/index.h"
+#include "taeda/ops/join.h"
 #include "taeda/ops/quantized.h"
 #include "taeda/ops/quantized_embedding.h"
 #include "taeda/ops/ranges.h"
+#include "taeda/ops/reduce.h"
 #include "taeda/ops/reshape.h"
 #include "taeda/ops/view.h"
 
@@ -86,24 +89,38 @@ void read_row(RowFormat f, const char* from, int64_t bytes, float* to) {
   }
 }
 
-Tensor packed_rows(const Tensor& weight, const Tensor& extremes, RowFormat f, bool optimized) {
-  TAEDA_CHECK_VALUE(!optimized, "optimized_qparams=True is not offered; the range of each row is used as it is");
-  TAEDA_CHECK(weight.dim() >= 2, "the table must have at least 2 dimensions; got shape ", weight.sizes());
+// The smallest and largest number of each row, or the two between which the integers are nearest to it.
+struct Search {
+  bool wanted = false;
+  int64_t bins = 0;
+  double ratio = 0;
+};
+Tensor extremes_of(const Tensor& table, RowFormat f, const Search& search) {
+  Tensor least = ops::amin(table, IntList({-1})), most = ops::amax(table, IntList({-1}));
+  Tensor both = ops::stack(std::array{ops::flatten(least), ops::flatten(most)}, 1);
+  for (int64_t r = 0; search.wanted && r < both.size(0); ++r) {
+    Tensor row = ops::select(ops::flatten(table, 0, -2), 0, r);
+    auto [high, low] = ops::choose_qparams_optimized(row, row.numel(), search.bins, search.ratio, f.bits);
+    ops::copy_(ops::select(both, 0, r), ops::cat(std::array{low, high}));
+  }
+  return both;
+}
+
+Tensor packed_rows(const Tensor& weight, const Tensor& given, RowFormat f, const Search& search) {
+  TAEDA_CHECK(weight.dim() >= 2 && weight.size(-1) > 0, "the table must be a matrix of rows; got shape ",
+              weight.sizes());
   Tensor table = ops::_to_copy(ops::contiguous(weight), DType::Float32);
-  int64_t columns = weight.size(-1), rows = weight.numel() / std::max<int64_t>(columns, 1);
+  int64_t columns = weight.size(-1), rows = weight.numel() / columns;
   std::vector<int64_t> sizes(weight.sizes().begin(), weight.sizes().end());
   sizes.back() = f.bytes(columns);
-  Tensor result = new_tensor(sizes, DType::UInt8);
-  const float* given = extremes.defined() ? elements<float>(extremes) : nullptr;
-  TAEDA_CHECK(!given || extremes.numel() == 2 * rows, "rowwise_min_max must be (", rows, ", 2); got ",
-              extremes.sizes());
-  parallel_for(0, rows, std::max<int64_t>(kGrain / std::max<int64_t>(columns, 1), 1), [&](int64_t begin, int64_t end) {
-    for (int64_t r = begin; r < end; ++r) {
-      const float* row = elements<float>(table) + r * columns;
-      float least = given ? given[2 * r] : *std::min_element(row, row + columns);
-      float most = given ? given[2 * r + 1] : *std::max_element(row, row + columns);
-      write_row(f, row, columns, least, most, result.data<char>() + r * sizes.back());
-    }
+  Tensor result = new_tensor(sizes, DType::UInt8), extremes = given;
+  if (!given.defined()) extremes = extremes_of(table, f, search);
+  TAEDA_CHECK(extremes.numel() == 2 * rows, "rowwise_min_max must be (", rows, ", 2); got ", extremes.sizes());
+  const float* ends = elements<float>(extremes);
+  parallel_for(0, rows, std::max<int64_t>(kGrain / columns, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      write_row(f, elements<float>(table) + r * columns, columns, ends[2 * r], ends[2 * r + 1],
+                result.data<char>() + r * sizes.back());
   });
   return result;
 }
@@ -187,24 +204,22 @@ Tensor looked_up(const Value& value, RowFormat f, const Tensor& indices) {
 
 }  // namespace
 
-#define EMBEDDING(name, bits, more, optimized)                                                                      \
-  Tensor embedding_bag_##name##_prepack(const Tensor& weight more) {                                                \
-    return packed_rows(weight, {}, {bits}, optimized);                                                              \
-  }                                                                                                                 \
-  Tensor embedding_bag_##name##_prepack_with_rowwise_min_max(const Tensor& weight, const Tensor& extremes more) {   \
-    return packed_rows(weight, ops::_to_copy(ops::contiguous(extremes), DType::Float32), {bits}, optimized);        \
-  }                                                                                                                 \
-  Tensor embedding_bag_##name##_unpack(const Tensor& weight) { return unpacked_rows(weight, {bits}); }              \
-  Tensor embedding_bag_##name##_rowwise_offsets(const Tensor& weight, const Tensor& indices, const Tensor& offsets, \
-                                                bool, int64_t mode, bool, const Tensor& weights,                    \
-                                                const Tensor& mapping, bool include_last_offset) {                  \
-    return bag_of_bytes(weight, {bits}, indices, offsets, mode, weights, mapping, include_last_offset);             \
+#define EMBEDDING(name, bits, more, search)                                                                            \
+  Tensor embedding_bag_##name##_prepack(const Tensor& weight more) { return packed_rows(weight, {}, {bits}, search); } \
+  Tensor embedding_bag_##name##_prepack_with_rowwise_min_max(const Tensor& weight, const Tensor& extremes more) {      \
+    return packed_rows(weight, ops::_to_copy(ops::contiguous(extremes), DType::Float32), {bits}, search);              \
+  }                                                                                                                    \
+  Tensor embedding_bag_##name##_unpack(const Tensor& weight) { return unpacked_rows(weight, {bits}); }                 \
+  Tensor embedding_bag_##name##_rowwise_offsets(const Tensor& weight, const Tensor& indices, const Tensor& offsets,    \
+                                                bool, int64_t mode, bool, const Tensor& weights,                       \
+                                                const Tensor& mapping, bool include_last_offset) {                     \
+    return bag_of_bytes(weight, {bits}, indices, offsets, mode, weights, mapping, include_last_offset);                \
   }
 #define COMMA ,
-#define OPTIMIZED COMMA bool optimized COMMA int64_t COMMA double
-EMBEDDING(byte, 8, , false)
-EMBEDDING(4bit, 4, OPTIMIZED, optimized)
-EMBEDDING(2bit, 2, OPTIMIZED, optimized)
+#define OPTIMIZED COMMA bool optimized COMMA int64_t bins COMMA double ratio
+EMBEDDING(byte, 8, , Search{})
+EMBEDDING(4bit, 4, OPTIMIZED, (Search{optimized, bins, ratio}))
+EMBEDDING(2bit, 2, OPTIMIZED, (Search{optimized, bins, ratio}))
 
 #define PACKED(name, bits)                                                                                           \
   Tensor embedding_bag_##name(const Value& weight, const Tensor& indices, const Tensor& offsets, bool, int64_t mode, \

@@ -62,14 +62,14 @@ Factors factors_of(const Tensor& scales, const Tensor& bias, double x_scale, std
 
 void check_quantized_input(const Tensor& x) {
   TAEDA_CHECK_KIND(NotImplemented, is_quantized(x), "takes a quantised tensor; got one of dtype ", x.dtype(),
-                   ". A QuantStub, or quantize_per_tensor, must stand before the module that called it");
+                   ". A QuantStub, or quantize_per_tensor, must stand before it");
   TAEDA_CHECK(x.dtype() == DType::QUInt8 || x.dtype() == DType::QInt8, "takes quint8 or qint8; got ", x.dtype());
   per_tensor_quantizer(x);
 }
 
 void check_float_input(const Tensor& x) {
   TAEDA_CHECK_KIND(NotImplemented, !is_quantized(x), "takes a float32 tensor and quantises it itself; got ", x.dtype(),
-                   ". A DeQuantStub, or dequantize(), must stand before the module that called it");
+                   ". A DeQuantStub, or dequantize(), must stand before it");
   TAEDA_CHECK(x.dtype() == DType::Float32, "takes a float32 tensor; got ", x.dtype());
 }
 

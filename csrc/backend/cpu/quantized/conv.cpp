@@ -198,6 +198,12 @@ struct GroupSums {
 
 Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList before, IntList after, IntList dilation,
                  IntList spread, int64_t groups) {
+  TAEDA_CHECK((x.dtype() == DType::UInt8 || x.dtype() == DType::Int8) && weight.dtype() == DType::Int8 &&
+                  weight.dim() > 2 && weight.is_contiguous(),
+              "takes 8-bit integers and a contiguous int8 filter; got ", x.dtype(), " and ", weight.dtype());
+  size_t rank = static_cast<size_t>(weight.dim()) - 2;
+  for (IntList list : {stride, before, after, dilation, spread})
+    TAEDA_CHECK(list.size() == rank, "takes ", rank, " numbers for as many dimensions; got ", list);
   TAEDA_CHECK(x.dim() == weight.dim() && x.size(1) == weight.size(1) * groups, "the input (shape ", x.sizes(),
               ") must have ", weight.dim(), " dimensions and ", weight.size(1) * groups, " channels");
   Geometry g = geometry_of(weight, stride, dilation, groups);
@@ -214,6 +220,10 @@ Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList 
 }  // namespace
 
 Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int64_t groups) {
+  TAEDA_CHECK(weight.dtype() == DType::Int8 && weight.dim() > 2 && weight.is_contiguous() &&
+                  stride.size() + 2 == static_cast<size_t>(weight.dim()) && dilation.size() == stride.size(),
+              "takes a contiguous int8 filter, and a stride and dilation for each dimension; got ", weight.dtype(),
+              " of shape ", weight.sizes());
   if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
   Geometry g = nominal(geometry_of(weight, stride, dilation, groups));
   Tensor packed = convolution(DType::UInt8, g)->settle(1, weight.data());

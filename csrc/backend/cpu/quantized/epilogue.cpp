@@ -1,5 +1,6 @@
 #include "backend/cpu/quantized/epilogue.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/multiversion.h"
@@ -69,6 +70,7 @@ void Epilogue::row(const int32_t* from, void* to, int64_t first, int64_t columns
         zero,
         0,
         255};
+  if (result == DType::Int32) return static_cast<void>(std::copy_n(from, columns, static_cast<int32_t*>(to)));
   if (result == DType::Float32) return scale_row(r, static_cast<float*>(to), floor);
   if (result == DType::Int8) r.least = -128, r.most = 127;
   if (floor) r.least = std::max(r.least, zero);
@@ -80,6 +82,9 @@ Epilogue epilogue_of(int64_t columns, int64_t x_zero, const Tensor& sums, const 
   for (const Tensor* t : {&sums, &zeros, &factors, &bias})
     TAEDA_CHECK(!t->defined() || (t->numel() == columns && t->is_contiguous()),
                 "what belongs to the columns must have an element for each of the ", columns, "; got ", t->sizes());
+  if (dtype)
+    TAEDA_CHECK(*dtype == DType::UInt8 || *dtype == DType::Int8 || *dtype == DType::Int32,
+                "results are float32, uint8, int8 or int32; got ", *dtype);
   Epilogue e;
   e.x_zero = static_cast<int32_t>(x_zero);
   e.sums = elements<int32_t>(sums);

@@ -15,7 +15,7 @@ struct Epilogue {
   const int32_t* zeros = nullptr;  // of each column; null where all are 0
   const float* factors;
   const float* bias = nullptr;
-  DType result;  // Float32, UInt8 or Int8
+  DType result;  // Float32, UInt8 or Int8; Int32 for the sums as they are
   int32_t zero = 0;
   bool floor = false;
 

@@ -88,6 +88,15 @@ void finish(const Problem& p, const Epilogue& e, int64_t first, int64_t rows, co
   }
 }
 
+void check_operands(const Tensor& x, const Tensor& weight) {
+  TAEDA_CHECK((x.dtype() == DType::UInt8 || x.dtype() == DType::Int8) && x.dim() == 2 && x.is_contiguous(),
+              "x must be a contiguous matrix of 8-bit integers; got ", x.dtype(), " of shape ", x.sizes());
+  TAEDA_CHECK(
+      weight.dtype() == DType::Int8 && weight.dim() == 2 && weight.is_contiguous() && weight.size(1) == x.size(1),
+      "the weight must be a contiguous int8 matrix of ", x.size(1), " columns; got ", weight.dtype(), " of shape ",
+      weight.sizes());
+}
+
 }  // namespace
 
 Tensor _pack_matrix(const Tensor& weight) {
@@ -102,6 +111,7 @@ Tensor _pack_matrix(const Tensor& weight) {
 Tensor _matmul(const Tensor& x, const Tensor& weight, const Tensor& packed, int64_t x_zero_point, const Tensor& sums,
                const Tensor& zero_points, const Tensor& factors, const Tensor& bias, std::optional<DType> dtype,
                int64_t zero_point, bool relu) {
+  check_operands(x, weight);
   Problem p{x, weight, packed, x.size(0), weight.size(0), x.size(1)};
   Epilogue e = epilogue_of(p.n, x_zero_point, sums, zero_points, factors, bias, dtype, zero_point, relu);
   e.depth = p.k;

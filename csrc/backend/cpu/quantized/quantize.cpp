@@ -1,7 +1,6 @@
 #include "backend/cpu/quantized/quantize.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "backend/cpu/ops/quantized.h"
 #include "backend/cpu/quantized/ops/quantized.h"
@@ -169,19 +168,6 @@ Tensor quantized(const Tensor& self, DType dtype, QuantizerRef quantizer) {
   return result;
 }
 
-// Of the tensor's elements; NaN is passed over, as comparisons do.
-std::pair<float, float> extremes(const Tensor& self) {
-  Tensor values = dense(self);
-  const float* data = elements<float>(values);
-  float least = std::numeric_limits<float>::infinity(), most = -least;
-#pragma omp simd reduction(min : least) reduction(max : most)
-  for (int64_t i = 0; i < values.numel(); ++i) {
-    least = data[i] < least ? data[i] : least;
-    most = data[i] > most ? data[i] : most;
-  }
-  return {least, most};
-}
-
 }  // namespace
 
 void quantize_run(const float* from, void* to, int64_t count, const Quantize& q, DType dtype, bool fused) {
@@ -206,12 +192,6 @@ Tensor quantize_per_channel(const Tensor& self, const Tensor& scales, const Tens
     for (int64_t c = 0; c < quantizer->zero_points.numel(); ++c)
       check_zero_point(elements<int64_t>(quantizer->zero_points)[c], dtype);
   return quantized(self, dtype, quantizer);
-}
-
-std::tuple<double, int64_t> _choose_qparams_per_tensor(const Tensor& self, bool reduce_range) {
-  TAEDA_CHECK(self.dtype() == DType::Float32, "is for float32 tensors; got ", self.dtype());
-  auto [least, most] = self.numel() ? extremes(self) : std::pair(0.0f, 0.0f);
-  return choose_qparams(least, most, 0, reduce_range ? 127 : 255);
 }
 
 }  // namespace taeda::cpu

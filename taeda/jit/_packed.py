@@ -12,7 +12,7 @@ import taeda
 from taeda import ops
 
 _CLASSES = "__torch__.torch.classes."
-_q = ops.quantized
+_q: Any = ops.quantized
 
 
 def _linear_state(packed: Any) -> Any:
@@ -116,11 +116,9 @@ def method(packed: Any, name: str) -> Callable[..., Any] | None:
 
 
 def state_of(packed: Any) -> Any:
-    """``__getstate__``: what it is made of, and its class. TypeError for objects of other classes."""
+    """What it is made of, and its class; None for objects of other classes."""
     known = _of(packed)
-    if known is None:
-        raise TypeError(f"an object of {packed._type()} cannot be pickled")
-    return known[1](packed), packed._type()._name
+    return None if known is None else (known[1](packed), packed._type()._name)
 
 
 def from_state(state: Any) -> Any:
