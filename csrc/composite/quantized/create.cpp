@@ -48,7 +48,9 @@ std::vector<Tensor> quantize_per_tensor(TensorList tensors, const Tensor& scales
 
 Tensor quantize_per_tensor_dynamic(const Tensor& self, DType dtype, bool reduce_range) {
   TAEDA_CHECK(dtype == DType::QInt8 || dtype == DType::QUInt8, "the dtype must be qint8 or quint8; got ", dtype);
-  auto [scale, zero_point] = ops::_choose_qparams_per_tensor(self, reduce_range);
+  double scale = 1;
+  int64_t zero_point = 0;  // of no elements
+  if (self.numel()) std::tie(scale, zero_point) = ops::_choose_qparams_per_tensor(self, reduce_range);
   int64_t shift = dtype == DType::QInt8 ? (reduce_range ? 64 : 128) : 0;
   return ops::quantize_per_tensor(self, scale, zero_point - shift, dtype);
 }
