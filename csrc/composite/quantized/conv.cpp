@@ -155,6 +155,7 @@ Value prepacked(const Tensor& weight, const Tensor& bias, IntList stride, IntLis
   size_t rank = stride.size();
   check_sizes(weight, groups, rank, {padding, output_padding, dilation});
   for (int64_t s : stride) TAEDA_CHECK(s > 0, "stride must be positive; got ", stride);
+  for (int64_t p : padding) TAEDA_CHECK(p >= 0, "padding must not be negative; got ", padding);
   for (int64_t s : dilation) TAEDA_CHECK(s > 0, "dilation must be positive; got ", dilation);
   TAEDA_CHECK(is_quantized(weight), "the weight must be quantised as qint8; got ", weight.dtype());
   Tensor own = ops::contiguous(weight);
