@@ -23,7 +23,7 @@ def _page(family: Family) -> str:
 def _section(declaration: Declaration) -> list[str]:
     lines = [f"## {declaration.schema.full_name}", "", "```", *(str(op.schema) for op in declaration.ops()), "```", "",
              declaration.doc, "", f"dtypes: {', '.join(declaration.supported)}", ""]  # fmt: skip
-    shown = declaration.schema.namespace == "aten"
+    shown = declaration.schema.namespace == "aten" and not declaration.schema.takes_objects
     in_cpp = [head for op in declaration.ops() if shown for head in heads(op)]
     if in_cpp:
         lines += ["In C++:", "", "```cpp", *in_cpp, "```", ""]

@@ -114,6 +114,11 @@ class Schema:
     def tensors(self) -> list[Argument]:
         return [a for a in self.arguments if a.type.is_tensor]
 
+    @property
+    def takes_objects(self) -> bool:
+        """Whether an argument is an object of a class."""
+        return any(a.type.is_class for a in self.arguments)
+
     def argument(self, name: str) -> Argument:
         return next(a for a in self.arguments if a.name == name)
 

@@ -36,8 +36,11 @@ BY_HAND_FUNCTIONS = {
 def _ops(plan: Plan) -> Iterator[Op]:
     for family in plan.declared:
         for op in family.declared:
-            takes_objects = any(a.type.is_class for a in op.schema.arguments)
-            if op.schema.namespace == "aten" and not op.schema.overload.startswith("prim") and not takes_objects:
+            if (
+                op.schema.namespace == "aten"
+                and not op.schema.overload.startswith("prim")
+                and not op.schema.takes_objects
+            ):
                 yield op
 
 
