@@ -67,12 +67,19 @@ CellState step(Recurrence mode, const CellWeights& w, const Tensor& from_input, 
     Tensor n = ops::tanh(ops::add(part(from_input, 2, 3), ops::mul(r, part(from_state, 2, 3))));
     return {ops::add(ops::mul(ops::sub(s.h, n), z), n), {}};
   }
-  Tensor gates = ops::add(from_state, from_input);
+  Tensor gates = from_state;  // a fresh one: what follows is written into it
+  ops::add_(gates, from_input);
   if (mode == Recurrence::Tanh) return {ops::tanh(gates), {}};
   if (mode == Recurrence::Relu) return {ops::relu(gates), {}};
-  Tensor kept = ops::mul(ops::sigmoid(part(gates, 1, 4)), s.c);
-  Tensor c = ops::add(kept, ops::mul(ops::sigmoid(part(gates, 0, 4)), ops::tanh(part(gates, 2, 4))));
-  return {ops::mul(ops::sigmoid(part(gates, 3, 4)), ops::tanh(c)), c};
+  Tensor candidate = part(gates, 2, 4), shown = part(gates, 3, 4);
+  ops::sigmoid_(part(gates, 0, 2));  // what enters, what is kept
+  ops::tanh_(candidate);
+  ops::sigmoid_(shown);
+  Tensor c = ops::mul(part(gates, 1, 4), s.c);
+  ops::addcmul_(c, part(gates, 0, 4), candidate);
+  Tensor h = ops::tanh(c);
+  ops::mul_(h, shown);
+  return {h, c};
 }
 
 Tensor stacked(const std::vector<Tensor>& parts, int64_t dim = 0) {

@@ -4,6 +4,7 @@
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_conv.h"
 #include "backend/cpu/quantized/epilogue.h"
+#include "backend/cpu/quantized/scratch.h"
 #include "shape/view_rules.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
@@ -248,14 +249,14 @@ Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, in
   if (e.zeros) of_x.emplace(g);
   parallel_for(0, images, 1, [&](int64_t begin, int64_t end) {
     Threads own(images > 1 ? 1 : num_threads());
-    Tensor image = new_tensor(IntList({ready ? 0 : padded}), DType::UInt8);
-    Tensor here = new_tensor(IntList({places * g.filters}), DType::Int32);
+    auto image = static_cast<char*>(ready ? nullptr : scratch<Scratch::Image>(padded));
+    auto here = static_cast<int32_t*>(scratch<Scratch::Sums>(places * g.filters * 4));
     Tensor rows = new_tensor(IntList({of_x ? places * groups : 0}), DType::Int32);
     for (int64_t n = begin; n < end; ++n) {
       const char* from = static_cast<const char*>(x.data()) + n * x.strides()[0];
-      if (!ready) place(p, from, image.data<char>(), 0);
-      const void* data = ready ? static_cast<const void*>(from) : image.data();
-      sums_of(g, x.dtype(), data, weight, packed, here.data<int32_t>());
+      if (!ready) place(p, from, image, 0);
+      const void* data = ready ? static_cast<const void*>(from) : image;
+      sums_of(g, x.dtype(), data, weight, packed, here);
       if (of_x)
         sums_of(of_x->g, x.dtype(), data, of_x->ones, Tensor(new_tensor(IntList({0}), DType::UInt8)),
                 rows.data<int32_t>());
@@ -263,7 +264,7 @@ Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, in
       int64_t per_group = g.filters / groups;
       parallel_for(0, places, std::max<int64_t>(kGrain / g.filters, 1), [&](int64_t first, int64_t last) {
         for (int64_t i = first; i < last; ++i) {
-          const int32_t* row = here.data<int32_t>() + i * g.filters;
+          const int32_t* row = here + i * g.filters;
           char* place_to = to + i * g.filters * e.result_size();
           if (!of_x) {
             e.row(row, place_to, 0, g.filters, 0);

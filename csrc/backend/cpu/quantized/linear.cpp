@@ -2,6 +2,7 @@
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_linear.h"
 #include "backend/cpu/quantized/epilogue.h"
+#include "backend/cpu/quantized/scratch.h"
 #include "core/multiversion.h"
 #include "taeda/core/parallel.h"
 
@@ -121,14 +122,14 @@ Tensor _matmul(const Tensor& x, const Tensor& weight, const Tensor& packed, int6
   int64_t pieces = (p.m + kRows - 1) / kRows;
   parallel_for(0, pieces, 1, [&](int64_t begin, int64_t end) {
     Threads one(pieces > 1 ? 1 : num_threads());
-    Tensor sums_here = new_tensor(IntList({std::min(kRows, p.m) * p.n}), DType::Int32);
+    auto sums_here = static_cast<int32_t*>(scratch<Scratch::Sums>(std::min(kRows, p.m) * p.n * 4));
     for (int64_t piece = begin; piece < end; ++piece) {
       int64_t first = piece * kRows, rows = std::min(kRows, p.m - first);
       if (p.k)
-        sums_of(p, first, rows, sums_here.data<int32_t>());
+        sums_of(p, first, rows, sums_here);
       else
-        std::fill_n(sums_here.data<int32_t>(), rows * p.n, 0);
-      finish(p, e, first, rows, sums_here.data<int32_t>(), to);
+        std::fill_n(sums_here, rows * p.n, 0);
+      finish(p, e, first, rows, sums_here, to);
     }
   });
   return result;
