@@ -1,15 +1,16 @@
-"""Where PyTorch keeps what makes models smaller. Here: what float models use to be ready for quantisation."""
+"""What makes models smaller and quicker: quantisation, and the numeric suite that looks for where it errs."""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["nn", "quantization"]
+__all__ = ["nn", "ns", "quantization"]
 
 
 if TYPE_CHECKING:
     from taeda.ao import nn as nn
+    from taeda.ao import ns as ns
     from taeda.ao import quantization as quantization
 else:
 

@@ -15,7 +15,17 @@ from taeda.nn.parameter import Parameter as Parameter
 from taeda.nn.parameter import UninitializedBuffer as UninitializedBuffer
 from taeda.nn.parameter import UninitializedParameter as UninitializedParameter
 
-_LOADED_ON_FIRST_USE = ("DataParallel", "attention", "common_types", "grad", "intrinsic", "parallel", "quantized")
+_LOADED_ON_FIRST_USE = (
+    "DataParallel",
+    "attention",
+    "common_types",
+    "grad",
+    "intrinsic",
+    "parallel",
+    "qat",
+    "quantizable",
+    "quantized",
+)
 
 
 if TYPE_CHECKING:
@@ -24,6 +34,8 @@ if TYPE_CHECKING:
     from taeda.nn import grad as grad
     from taeda.nn import intrinsic as intrinsic
     from taeda.nn import parallel as parallel
+    from taeda.nn import qat as qat
+    from taeda.nn import quantizable as quantizable
     from taeda.nn import quantized as quantized
     from taeda.nn.parallel import DataParallel as DataParallel
 else:

@@ -81,9 +81,10 @@ def _values(self, scale, zero_point, quant_min, quant_max):
     """``self`` at the levels of detached parameters; half types compute in float, as their scales are."""
     wide = self.to(compute_dtype(self.dtype))
     inverse = scale.reciprocal()
+    kept = zero_point.clone()  # which backward reads, whatever an observer writes into its buffer meanwhile
     if zero_point.is_floating_point():
-        return op._fake_quantize_shifted(wide, scale, inverse, zero_point, quant_min, quant_max).to(self.dtype)
-    return op._fake_quantize(wide, scale, inverse, zero_point, quant_min, quant_max).to(self.dtype)
+        return op._fake_quantize_shifted(wide, scale, inverse, kept, quant_min, quant_max).to(self.dtype)
+    return op._fake_quantize(wide, scale, inverse, kept, quant_min, quant_max).to(self.dtype)
 
 
 def _in_range(self, scale, zero_point, quant_min, quant_max):

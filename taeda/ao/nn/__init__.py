@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["intrinsic", "quantized"]
+__all__ = ["intrinsic", "qat", "quantizable", "quantized"]
 
 
 if TYPE_CHECKING:
     from taeda.ao.nn import intrinsic as intrinsic
+    from taeda.ao.nn import qat as qat
+    from taeda.ao.nn import quantizable as quantizable
     from taeda.ao.nn import quantized as quantized
 else:
 

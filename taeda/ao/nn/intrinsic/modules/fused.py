@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from taeda import nn
+from taeda import Tensor, nn
 
 
 class FusedModule(nn.Sequential):
@@ -98,3 +98,44 @@ class LinearBn1d(FusedModule):
     """``Linear``, ``BatchNorm1d``."""
 
     parts = (nn.Linear, nn.BatchNorm1d)
+
+
+class LinearLeakyReLU(FusedModule):
+    """``Linear``, ``LeakyReLU``."""
+
+    parts = (nn.Linear, nn.LeakyReLU)
+
+
+class LinearTanh(FusedModule):
+    """``Linear``, ``Tanh``."""
+
+    parts = (nn.Linear, nn.Tanh)
+
+
+class ConvAdd2d(nn.Sequential):
+    """``Conv2d``, and the sum of its result and another tensor."""
+
+    def __init__(self, conv: nn.Module, add: Any) -> None:
+        super().__init__(conv)
+        self.add = add
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:  # type: ignore[override]
+        """``add(conv(x1), x2)``."""
+        result: Tensor = self.add(self[0](x1), x2)
+        return result
+
+
+class ConvAddReLU2d(ConvAdd2d):
+    """``Conv2d``, the sum of its result and another tensor, and ``ReLU``."""
+
+    def __init__(self, conv: nn.Module, add: Any, relu: nn.Module) -> None:
+        super().__init__(conv, add)
+        self.relu = relu
+
+    def forward(self, x1: Tensor, x2: Tensor) -> Tensor:  # type: ignore[override]
+        """``relu(add(conv(x1), x2))``."""
+        result: Tensor = self.relu(super().forward(x1, x2))
+        return result
+
+
+_FusedModule = FusedModule

@@ -7,58 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from taeda import nn
-from taeda.ao.nn import intrinsic
-from taeda.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+from taeda.ao.quantization.fuser_method_mappings import get_fuser_method
 
 Types = tuple[type[Any], ...]
-
-_CONVS = ((nn.Conv1d, nn.BatchNorm1d), (nn.Conv2d, nn.BatchNorm2d), (nn.Conv3d, nn.BatchNorm3d))
-_TRANSPOSED: dict[type[Any], type[Any]] = {
-    nn.ConvTranspose1d: nn.BatchNorm1d,
-    nn.ConvTranspose2d: nn.BatchNorm2d,
-    nn.ConvTranspose3d: nn.BatchNorm3d,
-}
-# What runs as a sequence of its parts.
-_SEQUENCES: dict[Types, type[Any]] = {
-    sequence.parts: sequence
-    for sequence in (
-        intrinsic.ConvReLU1d, intrinsic.ConvReLU2d, intrinsic.ConvReLU3d, intrinsic.LinearReLU, intrinsic.BNReLU2d,
-        intrinsic.BNReLU3d,
-    )
-}  # fmt: skip
-# What runs as a sequence while it is trained with quantisation in mind; for evaluation the norm is folded.
-_WITH_NORM: dict[Types, type[Any]] = {
-    sequence.parts: sequence
-    for sequence in (
-        intrinsic.ConvBn1d, intrinsic.ConvBn2d, intrinsic.ConvBn3d, intrinsic.ConvBnReLU1d, intrinsic.ConvBnReLU2d,
-        intrinsic.ConvBnReLU3d, intrinsic.LinearBn1d,
-    )
-}  # fmt: skip
-
-
-def _fuse(modules: Sequence[Any], is_qat: bool) -> Any:
-    """One module that does what ``modules`` do one after the other."""
-    types = tuple(type(module) for module in modules)
-    if types in _SEQUENCES:
-        return _SEQUENCES[types](*modules)
-    transposed = len(types) == 2 and _TRANSPOSED.get(types[0]) is types[1]
-    if not (types in _WITH_NORM or transposed):
-        raise AssertionError(
-            f"taeda.ao.quantization.fuse_modules: cannot fuse {', '.join(one.__name__ for one in types)}"
-        )
-    if len({module.training for module in modules}) > 1:
-        raise AssertionError("taeda.ao.quantization.fuse_modules: all modules must be in the same mode, train or eval")
-    if is_qat and not transposed:
-        return _WITH_NORM[types](*modules)
-    if modules[0].training:
-        raise AssertionError(
-            "taeda.ao.quantization.fuse_modules: a norm is folded in evaluation mode only; call eval() first"
-        )
-    if transposed:
-        return fuse_conv_bn_eval(modules[0], modules[1], transpose=True)
-    fold: Any = fuse_linear_bn_eval if isinstance(modules[0], nn.Linear) else fuse_conv_bn_eval
-    folded = fold(modules[0], modules[1])
-    return folded if len(modules) == 2 else _fuse([folded, modules[2]], is_qat)
 
 
 def fuse_known_modules(
@@ -78,12 +29,12 @@ def fuse_known_modules(
     Raises:
         AssertionError: there is no such sequence, or the modules are in a mode that it cannot be made in.
     """
-    own = (additional_fuser_method_mapping or {}).get(tuple(type(module) for module in mod_list))
+    method = get_fuser_method([type(module) for module in mod_list], additional_fuser_method_mapping)
     first, last = mod_list[0], mod_list[-1]
     before, after = list(first._forward_pre_hooks.values()), list(last._forward_hooks.values())
     first._forward_pre_hooks.clear()
     last._forward_hooks.clear()
-    fused = _fuse(mod_list, is_qat) if own is None else own(is_qat, *mod_list)
+    fused = method(is_qat, *mod_list)
     for pre_hook in before:
         fused.register_forward_pre_hook(pre_hook)
     for hook in after:

@@ -1,0 +1,7 @@
+"""Float modules whose weights are rounded while training, for quantisation on the fly."""
+
+from taeda.ao.nn.qat.dynamic.modules.linear import Linear as Linear
+
+__all__ = [
+    "Linear",
+]  # fmt: skip

@@ -1,0 +1,12 @@
+"""Float modules whose weights are rounded while training."""
+
+from taeda.ao.nn.qat.modules.conv import Conv1d as Conv1d
+from taeda.ao.nn.qat.modules.conv import Conv2d as Conv2d
+from taeda.ao.nn.qat.modules.conv import Conv3d as Conv3d
+from taeda.ao.nn.qat.modules.embedding_ops import Embedding as Embedding
+from taeda.ao.nn.qat.modules.embedding_ops import EmbeddingBag as EmbeddingBag
+from taeda.ao.nn.qat.modules.linear import Linear as Linear
+
+__all__ = [
+    "Conv1d", "Conv2d", "Conv3d", "Embedding", "EmbeddingBag", "Linear",
+]  # fmt: skip

@@ -1,0 +1,1 @@
+"""The numeric suite: where a quantised model departs from its float one."""

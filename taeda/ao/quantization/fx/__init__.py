@@ -1,0 +1,1 @@
+"""Quantisation of graphs: fuse, prepare, convert, lower."""

@@ -1,0 +1,196 @@
+"""Observers become quantise and dequantise; modules with weights become references."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import taeda
+from taeda import fx, nn
+from taeda.ao.nn import quantized
+from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.quantization import observer as observers
+from taeda.ao.quantization.fake_quantize import FakeQuantizeBase
+from taeda.ao.quantization.fx.patterns import QAT, RECURRENT, TABLES, WEIGHTED, module_of
+from taeda.ao.quantization.quantization_mappings import (
+    DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
+    DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS,
+)
+from taeda.ao.quantization.utils import QUANTIZED, get_qparam_dict, is_per_channel
+
+
+def set_module(model: nn.Module, path: str, module: nn.Module) -> None:
+    """Puts a module at a path."""
+    parent, _, name = path.rpartition(".")
+    setattr(model.get_submodule(parent), name, module)
+
+
+class Converter:
+    """Walks through a prepared graph once."""
+
+    def __init__(self, model: fx.GraphModule, is_reference: bool) -> None:
+        self.model, self.is_reference = model, is_reference
+        self.modules = dict(model.named_modules(remove_duplicate=False))
+        self.scopes: dict[str, tuple[str, Any]] = model.meta.get("quantization_scopes", {})
+        self.used: dict[str, int] = defaultdict(int)
+        self.swapped: dict[str, nn.Module] = {}
+
+    def run(self) -> None:
+        """The reference form of the graph."""
+        for node in list(self.model.graph.nodes):
+            module = module_of(node, self.modules)
+            if module is None:
+                continue
+            if isinstance(module, (observers.ObserverBase, FakeQuantizeBase)):
+                self._replace_observer(node, module)
+            elif type(module) in (*WEIGHTED, *TABLES, *RECURRENT):
+                self._swap(node, module)
+
+    # --- observers
+
+    def _prefix(self, value: fx.Node) -> str:
+        """Of the names of buffers with what a value is quantised by."""
+        if value.op == "call_module":
+            path = str(value.target)
+        elif value.op == "placeholder":
+            users = [user for node in value.users for user in node.users if user.op == "call_module"]
+            path = f"{users[0].target}_input" if users else "input"
+        else:
+            path = self.scopes.get(value.name, ("", None))[0]
+        return path.replace(".", "_")
+
+    def _buffer(self, prefix: str, value: taeda.Tensor) -> str:
+        name = f"{prefix}_{self.used[prefix]}"
+        while hasattr(self.model, name):
+            self.used[prefix] += 1
+            name = f"{prefix}_{self.used[prefix]}"
+        self.model.register_buffer(name, value)
+        self.used[prefix] += 1
+        return name
+
+    def _replace_observer(self, node: fx.Node, observer: Any) -> None:
+        value = node.args[0]
+        assert isinstance(value, fx.Node)
+        graph = self.model.graph
+        dynamic = getattr(observer, "is_dynamic", False)
+        quantizes = observer.dtype in QUANTIZED and (dynamic or not _watches_nothing(observer))
+        with graph.inserting_before(node):
+            if dynamic and not self.is_reference:
+                made = None  # the modules do it themselves
+            elif quantizes and dynamic:
+                reduced = getattr(getattr(observer, "activation_post_process", observer), "reduce_range", False)
+                made = graph.call_function(taeda.quantize_per_tensor_dynamic, (value, observer.dtype, reduced))
+            elif quantizes:
+                made = self._quantize(value, observer)
+            elif observer.dtype == taeda.float16:
+                made = graph.call_method("to", (value, taeda.float16))
+            else:
+                made = None
+            result = value if made is None else graph.call_method("dequantize", (made,))
+        node.replace_all_uses_with(result)
+        graph.erase_node(node)
+
+    def _quantize(self, value: fx.Node, observer: Any) -> fx.Node:
+        graph, prefix = self.model.graph, self._prefix(value)
+        scale, zero_point = observer.calculate_qparams()
+        by_channel = is_per_channel(observer.qscheme)
+        if not by_channel:
+            scale, zero_point = scale.reshape([]), zero_point.reshape([])
+        parts = [
+            graph.get_attr(self._buffer(f"{prefix}_{name}", part.detach().clone()))
+            for name, part in (("scale", scale), ("zero_point", zero_point))
+        ]
+        if by_channel:
+            return graph.call_function(
+                taeda.quantize_per_channel, (value, *parts, observer.ch_axis, observer.dtype)
+            )  # fmt: skip
+        return graph.call_function(taeda.quantize_per_tensor, (value, *parts, observer.dtype))
+
+    # --- modules
+
+    def _swap(self, node: fx.Node, module: Any) -> None:
+        path = str(node.target)
+        qconfig = getattr(module, "qconfig", None)
+        if path in self.swapped or qconfig is None:
+            return
+        made = self._swapped(node, module, qconfig)
+        if made is not None:
+            self.swapped[path] = made
+            set_module(self.model, path, made)
+            self.modules[path] = made
+
+    def _swapped(self, node: fx.Node, module: Any, qconfig: Any) -> nn.Module | None:
+        activation, weight = qconfig.activation(), qconfig.weight()
+        dynamic = getattr(activation, "is_dynamic", False)
+        if type(module) in TABLES:
+            if weight.dtype not in (taeda.quint8, taeda.quint4x2) or activation.dtype in QUANTIZED:
+                return None
+            kind = quantized.EmbeddingBag if isinstance(module, nn.EmbeddingBag) else quantized.Embedding
+            made: nn.Module = kind.from_float(module)
+            return made
+        if type(module) in RECURRENT and not dynamic:
+            return None
+        if dynamic and not self.is_reference:
+            plain = module.to_float() if type(module) in QAT else module
+            plain.qconfig = qconfig
+            cls = DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS.get(type(plain))
+            if cls is None and isinstance(plain, nn.modules.conv._ConvNd):
+                cls = getattr(quantized.dynamic, type(plain).__name__)
+            if cls is None:
+                return None
+            dynamic_module: nn.Module = cls.from_float(plain)
+            return dynamic_module
+        if not dynamic and not _is_dequantized(node.args[0] if node.args else None):
+            return module.to_float() if type(module) in QAT else None
+        return _reference_of(module, qconfig)
+
+
+def _is_dequantized(value: Any) -> bool:
+    return isinstance(value, fx.Node) and (value.op, value.target) == ("call_method", "dequantize")
+
+
+def _watches_nothing(observer: Any) -> bool:
+    return isinstance(observer, (observers.PlaceholderObserver, observers.NoopObserver, observers.RecordingObserver))
+
+
+def _reference_of(module: Any, qconfig: Any) -> nn.Module | None:
+    """The reference of a float module, or of one that rounds while training."""
+    watching = getattr(module, "weight_fake_quant", None)
+    plain = module.to_float() if type(module) in QAT else module
+    inner = plain[0] if isinstance(plain, FusedModule) else plain
+    cls = DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS.get(type(inner))
+    if cls is None:
+        return None
+    if type(inner) in RECURRENT:
+        weights = [(name, weight) for name, weight in inner.named_parameters() if "weight" in name]
+        made: Any = cls.from_float(inner, {name: _qparams(qconfig.weight(), weight) for name, weight in weights})
+    else:
+        made = cls.from_float(inner, _qparams(watching or qconfig.weight(), inner.weight))
+    made.train(inner.training)
+    if not isinstance(plain, FusedModule):
+        found: nn.Module = made
+        return found
+    plain[0] = made
+    return plain
+
+
+def _qparams(watching: Any, weight: taeda.Tensor) -> dict[str, Any]:
+    if watching.dtype in QUANTIZED:
+        watching(weight.detach())
+    return get_qparam_dict(watching)
+
+
+def convert_to_reference(model: fx.GraphModule, is_reference: bool) -> fx.GraphModule:
+    """The reference form of a prepared graph."""
+    Converter(model, is_reference).run()
+    model.graph.eliminate_dead_code()
+    model.graph.lint()
+    return trimmed(model)
+
+
+def trimmed(model: fx.GraphModule) -> fx.GraphModule:
+    """The graph with what it uses of the model, and no more."""
+    made = fx.GraphModule(model, model.graph)
+    made.meta.update(model.meta)
+    made.train(model.training)
+    return made

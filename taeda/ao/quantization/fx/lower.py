@@ -1,0 +1,257 @@
+"""From the reference form to ops and modules that compute with quantised tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import taeda
+from taeda import fx, nn
+from taeda.ao.nn import intrinsic, quantized
+from taeda.ao.nn.intrinsic import quantized as fused_quantized
+from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.nn.quantized import reference
+from taeda.ao.quantization.fx.convert import _is_dequantized, set_module, trimmed
+from taeda.ao.quantization.fx.patterns import (
+    ADDS,
+    CONV_FUNCTIONS,
+    LINEARS,
+    MATMULS,
+    OWN_FUNCTIONS,
+    data_of,
+    is_call,
+    kind_of,
+    module_of,
+    relu_after,
+    takes_relu,
+)
+
+_DIMS = (1, 2, 3)
+_PACKED = "_packed_weight_"
+_CONVS = [f"{kind}{d}d" for kind in ("Conv", "ConvTranspose") for d in _DIMS]
+_MODULES: dict[Any, Any] = {
+    **{getattr(reference, name): getattr(quantized, name) for name in ("Linear", *_CONVS)},
+    **{
+        getattr(nn, name): getattr(quantized, name)
+        for name in ("BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
+                     "InstanceNorm3d", "Hardswish", "ELU", "LeakyReLU", "PReLU", "Softmax")
+    },
+    intrinsic.BNReLU2d: fused_quantized.BNReLU2d,
+    intrinsic.BNReLU3d: fused_quantized.BNReLU3d,
+}  # fmt: skip
+_FUSED: dict[Any, Any] = {
+    intrinsic.LinearReLU: fused_quantized.LinearReLU,
+    intrinsic.LinearLeakyReLU: fused_quantized.LinearLeakyReLU,
+    intrinsic.LinearTanh: fused_quantized.LinearTanh,
+    **{getattr(intrinsic, f"ConvReLU{d}d"): getattr(fused_quantized, f"ConvReLU{d}d") for d in _DIMS},
+}
+# Options of functional forms, in the order that the quantised ops take them after the input.
+_OPTIONS: dict[str, tuple[tuple[str, Any], ...]] = {
+    "hardswish": (),
+    "elu": (("alpha", 1.0),),
+    "leaky_relu": (("negative_slope", 0.01), ("inplace", False)),
+    "layer_norm": (("normalized_shape", None), ("weight", None), ("bias", None), ("eps", 1e-5)),
+    "group_norm": (("num_groups", None), ("weight", None), ("bias", None), ("eps", 1e-5)),
+}
+
+
+class Lowering:
+    """Walks through a reference graph once: dequantise, compute, quantise become one."""
+
+    def __init__(self, model: fx.GraphModule) -> None:
+        self.model, self.graph = model, model.graph
+        self.packed = 0
+
+    @property
+    def modules(self) -> dict[str, nn.Module]:
+        return dict(self.model.named_modules())
+
+    def run(self) -> None:
+        """Lowers what can be lowered."""
+        modules = self.modules
+        for node in list(self.graph.nodes):
+            if node.op not in ("call_module", "call_function", "call_method") or not self._is_in_graph(node):
+                continue
+            kind = "weighted" if type(module_of(node, modules)) in (*_MODULES, *_FUSED) else kind_of(node, modules)
+            if kind is None:
+                continue
+            after = relu_after(node, modules) if takes_relu(node) else None
+            quantize = _quantize_after(after or node)
+            data = data_of(node)
+            if not data or quantize is None or not all(map(_is_dequantized, data)):
+                continue
+            self._lower(node, kind, after, quantize, data)
+        self._sweep()
+
+    def _is_in_graph(self, node: fx.Node) -> bool:
+        return not node._erased
+
+    def _lower(self, node: fx.Node, kind: str, after: fx.Node | None, quantize: fx.Node, data: list[fx.Node]) -> None:
+        scale, zero_point = quantize.args[1], quantize.args[2]
+        if kind in ("weighted", "own") and node.op == "call_module":
+            self._lower_module(node, scale, zero_point)
+        elif kind == "binary":
+            node = self._lower_binary(node, after, data, scale, zero_point)
+        elif kind == "function":
+            lowered = self._lower_function(node, after, scale, zero_point)
+            if lowered is None:
+                return
+            node = lowered
+        elif kind == "own":
+            node = self._lower_own(node, scale, zero_point)
+        for arg in data:
+            if arg in node.all_input_nodes:
+                node.replace_input_with(arg, arg.args[0])  # type: ignore[arg-type]
+        quantize.replace_all_uses_with(node)
+        self.graph.erase_node(quantize)
+        if after is not None and not after.users:
+            self.graph.erase_node(after)
+
+    def _number(self, buffer: Any) -> Any:
+        value = getattr(self.model, str(buffer.target))
+        return value.item()
+
+    def _lower_module(self, node: fx.Node, scale: Any, zero_point: Any) -> None:
+        path = str(node.target)
+        module: Any = self.model.get_submodule(path)
+        if isinstance(module, FusedModule) and type(module) in _FUSED:
+            cls, inner = _FUSED[type(module)], module[0]
+            made = cls.from_reference(inner, self._number(scale), self._number(zero_point))
+            if hasattr(made, "negative_slope"):
+                made.negative_slope = module[1].negative_slope
+        else:
+            made = _MODULES[type(module)].from_reference(module, self._number(scale), self._number(zero_point))
+        set_module(self.model, path, made)
+
+    def _call(self, node: fx.Node, name: str, args: tuple[Any, ...]) -> fx.Node:
+        with self.graph.inserting_before(node):
+            made = self.graph.create_node("call_function", getattr(taeda.ops.quantized, name), args, {}, name=name)
+        return made
+
+    def _replace(self, old: fx.Node, new: fx.Node, after: fx.Node | None) -> fx.Node:
+        (after or old).replace_all_uses_with(new)
+        if after is not None:
+            self.graph.erase_node(after)
+        self.graph.erase_node(old)
+        return new
+
+    def _lower_binary(
+        self, node: fx.Node, after: fx.Node | None, data: list[fx.Node], scale: Any, zero: Any
+    ) -> fx.Node:
+        if is_call(node, MATMULS):
+            name = "matmul"
+        else:
+            name = ("add" if is_call(node, ADDS) else "mul") + ("_relu" if after is not None else "")
+        operands = [arg.args[0] if arg in data else arg for arg in node.args[:2]]  # type: ignore[union-attr]
+        if not isinstance(operands[0], fx.Node):
+            operands.reverse()
+        more = (scale, zero) if len(data) == 2 else ()
+        end = after or node
+        made = self._call(end, name, (*operands, *more))
+        self._move_before(made, (scale, zero) if more else ())
+        end.replace_all_uses_with(made)
+        if after is not None:
+            self.graph.erase_node(after)
+        self.graph.erase_node(node)
+        return made
+
+    def _move_before(self, node: fx.Node, needed: tuple[Any, ...]) -> None:
+        """Buffers are read before what needs them."""
+        for other in needed:
+            node.prepend(other)
+
+    def _lower_function(self, node: fx.Node, after: fx.Node | None, scale: Any, zero: Any) -> fx.Node | None:
+        weight = node.args[1]
+        assert isinstance(weight, fx.Node)
+        bias = node.args[2] if len(node.args) > 2 else node.kwargs.get("bias")
+        quantized_weight = self._value(weight.args[0])
+        bias_value = None if bias is None else self._value(bias)
+        if quantized_weight is None or (bias is not None and bias_value is None):
+            return None
+        ops, name = taeda.ops.quantized, "linear" if is_call(node, LINEARS) else CONV_FUNCTIONS[node.target]
+        bias_value = None if bias_value is None else bias_value.detach()
+        if name == "linear":
+            packed = ops.linear_prepack(quantized_weight, bias_value)
+        else:
+            given = dict(zip(("stride", "padding", "dilation", "groups"), node.args[3:], strict=False)) | dict(
+                node.kwargs
+            )
+            dims = int(name[4])
+            sizes = [
+                _all(given.get(key, usual), dims) for key, usual in (("stride", 1), ("padding", 0), ("dilation", 1))
+            ]
+            packed = getattr(ops, f"{name}_prepack")(quantized_weight, bias_value, *sizes, given.get("groups", 1))
+        attribute = f"{_PACKED}{self.packed}"
+        self.packed += 1
+        setattr(self.model, attribute, packed)
+        end = after or node
+        with self.graph.inserting_before(end):
+            held = self.graph.get_attr(attribute)
+        made = self._call(end, name + ("_relu" if after is not None else ""), (node.args[0], held, scale, zero))
+        self._move_before(made, (scale, zero))
+        return self._replace(node, made, after)
+
+    def _value(self, node: Any) -> Any:
+        """What a node of constants alone gives; None for others."""
+        if not isinstance(node, fx.Node):
+            return node
+        if node.op == "get_attr":
+            found: Any = self.model
+            for part in str(node.target).split("."):
+                found = getattr(found, part)
+            return found
+        if node.op == "call_function" and node.target in (taeda.quantize_per_channel, taeda.quantize_per_tensor):
+            args = [self._value(arg) for arg in node.args]
+            return None if args[0] is None else node.target(args[0].detach(), *args[1:])
+        return None
+
+    def _lower_own(self, node: fx.Node, scale: Any, zero: Any) -> fx.Node:
+        name = OWN_FUNCTIONS[node.target]
+        if name == "instance_norm":
+            given = dict(zip(("running_mean", "running_var", "weight", "bias"), node.args[1:], strict=False))
+            given |= dict(node.kwargs)
+            options = [given.get("weight"), given.get("bias"), given.get("eps", 1e-5)]
+            made = self._call(node, name, (node.args[0], *options, scale, zero))
+        else:
+            names = [key for key, _ in _OPTIONS[name]]
+            given = dict(zip(names, node.args[1:], strict=False)) | dict(node.kwargs)
+            options = [given.get(key, usual) for key, usual in _OPTIONS[name]]
+            order = (scale, zero, *options) if name == "elu" else (*options, scale, zero)
+            made = self._call(node, name, (node.args[0], *order))
+        self._move_before(made, (scale, zero))
+        return self._replace(node, made, None)
+
+    def _sweep(self) -> None:
+        """Takes out what nothing uses any more."""
+        self.graph.eliminate_dead_code()
+        self.graph.lint()
+
+
+def _all(value: Any, dims: int) -> list[int]:
+    return [value] * dims if isinstance(value, int) else list(value)
+
+
+def _quantize_after(node: fx.Node) -> fx.Node | None:
+    """The quantisation that is all that uses a node's result."""
+    users = list(node.users)
+    if len(users) == 1 and users[0].op == "call_function" and users[0].target is taeda.quantize_per_tensor:
+        return users[0] if isinstance(users[0].args[1], fx.Node) else None
+    return None
+
+
+def lower(model: fx.GraphModule) -> fx.GraphModule:
+    """Lowers a reference graph."""
+    Lowering(model).run()
+    made = trimmed(model)
+    made._register_state_dict_hook(_save_packed)
+    made._register_load_state_dict_pre_hook(_load_packed, with_module=True)
+    return made
+
+
+def _save_packed(module: nn.Module, state_dict: dict[str, Any], prefix: str, _: Any) -> None:
+    """The weights of functions stand in the state as they are, packed."""
+    state_dict.update({prefix + name: value for name, value in vars(module).items() if name.startswith(_PACKED)})
+
+
+def _load_packed(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
+    for key in [key for key in state_dict if key.startswith(prefix + _PACKED)]:
+        setattr(module, key.removeprefix(prefix), state_dict.pop(key))

@@ -1,0 +1,187 @@
+"""Puts observers into a graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import taeda
+from taeda import fx, nn
+from taeda.ao.nn.intrinsic.modules.fused import FusedModule
+from taeda.ao.quantization import observer as observers
+from taeda.ao.quantization.fake_quantize import FixedQParamsFakeQuantize
+from taeda.ao.quantization.fx.patterns import (
+    MATMULS,
+    RECURRENT,
+    TABLES,
+    WEIGHT_AT,
+    data_of,
+    is_call,
+    kind_of,
+    module_of,
+    relu_after,
+    takes_relu,
+)
+from taeda.ao.quantization.qconfig_mapping import QConfigMapping
+from taeda.ao.quantization.quantization_mappings import (
+    get_default_qat_module_mappings,
+    get_embedding_qat_module_mappings,
+)
+from taeda.ao.quantization.utils import QUANTIZED
+
+Scopes = dict[str, tuple[str, Any]]
+
+
+class Preparer:
+    """Walks through a graph once; a node's arguments are observed before it, and its result after it."""
+
+    def __init__(
+        self, model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, backend: Any = None
+    ) -> None:
+        self.model, self.mapping, self.scopes, self.is_qat, self.backend = model, mapping, scopes, is_qat, backend
+        self.modules = dict(model.named_modules())
+        self.seen: set[fx.Node] = set()  # the nodes that observe
+        self.qconfigs: dict[str, Any] = {}  # by the name of a node
+        self.count = 0
+        self.calls: dict[tuple[str, Any], int] = defaultdict(int)
+
+    def _qconfig_of(self, node: fx.Node) -> Any:
+        scope = self.scopes.get(node.name, ("", None))[0]
+        module = module_of(node, self.modules)
+        if module is not None:
+            kind = type(module[0]) if isinstance(module, FusedModule) else type(module)
+            path = str(node.target)
+            parent = path.rpartition(".")[0]
+        else:
+            kind, path, parent = node.target, scope, scope
+        index = self.calls[parent, kind]
+        self.calls[parent, kind] += 1
+        by_order = self.mapping.module_name_object_type_order_qconfigs
+        if (parent, kind, index) in by_order:
+            return by_order[parent, kind, index]
+        return self.mapping.qconfig_of(path, kind)
+
+    def run(self) -> None:
+        """Observers where they belong."""
+        skipped: set[fx.Node] = set()
+        for node in list(self.model.graph.nodes):
+            if node.op not in ("call_module", "call_function", "call_method"):
+                continue
+            qconfig = self._qconfig_of(node)
+            self.qconfigs[node.name] = qconfig
+            if node in skipped or qconfig is None:
+                continue
+            kind = kind_of(node, self.modules)
+            if kind is None or not self._handles(node):
+                continue
+            after = relu_after(node, self.modules) if takes_relu(node) else None
+            if self._observe(node, kind, qconfig, after) and after is not None:
+                skipped.add(after)
+
+    def _handles(self, node: fx.Node) -> bool:
+        """Whether the backend has a pattern for a node."""
+        if self.backend is None:
+            return True
+        module = module_of(node, self.modules)
+        return bool(self.backend.handles(node.target if module is None else type(module)))
+
+    def _observe(self, node: fx.Node, kind: str, qconfig: Any, after: fx.Node | None) -> bool:
+        """Observes a node's arguments and result; whether it did."""
+        activation = qconfig.activation()
+        module = module_of(node, self.modules)
+        if module is not None and kind in ("weighted", "table", "recurrent"):
+            module.qconfig = qconfig
+        if getattr(activation, "is_dynamic", False):
+            return self._observe_dynamic(node, kind, qconfig)
+        if kind in ("recurrent", "table"):
+            return False
+        if activation.dtype not in QUANTIZED and not isinstance(activation, observers.ReuseInputObserver):
+            return False
+        if kind == "fixed" and not isinstance(activation, (observers.FixedQParamsObserver, FixedQParamsFakeQuantize)):
+            return False
+        data = data_of(node)
+        if not data or kind == "share" and not all(arg in self.seen for arg in data):
+            return False
+        if kind == "binary" and is_call(node, MATMULS) and len(data) < 2:
+            return False
+        if kind == "binary" and len(data) == 1 and data[0] not in self.seen:
+            return False
+        seen: list[fx.Node] = []
+        for place, arg in enumerate(data):
+            is_weight = kind == "function" and place == WEIGHT_AT[node.target]
+            seen.append(self._observed(arg, qconfig.weight if is_weight else self._input_maker(qconfig)))
+        end = after or node
+        if kind in ("share", "cat") or kind == "binary" and len(data) == 1:
+            self._share(seen)
+            self._insert(end, self.model.get_submodule(str(seen[0].target)))
+        else:
+            self._insert(end, qconfig.activation())
+        return True
+
+    def _input_maker(self, qconfig: Any) -> Any:
+        """What observes arguments of which no other node has the result's observer."""
+        activation = qconfig.activation()
+        if isinstance(activation, (observers.FixedQParamsObserver, FixedQParamsFakeQuantize)):
+            default = self.mapping.global_qconfig
+            return qconfig.activation if default is None else default.activation
+        return qconfig.activation
+
+    def _observe_dynamic(self, node: fx.Node, kind: str, qconfig: Any) -> bool:
+        if kind not in ("weighted", "recurrent", "table") or type(module_of(node, self.modules)) in TABLES:
+            return False
+        if kind == "recurrent" or type(module_of(node, self.modules)) in RECURRENT:
+            return True  # which quantise their inputs in each step
+        data = data_of(node)
+        for arg in data:
+            self._observed(arg, qconfig.activation)
+        return True
+
+    def _observed(self, arg: fx.Node, maker: Any) -> fx.Node:
+        return arg if arg in self.seen else self._insert(arg, maker())
+
+    def _share(self, seen: list[fx.Node]) -> None:
+        """One observer for several values."""
+        first = self.model.get_submodule(str(seen[0].target))
+        for other in seen[1:]:
+            setattr(self.model, str(other.target), first)
+
+    def _insert(self, node: fx.Node, observer: nn.Module) -> fx.Node:
+        name = f"activation_post_process_{self.count}"
+        self.count += 1
+        setattr(self.model, name, observer)
+        with self.model.graph.inserting_after(node):
+            seen = self.model.graph.create_node("call_module", name, (node,), {}, name=name)
+        node.replace_all_uses_with(seen, delete_user_cb=lambda user: user is not seen)
+        self.seen.add(seen)
+        return seen
+
+
+def _swap_for_training(model: fx.GraphModule, preparer: Preparer) -> None:
+    """Float modules become those whose weights are rounded."""
+    table = {**get_embedding_qat_module_mappings(), **get_default_qat_module_mappings()}
+    for node in list(model.graph.nodes):
+        module = module_of(node, preparer.modules)
+        if module is None or type(module) not in table:
+            continue
+        qconfig = getattr(module, "qconfig", None)
+        if qconfig is None or not isinstance(qconfig.weight(), taeda.ao.quantization.FakeQuantizeBase):
+            continue
+        made = table[type(module)].from_float(module)
+        parent, _, name = str(node.target).rpartition(".")
+        setattr(model.get_submodule(parent), name, made)
+        preparer.modules[str(node.target)] = made
+
+
+def prepare(
+    model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, backend: Any = None
+) -> fx.GraphModule:
+    """Observers in a graph, in place; for training, modules that round their weights, too."""
+    preparer = Preparer(model, mapping, scopes, is_qat, backend)
+    preparer.run()
+    if is_qat:
+        _swap_for_training(model, preparer)
+    model.graph.lint()
+    model.recompile()
+    model.meta["quantization_scopes"] = scopes
+    model.meta["quantization_qconfigs"] = preparer.qconfigs
+    return model

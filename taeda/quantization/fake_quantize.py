@@ -1,0 +1,3 @@
+"""The older home of `taeda.ao.quantization.fake_quantize`."""
+
+from taeda.ao.quantization.fake_quantize import *  # noqa: F403

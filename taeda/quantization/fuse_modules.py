@@ -1,0 +1,3 @@
+"""The older home of `taeda.ao.quantization.fuse_modules`."""
+
+from taeda.ao.quantization.fuse_modules import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""The older home of `taeda.ao.quantization.qconfig_mapping`."""
+
+from taeda.ao.quantization.qconfig_mapping import *  # noqa: F403
