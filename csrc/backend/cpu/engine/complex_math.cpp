@@ -46,13 +46,13 @@ TAEDA_COMPLEX_FUNCTIONS(X)
 // 0 to the power of 0 is 1, as for real numbers; the standard library's logarithm would make it NaN.
 Complex<float> pow(Complex<float> a, Complex<float> b) {
   auto power = std::bit_cast<std::complex<float>>(b);
-  return std::bit_cast<Complex<float>>(
-      power == 0.0f ? std::complex<float>(1) : std::pow(std::bit_cast<std::complex<float>>(a), power));
+  return std::bit_cast<Complex<float>>(power == 0.0f ? std::complex<float>(1)
+                                                     : std::pow(std::bit_cast<std::complex<float>>(a), power));
 }
 Complex<double> pow(Complex<double> a, Complex<double> b) {
   auto power = std::bit_cast<std::complex<double>>(b);
-  return std::bit_cast<Complex<double>>(
-      power == 0.0 ? std::complex<double>(1) : std::pow(std::bit_cast<std::complex<double>>(a), power));
+  return std::bit_cast<Complex<double>>(power == 0.0 ? std::complex<double>(1)
+                                                     : std::pow(std::bit_cast<std::complex<double>>(a), power));
 }
 
 }  // namespace taeda::math
