@@ -76,7 +76,7 @@ def _from_left(a: Tensor, b: Tensor) -> Tensor:
         pointers, rows, _ = _C._sparse_parts(a)
         return _ops._sparse_mm_transposed(pointers, rows, _native(values_of(a)), _native(b), a.shape[0]).to(b.dtype)
     pointers, columns, values = csr_parts(a)
-    return _ops._sparse_mm(pointers, columns, _native(values), _native(b)).to(b.dtype)
+    return _ops._csr_mm(pointers, columns, _native(values), _native(b)).to(b.dtype)
 
 
 def _sparse_product(a: Tensor, b: Tensor) -> Tensor:

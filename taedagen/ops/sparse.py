@@ -84,14 +84,14 @@ def _(grad, pointers, columns, dense):
     return {"dense": op._sparse_spread(pointers, columns, grad, dense.size(1))}
 
 
-@kernel("_sparse_mm(Tensor pointers, Tensor columns, Tensor values, Tensor dense) -> Tensor",
+@kernel("_csr_mm(Tensor pointers, Tensor columns, Tensor values, Tensor dense) -> Tensor",
         shape="dynamic", files="sparse", unbound=True,
         samples=[S(v([0, 2, 3]), v([0, 2, 1]), f(3), f(3, 4))])  # fmt: skip
-def _sparse_mm(*_):
+def _csr_mm(*_):
     """The product (rows, k) with a dense matrix (n, k)."""
 
 
-@_sparse_mm.backward
+@_csr_mm.backward
 def _(grad, pointers, columns, values, dense):
     return {
         "values": op._sparse_dots(pointers, columns, grad, op.conj(dense)),
@@ -110,7 +110,7 @@ def _sparse_mm_transposed(*_):
 def _(grad, pointers, columns, values, dense):
     return {
         "values": op._sparse_dots(pointers, columns, op.conj(dense), grad),
-        "dense": op._sparse_mm(pointers, columns, op.conj(values), grad),
+        "dense": op._csr_mm(pointers, columns, op.conj(values), grad),
     }
 
 
@@ -125,7 +125,7 @@ def _sparse_dots(*_):
 @_sparse_dots.backward
 def _(grad, pointers, columns, a, b):
     return {
-        "a": op._sparse_mm(pointers, columns, grad, op.conj(b)),
+        "a": op._csr_mm(pointers, columns, grad, op.conj(b)),
         "b": op._sparse_mm_transposed(pointers, columns, grad, op.conj(a), b.size(0)),
     }
 
@@ -134,7 +134,7 @@ def _(grad, pointers, columns, a, b):
         shape="dynamic", files="sparse", unbound=True, not_differentiable=True,
         samples=[S(v([0, 2, 3]), v([0, 2, 1]), f(3), f(3, 4), True)])  # fmt: skip
 def _sparse_best(*_):
-    """As ``_sparse_mm`` with the largest (else smallest) product in place of the sum: which element it is from, -1 in
+    """As ``_csr_mm`` with the largest (else smallest) product in place of the sum: which element it is from, -1 in
     an empty row."""
 
 

@@ -177,7 +177,7 @@ Tensor zeros(IntList sizes, DType dtype) {
 
 }  // namespace
 
-Tensor _sparse_mm(const Tensor& pointers, const Tensor& columns, const Tensor& values, const Tensor& dense) {
+Tensor _csr_mm(const Tensor& pointers, const Tensor& columns, const Tensor& values, const Tensor& dense) {
   check_matrix(dense, "dense");
   check_elements(columns, values, dense);
   Rows rows(pointers, columns.numel());
