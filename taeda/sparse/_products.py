@@ -255,9 +255,8 @@ def hspmm(mat1: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 
 def saddmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None
            ) -> Tensor:  # fmt: skip
-    """``taeda.addmm``, by another name."""
-    result = addition(input, mat1, mat2, beta, alpha, "saddmm")
-    return result if out is None else assign(out, result)
+    """``taeda.sspaddmm``, by an older name."""
+    return sspaddmm(input, mat1, mat2, beta=beta, alpha=alpha, out=out)
 
 
 # --- vectors, batches

@@ -117,7 +117,7 @@ def test_all_the_other_names():
         near(made, wanted)
     assert taeda.smm(x, y).is_sparse and taeda.hspmm(x, y).sparse_dim() == 1
     near(taeda.sspaddmm(base.to_sparse(), x, y, beta=2, alpha=3), 2 * base.numpy() + 3 * wanted)
-    near(taeda.saddmm(base, x, y, beta=2, alpha=3), 2 * base.numpy() + 3 * wanted)
+    near(taeda.saddmm(base.to_sparse(), x, y, beta=2, alpha=3), 2 * base.numpy() + 3 * wanted)
     near(taeda.sparse.addmm(base, x, y), base.numpy() + wanted)
     near(taeda.addmv(base[:, 0], x, y[:, 0]), base.numpy()[:, 0] + wanted[:, 0])
     near(taeda.nn.functional.linear(y.t(), x), wanted.T)
