@@ -48,6 +48,10 @@ void bury(Registrations& r, std::shared_ptr<Kernel> kernel) {
 }
 
 // --- The search for what serves a slot; the registrations' mutex is held.
+constexpr KeySet kSparseKinds = KeySet(Functionality::Sparse) | KeySet(Functionality::SparseCsr);
+void run_composite_unless_sparse(const Op& op, KeySet keys, Stack& stack);
+const Kernel kCompositeUnlessSparse{run_composite_unless_sparse, "csrc/dispatch/op.cpp"};
+
 class Search {
  public:
   Search(const Op& op, const Registrations& r) : info_(op.info()), fallbacks_(r.fallbacks) {
@@ -74,6 +78,14 @@ class Search {
     return found || holds_data(f) ? found : kPass;
   }
 
+  // Whether it takes the calls of all ops, if only to refuse them.
+  bool serves_any(uintptr_t found) const { return found == encode(quantized_kernel); }
+
+  uintptr_t composite() const {
+    uintptr_t found = registered(kCompositeImplicitSlot);
+    return found ? found : fixed(kComposite, kEveryDevice);
+  }
+
  private:
   uintptr_t for_data(Functionality f, DeviceType backend) const {
     uintptr_t found = fixed(f, backend);
@@ -86,13 +98,17 @@ class Search {
   uintptr_t for_autograd(DeviceType backend) const {
     if (uintptr_t found = registered(kAutogradSlot)) return found;
     if (uintptr_t found = fixed(Functionality::Autograd, kEveryDevice, kLayerBit)) return found;
-    return has_own_kernel(backend) ? 0 : composite();
+    if (has_own_kernel(backend)) return 0;
+    bool sparse =
+        registered(slot_of(Functionality::Sparse, backend)) || registered(slot_of(Functionality::SparseCsr, backend));
+    return sparse && composite() ? encode(kCompositeUnlessSparse) : composite();
   }
 
   // Then the parts of a composite cannot record for it.
   bool has_own_kernel(DeviceType backend) const {
     for (int i = 0; holds_data(static_cast<Functionality>(i)); ++i) {
       auto f = static_cast<Functionality>(i);
+      if (f == Functionality::Sparse || f == Functionality::SparseCsr) continue;  // theirs are made of ops that record
       if (registered(slot_of(f, backend)) || fixed(f, backend) || fixed(f, kEveryDevice)) return true;
     }
     return registered(kCompositeExplicitSlot);
@@ -104,11 +120,6 @@ class Search {
     for (int backend = 0; backend < kDeviceTypes; ++backend)
       if (has_own_kernel(static_cast<DeviceType>(backend))) return true;
     return !composite();
-  }
-
-  uintptr_t composite() const {
-    uintptr_t found = registered(kCompositeImplicitSlot);
-    return found ? found : fixed(kComposite, kEveryDevice);
   }
 
   uintptr_t fixed(Functionality f, DeviceType device, uintptr_t convention = 0) const {
@@ -222,6 +233,21 @@ uintptr_t Op::fill(int index) const {
   return found;
 }
 
+namespace {
+// Of a composite that has kernels for sparse tensors: they serve calls with one, and others go on in its parts, which
+// record.
+void run_composite_unless_sparse(const Op& op, KeySet keys, Stack& stack) {
+  if (!(keys & kSparseKinds).empty()) return op.call_boxed(keys & KeySet::below(Functionality::Autograd), stack);
+  uintptr_t composite;
+  {
+    Registrations& r = registrations();
+    Lock lock(r.mutex);
+    composite = Search(op, r).composite();
+  }
+  op.call_boxed(composite, keys, stack);
+}
+}  // namespace
+
 uintptr_t Op::resolve(KeySet& keys) const {
   constexpr KeySet kRecording = Functionality::Recorder;
   for (KeySet rest = keys - kRecording;;) {
@@ -248,7 +274,7 @@ void Op::no_kernel(KeySet keys) const {
     Search search(*this, r);
     for (int i = 0; i < kSlots && holds_data(kPlaces[i].functionality); ++i) {
       uintptr_t found = search.at(i);
-      if (found == 0 || found == kPass) continue;
+      if (found == 0 || found == kPass || search.serves_any(found)) continue;
       there += there.empty() ? "" : ", ";
       there += place_name(kPlaces[i]);
     }
