@@ -19,12 +19,7 @@ def _int_mm(self, mat2):
         self.dtype == int8 and mat2.dtype == int8,
         f"takes two int8 matrices; got {self.dtype} and {mat2.dtype}",
     )
-    columns = mat2.size(1)
-    none = op.zeros([columns], dtype=int32)
-    every = op.ones([columns], dtype=float32)
-    right = op.contiguous(op.t(mat2))
-    packed = op.empty([0], dtype=uint8)
-    return op.quantized._matmul(op.contiguous(self), right, packed, 0, none, None, every, None, int32, 0, False)
+    return op.mm(op._to_copy(self, dtype=int32), op._to_copy(mat2, dtype=int32))
 
 
 @composite(
