@@ -9,14 +9,13 @@ using torch::autograd::variable_list;
 // x W^T + b, with its gradient written out.
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
   static torch::Tensor forward(AutogradContext* ctx, torch::Tensor input, torch::Tensor weight, torch::Tensor bias) {
-    ctx->save_for_backward({input, weight, bias});
-    torch::Tensor output = input.mm(weight.t());
-    return bias.defined() ? output + bias.unsqueeze(0).expand_as(output) : output;
+    ctx->save_for_backward({input, weight});
+    return input.mm(weight.t()) + bias.unsqueeze(0);
   }
   static variable_list backward(AutogradContext* ctx, variable_list grad_outputs) {
     variable_list saved = ctx->get_saved_variables();
     torch::Tensor grad = grad_outputs[0];
-    return {grad.mm(saved[1]), grad.t().mm(saved[0]), saved[2].defined() ? grad.sum(0) : torch::Tensor()};
+    return {grad.mm(saved[1]), grad.t().mm(saved[0]), grad.sum(0)};
   }
 };
 
@@ -38,8 +37,9 @@ int main() {
 
   // A function of one's own.
   torch::Tensor a = torch::randn({2, 3}).requires_grad_(), weight = torch::randn({4, 3}).requires_grad_();
-  LinearFunction::apply(a, weight, torch::Tensor()).sum().backward();
-  std::cout << "own function\n" << a.grad() << "\n";
+  torch::Tensor bias = torch::zeros(4).requires_grad_();
+  LinearFunction::apply(a, weight, bias).sum().backward();
+  std::cout << "own function\n" << a.grad() << "\n" << bias.grad() << "\n";
 
   // A hook sees the gradient on its way.
   torch::Tensor leaf = torch::ones(2, torch::requires_grad());
