@@ -104,9 +104,8 @@ def main() -> None:
                 theirs = output(build(example, "torch", options.folder, where), EXAMPLES[example], where)
                 if not same(ours, theirs):
                     sys.exit(f"{example} differs from libtorch:\n{ours}\n--- libtorch\n{theirs}")
-            print(
-                f"{example}: runs{', as with libtorch' if beside else f' ({ALONE[example]})' if example in ALONE else ''}"
-            )
+            note = ", as with libtorch" if beside else f" ({ALONE[example]})" if example in ALONE else ""
+            print(f"{example}: runs{note}")
         check_checkpoints(build("checkpoint", "taeda", options.folder, where), where)
 
 
