@@ -89,7 +89,7 @@ _LAZY = {
         "PyObjectType", "RRefType", "StreamObjType", "StringType", "SymBoolType", "SymIntType", "TensorType",
         "TupleType", "Type", "UnionType",
     ),
-    "_schema.function_schema": ("Argument", "FunctionSchema"),
+    "_schema.function_schema": ("Argument", "FunctionSchema", "parse_schema"),
     "_schema.symbols": ("SymBool", "SymFloat", "SymInt"),
     "_tensor.old_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",

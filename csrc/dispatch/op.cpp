@@ -49,8 +49,8 @@ void bury(Registrations& r, std::shared_ptr<Kernel> kernel) {
 
 // --- The search for what serves a slot; the registrations' mutex is held.
 constexpr KeySet kSparseKinds = KeySet(Functionality::Sparse) | KeySet(Functionality::SparseCsr);
-void run_composite_unless_sparse(const Op& op, KeySet keys, Stack& stack);
-const Kernel kCompositeUnlessSparse{run_composite_unless_sparse, "csrc/dispatch/op.cpp"};
+void run_parts_before_python(const Op& op, KeySet keys, Stack& stack);
+const Kernel kPartsBeforePython{run_parts_before_python, "csrc/dispatch/op.cpp"};
 
 class Search {
  public:
@@ -72,11 +72,15 @@ class Search {
       found = fixed(f, kEveryDevice, kLayerBit);
     else if (f == Functionality::Autocast)
       found = fixed(f, kEveryDevice, kLayerBit);
+    if (f == Functionality::Python && fallbacks_[index] && is_composite_with_sparse_kernel())
+      found = encode(kPartsBeforePython);
     if (!found && fallbacks_[index]) found = encode(*fallbacks_[index]);
     if (!found && f == Functionality::Quantized) found = encode(quantized_kernel);
     if (!found && kLazyKeys.has(f) && reads_elements()) found = encode(lazy_kernel);
     return found || holds_data(f) ? found : kPass;
   }
+
+  uintptr_t fallback(Functionality f) const { return encode(*fallbacks_[slot_of(f, DeviceType::CPU)]); }
 
   // Whether it takes the calls of all ops, if only to refuse them.
   bool serves_any(uintptr_t found) const { return found == encode(quantized_kernel); }
@@ -98,17 +102,26 @@ class Search {
   uintptr_t for_autograd(DeviceType backend) const {
     if (uintptr_t found = registered(kAutogradSlot)) return found;
     if (uintptr_t found = fixed(Functionality::Autograd, kEveryDevice, kLayerBit)) return found;
-    if (has_own_kernel(backend)) return 0;
-    bool sparse =
-        registered(slot_of(Functionality::Sparse, backend)) || registered(slot_of(Functionality::SparseCsr, backend));
-    return sparse && composite() ? encode(kCompositeUnlessSparse) : composite();
+    return has_own_kernel(backend) || has_sparse_kernel(backend) ? 0 : composite();
+  }
+
+  // Then autograd leaves a composite alone, since calls on sparse tensors go to their kernels whole, and those are made
+  // of ops that record. Other tensors meet the composite among the kernels for dense data, but Python comes before.
+  bool has_sparse_kernel(DeviceType backend) const {
+    return registered(slot_of(Functionality::Sparse, backend)) ||
+           registered(slot_of(Functionality::SparseCsr, backend));
+  }
+  bool is_composite_with_sparse_kernel() const {
+    for (int backend = 0; backend < kDeviceTypes; ++backend)
+      if (has_sparse_kernel(static_cast<DeviceType>(backend))) return composite() && !reads_elements();
+    return false;
   }
 
   // Then the parts of a composite cannot record for it.
   bool has_own_kernel(DeviceType backend) const {
     for (int i = 0; holds_data(static_cast<Functionality>(i)); ++i) {
       auto f = static_cast<Functionality>(i);
-      if (f == Functionality::Sparse || f == Functionality::SparseCsr) continue;  // theirs are made of ops that record
+      if (f == Functionality::Sparse || f == Functionality::SparseCsr) continue;
       if (registered(slot_of(f, backend)) || fixed(f, backend) || fixed(f, kEveryDevice)) return true;
     }
     return registered(kCompositeExplicitSlot);
@@ -234,17 +247,17 @@ uintptr_t Op::fill(int index) const {
 }
 
 namespace {
-// Of a composite that has kernels for sparse tensors: they serve calls with one, and others go on in its parts, which
-// record.
-void run_composite_unless_sparse(const Op& op, KeySet keys, Stack& stack) {
-  if (!(keys & kSparseKinds).empty()) return op.call_boxed(keys & KeySet::below(Functionality::Autograd), stack);
-  uintptr_t composite;
+// A composite's parts are recorded one by one, if it is recorded, before a class or a mode in Python sees them.
+void run_parts_before_python(const Op& op, KeySet keys, Stack& stack) {
+  bool whole = !(keys & kSparseKinds).empty() || t_state.exclude.has(Functionality::Autograd);
+  uintptr_t next;
   {
     Registrations& r = registrations();
     Lock lock(r.mutex);
-    composite = Search(op, r).composite();
+    Search search(op, r);
+    next = whole ? search.fallback(Functionality::Python) : search.composite();
   }
-  op.call_boxed(composite, keys, stack);
+  op.call_boxed(next, keys, stack);
 }
 }  // namespace
 

@@ -186,6 +186,9 @@ class _Walk:
     def prim_dtype(self, node: Any, x: Tensor) -> Any:
         return x.dtype
 
+    def prim_is_nested(self, node: Any, x: Tensor) -> bool:
+        return x.is_nested
+
     def prim_device(self, node: Any, x: Tensor) -> Any:
         return x.device
 

@@ -53,16 +53,24 @@ class ScriptObject:
             return None
         return lambda *args, **kwargs: self._c.call_method(name, *classes.bound(name, found[1], args, kwargs))
 
+    def __getstate__(self) -> Any:
+        """What it is saved as: of packed weights with the class's name, as PyTorch's files have it."""
+        from taeda.jit._packed import state_of
+
+        if (packed := state_of(self)) is not None:
+            return packed
+        state = self._in_cpp("__getstate__")
+        if state is None:
+            raise RuntimeError(f"a {self._type()} cannot be saved or copied: its class says not how, by def_pickle")
+        return state()
+
     def __reduce__(self) -> tuple[Any, ...]:
         from taeda import classes
         from taeda.jit._packed import state_of
 
         if (packed := state_of(self)) is not None:
             return copyreg.__newobj__, (ScriptObject,), packed  # type: ignore[attr-defined]
-        state = self._in_cpp("__getstate__")
-        if state is None:
-            raise RuntimeError(f"a {self._type()} cannot be saved or copied: its class says not how, by def_pickle")
-        return classes.rebuilt, (self._type()._name, state())
+        return classes.rebuilt, (self._type()._name, self.__getstate__())
 
     def __setattr__(self, name: str, value: Any) -> None:
         setter = self._info.properties.get(name, (None, None))[1] if self._info is not None else None

@@ -137,6 +137,9 @@ def _joint(derivative: Derivative, call: Expr, known: dict[str, Typed]) -> list[
     lowering = Lowering(derivative.op.declaration, known)
     value = lowering.expression(call)
     lines = [*(f"    {s}" for s in lowering.statements), f"    auto all = {value.text};"]
+    if len(derivative.gradients) < len(derivative.differentiable):  # others alone may be asked for
+        wanted = [_needed(derivative, a) for a in derivative.differentiable if a.name in derivative.gradients]
+        lines.insert(0, f"    if (!({' || '.join(wanted)})) return;")
     for name, root in derivative.gradients.items():
         index = next(i for i, a in enumerate(derivative.differentiable) if a.name == name)
         is_part = root.kind == "item" and root.args[0] is call

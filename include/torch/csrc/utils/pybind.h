@@ -36,7 +36,8 @@ struct ErrorTranslator {
     });
   }
 };
-inline const ErrorTranslator error_translator;
+// Not inline: the loader would take one for all extensions of a process, and each has a list of its own.
+static const ErrorTranslator error_translator;
 
 }  // namespace torch::detail
 
