@@ -14,131 +14,51 @@ from typing import Any, ClassVar, Final, Protocol, Self, SupportsIndex, TypeVar,
 import numpy as np
 from typing_extensions import Buffer, CapsuleType
 
-from taeda._C import (
-    _autograd as _autograd,
-)
-from taeda._C import (
-    _distributed as _distributed,
-)
-from taeda._C import (
-    _fft as _fft,
-)
-from taeda._C import (
-    _functions as _functions,
-)
-from taeda._C import (
-    _jit as _jit,
-)
-from taeda._C import (
-    _linalg as _linalg,
-)
-from taeda._C import (
-    _nn as _nn,
-)
-from taeda._C import (
-    _special as _special,
-)
+from taeda._C import _autograd as _autograd
+from taeda._C import _distributed as _distributed
+from taeda._C import _fft as _fft
+from taeda._C import _functions as _functions
+from taeda._C import _jit as _jit
+from taeda._C import _linalg as _linalg
+from taeda._C import _nn as _nn
+from taeda._C import _special as _special
 from taeda._C._autograd import Node as _Node
 from taeda._C._methods import TensorMethods, TensorOperators
-from taeda._inert.script_switches import (
-    _jit_can_fuse_on_cpu as _jit_can_fuse_on_cpu,
-)
-from taeda._inert.script_switches import (
-    _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu,
-)
-from taeda._inert.script_switches import (
-    _jit_override_can_fuse_on_cpu as _jit_override_can_fuse_on_cpu,
-)
-from taeda._inert.script_switches import (
-    _jit_override_can_fuse_on_gpu as _jit_override_can_fuse_on_gpu,
-)
-from taeda._inert.script_switches import (
-    _jit_set_nvfuser_enabled as _jit_set_nvfuser_enabled,
-)
-from taeda._inert.script_switches import (
-    _jit_set_profiling_executor as _jit_set_profiling_executor,
-)
-from taeda._inert.script_switches import (
-    _jit_set_profiling_mode as _jit_set_profiling_mode,
-)
-from taeda._inert.script_switches import (
-    _jit_set_texpr_fuser_enabled as _jit_set_texpr_fuser_enabled,
-)
-from taeda._inert.script_switches import (
-    _jit_texpr_fuser_enabled as _jit_texpr_fuser_enabled,
-)
+from taeda._inert.script_switches import _jit_can_fuse_on_cpu as _jit_can_fuse_on_cpu
+from taeda._inert.script_switches import _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu
+from taeda._inert.script_switches import _jit_override_can_fuse_on_cpu as _jit_override_can_fuse_on_cpu
+from taeda._inert.script_switches import _jit_override_can_fuse_on_gpu as _jit_override_can_fuse_on_gpu
+from taeda._inert.script_switches import _jit_set_nvfuser_enabled as _jit_set_nvfuser_enabled
+from taeda._inert.script_switches import _jit_set_profiling_executor as _jit_set_profiling_executor
+from taeda._inert.script_switches import _jit_set_profiling_mode as _jit_set_profiling_mode
+from taeda._inert.script_switches import _jit_set_texpr_fuser_enabled as _jit_set_texpr_fuser_enabled
+from taeda._inert.script_switches import _jit_texpr_fuser_enabled as _jit_texpr_fuser_enabled
 from taeda._library.dispatch_key import DispatchKey as DispatchKey
 from taeda._schema.function_schema import Argument as Argument
 from taeda._schema.function_schema import FunctionSchema as FunctionSchema
-from taeda._schema.types import (
-    AnyType as AnyType,
-)
-from taeda._schema.types import (
-    AwaitType as AwaitType,
-)
-from taeda._schema.types import (
-    BoolType as BoolType,
-)
-from taeda._schema.types import (
-    ComplexType as ComplexType,
-)
-from taeda._schema.types import (
-    DeviceObjType as DeviceObjType,
-)
-from taeda._schema.types import (
-    DictType as DictType,
-)
-from taeda._schema.types import (
-    FloatType as FloatType,
-)
-from taeda._schema.types import (
-    FutureType as FutureType,
-)
-from taeda._schema.types import (
-    IntType as IntType,
-)
-from taeda._schema.types import (
-    ListType as ListType,
-)
-from taeda._schema.types import (
-    NoneType as NoneType,
-)
-from taeda._schema.types import (
-    NumberType as NumberType,
-)
-from taeda._schema.types import (
-    OptionalType as OptionalType,
-)
-from taeda._schema.types import (
-    PyObjectType as PyObjectType,
-)
-from taeda._schema.types import (
-    RRefType as RRefType,
-)
-from taeda._schema.types import (
-    StreamObjType as StreamObjType,
-)
-from taeda._schema.types import (
-    StringType as StringType,
-)
-from taeda._schema.types import (
-    SymBoolType as SymBoolType,
-)
-from taeda._schema.types import (
-    SymIntType as SymIntType,
-)
-from taeda._schema.types import (
-    TensorType as TensorType,
-)
-from taeda._schema.types import (
-    TupleType as TupleType,
-)
-from taeda._schema.types import (
-    Type as Type,
-)
-from taeda._schema.types import (
-    UnionType as UnionType,
-)
+from taeda._schema.types import AnyType as AnyType
+from taeda._schema.types import AwaitType as AwaitType
+from taeda._schema.types import BoolType as BoolType
+from taeda._schema.types import ComplexType as ComplexType
+from taeda._schema.types import DeviceObjType as DeviceObjType
+from taeda._schema.types import DictType as DictType
+from taeda._schema.types import FloatType as FloatType
+from taeda._schema.types import FutureType as FutureType
+from taeda._schema.types import IntType as IntType
+from taeda._schema.types import ListType as ListType
+from taeda._schema.types import NoneType as NoneType
+from taeda._schema.types import NumberType as NumberType
+from taeda._schema.types import OptionalType as OptionalType
+from taeda._schema.types import PyObjectType as PyObjectType
+from taeda._schema.types import RRefType as RRefType
+from taeda._schema.types import StreamObjType as StreamObjType
+from taeda._schema.types import StringType as StringType
+from taeda._schema.types import SymBoolType as SymBoolType
+from taeda._schema.types import SymIntType as SymIntType
+from taeda._schema.types import TensorType as TensorType
+from taeda._schema.types import TupleType as TupleType
+from taeda._schema.types import Type as Type
+from taeda._schema.types import UnionType as UnionType
 from taeda._serialization.file_reader import PyTorchFileReader as PyTorchFileReader
 from taeda._serialization.file_writer import PyTorchFileWriter as PyTorchFileWriter
 from taeda._tensor import Tensor
