@@ -6,6 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, and no judgement by the clock of a busy machine.
+settings.register_profile("taeda", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("taeda")
 
 
 @pytest.fixture(autouse=True)

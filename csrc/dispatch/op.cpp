@@ -247,9 +247,10 @@ uintptr_t Op::fill(int index) const {
 }
 
 namespace {
-// A composite's parts are recorded one by one, if it is recorded, before a class or a mode in Python sees them.
+// A composite of tensors has its parts recorded one by one, before a class or a mode in Python sees them.
 void run_parts_before_python(const Op& op, KeySet keys, Stack& stack) {
-  bool whole = !(keys & kSparseKinds).empty() || t_state.exclude.has(Functionality::Autograd);
+  KeySet layers = op.keys_of_arguments(stack) - t_state.exclude;
+  bool whole = !(keys & kSparseKinds).empty() || !layers.has(Functionality::Autograd);
   uintptr_t next;
   {
     Registrations& r = registrations();

@@ -8,12 +8,10 @@ import hypothesis.extra.numpy as arrays
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import taeda
 
-settings.register_profile("taeda", deadline=None, max_examples=120, derandomize=True)
-settings.load_profile("taeda")
 
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64", "complex128"]
 SHAPES = arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
