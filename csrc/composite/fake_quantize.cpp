@@ -49,6 +49,19 @@ void move(const Tensor& running, const Tensor& now, double averaging_const) {
   ops::copy_(running, old);
 }
 
+// The ranges and what follows from them: as many numbers each as there are channels, or one.
+void check_ranges(const Tensor& running_min, const Tensor& running_max, const Tensor& scale, const Tensor& zero_point,
+                  int64_t count) {
+  for (auto [tensor, name] : {std::pair{&running_min, "running_min"}, {&running_max, "running_max"}})
+    TAEDA_CHECK(tensor->dtype() == DType::Float32, name, " must be float32; got ", tensor->dtype());
+  for (auto [tensor, name] : {std::pair{&running_min, "running_min"},
+                              {&running_max, "running_max"},
+                              {&scale, "scale"},
+                              {&zero_point, "zero_point"}})
+    TAEDA_CHECK(tensor->numel() == count, name, " must have ", count, " element", count == 1 ? "" : "s",
+                ", one for ", count == 1 ? "all of self" : "each channel", "; got shape ", tensor->sizes());
+}
+
 // Makes room for so many channels, of which nothing was seen.
 void resize_all(int64_t channels, const Tensor& running_min, const Tensor& running_max, const Tensor& scale,
                 const Tensor& zero_point) {
@@ -89,8 +102,12 @@ std::tuple<Tensor, Tensor> _fused_moving_avg_obs_fq_helper(const Tensor& self, c
                                                            bool per_row_fake_quant, bool symmetric_quant) {
   TAEDA_CHECK(!per_row_fake_quant || (ch_axis >= 0 && ch_axis < self.dim()), "ch_axis must be from 0 to ",
               self.dim() - 1, " for channels with scales of their own; got ", ch_axis);
+  TAEDA_CHECK(self.dtype() == DType::Float32, "self must be float32; got ", self.dtype());
+  TAEDA_CHECK(quant_min < quant_max && quant_min >= INT32_MIN && quant_max <= INT32_MAX,
+              "quant_min must be below quant_max, both of 32 bits; got ", quant_min, " and ", quant_max);
   if (per_row_fake_quant && running_min.numel() == 0)
     resize_all(self.size(ch_axis), running_min, running_max, scale, zero_point);
+  check_ranges(running_min, running_max, scale, zero_point, per_row_fake_quant ? self.size(ch_axis) : 1);
   if (number_of(observer_on).as_double() != 0) {
     auto [low, high] = extrema(self, per_row_fake_quant, ch_axis);
     move(running_min, low, averaging_const);
@@ -135,6 +152,7 @@ std::tuple<Tensor, Tensor> choose_qparams_optimized(const Tensor& input, int64_t
               input.numel(), "; got ", numel);
   TAEDA_CHECK(n_bins > 0 && bit_width > 0 && bit_width < 32, "there must be bins and levels; got n_bins=", n_bins,
               " and bit_width=", bit_width);
+  TAEDA_CHECK(ratio >= 0 && ratio <= 1, "ratio must be from 0 to 1; got ", ratio);
   const Tensor values = on_cpu(input);
   const float* x = elements<float>(values);
   const auto levels = static_cast<float>((int64_t{1} << bit_width) - 1);
@@ -145,7 +163,10 @@ std::tuple<Tensor, Tensor> choose_qparams_optimized(const Tensor& input, int64_t
   while (low + kept < high) {
     const float from_low = distance(x, numel, low + step, high, levels),
                 from_high = distance(x, numel, low, high - step, levels);
-    (from_low < from_high ? low : high) += from_low < from_high ? step : -step;
+    float& end = from_low < from_high ? low : high;
+    const float before = end;
+    end += from_low < from_high ? step : -step;
+    if (end == before) break;  // a bin is less than the floats' distance there
     if (std::fmin(from_low, from_high) < best) {
       best = std::fmin(from_low, from_high);
       best_low = low;

@@ -72,6 +72,7 @@ def _check_range(self, quant_min, quant_max):
 
 def _along(parameter, self, axis):
     """A parameter per channel, in the shape that goes with ``self``."""
+    check(self.dim() > 0 and wrap_dim(axis, self.dim()) == axis, f"axis must be from 0 to {self.dim() - 1}; got {axis}")
     sizes = [1] * self.dim()
     sizes[axis] = parameter.size(0)
     return parameter.reshape(sizes)

@@ -43,6 +43,49 @@ def test_errors() -> None:
         taeda.fused_moving_avg_obs_fake_quant(x, on, on, one, one, one, one.int(), 0.01, 0, 255, 5, True)
 
 
+def _observe(**changed: Any) -> Any:
+    one = taeda.ones(1)
+    given: dict[str, Any] = {
+        "self": taeda.ones(3, 2), "observer_on": taeda.ones(1), "fake_quant_on": taeda.ones(1), "running_min": -one,
+        "running_max": one, "scale": one.clone(), "zero_point": one.int(), "averaging_const": 0.1, "quant_min": 0,
+        "quant_max": 255, "ch_axis": 0,
+    }  # fmt: skip
+    return taeda.fused_moving_avg_obs_fake_quant(*(given | changed).values())
+
+
+_CHANNELS = {"running_min": taeda.zeros(3), "running_max": taeda.ones(3), "scale": taeda.ones(3)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"self": taeda.ones(2, dtype=taeda.int64)}, "self must be float32"),
+        ({"running_min": taeda.ones(1, dtype=taeda.uint32)}, "running_min must be float32"),
+        ({"running_max": taeda.ones(2)}, "running_max must have 1 element,"),
+        ({"running_min": taeda.ones(0)}, "running_min must have 1 element,"),
+        ({"scale": taeda.ones(0)}, "scale must have 1 element,"),
+        ({"zero_point": taeda.ones(4)}, "zero_point must have 1 element,"),
+        ({"quant_min": 255}, "quant_min must be below"),
+        ({"quant_max": 2**62}, "of 32 bits"),
+        ({**_CHANNELS, "zero_point": taeda.ones(2), "per_row": True}, "zero_point must have 3 elements"),
+    ],
+)
+def test_what_an_observer_refuses(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(RuntimeError, match=message):
+        _observe(**changed)
+
+
+def test_an_axis_of_learned_scales_and_a_search_that_would_not_end() -> None:
+    x, scale = taeda.ones(3, 2), taeda.ones(2)
+    for axis in (2, -1, 2**62):
+        with pytest.raises((RuntimeError, IndexError), match="axis must|out of range"):
+            taeda.ops.aten._fake_quantize_learnable_per_channel_affine(x, scale, scale, axis, 0, 7)
+    with pytest.raises(RuntimeError, match="ratio must"):
+        taeda.choose_qparams_optimized(x, 6, 10, INF, 4)
+    high, low = taeda.choose_qparams_optimized(taeda.arange(4.0), 4, 2**62, 1.0, 4)
+    assert (low.item(), high.item()) == (0, 3)
+
+
 def _learned(lib: ModuleType, x: Any, by_channel: bool) -> list[Any]:
     x = lib.tensor(x, requires_grad=True)
     scale = lib.tensor([0.1, 0.2, 0.3] if by_channel else [0.1], requires_grad=True)

@@ -76,6 +76,7 @@ Tensor _as_quantized(const Tensor& self, DType dtype, const Tensor& scales, cons
 
 Tensor _as_quantized(const Tensor& self, const Tensor& other) {
   per_tensor_quantizer(other);
+  check_integers(self, other.dtype());
   return with_quantizer(self, other.dtype(), quantizer_of(other));
 }
 

@@ -1,5 +1,6 @@
 // Recurrent layers over packed weights, by steps.
 #include <algorithm>
+#include <functional>
 
 #include "composite/ops/quantized_rnn.h"
 #include "composite/quantized/packed.h"
@@ -157,6 +158,8 @@ StackResult run_layers(const LayerStack& l, Tensor input, IntList batch_sizes) {
               " layers and ", ways, " directions; got ", params.size());
   TAEDA_CHECK(l.hx.dim() == 3 && l.hx.size(0) == l.layers * ways, "the states must have shape (", l.layers * ways,
               ", batch, hidden); got ", l.hx.sizes());
+  TAEDA_CHECK(batch_sizes.empty() || l.hx.size(1) == batch_sizes[0], "the states are of ", l.hx.size(1),
+              " sequences, the input holds ", batch_sizes.empty() ? 0 : batch_sizes[0]);
   TAEDA_CHECK(!batch_sizes.empty(), "an empty sequence has no last state");
   std::vector<Tensor> h, c;
   for (int64_t layer = 0; layer < l.layers; ++layer) {
@@ -188,8 +191,12 @@ StackResult run_padded(const LayerStack& l, const Tensor& input, bool batch_firs
 }
 
 StackResult run_packed(const LayerStack& l, const Tensor& data, const Tensor& batch_sizes) {
+  TAEDA_CHECK(batch_sizes.dtype() == DType::Int64 && batch_sizes.dim() == 1, "batch_sizes must be an int64 vector; got ",
+              batch_sizes.dtype(), " of shape ", batch_sizes.sizes());
   Tensor sizes = ops::contiguous(batch_sizes);
-  const int64_t* first = elements<int64_t>(sizes);
+  const int64_t *first = elements<int64_t>(sizes), *end = first + sizes.numel();
+  TAEDA_CHECK(first == end || (end[-1] > 0 && std::is_sorted(first, end, std::greater<>())),
+              "batch_sizes must be positive and never grow; got ", IntList(first, end));
   return run_layers(l, data, IntList(first, static_cast<size_t>(sizes.numel())));
 }
 

@@ -104,6 +104,8 @@ class Operation {
   bool settled_like(const Operation& other, size_t operand) const {
     return slots_[operand].reorder && slots_[operand].wanted == other.slots_[operand].wanted;
   }
+  // Of that operand in the primitive's own layout.
+  int64_t bytes(size_t operand) const { return static_cast<int64_t>(slots_[operand].wanted.bytes()); }
   // An input in the primitive's own layout, for calls that share it; undefined where it is in that layout already.
   Tensor settle(size_t operand, void* data) const;
   // Memory for a result in the primitive's own layout, for calls that sum it up; and that into the caller's layout.

@@ -181,6 +181,7 @@ void sums_of(const Geometry& g, DType dtype, const void* x, const Tensor& weight
   }
   auto operation = convolution(dtype, g);
   bool fits = packed.numel() && convolution(dtype, nominal(g))->settled_like(*operation, 1);
+  if (fits) check_packed(packed, operation->bytes(1));
   void* data[] = {const_cast<void*>(x), fits ? packed.data() : weight.data(), to};
   operation->run(data, fits ? 1 : -1);
 }
@@ -197,6 +198,17 @@ struct GroupSums {
   }
 };
 
+// Steps from one on, and groups into which the filters fall.
+void check_steps(const Tensor& weight, IntList stride, IntList dilation, IntList spread, int64_t groups) {
+  for (IntList list : {stride, dilation, spread})
+    for (int64_t step : list)
+      TAEDA_CHECK(step > 0 && step <= INT32_MAX, "strides and dilations must be positive numbers of 32 bits; got ", list);
+  TAEDA_CHECK(groups > 0 && weight.size(0) % groups == 0, "groups must be positive and divide the ", weight.size(0),
+              " filters; got ", groups);
+  for (int64_t d = 1; d < weight.dim(); ++d)
+    TAEDA_CHECK(weight.size(d) > 0, "a filter must have elements; got shape ", weight.sizes());
+}
+
 Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList before, IntList after, IntList dilation,
                  IntList spread, int64_t groups) {
   TAEDA_CHECK((x.dtype() == DType::UInt8 || x.dtype() == DType::Int8) && weight.dtype() == DType::Int8 &&
@@ -205,6 +217,10 @@ Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList 
   size_t rank = static_cast<size_t>(weight.dim()) - 2;
   for (IntList list : {stride, before, after, dilation, spread})
     TAEDA_CHECK(list.size() == rank, "takes ", rank, " numbers for as many dimensions; got ", list);
+  check_steps(weight, stride, dilation, spread, groups);
+  for (IntList list : {before, after})
+    for (int64_t places : list)
+      TAEDA_CHECK(std::abs(places) <= INT32_MAX, "a padding must be a number of 32 bits; got ", list);
   TAEDA_CHECK(x.dim() == weight.dim() && x.size(1) == weight.size(1) * groups, "the input (shape ", x.sizes(),
               ") must have ", weight.dim(), " dimensions and ", weight.size(1) * groups, " channels");
   Geometry g = geometry_of(weight, stride, dilation, groups);
@@ -215,6 +231,9 @@ Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList 
                 " elements, more than the padded input has (", g.padded[d], ") in dimension ", d + 2);
     g.result[d] = (g.padded[d] - reach) / stride[d] + 1;
   }
+  double places = static_cast<double>(g.c);
+  for (int64_t size : g.padded) places *= static_cast<double>(size);
+  TAEDA_CHECK(places < 0x1p46, "the padded input, ", g.padded, " places of ", g.c, " channels, is too large");
   return g;
 }
 
@@ -225,6 +244,7 @@ Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int6
                   stride.size() + 2 == static_cast<size_t>(weight.dim()) && dilation.size() == stride.size(),
               "takes a contiguous int8 filter, and a stride and dilation for each dimension; got ", weight.dtype(),
               " of shape ", weight.sizes());
+  check_steps(weight, stride, dilation, {}, groups);
   if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
   Geometry g = nominal(geometry_of(weight, stride, dilation, groups));
   Tensor packed = convolution(DType::UInt8, g)->settle(1, weight.data());

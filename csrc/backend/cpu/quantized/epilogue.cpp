@@ -77,11 +77,22 @@ void Epilogue::row(const int32_t* from, void* to, int64_t first, int64_t columns
   result == DType::UInt8 ? round_row(r, static_cast<uint8_t*>(to)) : round_row(r, static_cast<int8_t*>(to));
 }
 
+void check_packed(const Tensor& packed, int64_t bytes) {
+  TAEDA_CHECK(itemsize(packed.dtype()) * packed.numel() == bytes && packed.is_contiguous() && packed.is_cpu(),
+              "the packed weight must be the ", bytes, " bytes that packing this weight gives; got shape ",
+              packed.sizes(), " of ", packed.dtype());
+}
+
 Epilogue epilogue_of(int64_t columns, int64_t x_zero, const Tensor& sums, const Tensor& zeros, const Tensor& factors,
                      const Tensor& bias, std::optional<DType> dtype, int64_t zero, bool floor) {
   for (const Tensor* t : {&sums, &zeros, &factors, &bias})
     TAEDA_CHECK(!t->defined() || (t->numel() == columns && t->is_contiguous()),
                 "what belongs to the columns must have an element for each of the ", columns, "; got ", t->sizes());
+  for (const Tensor* t : {&sums, &zeros})
+    TAEDA_CHECK(!t->defined() || t->dtype() == DType::Int32, "sums and zero points must be int32; got ", t->dtype());
+  for (const Tensor* t : {&factors, &bias})
+    TAEDA_CHECK(!t->defined() || t->dtype() == DType::Float32, "factors and bias must be float32; got ", t->dtype());
+  TAEDA_CHECK(sums.defined() && factors.defined(), "there must be sums and factors");
   if (dtype)
     TAEDA_CHECK(*dtype == DType::UInt8 || *dtype == DType::Int8 || *dtype == DType::Int32,
                 "results are float32, uint8, int8 or int32; got ", *dtype);

@@ -27,5 +27,7 @@ struct Epilogue {
 // The tensors that an op gets, checked: each with an element for every column.
 Epilogue epilogue_of(int64_t columns, int64_t x_zero, const Tensor& sums, const Tensor& zeros, const Tensor& factors,
                      const Tensor& bias, std::optional<DType> dtype, int64_t zero, bool floor);
+// RuntimeError unless these are so many bytes in a row.
+void check_packed(const Tensor& packed, int64_t bytes);
 
 }  // namespace taeda::cpu

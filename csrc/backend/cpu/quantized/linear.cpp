@@ -74,6 +74,7 @@ void sums_of(const Problem& p, int64_t first, int64_t rows, int32_t* to) {
   auto operation = product(p.x.dtype(), rows, p.n, p.k);
   auto nominal = product(p.x.dtype(), kRows, p.n, p.k);
   bool fits = p.packed.numel() && nominal->settled_like(*operation, 1);
+  if (fits) check_packed(p.packed, operation->bytes(1));
   void* weight = fits ? p.packed.data() : p.weight.data();
   void* data[] = {const_cast<char*>(p.row(first)), weight, to};
   operation->run(data, fits ? 1 : -1);

@@ -83,6 +83,12 @@ void unpack(const uint8_t* from, uint8_t* to, int64_t count, int64_t per_byte) {
     to[i] = static_cast<uint8_t>(from[i / per_byte] >> (i % per_byte * bits) & ((1 << bits) - 1));
 }
 
+// A tensor may have been resized since it was given its numbers.
+void check_channels(const Tensor& values, const Quantizer& by) {
+  TAEDA_CHECK(by.axis < values.dim() && values.size(by.axis) == by.scales.numel(), "has scales for ",
+              by.scales.numel(), " indices of dimension ", by.axis, ", which its shape ", values.sizes(), " lacks");
+}
+
 // How often the index along an axis steps in dense memory: every `inner` elements, round after `channels`.
 struct Channels {
   int64_t inner, channels;
@@ -109,6 +115,7 @@ void to_integers(const Tensor& values, void* to, DType dtype, const Quantizer& b
       quantize_run(from + begin, at(begin), end - begin, q, dtype, true);
     });
   }
+  check_channels(values, by);
   Channels channels(values, by.axis);
   if (by.scheme == QScheme::PerChannelAffineFloatQParams) {
     QuantizedRange range = range_of(dtype);
@@ -139,6 +146,7 @@ void to_values(const void* from, DType dtype, const Tensor& values, const Quanti
                      static_cast<int32_t>(by.zero_point), dtype);
     });
   }
+  check_channels(values, by);
   Channels channels(values, by.axis);
   bool floats = by.scheme == QScheme::PerChannelAffineFloatQParams;
   channels.each(values.numel(), [&](int64_t begin, int64_t count, int64_t channel) {
