@@ -18,7 +18,8 @@ def _check_with(error_type: type[Exception], cond: Any, message: Any = None) -> 
 
     if not isinstance(cond, (bool, SymBool)):
         raise TypeError(f"taeda._check: cond must be a bool; got {type(cond).__name__}")
-    if cond:
+    recorder = cond.node.recorder if isinstance(cond, SymBool) else None
+    if cond.node.hint if recorder is not None and recorder.check(cond.node) else cond:  # type: ignore[union-attr]
         return
     if message is not None and not callable(message):
         raise TypeError(f"taeda._check: message must be a function that returns it; got {type(message).__name__}")
@@ -44,7 +45,8 @@ _check_not_implemented = _checks(NotImplementedError, "_check_not_implemented")
 def _check_is_size(i: Any, message: Callable[[], Any] | None = None, *, max: int | None = None) -> None:
     """RuntimeError unless ``i`` can be a size, of at most ``max``."""
     _check(i >= 0, message)
-    _check(max is None or i <= max, message)
+    if max is not None:
+        _check(i <= max, message)
 
 
 def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Any = None) -> None:

@@ -87,6 +87,10 @@ class SizeRecorder:
             self._conditions.add(key)
             self.guards.append(Guard(condition, value, *place))
 
+    def check(self, condition: SymNode) -> bool:
+        """The program checks a condition (``taeda._check``). Whether nothing more is to be asked than its hint."""
+        return False
+
     def given(self, op: Any, arguments: list[tuple[str, int | None, Any]]) -> None:
         """An op is about to run on the numbers of these symbols."""
         self.uses.append(Use(op, arguments))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from taeda.export import passes as passes
 from taeda.export._decompose import CustomDecompTable, default_decompositions
 from taeda.export._draft import draft_export
 from taeda.export._files import load, save

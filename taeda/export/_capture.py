@@ -21,6 +21,7 @@ from taeda._library.ops import OpOverload
 from taeda._schema.recorder import SizeRecorder
 from taeda._schema.symbols import SymNode, _Symbol, symbol_of
 from taeda._schema.tags import Tag
+from taeda.export._facts import Facts
 from taeda.export._places import Place, asked_by_library, user_place
 from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, assert_scalar
@@ -30,6 +31,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 from taeda.utils import _pytree as pytree
 
+aten: Any = taeda.ops.aten
 UNKNOWN: Any = object()  # the shadow of what depends on values
 
 
@@ -70,6 +72,8 @@ class Capture(SizeRecorder):
     def __init__(self, varying: bool) -> None:
         super().__init__()
         self.varying = varying
+        self.facts = Facts()
+        self.records_gradients = False
         self.scope = Scope(Graph(), None)
         self.names: dict[int, str] = {}  # of tensors that belong to the module
         self.constants: dict[str, Tensor] = {}
@@ -133,7 +137,22 @@ class Capture(SizeRecorder):
             self.scope.root().nodes[id(value)] = node
             self._kept.append(value)
             node = self.scope.find(id(value))
-        return node
+        return self._detached(value, node) if node is not None and self._drops_gradient(value) else node
+
+    def _drops_gradient(self, value: Tensor) -> bool:
+        """Whether the program turned gradient mode off, and ``value`` wants a gradient all the same."""
+        return self.records_gradients and value.requires_grad and not taeda.is_grad_enabled()
+
+    def _detached(self, value: Tensor, node: Node) -> Node:
+        """The node of what an op without gradients is given."""
+        if node not in self.scope.detached:
+            plain = self.create(aten.detach.default, (node,), {})
+            with self.quiet():
+                plain.meta["example"] = value.detach()
+            plain.meta["is_view"] = True
+            self.track(plain.meta["example"], plain, self._shadows.get(id(value)))
+            self.scope.detached[node] = plain
+        return self.scope.detached[node]
 
     def _symbol_node(self, node: SymNode) -> Any:
         found = self._symbols.get(id(node))
@@ -148,6 +167,11 @@ class Capture(SizeRecorder):
             self._shadows[id(tensor)] = found
             self._kept.append(tensor)
         return found
+
+    def other_sizes(self, tensor: Tensor) -> tuple[int, ...] | None:
+        """The sizes that the shadow of a tensor has; None where they depend on values."""
+        shadow = self._shadows.get(id(tensor))
+        return None if shadow is UNKNOWN else tuple(map(int, (tensor if shadow is None else shadow).shape))
 
     def create(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None = None) -> Node:
         """Adds a call to the graph that is being recorded."""
@@ -275,6 +299,10 @@ class Capture(SizeRecorder):
 
     def _note(self, node: Node, result: Any, shadow: Any) -> None:
         if isinstance(result, (tuple, list)):
+            if isinstance(shadow, (tuple, list)) and len(shadow) != len(result):
+                raise ShapeDependence(
+                    f"{node.target} gives {len(result)} tensors for the example's sizes only\n{user_place()}", set()
+                )
             for i, item in enumerate(result):
                 if isinstance(item, Tensor):
                     part = self.create(operator.getitem, (node, i), {})
@@ -283,7 +311,8 @@ class Capture(SizeRecorder):
             node.meta["example"] = result
         elif isinstance(result, Tensor):
             node.meta["example"] = result
-            self.track(result, node, shadow)
+            if not self._drops_gradient(result):  # written to without gradients: it stays the node that it was
+                self.track(result, node, shadow)
         else:
             node.meta["example"] = result
 
@@ -350,6 +379,8 @@ class Capture(SizeRecorder):
         shadow = self._symbols[id(condition)][1] if id(condition) in self._symbols else value
         where = Place(*place)
         if shadow is UNKNOWN:
+            if self.facts.decide(condition) is value:
+                return
             if _reads_values(condition):
                 refuse("a branch on a number out of a tensor", where)
         elif builtins.bool(shadow) != value:
@@ -366,6 +397,16 @@ class Capture(SizeRecorder):
         super().guard(condition, value, place)
         if len(self.guards) > known and expression_of(condition, self._symbols) is None:
             self._assert(condition, value, where)
+
+    def check(self, condition: SymNode) -> bool:
+        """A check of the program (``torch._check``) on numbers out of tensors is an assertion of the graph."""
+        if id(condition) not in self._symbols or self._symbols[id(condition)][1] is not UNKNOWN:
+            return False
+        if condition.hint:
+            if self.facts.decide(condition) is None:
+                self._assert(condition, True, user_place())
+            self.facts.learn(condition)
+        return True
 
     def _assert(self, condition: SymNode, value: bool, where: Place) -> None:
         """A condition on sizes that are no inputs' is checked in the graph."""

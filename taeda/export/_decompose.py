@@ -95,6 +95,8 @@ class _Expansion(Capture):
             example = node.meta.pop("example", None)
             if example is not None:
                 node.meta["val"] = example
+            if isinstance(example, Tensor):
+                node.meta["other"] = self.other_sizes(example)
         modules = self.program.graph_module._modules
         root: dict[str, Any] = {k: _inner(m, self.program, self.table) for k, m in modules.items() if m is not None}
         return self.program._with(graph, self.signature, holder(root), constants=self.constants)

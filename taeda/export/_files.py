@@ -40,7 +40,8 @@ def save(
         raise TypeError(f"taeda.export.save: takes an ExportedProgram; got {type(ep).__name__}")
     with zipfile.ZipFile(f, "w") as archive:
         archive.writestr("program.json", json.dumps(_describe(ep)))
-        archive.writestr("state.pt", _tensors(ep.state_dict))
+        same = _same(ep.state_dict)
+        archive.writestr("state.pt", _tensors({k: v for k, v in ep.state_dict.items() if k not in same}))
         archive.writestr("constants.pt", _tensors({k: v for k, v in ep.constants.items() if isinstance(v, Tensor)}))
         leaves, _ = pytree.tree_flatten(ep.example_inputs)
         archive.writestr("example.pt", _tensors([v if isinstance(v, Tensor) or _is_plain(v) else None for v in leaves]))
@@ -117,7 +118,14 @@ def _describe(ep: ExportedProgram) -> dict[str, Any]:
         "ranges": {k: list(v) for k, v in ep.range_constraints.items()},
         "training": ep.training,
         "parameters": list(signature.parameters),
+        "same": _same(ep.state_dict),
     }
+
+
+def _same(state: dict[str, Any]) -> dict[str, str]:
+    """By the paths of tensors that stand at another path, too: that path."""
+    first: dict[int, str] = {}
+    return {path: known for path, value in state.items() if (known := first.setdefault(id(value), path)) != path}
 
 
 def _subgraphs(module: Any) -> list[tuple[str, Any]]:
@@ -133,8 +141,12 @@ def _restore(described: dict[str, Any], state: Any, constants: Any, example: Any
         subgraphs[path] = GraphModule(inner, read_graph(described["subgraphs"][path]))
     top = {k: m for k, m in subgraphs.items() if "." not in k}
     for path in described["parameters"]:
+        if path not in state:
+            continue
         if not isinstance(state[path], taeda.nn.Parameter):
             state[path] = taeda.nn.Parameter(state[path], state[path].requires_grad)
+    for path, known in described.get("same", {}).items():
+        state[path] = state[known]
     inputs = [
         InputSpec(InputKind[s["kind"]], _read_argument(s["arg"]), s["target"], s["persistent"])
         for s in described["inputs"]

@@ -14,31 +14,24 @@ Entry = tuple[str, Tensor, InputKind, bool | None]
 
 
 class State:
-    """A module's tensors by their paths. Each tensor has one path, the first."""
+    """A module's tensors by their paths; one that is held twice has an entry for each, and is the first."""
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
         self.entries: list[Entry] = [
-            (path, p, InputKind.PARAMETER, None) for path, p in module.named_parameters()
-        ]  # fmt: skip
+            (path, p, InputKind.PARAMETER, None) for path, p in module.named_parameters(remove_duplicate=False)
+        ]
         self.original: dict[str, Tensor] = dict(module.named_buffers(remove_duplicate=False))
-        seen: set[int] = set()
-        for path, buffer in module.named_buffers():
-            if id(buffer) not in seen:
-                seen.add(id(buffer))
-                owner, name = _owner(module, path)
-                persistent = name not in owner._non_persistent_buffers_set
-                self.entries.append((path, buffer, InputKind.BUFFER, persistent))
+        for path, buffer in self.original.items():
+            owner, name = _owner(module, path)
+            persistent = name not in owner._non_persistent_buffers_set
+            self.entries.append((path, buffer, InputKind.BUFFER, persistent))
         self._plain: dict[int, str] = {}
         for path, inner in module.named_modules():
             for name, value in vars(inner).items():
                 if isinstance(value, Tensor):
                     self._plain.setdefault(id(value), f"{path}.{name}" if path else name)
         self._values = {p: b.detach().clone() for p, b in self.original.items() if not b.is_meta}
-
-    def aliases(self, tensor: Tensor) -> list[Tensor]:
-        """The objects that are this tensor."""
-        return [tensor]
 
     def path_of_plain(self, tensor: Tensor) -> str | None:
         """The path of a tensor that is an attribute, but neither parameter nor buffer."""

@@ -12,8 +12,9 @@ from taeda import Tensor, nn
 from taeda._control_flow import capturing
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export import _branches as _branches
-from taeda.export._capture import UNKNOWN, Capture, ShapeDependence
+from taeda.export._capture import Capture, ShapeDependence
 from taeda.export._script import Walked, is_scripted
+from taeda.export._search import most_varying, suggested_fixes
 from taeda.export._state import State
 from taeda.export._values import watched_values
 from taeda.export.dynamic_shapes import UNLIMITED, Dim, Wishes, choose, read_wishes, signature_of
@@ -34,7 +35,7 @@ from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 from taeda.utils import _pytree as pytree
 
-ATTEMPTS = 6
+ATTEMPTS = 7
 
 
 def export(
@@ -69,32 +70,41 @@ def export(
         )
     kwargs = dict(kwargs or {})
     wishes = read_wishes(mod, args, kwargs, dynamic_shapes)
+
+    def record(wishes: Wishes, united: bool = False, attempt: int = 0) -> ExportedProgram:
+        return _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature).run()
+
+    def works(wishes: Wishes) -> bool:
+        try:
+            record(wishes)
+        except (ShapeDependence, UserError):
+            return False
+        return True
+
     united = False
     for attempt in range(ATTEMPTS):
         try:
-            return _Recording(mod, args, kwargs, wishes, united, attempt, preserve_module_call_signature).run()
+            return record(wishes, united, attempt)
         except ShapeDependence as dependence:
-            wishes, united = _weaker(dependence, wishes, united, attempt)
+            automatic = any(wish.is_auto for wish in wishes.values())
+            if automatic and united:
+                wishes, united = most_varying(works, wishes), False
+            elif automatic:
+                united = True
+            elif dependence.sizes or attempt >= 2:  # where an op failed, another size may do: multiples are wanted
+                raise _refusal(dependence, wishes, suggested_fixes(works, wishes)) from None
     raise AssertionError("unreachable")
 
 
-def _weaker(dependence: ShapeDependence, wishes: Wishes, united: bool, attempt: int) -> tuple[Wishes, bool]:
-    """What to try next: sizes that may be fixed or equal are, one kind after the other."""
-    autos = {key for key, wish in wishes.items() if wish.is_auto}
-    if autos and not united:
-        return wishes, True
-    if autos:
-        return {key: wish for key, wish in wishes.items() if key not in autos}, True
-    if not dependence.sizes and attempt < 2:  # an op failed: another size may do, where multiples are wanted
-        return wishes, united
+def _refusal(dependence: ShapeDependence, wishes: Wishes, fixes: str) -> UserError:
     names = sorted({w.dim.root.__name__ for w in wishes.values() if isinstance(w.dim, Dim)})
     sizes = f"dimensions named {', '.join(names)} vary" if names else "dimensions are asked to vary"
-    raise UserError(
+    return UserError(
         UserErrorType.CONSTRAINT_VIOLATION,
         f"taeda.export.export: {sizes}, but {dependence.message}\nLeave the dimension out of dynamic_shapes, say "
         "Dim.AUTO to have it fixed where it must be, give dimensions that are always equal one Dim, or limit it with "
-        "Dim(name, min=..., max=...)",
-    ) from None
+        f"Dim(name, min=..., max=...){fixes}",
+    )
 
 
 class _Recording:
@@ -134,12 +144,11 @@ class _Recording:
     def _add_state(self) -> None:
         for path, tensor, kind, persistent in self.state.entries:
             prefix = "p_" if kind is InputKind.PARAMETER else "b_" if kind is InputKind.BUFFER else "c_"
-            node = self.graph.placeholder(prefix + path.replace(".", "_"))
+            node = self.graph.placeholder(prefix + _identifier(path))
             node.meta["example"] = tensor
             self.inputs.append(InputSpec(kind, TensorArgument(node.name), path, persistent))
-            for alias in self.state.aliases(tensor):
-                self.capture.scope.nodes[id(alias)] = node
-                self.capture.names[id(alias)] = path
+            self.capture.scope.nodes.setdefault(id(tensor), node)
+            self.capture.names.setdefault(id(tensor), path)
 
     def _constant(self, tensor: Tensor) -> Node:
         """A tensor that the program made of plain data, or keeps outside of parameters and buffers."""
@@ -148,7 +157,7 @@ class _Recording:
         root = self.capture.scope.root().graph
         before = self.first_user or next(n for n in root.nodes if n.op != "placeholder")
         with root.inserting_before(before):
-            node = root.placeholder("c_" + path.replace(".", "_"))
+            node = root.placeholder("c_" + _identifier(path))
         node.meta["example"] = tensor
         at = next((i for i, s in enumerate(self.inputs) if s.kind is InputKind.USER_INPUT), len(self.inputs))
         self.inputs.insert(at, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), path))
@@ -280,9 +289,7 @@ class _Recording:
         for node in (n for graph in graphs for n in graph.nodes):
             example = node.meta.pop("example", None)
             if isinstance(example, Tensor):
-                shadow = self.capture._shadows.get(id(example))
-                other = example.shape if shadow is None else shadow.shape if shadow is not UNKNOWN else None
-                node.meta["other"] = None if other is None else tuple(map(int, other))
+                node.meta["other"] = self.capture.other_sizes(example)
             node.meta["val"] = pytree.tree_map(
                 lambda leaf: mode.from_tensor(leaf) if isinstance(leaf, Tensor) else leaf, example
             )
@@ -301,6 +308,7 @@ class _Recording:
 
 def run_recorded(module: nn.Module, args: Any, kwargs: Any, capture: Capture) -> Any:
     """Calls the module under record; frames outside of this are not the program's."""
+    capture.records_gradients = taeda.is_grad_enabled()
     with watched_values(), capturing(capture), capture:
         return module(*args, **kwargs)
 
@@ -344,5 +352,10 @@ def leaf_names(module: nn.Module, args: Any, kwargs: Any) -> list[str]:
     for name, value in named_arguments(module, args, kwargs).items():
         for path, _ in pytree.tree_leaves_with_path(value):
             parts = [name, *(str(getattr(k, "key", getattr(k, "idx", getattr(k, "name", k)))) for k in path)]
-            names.append("_".join("".join(c if c.isalnum() else "_" for c in part) for part in parts))
+            names.append("_".join(map(_identifier, parts)))
     return names
+
+
+def _identifier(path: str) -> str:
+    """A path as part of a name."""
+    return "".join(c if c.isalnum() else "_" for c in path)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 from taeda import Tensor, nn
 from taeda.export.exported_program import ExportedProgram
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
-from taeda.fx.node import Node, map_arg
+from taeda.fx.node import Node, map_aggregate, map_arg
 from taeda.utils import _pytree as pytree
 
 
@@ -27,7 +28,8 @@ class FlatArgsAdapter:
 class UnflattenedModule(nn.Module):
     """A program as a tree of modules, each with its parameters, buffers and part of the graph.
 
-    Calls of one module in turn become one call of it where nothing else comes between.
+    Calls of one module in turn become one call of it where nothing else comes between. A module that is called more
+    than once is one module where all calls do the same; else further calls are named ``name@1``, ``name@2`` and so on.
     """
 
     def __init__(self, export_module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
@@ -39,12 +41,13 @@ class UnflattenedModule(nn.Module):
         self._out_spec: Any = flat._out_spec
         self.module_call_graph = export_module.module_call_graph
         top = _group(flat, flat.graph, "")
+        _add_state(top, flat)
         for name, module in top.named_children():
             self.add_module(name, module)
         for name, parameter in top.named_parameters(recurse=False):
             self.register_parameter(name, parameter)
         for name, buffer in top.named_buffers(recurse=False):
-            self.register_buffer(name, buffer)
+            self.register_buffer(name, buffer, persistent=name not in top._non_persistent_buffers_set)
         self._top: Any
         self.__dict__["_top"] = top
         self.graph = top.graph
@@ -76,17 +79,11 @@ def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None
     return UnflattenedModule(module, flat_args_adapter)
 
 
-def _path(node: Node) -> str:
-    stack = node.meta.get("nn_module_stack")
-    return next(reversed(stack.values()))[0] if stack else ""
-
-
-def _below(path: str, inner: str) -> str | None:
-    """The child of ``path`` in which ``inner`` stands; None if it stands in none."""
+def _below(path: str, node: Node) -> str | None:
+    """The outermost module within ``path`` whose call a node is part of; None if there is none."""
     prefix = f"{path}." if path else ""
-    if not inner.startswith(prefix) or inner == path or not inner:
-        return None
-    return prefix + inner[len(prefix) :].split(".")[0]
+    called = (entry[0] for entry in node.meta.get("nn_module_stack", {}).values())
+    return next((inner for inner in called if inner.startswith(prefix) and inner not in ("", path)), None)
 
 
 def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None = None,
@@ -118,7 +115,7 @@ def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None 
 def _runs(nodes: list[Node], path: str) -> list[tuple[str | None, list[Node]]]:
     runs: list[tuple[str | None, list[Node]]] = []
     for node in nodes:
-        child = None if node.op == "placeholder" else _below(path, _path(node))
+        child = None if node.op == "placeholder" else _below(path, node)
         if node.op == "get_attr":
             child = "attr"
         if runs and runs[-1][0] == child:
@@ -145,12 +142,26 @@ def _found(source: Any, path: str) -> Any:
     return source
 
 
-def _place(root: nn.Module, path: str, value: Any) -> None:
-    *outer, name = path.split(".")
-    for part in outer:
+def _module_at(root: nn.Module, path: str) -> Any:
+    for part in path.split("."):
+        root = root._modules.get(part)  # type: ignore[assignment]
+        if root is None:
+            return None
+    return root
+
+
+def _owner(root: nn.Module, path: str) -> Any:
+    """The module at a path, made where it is missing."""
+    for part in path.split(".") if path else ():
         if part not in root._modules:
             root.add_module(part, nn.Module())
         root = root._modules[part]  # type: ignore[assignment]
+    return root
+
+
+def _place(root: nn.Module, path: str, value: Any) -> None:
+    outer, _, name = path.rpartition(".")
+    root = _owner(root, outer)
     if isinstance(value, nn.Parameter):
         root.register_parameter(name, value)
     elif isinstance(value, Tensor):
@@ -173,15 +184,56 @@ def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: 
     module = _group(source, graph, child, [*own, *run], given, results)
     name = child.removeprefix(f"{path}.") if path else child
     target, number = name, 0
-    while target in root._modules and hasattr(root._modules[target], "graph"):
+    while hasattr(known := _module_at(root, target), "graph"):
+        if _is_same(known, module):
+            break
         number += 1
         target = f"{name}@{number}"
-    if target in root._modules:  # only parameters so far, which the part has itself
-        del root._modules[target]
-    root.add_module(target, module)
+    else:  # a module that is there has only parameters so far, which the part has itself
+        outer, _, last = target.rpartition(".")
+        _owner(root, outer).register_module(last, module)
     called = made.call_module(target, tuple(values[n] for n in given))
     if len(results) == 1:
         values[results[0]] = called
     else:
         for i, node in enumerate(results):
             values[node] = made.call_function(operator.getitem, (called, i))
+
+
+def _add_state(top: nn.Module, flat: nn.Module) -> None:
+    """Puts parameters and buffers that no op asks for where the original has them."""
+    left_out = {f"{p}.{n}" if p else n for p, m in flat.named_modules() for n in m._non_persistent_buffers_set}
+    there = {path for path, _ in top.named_parameters(remove_duplicate=False)}
+    there |= {path for path, _ in top.named_buffers(remove_duplicate=False)}
+    tensors = *flat.named_parameters(remove_duplicate=False), *flat.named_buffers(remove_duplicate=False)
+    for path, tensor in tensors:
+        if path not in there:
+            _place(top, path, tensor)
+    buffers = {path for path, _ in flat.named_buffers(remove_duplicate=False)}
+    for path, tensor in list(top.named_buffers(remove_duplicate=False)):
+        outer, _, name = path.rpartition(".")
+        owner, original = _owner(top, outer), re.sub(r"@\d+", "", path)
+        if original in left_out:
+            owner._non_persistent_buffers_set.add(name)
+        elif original not in buffers:  # a constant
+            del owner._buffers[name]
+            owner.__dict__[name] = tensor
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two parts do the same with the same tensors."""
+    return _outline(a) == _outline(b)
+
+
+def _outline(module: Any) -> list[Any]:
+    """A graph without the names of its nodes."""
+    numbers: dict[Node, str] = {}
+    lines: list[Any] = []
+    for node in module.graph.nodes:
+        numbers[node] = f"%{len(numbers)}"
+        target: Any = None if node.op in ("placeholder", "output") else node.target
+        if node.op == "get_attr":
+            target = id(_found(module, str(node.target)))
+        inner = _outline(_module_at(module, str(node.target))) if node.op == "call_module" else None
+        lines.append((node.op, target, map_aggregate((node.args, node.kwargs), lambda n: numbers.get(n, n)), inner))  # type: ignore[call-overload]
+    return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import itertools
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
@@ -12,7 +13,9 @@ import taeda
 from taeda.export.errors import UserError, UserErrorType
 from taeda.utils import _pytree as pytree
 
-__all__ = ["AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims"]
+__all__ = [
+    "AdditionalInputs", "Constraint", "Dim", "ShapesCollection", "dims", "refine_dynamic_shapes_from_suggested_fixes",
+]  # fmt: skip
 
 UNLIMITED = 2**63 - 1
 
@@ -299,6 +302,12 @@ def _by_name(module: Any, args: tuple[Any, ...], named: dict[str, Any], shapes: 
     if variadic is not None and (len(shapes) != len(named) or not isinstance(shapes[variadic], (tuple, list))):
         count = len(args) - variadic
         shapes[variadic : variadic + count] = [tuple(shapes[variadic : variadic + count])]
+    if len(shapes) != len(named):
+        raise UserError(
+            UserErrorType.INVALID_INPUT,
+            f"taeda.export.export: dynamic_shapes says {len(shapes)} arguments; the example has {len(named)}: "
+            f"{', '.join(named)}",
+        )
     return dict(zip(named, shapes))
 
 
@@ -400,3 +409,45 @@ def choose(value: int, low: int, high: int, nth: int) -> int:
     primes = (2, 3, 5, 7, 11)
     wanted = [value * primes[nth % 5] if value else 2, value + 1 + nth, value - 1 - nth, value + 2]
     return next((w for w in wanted if max(low, 1) <= w <= high and w != value), value)
+
+
+def over(dim: Dim, root: Dim) -> Dim:
+    """The same over another root."""
+    return root._derived(dim.factor, dim.offset) if isinstance(dim, _DerivedDim) else root
+
+
+_FIX = re.compile(r"^\s+([A-Za-z_]\w*) = (?:(\d+)|([A-Za-z_]\w*))$")
+
+
+def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) -> Any:
+    """``dynamic_shapes`` with the changes that the message of a refusal suggests.
+
+    Args:
+        msg: the message of a `UserError`.
+        dynamic_shapes: what `export` was given, with named dimensions.
+
+    Returns:
+        The same nesting, with dimensions that are to be equal as one, and numbers for those that are to be fixed.
+
+    Raises:
+        ValueError: the message suggests nothing.
+    """
+    fixes: dict[str, Any] = {}
+    for line in msg.partition("Suggested fixes:")[2].splitlines()[1:]:
+        found = _FIX.match(line)
+        if found is None:
+            break
+        fixes[found[1]] = int(found[2]) if found[2] else found[3]
+    if not fixes:
+        raise ValueError(
+            "taeda.export.dynamic_shapes.refine_dynamic_shapes_from_suggested_fixes: the message suggests no fixes"
+        )
+    dims = {d.root.__name__: d.root for d in pytree.tree_leaves(dynamic_shapes) if isinstance(d, Dim)}
+
+    def change(leaf: Any) -> Any:
+        fix = fixes.get(leaf.root.__name__) if isinstance(leaf, Dim) else None
+        if fix is None:
+            return leaf
+        return leaf.value(fix) if isinstance(fix, int) else over(leaf, dims[fix])
+
+    return pytree.tree_map(change, dynamic_shapes)

@@ -16,7 +16,7 @@ from taeda.export.graph_signature import (
     InputKind,
     OutputKind,
 )
-from taeda.export.guards import CheckInputs, InputGuard, SizeName, ValueRanges
+from taeda.export.guards import CheckInputs, InputGuard, SizeName, ValueRanges, bounds_of
 from taeda.fx._python_code import CodeGen
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
@@ -137,7 +137,7 @@ class ExportedProgram:
         self._example_inputs = example_inputs
         self.guards = list(guards or [])
         self.sizes = list(sizes or [])
-        self._range_constraints = dict(range_constraints) or _ranges(self.sizes)
+        self._range_constraints = dict(range_constraints) or _ranges(self.sizes, self.guards)
         self.training = training
         self.verifiers = verifiers or []
 
@@ -289,12 +289,17 @@ class ExportedProgram:
     __repr__ = __str__
 
 
-def _ranges(sizes: list[SizeName]) -> dict[str, ValueRanges]:
+def _ranges(sizes: list[SizeName], guards: list[InputGuard]) -> dict[str, ValueRanges]:
     found: dict[str, ValueRanges] = {}
-    for size in sizes:
-        name = size.label or size.where
+    names = {(size.node, size.dim): size.label or size.where for size in sizes}
+    limits = [(names[size.node, size.dim], ValueRanges(size.low, size.high)) for size in sizes]
+    for guard in guards:
+        said = bounds_of(guard.expression)
+        if said is not None and said[0] in names:
+            limits.append((names[said[0]], said[1]))
+    for name, limit in limits:
         before = found.get(name, ValueRanges(0, UNLIMITED))
-        found[name] = ValueRanges(max(before.lower, size.low), min(before.upper, size.high))
+        found[name] = ValueRanges(max(before.lower, limit.lower), min(before.upper, limit.upper))
     return found
 
 
@@ -316,7 +321,8 @@ def _as_module(program: ExportedProgram, check: bool) -> GraphModule:
     if check:
         shapes = {n.name: tuple(n.meta["val"].shape) for n in users if isinstance(n.meta.get("val"), Tensor)}
         names = [n.name for n in users]
-        root.add_module("_guards_fn", CheckInputs(names, shapes, program.sizes, program.guards))
+        fixed = {s.arg.name: s.arg.value for s in signature.input_specs if isinstance(s.arg, ConstantArgument)}
+        root.add_module("_guards_fn", CheckInputs(names, shapes, program.sizes, program.guards, fixed))
         graph.call_module("_guards_fn", tuple(values[n] for n in users))
     outputs = graph.graph_copy(source, values)
     results = _write_back(program, graph, list(outputs or ()), values)  # type: ignore[arg-type]

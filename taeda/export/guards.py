@@ -100,6 +100,34 @@ def expression_of(node: SymNode, symbols: dict[int, tuple[Any, Any]]) -> Express
     return (node.operation, *operands) if known else None
 
 
+def _is_same(value: Any, fixed: Any) -> bool:
+    return type(value) is type(fixed) and (value == fixed or value != value)
+
+
+_BOUNDS = {"gt": (1, None), "ge": (0, None), "lt": (None, -1), "le": (None, 0), "eq": (0, 0)}
+_MIRRORED = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq"}
+_OPPOSITE = {"gt": "le", "ge": "lt", "lt": "ge", "le": "gt"}
+
+
+def bounds_of(expression: Expression) -> tuple[tuple[str, int | None], ValueRanges] | None:
+    """The size and its range, where a condition says no more than a range of one size."""
+    negated = isinstance(expression, (tuple, list)) and expression[0] == "not_"
+    operation, *operands = expression[1] if negated else expression
+    if negated:
+        operation = _OPPOSITE.get(operation, "")
+    if operation not in _BOUNDS or len(operands) != 2:
+        return None
+    if type(operands[0]) is int:
+        operands, operation = operands[::-1], _MIRRORED[operation]
+    size, limit = operands
+    if type(limit) is not int or not isinstance(size, (tuple, list)) or size[0] != "size":
+        return None
+    low, high = _BOUNDS[operation]
+    return (size[1], size[2]), ValueRanges(
+        0 if low is None else limit + low, UNLIMITED if high is None else limit + high
+    )
+
+
 class CheckInputs(nn.Module):
     """Checks the sizes of a program's inputs at each call.
 
@@ -108,9 +136,10 @@ class CheckInputs(nn.Module):
     """
 
     def __init__(self, names: list[str], shapes: dict[str, tuple[int, ...]], sizes: list[SizeName],
-                 guards: list[InputGuard]) -> None:  # fmt: skip
+                 guards: list[InputGuard], fixed: dict[str, Any] | None = None) -> None:  # fmt: skip
         super().__init__()
         self.names, self.shapes, self.sizes, self.guards = names, shapes, sizes, guards
+        self.fixed = fixed or {}
         self.varying = {(s.node, s.dim) for s in sizes}
 
     def forward(self, *inputs: Any) -> None:
@@ -121,6 +150,11 @@ class CheckInputs(nn.Module):
                 self._check_fixed(name, value, values)
             elif (name, None) in self.varying:
                 values[name, None] = value
+            elif name in self.fixed and not _is_same(value, self.fixed[name]):
+                raise AssertionError(
+                    f"Guard failed: {name} == {self.fixed[name]!r}; got {value!r}. Export with Dim.DYNAMIC for a whole "
+                    "number that varies, with a tensor for any other"
+                )
         roots: dict[str, tuple[int, SizeName]] = {}
         for size in self.sizes:
             value = values[size.node, size.dim]

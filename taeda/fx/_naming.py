@@ -51,7 +51,7 @@ class Namespace:
         if keyword.iskeyword(name):
             return True
         builtin = getattr(builtins, name, _MISSING)
-        return (builtin is not _MISSING and builtin is not obj) or name in RESERVED
+        return (builtin is not _MISSING and builtin is not obj) or name in RESERVED or name == "self"
 
 
 def snake_case(name: str) -> str:

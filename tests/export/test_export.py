@@ -226,3 +226,138 @@ def test_what_an_example_must_be():
             export.export(module, (taeda.ones(4, 2),), dynamic_shapes=shapes)
     with pytest.raises(RuntimeError, match="is no function"):
         export.export(module, (taeda.ones(4, 2),))(taeda.ones(4, 2))
+
+
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(5, 4)
+        self.head = nn.Linear(4, 5, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, i):
+        return self.head(self.embedding(i))
+
+
+def test_a_tensor_that_is_held_twice_stays_one():
+    module, stream = Tied(), io.BytesIO()
+    program = export.export(module, (taeda.tensor([1, 2]),))
+    assert set(program.state_dict) == set(module.state_dict())
+    export.save(program, stream)
+    stream.seek(0)
+    for run in (program.module(), export.load(stream).module()):
+        assert run.embedding.weight is run.head.weight and same(run(taeda.tensor([3, 0])), module(taeda.tensor([3, 0])))
+
+
+class Shared(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.ModuleDict({"self": nn.Sequential(nn.Linear(4, 4), nn.ReLU()), "a-b": nn.Linear(4, 4)})
+        self.register_buffer("unused", taeda.zeros(2))
+        self.register_buffer("left_out", taeda.ones(4), persistent=False)
+        self.plain = taeda.ones(4)
+
+    def forward(self, x):
+        x = x * self.left_out + self.plain
+        return self.inner["a-b"](self.inner["self"](self.inner["self"](x)) + x)
+
+
+def test_unflattened_modules_that_are_called_twice_are_one():
+    module, x = Shared(), taeda.randn(2, 4)
+    tree = export.unflatten(export.export(module, (x,)))
+    assert same(tree(x), module(x)) and set(tree.state_dict()) == set(module.state_dict())
+
+
+class Checked(nn.Module):
+    def forward(self, n, x):
+        k = n.item()
+        taeda._check(k >= 1)
+        taeda._check(k <= x.shape[0])
+        return x[:k] if k > 0 else x
+
+
+def test_checks_of_numbers_are_assertions_and_decide_what_follows_from_them():
+    program = export.export(Checked(), (taeda.tensor(2), taeda.ones(5)))
+    assert targets(program).count("aten._assert_scalar.default") == 2
+    assert program.module()(taeda.tensor(3), taeda.ones(5)).shape == (3,)
+    with pytest.raises(RuntimeError, match=">= 1 is True"):
+        program.module()(taeda.tensor(0), taeda.ones(5))
+
+
+class Frozen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.backbone, self.head = nn.Linear(3, 3), nn.Linear(3, 1)
+
+    def forward(self, x):
+        with taeda.no_grad():
+            x = self.backbone(x)
+            self.backbone.bias.add_(1)
+        return self.head(x), x
+
+
+def test_what_runs_without_gradients_has_none_in_the_program():
+    module = Frozen()
+    for program in (export.export(module, (taeda.randn(2, 3),)), export.export(module.eval(), (taeda.ones(1, 3),))):
+        run = program.module()
+        before = module.backbone.bias.detach().clone()
+        result, inner = run(taeda.ones(program.example_inputs[0][0].shape))
+        result.sum().backward()
+        assert not inner.requires_grad and run.backbone.weight.grad is None and run.head.weight.grad is not None
+        assert taeda.equal(module.backbone.bias, before + 1)
+    with taeda.no_grad():
+        assert "aten.detach.default" not in targets(export.export(nn.Linear(3, 2), (taeda.ones(1, 3),)))
+
+
+class Number(nn.Module):
+    def forward(self, x, n, flag):
+        return x * n if flag and x.shape[0] > 2 else x
+
+
+def test_numbers_of_the_example_are_checked_and_conditions_narrow_ranges():
+    program = export.export(Number(), (taeda.ones(4), 3, True), dynamic_shapes=({0: Dim.AUTO}, None, None))
+    (limits,) = program.range_constraints.values()
+    assert limits.lower == 3 and program.module()(taeda.ones(3), 3, True).tolist() == [3, 3, 3]
+    for wrong in ((taeda.ones(4), 4, True), (taeda.ones(4), 3, False), (taeda.ones(2), 3, True)):
+        with pytest.raises(AssertionError, match="Guard failed"):
+            program.module()(*wrong)
+
+
+def test_the_fix_of_dimensions_is_suggested_and_taken():
+    from taeda.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes as refine
+
+    class Sum(nn.Module):
+        def forward(self, x, y, z):
+            return x + y, z + taeda.ones(2)
+
+    example = taeda.ones(3), taeda.ones(3), taeda.ones(2)
+    a, b, c = export.dims("a", "b", "c")
+    for asked, wanted in (([{0: a}, {0: b}, None], "b = a"), ([{0: a}, {0: a}, {0: c}], "c = 2")):
+        with pytest.raises(UserError, match=wanted) as error:
+            export.export(Sum(), example, dynamic_shapes=asked)
+        export.export(Sum(), example, dynamic_shapes=refine(str(error.value), asked))
+    with pytest.raises(ValueError, match="suggests no"):
+        refine("nothing", None)
+
+
+def test_automatic_sizes_vary_as_far_as_the_program_allows():
+    convolution = nn.Conv2d(3, 4, 3)
+    shapes = ({d: Dim.AUTO for d in range(4)},)
+    program = export.export(convolution, (taeda.randn(1, 3, 8, 8),), dynamic_shapes=shapes)
+    assert [size.dim for size in program.sizes] == [0, 2, 3]
+
+    class Parts(nn.Module):
+        def forward(self, x):
+            return x.unbind(0), x.unbind(1)
+
+    assert not export.export(Parts(), (taeda.ones(2, 3),), dynamic_shapes=({0: Dim.AUTO, 1: Dim.AUTO},)).sizes
+    with pytest.raises(UserError, match="gives 2 tensors"):
+        export.export(Parts(), (taeda.ones(2, 3),), dynamic_shapes=({0: Dim("n")},))
+
+
+def test_a_program_moves_to_another_device():
+    from taeda.export.passes import move_to_device_pass
+
+    program = move_to_device_pass(export.export(Tied(), (taeda.tensor([1]),)), {"cpu": "meta"})
+    assert program.module()(taeda.zeros(1, dtype=taeda.int64, device="meta")).shape == (1, 5)
+    assert {v.device.type for v in program.state_dict.values()} == {"meta"}

@@ -254,6 +254,10 @@ class Builder:
 
     def reshape(self, x: Value, sizes: Sequence[int | Value] | Value) -> Value:
         """``x`` in other sizes; at most one is -1, and 0 is none."""
+        if not isinstance(sizes, Value):
+            varying = [i for i, s in enumerate(sizes) if isinstance(s, Value) and s.const is None]
+            if len(varying) == 1 and all(s not in (0, -1) for s in sizes if not isinstance(s, Value)):
+                sizes = [-1 if i == varying[0] else s for i, s in enumerate(sizes)]
         wanted = sizes if isinstance(sizes, Value) else self.ints(sizes)
         zero = not isinstance(sizes, Value) and any(not isinstance(s, Value) and s == 0 for s in sizes)
         result = self.op("Reshape", x, wanted, allowzero_i=1 if zero and self.opset >= 14 else None)

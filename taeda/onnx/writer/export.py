@@ -310,8 +310,7 @@ def _label(value: Value, dim: int, label: str) -> None:
 
 def _model(t: Translation, opset: int, custom_opsets: Any, export_params: bool, as_inputs: bool) -> Any:
     onnx = onnx_package()
-    used = {name for node in t.g.nodes for name in _names_in(node)}
-    used |= {v.name for v in t.outputs}
+    nodes, used = _wanted(t.g.nodes, {v.name for v in t.outputs})
     parameters = [v for v in t.parameters.values() if v.name in used]
     constants = {k: a for k, a in t.g.initializers.items() if k in used}
     weights = [tensor_proto(a, k) for k, a in constants.items()]
@@ -320,12 +319,22 @@ def _model(t: Translation, opset: int, custom_opsets: Any, export_params: bool, 
     inputs = [value_info(v) for v in t.inputs]
     if as_inputs or not export_params:
         inputs += [value_info(v) for v in parameters]
-    graph = onnx.helper.make_graph(t.g.nodes, "main_graph", inputs, [value_info(v) for v in t.outputs], weights)
+    graph = onnx.helper.make_graph(nodes, "main_graph", inputs, [value_info(v) for v in t.outputs], weights)
     domains = dict(t.g.domains) | dict(custom_opsets or {})
     opsets = [onnx.helper.make_opsetid("", opset), *(onnx.helper.make_opsetid(d, v) for d, v in domains.items())]
     version = {11: 6, 12: 7, 13: 7, 14: 7, 15: 8, 16: 8, 17: 8, 18: 8, 19: 9, 20: 9, 21: 10, 22: 10, 23: 11}[opset]
     return onnx.helper.make_model(graph, opset_imports=opsets, ir_version=version, producer_name="taeda",
                                   producer_version=str(taeda.__version__))  # fmt: skip
+
+
+def _wanted(nodes: list[Any], used: set[str]) -> tuple[list[Any], set[str]]:
+    """The nodes whose results somebody uses, and the names of what they use."""
+    kept = []
+    for node in reversed(nodes):
+        if any(name in used for name in node.output):
+            kept.append(node)
+            used.update(_names_in(node))
+    return kept[::-1], used
 
 
 def _names_in(node: Any) -> Iterator[str]:
