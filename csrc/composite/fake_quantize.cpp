@@ -58,8 +58,8 @@ void check_ranges(const Tensor& running_min, const Tensor& running_max, const Te
                               {&running_max, "running_max"},
                               {&scale, "scale"},
                               {&zero_point, "zero_point"}})
-    TAEDA_CHECK(tensor->numel() == count, name, " must have ", count, " element", count == 1 ? "" : "s",
-                ", one for ", count == 1 ? "all of self" : "each channel", "; got shape ", tensor->sizes());
+    TAEDA_CHECK(tensor->numel() == count, name, " must have ", count, " element", count == 1 ? "" : "s", ", one for ",
+                count == 1 ? "all of self" : "each channel", "; got shape ", tensor->sizes());
 }
 
 // Makes room for so many channels, of which nothing was seen.

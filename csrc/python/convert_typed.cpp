@@ -334,6 +334,18 @@ bool is_hashable(PyObject* dict) {
 
 }  // namespace
 
+namespace {
+
+// RecursionError where collections hold one another without end.
+struct Nesting {
+  Nesting() {
+    if (Py_EnterRecursiveCall(" while a collection was read")) throw PythonError();
+  }
+  ~Nesting() { Py_LeaveRecursiveCall(); }
+};
+
+}  // namespace
+
 Value to_value(PyObject* object) {
   if (object == Py_None) return Value();
   if (is_tensor(object)) return unwrap(object);
@@ -348,9 +360,12 @@ Value to_value(PyObject* object) {
   if (is_layout(object)) return to_layout(object);
   if (is_memory_format(object)) return to_memory_format(object);
   if (is_generator(object)) return to_generator(object);
-  if (PyList_CheckExact(object)) return list_value(object);
-  if (PyTuple_Check(object)) return tuple_value(object);
-  if (PyDict_CheckExact(object) && is_hashable(object)) return dict_value(object);
+  if (PyList_CheckExact(object) || PyTuple_Check(object) || (PyDict_CheckExact(object) && is_hashable(object))) {
+    Nesting nesting;
+    return PyList_CheckExact(object) ? list_value(object)
+           : PyTuple_Check(object)   ? tuple_value(object)
+                                     : dict_value(object);
+  }
   if (is_enum_member(object)) return enum_value(object);
   if (read_instance(object, nullptr, value)) return value;
   hold(object, value);

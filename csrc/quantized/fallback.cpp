@@ -66,8 +66,8 @@ void view(const Op& op, KeySet keys, Stack& stack) {
   TAEDA_CHECK(elements_per_byte(self.dtype()) == 1 || same || op.plain_name() == "detach" || op.plain_name() == "alias",
               "elements of ", self.dtype(), " share bytes, of which there are no views; dequantize() first");
   Stack of_numbers;
-  if (by.is_per_channel() && !same) {
-    TAEDA_CHECK(op.plain_name() != "as_strided", "a tensor that is quantised by channel takes no strides");
+  if (by.is_per_channel() && (!same || op.info().tags & kInplaceOp)) {
+    TAEDA_CHECK(!op.plain_name().starts_with("as_strided"), "a tensor that is quantised by channel takes no strides");
     of_numbers.assign(stack.begin() + static_cast<ptrdiff_t>(base), stack.end());
     of_numbers[0] = channel_numbers(self, by);
   }

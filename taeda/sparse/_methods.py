@@ -129,7 +129,11 @@ def _checked_dense_dim(x: Tensor, dense_dim: int | None, least: int) -> int:
     return dense
 
 
-def _checked_block(blocksize: Sequence[int]) -> tuple[int, int]:
+def _checked_block(blocksize: int | Sequence[int]) -> tuple[int, int]:
+    if isinstance(blocksize, int):
+        blocksize = (blocksize, blocksize)
+    if not isinstance(blocksize, (tuple, list)):
+        raise TypeError(f"taeda.Tensor.to_sparse: blocksize is two positive numbers; got {type(blocksize).__name__}")
     if len(blocksize) != 2 or min(blocksize) < 1:
         raise RuntimeError(f"taeda.Tensor.to_sparse: blocksize is two positive numbers; got {tuple(blocksize)}")
     return int(blocksize[0]), int(blocksize[1])

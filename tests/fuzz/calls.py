@@ -17,6 +17,7 @@ from typing import Any
 
 import taeda
 from fuzz.hostile_values import MORE_DTYPES, hostile
+from fuzz.other_data import packed, quantised, sparse
 from taeda.testing._samples import make as make_sample
 from taeda.testing._samples import samples
 from taedagen.opdef import REGISTRY, Op, load_ops
@@ -110,6 +111,8 @@ SPOILERS: tuple[Callable[[random.Random, Any], Any], ...] = (
     lambda rng, t: in_inference_mode(t),
     lambda rng, t: t.conj(),
     lambda rng, t: [t],
+    lambda rng, t: quantised(rng, t),
+    lambda rng, t: sparse(rng, t),
     lambda rng, t: tensor(rng),
 )
 
@@ -161,6 +164,8 @@ def typed(rng: random.Random, kind: Type) -> Any:
         return [typed(rng, Type(kind.base)) for _ in range(count)]
     if kind.base == "Tensor":
         return tensor(rng)
+    if kind.base.startswith("__torch__"):
+        return packed(rng, kind.base, argument)
     if kind.base in ("int", "SymInt"):
         return rng.choice(SMALL) if rng.random() < 0.85 else rng.choice(HUGE)
     makers: dict[str, Callable[[], Any]] = {
@@ -224,7 +229,19 @@ def call_of_op(rng: random.Random, op: Op) -> Call:
     function = entry(op)
     assert function is not None
     args, kwargs = (spoiled_call(rng, op) if rng.random() < 0.5 else None) or typed_call(rng, op)
+    if "::" in op.schema.name:
+        args = [quantised_or_not(rng, value) for value in args]
     return op.schema.full_name, function, args, kwargs
+
+
+def quantised_or_not(rng: random.Random, value: Any) -> Any:
+    """Ops of other namespaces want quantised tensors, most of them."""
+    if rng.random() < 0.3 or not isinstance(value, taeda.Tensor) or value.layout != taeda.strided or value.is_meta:
+        return value
+    try:
+        return quantised(rng, value.detach())
+    except (RuntimeError, IndexError, TypeError, NotImplementedError):  # of that kind there are none
+        return value
 
 
 def call_of_function(rng: random.Random, name: str, function: Callable[..., Any]) -> Call:
@@ -284,7 +301,8 @@ def ops() -> tuple[Op, ...]:
 
 
 def entry(op: Op) -> Callable[..., Any] | None:
-    packet = getattr(taeda.ops.aten, op.schema.name, None)
+    namespace, _, name = op.schema.name.rpartition("::")
+    packet = getattr(getattr(taeda.ops, namespace or "aten"), name, None)
     return getattr(packet, op.schema.overload or "default", None)
 
 
@@ -361,6 +379,8 @@ def make(number: int, simpler: frozenset[int] = frozenset()) -> tuple[str, Calla
 def plainer(value: Any) -> Any:
     """As plain as it can be while its sizes stay as they are."""
     with taeda._C.DisableTorchFunction():
+        if isinstance(value, taeda.Tensor) and (value.layout != taeda.strided or value.is_quantized):
+            return value
         if isinstance(value, taeda.Tensor) and value.numel() < 2**20:
             return taeda.zeros(value.shape, dtype=value.dtype)
     return {bool: False, int: 0, float: 0.0}.get(type(value), value)
@@ -370,7 +390,7 @@ def code(value: Any, depth: int = 3) -> str:
     """The Python text that makes such a value, as far as there is a short one."""
     try:
         with taeda._C.DisableTorchFunction():
-            if isinstance(value, taeda.Tensor):
+            if isinstance(value, taeda.Tensor) and value.layout == taeda.strided and not value.is_quantized:
                 return tensor_code(value)
             if isinstance(value, list) and depth:
                 return f"[{', '.join(code(v, depth - 1) for v in value[:20])}]"

@@ -54,12 +54,23 @@ struct Params {
     return params_class(three ? 3 : 2);
   }
   explicit Params(const Value& value) : object(packed::object(value, type_of(value))) {}
-  Tensor at(Slot slot) const { return object.slots[slot].to_tensor(); }
+  Tensor at(Slot slot) const { return part_of(object, slot); }
+  Tensor optional(Slot slot) const { return object.slots[slot].to_tensor(); }
   IntList list(Slot slot) const { return object.slots[slot].to_int_list(); }
   int64_t groups() const { return object.slots[kGroups].to_int(); }
   bool is_transposed() const { return object.slots[kTranspose].to_int() != 0; }
   size_t rank() const { return list(kStride).size(); }
 };
+
+void check_sizes(const Tensor& weight, int64_t groups, size_t rank, std::initializer_list<IntList> lists) {
+  TAEDA_CHECK(weight.dim() == static_cast<int64_t>(rank) + 2, "the weight must have ", rank + 2, " dimensions; got ",
+              weight.sizes());
+  TAEDA_CHECK(groups > 0 && weight.size(0) % groups == 0, "the weight's first dimension (", weight.size(0),
+              ") must be divisible by groups (", groups, ")");
+  for (IntList list : lists)
+    TAEDA_CHECK(list.size() == rank, "stride, padding, output_padding and dilation must have ", rank, " numbers; got ",
+                list);
+}
 
 // Where the input's elements lie: places before the first, after the last, and from one to the next.
 struct Placement {
@@ -67,6 +78,7 @@ struct Placement {
   explicit Placement(const Params& p) {
     IntList stride_of = p.list(kStride), padding = p.list(kPadding), more = p.list(kOutputPadding);
     Tensor filter = p.at(kFilter);
+    check_sizes(filter, p.groups(), p.rank(), {padding, more, p.list(kDilation)});
     for (size_t d = 0; d < p.rank(); ++d) {
       int64_t reach = p.list(kDilation)[d] * (filter.sizes()[d + 2] - 1);
       bool t = p.is_transposed();
@@ -81,11 +93,11 @@ struct Placement {
 Tensor convolved(const Tensor& x, double scale, int64_t zero_point, const Params& p, const Quantizer* result,
                  bool relu) {
   Factors f =
-      factors_of(p.at(kScales), p.at(kBias), scale, result ? std::optional<double>(result->scale) : std::nullopt);
+      factors_of(p.at(kScales), p.optional(kBias), scale, result ? std::optional<double>(result->scale) : std::nullopt);
   Placement at(p);
   return ops::quantized::_convolve(x, p.at(kFilter), p.at(kPacked), zero_point, at.stride, at.before, at.after,
-                                   p.list(kDilation), at.spread, p.groups(), p.at(kSums), p.at(kZeroPoints), f.factors,
-                                   f.bias, result ? std::optional<DType>(x.dtype()) : std::nullopt,
+                                   p.list(kDilation), at.spread, p.groups(), p.at(kSums), p.optional(kZeroPoints),
+                                   f.factors, f.bias, result ? std::optional<DType>(x.dtype()) : std::nullopt,
                                    result ? result->zero_point : 0, relu);
 }
 
@@ -140,16 +152,6 @@ Tensor turned(const Tensor& weight, int64_t groups) {
   return with_quantizer(ops::contiguous(ops::flip(w, places)), weight.dtype(), quantizer);
 }
 
-void check_sizes(const Tensor& weight, int64_t groups, size_t rank, std::initializer_list<IntList> lists) {
-  TAEDA_CHECK(weight.dim() == static_cast<int64_t>(rank) + 2, "the weight must have ", rank + 2, " dimensions; got ",
-              weight.sizes());
-  TAEDA_CHECK(groups > 0 && weight.size(0) % groups == 0, "the weight's first dimension (", weight.size(0),
-              ") must be divisible by groups (", groups, ")");
-  for (IntList list : lists)
-    TAEDA_CHECK(list.size() == rank, "stride, padding, output_padding and dilation must have ", rank, " numbers; got ",
-                list);
-}
-
 Value prepacked(const Tensor& weight, const Tensor& bias, IntList stride, IntList padding, IntList output_padding,
                 IntList dilation, int64_t groups, bool transpose) {
   size_t rank = stride.size();
@@ -191,11 +193,11 @@ Value prepacked_flat(const Tensor& weight, const Tensor& bias, IntList stride, I
 
 std::tuple<Tensor, Tensor> parts(const Value& w) {
   Params p(w);
-  return {p.at(kWeight), p.at(kBias)};
+  return {p.at(kWeight), p.optional(kBias)};
 }
 std::tuple<Tensor, Tensor> flat_parts(const Value& w) {
   Params p(w);
-  return {flat(p.at(kWeight)), p.at(kBias)};
+  return {flat(p.at(kWeight)), p.optional(kBias)};
 }
 
 Tensor added(const Tensor& x, const Tensor& accumulated, const Value& w, double scale, int64_t zero_point, bool relu) {

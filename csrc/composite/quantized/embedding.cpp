@@ -106,7 +106,13 @@ Tensor extremes_of(const Tensor& table, RowFormat f, const Search& search) {
   return both;
 }
 
+// A table whose elements lie in memory, to be read one after the other.
+void check_table(const Tensor& table) {
+  TAEDA_CHECK(table.is_cpu() && table.keys().has(Functionality::Dense), "the table must be a dense tensor on the CPU");
+}
+
 Tensor packed_rows(const Tensor& weight, const Tensor& given, RowFormat f, const Search& search) {
+  check_table(weight);
   TAEDA_CHECK(weight.dim() >= 2 && weight.size(-1) > 0, "the table must be a matrix of rows; got shape ",
               weight.sizes());
   Tensor table = ops::_to_copy(ops::contiguous(weight), DType::Float32);
@@ -126,6 +132,7 @@ Tensor packed_rows(const Tensor& weight, const Tensor& given, RowFormat f, const
 }
 
 Tensor unpacked_rows(const Tensor& packed, RowFormat f) {
+  check_table(packed);
   TAEDA_CHECK(packed.dtype() == DType::UInt8 && packed.dim() >= 2 && packed.size(-1) >= f.tail(),
               "takes a packed table of uint8 rows; got ", packed.dtype(), " of shape ", packed.sizes());
   Tensor bytes = ops::contiguous(packed);
@@ -143,8 +150,16 @@ Tensor unpacked_rows(const Tensor& packed, RowFormat f) {
 // `rows` are those that the indices name, in their order.
 Tensor bags_of(const Tensor& rows, const Tensor& indices, const Tensor& offsets, int64_t mode, const Tensor& weights,
                bool include_last_offset) {
-  Tensor places = ops::view(ops::arange(Scalar(rows.size(0))), indices.sizes());
-  return std::get<0>(ops::embedding_bag(rows, places, offsets, false, mode, false, weights, include_last_offset));
+  TAEDA_CHECK(indices.dim() == (offsets.defined() ? 1 : 2),
+              "takes a vector of indices with offsets, or a matrix whose "
+              "rows are bags; got indices of shape ",
+              indices.sizes(), offsets.defined() ? " and offsets" : "");
+  Tensor places = ops::arange(Scalar(rows.size(0))), begins = offsets;
+  if (!offsets.defined()) {
+    auto end = indices.size(0) + (include_last_offset ? 1 : 0);
+    begins = ops::mul(ops::arange(Scalar(end)), Scalar(indices.size(1)));
+  }
+  return std::get<0>(ops::embedding_bag(rows, places, begins, false, mode, false, weights, include_last_offset));
 }
 
 Tensor mapped_indices(const Tensor& indices, const Tensor& mapping) {

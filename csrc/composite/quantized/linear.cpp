@@ -31,7 +31,8 @@ const ClassType& linear_class() {
 struct LinearParams {
   const Instance& object;
   explicit LinearParams(const Value& value) : object(packed::object(value, linear_class())) {}
-  Tensor at(LinearSlot slot) const { return object.slots[slot].to_tensor(); }
+  Tensor at(LinearSlot slot) const { return part_of(object, slot); }
+  Tensor optional(LinearSlot slot) const { return object.slots[slot].to_tensor(); }
   bool is_half() const { return object.slots[kLinearPacked].is_none(); }
 };
 
@@ -43,9 +44,12 @@ LinearParams quantised_params(const Value& value) {
 
 Tensor matrix(const Tensor& x, const LinearParams& p) {
   Tensor weight = p.at(kLinearWeight);
+  TAEDA_CHECK(weight.dim() == 2, "the weight must be a matrix (out, in); got shape ", weight.sizes());
   TAEDA_CHECK(x.dim() > 0 && x.size(-1) == weight.size(1), "the last dimension of the input (shape ", x.sizes(),
               ") must be the weight's number of inputs, ", weight.size(1));
-  return ops::contiguous(ops::reshape(x, IntList({x.numel() / std::max<int64_t>(x.size(-1), 1), x.size(-1)})));
+  int64_t rows = 1;
+  for (int64_t size : x.sizes().first(x.sizes().size() - 1)) rows *= size;
+  return ops::contiguous(ops::reshape(x, IntList({rows, x.size(-1)})));
 }
 
 std::vector<int64_t> result_sizes(const Tensor& x, const LinearParams& p) {
@@ -57,10 +61,10 @@ std::vector<int64_t> result_sizes(const Tensor& x, const LinearParams& p) {
 // x: plain integers of that scale and zero point. A result's scale makes integers of x's dtype.
 Tensor product(const Tensor& x, double scale, int64_t zero_point, const LinearParams& p, const Quantizer* result,
                bool relu) {
-  Factors f = factors_of(p.at(kLinearScales), p.at(kLinearBias), scale,
+  Factors f = factors_of(p.at(kLinearScales), p.optional(kLinearBias), scale,
                          result ? std::optional<double>(result->scale) : std::nullopt);
   Tensor y = ops::quantized::_matmul(matrix(x, p), integers(p.at(kLinearWeight)), p.at(kLinearPacked), zero_point,
-                                     p.at(kLinearSums), p.at(kLinearZeroPoints), f.factors, f.bias,
+                                     p.at(kLinearSums), p.optional(kLinearZeroPoints), f.factors, f.bias,
                                      result ? std::optional<DType>(x.dtype()) : std::nullopt,
                                      result ? result->zero_point : 0, relu);
   return ops::view(y, result_sizes(x, p));
@@ -89,7 +93,7 @@ Tensor dynamic_half(const Tensor& x, const Value& w) {
   check_float_input(x);
   LinearParams p(w);
   TAEDA_CHECK(p.is_half(), "takes a weight that linear_prepack_fp16 packed; this one is linear_prepack's");
-  return ops::linear(x, p.at(kLinearWeight), p.at(kLinearBias));
+  return ops::linear(x, p.at(kLinearWeight), p.optional(kLinearBias));
 }
 
 Value new_params(std::initializer_list<Value> slots) {
@@ -106,7 +110,7 @@ void check_bias(const Tensor& bias, const Tensor& weight) {
 
 std::tuple<Tensor, Tensor> linear_parts(const Value& w) {
   LinearParams p(w);
-  return {p.at(kLinearWeight), p.at(kLinearBias)};
+  return {p.at(kLinearWeight), p.optional(kLinearBias)};
 }
 
 }  // namespace

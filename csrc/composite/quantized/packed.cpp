@@ -49,13 +49,20 @@ Channels channels_of(const Tensor& weight, int64_t axis) {
 }
 
 Factors factors_of(const Tensor& scales, const Tensor& bias, double x_scale, std::optional<double> result_scale) {
+  TAEDA_CHECK(scales.dtype() == DType::Float32 && scales.is_contiguous(), "the scales must be contiguous float32; got ",
+              scales.dtype());
+  TAEDA_CHECK(!bias.defined() || (bias.dtype() == DType::Float32 && bias.dim() == 1 && bias.numel() == scales.numel() &&
+                                  bias.is_contiguous()),
+              "the bias must be contiguous float32 of ", scales.numel(), " elements");
   Factors f{new_tensor(scales.sizes(), DType::Float32), bias};
   if (bias.defined() && result_scale) f.bias = new_tensor(scales.sizes(), DType::Float32);
   float by_x = static_cast<float>(x_scale), by_result = static_cast<float>(result_scale.value_or(1));
-  for (int64_t i = 0; i < scales.numel(); ++i) {
-    float product = by_x * elements<float>(scales)[i];
-    f.factors.data<float>()[i] = result_scale ? product / by_result : product;
-    if (bias.defined() && result_scale) f.bias.data<float>()[i] = elements<float>(bias)[i] / product;
+  const float *of_weights = elements<float>(scales), *given = bias.defined() ? elements<float>(bias) : nullptr;
+  float *factors = f.factors.data<float>(), *biases = given && result_scale ? f.bias.data<float>() : nullptr;
+  for (int64_t i = 0, count = scales.numel(); i < count; ++i) {
+    const float product = by_x * of_weights[i];
+    factors[i] = result_scale ? product / by_result : product;
+    if (biases) biases[i] = given[i] / product;
   }
   return f;
 }
@@ -71,6 +78,13 @@ void check_float_input(const Tensor& x) {
   TAEDA_CHECK_KIND(NotImplemented, !is_quantized(x), "takes a float32 tensor and quantises it itself; got ", x.dtype(),
                    ". A DeQuantStub, or dequantize(), must stand before it");
   TAEDA_CHECK(x.dtype() == DType::Float32, "takes a float32 tensor; got ", x.dtype());
+}
+
+Tensor part_of(const Instance& object, size_t slot) {
+  Tensor part = object.slots[slot].to_tensor();
+  TAEDA_CHECK(part.defined(), object.type->name(), " has no '", object.type->attributes()[slot].name,
+              "'; pack it anew");
+  return part;
 }
 
 Instance& object(const Value& value, const ClassType& type) {

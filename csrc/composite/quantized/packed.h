@@ -26,6 +26,8 @@ Factors factors_of(const Tensor& scales, const Tensor& bias, double x_scale, std
 // A quantised tensor as an input; NotImplementedError that says which module is missing otherwise.
 void check_quantized_input(const Tensor& x);
 void check_float_input(const Tensor& x);
+// What an attribute holds, which programs may set; RuntimeError for one that they took away.
+Tensor part_of(const Instance& object, size_t slot);
 // The object that `value` holds of a class of that name.
 Instance& object(const Value& value, const ClassType& type);
 

@@ -191,8 +191,8 @@ StackResult run_padded(const LayerStack& l, const Tensor& input, bool batch_firs
 }
 
 StackResult run_packed(const LayerStack& l, const Tensor& data, const Tensor& batch_sizes) {
-  TAEDA_CHECK(batch_sizes.dtype() == DType::Int64 && batch_sizes.dim() == 1, "batch_sizes must be an int64 vector; got ",
-              batch_sizes.dtype(), " of shape ", batch_sizes.sizes());
+  TAEDA_CHECK(batch_sizes.dtype() == DType::Int64 && batch_sizes.dim() == 1,
+              "batch_sizes must be an int64 vector; got ", batch_sizes.dtype(), " of shape ", batch_sizes.sizes());
   Tensor sizes = ops::contiguous(batch_sizes);
   const int64_t *first = elements<int64_t>(sizes), *end = first + sizes.numel();
   TAEDA_CHECK(first == end || (end[-1] > 0 && std::is_sorted(first, end, std::greater<>())),

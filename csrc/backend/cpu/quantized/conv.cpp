@@ -1,8 +1,7 @@
 // Convolutions of 8-bit integers by oneDNN, an image at a time: its padded bytes, then its sums, stay in the cache.
-#include <cstring>
-
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_conv.h"
+#include "backend/cpu/quantized/conv_vnni.h"
 #include "backend/cpu/quantized/epilogue.h"
 #include "backend/cpu/quantized/scratch.h"
 #include "shape/view_rules.h"
@@ -15,39 +14,6 @@ namespace taeda::cpu::quantized {
 namespace {
 
 using namespace onednn;
-using Sizes = std::vector<int64_t>;
-
-// One image: channels `c`, the places of the padded image and of the result, filters.
-struct Geometry {
-  int64_t c, filters, groups;
-  Sizes padded, result, kernel, stride, dilation;
-
-  Sizes sizes(int64_t channels, const Sizes& places) const {
-    Sizes all{1, channels};
-    all.insert(all.end(), places.begin(), places.end());
-    return all;
-  }
-};
-
-int64_t product_of(const Sizes& sizes) {
-  int64_t product = 1;
-  for (int64_t s : sizes) product *= s;
-  return product;
-}
-
-// Channels are innermost.
-Sizes channels_last(const Sizes& sizes) {
-  Sizes strides(sizes.size());
-  int64_t step = sizes[1];
-  strides[1] = 1;
-  for (size_t d = sizes.size(); d-- > 2;) {
-    strides[d] = step;
-    step *= sizes[d];
-  }
-  strides[0] = step;
-  return strides;
-}
-
 MemoryDesc filter_desc(const Geometry& g, bool any) {
   Sizes sizes{g.filters, g.c / g.groups};
   if (g.groups > 1) sizes = {g.groups, g.filters / g.groups, g.c / g.groups};
@@ -95,58 +61,6 @@ Geometry geometry_of(const Tensor& weight, IntList stride, IntList dilation, int
   return g;
 }
 
-// --- the padded image
-struct Placement {
-  const Tensor& x;
-  IntList before, spread;
-  uint8_t zero;
-  Sizes padded;
-
-  // Where along dimension d of x a place of the padded image comes from; -1 for one of the zero point.
-  int64_t source(size_t d, int64_t place) const {
-    int64_t at = place - before[d];
-    if (at < 0 || at % spread[d]) return -1;
-    at /= spread[d];
-    return at < x.sizes()[d + 2] ? at : -1;
-  }
-};
-
-void place_row(const Placement& p, const char* from, char* to, size_t last) {
-  int64_t c = p.x.size(1), step = p.x.strides()[1], along = p.x.strides()[last + 2];
-  for (int64_t i = 0; i < p.padded[last]; ++i, to += c) {
-    int64_t source = p.source(last, i);
-    if (source < 0) {
-      std::memset(to, p.zero, static_cast<size_t>(c));
-    } else if (step == 1) {
-      std::memcpy(to, from + source * along, static_cast<size_t>(c));
-    } else {
-      for (int64_t k = 0; k < c; ++k) to[k] = from[source * along + k * step];
-    }
-  }
-}
-
-void place(const Placement& p, const char* from, char* to, size_t d) {
-  if (d + 1 == p.padded.size()) return place_row(p, from, to, d);
-  int64_t step = p.x.size(1);
-  for (size_t k = d + 1; k < p.padded.size(); ++k) step *= p.padded[k];
-  for (int64_t i = 0; i < p.padded[d]; ++i, to += step) {
-    int64_t source = p.source(d, i);
-    if (source < 0)
-      std::memset(to, p.zero, static_cast<size_t>(step));
-    else
-      place(p, from + source * p.x.strides()[d + 2], to, d + 1);
-  }
-}
-
-bool lies_ready(const Placement& p, IntList after) {
-  for (size_t d = 0; d < p.padded.size(); ++d)
-    if (p.before[d] || after[d] || p.spread[d] != 1) return false;
-  Sizes sizes(p.x.sizes().begin(), p.x.sizes().end()), strides = channels_last(sizes);
-  for (size_t d = 1; d < sizes.size(); ++d)
-    if (sizes[d] > 1 && p.x.strides()[d] != strides[d]) return false;
-  return true;
-}
-
 // --- without instructions for it
 template <class X>
 void plain_sums(const Geometry& g, const X* x, const int8_t* w, int32_t* to) {
@@ -180,7 +94,7 @@ void sums_of(const Geometry& g, DType dtype, const void* x, const Tensor& weight
     return plain_sums(g, static_cast<const uint8_t*>(x), w, to);
   }
   auto operation = convolution(dtype, g);
-  bool fits = packed.numel() && convolution(dtype, nominal(g))->settled_like(*operation, 1);
+  bool fits = packed.numel() && convolution(DType::UInt8, nominal(g))->settled_like(*operation, 1);
   if (fits) check_packed(packed, operation->bytes(1));
   void* data[] = {const_cast<void*>(x), fits ? packed.data() : weight.data(), to};
   operation->run(data, fits ? 1 : -1);
@@ -202,7 +116,8 @@ struct GroupSums {
 void check_steps(const Tensor& weight, IntList stride, IntList dilation, IntList spread, int64_t groups) {
   for (IntList list : {stride, dilation, spread})
     for (int64_t step : list)
-      TAEDA_CHECK(step > 0 && step <= INT32_MAX, "strides and dilations must be positive numbers of 32 bits; got ", list);
+      TAEDA_CHECK(step > 0 && step <= INT32_MAX, "strides and dilations must be positive numbers of 32 bits; got ",
+                  list);
   TAEDA_CHECK(groups > 0 && weight.size(0) % groups == 0, "groups must be positive and divide the ", weight.size(0),
               " filters; got ", groups);
   for (int64_t d = 1; d < weight.dim(); ++d)
@@ -237,34 +152,32 @@ Geometry checked(const Tensor& x, const Tensor& weight, IntList stride, IntList 
   return g;
 }
 
-}  // namespace
-
-Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int64_t groups) {
-  TAEDA_CHECK(weight.dtype() == DType::Int8 && weight.dim() > 2 && weight.is_contiguous() &&
-                  stride.size() + 2 == static_cast<size_t>(weight.dim()) && dilation.size() == stride.size(),
-              "takes a contiguous int8 filter, and a stride and dilation for each dimension; got ", weight.dtype(),
-              " of shape ", weight.sizes());
-  check_steps(weight, stride, dilation, {}, groups);
-  if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
-  Geometry g = nominal(geometry_of(weight, stride, dilation, groups));
-  Tensor packed = convolution(DType::UInt8, g)->settle(1, weight.data());
-  return packed.defined() ? packed : new_tensor(IntList({0}), DType::UInt8);
+// Images, which are x's or its padded ones, to results.
+void by_own(const Placement& p, IntList after, const Geometry& g, const Tensor& packed, Epilogue e,
+            const Tensor& result) {
+  const Tensor& x = p.x;
+  bool is_signed = x.dtype() == DType::Int8, ready = !is_signed && !vnni::reads_on(g) && p.lies_ready(after);
+  e = vnni::of_unsigned(e, is_signed);
+  const int64_t padded = product_of(p.padded) * g.c, bytes = product_of(g.result) * g.filters * e.result_size();
+  parallel_for(0, x.size(0), 1, [&](int64_t begin, int64_t end) {
+    auto image = static_cast<char*>(ready ? nullptr : scratch<Scratch::Image>(padded + 4));
+    for (int64_t n = begin; n < end; ++n) {
+      const char* from = static_cast<const char*>(x.data()) + n * x.strides()[0];
+      if (!ready) p.place(from, image);
+      for (int64_t i = 0; is_signed && i < padded; ++i) image[i] ^= static_cast<char>(0x80);
+      vnni::convolve(g, reinterpret_cast<const uint8_t*>(ready ? from : image), packed, e,
+                     static_cast<char*>(result.data()) + n * bytes);
+    }
+  });
 }
 
-Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, int64_t x_zero_point, IntList stride,
-                 IntList before, IntList after, IntList dilation, IntList spread, int64_t groups, const Tensor& sums,
-                 const Tensor& zero_points, const Tensor& factors, const Tensor& bias, std::optional<DType> dtype,
-                 int64_t zero_point, bool relu) {
-  Geometry g = checked(x, weight, stride, before, after, dilation, spread, groups);
-  Epilogue e = epilogue_of(g.filters, x_zero_point, sums, zero_points, factors, bias, dtype, zero_point, relu);
-  e.depth = g.c / groups * product_of(g.kernel);
-  Sizes sizes = g.sizes(g.filters, g.result);
-  sizes[0] = x.size(0);
-  Tensor result = new_tensor_strided(sizes, channels_last(sizes), e.result);
-  if (result.numel() == 0) return result;
-  Placement p{x, before, spread, static_cast<uint8_t>(x_zero_point), g.padded};
-  bool ready = lies_ready(p, after);
-  int64_t places = product_of(g.result), padded = product_of(g.padded) * g.c, images = x.size(0);
+void by_onednn(const Placement& p, IntList after, const Geometry& g, const Tensor& weight, const Tensor& packed,
+               const Epilogue& e, const Tensor& result) {
+  const Tensor& x = p.x;
+  const int64_t groups = g.groups, images = x.size(0), places = product_of(g.result);
+  const int64_t padded = product_of(g.padded) * g.c;
+  bool ready = p.lies_ready(after);
+  Tensor packing = vnni::serves(g) ? new_tensor(IntList({0}), DType::UInt8) : packed;
   std::optional<GroupSums> of_x;
   if (e.zeros) of_x.emplace(g);
   parallel_for(0, images, 1, [&](int64_t begin, int64_t end) {
@@ -274,9 +187,9 @@ Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, in
     Tensor rows = new_tensor(IntList({of_x ? places * groups : 0}), DType::Int32);
     for (int64_t n = begin; n < end; ++n) {
       const char* from = static_cast<const char*>(x.data()) + n * x.strides()[0];
-      if (!ready) place(p, from, image, 0);
+      if (!ready) p.place(from, image);
       const void* data = ready ? static_cast<const void*>(from) : image;
-      sums_of(g, x.dtype(), data, weight, packed, here);
+      sums_of(g, x.dtype(), data, weight, packing, here);
       if (of_x)
         sums_of(of_x->g, x.dtype(), data, of_x->ones, Tensor(new_tensor(IntList({0}), DType::UInt8)),
                 rows.data<int32_t>());
@@ -297,6 +210,38 @@ Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, in
       });
     }
   });
+}
+
+}  // namespace
+
+Tensor _pack_filter(const Tensor& weight, IntList stride, IntList dilation, int64_t groups) {
+  TAEDA_CHECK(weight.dtype() == DType::Int8 && weight.dim() > 2 && weight.is_contiguous() &&
+                  stride.size() + 2 == static_cast<size_t>(weight.dim()) && dilation.size() == stride.size(),
+              "takes a contiguous int8 filter, and a stride and dilation for each dimension; got ", weight.dtype(),
+              " of shape ", weight.sizes());
+  check_steps(weight, stride, dilation, {}, groups);
+  Geometry given = geometry_of(weight, stride, dilation, groups);
+  if (vnni::serves(given)) return vnni::pack_filter(given, weight);
+  if (!has_native(DType::Int8) || weight.numel() == 0) return new_tensor(IntList({0}), DType::UInt8);
+  Geometry g = nominal(given);
+  Tensor packed = convolution(DType::UInt8, g)->settle(1, weight.data());
+  return packed.defined() ? packed : new_tensor(IntList({0}), DType::UInt8);
+}
+
+Tensor _convolve(const Tensor& x, const Tensor& weight, const Tensor& packed, int64_t x_zero_point, IntList stride,
+                 IntList before, IntList after, IntList dilation, IntList spread, int64_t groups, const Tensor& sums,
+                 const Tensor& zero_points, const Tensor& factors, const Tensor& bias, std::optional<DType> dtype,
+                 int64_t zero_point, bool relu) {
+  Geometry g = checked(x, weight, stride, before, after, dilation, spread, groups);
+  Epilogue e = epilogue_of(g.filters, x_zero_point, sums, zero_points, factors, bias, dtype, zero_point, relu);
+  e.depth = g.c / groups * product_of(g.kernel);
+  Sizes sizes = g.sizes(g.filters, g.result);
+  sizes[0] = x.size(0);
+  Tensor result = new_tensor_strided(sizes, channels_last(sizes), e.result);
+  if (result.numel() == 0) return result;
+  Placement p{x, before, spread, static_cast<uint8_t>(x_zero_point), g.padded};
+  bool is_own = vnni::serves(g) && !(e.zeros && groups > 1);
+  is_own ? by_own(p, after, g, packed, e, result) : by_onednn(p, after, g, weight, packed, e, result);
   return result;
 }
 

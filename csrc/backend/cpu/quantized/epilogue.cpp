@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/multiversion.h"
 
@@ -17,11 +18,6 @@ struct Row {
   int32_t x_zero, off;  // off: the row's sum less depth * x_zero
   int32_t zero, least, most;
 };
-
-TAEDA_VERSIONED int32_t corrected(const Row& r, int64_t i) {
-  int32_t sum = r.from[i] - r.x_zero * r.sums[i];
-  return r.zeros ? sum - r.zeros[i] * r.off : sum;
-}
 
 template <class T, bool with_bias, bool with_zeros>
 TAEDA_VERSIONED void round_any(const Row& r, T* to) {
@@ -47,12 +43,21 @@ TAEDA_VERSIONED void round_row_any(const Row& r, T* to) {
 TAEDA_MULTIVERSION(void round_row(const Row& r, uint8_t* to), round_row_any(r, to))
 TAEDA_MULTIVERSION(void round_row(const Row& r, int8_t* to), round_row_any(r, to))
 
-TAEDA_VERSIONED void scale_row_any(const Row& r, float* to, bool floor) {
+template <bool with_bias, bool with_zeros>
+TAEDA_VERSIONED void scale_any(const Row& r, float* to, bool floor) {
+  const float least = floor ? 0.0f : -std::numeric_limits<float>::infinity();
 #pragma omp simd
   for (int64_t i = 0; i < r.columns; ++i) {
-    float value = static_cast<float>(corrected(r, i)) * r.factors[i] + (r.bias ? r.bias[i] : 0.0f);
-    to[i] = floor && value < 0 ? 0.0f : value;
+    int32_t sum = r.from[i] - r.x_zero * r.sums[i];
+    if constexpr (with_zeros) sum -= r.zeros[i] * r.off;
+    float value = static_cast<float>(sum) * r.factors[i];
+    if constexpr (with_bias) value += r.bias[i];
+    to[i] = value < least ? least : value;
   }
+}
+TAEDA_VERSIONED void scale_row_any(const Row& r, float* to, bool floor) {
+  if (r.zeros) return r.bias ? scale_any<true, true>(r, to, floor) : scale_any<false, true>(r, to, floor);
+  r.bias ? scale_any<true, false>(r, to, floor) : scale_any<false, false>(r, to, floor);
 }
 TAEDA_MULTIVERSION(void scale_row(const Row& r, float* to, bool floor), scale_row_any(r, to, floor))
 

@@ -7,8 +7,8 @@ namespace taeda::cpu::quantized {
 Tensor _map(const Tensor& integers, const Tensor& table) {
   TAEDA_CHECK(itemsize(integers.dtype()) == 1 && table.dtype() == integers.dtype() && table.numel() == 256 &&
                   table.is_contiguous(),
-              "takes 8-bit integers and a contiguous table of 256; got ", integers.dtype(), " and ", table.numel(), " of ",
-              table.dtype());
+              "takes 8-bit integers and a contiguous table of 256; got ", integers.dtype(), " and ", table.numel(),
+              " of ", table.dtype());
   Tensor x = integers->is_non_overlapping_and_dense() ? integers : ops::clone(integers);
   Tensor result = new_tensor_strided(x.sizes(), x.strides(), x.dtype());
   auto from = static_cast<const uint8_t*>(x.data());

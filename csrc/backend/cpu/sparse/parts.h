@@ -40,6 +40,7 @@ class Rows : public Indices {
 // RuntimeError unless all are in [0, n).
 inline void check_below(const Indices& indices, int64_t n, const char* name) {
   const uint64_t largest = largest_of(indices.data(), indices.size());
+  TAEDA_CHECK(n >= 0, "there cannot be ", n, " ", name);
   TAEDA_CHECK(indices.size() == 0 || largest < static_cast<uint64_t>(n), name, " must be from 0 to ", n - 1, "; got ",
               static_cast<int64_t>(largest));
 }

@@ -1,0 +1,240 @@
+#include "backend/cpu/quantized/vnni.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "backend/cpu/engine/isa.h"
+
+namespace taeda::cpu::quantized::vnni {
+
+int64_t place_of(const Depthwise& s, int64_t channel, int64_t tap) {
+  // Interleaving four vectors of 64 channels gives four of 16 channels: 4 from each quarter.
+  int64_t block = channel / 64, quarter = channel % 64 / 16, part = channel % 16 / 4, in_part = channel % 4;
+  int64_t vector = (block * s.groups() + tap / 4) * 4 + part;
+  return vector * 64 + quarter * 16 + in_part * 4 + tap % 4;
+}
+
+#if defined(__x86_64__)
+
+bool available() {
+  static const bool found = [] {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (kIsa != Isa::Avx512 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
+    bool has_vnni = c & (1u << 11), has_amx = d & (1u << 25);
+    return has_vnni && !has_amx;
+  }();
+  return found;
+}
+
+#pragma GCC push_options
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of GCC 12's own header
+#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")
+
+namespace {
+
+constexpr int kRows = 6, kVectors = 4;  // of a tile: 24 of the 32 registers hold its sums
+
+// The sums of R rows and N vectors of columns, row after row of 64.
+template <int R, int N>
+void tile(const Shape& s, const int64_t* taps, const uint8_t* const* rows, const int8_t* weights, int32_t* sums) {
+  __m512i acc[R][N];
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) acc[r][n] = _mm512_setzero_si512();
+  const int64_t steps = s.steps();
+  for (int64_t tap = 0; tap < s.taps; ++tap) {
+    const uint8_t* from[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) from[r] = rows[r] + taps[tap];
+    for (int64_t step = 0; step < steps; ++step, weights += N * 64) {
+      __m512i w[N];
+#pragma GCC unroll 8
+      for (int n = 0; n < N; ++n) w[n] = _mm512_loadu_si512(weights + n * 64);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) {
+        int32_t four;
+        std::memcpy(&four, from[r] + step * 4, 4);
+        const __m512i x = _mm512_set1_epi32(four);
+#pragma GCC unroll 8
+        for (int n = 0; n < N; ++n) acc[r][n] = _mm512_dpbusd_epi32(acc[r][n], x, w[n]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < R; ++r)
+#pragma GCC unroll 8
+    for (int n = 0; n < N; ++n) _mm512_storeu_si512(sums + r * kColumns + n * 16, acc[r][n]);
+}
+
+using Tile = void (*)(const Shape&, const int64_t*, const uint8_t* const*, const int8_t*, int32_t*);
+template <int R>
+constexpr std::array<Tile, kVectors> kTilesOf{tile<R, 1>, tile<R, 2>, tile<R, 3>, tile<R, 4>};
+constexpr std::array<std::array<Tile, kVectors>, kRows> kTiles{kTilesOf<1>, kTilesOf<2>, kTilesOf<3>,
+                                                               kTilesOf<4>, kTilesOf<5>, kTilesOf<6>};
+
+// Sums to results of type T; an int32_t is the sum less x_zero times that of the weights.
+template <class T>
+struct Finish {
+  const Epilogue& e;
+  __m512i x_zero, zero;
+  __m512 least, most;
+  explicit Finish(const Epilogue& e) : e(e), x_zero(_mm512_set1_epi32(e.x_zero)), zero(_mm512_set1_epi32(e.zero)) {
+    int32_t low = std::is_signed_v<T> ? -128 : 0, high = std::is_signed_v<T> ? 127 : 255;
+    if (e.floor) low = std::max(low, e.zero);
+    least = _mm512_set1_ps(static_cast<float>(low - e.zero));
+    most = _mm512_set1_ps(static_cast<float>(high - e.zero));
+  }
+
+  // 16 sums of a row, from that of column `column` on; `off`: the row's sum less depth * x_zero.
+  [[gnu::always_inline]] void store(__m512i sums, int64_t column, __mmask16 mask, int32_t off, char* to) const {
+    const __m512i of_weights = _mm512_maskz_loadu_epi32(mask, e.sums + column);
+    sums = _mm512_sub_epi32(sums, _mm512_mullo_epi32(x_zero, of_weights));
+    if constexpr (std::is_same_v<T, int32_t>) return _mm512_mask_storeu_epi32(to + column * 4, mask, sums);
+    if (e.zeros)
+      sums = _mm512_sub_epi32(
+          sums, _mm512_mullo_epi32(_mm512_maskz_loadu_epi32(mask, e.zeros + column), _mm512_set1_epi32(off)));
+    __m512 value = _mm512_cvtepi32_ps(sums);
+    const __m512 factor = _mm512_maskz_loadu_ps(mask, e.factors + column);
+    const __m512 bias = e.bias ? _mm512_maskz_loadu_ps(mask, e.bias + column) : _mm512_setzero_ps();
+    if constexpr (std::is_same_v<T, float>) {
+      value = _mm512_add_ps(_mm512_mul_ps(value, factor), bias);
+      if (e.floor) value = _mm512_max_ps(_mm512_setzero_ps(), value);
+      return _mm512_mask_storeu_ps(to + column * 4, mask, value);
+    }
+    value = _mm512_mul_ps(_mm512_add_ps(value, bias), factor);
+    value = _mm512_roundscale_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    value = _mm512_max_ps(_mm512_min_ps(value, most), least);
+    const __m128i bytes = _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvttps_epi32(value), zero));
+    if (mask == 0xffff)
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + column), bytes);
+    else
+      _mm_mask_storeu_epi8(to + column, mask, bytes);
+  }
+};
+
+template <class F>
+void with_result(DType dtype, const F& body) {
+  if (dtype == DType::Float32) return body(static_cast<float*>(nullptr));
+  if (dtype == DType::UInt8) return body(static_cast<uint8_t*>(nullptr));
+  if (dtype == DType::Int8) return body(static_cast<int8_t*>(nullptr));
+  body(static_cast<int32_t*>(nullptr));
+}
+
+__mmask16 lanes(int64_t count) { return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << count) - 1); }
+
+// Of all bytes of a row.
+int32_t row_sum(const Shape& s, const int64_t* taps, const uint8_t* row) {
+  int32_t sum = 0;
+  for (int64_t tap = 0; tap < s.taps; ++tap)
+    for (int64_t i = 0; i < s.run; ++i) sum += row[taps[tap] + i];
+  return sum;
+}
+
+template <class T>
+void multiply_to(const Product& p, std::span<const uint8_t* const> rows, char* to, int64_t step, int64_t first,
+                 int64_t last) {
+  const Shape& s = p.shape;
+  const Finish<T> finish(p.epilogue);
+  const auto count = static_cast<int64_t>(rows.size());
+  std::vector<int32_t> offs(p.epilogue.zeros ? rows.size() : 0);
+  for (size_t i = 0; i < offs.size(); ++i)
+    offs[i] = row_sum(s, p.taps, rows[i]) - static_cast<int32_t>(p.epilogue.depth * p.epilogue.x_zero);
+  alignas(64) int32_t sums[kRows * kColumns];
+  for (int64_t panel = first; panel < last; panel += kColumns) {
+    const int64_t columns = std::min(kColumns, s.columns - panel), vectors = (columns + 15) / 16;
+    const int8_t* weights = p.weights + panel * s.taps * s.steps() * 4;
+    for (int64_t i = 0; i < count; i += kRows) {
+      const int64_t here = std::min<int64_t>(kRows, count - i);
+      kTiles[here - 1][vectors - 1](s, p.taps, rows.data() + i, weights, sums);
+      for (int64_t r = 0; r < here; ++r)
+        for (int64_t n = 0; n < vectors; ++n)
+          finish.store(_mm512_load_si512(sums + r * kColumns + n * 16), panel + n * 16, lanes(columns - n * 16),
+                       offs.empty() ? 0 : offs[i + r], to + (i + r) * step);
+    }
+  }
+}
+
+// Four vectors of 64 channels, a tap each, as four of 16 channels with the four taps of each side by side.
+[[gnu::always_inline]] inline void interleave(__m512i (&x)[4]) {
+  const __m512i a = _mm512_unpacklo_epi8(x[0], x[1]), b = _mm512_unpackhi_epi8(x[0], x[1]),
+                c = _mm512_unpacklo_epi8(x[2], x[3]), d = _mm512_unpackhi_epi8(x[2], x[3]);
+  x[0] = _mm512_unpacklo_epi16(a, c);
+  x[1] = _mm512_unpackhi_epi16(a, c);
+  x[2] = _mm512_unpacklo_epi16(b, d);
+  x[3] = _mm512_unpackhi_epi16(b, d);
+}
+
+// Sums of such vectors back in the order of channels: their quarters change places.
+[[gnu::always_inline]] inline void transpose_quarters(__m512i (&x)[4]) {
+  const __m512i a = _mm512_shuffle_i32x4(x[0], x[1], 0x44), b = _mm512_shuffle_i32x4(x[0], x[1], 0xee),
+                c = _mm512_shuffle_i32x4(x[2], x[3], 0x44), d = _mm512_shuffle_i32x4(x[2], x[3], 0xee);
+  x[0] = _mm512_shuffle_i32x4(a, c, 0x88);
+  x[1] = _mm512_shuffle_i32x4(a, c, 0xdd);
+  x[2] = _mm512_shuffle_i32x4(b, d, 0x88);
+  x[3] = _mm512_shuffle_i32x4(b, d, 0xdd);
+}
+
+// 64 channels, or those that are left, of one place.
+template <class T>
+[[gnu::always_inline]] inline void channels_at(const Depthwise& s, const int64_t* taps, const int8_t* weights,
+                                               const Finish<T>& finish, const uint8_t* row, int64_t c, char* to) {
+  const int64_t left = s.channels - c;
+  const __mmask64 mask = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
+  __m512i sums[4];
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) sums[j] = _mm512_setzero_si512();
+  for (int64_t first = 0; first < s.taps; first += 4, weights += 256) {
+    __m512i x[4];
+#pragma GCC unroll 4
+    for (int t = 0; t < 4; ++t) x[t] = _mm512_maskz_loadu_epi8(mask, row + taps[std::min(first + t, s.taps - 1)] + c);
+    interleave(x);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) sums[j] = _mm512_dpbusd_epi32(sums[j], x[j], _mm512_loadu_si512(weights + j * 64));
+  }
+  transpose_quarters(sums);
+#pragma GCC unroll 4
+  for (int n = 0; n < 4; ++n)
+    if (n * 16 < left) finish.store(sums[n], c + n * 16, lanes(left - n * 16), 0, to);
+}
+
+template <class T>
+void depthwise_to(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e,
+                  std::span<const uint8_t* const> rows, char* to) {
+  const Finish<T> finish(e);
+  const auto step = s.channels * static_cast<int64_t>(sizeof(T));
+  for (int64_t c = 0; c < s.channels; c += 64)
+    for (size_t i = 0; i < rows.size(); ++i)
+      channels_at(s, taps, weights + c * s.groups() * 4, finish, rows[i], c, to + static_cast<int64_t>(i) * step);
+}
+
+}  // namespace
+
+void multiply(const Product& p, std::span<const uint8_t* const> rows, char* to, int64_t step, int64_t first,
+              int64_t last) {
+  with_result(p.epilogue.result, [&]<class T>(T*) { multiply_to<T>(p, rows, to, step, first, last); });
+}
+
+void depthwise(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e,
+               std::span<const uint8_t* const> rows, char* to) {
+  with_result(e.result, [&]<class T>(T*) { depthwise_to<T>(s, taps, weights, e, rows, to); });
+}
+
+#pragma GCC pop_options
+
+#else
+
+bool available() { return false; }
+void multiply(const Product&, std::span<const uint8_t* const>, char*, int64_t, int64_t, int64_t) {}
+void depthwise(const Depthwise&, const int64_t*, const int8_t*, const Epilogue&, std::span<const uint8_t* const>,
+               char*) {}
+
+#endif
+
+}  // namespace taeda::cpu::quantized::vnni
