@@ -1,7 +1,6 @@
 #include "backend/cpu/quantized/vnni.h"
 
 #if defined(__x86_64__)
-#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -23,12 +22,8 @@ int64_t place_of(const Depthwise& s, int64_t channel, int64_t tap) {
 #if defined(__x86_64__)
 
 bool available() {
-  static const bool found = [] {
-    unsigned a = 0, b = 0, c = 0, d = 0;
-    if (kIsa != Isa::Avx512 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return false;
-    bool has_vnni = c & (1u << 11), has_amx = d & (1u << 25);
-    return has_vnni && !has_amx;
-  }();
+  static const bool found =
+      kIsa == Isa::Avx512 && __builtin_cpu_supports("avx512vnni") && !__builtin_cpu_supports("amx-int8");
   return found;
 }
 
