@@ -60,8 +60,11 @@ void Watch::run() {
     watch_store();
   } catch (const std::exception&) {
     if (stopped_) return;
-    std::this_thread::sleep_for(kSlice / 10);  // the process whose end closed the connection is about to be gone
-    if (!look_at_processes())
+    // The process whose end closed the connection is about to be gone; on a busy machine that takes a while.
+    bool seen = false;
+    for (auto end = Clock::now() + kGlance; !seen && has_neighbours_ && Clock::now() < end; seen = look_at_processes())
+      std::this_thread::sleep_for(kSlice / 10);
+    if (!seen && fate_of(0) != Left)  // which may have served it, and ended in order
       for (size_t i = 0; i < members_.size(); ++i)
         note(static_cast<int>(i), "the process that serves the store (rank 0's, unless a launcher does) has ended",
              true);
@@ -101,6 +104,11 @@ bool Watch::look_at_processes() {
   }
   for (int rank : ended) note(rank, str("rank ", rank, " has ended"), true);
   return !ended.empty();
+}
+
+Watch::Fate Watch::fate_of(int rank) const {
+  Lock lock(mutex_);
+  return fates_[static_cast<size_t>(rank)];
 }
 
 void Watch::note(int rank, const std::string& what, bool died) {

@@ -29,11 +29,13 @@ class Watch {
   std::string trouble(const std::vector<int>& ranks, int peer) const;
 
  private:
+  enum Fate : uint8_t { Here, Left, Died };
   Watch(Ref<Store> store, int rank, std::vector<Member> members);
   void run();
   void watch_store();
   void read(const std::string& notices);
   bool look_at_processes();
+  Fate fate_of(int rank) const;
   void note(int rank, const std::string& what, bool died);
 
   Ref<Store> store_;
@@ -42,7 +44,6 @@ class Watch {
   std::vector<int> files_;  // of the processes of this machine, else -1
   std::atomic<bool> stopped_{false}, trouble_{false};
   mutable Mutex mutex_;
-  enum Fate : uint8_t { Here, Left, Died };
   std::vector<Fate> fates_;
   std::string story_;  // of those that ended, in order
   bool has_neighbours_ = false;

@@ -9,6 +9,7 @@ from typing import Any
 
 from taeda import Tensor
 from taeda.distributed._backend_class import CALLS
+from taeda.distributed._rounds import finish
 from taeda.distributed._work import Work
 
 __all__ = ["DebugLevel", "get_debug_level", "set_debug_level", "set_debug_level_from_env"]
@@ -89,7 +90,9 @@ class CheckedBackend:
             ) from error
         calls = [text.decode() for text in self._store.multi_get(keys)]
         if self._turn > 1:
-            self._store.delete_key(f"call/{self._turn - 1}/{rank}")  # all have read it, being here
+            for key in (rank, f"read/{rank}"):  # all have read it, being here
+                self._store.delete_key(f"call/{self._turn - 1}/{key}")
+        finish(self._store, f"call/{self._turn}", rank, range(1, size))
         different = {other: text for other, text in enumerate(calls) if text != own}
         if different:
             told = "; ".join(f"rank {other}: {text}" for other, text in different.items())

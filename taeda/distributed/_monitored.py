@@ -6,6 +6,8 @@ import time
 from datetime import timedelta
 from typing import Any
 
+from taeda.distributed._rounds import finish
+
 
 def monitored(group: Any, timeout: timedelta | None, wait_all_ranks: bool) -> None:
     """Every rank leaves word at the store and waits for rank 0's, which looks for all."""
@@ -13,7 +15,7 @@ def monitored(group: Any, timeout: timedelta | None, wait_all_ranks: bool) -> No
     if group.size() == 1:
         return
     group._barriers = turn = group._barriers + 1
-    key = f"barrier/{turn}"
+    key, absent = f"barrier/{turn}", []
     if group.rank() != 0:
         store.set(f"{key}/{group.rank()}", b"")
         store.wait([f"{key}/verdict"], limit + timedelta(seconds=5))
@@ -22,6 +24,7 @@ def monitored(group: Any, timeout: timedelta | None, wait_all_ranks: bool) -> No
         absent = _absent(store, key, group.size(), limit, wait_all_ranks)
         verdict = ", ".join(map(str, absent))
         store.set(f"{key}/verdict", verdict)
+    finish(store, key, group.rank(), [rank for rank in range(1, group.size()) if rank not in absent])
     if verdict:
         raise RuntimeError(
             f"taeda.distributed.monitored_barrier: rank {group.rank()} waited, but within {limit.total_seconds():g} s "

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from taeda.distributed._backend import Backend
+from taeda.distributed._backend import Backend, BackendConfig
+from taeda.distributed._errors import DistError
 from taeda.distributed._group import GroupMember, ProcessGroup, world
 from taeda.distributed._queries import _made, get_process_group_ranks, get_rank, get_world_size
-from taeda.distributed._world import checked_timeout, make
+from taeda.distributed._world import checked_timeout, make, place_of
 
 __all__ = ["new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"]
 
@@ -41,8 +43,12 @@ def new_group(
     if sort_ranks:
         members.sort()
     name = Backend(default.backend if backend is None else backend)
+    server = None if use_local_synchronization else _server_outside(default.ranks, members, name)
+    place = place_of(str(world.made), world.store)
     if get_rank() not in members:
         world.made += not use_local_synchronization
+        if get_rank() == server:
+            place.wait([_MADE], limit)
         return GroupMember.NON_GROUP_MEMBER  # type: ignore[return-value]
     title = _local_name(members) if use_local_synchronization else None
     rank = members.index(get_rank())
@@ -50,7 +56,20 @@ def new_group(
         "new_group", name, members, rank, world.store, limit, group_desc or "undefined", pg_options, device_id, title
     )
     world.made -= use_local_synchronization  # which other processes do not count
+    if rank == 0 and server is not None:
+        with suppress(DistError):  # who waited for others than this one may be gone
+            place.set(_MADE, b"")  # one member has the group, so that all have met
     return made
+
+
+_MADE = "made"
+
+
+def _server_outside(everyone: list[int], members: list[int], backend: str) -> int | None:
+    """The process that may serve the store at which the members meet, and must not end before they have, unless it is
+    one of them; None also where nobody meets."""
+    met = {Backend.GLOO, Backend.MPI} & {*BackendConfig(backend).device_backend_map.values()}
+    return everyone[0] if met and everyone[0] not in members and len(members) > 1 and world.engine is None else None
 
 
 def _local_name(members: list[int]) -> str:

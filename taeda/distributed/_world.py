@@ -110,6 +110,11 @@ def checked_timeout(function: str, timeout: Any) -> timedelta:
     return default_pg_timeout if timeout is None else timeout
 
 
+def place_of(name: str, store: Any) -> PrefixStore:
+    """What of the store is the group's of that name."""
+    return PrefixStore(f"group/{_generation}/{name}", store)
+
+
 def make(
     function: str,
     backend: str,
@@ -126,7 +131,7 @@ def make(
     config = BackendConfig(backend)
     check_backends(config)
     name = str(world.made) if name is None else name
-    place = PrefixStore(f"group/{_generation}/{name}", store)
+    place = place_of(name, store)
     made = ProcessGroup(place, rank, len(ranks))
     engine: Any = None
     for device, kind in config.device_backend_map.items():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +34,20 @@ net(torch.ones(3, 4) * dist.get_rank()).sum().backward()
 say("grad", dist.get_rank(), net.module.weight.grad[0].tolist())
 dist.destroy_process_group()
 """
+WITHOUT_END = """
+import os
+import taeda as torch
+import taeda.distributed as dist
+
+dist.init_process_group()
+x = torch.ones(1 << 16)
+dist.all_reduce(x)
+os.write(1, b"together\\n")
+while True:
+    dist.all_reduce(x)
+"""
+# Nothing that is one's own is the other's, or MPI finds a quicker way than the cable.
+APART = ["unshare", "--uts", "--ipc", "--pid", "--fork", "--mount-proc"]
 
 
 def ip(*words: str) -> None:
@@ -75,23 +91,34 @@ class Machines:
             ip("-n", name, "link", "set", "lo", "up")
 
     def slow(self) -> None:
-        """1 ms each way, and 100 Mbit; the test is skipped where the system cannot do that."""
+        """1 ms each way, and 100 Mbit, or the latter alone; the test is skipped where the system cannot do that."""
         for name, cable in zip(self.names, self.cables, strict=True):
-            done = subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", cable, "root", "netem",
-                                   "delay", "1ms", "rate", "100mbit"], capture_output=True, text=True)  # fmt: skip
-            if done.returncode:
+            for how in ("netem delay 1ms rate 100mbit", "tbf rate 100mbit burst 64kbit latency 50ms"):
+                command = ["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", cable, "root", *how.split()]
+                done = subprocess.run(command, capture_output=True, text=True)
+                if done.returncode == 0:
+                    break
+            else:
                 pytest.skip(f"tc cannot slow a cable down here: {done.stderr.strip()}")
 
-    def start(self, *arguments: str) -> list[subprocess.Popen[str]]:
+    def cut(self) -> None:
+        ip("-n", self.names[0], "link", "set", self.cables[0], "down")
+
+    def bytes_sent(self) -> int:
+        """Over the cable, by the first."""
+        shown = subprocess.run(["ip", "-j", "-s", "-n", self.names[0], "link", "show", self.cables[0]],
+                               capture_output=True, check=True).stdout  # fmt: skip
+        return int(json.loads(shown)[0]["stats64"]["tx"]["bytes"])
+
+    def start(self, text: str, *options: str) -> list[subprocess.Popen[str]]:
         """The launcher on both, two workers each."""
         script = self.folder / "script.py"
-        script.write_text(SCRIPT)
+        script.write_text(text)
         for name, address in zip(self.names, (FIRST, SECOND), strict=True):
-            # A host name of its own, or they would take each other for one machine, and use its memory.
-            command = ["ip", "netns", "exec", name, "unshare", "--uts", "sh", "-c", f'hostname {name}; exec "$@"', "sh",
+            command = ["ip", "netns", "exec", name, *APART, "sh", "-c", f'hostname {name}; exec "$@"', "sh",
                        sys.executable, "-m", "taeda.distributed.run", "--nnodes", "2",
                        "--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"{FIRST}:29400",
-                       "--rdzv-id", "job", "--local-addr", address, str(script), *arguments]  # fmt: skip
+                       "--rdzv-id", "job", "--local-addr", address, *options, str(script)]  # fmt: skip
             self.started.append(
                 subprocess.Popen(
                     command,
@@ -145,4 +172,20 @@ def check(results: list[tuple[int, str, str]]) -> None:
 def test_a_job_on_two_machines(machines: Machines, slow: bool) -> None:
     if slow:
         machines.slow()
-    check(finished(machines.start()))
+    check(finished(machines.start(SCRIPT)))
+    assert machines.bytes_sent() > 4 << 16  # what is reduced
+
+
+def test_a_cut_cable_ends_the_job(machines: Machines) -> None:
+    started = machines.start(WITHOUT_END, "--rdzv-conf", "keep_alive_interval=1,keep_alive_max_attempt=3")
+    for process in started:
+        assert process.stdout is not None
+        assert [process.stdout.readline() for _ in range(2)] == ["together\n"] * 2
+    machines.cut()
+    begin = time.monotonic()
+    (first, _, first_errors), (second, _, second_errors) = finished(started)
+    assert time.monotonic() - begin < 15  # three seconds, and ends that wait a moment for others
+    assert first != 0 and "has not been heard of: its machine" in first_errors
+    assert second != 0 and "this node has lost the others" in second_errors
+    for name in machines.names:
+        assert subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout == ""

@@ -127,6 +127,10 @@ class RendezvousHandler(ABC):
     def num_nodes_waiting(self) -> int:
         """How many nodes came after the round was complete, and wait for the next."""
 
+    def silent_nodes(self) -> list[str]:
+        """The nodes of this one's round that have not been heard of for too long; a handler may not know."""
+        return []
+
     @abstractmethod
     def get_run_id(self) -> str:
         """The job's name."""

@@ -12,6 +12,8 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -142,6 +144,7 @@ class DynamicRendezvousHandler(RendezvousHandler):
         self._server: TCPStore | None = None
         self._serves = isinstance(store, TCPStore) and store._serves
         self._lost = False  # the backend could not be reached
+        self._silent: dict[str, None] = {}  # nodes of this one's round that were taken for dead
 
     @classmethod
     def from_backend(
@@ -186,7 +189,11 @@ class DynamicRendezvousHandler(RendezvousHandler):
     def get_run_id(self) -> str:
         return self._settings.run_id
 
+    def silent_nodes(self) -> list[str]:
+        return list(self._silent)
+
     def next_rendezvous(self) -> RendezvousInfo:
+        self._silent.clear()
         self._change(lambda state: state.leave(self._node))
         state = self._join()
         self._beat()
@@ -230,8 +237,12 @@ class DynamicRendezvousHandler(RendezvousHandler):
         """Says that it is over, and leaves. The node that serves the store waits a while for the others to see it."""
         if self._lost:
             return False  # asking again would wait for the store to come back
-        self.set_closed()
-        state = self._change(lambda state: state.leave(self._node))
+
+        def end_and_leave(state: RendezvousState) -> None:
+            state.closed = True
+            state.leave(self._node)
+
+        state = self._ask(end_and_leave, min(self._patience, self._settings.timeout.close.total_seconds()))
         end = time.monotonic() + min(_FAREWELL, self._settings.timeout.close.total_seconds())
         while self._serves and state.participants and time.monotonic() < end:
             time.sleep(_LOOK)
@@ -270,9 +281,34 @@ class DynamicRendezvousHandler(RendezvousHandler):
             time.sleep(_LOOK * (0.5 + random.random()))
 
     def _recent(self) -> RendezvousState:
-        if time.monotonic() - self._looked > _FRESH:
-            self._change(lambda state: None)
+        age = time.monotonic() - self._looked
+        if age > _FRESH:
+            self._ask(lambda state: None, self._patience - (age if age < self._patience else 0))
         return self._state
+
+    @property
+    def _patience(self) -> float:
+        """Seconds that a node may be silent, or the backend, which may be on another machine."""
+        return self._settings.keep_alive_interval.total_seconds() * self._settings.keep_alive_max_attempt
+
+    def _ask(self, change: Callable[[RendezvousState], None], limit: float) -> RendezvousState:
+        """`_change`, for which the backend has ``limit`` seconds."""
+        answer: Future[RendezvousState] = Future()
+
+        def ask() -> None:
+            try:
+                answer.set_result(self._change(change))
+            except BaseException as error:
+                answer.set_exception(error)
+
+        threading.Thread(target=ask, name="taeda-rendezvous-question", daemon=True).start()
+        try:
+            return answer.result(limit)
+        except FutureTimeout:
+            self._lost = True
+            raise RendezvousConnectionError(
+                f"taeda.distributed.elastic: the store of the rendezvous did not answer within {self._patience:g} s"
+            ) from None
 
     def _change(self, change: Callable[[RendezvousState], None]) -> RendezvousState:
         """The state with ``change`` made to it, and without dead nodes, once the backend has it."""
@@ -309,13 +345,14 @@ class DynamicRendezvousHandler(RendezvousHandler):
     def _bury(self, state: RendezvousState) -> None:
         """Removes the nodes that this one has not heard of for too long, by its own clock."""
         now = time.monotonic()
-        patience = self._settings.keep_alive_interval.total_seconds() * self._settings.keep_alive_max_attempt
         for node, count in list(state.beats.items()):
             seen = self._heard.get(node)
             if seen is None or seen[0] != count:
                 self._heard[node] = count, now
-            elif now - seen[1] > patience and node != self._node:
+            elif now - seen[1] > self._patience and node != self._node:
                 log.warning("node %s of the rendezvous %s has not been heard of: removed", node, self.get_run_id())
+                if state.complete and {node, self._node} <= state.participants.keys():
+                    self._silent[node] = None
                 state.leave(node)
 
     def _beat(self) -> None:

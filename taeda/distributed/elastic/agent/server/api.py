@@ -21,7 +21,7 @@ from taeda.distributed.elastic.agent.server._workers import (
 )
 from taeda.distributed.elastic.metrics import prof, put_metric
 from taeda.distributed.elastic.multiprocessing import SignalException
-from taeda.distributed.elastic.rendezvous import RendezvousError, RendezvousGracefulExitError
+from taeda.distributed.elastic.rendezvous import RendezvousError, RendezvousGracefulExitError, RendezvousHandler
 from taeda.distributed.elastic.utils import store as exchange
 
 __all__ = [
@@ -178,6 +178,8 @@ class SimpleElasticAgent(ElasticAgent):
                 self._restart_workers(group)
             elif self._is_over():
                 return self._end_with_others(group)
+            elif isinstance(handler, RendezvousHandler) and (silent := handler.silent_nodes()):
+                self._go_on_without(silent, group)
             elif handler.num_nodes_waiting() > 0:
                 log.warning("more nodes have come: all workers start again")
                 self._restart_workers(group)
@@ -198,6 +200,19 @@ class SimpleElasticAgent(ElasticAgent):
             "reason is in what that node's launcher printed"
         )
 
+    def _go_on_without(self, silent: list[str], group: WorkerGroup) -> None:
+        """Starts again with the nodes that are left; RendezvousError where that is not wanted."""
+        if self._remaining_restarts <= 0:
+            self._stop_workers(group)
+            group.state = WorkerState.FAILED
+            raise RendezvousError(
+                f"taeda.distributed.elastic: of the job's nodes {', '.join(silent)} has not been heard of: its machine "
+                "or its network is down, or its launcher was killed"
+            )
+        self._remaining_restarts -= 1
+        log.warning("a node is gone: all start again; %d times are left", self._remaining_restarts)
+        self._restart_workers(group)
+
     def _exit_barrier(self) -> None:
         """Waits for the other nodes' workers, so that a store that this node serves lives as long as they do."""
         if self._worker_group.group_world_size == 1:
@@ -206,11 +221,13 @@ class SimpleElasticAgent(ElasticAgent):
         try:
             self._store.add(key, 1)
             end = time.monotonic() + self._exit_barrier_timeout
-            while time.monotonic() < end and not self._is_over():
-                if self._store.add(key, 0) >= self._worker_group.group_world_size:
+            over = False  # as another node says that has seen all come, too
+            while self._store.add(key, 0) < self._worker_group.group_world_size:
+                if over or time.monotonic() > end:
+                    log.warning("this node is done; not all of the others said so, too")
                     return
                 time.sleep(min(0.1, self._worker_group.spec.monitor_interval))
-            log.warning("this node is done; not all of the others said so, too")
+                over = self._is_over()
         except (DistError, RendezvousError) as error:
             log.warning("this node is done; the others cannot be asked: %s", error)
 
