@@ -30,6 +30,22 @@ def cases(library: Any, dist: Any, size: int, ranks: int) -> Iterator[tuple[str,
     yield "reduce_scatter", lambda: dist.reduce_scatter_tensor(part, gathered)
 
 
+def join_both(rank: int, ranks: int, ports: list[int]) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+    """A world of each library, with one thread for each rank."""
+    import torch
+    import torch.distributed as gloo
+
+    import taeda
+    import taeda.distributed as own
+
+    pairs = ((taeda, own), (torch, gloo))
+    for (library, dist), port in zip(pairs, ports, strict=True):
+        library.set_num_threads(1)
+        address = f"tcp://127.0.0.1:{port}"
+        dist.init_process_group("gloo", address, timedelta(seconds=60), world_size=ranks, rank=rank)
+    return pairs
+
+
 def timed(dist: Any, call: Callable[[], Any], count: int) -> float:
     """Seconds per call, of calls that all ranks begin together."""
     dist.barrier()
@@ -42,17 +58,8 @@ def timed(dist: Any, call: Callable[[], Any], count: int) -> float:
 
 def work(rank: int, ranks: int, ports: list[int], quick: bool) -> None:
     """What one rank does; rank 0 prints the times as JSON."""
-    import torch
-    import torch.distributed as gloo
-
-    import taeda
-    import taeda.distributed as own
-
-    pairs = ((taeda, own), (torch, gloo))
-    for (library, dist), port in zip(pairs, ports, strict=True):
-        library.set_num_threads(1)
-        address = f"tcp://127.0.0.1:{port}"
-        dist.init_process_group("gloo", address, timedelta(seconds=60), world_size=ranks, rank=rank)
+    pairs = join_both(rank, ranks, ports)
+    (_, own), (_, gloo) = pairs
     found = {}
     for label, size in SIZES.items():
         count = max(1, min(200, (1 << 21) // size)) // (4 if quick and size < 1 << 19 else 1)
@@ -76,19 +83,29 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+def told(module: str, ranks: int, quick: bool) -> Any:
+    """What rank 0 of ``ranks`` that run ``module`` prints as JSON."""
+    ports = [str(port) for port in free_ports(2)]
+    command = [sys.executable, "-W", "ignore", "-m", module, str(ranks), *ports, str(int(quick))]
+    started = [subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, text=True) for rank in range(ranks)]
+    texts = [process.communicate(timeout=600)[0] for process in started]
+    return json.loads(texts[0].strip().splitlines()[-1])
+
+
 def rows(quick: bool) -> list[Row]:
     """Each collective at four sizes with 2 and 4 ranks."""
     found = []
     for ranks in (2, 4):
-        ports = [str(port) for port in free_ports(2)]
-        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.collectives", str(ranks), *ports, str(int(quick))]
-        started = [subprocess.Popen([*command, str(rank)], stdout=subprocess.PIPE, text=True) for rank in range(ranks)]
-        texts = [process.communicate(timeout=600)[0] for process in started]
-        times = json.loads(texts[0].strip().splitlines()[-1])
+        times = told("benchmarks.collectives", ranks, quick)
         found += [Row(GROUP, name, ours * 1e6, theirs * 1e6, "µs") for name, (ours, theirs) in times.items()]
     return found
 
 
+def run_rank(body: Callable[[int, int, list[int], bool], None]) -> None:
+    """``body(rank, ranks, ports, quick)`` by the arguments that `told` gives a process."""
+    ranks, first, second, quick, rank = map(int, sys.argv[1:])
+    body(rank, ranks, [first, second], bool(quick))
+
+
 if __name__ == "__main__":
-    _ranks, _first, _second, _quick, _rank = map(int, sys.argv[1:])
-    work(_rank, _ranks, [_first, _second], bool(_quick))
+    run_rank(work)

@@ -22,10 +22,14 @@ def _step(T: Any, model: Any, loss: Callable[[], Any], optimizer: str = "SGD") -
     return step
 
 
-def mlp(T: Any) -> Callable[[], Any]:
+def _as_it_is(model: Any) -> Any:
+    return model
+
+
+def mlp(T: Any, wrap: Callable[[Any], Any] = _as_it_is) -> Callable[[], Any]:
     nn = T.nn
     T.manual_seed(0)
-    model = nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10))
+    model = wrap(nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 128), nn.ReLU(), nn.Linear(128, 10)))
     x, y = T.randn(64, 784), T.randint(10, (64,))
     return _step(T, model, lambda: nn.functional.cross_entropy(model(x), y), "Adam")
 
@@ -49,7 +53,7 @@ def lenet(T: Any) -> Callable[[], Any]:
     return _step(T, model, lambda: nn.functional.cross_entropy(model(x), y))
 
 
-def resnet(T: Any) -> Callable[[], Any]:
+def resnet(T: Any, wrap: Callable[[Any], Any] = _as_it_is) -> Callable[[], Any]:
     nn = T.nn
     T.manual_seed(0)
 
@@ -64,7 +68,7 @@ def resnet(T: Any) -> Callable[[], Any]:
             y = self.norm1(self.conv1(x)).relu()
             return (self.norm2(self.conv2(y)) + x).relu()
 
-    model = nn.Sequential(
+    layers = nn.Sequential(
         nn.Conv2d(3, 16, 3, padding=1),
         Block(16),
         nn.Conv2d(16, 32, 3, stride=2, padding=1),
@@ -73,6 +77,7 @@ def resnet(T: Any) -> Callable[[], Any]:
         nn.Flatten(),
         nn.Linear(32, 10),
     )
+    model = wrap(layers)
     x, y = T.randn(16, 3, 32, 32), T.randint(10, (16,))
     return _step(T, model, lambda: nn.functional.cross_entropy(model(x), y))
 

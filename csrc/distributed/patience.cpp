@@ -9,9 +9,11 @@ namespace {
 
 using std::chrono::microseconds;
 
-constexpr microseconds kYielding(500);      // so long a waiting thread only lets others run
-constexpr microseconds kLongestRest(1000);  // and at most so long it sleeps
-constexpr int kShare = 16;                  // of the time waited so far, that one rest may take
+constexpr microseconds kYielding(500);  // so long a waiting thread only lets others run
+// How long one rest may be, in shares of the time waited so far: a sixteenth at first, far less in long waits, where a
+// millisecond is noticed less than the processor's time.
+constexpr int kShare = 16, kLongShare = 256;
+constexpr microseconds kShortRest(1000), kLongestRest(10'000);
 // What a rank that is gone had sent may still arrive.
 constexpr Milliseconds kGrace(300);
 
@@ -54,7 +56,7 @@ const char* Patience::rest(int peer) {
   if (waited < kYielding)
     std::this_thread::yield();
   else
-    std::this_thread::sleep_for(std::min(waited / kShare, kLongestRest));
+    std::this_thread::sleep_for(std::min(waited / kShare, std::clamp(waited / kLongShare, kShortRest, kLongestRest)));
   return nullptr;
 }
 

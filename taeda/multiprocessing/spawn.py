@@ -20,6 +20,7 @@ __all__ = ["ProcessContext", "ProcessExitedException", "ProcessRaisedException",
            "start_processes"]  # fmt: skip
 
 _GRACE = 30.0  # seconds that a terminated process gets to end
+_MOMENT = 1.0  # and that one gets which was interrupted
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
 
 
@@ -70,8 +71,9 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
         if parent is not None:
             _end_with_parent(parent)
         fn(index, *args)
-    except KeyboardInterrupt:
-        pass  # the parent ended, or wants this process to end
+    except KeyboardInterrupt:  # the parent ended, or wants this process to end
+        if parent is not None and os.getppid() != parent:
+            _remove([error_file])  # which nobody will read
     except Exception:
         import traceback
 
@@ -206,8 +208,12 @@ def start_processes(
     context = ProcessContext(processes, error_files)
     if not join:
         return context
-    while not context.join():
-        pass
+    try:
+        while not context.join():
+            pass
+    except KeyboardInterrupt:
+        context._end_others(_MOMENT)  # at a terminal they were interrupted, too
+        raise
     return None
 
 

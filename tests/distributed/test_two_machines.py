@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -16,7 +12,8 @@ from pathlib import Path
 import pytest
 from ranks import needs_mpi
 
-FIRST, SECOND = "10.213.7.1", "10.213.7.2"
+from benchmarks.scaling.machines import ADDRESSES, Machines, why_not
+
 SCRIPT = """
 import os
 import taeda as torch
@@ -46,109 +43,39 @@ os.write(1, b"together\\n")
 while True:
     dist.all_reduce(x)
 """
-# Nothing that is one's own is the other's, or MPI finds a quicker way than the cable.
-APART = ["unshare", "--uts", "--ipc", "--pid", "--fork", "--mount-proc"]
-
-
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True)
-
-
-def why_not() -> str:
-    """What is missing for namespaces."""
-    if shutil.which("ip") is None:
-        return "iproute2 is not there"
-    if os.geteuid():
-        return "namespaces are root's"
-    name = f"taeda-probe-{os.getpid()}"
-    made = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True)
-    if made.returncode:
-        return f"no namespaces here: {made.stderr.strip()}"
-    pair = subprocess.run(["ip", "-n", name, "link", "add", "probe0", "type", "veth", "peer", "name", "probe1"],
-                          capture_output=True, text=True)  # fmt: skip
-    subprocess.run(["ip", "netns", "del", name], capture_output=True)
-    return f"no veth pairs here: {pair.stderr.strip()}" if pair.returncode else ""
-
-
 _reason = why_not()
 pytestmark = [needs_mpi, pytest.mark.skipif(bool(_reason), reason=_reason or "there")]
 
 
-class Machines:
-    """Two namespaces, and what was started in them."""
+class Launchers(Machines):
+    """The launcher on both."""
 
     def __init__(self, folder: Path) -> None:
-        own = f"td{os.getpid() % 100000}"
-        self.names, self.cables = [f"{own}-a", f"{own}-b"], [f"{own}a", f"{own}b"]
+        super().__init__()
         self.folder, self.started = folder, []
-        for name in self.names:
-            ip("netns", "add", name)
-        ip("link", "add", self.cables[0], "type", "veth", "peer", "name", self.cables[1])
-        for name, cable, address in zip(self.names, self.cables, (FIRST, SECOND), strict=True):
-            ip("link", "set", cable, "netns", name)
-            ip("-n", name, "addr", "add", f"{address}/24", "dev", cable)
-            ip("-n", name, "link", "set", cable, "up")
-            ip("-n", name, "link", "set", "lo", "up")
-
-    def slow(self) -> None:
-        """1 ms each way, and 100 Mbit, or the latter alone; the test is skipped where the system cannot do that."""
-        for name, cable in zip(self.names, self.cables, strict=True):
-            for how in ("netem delay 1ms rate 100mbit", "tbf rate 100mbit burst 64kbit latency 50ms"):
-                command = ["ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", cable, "root", *how.split()]
-                done = subprocess.run(command, capture_output=True, text=True)
-                if done.returncode == 0:
-                    break
-            else:
-                pytest.skip(f"tc cannot slow a cable down here: {done.stderr.strip()}")
-
-    def cut(self) -> None:
-        ip("-n", self.names[0], "link", "set", self.cables[0], "down")
-
-    def bytes_sent(self) -> int:
-        """Over the cable, by the first."""
-        shown = subprocess.run(["ip", "-j", "-s", "-n", self.names[0], "link", "show", self.cables[0]],
-                               capture_output=True, check=True).stdout  # fmt: skip
-        return int(json.loads(shown)[0]["stats64"]["tx"]["bytes"])
 
     def start(self, text: str, *options: str) -> list[subprocess.Popen[str]]:
-        """The launcher on both, two workers each."""
+        """Two workers each of the program ``text``."""
         script = self.folder / "script.py"
         script.write_text(text)
-        for name, address in zip(self.names, (FIRST, SECOND), strict=True):
-            command = ["ip", "netns", "exec", name, *APART, "sh", "-c", f'hostname {name}; exec "$@"', "sh",
-                       sys.executable, "-m", "taeda.distributed.run", "--nnodes", "2",
-                       "--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"{FIRST}:29400",
-                       "--rdzv-id", "job", "--local-addr", address, *options, str(script)]  # fmt: skip
-            self.started.append(
-                subprocess.Popen(
-                    command,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    text=True,
-                    start_new_session=True,
-                    env=os.environ | {"TMPDIR": str(self.folder)},
-                )  # fmt: skip
-            )
+        for number, address in enumerate(ADDRESSES):
+            command = self.command(number, sys.executable, "-m", "taeda.distributed.run", "--nnodes", "2",
+                       "--nproc-per-node", "2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"{ADDRESSES[0]}:29400",
+                       "--rdzv-id", "job", "--local-addr", address, *options, str(script))  # fmt: skip
+            env = os.environ | {"TMPDIR": str(self.folder)}
+            pipe = subprocess.PIPE
+            self.started.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=env))
         return self.started
 
-    def stop(self) -> None:
-        for name in self.names:  # the workers, too, which have sessions of their own
-            inside = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout
-            for process in inside.split():
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(int(process), signal.SIGKILL)
-
     def close(self) -> None:
-        self.stop()
+        super().close()
         for process in self.started:
             process.communicate()
-        for name in self.names:
-            ip("netns", "del", name)
 
 
 @pytest.fixture
-def machines(tmp_path: Path) -> Iterator[Machines]:
-    made = Machines(tmp_path)
+def machines(tmp_path: Path) -> Iterator[Launchers]:
+    made = Launchers(tmp_path)
     try:
         yield made
     finally:
@@ -169,14 +96,14 @@ def check(results: list[tuple[int, str, str]]) -> None:
 
 
 @pytest.mark.parametrize("slow", [False, True], ids=["quick", "1 ms, 100 Mbit"])
-def test_a_job_on_two_machines(machines: Machines, slow: bool) -> None:
-    if slow:
-        machines.slow()
+def test_a_job_on_two_machines(machines: Launchers, slow: bool) -> None:
+    if slow and (missing := machines.slow()):
+        pytest.skip(missing)
     check(finished(machines.start(SCRIPT)))
     assert machines.bytes_sent() > 4 << 16  # what is reduced
 
 
-def test_a_cut_cable_ends_the_job(machines: Machines) -> None:
+def test_a_cut_cable_ends_the_job(machines: Launchers) -> None:
     started = machines.start(WITHOUT_END, "--rdzv-conf", "keep_alive_interval=1,keep_alive_max_attempt=3")
     for process in started:
         assert process.stdout is not None
@@ -187,5 +114,4 @@ def test_a_cut_cable_ends_the_job(machines: Machines) -> None:
     assert time.monotonic() - begin < 15  # three seconds, and ends that wait a moment for others
     assert first != 0 and "has not been heard of: its machine" in first_errors
     assert second != 0 and "this node has lost the others" in second_errors
-    for name in machines.names:
-        assert subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True).stdout == ""
+    assert machines.processes() == []
