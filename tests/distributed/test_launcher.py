@@ -63,7 +63,9 @@ class Job:
         script = self.folder / "script.py"
         script.write_text(text)
         command = [sys.executable, *how, *options, str(script), *arguments]
-        environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+        # Without buffers the parts of what one worker prints would come between those of another's.
+        hidden = "OMP_NUM_THREADS", "PYTHONUNBUFFERED"
+        environment = {name: value for name, value in os.environ.items() if name not in hidden}
         environment["TMPDIR"] = str(self.folder)
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         self.started.append(process)
