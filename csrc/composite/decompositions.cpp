@@ -234,6 +234,12 @@ Tensor cholesky_inverse(const Tensor& self, bool upper) {
   return ops::cholesky_solve(in_field_of(identity_like(self), self), self, upper);
 }
 
+// A = L L^H changes X by -A^-1 (dL L^H + L dL^H) X.
+Tensor cholesky_factor_backward(const Tensor& grad, const Tensor& X, const Tensor& factor, bool upper) {
+  Tensor gA = mul(grad, H(X)), both = ops::add(gA, H(gA));
+  return ops::neg(upper ? mul(factor, both) : mul(both, factor));
+}
+
 Tensor lu_solve(const Tensor& self, const Tensor& LU_data, const Tensor& LU_pivots) {
   warn("taeda.lu_solve is deprecated; taeda.linalg.lu_solve(LU, pivots, B) takes the factors first");
   return ops::linalg_lu_solve(LU_data, LU_pivots, self, true, false);

@@ -24,7 +24,8 @@ def type_name(tensor: Any) -> str:
     """``torch.FloatTensor`` and the like."""
     name = str(tensor.dtype).removeprefix("torch.")
     device = "" if tensor.device.type == "cpu" else f"{tensor.device.type}."
-    return f"torch.{'quantized.' if tensor.is_quantized else ''}{device}{OLD_NAMES[name]}Tensor"
+    kind = "quantized." if tensor.is_quantized else "sparse." if tensor.layout == _C.sparse_coo else ""
+    return f"torch.{device}{kind}{OLD_NAMES[name]}Tensor"
 
 
 def dtype_of_type_name(name: Any) -> Any:

@@ -14,6 +14,7 @@ class TensorType(type):
 
     dtype: taeda.dtype
     device_type: str
+    layout: taeda.layout = taeda.strided
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:  # type: ignore[override]
         """A tensor from sizes (its values are what was in the memory), a sequence, or a tensor of this very type.
@@ -42,26 +43,47 @@ class TensorType(type):
         return taeda.tensor(first, dtype=cls.dtype, device="cpu")
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and instance.dtype == cls.dtype and instance.device.type == cls.device_type
+        return isinstance(instance, Tensor) and (
+            (instance.dtype, instance.device.type, instance.layout) == (cls.dtype, cls.device_type, cls.layout)
+        )
 
     @property
     def is_cuda(cls) -> bool:
         """Whether it is for tensors on CUDA devices."""
         return cls.device_type == "cuda"
 
-    @property
-    def layout(cls) -> Any:
-        """Strided."""
-        return taeda.strided
+
+class SparseTensorType(TensorType):
+    """The class of the types in ``taeda.sparse``: calling one makes a COO tensor."""
+
+    layout = taeda.sparse_coo
+
+    def __call__(cls, *args: Any, device: Any = None) -> Tensor:
+        """A tensor from sizes (nothing is stored), or from indices (2-d), values and perhaps the sizes.
+
+        Raises:
+            TypeError: for anything else, and for a type whose device is absent.
+        """
+        if cls.device_type == "cuda":
+            raise TypeError(f"taeda.cuda.sparse.{cls.__name__}: this build of Taeda has no CUDA")
+        if len(args) in (2, 3) and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
+            return taeda.sparse_coo_tensor(*args, device=device)
+        if len(args) == 1 and isinstance(args[0], taeda.Size):
+            args = tuple(args[0])
+        if not all(isinstance(size, int) for size in args):
+            raise TypeError(f"taeda.sparse.{cls.__name__}: takes sizes, or indices, values and sizes; got {args!r}")
+        return taeda.sparse_coo_tensor(args or (0,), dtype=cls.dtype, device=device or "cpu")
 
 
 _NAMES = ("BFloat16", "Bool", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")
 
 
-def make(name: str, device_type: str = "cpu") -> TensorType:
+def make(name: str, device_type: str = "cpu", metaclass: type[TensorType] = TensorType) -> TensorType:
     """The tensor type called ``name`` (``"FloatTensor"``)."""
     module = "torch" if device_type == "cpu" else f"torch.{device_type}"
-    kind = TensorType(name, (), {"__module__": module, "__doc__": f"{dtype_of_type_name(name)} tensors."})
+    if metaclass is SparseTensorType:
+        module += ".sparse"
+    kind = metaclass(name, (), {"__module__": module, "__doc__": f"{dtype_of_type_name(name)} tensors."})
     kind.dtype, kind.device_type = dtype_of_type_name(name), device_type
     return kind
 

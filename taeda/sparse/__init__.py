@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from taeda.sparse import _kernels as _kernels  # what has sparse tensors has their kernels
 from taeda.sparse._functions import as_sparse_gradcheck, log_softmax, softmax, spdiags, sum
 from taeda.sparse._invariants import check_sparse_tensor_invariants
@@ -32,3 +34,26 @@ __all__ = [
     "sum",
     "to_sparse_semi_structured",
 ]
+
+_TYPES = ("BFloat16", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")  # all that PyTorch has
+if TYPE_CHECKING:
+    from taeda._tensor.old_types import SparseTensorType
+
+    BFloat16Tensor: SparseTensorType
+    ByteTensor: SparseTensorType
+    CharTensor: SparseTensorType
+    DoubleTensor: SparseTensorType
+    FloatTensor: SparseTensorType
+    HalfTensor: SparseTensorType
+    IntTensor: SparseTensorType
+    LongTensor: SparseTensorType
+    ShortTensor: SparseTensorType
+else:
+
+    def __getattr__(name: str) -> Any:
+        if name.endswith("Tensor") and name.removesuffix("Tensor") in _TYPES:
+            from taeda._tensor.old_types import SparseTensorType, make
+
+            globals()[name] = made = make(name, metaclass=SparseTensorType)
+            return made
+        raise AttributeError(f"module 'taeda.sparse' has no attribute '{name}'")

@@ -229,15 +229,35 @@ def cholesky(self, upper):
 
 
 @composite("cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor", variants="function method out",
-           files="decompositions", autocast="fp32", samples=[S(f(3, 2), f(3, 3, of="triangular"))])  # fmt: skip
+           files="decompositions", explicit=True, autocast="fp32", batch="broadcast",
+           samples=[S(f(3, 2), f(3, 3, of="triangular"))])  # fmt: skip
 def cholesky_solve(self, input2, upper):
     """The solution of ``A @ X = self`` from the Cholesky factor ``input2`` of A."""
 
 
+@cholesky_solve.backward
+def _(grad, input2, upper, result):
+    g = op.cholesky_solve(grad, input2, upper)
+    return {"self": g, "input2": op.cholesky_factor_backward(g, result, input2, upper)}
+
+
 @composite("cholesky_inverse(Tensor self, bool upper=False) -> Tensor", variants="function method out",
-           files="decompositions", autocast="fp32", samples="linalg_cholesky_ex")  # fmt: skip
+           files="decompositions", explicit=True, autocast="fp32", batch="natural",
+           samples=[S(f(3, 3, of="triangular")), S(f(2, 3, 3, of="triangular")), S(f(2, 3))])  # fmt: skip
 def cholesky_inverse(self, upper):
     """The inverse of A from its Cholesky factor."""
+
+
+@cholesky_inverse.backward
+def _(grad, self, upper, result):
+    return {"self": op.cholesky_factor_backward(op.cholesky_solve(grad, self, upper), result, self, upper)}
+
+
+@composite("cholesky_factor_backward(Tensor grad, Tensor X, Tensor factor, bool upper) -> Tensor",
+           files="decompositions", unbound=True)  # fmt: skip
+def cholesky_factor_backward(grad, X, factor, upper):
+    """The gradient for a Cholesky factor of A from the gradient ``grad`` for B in ``A @ X = B``: of all elements, as if
+    the factor were no triangle."""
 
 
 # --- QR

@@ -17,16 +17,23 @@ MAKE = {
     "its own": lambda T: T.FloatTensor(T.ones(2)),
     "on the CPU": lambda T: T.FloatTensor(2, device="cpu").zero_(),
     "converted": lambda T: T.ones(1).type(T.LongTensor),
+    "sparse": lambda T: T.sparse.DoubleTensor(T.tensor([[0, 1], [1, 0]]), T.tensor([1.0, 2.0]), T.Size([2, 3])),
+    "sparse of the smallest size": lambda T: T.sparse.FloatTensor(T.tensor([[0, 1], [1, 0]]), T.tensor([1.0, 2.0])),
+    "sparse sizes": lambda T: T.sparse.LongTensor(2, 3),
+    "a sparse Size": lambda T: T.sparse.HalfTensor(T.Size([2, 3])),
+    "sparse nothing": lambda T: T.sparse.FloatTensor(),
     "by name": lambda T: T.ones(1).type("torch.IntTensor"),
 }
 
 
 def facts(T, name):
     x = MAKE[name](T)
-    return x.tolist(), str(x.dtype), tuple(x.shape), x.type(), isinstance(x, T.FloatTensor), isinstance(x, T.LongTensor)
+    types = T.FloatTensor, T.LongTensor, T.sparse.FloatTensor, T.sparse.LongTensor
+    return x.to_dense().tolist(), str(x.dtype), tuple(x.shape), x.type(), [isinstance(x, t) for t in types]
 
 
 @pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:torch.sparse.SparseTensor")
 @pytest.mark.parametrize("name", MAKE)
 def test_as_torch(name):
     assert facts(taeda, name) == facts(pytest.importorskip("torch"), name)
@@ -65,6 +72,8 @@ def test_other_refusals():
         taeda.FloatTensor(2, device="meta")
     with pytest.raises(TypeError, match="CUDA"):
         taeda.cuda.LongTensor(2)
+    with pytest.raises(TypeError, match="sparse.LongTensor"):
+        taeda.sparse.LongTensor([1, 2])
 
 
 def test_storage_types():

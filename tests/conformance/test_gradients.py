@@ -66,6 +66,8 @@ CONSTANT = {
 }
 # Read one triangle of a symmetric matrix: finite differences must keep it symmetric.
 SYMMETRIC = {"linalg_cholesky_ex", "linalg_cholesky", "cholesky", "linalg_eigh", "linalg_eigvalsh"}
+# Read one triangle and have a gradient for all elements, as PyTorch's: it is a limit among triangles only.
+TRIANGULAR = {"cholesky_solve", "cholesky_inverse"}
 
 
 def differentiable_samples(op: Op) -> list[tuple[Sample, Any]]:
@@ -126,6 +128,8 @@ def check(op: Op, check_function: Any, limit: int) -> None:
         ) -> Any:
             if op.schema.name in SYMMETRIC:
                 tensors = tuple((t + t.mT) / 2 for t in tensors)
+            if op.schema.name in TRIANGULAR:
+                tensors = (*tensors[:-1], tensors[-1].tril())
             replaced = {id(old): new for old, new in zip(inputs, tensors)}
             swap = lambda v: [swap(x) for x in v] if isinstance(v, list) else replaced.get(id(v), v)
             results = [r for r in flat(function(*map(swap, args), **kwargs)) if getattr(r, "requires_grad", False)]
