@@ -19,7 +19,10 @@ from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
+_T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
+_collate_fn_t = Callable[[list[_T]], Any]  # programs annotate with them
+_worker_init_fn_t = Callable[[int], None]
 
 
 class _DatasetKind:
@@ -78,11 +81,11 @@ class DataLoader(Generic[_T_co]):
         sampler: Sampler[Any] | Iterable[Any] | None = None,
         batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
         num_workers: int = 0,
-        collate_fn: Callable[[list[Any]], Any] | None = None,
+        collate_fn: _collate_fn_t[Any] | None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
-        worker_init_fn: Callable[[int], None] | None = None,
+        worker_init_fn: _worker_init_fn_t | None = None,
         multiprocessing_context: Any = None,
         generator: taeda.Generator | None = None,
         *,
