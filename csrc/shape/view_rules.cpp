@@ -289,6 +289,7 @@ std::vector<View> split(const Tensor& self, int64_t split_size, int64_t dim) {
   TAEDA_CHECK(split_size > 0 || (split_size == 0 && size == 0), "split_size must be positive; got ", split_size,
               " for dimension ", dim, " of size ", size);
   std::vector<View> result;
+  if (split_size > 0) result.reserve(static_cast<size_t>((size + split_size - 1) / split_size));
   for (int64_t start = 0; start == 0 || start < size; start += split_size) {
     result.push_back(piece(self, dim, start, std::min(split_size, size - start)));
     if (size == 0) break;

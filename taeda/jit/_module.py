@@ -27,10 +27,9 @@ from taeda.jit._script_class import (
 from taeda.jit.check.classes import ClassInfo, class_named, serves
 from taeda.jit.check.function import Function
 from taeda.jit.ir import Graph
-from taeda.jit.tracing.state import current
-from taeda.nn.modules._hooks import _GLOBAL_CALL_TABLES
+from taeda.jit.tracing.state import current, state
+from taeda.nn.modules._hooks import CALL_TABLES
 
-_CALL_TABLES = ("_forward_pre_hooks", "_forward_hooks", "_backward_hooks", "_backward_pre_hooks", "_compiled_call_impl")
 _OWN = frozenset(["_c", "_info", "_children", "training", "original_name", "_python"])
 
 
@@ -78,7 +77,7 @@ class ScriptMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.function
-        if function.inferred:
+        if function.inferred and not function.takes_tensors(args, kwargs, 1):
             function = _form_for(self.owner, function, args, kwargs)
         recorder = current()
         if recorder is not None:
@@ -240,7 +239,6 @@ class RecursiveScriptModule(ScriptModule):
         attributes["_children"] = frozenset(children)
         attributes["original_name"] = info.name.rpartition(".")[2]
         attributes["_script_type"] = info.type
-        attributes["_instrumented"] = True
 
     # --- Attributes
     def __getattr__(self, name: str) -> Any:
@@ -350,10 +348,15 @@ class RecursiveScriptModule(ScriptModule):
 
     # --- Methods
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        attributes = self.__dict__
-        if any(_GLOBAL_CALL_TABLES) or any(attributes.get(table) for table in _CALL_TABLES):
+        if self._instrumented:
             return super().__call__(*args, **kwargs)
-        return self.forward(*args, **kwargs)
+        attributes = self.__dict__
+        function = attributes["_info"].methods.get("forward")
+        if function is None or function.run is None or state.recorders:
+            return self.forward(*args, **kwargs)
+        if function.inferred and not function.takes_tensors(args, kwargs, 1):
+            function = _form_for(self, function, args, kwargs)
+        return runnable(function)(attributes["_c"], *args, **kwargs)
 
     @property
     def forward(self) -> Any:  # type: ignore[override]
@@ -418,8 +421,14 @@ def _twin(module: RecursiveScriptModule, memo: dict[int, Any], copied: Any) -> R
     for table in ("_forward_hooks", "_forward_pre_hooks"):
         held = vars(module).get(table)
         if held:
-            twin.__dict__[table] = copy.copy(held)
+            _set_hooks(twin, table, held)
     return twin
+
+
+def _set_hooks(module: RecursiveScriptModule, table: str, hooks: Any) -> None:
+    module.__dict__[table] = copy.copy(hooks)
+    if table in CALL_TABLES:
+        module.__dict__["_instrumented"] = True
 
 
 # --- From a module
@@ -449,7 +458,7 @@ def bind_hooks(module: Any) -> None:
     for table, names in module._info.hooks.items():
         if names:
             functions = [module._info.methods[name] for name in names]
-            module.__dict__[table] = OrderedDict((i, _Hook(function)) for i, function in enumerate(functions))
+            _set_hooks(module, table, OrderedDict((i, _Hook(function)) for i, function in enumerate(functions)))
 
 
 class _Hook:
@@ -544,7 +553,7 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
                   "_forward_pre_hooks_with_kwargs", "_state_dict_hooks", "_load_state_dict_pre_hooks"):  # fmt: skip
         held = module.__dict__.get(table)
         if held:
-            twin.__dict__[table] = copy.copy(held)
+            _set_hooks(twin, table, held)
     return twin
 
 

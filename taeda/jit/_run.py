@@ -7,7 +7,7 @@ from typing import Any
 from taeda import _C
 from taeda.jit._graph import as_object_deep
 from taeda.jit._ir_types import contained_in
-from taeda.jit.check.classes import SERVING, class_named, serves
+from taeda.jit.check.classes import RUNNABLE, SERVING, class_named, serves
 from taeda.jit.check.function import MISSING, Function, _default_text
 from taeda.jit.translate.build import code_of
 
@@ -17,23 +17,20 @@ _SERVED: set[Any] = set()
 def runnable(function: Function) -> Any:
     """What runs a function; of a method, the object is the first argument. Objects of Python's classes that were
     compiled are made objects of the program."""
-    known = len(SERVING)
-    code = code_of(function)
-    kept = function.__dict__.get("_runnable")
-    if kept is not None and kept[0] is code and kept[1] == known:
-        return kept[2]
-    made = _made(function, code, known)
-    function.__dict__["_runnable"] = code, len(SERVING), made
-    return made
+    run = function.run
+    if run is None:
+        run = function.run = _made(function)
+        RUNNABLE.add(function)
+    return run
 
 
-def _made(function: Function, code: Any, known: int) -> Any:
+def _made(function: Function) -> Any:
     """What `runnable` gives, made when a function runs first."""
-    if known != len(_SERVED) or len(SERVING) != known:
-        for info in [info for info in SERVING if info not in _SERVED]:
-            _SERVED.add(info)
-            for method in info.methods.values():
-                code_of(method)
+    code = code_of(function)
+    for info in [info for info in SERVING if info not in _SERVED]:
+        _SERVED.add(info)
+        for method in info.methods.values():
+            code_of(method)
     unspelled = {p.name: p.default for p in function.parameters() if p.default is not MISSING and _is_unspelled(p)}
     if unspelled:
         code = _with_defaults(code, [p.name for p in function.parameters()], unspelled)

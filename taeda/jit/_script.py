@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from taeda import Tensor, nn
 from taeda.jit.check.function import Function, function_of, type_of_default
 from taeda.jit.ir import Graph
-from taeda.jit.tracing.state import current
+from taeda.jit.tracing.state import current, state
 
 
 class Error(Exception):
@@ -42,11 +42,13 @@ class ScriptFunction:
         self._forms: dict[Any, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.function
+        if function.inferred and not function.takes_tensors(args, kwargs):
+            function = self._form_for(args, kwargs)
+        if function.run is not None and not state.recorders:
+            return function.run(*args, **kwargs)
         from taeda.jit._run import runnable
 
-        function = self.function
-        if function.inferred:
-            function = self._form_for(args, kwargs)
         recorder = current()
         if recorder is not None:
             return recorder.scripted(function, lambda: runnable(function)(*args, **kwargs), args, kwargs)

@@ -184,7 +184,9 @@ def test_gradients_are_eager_ones():
     optimizer = taeda.optim.SGD(scripted.parameters(), lr=0.1)
     before = [p.detach().clone() for p in scripted.parameters()]
     optimizer.step()
-    assert not any(taeda.equal(a, b) for a, b in zip(before, scripted.parameters()) if a.abs().sum() > 0)
+    after = list(scripted.parameters())  # a bias before a batch norm has a gradient of nothing but rounding
+    moved = [not taeda.equal(a, b) for a, b in zip(before, after) if b.grad.abs().max() > 1e-4]
+    assert len(moved) > 2 and all(moved)
 
 
 def test_hooks():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -287,6 +288,7 @@ def interface_of(cls: Any) -> Any:
 
 
 SERVING: dict[ClassInfo, None] = {}  # classes whose objects are called through interfaces: all their methods run
+RUNNABLE: weakref.WeakSet[Function] = weakref.WeakSet()  # what is known to run, with all that it calls
 
 
 def serves(type: Any, interface: Any) -> bool:
@@ -301,7 +303,11 @@ def serves(type: Any, interface: Any) -> bool:
         function = method_of(info, wanted.name) if isinstance(info, ModuleInfo) else info.function(wanted.name)
         if function is None or not _fits(function, wanted):
             return False
-    SERVING[info] = None
+    if info not in SERVING:
+        SERVING[info] = None
+        for function in RUNNABLE:  # they may call it now
+            function.run = None
+        RUNNABLE.clear()
     return True
 
 

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from taeda import _C
+from taeda import _C, Tensor
 from taeda._schema.function_schema import FunctionSchema
 from taeda.jit.check.annotations import signature_of_comment, type_of_annotation, type_of_comment
 from taeda.jit.check.emitter import FALLS, RETURNS, Emitter
@@ -44,6 +44,9 @@ class Function:
         owner_class: the Python class that it was written in, for ``super()``.
         reads: a Python function whose annotations help where names are not known.
     """
+
+    run: Any = None  # what runs it, once it was called (see `taeda.jit._run`)
+    _inferred_places: list[int] | None = None
 
     def __init__(
         self, definition: Definition, resolver: Resolver, qualified_name: str, defaults: dict[str, Any] | None = None,
@@ -123,6 +126,17 @@ class Function:
                 type = TENSOR
                 self.inferred.add(name)
         return Parameter(name, type, default, keyword_only, arg.annotation)
+
+    def takes_tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int = 0) -> bool:
+        """Whether a call gives tensors to all parameters whose type nobody said, as can be seen at a glance; ``skip`` is
+        1 for a method, whose object is not among the arguments."""
+        if self._inferred_places is None:
+            self._inferred_places = [i for i, p in enumerate(self.parameters()) if p.name in self.inferred]
+        count = len(args)
+        for place in self._inferred_places:
+            if place - skip < count and not isinstance(args[place - skip], Tensor):
+                return False
+        return not kwargs
 
     # --- The graph
     @property

@@ -21,6 +21,8 @@ class Compiled(Protocol):
 
     qualified_name: str
 
+    run: Any  # what runs it when Python calls it; None before it is asked for
+
     @property
     def graph(self) -> Graph:
         """What it does."""
@@ -60,6 +62,7 @@ def build(functions: Iterable[Compiled], methods: Iterable[tuple[Type, str]] = (
 def forget(function: Compiled) -> None:
     """The function's graph has changed: its code is built anew when next asked for."""
     _code.pop(function, None)
+    function.run = None
 
 
 def program_of(functions: Iterable[Compiled], methods: Iterable[tuple[Type, str]] = ()) -> tuple[str, list[Any]]:

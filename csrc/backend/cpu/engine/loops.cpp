@@ -150,6 +150,44 @@ void run_plain(Call& call, char* const* results, int64_t n) {
   });
 }
 
+// --- matrices whose rows are contiguous, of the loop's own types: parts of wider ones
+
+constexpr int64_t kFewestColumns = 4;
+
+bool is_rows(const Call& call, const Tensor& first) {
+  if (call.compute_dtype() != call.common || first.dim() != 2 || first.numel() > kGrain) return false;
+  int64_t rows = first.sizes()[0], columns = first.sizes()[1];
+  if (rows < 2 || columns < kFewestColumns) return false;
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor* t = call.in[i].tensor();
+    if (!t || t->dtype() != call.input_type(i) || t->dim() != 2) return false;
+    if (t->sizes()[0] != rows || t->sizes()[1] != columns) return false;
+    if (t->strides()[1] != 1 || t->strides()[0] < columns) return false;
+  }
+  return true;
+}
+
+void run_rows(Call& call, char* const* results, const Tensor& first) {
+  int count = call.op.rule.results, operands = count + static_cast<int>(call.in.size());
+  int64_t columns = first.sizes()[1];
+  std::array<char*, kMaxOperands> at;
+  std::array<int64_t, kMaxOperands> step;
+  for (int i = 0; i < count; ++i) {
+    at[i] = results[i];
+    step[i] = columns * itemsize(call.result_type(i));
+  }
+  for (size_t i = 0; i < call.in.size(); ++i) {
+    const Tensor& t = *call.in[i].tensor();
+    at[count + i] = t.data<char>();
+    step[count + i] = t.strides()[0] * t.itemsize();
+  }
+  for (int64_t row = 0; row < first.sizes()[0]; ++row) {
+    auto p = at;
+    call.loop(p.data(), columns, call.scalars);
+    for (int k = 0; k < operands; ++k) at[k] += step[k];
+  }
+}
+
 // --- everything else
 
 void run_general(Call& call, IntList sizes, const Tensor* const* results) {
@@ -215,12 +253,14 @@ void pointwise_many(const Pointwise& op, Operands in, Tensor* results, std::span
   Call call(op, in, promoted(op.rule, in), scalars, variant);
   const Tensor* first = first_tensor(in);
   int count = op.rule.results;
-  if (first && is_plain(call, *first)) {
+  bool plain = first && is_plain(call, *first);
+  if (plain || (first && is_rows(call, *first))) {
     char* data[shape::kMaxResults];
     for (int i = 0; i < count; ++i) {
       results[i] = new_tensor(first->sizes(), call.result_type(i));
       data[i] = results[i].data<char>();
     }
+    if (!plain) return run_rows(call, data, *first);
     if (first->numel() > 0) run_plain(call, data, first->numel());
     return;
   }

@@ -334,7 +334,9 @@ void run_strided(Loop loop, const void* scalars, IntList sizes, std::span<const 
     });
     return;
   }
-  int64_t block = OperandWalk(loop, scalars, merged, operands, results).choose_block();
+  OperandWalk first(loop, scalars, merged, operands, results);
+  int64_t block = first.choose_block();
+  if (total <= kGrain) return first.blocks(0, total, block);
   parallel_for(0, total, kGrain / block * block, [&](int64_t begin, int64_t end) {
     OperandWalk walk(loop, scalars, merged, operands, results);
     walk.blocks(begin, end, walk.choose_block());

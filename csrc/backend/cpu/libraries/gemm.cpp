@@ -13,7 +13,7 @@ namespace taeda::cpu {
 namespace {
 
 constexpr int64_t kDirect = 1024;          // multiply-adds up to which plain loops beat a call of BLAS
-constexpr int64_t kDirectVector = 8;       // likewise for a vector of results
+constexpr int64_t kDirectVector = 256;     // likewise for a vector of results
 constexpr int64_t kOneDnn = 96 * 96 * 96;  // and from which oneDNN's kernel beats OpenBLAS's
 constexpr int64_t kPiece = 1 << 22;        // multiply-adds worth a piece of their own
 constexpr int64_t kMaxPieces = 16;
@@ -67,28 +67,52 @@ void store(T& to, C sum, C alpha, C beta) {
   to = convert<T>(value);
 }
 
-// Rows of c, a strip of kStrip columns at a time: the strip's sums stay in registers or L1 while b streams by.
+// `width` sums of a row of c, as many at a time as stay in registers: b is read by rows of `b_row`.
+template <class C, class A, class B>
+void sum_columns(C* sums, int64_t width, const A* a, int64_t a_col, const B* b, int64_t b_row, int64_t k) {
+  constexpr int64_t kWide = 64 / sizeof(C);
+  int64_t j = 0;
+  for (; j + kWide <= width; j += kWide) {
+    C wide[kWide] = {};
+    for (int64_t p = 0; p < k; ++p) {
+      C x = convert<C>(a[p * a_col]);
+      for (int64_t l = 0; l < kWide; ++l) wide[l] += product(x, convert<C>(b[p * b_row + j + l]));
+    }
+    std::copy_n(wide, kWide, sums + j);
+  }
+  for (; j < width; ++j) {
+    C sum{};
+    for (int64_t p = 0; p < k; ++p) sum += product(convert<C>(a[p * a_col]), convert<C>(b[p * b_row + j]));
+    sums[j] = sum;
+  }
+}
+
+// Rows of c, a strip of kStrip columns at a time: the strip's sums stay in L1 while b streams by. A small b whose rows
+// are no neighbours in memory (of a transposed weight) is laid out once for all rows.
 template <class T>
 void direct(const Tile& t, const Scalar& alpha_number, const Scalar& beta_number) {
   using C = typename Compute<T>::type;
-  constexpr int64_t kStrip = 64;
+  constexpr int64_t kStrip = 64, kPacked = std::is_arithmetic_v<C> ? kDirect : 1;
   auto a = reinterpret_cast<const T*>(t.a);
   auto b = reinterpret_cast<const T*>(t.b);
   auto c = reinterpret_cast<T*>(t.c);
   const C alpha = alpha_number.to<C>(), beta = beta_number.to<C>();
-  C sums[kStrip];
+  C sums[kStrip], packed[kPacked];
   for (int64_t j0 = 0; j0 < t.n; j0 += kStrip) {
     int64_t width = std::min(kStrip, t.n - j0);
+    const T* strip = b + j0 * t.b_col;
+    bool packs = t.b_col != 1 && t.m > 1 && t.k * width <= kPacked;
+    if (packs)
+      for (int64_t p = 0; p < t.k; ++p)
+        for (int64_t j = 0; j < width; ++j) packed[p * width + j] = convert<C>(strip[p * t.b_row + j * t.b_col]);
     for (int64_t i = 0; i < t.m; ++i) {
-      std::fill_n(sums, width, C(0));
-      for (int64_t p = 0; p < t.k; ++p) {
-        C x = convert<C>(a[i * t.a_row + p * t.a_col]);
-        const T* row = b + p * t.b_row + j0 * t.b_col;
-        if (t.b_col == 1) {
-          for (int64_t j = 0; j < width; ++j) sums[j] += product(x, convert<C>(row[j]));
-        } else {
-          for (int64_t j = 0; j < width; ++j) sums[j] += product(x, convert<C>(row[j * t.b_col]));
-        }
+      const T* row = a + i * t.a_row;
+      if (packs) {
+        sum_columns(sums, width, row, t.a_col, packed, width, t.k);
+      } else if (t.b_col == 1) {
+        sum_columns(sums, width, row, t.a_col, strip, t.b_row, t.k);
+      } else {
+        for (int64_t j = 0; j < width; ++j) sum_columns(sums + j, 1, row, t.a_col, strip + j * t.b_col, t.b_row, t.k);
       }
       T* to = c + i * t.c_row + j0;
       for (int64_t j = 0; j < width; ++j) store(to[j], sums[j], alpha, beta);
