@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.programs import resnet18, transformer
 from benchmarks.timing import Budget, Case, Row, compare
 
 LOOPS, MODELS = "programs: scalar loops", "programs: small models"
-BUDGETS = {LOOPS: Budget(0.5, 0.5), MODELS: Budget(0.3, 0.4)}
+SCRIPTING, ARCHIVES = "programs: scripting", "programs: archives"
+BUDGETS = {
+    LOOPS: Budget(0.5, 0.5), MODELS: Budget(0.3, 0.4), SCRIPTING: Budget(0.5, 0.5), ARCHIVES: Budget(0.5, 0.5),
+}  # fmt: skip
 
 
 def collatz(limit: int) -> int:
@@ -93,6 +98,40 @@ def first_calls(T: Any) -> Callable[[], Any]:
     return run
 
 
+def scripting(model: Callable[[Any], Any], calls: bool) -> Case:
+    """Defining a model's classes, making it and scripting it; with its first call, too."""
+
+    def case(T: Any) -> Callable[[], Any]:
+        def run() -> None:
+            module, arguments = model(T)
+            program = T.jit.script(module)
+            if calls:
+                program(*arguments)
+
+        return run
+
+    return case
+
+
+def loading(model: Callable[[Any], Any], calls: bool) -> Case:
+    """Loading the archive that the library itself wrote; with the first call, too."""
+
+    def case(T: Any) -> Callable[[], Any]:
+        module, arguments = model(T)
+        file = io.BytesIO()
+        T.jit.save(T.jit.script(module), file)
+
+        def run() -> None:
+            file.seek(0)
+            program = T.jit.load(file)
+            if calls:
+                program(*arguments)
+
+        return run
+
+    return case
+
+
 def rows(quick: bool) -> list[Row]:
     """Loops over numbers, and models whose time is the overhead of calls."""
     rounds = 5 if quick else 20
@@ -104,4 +143,13 @@ def rows(quick: bool) -> list[Row]:
     models: list[tuple[str, Case]] = [
         ("scripted MLP", mlp), ("traced LSTM cell", lstm_cell), ("compiling, and three calls", first_calls),
     ]  # fmt: skip
-    return compare(LOOPS, loops, 0.5, rounds=rounds) + compare(MODELS, models, 0.3, rounds=rounds * 2)
+    named = [("ResNet-18", resnet18), ("a transformer of six layers", transformer)]
+    calls = [("", False), (", and its first call", True)]
+    scripts = [(f"{name}{more}", scripting(model, call)) for name, model in named for more, call in calls]
+    loads = [(f"loading {name}{more}", loading(model, call)) for name, model in named for more, call in calls]
+    return [
+        *compare(LOOPS, loops, 0.5, rounds=rounds),
+        *compare(MODELS, models, 0.3, rounds=rounds * 2),
+        *compare(SCRIPTING, scripts, 0.5, rounds=rounds // 2, unit="ms"),
+        *compare(ARCHIVES, loads, 0.5, rounds=rounds, unit="ms"),
+    ]

@@ -12,7 +12,7 @@ from taeda._serialization.storage_types import StorageType
 
 def as_text(pid: Any) -> Any:
     """The id of a storage, where Python 2 wrote it and ``encoding='bytes'`` leaves its texts undecoded."""
-    if not isinstance(pid, tuple):
+    if not isinstance(pid, tuple) or (bytes not in map(type, pid) and tuple not in map(type, pid)):
         return pid
     return tuple(part.decode("ascii", "replace") if isinstance(part, bytes) else as_text(part) for part in pid)
 

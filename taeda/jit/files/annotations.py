@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,9 @@ _PLAIN = {
 } | {"number": "Scalar", "None": "NoneType", "Scalar": "Scalar", "list": "AnyListType", "tuple": "AnyTupleType",
      "MemoryFormat": "MemoryFormat", "ScalarType": "ScalarType"}  # fmt: skip
 _DEEPEST = 100
+
+
+_OF_PROGRAM = re.compile(r"__torch__(\.[A-Za-z_]\w*)+")
 
 
 class TypeReader:
@@ -43,6 +47,8 @@ class TypeReader:
         return found
 
     def _parse(self, text: str) -> Any:
+        if _OF_PROGRAM.fullmatch(text):
+            return self._named(text)
         try:
             return self.from_tree(ast.parse(text, mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -59,7 +65,7 @@ class TypeReader:
         if isinstance(tree, ast.Subscript) and isinstance(tree.value, ast.Name):
             inner = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
             return _made(tree.value.id, [self.from_tree(each, depth + 1) for each in inner])
-        name = ast.unparse(tree)
+        name = tree.id if isinstance(tree, ast.Name) else ast.unparse(tree)
         if name in _PLAIN:
             return _C._parse_type(_PLAIN[name])
         if name.startswith("__torch__."):

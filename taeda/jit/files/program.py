@@ -5,17 +5,19 @@ from __future__ import annotations
 import ast
 import enum
 import functools
+import math
 import re
 from collections.abc import Callable
 from typing import Any
 
 from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
-from taeda.jit.check.classes import ClassInfo
+from taeda.jit.check.classes import ClassInfo, class_named
 from taeda.jit.check.function import MISSING, Function, Parameter, spelled
 from taeda.jit.check.types import NONE
 from taeda.jit.files.annotations import TypeReader
 from taeda.jit.files.importer import Importer
+from taeda.jit.files.instructions import Instructions
 from taeda.jit.files.sources import Part, Sources
 from taeda.jit.ir import Graph
 from taeda.jit.parse.errors import CompileError, fail
@@ -59,6 +61,10 @@ class SourceFunction(Function):
         """The type of its result."""
         return self.schema.returns[0].type if self.schema.returns else NONE
 
+    def bring_code(self) -> None:
+        """Has the instructions of its archive, if it has any, be the code of its functions."""
+        self._program.bring_code()
+
     def _compiled(self) -> Graph:
         tree, shift = self._tree
         graph = Graph()
@@ -93,13 +99,31 @@ class ArchiveProgram:
     Args:
         sources: the archive's source.
         constants: its table of constants.
+        instructions: those that it has beside the source.
     """
 
-    def __init__(self, sources: Sources, constants: tuple[Any, ...]) -> None:
-        self._sources, self._constants = sources, constants
+    def __init__(
+        self, sources: Sources, constants: tuple[Any, ...], instructions: Instructions | None = None
+    ) -> None:
+        self._sources, self._constants, self._instructions = sources, constants, instructions
         self._known: dict[str, Any] = {}
         self.types = TypeReader(self._type_named)
         self.members: dict[Any, type[enum.Enum]] = {}  # Python's classes of the enumerations, by type
+
+    def bring_code(self) -> None:
+        """Brings the instructions in, once."""
+        instructions, self._instructions = self._instructions, None
+        if instructions is not None:
+            instructions.bring(self)
+
+    def function(self, name: str) -> Any:
+        """The function or method that the archive calls ``__torch__.…``; None if there is none."""
+        owner, _, method = name.rpartition(".")
+        part = self._sources.find(owner)
+        if part is None:
+            return self.named(name) if self._sources.find(name) is not None else None
+        info = class_named(self.named(owner)._name)
+        return None if info is None else info.function(method)
 
     def constant(self, name: str) -> Any:
         """``CONSTANTS.c3``."""
@@ -194,26 +218,30 @@ class ArchiveProgram:
 
     def _literal(self, text: str, part: Part) -> Any:
         """A constant of a class: a number, a text, a list or dict of them."""
+        text = text.strip()
+        if text in _PLAIN_LITERALS or text.isdigit():
+            return _PLAIN_LITERALS[text] if text in _PLAIN_LITERALS else int(text)
         try:
-            tree = ast.parse(text.strip(), mode="eval").body
+            tree = ast.parse(text, mode="eval").body
             if isinstance(tree, ast.Attribute):
                 return self.constant(tree.attr)
-            if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "annotate":
-                tree = tree.args[1]
-            if isinstance(tree, ast.Call) and ast.unparse(tree.func) == "torch.device":
-                from taeda import device
+            if isinstance(tree, ast.Call):
+                called = ast.unparse(tree.func)
+                if called == "torch.device":
+                    from taeda import device
 
-                return device(ast.literal_eval(tree.args[0]))
-            names = {"inf": float("inf"), "nan": float("nan")}
-            if isinstance(tree, ast.Name) and tree.id in names:
-                return names[tree.id]
-            if ast.unparse(tree) == "-inf":
-                return -names["inf"]
+                    return device(ast.literal_eval(tree.args[0]))
+                if called == "annotate":
+                    tree = tree.args[1]
+            if isinstance(tree, ast.Name) or (isinstance(tree, ast.UnaryOp) and isinstance(tree.operand, ast.Name)):
+                return _UNSPELLED[text]
             return ast.literal_eval(tree)
-        except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError, IndexError) as error:
+        except (SyntaxError, ValueError, RecursionError, MemoryError, TypeError, LookupError) as error:
             fail(part.place(), f"taeda.jit.load: '{text[:50]}' is no constant ({error})")
 
 
+_PLAIN_LITERALS = {"True": True, "False": False, "None": None}
+_UNSPELLED = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 _KINDS: dict[str, Callable[[ArchiveProgram, str, Part], Any]] = {
     "NamedTuple": ArchiveProgram._named_tuple,
     "Enum": ArchiveProgram._enum,

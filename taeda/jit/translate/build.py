@@ -44,17 +44,33 @@ def code_of(function: Compiled) -> _C._jit.Function:
         RuntimeError: a graph holds what no instruction stands for.
     """
     if function not in _code:
+        _bring(function)
+    if function not in _code:
         build([function])
     return _code[function]
+
+
+def adopt(function: Compiled, code: _C._jit.Function) -> None:
+    """Makes code that an archive brought that of a function."""
+    _code[function] = code
+
+
+def _bring(function: Any) -> None:
+    """A function of an archive has the code that came with it."""
+    bring = getattr(function, "bring_code", None)
+    if bring is not None:
+        bring()
 
 
 def build(functions: Iterable[Compiled], methods: Iterable[tuple[Type, str]] = ()) -> None:
     """Builds the code of several functions, and of methods of classes, as one program."""
     builder = _Builder()
     for function in functions:
+        _bring(function)
         if function not in _code:
             builder.want(function, None)
     for type, name in methods:
+        _bring(_method(type, name))
         builder.want_method(type, name)
     builder.run()
 
@@ -118,7 +134,7 @@ def _run_at_once(fork: Node) -> None:
         held.node().destroy()
 
 
-def _name_of(function: Compiled) -> str:
+def name_of(function: Compiled) -> str:
     """A name that no other function has."""
     if function not in _names:
         plain = function.qualified_name
@@ -149,7 +165,7 @@ class _Builder:
             self.others.append(_code[function])
         else:
             self.want(function, None)
-        return _name_of(function)
+        return name_of(function)
 
     def want_method(self, type: Type, name: str) -> None:
         if type.kind() != "ClassType" or (type._name, name) in self.asked:
@@ -163,7 +179,7 @@ class _Builder:
     def translate(self) -> None:
         while self.waiting:
             function, owner = self.waiting.pop()
-            self.program.add(unit_of(_name_of(function), function, owner))
+            self.program.add(unit_of(name_of(function), function, owner))
 
     def run(self) -> None:
         if not self.waiting:
@@ -171,7 +187,7 @@ class _Builder:
         self.translate()
         made = _C._jit.load(self.program.text(), self.program.externals.values, self.others)
         for function in self.made.values():
-            _code[function] = made[_name_of(function)]
+            _code[function] = made[name_of(function)]
 
 
 def _method(type: Type, name: str) -> Any:

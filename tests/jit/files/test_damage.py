@@ -135,3 +135,22 @@ def test_every_record_that_may_be_missing(archive):
             jit.load(rewritten(archive, {name: None}))(taeda.ones(1, 2))
         except RuntimeError as error:
             assert "taeda." in str(error)
+
+
+def test_instructions_stand_for_the_source(archive):
+    x = taeda.linspace(-1, 1, 6).reshape(3, 2)
+    with zipfile.ZipFile(io.BytesIO(archive)) as file:
+        text = file.read("archive/instructions/program").decode()
+    expected = jit.load(io.BytesIO(archive))(x)
+    changes = {
+        "as it is": {},
+        "none": {"instructions/program": None},
+        "of a later version": {"instructions/program": text.replace("taeda-program 1", "taeda-program 99").encode()},
+        "damaged": {"instructions/program": text.replace("op aten", "op nothing").encode()},
+        "of no names": {"instructions/names": b"[]"},
+    }
+    for what, change in changes.items():
+        loaded = jit.load(rewritten(archive, change))
+        assert taeda.equal(loaded(x), expected), what
+        runs_from_source = loaded.forward.function._graph is not None
+        assert runs_from_source == (what != "as it is"), what
