@@ -141,11 +141,12 @@ def rows(quick: bool) -> list[Row]:
         ("a list of bools", scripted(sieve, 20_000)),
     ]  # fmt: skip
     models: list[tuple[str, Case]] = [
-        ("scripted MLP", mlp), ("traced LSTM cell", lstm_cell), ("compiling, and three calls", first_calls),
+        ("scripted MLP", mlp), ("traced LSTM cell", lstm_cell),
     ]  # fmt: skip
     named = [("ResNet-18", resnet18), ("a transformer of six layers", transformer)]
     calls = [("", False), (", and its first call", True)]
     scripts = [(f"{name}{more}", scripting(model, call)) for name, model in named for more, call in calls]
+    scripts.append(("a function of three lines, and three calls", first_calls))
     loads = [(f"loading {name}{more}", loading(model, call)) for name, model in named for more, call in calls]
     return [
         *compare(LOOPS, loops, 0.5, rounds=rounds),

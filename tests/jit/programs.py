@@ -473,6 +473,15 @@ def tensors(x: Tensor, n: int):
             torch.stack([r for r in x]), x.new_ones([2], dtype=torch.int64), x if x.is_floating_point() else y)  # fmt: skip
 
 
+@program((torch.arange(120.0).reshape(2, 3, 4, 5), torch.tensor([0, 1, 1])))
+def behind_an_ellipsis(x: Tensor, i: Tensor):
+    y = x.clone()
+    y[..., i, :] = 7.0
+    y[..., i] = y[..., i] + 1
+    return (x[..., i, :], x[..., i, 0], x[i, ..., i], x[..., i], x[0, ..., i, None, :], x[..., i, 1:, i], x[..., None, i],
+            x[:, i, ..., i], x[..., x[0, 0, 0] > 1], y)  # fmt: skip
+
+
 @program((torch.ones(2, 3),), (torch.zeros(2, 3),))
 def tensor_loop(x: Tensor):
     steps = 0

@@ -281,3 +281,8 @@ def test_tracing_state():
     seen = []
     taeda.jit.trace(lambda x: seen.append(bool(taeda._C._get_tracing_state())) or x, taeda.ones(1), check_trace=False)
     assert seen == [True] and taeda._C._get_tracing_state() is None
+
+
+def test_ranges_are_lists_for_calls():
+    total = jit.CompilationUnit("def f(x: List[int], y: List[float]): return sum(x) + sum(y)").f
+    assert total(range(4), [0.5]) == 6.5 and total(range(0), []) == 0

@@ -36,8 +36,12 @@ bool read_number(PyObject* object, TypePtr type, Value& value) {
   return false;
 }
 
-// The items of a list or tuple in a list of what each is.
+// The items of a list, tuple or range in a list of what each is.
 bool read_items(PyObject* object, TypePtr type, Value& value) {
+  if (PyRange_Check(object)) {
+    Owned items(check(PySequence_List(object)));
+    return read_loosely(items.get(), type, value);
+  }
   if (!PyList_Check(object) && !PyTuple_Check(object)) return false;
   auto size = static_cast<size_t>(PySequence_Fast_GET_SIZE(object));
   bool is_tuple = type->is(TypeKind::Tuple);

@@ -128,8 +128,11 @@ class Function:
         return Parameter(name, type, default, keyword_only, arg.annotation)
 
     def takes_tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int = 0) -> bool:
-        """Whether a call gives tensors to all parameters whose type nobody said, as can be seen at a glance; ``skip`` is
-        1 for a method, whose object is not among the arguments."""
+        """Whether it is seen at a glance that a call gives tensors to all parameters whose type nobody said.
+
+        Args:
+            skip: 1 for a method, whose object is not among the arguments.
+        """
         if self._inferred_places is None:
             self._inferred_places = [i for i, p in enumerate(self.parameters()) if p.name in self.inferred]
         count = len(args)

@@ -160,20 +160,20 @@ def _slice(emitter: Emitter, node: ast.Slice) -> list[Any]:
 def _of_tensor(emitter: Emitter, tensor: Value, index: ast.expr, range: SourceRange) -> Any:
     """Slices, numbers and None one after the other, each an op; tensors and lists together by ``aten::index``."""
     view, indices = _viewed(emitter, tensor, index, range)
-    if not indices:
-        return view
-    listed = emitter.graph.emit("prim::ListConstruct", indices, [_index_list(indices)], range).output()
-    return emitter.op("aten::index", [view, listed], None, range)
+    return view if indices is None else emitter.op("aten::index", [view, indices], None, range)
 
 
-def _index_list(indices: list[Value]) -> Any:
+def _listed(emitter: Emitter, indices: list[Value], range: SourceRange, may_lack: bool = False) -> Value:
+    """A list of indices; where some are None, or that ``may_lack`` some, of optional ones."""
     from taeda.jit.check.types import list_of
 
-    return list_of(optional(TENSOR)) if any(v.static_type is not TENSOR for v in indices) else list_of(TENSOR)
+    may_lack = may_lack or any(v.static_type is not TENSOR for v in indices)
+    type = list_of(optional(TENSOR)) if may_lack else list_of(TENSOR)
+    return emitter.graph.emit("prim::ListConstruct", indices, [type], range).output()
 
 
-def _viewed(emitter: Emitter, tensor: Value, index: ast.expr, range: SourceRange) -> tuple[Value, list[Value]]:
-    """The view that slices, numbers and None give, and the indices that are left to ``aten::index``."""
+def _viewed(emitter: Emitter, tensor: Value, index: ast.expr, range: SourceRange) -> tuple[Value, Value | None]:
+    """The view that slices, numbers and None give, and the list of indices that are left to ``aten::index``."""
     parts = list(index.elts) if isinstance(index, ast.Tuple) else [index]
     whats: list[Any] = []
     for part in parts:
@@ -196,9 +196,10 @@ def _is_ellipsis(what: Any) -> bool:
     return isinstance(what, Known) and what.obj is ...
 
 
-def _applied(emitter: Emitter, view: Value, whats: list[Any], range: SourceRange) -> tuple[Value, list[Value]]:
+def _applied(emitter: Emitter, view: Value, whats: list[Any], range: SourceRange) -> tuple[Value, Value | None]:
     dim, dims_from_end = 0, False
     indices: dict[int, Value] = {}
+    last: list[Value | None] = []  # what stands for each of the view's last dimensions, behind an ellipsis
     behind = [w for w in whats[next((i for i, w in enumerate(whats) if _is_ellipsis(w)), len(whats)) :]]
     for what in whats:
         place = Known(dim)
@@ -210,10 +211,12 @@ def _applied(emitter: Emitter, view: Value, whats: list[Any], range: SourceRange
         if isinstance(what, list):
             view = emitter.op_value("aten::slice", [view, place, *what], range)
             dim += 1
+            last += [None] * dims_from_end
             continue
         if isinstance(what, Known) and what.obj is None or isinstance(what, Value) and what.static_type is NONE:
             view = emitter.op_value("aten::unsqueeze", [view, Known(dim - 1) if dims_from_end else place], range)
             dim += not dims_from_end
+            last += [None] * dims_from_end
             continue
         value = _index_value(emitter, what, range)
         if value.static_type is INT:
@@ -226,26 +229,25 @@ def _applied(emitter: Emitter, view: Value, whats: list[Any], range: SourceRange
                 f"a {value.static_type} is no index of a tensor; ints, slices, None, lists of ints and tensors are",
             )
         if dims_from_end:
-            total = emitter.op_value("aten::dim", [view], range)
-            return _indexed_from_end(emitter, view, what, value, dim, total, range)
-        indices[dim] = value
+            last.append(value)
+        else:
+            indices[dim] = value
         dim += 1
-    if not indices:
-        return view, []
-    return view, [indices.get(i) or emitter.none() for i in _places(max(indices) + 1)]
+    first = [indices.get(i) or emitter.none() for i in _places(max(indices, default=-1) + 1)]
+    if any(value is not None for value in last):
+        return view, _around_ellipsis(emitter, view, first, [value or emitter.none() for value in last], range)
+    return view, _listed(emitter, first, range) if first else None
 
 
-def _indexed_from_end(emitter: Emitter, view: Value, what: Any, value: Value, dim: int, total: Value,
-                      range: SourceRange) -> tuple[Value, list[Value]]:  # fmt: skip
-    """``x[..., mask]``: moves the dimension to the front, indexes, and leaves the result's dimensions there."""
-    if dim != -1:
-        fail(
-            range, "behind an ellipsis one tensor can be an index, as the last; use index_select, or move the dimension"
-        )
-    moved = emitter.op_value("aten::movedim", [view, Known(-1), Known(0)], range)
-    listed = emitter.graph.emit("prim::ListConstruct", [value], [_index_list([value])], range).output()
-    found = emitter.op_value("aten::index", [moved, listed], range)
-    return emitter.op_value("aten::movedim", [found, Known(0), Known(-1)], range), []
+def _around_ellipsis(emitter: Emitter, view: Value, first: list[Value], last: list[Value],
+                     range: SourceRange) -> Value:  # fmt: skip
+    """``x[first, ..., last]``: as many None between as the view has dimensions more, which a call knows."""
+    rank = emitter.op_value("aten::dim", [view], range)
+    count = emitter.op_value("aten::sub", [rank, Known(len(first) + len(last))], range)
+    between = emitter.op_value("aten::mul", [_listed(emitter, [emitter.none()], range, True), count], range)
+    if first:
+        between = emitter.op_value("aten::add", [_listed(emitter, first, range, True), between], range)
+    return emitter.op_value("aten::add", [between, _listed(emitter, last, range, True)], range)
 
 
 def _takes_dimension(emitter: Emitter, what: Any) -> int:
@@ -274,7 +276,7 @@ def set_item(emitter: Emitter, owner: Value, index: ast.expr, what: Any, range: 
         value = emitter.value(what, range)
         if value.static_type.kind() == "ListType":
             value = emitter.op_value("aten::tensor", [value], range)
-        if not indices:
+        if indices is None:
             if value.static_type is TENSOR:
                 emitter.op("aten::copy_", [view, value], None, range)
             else:
@@ -284,8 +286,7 @@ def set_item(emitter: Emitter, owner: Value, index: ast.expr, what: Any, range: 
             options = {"dtype": emitter.op("prim::dtype", [view], None, range),
                        "device": emitter.op("prim::device", [view], None, range)}  # fmt: skip
             value = emitter.value(emitter.op("aten::tensor", [value], options, range), range)
-        listed = emitter.graph.emit("prim::ListConstruct", indices, [_index_list(indices)], range).output()
-        emitter.op("aten::index_put_", [view, listed, value], None, range)
+        emitter.op("aten::index_put_", [view, indices, value], None, range)
         return
     if kind == "ClassType":
         from taeda.jit.check.classes import call_magic

@@ -101,4 +101,4 @@ class Instructions:
 
 _CLASS = re.compile(r'^class "([^"]*)"', re.MULTILINE)
 _QUOTED = re.compile(r'"(__torch__[^"]*)"')
-_UNSHARED = re.compile(r'^enum | named ', re.MULTILINE)
+_UNSHARED = re.compile(r"^enum | named ", re.MULTILINE)

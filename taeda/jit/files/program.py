@@ -102,9 +102,7 @@ class ArchiveProgram:
         instructions: those that it has beside the source.
     """
 
-    def __init__(
-        self, sources: Sources, constants: tuple[Any, ...], instructions: Instructions | None = None
-    ) -> None:
+    def __init__(self, sources: Sources, constants: tuple[Any, ...], instructions: Instructions | None = None) -> None:
         self._sources, self._constants, self._instructions = sources, constants, instructions
         self._known: dict[str, Any] = {}
         self.types = TypeReader(self._type_named)
