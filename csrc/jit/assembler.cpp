@@ -386,6 +386,10 @@ class Assembler {
         return want(in == 2 && out == 1);
       case Opcode::Set:
         return want(in == 2 && out == 0);
+      case Opcode::Entered:
+        return want(in == 1 && out == 0);
+      case Opcode::Left:
+        return want(in == 0 && out == 0);
       case Opcode::New:
         return want(in == 0 && out == 1);
       case Opcode::List:

@@ -33,7 +33,7 @@ namespace taeda::jit {
   X(CallMethod, "method", "*") X(Get, "get", "*") X(Set, "set", "*") X(New, "new", "*") X(List, "list", "*") \
   X(Tuple, "tuple", "*") X(Dict, "dict", "*") X(Unpack, "unpack", "*") X(TupleItem, "tuple_item", "*") \
   X(TupleSlice, "tuple_slice", "*") X(IsInstance, "isinstance", "*") X(ListItem, "item", "*") \
-  X(ListSize, "len", "*") X(TensorSize, "size", "*")
+  X(ListSize, "len", "*") X(TensorSize, "size", "*") X(Entered, "entered", "*") X(Left, "left", "*")
 // clang-format on
 
 enum class Opcode : uint16_t {

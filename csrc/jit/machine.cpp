@@ -99,12 +99,12 @@ class Machine {
     try {
       stack.push_back(execute());
     } catch (const Failure&) {  // of a program that this one called through something else
-      t_state.grad_mode = grad_mode;
+      leave_contexts(grad_mode);
       throw;
     } catch (const std::exception& error) {
-      t_state.grad_mode = grad_mode;
-      std::string message = error.what();
-      throw Failure(std::current_exception(), message, traceback());
+      Failure failure(std::current_exception(), error.what(), traceback());
+      leave_contexts(grad_mode);
+      throw failure;
     }
   }
 
@@ -133,6 +133,24 @@ class Machine {
     frames_.pop_back();
     --registers_.depth;
     if (!frames_.empty()) frame_ = frames_.back();
+  }
+
+  // What `with` statements entered is left, as an exception is on its way out; one that this raises goes on instead.
+  void leave_contexts(bool grad_mode) {
+    std::exception_ptr raised;
+    while (!contexts_.empty()) {
+      Value object = std::move(contexts_.back());
+      contexts_.pop_back();
+      try {
+        const Method* method = object.to_instance().type->find_method("__exit__");
+        Stack stack{std::move(object), Value(), Value(), Value()};
+        if (method && method->run) method->run(stack);
+      } catch (const std::exception&) {
+        raised = std::current_exception();
+      }
+    }
+    t_state.grad_mode = grad_mode;
+    if (raised) std::rethrow_exception(raised);
   }
 
   std::string traceback() {
@@ -392,6 +410,7 @@ class Machine {
   Registers& registers_;
   size_t bottom_;
   std::vector<Frame> frames_;
+  std::vector<Value> contexts_;  // of the `with` statements that the program is in
   Frame frame_{};
   const Instruction* next_ = nullptr;
 };
@@ -554,6 +573,12 @@ Value Machine::execute() {
       case Opcode::TensorSize:
         tensor_size(SITE);
         let_go(SITE);
+        break;
+      case Opcode::Entered:
+        contexts_.push_back(take(SITE.inputs[0]));
+        break;
+      case Opcode::Left:
+        if (!contexts_.empty()) contexts_.pop_back();
         break;
     }
   }

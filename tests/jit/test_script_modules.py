@@ -4,6 +4,7 @@
 
 import copy
 import enum
+import io
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import pytest
@@ -407,3 +408,42 @@ class Lists(nn.Module):
 def test_what_a_module_holds_is_listed():
     net = Lists()
     assert same(jit.script(net)(X), net(X))
+
+
+class Packs(nn.Module):
+    def __init__(self, kind: type) -> None:
+        super().__init__()
+        self.layer = kind(5, 4)
+
+    def forward(self, x: taeda.Tensor, lengths: taeda.Tensor):
+        packed = nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False)
+        out, state = self.layer(packed)
+        padded, lengths = nn.utils.rnn.pad_packed_sequence(out)
+        return padded, lengths, self.layer(x)[0]
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_packed_sequences(kind):
+    module, x, lengths = Packs(kind), taeda.randn(4, 3, 5), taeda.tensor([2, 4, 1])
+    scripted = jit.script(module)
+    buffer = io.BytesIO()
+    jit.save(scripted, buffer)
+    buffer.seek(0)
+    for program in (scripted, jit.load(buffer)):
+        for got, expected in zip(program(x, lengths), module(x, lengths), strict=True):
+            assert taeda.allclose(got, expected)
+
+
+def test_interpolation_by_names_that_a_call_gives():
+    def resized(x: taeda.Tensor, mode: str, antialias: bool) -> taeda.Tensor:
+        return F.interpolate(x, scale_factor=0.5, mode=mode, antialias=antialias)
+
+    program, x = jit.script(resized), taeda.randn(1, 2, 6, 6)
+    for mode, antialias in (("nearest", False), ("bilinear", True), ("bicubic", False)):
+        assert taeda.equal(program(x, mode, antialias), resized(x, mode, antialias))
+    sample = jit.script(sampled)
+    assert taeda.equal(sample(x, taeda.zeros(1, 2, 2, 2)), sampled(x, taeda.zeros(1, 2, 2, 2)))
+
+
+def sampled(x: taeda.Tensor, grid: taeda.Tensor, corners: Optional[bool] = None) -> taeda.Tensor:
+    return F.grid_sample(x, grid, align_corners=corners)

@@ -103,7 +103,9 @@ def type_of_class(cls: Any, range: SourceRange | None) -> Any:
 
 def named_tuple_type(cls: Any, range: SourceRange | None) -> Any:
     """The type of a class of named tuples. A field without annotation is a tensor."""
-    hints = getattr(cls, "__annotations__", {})
+    hints: dict[str, Any] = {}
+    for base in reversed(cls.__mro__):
+        hints |= vars(base).get("__annotations__", {})
     found = []
     for name in cls._fields:
         hint = hints.get(name, taeda.Tensor)

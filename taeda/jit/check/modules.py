@@ -67,7 +67,12 @@ class ModuleInfo(ClassInfo):
             )
         function = method_of(self, name)
         if function is not None:
-            return None
+            others = _other_forms(self, name)
+            if not others:
+                return None
+            return BoundMethod(
+                name, lambda e, args, kwargs, place: _call_fitting(e, owner, function, others, args, kwargs, place)
+            )
         return self.from_class(emitter, owner, name, range)
 
     def from_class(self, emitter: Emitter, owner: Value, name: str, range: SourceRange | None) -> Any:
@@ -197,6 +202,29 @@ def call_form(emitter: Emitter, owner: Value, forms: list[Function], name: str, 
                 raise
             why.append(error.message)
     fail(place, f"{name}: none of its {len(forms)} declared forms takes these arguments:\n    " + "\n    ".join(why))
+
+
+def _other_forms(info: ModuleInfo, name: str) -> list[Function]:
+    """What the library's classes have beside a method, for arguments of other types: ``forward__packed``."""
+    labels = [label for label in getattr(type(info.example), "_script_types", {}) if label.startswith(f"{name}__")]
+    raw = getattr(type(info.example), name, None)
+    for label in labels if is_ours(raw) else ():
+        if label not in info.methods:
+            made = make_method(info, name, raw, _library_types(type(info.example), label))
+            made.name, made.qualified_name = label, f"{info.name}.{label}"
+            info.methods[label] = made
+    return [info.methods[label] for label in labels if label in info.methods]
+
+
+def _call_fitting(emitter: Emitter, owner: Value, function: Function, others: list[Function], args: Any, kwargs: Any,
+                  place: SourceRange | None) -> Any:  # fmt: skip
+    """Calls the form whose first argument has the type of what is given, or else the plain one."""
+    from taeda.jit.check.classes import call_method
+
+    given = args[0].static_type if args and isinstance(args[0], Value) else None
+    fitting = [form for form in others if form.parameters()[1].type is given]
+    form = fitting[0] if fitting else function
+    return call_method(emitter, owner, form, form.name, args, kwargs, place)
 
 
 types_method = type(nn.Module().forward)

@@ -12,6 +12,7 @@ from typing import Any
 
 from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
+from taeda.jit._ir_types import contained_in
 from taeda.jit.check.classes import ClassInfo, class_named
 from taeda.jit.check.function import MISSING, Function, Parameter, spelled
 from taeda.jit.check.types import NONE
@@ -256,13 +257,21 @@ def schema_of(tree: ast.FunctionDef, program: ArchiveProgram, self_type: Any) ->
     """The schema that a definition's annotations and defaults say."""
     takes = tree.args.args
     defaults = [None] * (len(takes) - len(tree.args.defaults)) + list(tree.args.defaults)
+    types = [self_type if a.annotation is None else program.types.from_tree(a.annotation) for a in takes]
     parts = []
-    for argument, default in zip(takes, defaults, strict=True):
-        type = program.types.from_tree(argument.annotation) if argument.annotation is not None else self_type
+    for argument, type, default in zip(takes, types, defaults, strict=True):
         text = f"{spelled(type)} {argument.arg}"
         parts.append(text if default is None else f"{text}={_default_text(default)}")
-    result = spelled(program.types.from_tree(tree.returns)) if tree.returns is not None else "NoneType"
-    return FunctionSchema(f"{tree.name}({', '.join(parts)}) -> ({result})")
+    result = program.types.from_tree(tree.returns) if tree.returns is not None else NONE
+    schema = FunctionSchema(f"{tree.name}({', '.join(parts)}) -> ({spelled(result)})")
+    for said, type in zip([*schema.arguments, *schema.returns], [*types, result]):
+        if _names_tuple(type):  # a text names it as it names a class
+            said.type = said.real_type = type
+    return schema
+
+
+def _names_tuple(type: Any) -> bool:
+    return contained_in(type, lambda t: t.kind() == "TupleType" and bool(t._name))
 
 
 def _default_text(tree: ast.expr) -> str:

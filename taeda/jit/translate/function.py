@@ -294,11 +294,15 @@ class FunctionTranslator:
 
     def _prim_Enter(self, node: Node) -> None:
         self.program.need_method(node.input().static_type, "__enter__")
+        held = Use(self.registers.of[node.input()])
         self.call("method", node, quoted("__enter__"), all_results=True)
+        if node.input() in self.registers.of:  # it is left some time: also when an exception ends the program
+            self.emit("entered", [held])
 
     def _prim_Exit(self, node: Node) -> None:
         self.program.need_method(node.inputsAt(0).static_type, "__exit__")
         nothing = Use(Register("k", self.constants.setdefault("None", len(self.constants))))
+        self.emit("left", [])
         self._discarding("method", node, quoted("__exit__"), [nothing] * 3)
 
     def _discarding(self, name: str, node: Node, head: str, more: Sequence[Use] = ()) -> None:

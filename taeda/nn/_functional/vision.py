@@ -31,6 +31,7 @@ _ANTIALIASED: dict[str, Any] = {
     "bilinear": _nn._upsample_bilinear2d_aa,
     "bicubic": _nn._upsample_bicubic2d_aa,
 }
+_ANTIALIASED_MODES = tuple(_ANTIALIASED)
 _MODES_WITH_CORNERS = ("linear", "bilinear", "bicubic", "trilinear")
 
 
@@ -90,12 +91,10 @@ def interpolate(
         recompute_scale_factor: compute the factor again from the rounded output size.
         antialias: for bilinear and bicubic: average over all pixels when shrinking.
     """
-    if mode in ("nearest", "area", "nearest-exact"):
-        if align_corners is not None:
-            raise ValueError(f"taeda.nn.functional.interpolate: align_corners does not go with mode='{mode}'")
-    elif align_corners is None:
-        align_corners = False
-    if antialias and not (mode in _ANTIALIASED and input.dim() == 4):
+    if mode in ("nearest", "area", "nearest-exact") and align_corners is not None:
+        raise ValueError(f"taeda.nn.functional.interpolate: align_corners does not go with mode='{mode}'")
+    corners = False if align_corners is None else align_corners
+    if antialias and not (mode in _ANTIALIASED_MODES and input.dim() == 4):
         raise ValueError(
             "taeda.nn.functional.interpolate: antialias goes with bilinear and bicubic on 4 dimensions only"
         )
@@ -104,11 +103,12 @@ def interpolate(
     for (name, rank), nearest in _NEAREST.items():
         if name == mode and rank == spatial:
             return nearest(input, output_size, factors)
-    if antialias:
-        return _ANTIALIASED[mode](input, output_size, align_corners, factors)
+    for name, smooth in _ANTIALIASED.items():
+        if antialias and name == mode:
+            return smooth(input, output_size, corners, factors)
     for (name, rank), smooth in _SMOOTH.items():
         if name == mode and rank == spatial:
-            return smooth(input, output_size, align_corners, factors)
+            return smooth(input, output_size, corners, factors)
     if mode == "area" and spatial == 1:
         return taeda.adaptive_avg_pool1d(input, _area_size(input, output_size, factors))
     if mode == "area" and spatial == 2:
@@ -171,7 +171,7 @@ def grid_sample(
         grid,
         GRID_SAMPLE_INTERPOLATION_MODES[mode],
         GRID_SAMPLE_PADDING_MODES[padding_mode],
-        bool(align_corners),
+        False if align_corners is None else align_corners,
     )
 
 
@@ -206,4 +206,4 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
             "align_corners=True puts in the middle; PyTorch before 1.3 put it at -1",
             stacklevel=2,
         )
-    return taeda.affine_grid_generator(theta, size, bool(align_corners))
+    return taeda.affine_grid_generator(theta, size, False if align_corners is None else align_corners)

@@ -257,7 +257,10 @@ class RNNBase(Module):
 
 
 class _OneState(RNNBase):
-    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": Tensor | None}}
+    _script_types: ClassVar = {
+        "forward": {"input": Tensor, "hx": Tensor | None},
+        "forward__packed": {"input": PackedSequence, "hx": Tensor | None},
+    }
 
     def _run(self, input: Tensor, state: Any, batch_sizes: Tensor | None) -> tuple[Tensor, Any]:
         native = getattr(taeda, self.mode.lower())
@@ -385,7 +388,10 @@ class LSTM(RNNBase):
         output (L, N, directions * hidden_size) and the last state.
     """
 
-    _script_types: ClassVar = {"forward": {"input": Tensor, "hx": tuple[Tensor, Tensor] | None}}
+    _script_types: ClassVar = {
+        "forward": {"input": Tensor, "hx": tuple[Tensor, Tensor] | None},
+        "forward__packed": {"input": PackedSequence, "hx": tuple[Tensor, Tensor] | None},
+    }
 
     def __init__(
         self,

@@ -159,13 +159,13 @@ def pack_padded_sequence(
         RuntimeError: a length is 0, or the lengths are not sorted where they should be.
     """
     lengths = lengths.cpu() if isinstance(lengths, Tensor) else taeda.as_tensor(lengths, dtype=taeda.int64)
-    sorted_indices = None
+    sorted_indices: Tensor | None = None
     if not enforce_sorted:
         lengths, sorted_indices = taeda.sort(lengths, descending=True)
         sorted_indices = sorted_indices.to(input.device)
         input = input.index_select(0 if batch_first else 1, sorted_indices)
     data, batch_sizes = taeda._pack_padded_sequence(input, lengths, batch_first)
-    return PackedSequence(data, batch_sizes, sorted_indices, None)
+    return PackedSequence(data, batch_sizes, sorted_indices, invert_permutation(sorted_indices))
 
 
 def pad_packed_sequence(
