@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import enum
 import pickle
 from typing import Any, Dict, List, Optional, Tuple, Union
@@ -286,3 +287,23 @@ def test_tracing_state():
 def test_ranges_are_lists_for_calls():
     total = jit.CompilationUnit("def f(x: List[int], y: List[float]): return sum(x) + sum(y)").f
     assert total(range(4), [0.5]) == 6.5 and total(range(0), []) == 0
+
+
+@dataclasses.dataclass
+class Box:
+    side: int
+    scale: dataclasses.InitVar[int]
+    height: float = 2.0
+    extra: dataclasses.InitVar[float] = 0.5
+    volume: float = dataclasses.field(init=False)
+
+    def __post_init__(self, scale: int, extra: float):
+        self.volume = self.side * scale * self.height + extra
+
+
+def test_dataclasses_with_what_only_post_init_gets():
+    def volumes(n: int):
+        x, y = Box(n, 3), Box(n, scale=2, height=1.0, extra=1.5)
+        return x.volume, y.volume, x.side, x == y
+
+    assert jit.script(volumes)(4) == volumes(4) == (24.5, 9.5, 4, False)

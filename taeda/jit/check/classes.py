@@ -220,9 +220,12 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
     import dataclasses
 
     fields = dataclasses.fields(cls)
+    # In the order of parameters, with those that only __post_init__ gets.
+    taken = [f for f in vars(cls)["__dataclass_fields__"].values() if f in fields or _is_init_var(f)]
     resolver = _ClassResolver(cls)
     hints = {k: v for base in reversed(cls.__mro__) for k, v in vars(base).get("__annotations__", {}).items()}
-    table = {f"_type_{f.name}": hints[f.name] for f in fields}
+    hints |= {f.name: _type_of_init_var(hints[f.name]) for f in taken if _is_init_var(f)}
+    table = {f"_type_{f.name}": hints[f.name] for f in taken}
 
     class _Fields(ClosureResolver):
         def resolve(self, name: str, range: SourceRange | None) -> Any:
@@ -230,18 +233,18 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
                 return Known(table[name])
             return resolver.resolve(name, range)
 
-    spelled = {f.name: hints[f.name] if isinstance(hints[f.name], str) else f"_type_{f.name}" for f in fields}
-    shown = [f for f in fields if f.init]
-    defaults = {f.name: f.default for f in fields if f.default is not dataclasses.MISSING}
+    spelled = {f.name: hints[f.name] if isinstance(hints[f.name], str) else f"_type_{f.name}" for f in taken}
+    shown = [f for f in taken if f.init]
+    defaults = {f.name: f.default for f in taken if f.default is not dataclasses.MISSING}
     for f in fields:
         if f.default_factory is not dataclasses.MISSING:
             made = f.default_factory()
             if f.init:
                 defaults[f.name] = made
     parameters = ", ".join(f"{f.name}: {spelled[f.name]}" for f in shown)
-    body = [f"    self.{f.name} = {f.name}" for f in shown]
+    body = [f"    self.{f.name} = {f.name}" for f in shown if not _is_init_var(f)]
     if "__post_init__" in info.methods:
-        body.append("    self.__post_init__()")
+        body.append(f"    self.__post_init__({', '.join(f.name for f in taken if _is_init_var(f))})")
     texts = {"__init__": f"def __init__(self, {parameters}):\n" + "\n".join(body or ["    pass"])}
     if vars(cls)["__dataclass_params__"].eq and "__eq__" not in info.methods:
         same = " and ".join(f"self.{f.name} == other.{f.name}" for f in fields if f.compare) or "True"
@@ -253,6 +256,17 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
         definition = Definition(tree.body[0], source)  # type: ignore[arg-type]
         info.methods[name] = Function(definition, _Fields(None), f"{info.name}.{name}",
                                       defaults if name == "__init__" else {}, info.type, owner_class=cls)  # fmt: skip
+
+
+def _is_init_var(field: Any) -> bool:
+    return field._field_type.name == "_FIELD_INITVAR"
+
+
+def _type_of_init_var(hint: Any) -> Any:
+    """``int`` of ``InitVar[int]``."""
+    if isinstance(hint, str):
+        return hint.partition("[")[2].rpartition("]")[0] or hint
+    return hint.type
 
 
 def method_graph(type: Any, name: str) -> Any:
