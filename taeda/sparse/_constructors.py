@@ -41,7 +41,7 @@ def _finished(result: Tensor, requires_grad: bool) -> Tensor:
     return result
 
 
-def sparse_coo_tensor(indices: Any, values: Any = None, size: _Size = None, *, dtype: _dtype | None = None,
+def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = None, *, dtype: _dtype | None = None,
                       device: Any = None, pin_memory: bool = False, requires_grad: bool = False,
                       check_invariants: bool | None = None, is_coalesced: bool | None = None) -> Tensor:  # fmt: skip
     """A tensor in coordinates: ``values[i]`` stands at ``indices[:, i]``, and those that share a place are summed.
@@ -49,18 +49,21 @@ def sparse_coo_tensor(indices: Any, values: Any = None, size: _Size = None, *, d
     Args:
         indices: integers (sparse dimensions, stored elements). Given alone, the size of a tensor without elements.
         values: (stored elements, *dense sizes), a tensor, or nested lists of numbers. Gradients flow back to it.
-        size: sparse sizes, then dense ones; the smallest that fits by default.
+        size: sparse sizes, then dense ones; the smallest that fits by default. Given alone, of no elements.
         dtype, device: of the result; those of ``values`` by default.
         check_invariants: False leaves the indices unread, which later calls then check as they use them.
         is_coalesced: that the indices rise, each there once; False by default.
 
     Raises:
+        TypeError: only one of indices and values is given.
         RuntimeError: shapes do not fit together, an index is negative or outside of ``size``, or the indices of a
             tensor that is said to be coalesced do not rise.
     """
     name = "sparse_coo_tensor"
-    if values is None:
+    if values is None and (indices is None) != (size is None):
         return _without_elements(tuple(indices if size is None else size), dtype, device, requires_grad)
+    if values is None or indices is None:
+        raise TypeError(f"taeda.{name}: takes indices and values, perhaps with size, or size alone")
     value = _values(values, dtype, device)
     index = _indices(name, indices, value.device, (taeda.int64,)).to(taeda.int64)
     if index.dim() == 1 and not index.numel():

@@ -18,7 +18,12 @@ def test_coordinates_know_what_they_are_made_of():
     assert (x.shape, x._nnz(), x.sparse_dim(), x.dense_dim()) == ((2, 3), 3, 2, 0)
     assert x.is_sparse and not x.is_sparse_csr and x.layout == taeda.sparse_coo and not x.is_coalesced()
     assert x.to_dense().tolist() == [[0, 0, 3], [4, 0, 5]]
-    assert taeda.sparse_coo_tensor((2, 3)).to_dense().tolist() == [[0] * 3] * 2
+    for x in (taeda.sparse_coo_tensor((2, 3)), taeda.sparse_coo_tensor(size=(2, 3))):
+        assert x.to_dense().tolist() == [[0] * 3] * 2
+    with pytest.raises(TypeError, match="takes indices and values"):
+        taeda.sparse_coo_tensor()
+    with pytest.raises(TypeError, match="takes indices and values"):
+        taeda.sparse_coo_tensor(values=V, size=(2, 3))
     hybrid = taeda.sparse_coo_tensor([[1, 1]], [[1.0, 2], [3, 4]], (2, 2), dtype=taeda.float64)
     assert (hybrid.sparse_dim(), hybrid.dense_dim(), hybrid.dtype) == (1, 1, taeda.float64)
     assert hybrid.coalesce().values().tolist() == [[4, 6]] and hybrid.coalesce().indices().tolist() == [[1]]

@@ -1,0 +1,80 @@
+"""Gradients of each sample of a batch, as privacy engines ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import taeda
+from taeda import Tensor, nn
+from taeda.utils._pytree import tree_flatten, tree_map, tree_unflatten
+
+
+def call_for_per_sample_grads(
+    module: nn.Module, *, batch_size: int | None = None, loss_reduction: str = "sum", batch_first: bool = True
+) -> Callable[..., Any]:
+    """A function that calls ``module``; after ``backward`` each parameter that requires grad has ``grad_sample``, of
+    shape (batch, *parameter): the gradient of each sample. ``grad`` stays as it was.
+
+    Args:
+        batch_size: that of the tensors that are passed; by default the size that they all have.
+        loss_reduction: how the loss is made of the samples' losses, ``"sum"`` or ``"mean"``.
+        batch_first: whether dimension 0 counts the samples; else dimension 1, of the result as well.
+
+    Raises:
+        RuntimeError: ``module`` is no module, ``loss_reduction`` is another word, the tensors' sizes differ, or
+            gradients of an earlier call are there.
+    """
+    if not isinstance(module, nn.Module):
+        raise RuntimeError(f"taeda.nn.utils.call_for_per_sample_grads: wants a module, got {type(module).__name__}")
+    if loss_reduction not in ("sum", "mean"):
+        raise RuntimeError(
+            f"taeda.nn.utils.call_for_per_sample_grads: loss_reduction must be 'sum' or 'mean', got {loss_reduction!r}"
+        )
+    dim = 0 if batch_first else 1
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        size = _batch_size((args, kwargs), dim) if batch_size is None else batch_size
+        scale = size if loss_reduction == "mean" else 1
+        copies = {n: _copies(p, size, scale) for n, p in module.named_parameters() if p.requires_grad}
+        given, structure = tree_flatten((args, kwargs))
+        places = [dim if isinstance(leaf, Tensor) else None for leaf in given]
+
+        def of_sample(parameters: dict[str, Tensor], *leaves: Any) -> Any:
+            alone = [x.unsqueeze(dim) if isinstance(x, Tensor) else x for x in leaves]
+            args, kwargs = tree_unflatten(alone, structure)
+            result = taeda.func.functional_call(module, parameters, args, kwargs)
+            return tree_map(lambda x: x.squeeze(dim) if isinstance(x, Tensor) else x, result)
+
+        over_samples = taeda.func.vmap(of_sample, in_dims=(0, *places), out_dims=dim, randomness="different")
+        return over_samples(copies, *given)
+
+    return call
+
+
+def _batch_size(arguments: Any, dim: int) -> int:
+    sizes = {x.shape[dim] for x in tree_flatten(arguments)[0] if isinstance(x, Tensor)}
+    if len(sizes) != 1:
+        raise RuntimeError(
+            "taeda.nn.utils.call_for_per_sample_grads: the tensors that the module gets must have one batch size; got "
+            f"{sorted(sizes) or 'no tensors'} in dimension {dim}; pass batch_size="
+        )
+    return int(sizes.pop())
+
+
+def _copies(parameter: Tensor, count: int, scale: int) -> Tensor:
+    """The parameter for each sample: a leaf, whose gradient becomes the parameter's ``grad_sample``."""
+    if getattr(parameter, "grad_sample", None) is not None:
+        raise RuntimeError(
+            "taeda.nn.utils.call_for_per_sample_grads: a parameter has the gradients of an earlier call; set its "
+            "grad_sample to None first"
+        )
+    leaf = parameter.detach().expand(count, *parameter.shape).requires_grad_()
+
+    def keep(leaf: Tensor) -> None:
+        assert leaf.grad is not None
+        parameter.grad_sample = leaf.grad * scale if scale != 1 else leaf.grad  # type: ignore[attr-defined]
+        leaf.grad = None
+
+    leaf.register_post_accumulate_grad_hook(keep)
+    return leaf

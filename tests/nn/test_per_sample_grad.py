@@ -1,0 +1,77 @@
+"""Gradients of each sample against those of samples alone, and against PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import taeda
+from taeda import nn
+from taeda.nn.utils._per_sample_grad import call_for_per_sample_grads
+
+MODELS: dict[str, Any] = {
+    "convolution": lambda T: (
+        T.nn.Sequential(T.nn.Conv2d(2, 3, 2), T.nn.GroupNorm(1, 3), T.nn.Flatten(), T.nn.Linear(12, 2)),
+        T.randn(4, 2, 3, 3),
+    ),
+    "embedding": lambda T: (
+        T.nn.Sequential(T.nn.Embedding(5, 3), T.nn.LayerNorm(3), T.nn.Linear(3, 2, bias=False)),
+        T.randint(5, (4, 6)),
+    ),
+}
+
+
+def gradients(T: Any, call: Any, name: str, reduction: str) -> list[list[float]]:
+    T.manual_seed(0)
+    model, x = MODELS[name](T)
+    y = call(model, loss_reduction=reduction)(x)
+    assert y.shape == model(x).shape
+    losses = (y**2).flatten(1).sum(1)
+    (losses.sum() if reduction == "sum" else losses.mean()).backward()
+    assert all(p.grad is None for p in model.parameters())
+    return [p.grad_sample.flatten().tolist() for p in model.parameters()]
+
+
+@pytest.mark.parametrize("reduction", ["sum", "mean"])
+@pytest.mark.parametrize("name", MODELS)
+def test_each_sample_alone(name: str, reduction: str) -> None:
+    got = gradients(taeda, call_for_per_sample_grads, name, reduction)
+    taeda.manual_seed(0)
+    model, x = MODELS[name](taeda)
+    for i in range(len(x)):
+        wanted = taeda.autograd.grad((model(x[i : i + 1]) ** 2).sum(), list(model.parameters()))
+        for all_samples, one in zip(got, wanted):
+            taeda.testing.assert_close(taeda.tensor(all_samples).reshape(len(x), -1)[i], one.flatten())
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", MODELS)
+def test_as_pytorch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = pytest.importorskip("torch.nn.utils._per_sample_grad").call_for_per_sample_grads
+    for got, wanted in zip(
+        gradients(taeda, call_for_per_sample_grads, name, "mean"), gradients(torch, theirs, name, "mean")
+    ):
+        assert got == pytest.approx(wanted, rel=1e-4, abs=1e-6)
+
+
+def test_samples_in_the_second_dimension() -> None:
+    model, x = nn.Linear(3, 2), taeda.randn(5, 4, 3)
+    y = call_for_per_sample_grads(model, batch_first=False)(x)
+    assert y.shape == (5, 4, 2)
+    y.sum().backward()
+    taeda.testing.assert_close(model.weight.grad_sample[:, 0], x.sum(0))
+
+
+def test_refusals() -> None:
+    model = nn.Linear(2, 2)
+    with pytest.raises(RuntimeError, match="wants a module"):
+        call_for_per_sample_grads(1)  # type: ignore[arg-type]
+    with pytest.raises(RuntimeError, match="'sum' or 'mean'"):
+        call_for_per_sample_grads(model, loss_reduction="none")
+    with pytest.raises(RuntimeError, match=r"got \[2, 3\] in dimension 0"):
+        call_for_per_sample_grads(nn.Bilinear(2, 2, 2))(taeda.ones(2, 2), taeda.ones(3, 2))
+    call_for_per_sample_grads(model)(taeda.ones(2, 2)).sum().backward()
+    with pytest.raises(RuntimeError, match="earlier call"):
+        call_for_per_sample_grads(model)(taeda.ones(2, 2))
