@@ -10,6 +10,7 @@
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/ctc.h"
+#include "taeda/ops/join.h"
 #include "taeda/ops/mask.h"
 #include "taeda/ops/reduce.h"
 #include "taeda/ops/view.h"
@@ -36,9 +37,10 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, IntList input_le
   if (zero_infinity)
     losses = ops::where(ops::isinf(losses), ops::zeros(Dims{}, losses.dtype(), {}, losses.device()), losses);
   if (reduction == kMean) {
-    Tensor lengths = ops::empty(Dims{static_cast<int64_t>(target_lengths.size())}, DType::Int64);
-    std::ranges::transform(target_lengths, lengths.data<int64_t>(), [](int64_t n) { return std::max<int64_t>(n, 1); });
-    return ops::mean(ops::div(losses, ops::to(lengths, losses.device(), losses.dtype())));
+    std::vector<Tensor> lengths;  // by ops: a mode may give tensors without memory
+    for (int64_t n : target_lengths)
+      lengths.push_back(ops::full(Dims{1}, Scalar(std::max<int64_t>(n, 1)), losses.dtype(), {}, losses.device()));
+    return ops::mean(ops::div(losses, ops::cat(lengths)));
   }
   if (reduction == kSum) return ops::sum(losses);
   return batched ? losses : ops::squeeze(losses, 0);

@@ -48,7 +48,11 @@ def _formulas() -> dict[str, Declaration]:
 def formula_of(name: str) -> Callable[..., Any] | None:
     """The formula of a pointwise op by its full name, as a function of tensors; None for an op that has none."""
     declaration = _formulas().get(name)
-    return None if declaration is None else _callable(declaration)
+    if declaration is None or "__name__" not in getattr(
+        declaration.function, "__globals__", {}
+    ):  # a function of C++ alone
+        return None
+    return _callable(declaration)
 
 
 def decomposition_of(name: str) -> Callable[..., Any] | None:

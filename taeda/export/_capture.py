@@ -43,6 +43,7 @@ class ShapeDependence(Exception):
         self.message, self.sizes = message, sizes
 
 
+rounding: Any = None  # `_quantized` while programs are recorded without quantised tensors
 _failures: list[str] | None = None  # where draft_export collects what export refuses
 
 
@@ -74,6 +75,7 @@ class Capture(SizeRecorder):
         self.varying = varying
         self.facts = Facts()
         self.records_gradients = False
+        self._inside = False  # of what is recorded in place of an op
         self.scope = Scope(Graph(), None)
         self.names: dict[int, str] = {}  # of tensors that belong to the module
         self.constants: dict[str, Tensor] = {}
@@ -200,6 +202,9 @@ class Capture(SizeRecorder):
 
     def answer(self, op: OpOverload, args: tuple[Any, ...], kwargs: dict[str, Any], given: Any) -> Any:
         """Runs an op and adds its node. ``given``: which arguments are symbols, by name and place in a list."""
+        instead = rounding.stand_in(op) if rounding is not None else None
+        if instead is not None:
+            return self.recorded(lambda: instead(*args, **kwargs))
         if op._opname in _REFUSED and any(self.depends(leaf) for leaf in (*args, *kwargs.values())):
             refuse(_REFUSED[op._opname])
             return op(*args, **kwargs)
@@ -212,7 +217,19 @@ class Capture(SizeRecorder):
         result = self.compute(op, args, kwargs)
         self._note_aliases(node, op, args, result)
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
-        return result
+        how = rounding.rounding_among(args) if rounding is not None and not self._inside else None
+        return result if how is None else self.recorded(lambda: rounding.after(op, result, how))
+
+    def recorded(self, function: Callable[[], Any]) -> Any:
+        """What a function gives whose ops become nodes."""
+        former, recorder = _C._set_capture(self.call), _C._set_size_recorder(self)
+        inside, self._inside = self._inside, True
+        try:
+            return function()
+        finally:
+            self._inside = inside
+            _C._set_size_recorder(recorder)
+            _C._set_capture(former)
 
     def depends(self, value: Any) -> bool:
         """Whether a value comes from the graph."""

@@ -84,7 +84,9 @@ class _Expansion(Capture):
         self.mode: Any = FakeTensorMode() if known is None else known.fake_mode
 
     def run(self) -> ExportedProgram:
-        """The program with the new graph."""
+        """The program with the new graph; the very program if there is nothing to take apart."""
+        if not self.applies():
+            return self.program
         graph = self.scope.graph
         self.on_constant = self._fresh_constant
         for node in self.program.graph.nodes:
@@ -100,6 +102,15 @@ class _Expansion(Capture):
         modules = self.program.graph_module._modules
         root: dict[str, Any] = {k: _inner(m, self.program, self.table) for k, m in modules.items() if m is not None}
         return self.program._with(graph, self.signature, holder(root), constants=self.constants)
+
+    def applies(self) -> bool:
+        """Whether there is an op to take apart."""
+        modules = self.program.graph_module.modules()
+        graphs = [self.program.graph, *(m.graph for m in modules if isinstance(m, GraphModule))]
+        return any(
+            isinstance(node.target, OpOverload) and self.table.get(node.target) is not None
+            for graph in graphs for node in graph.nodes
+        )  # fmt: skip
 
     def _copy(self, node: Node) -> None:
         if node in self.values:  # part of a result that is there already
@@ -256,7 +267,8 @@ def _inner(module: Any, program: Any, table: dict[Any, Callable[..., Any]]) -> A
         return module
     signature = ExportGraphSignature([], [])
     part = _Part(module.graph, module, program.sizes, {}, signature)
-    return _Expansion(part, table).run()  # type: ignore[arg-type]
+    expansion = _Expansion(part, table)  # type: ignore[arg-type]
+    return expansion.run() if expansion.applies() else module
 
 
 class _Part:

@@ -89,6 +89,30 @@ class _Nested(CodeGen):
         return pytree.tree_unflatten(outputs, self.out_spec)
 
 
+class _CompiledLater(GraphModule):
+    """A module whose code is made when it is called or looked at: most graphs are only read."""
+
+    def recompile(self) -> Any:
+        """Makes the code; the first time, when it is needed."""
+        if "_code" in self.__dict__:
+            return super().recompile()
+        self._code = ""
+
+        def forward(self: _CompiledLater, *args: Any, **kwargs: Any) -> Any:
+            self.recompile()
+            return type(self).forward(self, *args, **kwargs)
+
+        type(self).forward = forward  # type: ignore[method-assign]
+        return None
+
+    @property
+    def code(self) -> str:
+        """The source text of ``forward``."""
+        if not self._code:
+            self.recompile()
+        return self._code
+
+
 class _ProgramModule(GraphModule):
     """An exported program as a module; its arguments must be nested as the example's were."""
 
@@ -129,7 +153,7 @@ class ExportedProgram:
         *, verifiers: Any = None, guards: list[InputGuard] | None = None, sizes: list[SizeName] | None = None,
         training: bool = False,
     ) -> None:  # fmt: skip
-        self._graph_module = GraphModule(root, graph)
+        self._graph_module = _CompiledLater(root, graph)
         self._signature = graph_signature
         self._state_dict = dict(state_dict)
         self._constants = dict(constants or {})

@@ -23,6 +23,7 @@ Argument: TypeAlias = Any
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
+_CONTAINERS = (tuple, list, dict, slice)
 _impure_functions: set[Callable[..., Any]] = set()
 
 
@@ -34,6 +35,8 @@ def has_side_effect(fn: _F) -> _F:
 
 def map_aggregate(a: Argument, fn: Callable[[Any], Any]) -> Any:
     """``a`` with ``fn`` applied to every leaf; lists and dicts become immutable ones."""
+    if not isinstance(a, _CONTAINERS):
+        return fn(a)
     if isinstance(a, tuple):
         items = [map_aggregate(item, fn) for item in a]
         return type(a)(*items) if hasattr(a, "_fields") else tuple(items)
@@ -41,9 +44,7 @@ def map_aggregate(a: Argument, fn: Callable[[Any], Any]) -> Any:
         return immutable_list([map_aggregate(item, fn) for item in a])
     if isinstance(a, dict):
         return immutable_dict({key: map_aggregate(value, fn) for key, value in a.items()})
-    if isinstance(a, slice):
-        return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
-    return fn(a)
+    return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
 
 
 def map_arg(a: Argument, fn: Callable[[Node], Argument]) -> Argument:
@@ -56,8 +57,20 @@ def map_arg(a: Argument, fn: Callable[[Node], Argument]) -> Argument:
 def nodes_in(*arguments: Argument) -> list[Node]:
     """The nodes among the arguments, each once, in order."""
     found: dict[Node, None] = {}
-    map_arg(arguments, lambda node: found.setdefault(node))
+    _collect(arguments, found)
     return list(found)
+
+
+def _collect(a: Any, found: dict[Node, None]) -> None:
+    if isinstance(a, Node):
+        found[a] = None
+    elif isinstance(a, (tuple, list)):
+        for item in a:
+            _collect(item, found)
+    elif isinstance(a, dict):
+        _collect(tuple(a.values()), found)
+    elif isinstance(a, slice):
+        _collect((a.start, a.stop, a.step), found)
 
 
 class Node:

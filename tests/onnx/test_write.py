@@ -11,6 +11,7 @@ import pytest
 
 import taeda
 from taeda import nn
+from taeda.nn import functional as F
 from taeda.onnx.errors import OnnxExporterError
 from taeda.utils import _pytree as pytree
 
@@ -45,6 +46,50 @@ def test_sizes_vary(name):
     module = copy.deepcopy(module).eval()
     shapes, second = VARYING[name]
     close(module, taeda.onnx.export(module, args, dynamic_shapes=shapes, verify=True), second)
+
+
+OPS = {
+    "addbmm": (lambda m, a, b: taeda.addbmm(m, a, b, beta=0.5, alpha=2.0), ((2, 4), (3, 2, 5), (3, 5, 4))),
+    "celu": (lambda x: (taeda.celu(x, 1.3), taeda.celu(x.double(), 1.3)), ((5,),)),
+    "without dimensions": (lambda x: (x.max(0), x.amin(0), x.count_nonzero(0)), ((),)),
+    "norms": (lambda x: (taeda.linalg.norm(x, 1), taeda.linalg.norm(x, "fro"), taeda.linalg.norm(x, 3, 0)), ((3, 4),)),
+    "bucketize": (lambda x: taeda.bucketize(x, taeda.tensor([-1.0, 0.0, 1.0]), right=True), ((6,),)),
+    "block_diag": (lambda x, y: taeda.block_diag(x, y), ((2, 3), (4,))),
+}
+
+
+@pytest.mark.parametrize("name", OPS)
+def test_numbers_of_ops(name):
+    function, shapes = OPS[name]
+    taeda.onnx.export(Call(function).eval(), tuple(taeda.randn(s) for s in shapes), verify=True)
+
+
+def test_whole_numbers_of_scripted_modules_are_inputs() -> None:
+    class Repeat(nn.Module):
+        def forward(self, x, n: int):
+            for _ in range(n):
+                x = x - 1 if x.sum() > 10 else x * 2
+            return x
+
+    module = taeda.jit.script(Repeat().eval())
+    program = taeda.onnx.export(module, (taeda.ones(2), 3), verify=True)
+    for n in (0, 2, 5):
+        assert taeda.equal(program(taeda.ones(2), n)[0], module(taeda.ones(2), n))
+
+
+def test_names_as_sizes_that_vary() -> None:
+    program = taeda.onnx.export(nn.Linear(3, 2).eval(), (taeda.ones(2, 3),), dynamic_shapes=({0: "rows"},), verify=True)
+    (dim, _) = program.model_proto.graph.input[0].type.tensor_type.shape.dim
+    assert dim.dim_param == "rows" and program(taeda.ones(5, 3))[0].shape == (5, 2)
+
+
+def test_sizes_of_parts_of_composites_vary() -> None:
+    def pooled(x):
+        return F.adaptive_avg_pool2d(x, (4, 4)).flatten(1)
+
+    module = Call(pooled).eval()
+    program = taeda.onnx.export(module, (taeda.randn(2, 3, 2, 2),), dynamic_shapes=(({0: "n"},),), verify=True)
+    close(module, program, (taeda.randn(5, 3, 2, 2),))
 
 
 def test_what_was_exported_is_read_again() -> None:
@@ -142,6 +187,21 @@ def test_refusals_name_every_op_and_its_line() -> None:
         taeda.onnx.export(Call(transforms), (taeda.eye(3),), opset_version=9)
     with pytest.raises(OnnxExporterError, match="torch.cond"):
         taeda.onnx.export(Call(lambda x: x if x.sum() > 0 else -x), (taeda.ones(2),))
+
+
+@pytest.mark.parametrize("kind", ["ONNX_ATEN_FALLBACK", "ONNX_FALLTHROUGH"])
+def test_ops_that_onnx_does_not_have(kind) -> None:
+    def program(x):
+        values, places = taeda.linalg.eigh(x + x.t())
+        return taeda.relu(values), taeda.linalg.inv(x).sum(0, keepdim=True), places.abs()
+
+    how = getattr(taeda.onnx.OperatorExportTypes, kind)
+    x = taeda.eye(3) * taeda.tensor([1.0, 2.0, 3.0])
+    made = taeda.onnx.export(Call(program), (x,), operator_export_type=how)
+    ops = {(n.domain, n.op_type) for n in made.model_proto.graph.node}
+    assert ("", "Relu") in ops and any(domain == "org.pytorch.aten" for domain, _ in ops)
+    if kind == "ONNX_ATEN_FALLBACK":
+        close(Call(program), made, (x,))
 
 
 def test_what_differs_is_named_with_its_line() -> None:

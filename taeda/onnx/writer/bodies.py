@@ -73,7 +73,24 @@ def diag_embed(self: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
     return self.unsqueeze(-1) * taeda.eye(count, dtype=self.dtype, device=self.device)
 
 
-@body("searchsorted.Tensor", "bucketize.Tensor")
+@body("bucketize.Tensor")
+def bucketize(self: Tensor, boundaries: Tensor, *, out_int32: bool = False, right: bool = False) -> Tensor:
+    return searchsorted(boundaries, self, out_int32=out_int32, right=right)
+
+
+@body("block_diag")
+def block_diag(tensors: list[Tensor]) -> Tensor:
+    blocks = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
+    width = sum(int(t.shape[1]) for t in blocks)
+    rows, left = [], 0
+    for block in blocks:
+        size = int(block.shape[1])
+        rows.append(taeda.nn.functional.pad(block, (left, width - left - size)))
+        left += size
+    return taeda.cat(rows)
+
+
+@body("searchsorted.Tensor")
 def searchsorted(first: Tensor, second: Tensor, *, out_int32: bool = False, right: bool = False, side: Any = None,
                  sorter: Any = None) -> Tensor:  # fmt: skip
     bounds, x = first, second

@@ -302,7 +302,7 @@ class Builder:
     def reduce(self, name: str, x: Value, dims: Sequence[int] | None, keep: bool) -> Value:
         """``ReduceSum`` and its kin over ``dims``, all if None."""
         by_input = self.opset >= (13 if name == "ReduceSum" else 18)
-        every = dims is None or not list(dims)
+        every = dims is None or not list(dims) or x.shape == ()
         if by_input:
             axes = None if every else self.constant(list(dims or ()), taeda.int64)
             result = self.op(name, x, axes, keepdims_i=int(keep))

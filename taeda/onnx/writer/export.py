@@ -14,6 +14,7 @@ from taeda.export import Dim, ExportedProgram
 from taeda.export import export as export_program
 from taeda.export._decompose import _Expansion
 from taeda.export._functional import functionalize
+from taeda.export._quantized import as_rounded_numbers
 from taeda.export._script import Walked, is_scripted
 from taeda.export.dynamic_shapes import named_arguments
 from taeda.export.errors import UserError
@@ -88,8 +89,10 @@ def export(
         training: the mode to export in, a `TrainingMode`, where ``dynamo`` is False.
         do_constant_folding: compute at once what follows from parameters alone.
         custom_opsets: versions of domains.
-        profile, dump_exported_program, artifacts_dir, operator_export_type, export_modules_as_functions,
-        autograd_inlining, others: accepted.
+        operator_export_type: with an `OperatorExportTypes` other than ``ONNX``, what ONNX cannot say becomes a node of
+            the domain ``org.pytorch.aten``: ``ATen`` with the op's name as an attribute, which `taeda.onnx.load` runs,
+            or with ``ONNX_FALLTHROUGH`` a node of the op's name.
+        profile, dump_exported_program, export_modules_as_functions, autograd_inlining, others: accepted.
 
     Raises:
         OnnxExporterError: ops cannot be said in ONNX, or sizes cannot vary as asked; with the model's lines.
@@ -104,9 +107,10 @@ def export(
     mode = _mode(model, training, dynamo)
     custom = _custom(custom_translation_table, opset)
     names = list(input_names or ())
-    with mode, exporting():
+    with mode, exporting(), as_rounded_numbers():
         program = _program(model, example, keywords, dynamic_shapes, dynamic_axes, names)
-        translation = _translate(program, opset, custom, names, list(output_names or ()), do_constant_folding)
+        translation = _translate(program, opset, custom, names, list(output_names or ()), do_constant_folding,
+                                 int(operator_export_type))  # fmt: skip
     _name_axes(translation, program, dynamic_axes)
     made = _model(translation, opset, custom_opsets, export_params, keep_initializers_as_inputs)
     result = ONNXProgram(made, program, translation)
@@ -184,11 +188,12 @@ def _program(
 ) -> ExportedProgram:
     if isinstance(model, ExportedProgram):
         return model
-    if is_scripted(model):
+    scripted = is_scripted(model)
+    if scripted:
         model = Walked(model)
     if not isinstance(model, nn.Module):
         model = _Wrapped(model)
-    asked = shapes if shapes is not None else _from_axes(model, args, kwargs, axes, names)
+    asked = _named(shapes) if shapes is not None else _from_axes(model, args, kwargs, axes, names, scripted)
     try:
         return export_program(model, args, kwargs, dynamic_shapes=asked)
     except UserError as error:
@@ -200,6 +205,12 @@ def _program(
             return export_program(model, args, kwargs, dynamic_shapes=automatic)
         except UserError as second:
             raise OnnxExporterError(str(second)) from second
+
+
+def _named(shapes: Any) -> Any:
+    """``dynamic_shapes`` in which names may stand for dimensions."""
+    dims: dict[str, Dim] = {}
+    return pytree.tree_map(lambda d: dims.setdefault(d, Dim(d)) if isinstance(d, str) else d, shapes)
 
 
 class _Wrapped(nn.Module):
@@ -214,9 +225,10 @@ class _Wrapped(nn.Module):
         return self.function(*args, **kwargs)
 
 
-def _from_axes(model: nn.Module, args: Any, kwargs: Any, axes: Any, names: list[str]) -> Any:
-    """``dynamic_axes`` as ``dynamic_shapes``."""
-    if not axes:
+def _from_axes(model: nn.Module, args: Any, kwargs: Any, axes: Any, names: list[str], numbers: bool) -> Any:
+    """``dynamic_axes`` as ``dynamic_shapes``. ``numbers``: whole numbers are inputs, as those of scripted modules."""
+    axes = axes or {}
+    if not axes and not numbers:
         return None
     from taeda.export._trace import leaf_names
 
@@ -227,7 +239,9 @@ def _from_axes(model: nn.Module, args: Any, kwargs: Any, axes: Any, names: list[
     called = dict(zip(tensors, names))
     dims: dict[str, Any] = {}
     hints: dict[str, int] = {}
-    wanted: list[Any] = [None] * len(leaves)
+    wanted: list[Any] = [Dim.DYNAMIC if numbers and type(leaf) is int else None for leaf in leaves]
+    if not axes and not any(wanted):
+        return None
     for i in tensors:
         given = axes.get(called.get(i, plain[i])) or axes.get(plain[i])
         if not given:
@@ -252,31 +266,38 @@ class _Tree:
 
 
 def _translate(
-    program: ExportedProgram, opset: int, custom: dict[Any, Any], names: list[str], outputs: list[str], fold: bool
-) -> Translation:
-    plain = functionalize(program)
+    program: ExportedProgram, opset: int, custom: dict[Any, Any], names: list[str], outputs: list[str], fold: bool,
+    foreign: int,
+) -> Translation:  # fmt: skip
+    try:
+        plain = functionalize(program)
+    except NotImplementedError as error:
+        raise OnnxExporterError(f"taeda.onnx.export: {error}") from error
     forced: set[Any] = set()
-    for _ in range(4):
-        small = functionalize(_Expansion(plain, expansions(plain, custom, forced)).run())
+    while True:
+        try:
+            small = functionalize(_Expansion(plain, expansions(plain, custom, forced)).run())
+        except NotImplementedError as error:
+            raise OnnxExporterError(f"taeda.onnx.export: {error}") from error
         translation = Translation(small, opset, custom, fold)
         try:
             translation.run(names, outputs)
+            return translation
         except OnnxExporterError:
-            again = {
-                r.op
-                for r in translation.refusals
-                if r.op not in forced
-                and hasattr(r.op, "_schema")
-                and find(r.op) is not None
-                and body_of(r.op) is not None
-            }
+            again = {r.op for r in translation.refusals if r.op not in forced and _has_both(r.op)}
             if not again:
-                raise
+                break
             forced |= again
-            continue
-        return translation
+    if not foreign:
+        translation.refuse()
+    translation = Translation(small, opset, custom, fold, foreign)
     translation.run(names, outputs)
     return translation
+
+
+def _has_both(op: Any) -> bool:
+    """Whether an op has a translation and, where that refuses, a body."""
+    return hasattr(op, "_schema") and find(op) is not None and body_of(op) is not None
 
 
 def _name_axes(translation: Translation, program: ExportedProgram, axes: Any) -> None:
@@ -350,7 +371,7 @@ SMALL = 2**26
 
 
 def _compare(result: ONNXProgram, verify: bool | None, model: Any) -> None:
-    if verify is False or result.exported_program.example_inputs is None:
+    if verify is False or result.exported_program.example_inputs is None or result.has_foreign_ops:
         return
     import importlib.util
 

@@ -193,14 +193,19 @@ def leaky_relu(g: Builder, self: Value, negative_slope: float = 0.01) -> Value:
 
 @translates("elu")
 def elu(g: Builder, self: Value, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Value:
-    x = self if input_scale == 1 else translate_mul(g, self, input_scale)
-    result = g.op("Elu", x, alpha_f=alpha)
+    result = g.op("Elu", self if input_scale == 1 else translate_mul(g, self, input_scale), alpha_f=alpha)
+    if input_scale != 1:
+        result = g.op("Where", g.op("Greater", self, g.number(0, self.dtype)), self, result)
     return result if scale == 1 else translate_mul(g, result, scale)
 
 
 @translates("celu")
 def celu(g: Builder, self: Value, alpha: float = 1.0) -> Value:
-    return g.op("Celu", self, alpha_f=alpha) if g.opset >= 12 else elu(g, self, alpha, 1, 1 / alpha)
+    return (
+        g.op("Celu", self, alpha_f=alpha)
+        if g.opset >= 12 and self.dtype == taeda.float32
+        else elu(g, self, alpha, 1, 1 / alpha)
+    )
 
 
 @translates("selu")

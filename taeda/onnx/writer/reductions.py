@@ -42,6 +42,8 @@ _plain("ReduceLogSumExp", "logsumexp")
 @translates("max.dim", "min.dim")
 def extreme(g: Builder, self: Value, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
     largest = "max" in g.current
+    if self.rank == 0:
+        return g.op("Identity", self), g.constant(0, taeda.int64)
     value = g.reduce("ReduceMax" if largest else "ReduceMin", self, [dim], keepdim)
     place = g.op("ArgMax" if largest else "ArgMin", self, axis_i=dim, keepdims_i=int(keepdim))
     return value, place
@@ -97,6 +99,11 @@ def variance(
 def norm(g: Builder, self: Value, ord: Any = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Value:
     order = 2 if ord is None else _.get("p", ord)
     dims = _dims(dim)
+    if g.current.startswith("aten::linalg_norm") and ord is not None:
+        of_matrix = self.rank == 2 if dims is None else len(dims) == 2
+        if isinstance(ord, str) and ord != "fro" or of_matrix and ord != "fro":
+            raise NotImplementedError(f"the norm {ord} of matrices")
+        order = 2 if ord == "fro" else order
     if order == 2:
         return g.reduce("ReduceL2", self, dims, keepdim)
     if order == 1:
@@ -165,7 +172,17 @@ def addmm(g: Builder, self: Value, mat1: Value, mat2: Value, beta: Any = 1, alph
     return baddbmm(g, self, mat1, mat2, beta, alpha)
 
 
-@translates("baddbmm", "addbmm")
+@translates("addbmm")
+def addbmm(g: Builder, self: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any = 1, **_: Any) -> Value:
+    product = g.op("MatMul", batch1, batch2)
+    product.dtype = batch1.dtype
+    product = g.reduce("ReduceSum", product, [0], False)
+    product.dtype = batch1.dtype
+    product = product if alpha == 1 else translate_mul(g, product, alpha)
+    return product if beta == 0 else g.op("Add", product, self if beta == 1 else translate_mul(g, self, beta))
+
+
+@translates("baddbmm")
 def baddbmm(g: Builder, self: Value, batch1: Value, batch2: Value, beta: Any = 1, alpha: Any = 1, **_: Any) -> Value:
     product = g.op("MatMul", batch1, batch2)
     product.dtype = batch1.dtype

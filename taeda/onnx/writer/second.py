@@ -9,6 +9,7 @@ import taeda
 from taeda import Tensor
 from taeda.export.graph_signature import InputKind
 from taeda.export.guards import CheckInputs, SizeName
+from taeda.fx.interpreter import Interpreter
 from taeda.utils import _pytree as pytree
 
 
@@ -24,7 +25,7 @@ def results_of(program: Any, args: Any, kwargs: Any) -> list[Any]:
             value = program.tensor_of(spec.target).detach()
             given.append(value.clone() if spec.kind is InputKind.BUFFER else value)
     with taeda.no_grad():
-        results = program.graph_module(*given)
+        results = Interpreter(program.graph_module).run(*given)
     specs = program.graph_signature.output_specs
     return [v for s, v in zip(specs, results) if s.kind.name == "USER_OUTPUT" and v is not None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from typing import Any, NoReturn
 
 import taeda
 from taeda import Tensor
@@ -20,6 +20,7 @@ from taeda.onnx.reader.values import onnx_package, to_numpy
 from taeda.onnx.writer import everything as everything
 from taeda.onnx.writer.bodies import BODIES
 from taeda.onnx.writer.builder import Builder, Value
+from taeda.onnx.writer.foreign import foreign
 from taeda.onnx.writer.pointwise import floor_divide, translate_mul
 from taeda.onnx.writer.table import find
 from taeda.utils import _pytree as pytree
@@ -49,8 +50,8 @@ def known_shape(value: Any, other: Any) -> tuple[int | None, ...]:
 class Translation:
     """One program on its way to ONNX."""
 
-    def __init__(self, program: Any, opset: int, custom: dict[Any, Any], fold: bool) -> None:
-        self.program, self.custom = program, custom
+    def __init__(self, program: Any, opset: int, custom: dict[Any, Any], fold: bool, foreign: int = 0) -> None:
+        self.program, self.custom, self.foreign = program, custom, foreign
         self.g = Builder(opset, fold=fold)
         self.values: dict[Node, Any] = {}
         self.inputs: list[Value] = []
@@ -68,8 +69,12 @@ class Translation:
         self._take_inputs(input_names)
         self._nodes(self.g, self.program.graph, self.program.graph_module)
         if self.refusals:
-            raise OnnxExporterError(_report(self.refusals))
+            self.refuse()
         self._give_outputs(output_names)
+
+    def refuse(self) -> NoReturn:
+        """Raises the error that names all that could not be translated."""
+        raise OnnxExporterError(_report(self.refusals))
 
     def _take_inputs(self, names: list[str]) -> None:
         taken = iter(names)
@@ -142,10 +147,19 @@ class Translation:
         with g.at(place, dtype, shape):
             try:
                 result = self._translated(g, node, args, kwargs)
-            except (NotImplementedError, OnnxExporterError) as error:
-                self.refusals.append(Refusal(node.target, str(error), place))
-                result = _stand_in(example, node)
+            except Exception as error:
+                try:
+                    result = self._foreign(g, node.target, args, kwargs, error)
+                except Exception as reason:
+                    self.refusals.append(Refusal(node.target, _why(reason), place))
+                    result = _stand_in(example, node)
         self.values[node] = self._named(result, node)
+
+    def _foreign(self, g: Builder, op: Any, args: Any, kwargs: Any, error: Exception) -> Any:
+        """The node of an op that ONNX does not have, where the export was told to write such."""
+        if not self.foreign or not isinstance(op, OpOverload):
+            raise error
+        return foreign(g, op, args, kwargs, self.foreign)
 
     def _named(self, result: Any, node: Node) -> Any:
         if isinstance(result, Value) and result.const is None and result not in self.inputs:
@@ -271,6 +285,12 @@ def _stand_in(example: Any, node: Node) -> Any:
     if isinstance(example, Tensor):
         made.dtype, made.shape = example.dtype, tuple(map(int, example.shape))
     return made
+
+
+def _why(error: Exception) -> str:
+    """A refusal's words; anything else is a mistake in a translation, and says so."""
+    meant = isinstance(error, (NotImplementedError, OnnxExporterError))
+    return str(error) if meant else f"its translation fails: {type(error).__name__}: {error}"
 
 
 def _report(refusals: list[Refusal]) -> str:
