@@ -183,6 +183,16 @@ def test_refusals_name_every_op_and_its_line() -> None:
     with pytest.raises(OnnxExporterError) as error:
         taeda.onnx.export(Call(transforms), (taeda.eye(3),))
     assert "the first line" in str(error.value) and "the second line" in str(error.value)
+    with pytest.raises(OnnxExporterError, match="its result 1 is not said"):
+        taeda.onnx.export(Call(lambda x: F.adaptive_max_pool2d(x, 2, return_indices=True)), (taeda.ones(1, 1, 4, 4),))
+    lengths = taeda.tensor([4]), taeda.tensor([1])
+    losses = (
+        Call(lambda x: F.ctc_loss(x, taeda.tensor([[1]]), [4], [1])),
+        Call(lambda x: F.ctc_loss(x, taeda.tensor([[1]]), *lengths)),
+    )
+    for loss in losses:
+        with pytest.raises(OnnxExporterError, match="ctc_loss"):
+            taeda.onnx.export(loss, (taeda.randn(4, 1, 3).log_softmax(-1),))
     with pytest.raises(ValueError, match="opset_version"):
         taeda.onnx.export(Call(transforms), (taeda.eye(3),), opset_version=9)
     with pytest.raises(OnnxExporterError, match="torch.cond"):

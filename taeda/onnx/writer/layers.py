@@ -318,8 +318,8 @@ def upsample(g: Builder, self: Value, output_size: Any, *given: Any, **named: An
                               "round_prefer_ceil" if "exact" in current else "floor", "cubic_coeff_a_f":
                               (-0.5 if "aa" in current else -0.75) if mode == "cubic" else None}  # fmt: skip
     if "_aa" in current:
-        if g.opset < 18:
-            raise NotImplementedError("interpolation with antialiasing needs opset 18")
+        if g.opset < 18 or align:
+            raise NotImplementedError("antialiased interpolation needs opset 18, and corners that are not aligned")
         common["antialias_i"] = common["exclude_outside_i"] = 1
     empty = g.constant(taeda.zeros(0)) if g.opset < 13 else None
     if factors and (output_size is None or not align):

@@ -137,7 +137,7 @@ class Translation:
     def _call(self, g: Builder, node: Node) -> None:
         args, kwargs = map_aggregate((node.args, node.kwargs), self._leaf)
         if node.target is operator.getitem:
-            self.values[node] = self._named(args[0][args[1]], node) if args[0] is not None else None
+            self.values[node] = self._part(node, args[0], args[1])
             return
         place = node.meta.get("place")
         if place is None and node.meta.get("stack_trace"):
@@ -154,6 +154,17 @@ class Translation:
                     self.refusals.append(Refusal(node.target, _why(reason), place))
                     result = _stand_in(example, node)
         self.values[node] = self._named(result, node)
+
+    def _part(self, node: Node, whole: Any, index: Any) -> Any:
+        """One of several results; the op is refused if its translation does not give it."""
+        if whole is None:
+            return None
+        value = None if isinstance(whole, Value) else whole[index]
+        if value is None and isinstance(node.meta.get("val"), Tensor):
+            source: Any = node.args[0]
+            self.refusals.append(Refusal(source.target, f"its result {index} is not said", source.meta.get("place")))
+            return _stand_in(node.meta["val"], node)
+        return self._named(value, node)
 
     def _foreign(self, g: Builder, op: Any, args: Any, kwargs: Any, error: Exception) -> Any:
         """The node of an op that ONNX does not have, where the export was told to write such."""
