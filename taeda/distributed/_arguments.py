@@ -29,6 +29,8 @@ def same_dtype(name: str, tensors: Sequence[Tensor]) -> None:
 
 
 def size_of(group: Group) -> int:
+    if isinstance(group, ProcessGroup) and group.made_by_hand:
+        return group.size()
     return len(_made(group).ranks)
 
 

@@ -142,6 +142,12 @@ class ProcessGroup:
         """The store that the group's processes met at."""
         return self._store
 
+    def _set_default_timeout(self, timeout: timedelta) -> None:
+        """How long collectives wait from now on."""
+        self._limit = timeout
+        for backend in self._backends.values():
+            backend.set_timeout(timeout)
+
     def _set_group_name(self, name: str) -> None:
         self.group_name = name
 

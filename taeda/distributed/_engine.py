@@ -79,12 +79,18 @@ class EngineBackend(Backend):
         root: int = 0,
     ) -> Work:
         self._sequence += 1
-        handle = self._group.submit(call, inputs, outputs, op, root, 0, self._limit_of(opts), opts.asyncOp)
-        return EngineWork(handle, result)
+        limit = self._limit_of(opts)
+        try:
+            return EngineWork(self._group.submit(call, inputs, outputs, op, root, 0, limit, opts.asyncOp), result)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None  # as gloo says it
 
     def _submit_many(self, tasks: list[Any], opts: Any, result: Any) -> Work:
         self._sequence += 1
-        return EngineWork(self._group.submit_many(tasks, self._limit_of(opts), opts.asyncOp), result)
+        try:
+            return EngineWork(self._group.submit_many(tasks, self._limit_of(opts), opts.asyncOp), result)
+        except ValueError as error:
+            raise RuntimeError(str(error)) from None
 
     def name(self) -> str:
         return "gloo"
@@ -118,6 +124,8 @@ class EngineBackend(Backend):
         return many
 
     def allreduce(self, tensors: Tensors, opts: Any) -> Work:
+        if any(tensor.is_sparse for tensor in tensors):
+            return self._sparse_sum(list(tensors), opts)
         many = self._alike("all_reduce", tensors)
         if len(many) > 1:
             _reduce_here(opts.reduceOp, many)
@@ -127,11 +135,36 @@ class EngineBackend(Backend):
         many = list(tensors)
         if not many:
             raise RuntimeError("taeda.distributed.all_reduce_coalesced: one tensor or more are wanted; got none")
-        op = _plain(opts.reduceOp, many)
-        return self._submit(Call.ALL_REDUCE, [], many, opts, many, op)
+        once = list({id(tensor): tensor for tensor in many}.values())  # one that is named twice is reduced once
+        op = _plain(opts.reduceOp, once)
+        return self._submit(Call.ALL_REDUCE, [], once, opts, many, op)
+
+    def _sparse_sum(self, tensors: list[Tensor], opts: Any) -> Work:
+        """Waits for word of how many entries the others have, even where the rest goes on beside."""
+        from taeda.distributed import _sparse as sparse
+
+        sparse.check(tensors, opts.reduceOp)
+        with taeda.no_grad():
+            own = tensors[0].coalesce()
+            for tensor in tensors[1:]:
+                own = (own + tensor).coalesce()
+        about = sparse.described(own)
+        all = [taeda.empty_like(about) for _ in range(self.size())]
+        limit = self._limit_of(opts)
+        self._group.submit(Call.ALL_GATHER, [about], all, 0, 0, 0, limit, False)
+        indices, values = sparse.places(own, all)
+        tasks = [(Call.ALL_GATHER, [own._indices()], indices, 0, 0, 0),
+                 (Call.ALL_GATHER, [own._values()], values, 0, 0, 0)]  # fmt: skip
+        self._sequence += 1
+        return sparse.SparseWork(self._group.submit_many(tasks, limit, opts.asyncOp), tensors, indices, values)
 
     def reduce(self, tensors: Tensors, opts: Any) -> Work:
         many = self._alike("reduce", tensors, opts.rootRank)
+        if len(many) != 1 or opts.rootTensor != 0:
+            raise RuntimeError(
+                f"taeda.distributed.reduce: one tensor, number 0, is wanted; got {len(many)} and rootTensor "
+                f"{opts.rootTensor}"
+            )
         if factor_of(opts.reduceOp) is not None and self.rank() != opts.rootRank:
             many = [tensor.clone() for tensor in many]  # only the root's change
         op = _plain(opts.reduceOp, many)
@@ -170,11 +203,26 @@ class EngineBackend(Backend):
         tasks = [(Call.ALL_GATHER, [i], [o], 0, 0, 0) for i, o in zip(inputs, outputs, strict=True)]
         return self._submit_many(tasks, opts, list(outputs))
 
+    def _one_list(
+        self, name: str, single: str, tensors: Tensors, many: str, lists: Sequence[Tensors], root: int
+    ) -> None:
+        """Raises unless there is one tensor, and on the root one list of as many as there are processes."""
+        wanted = [self.size()] if self.rank() == root else []
+        if not 0 <= root < self.size():
+            raise RuntimeError(f"taeda.distributed.{name}: root {root} of {self.size()} processes")
+        if len(tensors) != 1 or [len(one) for one in lists] != wanted:
+            raise RuntimeError(
+                f"taeda.distributed.{name}: one tensor is wanted as {single}, and {many} as one list of {self.size()} "
+                f"on rank {root}, none elsewhere; got {len(tensors)}, and lists of {[len(one) for one in lists]}"
+            )
+
     def gather(self, output_tensors: Sequence[Tensors], input_tensors: Tensors, opts: Any) -> Work:
+        self._one_list("gather", "input_tensors", input_tensors, "output_tensors", output_tensors, opts.rootRank)
         outputs = list(output_tensors[0]) if output_tensors else []
         return self._submit(Call.GATHER, list(input_tensors), outputs, opts, outputs, root=opts.rootRank)
 
     def scatter(self, output_tensors: Tensors, input_tensors: Sequence[Tensors], opts: Any) -> Work:
+        self._one_list("scatter", "output_tensors", output_tensors, "input_tensors", input_tensors, opts.rootRank)
         inputs = list(input_tensors[0]) if input_tensors else []
         outputs = list(output_tensors)
         return self._submit(Call.SCATTER, inputs, outputs, opts, outputs, root=opts.rootRank)
@@ -266,6 +314,11 @@ class ProcessGroupGloo(ProcessGroup):
         if not isinstance(limit, timedelta):
             limit = timedelta(seconds=limit)
         self._register_backend("cpu", BackendType.GLOO, EngineBackend(store, rank, size, limit))
+
+    @property
+    def options(self) -> _GlooOptions:
+        """How it was made, with the timeout that counts now."""
+        return self._get_backend("cpu").options  # type: ignore[no-any-return]
 
     @staticmethod
     def create_device(hostname: str = "", interface: str = "", lazy_init: bool | None = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from enum import Enum
 from typing import Any
 
@@ -67,12 +67,16 @@ def pieces(buffer: Tensor, parameters: Sequence[Tensor]) -> list[Tensor]:
     return [part.view(parameter.shape) for part, parameter in zip(parts, parameters, strict=True)]
 
 
-def in_buckets(parameters: Iterable[Tensor], limits: Sequence[int]) -> list[list[Tensor]]:
-    """``parameters`` in lists of one dtype and device, each closed once it has as many bytes as its limit."""
+def in_buckets(parameters: Iterable[Tensor], limits: Sequence[int], alone: Container[int] = ()) -> list[list[Tensor]]:
+    """``parameters`` in lists of one dtype and device, each closed once it has as many bytes as its limit; those whose
+    ids are in ``alone`` have a list of their own."""
     closed: list[list[Tensor]] = []
     open_ones: dict[Any, list[Tensor]] = {}
     filled: dict[Any, int] = {}  # how many lists of that kind are closed
     for parameter in parameters:
+        if id(parameter) in alone:
+            closed.append([parameter])
+            continue
         kind = parameter.dtype, parameter.device
         bucket = open_ones.setdefault(kind, [])
         bucket.append(parameter)
@@ -86,13 +90,18 @@ def in_buckets(parameters: Iterable[Tensor], limits: Sequence[int]) -> list[list
 class _Bucket:
     """Parameters whose gradients are reduced together, and a place for these."""
 
-    def __init__(self, index: int, parameters: list[Tensor]) -> None:
+    def __init__(self, index: int, parameters: list[Tensor], sparse: bool) -> None:
         self.index, self.parameters = index, parameters
+        self.sparse = sparse  # one gradient, which is itself what is reduced
         first = parameters[0]
-        self.flat = taeda.zeros(sum(p.numel() for p in parameters), dtype=first.dtype, device=first.device)
-        self.views = pieces(self.flat, parameters)
+        self.flat = first
+        self.views = list[Tensor]()
         self.pending = 0  # how many gradients are still to come
         self.running: Any = None  # the work, or what the hook gave
+        if sparse:
+            return
+        self.flat = taeda.zeros(sum(p.numel() for p in parameters), dtype=first.dtype, device=first.device)
+        self.views = pieces(self.flat, parameters)
 
 
 class Reducer:
@@ -103,11 +112,12 @@ class Reducer:
         find_unused: look at each forward pass for the parameters that it did without.
         static: the same parameters are used in every iteration.
         as_views: the gradients are views of the buckets.
+        sparse: those of the parameters whose gradients are sparse.
     """
 
     def __init__(
         self, parameters: Sequence[Tensor], limits: Sequence[int], find_unused: bool, static: bool, group: Any = None,
-        as_views: bool = False,
+        as_views: bool = False, sparse: Iterable[Tensor] = (),
     ) -> None:  # fmt: skip
         self.parameters = list(parameters)
         self.limits = limits
@@ -116,6 +126,7 @@ class Reducer:
         self.group = group
         self.size = 1 if group is None else group.size()
         self.as_views = as_views
+        self.sparse = {id(parameter) for parameter in sparse}
         self.hook: Callable[[GradBucket], Any] | None = None
         self.present: Any = None  # a function that tells how many processes take part, where that is not all
         self._numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
@@ -128,7 +139,8 @@ class Reducer:
         self._started = 0
         # Whose gradients come first is known after the first backward pass only.
         self._ordered = find_unused and not static
-        self._set_buckets(in_buckets(self.parameters, limits if find_unused else [sys.maxsize])[::-1])
+        first = limits if find_unused else [sys.maxsize]
+        self._set_buckets(in_buckets(self.parameters, first, self.sparse)[::-1])
         _watch(self)
 
     def _set_buckets(self, members: list[list[Tensor]]) -> None:
@@ -138,7 +150,9 @@ class Reducer:
     def buckets(self) -> list[_Bucket]:
         """The buckets; they take memory from the first call on."""
         if not self._buckets:
-            self._buckets = [_Bucket(index, members) for index, members in enumerate(self._members)]
+            self._buckets = [
+                _Bucket(index, members, id(members[0]) in self.sparse) for index, members in enumerate(self._members)
+            ]
             self._bucket_of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
         return self._buckets
 
@@ -239,6 +253,10 @@ class Reducer:
     def _fill(self, bucket: _Bucket) -> None:
         """Copies the gradients into the bucket; they become its views if that is wanted."""
         gradients = [parameter.grad for parameter in bucket.parameters]
+        if bucket.sparse:
+            parameter, gradient = bucket.parameters[0], gradients[0]
+            bucket.flat = taeda.zeros_like(parameter).to_sparse(1) if gradient is None else gradient.clone()
+            return
         if not self.as_views and all(gradient is not None for gradient in gradients):
             taeda.cat([gradient.reshape(-1) for gradient in gradients], out=bucket.flat)  # type: ignore[union-attr]
             return
@@ -269,7 +287,7 @@ class Reducer:
             numbers = taeda.tensor([self._numbers[id(parameter)] for parameter in order])
             collectives.broadcast(numbers, group=self.group, group_src=0)
             order = [self.parameters[number] for number in numbers.tolist()]
-        self._set_buckets(in_buckets(order, self.limits))
+        self._set_buckets(in_buckets(order, self.limits, self.sparse))
 
     @property
     def ordered(self) -> bool:
@@ -295,13 +313,19 @@ class Reducer:
             views = bucket.views
             if self.hook is not None:
                 reduced = _value(running)
-                if reduced.data_ptr() != bucket.flat.data_ptr() or reduced.dtype != bucket.flat.dtype:
+                if bucket.sparse:
+                    bucket.flat = reduced
+                elif reduced.data_ptr() != bucket.flat.data_ptr() or reduced.dtype != bucket.flat.dtype:
                     if self.as_views:
                         bucket.flat.copy_(reduced)
                     else:
                         views = pieces(reduced, bucket.parameters)
             elif running is not None:
                 running.wait()
+            if bucket.sparse:
+                if id(bucket.parameters[0]) in used:
+                    bucket.parameters[0].grad = bucket.flat
+                continue
             targets, sources = [], []
             for parameter, view in zip(bucket.parameters, views, strict=True):
                 if id(parameter) not in used:

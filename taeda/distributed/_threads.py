@@ -30,14 +30,17 @@ def run_ranks(
     key, store = uuid.uuid4().hex, HashStore()
     results: list[Any] = [None] * size
     errors: list[BaseException] = []
-    worlds: list[World] = []
+    engines: list[EngineBackend] = []
 
     def engine(place: Any, rank: int, ranks: int, limit: timedelta) -> EngineBackend:
-        return EngineBackend.of_threads(f"{key}/{place.prefix}", rank, ranks, limit)
+        made = EngineBackend.of_threads(f"{key}/{place.prefix}", rank, ranks, limit)
+        engines.append(made)
+        if errors:  # asked afterwards, so that either this thread or the one that failed ends it
+            made.abort()
+        return made
 
     def play(rank: int) -> None:
         own = World(engine)
-        worlds.append(own)
         world.enter(own)
         try:
             everyone = list(range(size))
@@ -46,9 +49,8 @@ def run_ranks(
             results[rank] = function(*arguments)
         except BaseException as error:
             errors.append(error)
-            for other in worlds:
-                for group in list(other.groups):
-                    group.abort()
+            for made in list(engines):
+                made.abort()
         finally:
             world.enter(None)
 

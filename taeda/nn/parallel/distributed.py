@@ -16,6 +16,7 @@ from taeda.distributed._replicas import broadcast_coalesced, check_same
 from taeda.distributed.algorithms.join import Join, Joinable, JoinHook
 from taeda.futures import Future
 from taeda.nn.modules.module import Module
+from taeda.nn.modules.sparse import Embedding, EmbeddingBag
 from taeda.nn.parallel._joined import JoinedProcess
 from taeda.nn.parameter import is_lazy
 
@@ -110,11 +111,18 @@ class DistributedDataParallel(Module, Joinable):
         states = [p.detach() for name, p in given.items() if name in shapes]
         broadcast_coalesced(self.process_group, states + self._buffers_to_sync())
 
+    def _with_sparse_gradients(self) -> list[Tensor]:
+        return [
+            module.weight
+            for module in self.module.modules()
+            if isinstance(module, (Embedding, EmbeddingBag)) and module.sparse
+        ]
+
     def _make_reducer(self) -> None:
         limits = [FIRST_BUCKET_BYTES] if self.bucket_bytes_cap_default else []
         self.reducer = Reducer(
             self._watched(), [*limits, self.bucket_bytes_cap], self.find_unused_parameters, self.static_graph,
-            self.process_group, self.gradient_as_bucket_view,
+            self.process_group, self.gradient_as_bucket_view, self._with_sparse_gradients(),
         )  # fmt: skip
         if self._comm_hook is not None:
             self._use_hook(*self._comm_hook)
