@@ -138,7 +138,16 @@ def test_a_killed_worker_is_told_by_its_signal(job: Job) -> None:
 
 
 def test_all_start_again_up_to_the_limit(job: Job) -> None:
-    text = TELL + "if told['TORCHELASTIC_RESTART_COUNT'] < 2 and told['RANK'] == 1:\n    sys.exit(3)"
+    text = (
+        TELL
+        + """
+count = told['TORCHELASTIC_RESTART_COUNT']
+if count < 2 and told['RANK'] == 1:
+    while not (here / f"told-{count}-0").exists():  # which the launcher would end before it has said anything
+        pass
+    sys.exit(3)
+"""
+    )
     job.run(text, "--standalone", "--nproc-per-node", "2", "--max-restarts", "2")
     assert [sorted(job.told(attempt)) for attempt in (0, 1, 2)] == [[0, 1]] * 3
     text = TELL + "sys.exit(3)"
