@@ -84,7 +84,14 @@ PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
   return result.release();
 }
 
+bool is_sparse(Layout layout) { return layout >= Layout::Sparse && layout <= Layout::SparseBsc; }
+
 PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (Layout layout = unwrap(self)->layout(); is_sparse(layout)) {
+    TAEDA_CHECK(layout == Layout::Sparse, "elements of a tensor of layout ", kLayoutNames[static_cast<int>(layout)],
+                " do not lie one after the other; its values() do");
+    Py_RETURN_FALSE;
+  }
   if (count == 0 && !names) return to_python(unwrap(self).is_contiguous());
   constexpr const char* kNames[] = {"memory_format"};
   PyObject* format;
@@ -137,6 +144,8 @@ const Storage& storage_behind(const Tensor& t) {
 }
 PyObject* data_ptr(PyObject* self) {
   const Tensor& t = unwrap(self);
+  TAEDA_CHECK(!is_sparse(t->layout()), "a tensor of layout ", kLayoutNames[static_cast<int>(t->layout())],
+              " has no memory of its own; its indices and values do");
   return PyLong_FromVoidPtr(t.numel() == 0 ? nullptr : t.data());
 }
 PyObject* untyped_storage(PyObject* self) { return wrap(storage_behind(unwrap(self))); }

@@ -143,7 +143,7 @@ Rule rule_of(const Op& op) {
 void run_by(Rule rule, const Op& op, KeySet dense_keys, Stack& stack) {
   if (rule == Rule::Moves) return move(op, dense_keys, stack);
   if (rule == Rule::Itself) {
-    if (op.plain_name() == "resize_") per_tensor_quantizer(stack[stack.size() - op.info().param_count].to_tensor());
+    per_tensor_quantizer(stack[stack.size() - op.info().param_count].to_tensor());
     return op.call_boxed(dense_keys, stack);
   }
   compute(op, dense_keys, stack, rule == Rule::Computes);

@@ -49,7 +49,7 @@ QuantizerRef of_view(const Tensor& numbers, const Quantizer& by) {
 }
 
 void set_quantizers(Value& shown, const Value& numbers, const Quantizer& by) {
-  if (shown.is_tensor()) {
+  if (shown.is_tensor() && is_quantized(shown.to_tensor())) {
     static_cast<QuantizedImpl*>(shown.tensor_impl())->set_quantizer(of_view(numbers.to_tensor(), by));
   } else if (shown.tag() == Value::Tag::TensorList) {
     TensorList views = shown.to_tensor_list(), of = numbers.to_tensor_list();
@@ -66,7 +66,8 @@ void view(const Op& op, KeySet keys, Stack& stack) {
   TAEDA_CHECK(elements_per_byte(self.dtype()) == 1 || same || op.plain_name() == "detach" || op.plain_name() == "alias",
               "elements of ", self.dtype(), " share bytes, of which there are no views; dequantize() first");
   Stack of_numbers;
-  if (by.is_per_channel() && (!same || op.info().tags & kInplaceOp)) {
+  TAEDA_CHECK_KIND(NotImplemented, op.plain_name() != "_neg_view", "integers have no view with the other sign");
+  if (by.is_per_channel()) {
     TAEDA_CHECK(!op.plain_name().starts_with("as_strided"), "a tensor that is quantised by channel takes no strides");
     of_numbers.assign(stack.begin() + static_cast<ptrdiff_t>(base), stack.end());
     of_numbers[0] = channel_numbers(self, by);

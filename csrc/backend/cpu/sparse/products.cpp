@@ -46,7 +46,9 @@ TAEDA_VERSIONED void vector_row(const Product<T>& p, int64_t row) {
   auto product = [&](int64_t i) { return times(convert<A>(p.values[i]), convert<A>(p.dense[p.columns[i]])); };
   for (; k + 4 <= end; k += 4)
     for (int j = 0; j < 4; ++j) sums[j] = plus(sums[j], product(k + j));
-  for (int j = 0; k < end; ++k, ++j) sums[j] = plus(sums[j], product(k));
+  if (k < end) sums[0] = plus(sums[0], product(k));
+  if (k + 1 < end) sums[1] = plus(sums[1], product(k + 1));
+  if (k + 2 < end) sums[2] = plus(sums[2], product(k + 2));
   p.out[row] = convert<T>(plus(plus(sums[0], sums[1]), plus(sums[2], sums[3])));
 }
 
@@ -74,9 +76,9 @@ TAEDA_VERSIONED void wide_row(const Product<T>& p, int64_t row, int64_t first, i
 template <class T>
 TAEDA_VERSIONED bool product_rows(const Product<T>& p, int64_t begin, int64_t end) {
   constexpr int64_t kWide = 64, kInCache = 2048;
+  const int64_t from = p.pointers[begin], count = p.pointers[end] - from;
+  if (count && largest_of(p.columns + from, count) >= static_cast<uint64_t>(p.n)) return false;
   for (int64_t row = begin; row < end; ++row) {
-    const int64_t from = p.pointers[row], count = p.pointers[row + 1] - from;
-    if (count && largest_of(p.columns + from, count) >= static_cast<uint64_t>(p.n)) return false;
     if (p.width == 1) {
       vector_row(p, row);
       continue;
