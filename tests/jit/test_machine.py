@@ -105,6 +105,21 @@ def test_numbers_go_in_and_out_of_boxes() -> None:
         run(0, [1.5], {})
 
 
+def _quotients(x: float, n: int):  # type: ignore[no-untyped-def]  # what it gives is worked out
+    return x / n, n / x, n / 2 + x, x / 2 - n
+
+
+def test_quotients_of_floats_and_integers_are_floats() -> None:
+    function = torch.jit.script(_quotients)
+    assert str(function.graph).count(": float = aten::div") == 4
+    assert function(3.0, 2) == _quotients(3.0, 2)
+    made = Program()
+    made.add(Unit("__torch__.f", function.graph, [("x", None, False), ("n", None, False)]))
+    assert "primitive" not in made.text(), "an instruction each, without boxes"
+    with pytest.raises(ZeroDivisionError):
+        function(3.0, 0)
+
+
 def test_tensors_and_gradients() -> None:
     run = compiled(
         """graph(%x : Tensor, %w : Tensor, %b : Tensor?):

@@ -287,6 +287,11 @@ def match(schema: FunctionSchema, args: Sequence[Value], kwargs: dict[str, Value
         return f"it takes {position} positional arguments and was given {len(args)}"
     if unknown := [name for name in kwargs if name not in used]:
         return f"there is no argument '{unknown[0]}'"
+    if schema.name == "aten::div" and {given.static_type for given, _ in arguments if isinstance(given, Value)} == {
+        INT,
+        FLOAT,
+    }:
+        return Match(schema, arguments, [FLOAT])  # its schema says a number of any kind
     return Match(schema, arguments, [put(result.type, variables) for result in schema.returns])
 
 

@@ -11,8 +11,8 @@ for _name, _sign in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("floordiv"
     DIRECT[f"aten::{_name}.int"] = (f"{_sign}.i", "ii", False)
     for _overload in ("float", "int_float", "float_int"):
         DIRECT[f"aten::{_name}.{_overload}"] = (f"{_sign}.f", "ff", False)
-for _overload in ("int", "float"):
-    DIRECT[f"aten::div.{_overload}"] = ("div.f", "ff", False)
+for _function in ("aten::div", "aten::div.int", "aten::div.float"):  # the first one of numbers of two kinds
+    DIRECT[_function] = ("div.f", "ff", False)
 for _name, _sign, _swapped in (("lt", "lt", False), ("le", "le", False), ("gt", "lt", True), ("ge", "le", True),
                                ("eq", "eq", False), ("ne", "ne", False)):  # fmt: skip
     DIRECT[f"aten::{_name}.int"] = (f"{_sign}.i", "ii", _swapped)
