@@ -44,6 +44,9 @@ LOOKS_UP = {
         "sparse": "gradcheck of functions of sparse tensors",
         "testing": "the tolerances of gradcheck",
     },
+    "nn": {
+        "func": "gradients per sample are those of a call, batched",
+    },
     "jit": {
         "_explain": "a program's stages end at the kernels of its ops",
     },
