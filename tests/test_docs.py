@@ -34,7 +34,7 @@ def numbered(found: list[tuple[str, str]]) -> list[str]:
 def run(arguments: list[str], folder: Path) -> None:
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        arguments, cwd=folder, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": path}
+        arguments, cwd=folder, capture_output=True, text=True, timeout=600, env={**os.environ, "PYTHONPATH": path}
     )
     assert done.returncode == 0, done.stdout[-1500:] + done.stderr[-1500:]
 
