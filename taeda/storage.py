@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import taeda
@@ -18,6 +18,27 @@ _INTEGERS = {
     taeda.qint8: taeda.int8, taeda.quint8: taeda.uint8, taeda.qint32: taeda.int32, taeda.quint4x2: taeda.uint8,
     taeda.quint2x4: taeda.uint8,
 }  # fmt: skip
+
+
+def _check_constructor(fixed: Any, args: tuple[Any, ...], wrap: Any, dtype: Any, device: Any) -> None:
+    """Raises for arguments of ``TypedStorage`` that do not go together; ``fixed`` is the dtype of the class."""
+    name = "taeda.TypedStorage" if fixed is None else f"taeda.{_legacy_name(fixed)}"
+    for option, given in (("dtype", dtype), ("device", device)):
+        if fixed is not None and given is not None:
+            raise RuntimeError(f"{name}: 'device' and 'dtype' are the class's; got {option}={given}")
+    if len(args) > 1:
+        raise RuntimeError(f"{name}: takes one positional argument, a size or a sequence; got {len(args)}")
+    if wrap is not None:
+        if args or device is not None:
+            raise RuntimeError(f"{name}: 'wrap_storage' brings size, elements and device; give none of them with it")
+        if dtype is None and fixed is None:
+            raise RuntimeError(f"{name}: 'wrap_storage' needs 'dtype', as bytes have none")
+        if dtype is not None and not isinstance(dtype, taeda.dtype):
+            raise TypeError(f"{name}: 'dtype' must be a taeda.dtype; got {type(dtype).__name__}")
+        if not isinstance(wrap, taeda._C.StorageBase):
+            raise TypeError(f"{name}: 'wrap_storage' must be an UntypedStorage; got {type(wrap).__name__}")
+    if args and (isinstance(args[0], taeda.Tensor | str) or not isinstance(args[0], int | Sequence)):
+        raise TypeError(f"{name}: takes a size or a sequence of numbers; got {type(args[0]).__name__}")
 
 
 class TypedStorage:
@@ -44,6 +65,7 @@ class TypedStorage:
         device: Device = None,
         _internal: bool = False,
     ) -> None:
+        _check_constructor(self._fixed_dtype, args, wrap_storage, dtype, device)
         self.dtype: taeda.dtype = self._fixed_dtype or dtype or taeda.get_default_dtype()
         if wrap_storage is not None:
             self._untyped_storage = wrap_storage
@@ -52,7 +74,8 @@ class TypedStorage:
         elif isinstance(args[0], int):
             self._untyped_storage = UntypedStorage(args[0] * self.dtype.itemsize, device=device)
         else:
-            self._untyped_storage = taeda.tensor(args[0], dtype=self.dtype, device=device).untyped_storage()
+            elements = _INTEGERS.get(self.dtype, self.dtype)
+            self._untyped_storage = taeda.tensor(args[0], dtype=elements, device=device).untyped_storage()
         if self.nbytes() % self.element_size():
             raise RuntimeError(f"taeda.TypedStorage: {self.nbytes()} bytes are not whole elements of {self.dtype}")
 
@@ -86,6 +109,9 @@ class TypedStorage:
         return self.nbytes() // self.element_size()
 
     size = __len__
+
+    def __sizeof__(self) -> int:
+        return super().__sizeof__() + self.nbytes()
 
     def nbytes(self) -> int:
         """The size in bytes."""
@@ -145,6 +171,8 @@ class TypedStorage:
 
     def fill_(self, value: Any) -> TypedStorage:
         """Sets every element."""
+        if isinstance(value, TypedStorage | UntypedStorage):
+            raise RuntimeError("taeda.TypedStorage.fill_: takes a number; a storage is copied with copy_()")
         self._tensor().fill_(value)
         return self
 
@@ -310,6 +338,15 @@ def _dtype_to_storage_type_map() -> dict[taeda.dtype, str]:
     return {getattr(taeda, dtype): name for name, dtype in OLD_STORAGES.items()}
 
 
+class _LegacyStorage(TypedStorage):
+    """What the classes named after a dtype have in common; not for direct use."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if self._fixed_dtype is None:
+            raise RuntimeError("taeda.storage._LegacyStorage is not for direct use; call a class of its, as FloatStorage")
+        super().__init__(*args, **kwargs)
+
+
 class _OfDtype(type):
     """The classes named after a dtype: any typed storage of that is an instance."""
 
@@ -323,7 +360,7 @@ class _OfDtype(type):
 def _make(name: str) -> Any:
     """``FloatStorage`` and its kind, made when first asked for."""
     made = _OfDtype(
-        name, (TypedStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": taeda.__name__}
+        name, (_LegacyStorage,), {"_fixed_dtype": getattr(taeda, OLD_STORAGES[name]), "__module__": taeda.__name__}
     )
     globals()[name] = made
     return made

@@ -6,45 +6,7 @@
 
 namespace taeda::python {
 
-PyTypeObject storage_type = static_type("taeda.UntypedStorage", sizeof(StorageObject));
-
 namespace {
-
-// --- life: the impl knows its one object, which forgets itself there when it dies. An object that weak references know
-// is kept by the impl while C++ uses that, as a tensor's is (tensor_object.cpp).
-
-// The impl whose death this thread is announcing to its object: one of its references is only the core's, about to go.
-thread_local StorageImpl* t_dying = nullptr;
-
-bool outlives_python(PyObject* self) {
-  const StorageObject* object = reinterpret_cast<StorageObject*>(self);
-  StorageImpl* impl = object->storage.get();
-  return impl && Py_TYPE(self) == &storage_type && object->weakrefs && impl->use_count() > 1 + (impl == t_dying);
-}
-
-void on_storage_died(StorageImpl* impl) {
-  if (!Py_IsInitialized()) return;
-  WithGil gil;
-  Scoped dying(t_dying, impl);
-  impl->owns_python_object = false;
-  impl->retain();  // for the object, which does not count its reference while the impl owns it
-  Py_DECREF(static_cast<PyObject*>(impl->python_object));
-}
-
-void deallocate(PyObject* self) {
-  StorageObject* object = reinterpret_cast<StorageObject*>(self);
-  if (outlives_python(self)) {
-    Py_SET_REFCNT(self, 1);
-    object->storage->owns_python_object = true;
-    return object->storage->release();  // last: another thread may have dropped all others meanwhile
-  }
-  if (object->storage) object->storage->python_object = nullptr;
-  if (object->weakrefs) PyObject_ClearWeakRefs(self);
-  object->storage.~Ref();
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  if (type->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_DECREF(type);
-}
 
 void drop_owner(void* owner) { python_hooks.decref(owner); }
 
@@ -90,6 +52,7 @@ Storage from_object(PyObject* source, Device device) {
 
 PyObject* new_storage_from_python(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded("UntypedStorage", [&] {
+    TAEDA_CHECK(type != &storage_base_type, "StorageBase is not for direct use; call taeda.UntypedStorage");
     bool by_size = kwargs && PyDict_GetItemString(kwargs, "size");
     const char* const names[] = {by_size ? "size" : "sequence", "device"};
     PyObject* given[2];
@@ -105,6 +68,7 @@ PyObject* data_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(length
 PyObject* element_size(PyObject*, PyObject*) { return PyLong_FromLong(1); }
 PyObject* resizable(PyObject* self, PyObject*) { return PyBool_FromLong(storage_of(self)->resizable()); }
 PyObject* is_pinned(PyObject*, PyObject*) { return Py_NewRef(Py_False); }
+PyObject* nothing(PyObject*, PyObject*) { return Py_NewRef(Py_None); }
 PyObject* identity(PyObject* self, PyObject*) { return Py_NewRef(self); }
 PyObject* get_device_index(PyObject* self, PyObject*) { return PyLong_FromLong(storage_of(self)->device().index); }
 PyObject* get_device(PyObject* self, void*) {
@@ -361,7 +325,8 @@ PyObject* deepcopy(PyObject* self, PyObject* memo) {
 PyBufferProcs g_buffer{get_buffer, nullptr};
 PySequenceMethods g_sequence{};
 PyMappingMethods g_mapping{length, subscript, assign};
-PyGetSetDef g_getset[] = {{"device", get_device, nullptr, "Where the bytes are.", nullptr},
+PyGetSetDef g_getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+                          {"device", get_device, nullptr, "Where the bytes are.", nullptr},
                           {"is_cuda", get_is_cuda, nullptr, "Whether the bytes are on a CUDA device.", nullptr},
                           {"filename", get_filename, nullptr, "The mapped file's path, or None.", nullptr},
                           {"_cdata", get_cdata, nullptr, nullptr, nullptr},
@@ -389,18 +354,20 @@ PyMethodDef g_methods[] = {
     {"from_buffer", as_method(from_buffer), METH_FASTCALL | METH_KEYWORDS | METH_CLASS,
      "from_buffer($type, buffer, byte_order=None, count=-1, offset=0, dtype=None)\n--\n\nA copy of a buffer's "
      "elements."},
+    {"_fix_weakref", nothing, METH_NOARGS, "_fix_weakref($self)\n--\n\nNothing: see Tensor._fix_weakref."},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
+    {"__copy__", clone, METH_NOARGS, nullptr},
     {"__deepcopy__", deepcopy, METH_O, nullptr},
     {}};
 
 int add_methods(const PyMethodDef* methods) {
+  PyTypeObject* type = &storage_base_type;
   for (; methods->ml_name; ++methods) {
     PyMethodDef* def = const_cast<PyMethodDef*>(methods);  // CPython's signature; it only keeps the pointer
-    Owned descriptor(def->ml_flags & METH_CLASS ? PyDescr_NewClassMethod(&storage_type, def)
-                                                : PyDescr_NewMethod(&storage_type, def));
-    if (!descriptor || PyDict_SetItemString(storage_type.tp_dict, def->ml_name, descriptor.get()) < 0) return -1;
+    Owned descriptor(def->ml_flags & METH_CLASS ? PyDescr_NewClassMethod(type, def) : PyDescr_NewMethod(type, def));
+    if (!descriptor || PyDict_SetItemString(type->tp_dict, def->ml_name, descriptor.get()) < 0) return -1;
   }
-  PyType_Modified(&storage_type);
+  PyType_Modified(type);
   return 0;
 }
 }  // namespace
@@ -427,7 +394,7 @@ PyObject* wrap(const Storage& storage) {
   return new_storage_object(&storage_type, storage);
 }
 
-bool is_storage(PyObject* object) { return PyObject_TypeCheck(object, &storage_type); }
+bool is_storage(PyObject* object) { return PyObject_TypeCheck(object, &storage_base_type); }
 
 Storage storage_argument(PyObject* object, std::optional<DType> wanted) {
   if (is_storage(object)) return storage_of(object);
@@ -453,18 +420,18 @@ Storage to_storage(PyObject* object) {
 int init_storage(PyObject* module) {
   g_sequence.sq_length = length;
   g_sequence.sq_item = item;
+  PyTypeObject& base = storage_base_type;
+  base.tp_new = new_storage_from_python;
+  base.tp_repr = repr;
+  base.tp_as_buffer = &g_buffer;
+  base.tp_as_sequence = &g_sequence;
+  base.tp_as_mapping = &g_mapping;
+  base.tp_methods = g_methods;
+  base.tp_getset = g_getset;
+  if (init_storage_life(module) < 0) return -1;
+  storage_type.tp_base = &base;
   storage_type.tp_doc = "UntypedStorage(size or sequence, *, device=None)\n--\n\nThe bytes that tensors share.";
   storage_type.tp_flags |= Py_TPFLAGS_BASETYPE;
-  storage_type.tp_new = new_storage_from_python;
-  storage_type.tp_dealloc = deallocate;
-  storage_type.tp_weaklistoffset = offsetof(StorageObject, weakrefs);
-  storage_type.tp_repr = repr;
-  storage_type.tp_as_buffer = &g_buffer;
-  storage_type.tp_as_sequence = &g_sequence;
-  storage_type.tp_as_mapping = &g_mapping;
-  storage_type.tp_getset = g_getset;
-  storage_type.tp_methods = g_methods;
-  python_hooks.storage_died = on_storage_died;
   if (add_type(module, storage_type) < 0) return -1;
   return add_methods(shared_memory_methods);
 }

@@ -1,5 +1,5 @@
-// taeda.UntypedStorage: the bytes under tensors. storage.cpp is the type, shared_memory.cpp memory that processes
-// share.
+// taeda.UntypedStorage: the bytes under tensors. storage_object.cpp is the type, storage_life.cpp who owns
+// whom, shared_memory.cpp memory that processes share.
 #pragma once
 #include "python/types.h"
 
@@ -9,8 +9,11 @@ struct StorageObject {
   PyObject_HEAD
   Storage storage;
   PyObject* weakrefs;
+  PyObject* dict;
 };
+extern PyTypeObject storage_base_type;  // taeda._C.StorageBase, which programs may subclass
 extern PyTypeObject storage_type;
+int init_storage_life(PyObject* module);  // readies the base type, whose other slots are filled
 
 inline const Storage& storage_of(PyObject* self) { return reinterpret_cast<StorageObject*>(self)->storage; }
 inline uint8_t* bytes_of(PyObject* self) { return static_cast<uint8_t*>(storage_of(self)->data()); }

@@ -5,9 +5,7 @@
 // ownership turns round: tp_deallocate brings the object back to life with the one reference that the impl now owns.
 // wrap() turns it back, and so does the impl's death, upon which the object dies in the ordinary way, finaliser and
 // all.
-#include "python/types.h"
-// after Python.h
-#include <structmember.h>
+#include "python/slots.h"
 
 #include <algorithm>
 
@@ -88,27 +86,10 @@ void on_decref(void* object) {
   Py_DECREF(static_cast<PyObject*>(object));
 }
 
-// --- slots of Python subclasses: the object fields that __slots__ of the classes below TensorBase made
-template <class F>
-int for_each_slot(PyObject* self, F&& visit) {
-  for (PyTypeObject* type = Py_TYPE(self); type && type != tensor_base_type; type = type->tp_base) {
-    for (Py_ssize_t i = 0, n = Py_SIZE(type); i < n; ++i) {
-      const PyMemberDef& member = type->tp_members[i];
-      if (member.type != T_OBJECT_EX || member.flags & READONLY) continue;
-      PyObject** slot = reinterpret_cast<PyObject**>(reinterpret_cast<char*>(self) + member.offset);
-      if (int stop = visit(slot)) return stop;
-    }
-  }
-  return 0;
-}
-
 // --- death
 
 void clear_contents(PyObject* self) {
-  for_each_slot(self, [](PyObject** slot) {
-    Py_CLEAR(*slot);
-    return 0;
-  });
+  clear_slots(self, tensor_base_type);
   Py_CLEAR(cast(self)->dict);
   Py_CLEAR(cast(self)->backward_hooks);
 }
@@ -180,11 +161,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
   Py_VISIT(t->dict);
   Py_VISIT(t->backward_hooks);
-  if (int stop = for_each_slot(self, [&](PyObject** slot) {
-        Py_VISIT(*slot);
-        return 0;
-      }))
-    return stop;
+  if (int stop = visit_slots(self, tensor_base_type, visit, arg)) return stop;
   if (t->impl && t->impl->use_count() == 1 && t->impl->autograd_meta() && hooks.autograd_traverse)
     return hooks.autograd_traverse(t->impl, visit, arg);
   return 0;

@@ -4,6 +4,7 @@
 
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
+#include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/mask.h"
 #include "taeda/ops/view.h"
@@ -47,6 +48,35 @@ std::vector<Tensor> positions_of(const Tensor& self, TensorList indices) {
   for (Tensor& t : result)
     if (t.defined() && t.device() != self.device()) t = ops::_to_copy(t, std::nullopt, std::nullopt, self.device());
   return result;
+}
+
+namespace {
+
+void check_one_apart(const Tensor& self, const Tensor& in) {
+  if (!in.defined() || !self->storage() || self->storage() != in->storage() || !self.numel() || !in.numel()) return;
+  bool simple = self->is_non_overlapping_and_dense() && in->is_non_overlapping_and_dense();
+  const char *a = self.data<char>(), *b = in.data<char>();
+  bool meet = a < b + in.numel() * in.itemsize() && b < a + self.numel() * self.itemsize();
+  TAEDA_CHECK(!self.is(in) && !(simple && meet),
+              "the tensor that is written and one that is read share memory; clone one of them first");
+}
+
+}  // namespace
+
+void check_apart(const Tensor& self, std::initializer_list<const Tensor*> read) {
+  for (const Tensor* t : read) check_one_apart(self, *t);
+}
+
+void check_apart(const Tensor& self, TensorList read) {
+  for (const Tensor& t : read) check_one_apart(self, t);
+}
+
+void warn_of_expanded(const Tensor& self) {
+  if (self.is_contiguous()) return;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (self.sizes()[d] > 1 && self.strides()[d] == 0)
+      return warn(str("several elements of the tensor that is written share one place in memory (shape ", self.sizes(),
+                      ", strides ", self.strides(), "), which is deprecated; clone() it first"));
 }
 
 Indexed indexed(const Tensor& self, TensorList positions) {

@@ -20,6 +20,12 @@ struct Indexed {
 Indexed indexed(const Tensor& self, TensorList positions);
 Spec index_at(const Tensor& self, TensorList positions);
 
+// RuntimeError if `self`, which is about to be written at positions, shares memory with what is read meanwhile.
+void check_apart(const Tensor& self, std::initializer_list<const Tensor*> read);
+void check_apart(const Tensor& self, TensorList read);
+// Elements of `self` that share their place get one value: a warning. It never was an error.
+void warn_of_expanded(const Tensor& self);
+
 // --- along one dimension
 void check_index_dtype(const Tensor& index);  // RuntimeError unless int32 or int64
 Spec index_select(const Tensor& self, int64_t dim, const Tensor& index);

@@ -37,7 +37,7 @@ class Tensor(_Base):
         return tensor_str(self) if tensor_contents is None else tensor_contents
 
     def __format__(self, spec: str) -> str:
-        if self.dim() == 0 and type(self) is Tensor:
+        if self.dim() == 0 and type(self) is Tensor and not self.is_meta:
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
@@ -152,6 +152,10 @@ class Tensor(_Base):
         from taeda._main.schemes import scheme_of
 
         return scheme_of(self)
+
+    def _typed_storage(self) -> Any:
+        """``storage()``, by the name that PyTorch's own code calls it."""
+        return self.storage()
 
     def storage_type(self) -> Any:
         """``FloatStorage`` or the like, by dtype."""

@@ -20,7 +20,7 @@ class _Deterministic(ModuleType):
     @fill_uninitialized_memory.setter
     def fill_uninitialized_memory(self, mode: bool) -> None:
         if not isinstance(mode, bool):
-            raise TypeError(
+            raise RuntimeError(
                 f"taeda.utils.deterministic.fill_uninitialized_memory must be a bool; got {type(mode).__name__}"
             )
         settings.fill_uninitialized_memory(mode)

@@ -6,10 +6,12 @@ from taedagen.emit import cpp
 from taedagen.opdef.declaration import Op
 
 
-def through_functional(op: Op, space: str) -> list[str]:
-    """In-place and out variants of what has no kernel of its own for them: compute, then copy."""
+def through_functional(op: Op, space: str, tensors: str = "") -> list[str]:
+    """In-place and out variants of what has no kernel of its own for them: compute, then copy. ``tensors`` ends the
+    names of the tensors that are read, where these are other variables than the arguments."""
     functional = op.declaration.name
-    call = f"{space}::{functional}({cpp.names(op.inputs)})"
+    inputs = (f"{a.name}{tensors}" if tensors and a.type.is_tensor else cpp.identifier(a.name) for a in op.inputs)
+    call = f"{space}::{functional}({', '.join(inputs)})"
     if op.variant == "inplace":
         first = cpp.identifier(op.schema.arguments[0].name)
         start = [f"Tensor result = {call};"]

@@ -118,6 +118,8 @@ def kernel_body(op: Op, target: Target) -> list[str] | None:
         return None if target.has_elements else before
     if is_shaped(declaration):
         return [*before, *_shaped(op, target)]
+    if op.variant == "out" and target.has_elements and declaration.options.get("own_out"):
+        return [*_apart(op, declaration.out_names), *through_functional(op, target.space, "_read")]
     if op.variant != "functional":
         return [*before, *through_functional(op, target.space)]
     message = "the shape of its result depends on the data, which a meta tensor lacks"

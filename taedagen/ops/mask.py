@@ -76,6 +76,8 @@ def masked_fill_tensor(self, mask, value):
     "masked_select(Tensor self, Tensor mask) -> Tensor",
     variants="function method out",
     shape="dynamic",
+    out="same",
+    own_out=True,
     files="mask",
     batch="refused",
     samples=[S(f(2, 3), b(2, 3)), S(f(2, 3), b(3)), S(f(4), b(4))],

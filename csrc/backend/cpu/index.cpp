@@ -7,6 +7,7 @@
 #include "backend/cpu/engine/strided_copy.h"
 #include "backend/cpu/ops/index.h"
 #include "core/insertion_sort.h"
+#include "shape/elementwise.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
@@ -135,6 +136,9 @@ void _index_at(const Tensor& self, TensorList positions, const Tensor& out) {
 void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bool accumulate) {
   TAEDA_CHECK(self.dtype() == values.dtype(), "self and values must have one dtype; got ", self.dtype(), " and ",
               values.dtype());
+  shape::warn_of_expanded(self);
+  shape::check_apart(self, {&values});
+  shape::check_apart(self, indices);
   std::vector<Tensor> positions = shape::positions_of(self, indices);
   shape::Indexed indexed = shape::indexed(self, positions);
   Values source = values_for(apart_from(values, self), indexed);
@@ -178,6 +182,11 @@ struct Slices {
   }
 };
 
+void check_target(const Tensor& self, const Tensor& index, const Tensor& source) {
+  shape::check_no_internal_overlap(self);
+  shape::check_apart(self, {&index, &source});
+}
+
 // PyTorch tells numbers and vectors of one apart where slices are combined.
 void check_rank(const Tensor& self, const Tensor& source) {
   TAEDA_CHECK(source.dim() == self.dim(), "source must have as many dimensions as self; got shapes ", source.sizes(),
@@ -190,6 +199,7 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
   dim = wrap_dim(dim, self.dim());
   shape::check_index_dtype(index);
   check_rank(self, source);
+  check_target(self, index, source);
   Slices slices(self, dim, index, alpha.equals(1) ? source : ops::mul(source, alpha), ErrorKind::Runtime);
   write_along(slices.target, dim, index, slices.source, Combine::Sum, Negative::Raises, ErrorKind::Runtime);
 }
@@ -197,6 +207,7 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
 void index_copy_(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
+  check_target(self, index, source);
   Slices slices(self, dim, index, source, ErrorKind::Index);
   write_along(slices.target, dim, index, slices.source, Combine::Put, Negative::Raises, ErrorKind::Index);
 }
@@ -207,6 +218,8 @@ void fill_along(const Tensor& self, int64_t dim, const Tensor& index, const char
   dim = wrap_dim(dim, self.dim());
   TAEDA_CHECK_INDEX(index.dtype() == DType::Int64, "index must be int64; got ", index.dtype());
   TAEDA_CHECK_INDEX(index.dim() <= 1, "index must be a vector; got shape ", index.sizes());
+  shape::warn_of_expanded(self);
+  shape::check_apart(self, {&index});
   Tensor target = flat_number(self);
   std::vector<int64_t> kept = others(target, dim), steps(kept.size(), 0);
   write_at_offsets(target, element, offsets_along(target, dim, index, Negative::Wraps, ErrorKind::Index),
@@ -243,7 +256,8 @@ void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool ac
   TAEDA_CHECK_INDEX(index.numel() == source.numel(), "index and source must have as many elements; got ", index.numel(),
                     " and ", source.numel());
   TAEDA_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "nothing can be put into an empty tensor");
-  Tensor values = ops::contiguous(apart_from(source, self));
+  check_target(self, index, source);
+  Tensor values = ops::contiguous(source);
   write_at_offsets(self, values.data<char>(), offsets_flat(self, index), {{}, {}, self.itemsize()},
                    accumulate ? Combine::Sum : Combine::Put);
 }
@@ -266,6 +280,7 @@ void index_reduce_(const Tensor& self, int64_t dim, const Tensor& index, const T
   shape::check_index_dtype(index);
   Combine combine = combine_named(reduce);
   check_rank(self, source);
+  check_target(self, index, source);
   Slices slices(self, dim, index, source, ErrorKind::Runtime);
   const Tensor& target = slices.target;
   if (!include_self) {

@@ -5,6 +5,7 @@
 #include "backend/cpu/engine/tensor_iterator.h"
 #include "backend/cpu/ops/mask.h"
 #include "shape/elementwise.h"
+#include "shape/index_rules.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"
@@ -81,7 +82,7 @@ Tensor as_bool(const Tensor& t) {
 void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
   check_mask(mask);
   check_fits(self, mask);
-  shape::check_no_internal_overlap(self);
+  shape::warn_of_expanded(self);
   Tensor whole = ops::expand(mask, self.sizes());
   TensorIterator<2> walk;
   for (int64_t d = 0; d < self.dim(); ++d)

@@ -1,5 +1,7 @@
 // x[...] and x[...] = v. Integers, slices, None and ... become views; tensors, masks and sequences one index call over
 // what the views left.
+#include <algorithm>
+
 #include "python/manual/factories.h"
 #include "python/module_parts.h"
 #include "python/parser.h"
@@ -294,7 +296,11 @@ void assign(const Selection& selection, PyObject* object) {
     return ops::fill_(target, as_number(object, target.dtype()));
   if (is_integer(object)) (void)as_integer(object, target.dtype());
   Tensor value = is_tensor(object) ? unwrap(object) : tensor_from(object, target.dtype(), target.device());
-  if (!selection.has_indices()) return ops::copy_(target, fit_value(value));
+  if (!selection.has_indices()) {
+    value = fit_value(value);  // expanded, as one that is part of what is written may be
+    bool same = std::ranges::equal(value.sizes(), target.sizes());
+    return ops::copy_(target, same ? value : ops::expand(value, target.sizes()));
+  }
   check_storable(is_complex(value.dtype()), target);
   if (value.device() != target.device() && value.dim() == 0)
     value = ops::_to_copy(value, std::nullopt, std::nullopt, target.device());

@@ -28,7 +28,8 @@ class ShardedGradScaler(GradScaler):
         super().unscale_(optimizer)
         if not self._enabled:
             return
-        progress = self._progress_of(optimizer)
-        found = taeda.tensor(float(bool(progress.found_inf)))
+        state = self._per_optimizer_states[id(optimizer)]
+        of_any = any(value.item() for value in state["found_inf_per_device"].values())
+        found = taeda.tensor(float(of_any))
         collectives.all_reduce(found, ReduceOp.MAX, self.process_group or _get_default_group())
-        progress.found_inf = bool(found)
+        state["found_inf_per_device"] = {found.device: found}
