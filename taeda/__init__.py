@@ -147,7 +147,7 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
-    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
+    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "_functorch", "__future__",
     "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
     "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
     "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
@@ -188,6 +188,8 @@ _written_in_python(
         **dict.fromkeys(
             (
                 "_current_autograd_node",
+                "_debug_only_are_vmap_fallback_warnings_enabled",
+                "_debug_only_display_vmap_fallback_warnings",
                 "_current_graph_task_id",
                 "_get_deterministic_fill_uninitialized_memory",
                 "_set_deterministic_fill_uninitialized_memory",

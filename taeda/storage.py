@@ -343,7 +343,9 @@ class _LegacyStorage(TypedStorage):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if self._fixed_dtype is None:
-            raise RuntimeError("taeda.storage._LegacyStorage is not for direct use; call a class of its, as FloatStorage")
+            raise RuntimeError(
+                "taeda.storage._LegacyStorage is not for direct use; call a class of its, as FloatStorage"
+            )
         super().__init__(*args, **kwargs)
 
 

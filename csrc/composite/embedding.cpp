@@ -98,7 +98,10 @@ Bag bags(const Tensor& weight, const Tensor& indices, const Tensor& offsets, boo
 Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool scale_grad_by_freq,
                   int64_t mode, bool sparse, const Tensor& per_sample_weights, bool include_last_offset,
                   std::optional<int64_t> padding_idx) {
-  int64_t padding = padding_idx ? wrap_dim(*padding_idx, weight.size(0)) : -1;
+  const int64_t rows = weight.size(0);
+  TAEDA_CHECK(!padding_idx || (*padding_idx >= -rows && *padding_idx < rows), "padding_idx ", padding_idx.value_or(0),
+              " is outside a table of ", rows, " rows");
+  int64_t padding = padding_idx ? wrap_dim(*padding_idx, rows) : -1;
   return bags(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset,
               padding);
 }

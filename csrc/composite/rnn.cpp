@@ -126,7 +126,6 @@ RnnResult padded(const Stack& s, const Tensor& input, bool batch_first) {
   int64_t steps = by_time.size(0), batch = by_time.size(1);
   TAEDA_CHECK(steps > 0, "a sequence needs at least one step; got shape ", input.sizes());
   check(s, input, batch);
-  TAEDA_CHECK(batch > 0, "a batch needs at least one sequence; got shape ", input.sizes());
   std::vector<int64_t> batch_sizes(static_cast<size_t>(steps), batch);
   RnnResult r = run_stack(s, ops::reshape(by_time, {{steps * batch, by_time.size(2)}}), batch_sizes);
   r.output = ops::view(r.output, {{steps, batch, r.output.size(1)}});

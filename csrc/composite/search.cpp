@@ -57,6 +57,7 @@ namespace {
 std::tuple<Tensor, Tensor> histogram_between(const Tensor& self, const Tensor& edges, const Tensor& weight,
                                              bool density) {
   const int64_t flat[] = {-1};
+  TAEDA_CHECK(is_floating(self.dtype()), "is for floating-point tensors; got ", self.dtype());
   TAEDA_CHECK(edges.dim() == 1 && edges.numel() > 0, "bins must be a vector of edges; got shape ", edges.sizes());
   TAEDA_CHECK(edges.dtype() == self.dtype(), "the edges must have the dtype of the tensor (", self.dtype(), "); got ",
               edges.dtype());

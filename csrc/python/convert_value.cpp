@@ -323,6 +323,12 @@ bool read_value(PyObject* object, const Param& param, Value& value, std::string*
     value = Value();
     return true;
   }
+  // A list that is empty by default, such as dim=[], may be None.
+  if (object == Py_None && param.type == ArgType::IntList && param.default_text &&
+      std::string_view(param.default_text) == "[]") {
+    value = std::vector<int64_t>();
+    return true;
+  }
   if (param.type != ArgType::Any ? read_named(object, param, value) : !type || read_typed(object, type, value)) {
     if (param.type == ArgType::Any && !type) value = to_value(object);
     return true;

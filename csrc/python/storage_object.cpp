@@ -46,7 +46,7 @@ Storage from_object(PyObject* source, Device device) {
   if (!items) PyErr_Clear();
   TAEDA_CHECK_TYPE(items, "takes a size in bytes or a sequence of byte values; got ", Py_TYPE(source)->tp_name);
   Storage storage = new_storage(static_cast<size_t>(PySequence_Fast_GET_SIZE(items.get())), device);
-  fill_from_sequence(*storage, items.get());
+  if (storage->device().type != DeviceType::Meta) fill_from_sequence(*storage, items.get());
   return storage;
 }
 

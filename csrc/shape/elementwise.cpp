@@ -282,7 +282,10 @@ void prepare_outs(const ElementwiseRule& rule, Operands operands, DType common, 
     if (!in_place) {
       if (rule.exact_out) check_out_dtype(out, dtype, true, ErrorKind::Runtime);
       check_not_read(out, operands, sizes);
+      if (std::ranges::equal(out.sizes(), sizes)) continue;
       resize_out(out, sizes);
+      if (Dims strides = result_strides(rule, operands, sizes); !strides.empty())
+        out->set_geometry(sizes, strides, out.storage_offset());
     } else {
       TAEDA_CHECK(std::ranges::equal(out.sizes(), sizes), "an in-place result keeps the shape of self ", out.sizes(),
                   "; with the other operands it would be ", sizes);

@@ -16,6 +16,7 @@ Dims padded_sizes(IntList image, IntList padding, int64_t rank, int64_t mode) {
   const int64_t dims = static_cast<int64_t>(image.size());
   TAEDA_CHECK(dims == rank + 1 || dims == rank + 2, "input must have a channel and ", rank,
               " padded dimensions, with a batch before them or not; got shape ", image);
+  TAEDA_CHECK(image[dims - rank - 1] > 0, "only the batch may be empty; got shape ", image);
   Dims sizes(image);
   for (int64_t i = 0; i < rank; ++i) {
     int64_t d = dims - 1 - i, before = padding[2 * i], after = padding[2 * i + 1], size = sizes[d];

@@ -135,7 +135,7 @@ def _grid(points: Tensor, bins: list[Any], ends: Sequence[float] | None) -> list
     count = points.shape[1]
     if len(bins) != count:
         raise RuntimeError(f"taeda.histogramdd: bins must have one entry per coordinate, {count}; got {len(bins)}")
-    if isinstance(bins[0], taeda.Tensor):
+    if bins and isinstance(bins[0], taeda.Tensor):
         return [edges.clone() for edges in bins]
     if ends is not None and len(ends) != 2 * count:
         raise RuntimeError(f"taeda.histogramdd: range must hold {2 * count} numbers; got {len(ends)}")

@@ -79,3 +79,17 @@ def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
     from taeda._main import settings
 
     settings.fill_uninitialized_memory(mode)
+
+
+_warns_of_fallbacks = False
+
+
+def _debug_only_are_vmap_fallback_warnings_enabled() -> bool:
+    """What `_debug_only_display_vmap_fallback_warnings` was last told."""
+    return _warns_of_fallbacks
+
+
+def _debug_only_display_vmap_fallback_warnings(enabled: bool) -> None:
+    """Whether PyTorch would warn where ``vmap`` runs example by example. Nothing warns here."""
+    global _warns_of_fallbacks
+    _warns_of_fallbacks = bool(enabled)

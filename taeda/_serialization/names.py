@@ -7,6 +7,7 @@ PyTorch's files call to rebuild tensors are mapped one by one; every other name 
 from __future__ import annotations
 
 import functools
+import sys
 from typing import Any
 
 import taeda
@@ -104,7 +105,9 @@ def resolve(module: str, name: str) -> Any:
 def _find(module: str, name: str) -> Any:
     import importlib
 
-    value: Any = importlib.import_module(module)
+    # A module that a program put below ours under PyTorch's name is there only.
+    given = sys.modules.get(FILE_ROOT + module.removeprefix(HERE))
+    value: Any = given if given is not None and module not in sys.modules else importlib.import_module(module)
     for part in name.split("."):
         value = getattr(value, part)
     return value

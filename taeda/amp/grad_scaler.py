@@ -231,7 +231,9 @@ class GradScaler:
             scale.fill_(float(new_scale))
         else:
             found = [
-                value for state in self._per_optimizer_states.values() for value in state["found_inf_per_device"].values()
+                value
+                for state in self._per_optimizer_states.values()
+                for value in state["found_inf_per_device"].values()
             ]
             if not found:
                 raise AssertionError("taeda.amp.GradScaler.update: no gradients were checked since the last update")

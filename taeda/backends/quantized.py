@@ -7,7 +7,7 @@ from types import ModuleType
 
 __all__ = ["supported_engines"]
 
-supported_engines = ["qnnpack", "onednn", "x86", "fbgemm"]
+supported_engines = ["qnnpack", "none", "onednn", "x86", "fbgemm"]
 _chosen = "x86"
 
 

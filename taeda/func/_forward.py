@@ -137,7 +137,7 @@ def jacfwd(
             columns = [
                 output.new_zeros(*output.shape, *p.shape)
                 if some is None
-                else some[j].movedim(0, -1).reshape(*output.shape, *p.shape)
+                else some[j].movedim(0, -1).reshape((*output.shape, *p.shape))
                 for some, p in zip(passes, points, strict=True)
             ]
             blocks.append(tree_unflatten(columns, spec))

@@ -263,7 +263,7 @@ def _rows(recorded: Recorded, index: int, chunk_size: int | None) -> list[Tensor
         return pull_back(recorded, vectors, retain_graph=True)
 
     rows = vmap(row, chunk_size=chunk_size)(basis(output))
-    return [r.reshape(*output.shape, *p.shape) for r, p in zip(rows, recorded.points, strict=True)]
+    return [r.reshape((*output.shape, *p.shape)) for r, p in zip(rows, recorded.points, strict=True)]
 
 
 def basis(x: Tensor) -> Tensor:

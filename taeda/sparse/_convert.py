@@ -32,7 +32,7 @@ from taeda.sparse._parts import (
     unflatten,
     values_of,
 )
-from taeda.types import _layout
+from taeda.types import _dtype, _layout
 
 _ops: Any = taeda.ops.aten
 
@@ -80,7 +80,7 @@ def _placed(indices: Tensor, values: Tensor, size: Sequence[int]) -> Tensor:
         filled = zeros.index_copy(0, flat_keys(indices, size), values)
     else:
         filled = zeros.index_add(0, flat_keys(indices, size), values)
-    return filled.reshape(*size, *dense)
+    return filled.reshape((*size, *dense))
 
 
 # --- to coordinates
@@ -136,9 +136,25 @@ def compress(x: Tensor, layout: _layout, block: tuple[int, int] | None = None, d
         block: of BSR and BSC.
         dense: the number of trailing dense dimensions, of a strided tensor.
     """
-    if is_sparse(x):
+    if is_sparse(x) and x.layout != COO:
         if x.layout == layout and (block is None or block_of(x) == block):
             return x
+        # Coordinates are int64: the indices get their dtype back.
+        return with_indices_as(_compress(x, layout, block, dense), _C._sparse_parts(x)[0].dtype)
+    return _compress(x, layout, block, dense)
+
+
+def with_indices_as(x: Tensor, dtype: _dtype) -> Tensor:
+    """A compressed tensor with indices of that dtype."""
+    pointers, plain, _ = _C._sparse_parts(x)
+    assert plain is not None
+    if pointers.dtype == dtype:
+        return x
+    return compressed(x.layout, pointers.to(dtype), plain.to(dtype), values_of(x), x.shape)
+
+
+def _compress(x: Tensor, layout: _layout, block: tuple[int, int] | None, dense: int | None) -> Tensor:
+    if is_sparse(x):
         if (x.layout, layout) in ((CSR, CSC), (CSC, CSR)):
             return _other_compression(x, layout)
         batch = batch_dim(x)

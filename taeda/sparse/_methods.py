@@ -91,6 +91,8 @@ def compressed_part(x: Tensor, name: str) -> Tensor:
 def to_sparse(x: Tensor, sparse_dim: int | None, layout: _layout | None, blocksize: Sequence[int] | None,
               dense_dim: int | None) -> Tensor:  # fmt: skip
     wanted = COO if layout is None else layout
+    if wanted == taeda.strided and sparse_dim is None and blocksize is None and dense_dim is None:
+        return convert(x, wanted)
     if wanted not in SPARSE:
         raise RuntimeError(f"taeda.Tensor.to_sparse: layout must be a sparse one; got {layout}")
     if sparse_dim is not None:

@@ -53,7 +53,8 @@ def _(grad, alpha):
     return {"self": -grad * conj(alpha), "other": grad}
 
 
-@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", number="self")
+@pointwise("mul.Tensor(Tensor self, Tensor other) -> Tensor", variants=EVERY, scalar="other", number="self",
+           dtypes=(*ALL, *UNSIGNED))  # fmt: skip
 def mul(self, other):
     """The product, element by element; for bool tensors the logical and."""
     return self * other

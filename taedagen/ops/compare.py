@@ -6,7 +6,8 @@ from taedagen.opdef.samples import S, b, f
 EVERY = "function method inplace out"
 ALL_FUNCTIONS = f"{EVERY} inplace_function"
 ORDERED = (*REAL, *BOOL)
-BITS = (*INTEGRAL, *BOOL)
+BITS = (*INTEGRAL, *UNSIGNED, *BOOL)
+EVERY_DTYPE = (*ALL, *UNSIGNED)
 
 
 @pointwise(
@@ -14,6 +15,7 @@ BITS = (*INTEGRAL, *BOOL)
     variants=EVERY,
     scalar="other",
     promote="bool",
+    dtypes=EVERY_DTYPE,
     out_overload="Tensor_out",
 )
 def eq(self, other):
@@ -26,6 +28,7 @@ def eq(self, other):
     variants=EVERY,
     scalar="other",
     promote="bool",
+    dtypes=EVERY_DTYPE,
     out_overload="Tensor_out",
 )
 def ne(self, other):
@@ -175,19 +178,19 @@ def bitwise_right_shift(self, other):
 # --- kinds of numbers
 
 
-@pointwise("isnan(Tensor self) -> Tensor", variants="function method out", promote="bool")
+@pointwise("isnan(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=EVERY_DTYPE)
 def isnan(self):
     """Whether the element is NaN."""
     return isnan(self)
 
 
-@pointwise("isinf(Tensor self) -> Tensor", variants="function method out", promote="bool")
+@pointwise("isinf(Tensor self) -> Tensor", variants="function method out", promote="bool", dtypes=EVERY_DTYPE)
 def isinf(self):
     """Whether the element is infinite."""
     return isinf(self)
 
 
-@pointwise("isfinite(Tensor self) -> Tensor", variants="function method", promote="bool")
+@pointwise("isfinite(Tensor self) -> Tensor", variants="function method", promote="bool", dtypes=EVERY_DTYPE)
 def isfinite(self):
     """Whether the element is neither infinite nor NaN."""
     return isfinite(self)
@@ -269,6 +272,7 @@ def _isclose(self, other, rtol, atol, equal_nan):
 @pointwise(
     "where.self(Tensor condition, Tensor self, Tensor other) -> Tensor",
     variants="function out",
+    dtypes=EVERY_DTYPE,
     masks=("condition",),
     scalar={"ScalarOther": "other", "ScalarSelf": "self", "Scalar": ("self", "other")},
     batch="elementwise mask_first",

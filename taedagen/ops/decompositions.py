@@ -502,6 +502,7 @@ def linalg_pinv(self, rcond, hermitian):
            samples=[S(f(4, 3), v(1e-09, "float64")), S(f(2, 4, 3), v([1e-09, 1e-07], "float64"))])  # fmt: skip
 def linalg_pinv(self, rcond, hermitian):
     """The pseudo-inverse with a relative tolerance for each matrix."""
+    check(not rcond.is_complex(), f"a tolerance is real; rcond is {rcond.dtype}")
     return op.linalg_pinv(self, atol=op.zeros_like(rcond), rtol=rcond, hermitian=hermitian)
 
 

@@ -64,7 +64,7 @@ def _masked_softmax(self, mask, dim, mask_type):
     check(mask.dtype == bool_, f"mask must be bool; got {mask.dtype}")
     if mask_type == 0 and mask.dim() == 2:
         return op._masked_softmax(self, mask.expand(self.shape), dim, 2)
-    if mask_type == 1 and mask.dim() == 2:
+    if mask_type == 1 and mask.dim() == 2 and self.dim() == 4:
         return op._masked_softmax(self, op.reshape(mask, [mask.size(0), 1, 1, mask.size(1)]).expand(self.shape), dim, 2)
     along = self.dim() - 1 if dim is None else dim
     return op.softmax(op.masked_fill(self, mask, -math.inf), along)

@@ -5,6 +5,7 @@ Runs in the process of the tests, beside `worker`, where the package's name is n
 
 from __future__ import annotations
 
+import functools
 import importlib.abc
 import importlib.machinery
 import importlib.util
@@ -19,11 +20,24 @@ SHIM = Path(__file__).with_name("shim")
 # Tables of data that are run from PyTorch's sources over the module under test.
 BORROWED = {
     "common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db",
-    "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div",
+    "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div", "common_quantization",
+    "common_quantized",
 }  # fmt: skip
 FLAGS = ("IS_", "TEST_", "HAS_", "NO_", "SM", "PLATFORM_", "CDNA", "RUN_", "USE_", "NOTEST")
-DECORATORS = ("skip", "xfail", "expectedFailure", "only", "slow", "mark", "disable", "with_", "wrap", "largeTensor")
-TABLES = ("_db", "_ops", "ufuncs", "funcs", "_and_refs", "_tests", "engines")
+DECORATORS = (
+    "override_qengines",
+    "skip",
+    "xfail",
+    "expectedFailure",
+    "only",
+    "slow",
+    "mark",
+    "disable",
+    "with_",
+    "wrap",
+    "largeTensor",
+)
+TABLES = ("_db", "_ops", "ufuncs", "funcs", "_and_refs", "_tests", "engines", "_args", "_FNS")
 importing = False  # while a test file's module-level code runs
 
 
@@ -31,28 +45,48 @@ def fallback(module: str, name: str) -> Any:
     """A helper that nobody wrote, by what its name says it is: a flag, a decorator, a table; else it skips the test."""
     if name == "import_dill":
         return lambda: None
+    if name.endswith(TABLES) and not name.startswith((*DECORATORS, "get_")):
+        return []
     if name.isupper() or name.startswith(FLAGS):
         return False
     if name.startswith(DECORATORS):
         return lambda *a, **k: a[0] if len(a) == 1 and callable(a[0]) and not k else lambda function: function
-    if name.endswith(TABLES):
-        return []
     if name[0].isupper():
-        return type(name, (), {"__init__": _skipper(module, name), "stands_in": True})
+        contents = {"__init__": _skipper(module, name), "__getattr__": _part_of, "stands_in": True}
+        return type(name, (), contents)
     return _skipper(module, name)
 
 
-def _skipper(module: str, name: str) -> Any:
-    """A function that skips the test that calls it; while a file is imported, a decorator that skips."""
+def _part_of(instance: Any, name: str) -> Any:
+    """A method that a class made up by `fallback` would have, for what a file does with it while it is imported."""
+    if name.startswith("__") or not importing:
+        raise AttributeError(name)
+    return _skipper(type(instance).__name__, name)
 
-    def skip(*args: Any, **kwargs: Any) -> Any:
-        reason = f"there is no {module}.{name}"
+
+class _Skipper:
+    """A function that skips the test that calls it; while a file is imported, a decorator that skips, or a module."""
+
+    def __init__(self, module: str, name: str) -> None:
+        self._module, self.__name__ = module, name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        reason = f"there is no {self._module}.{self.__name__}"
         if importing:
-            return None if args and type(args[0]).__name__ == name else unittest.skip(reason)
+            return None if args and type(args[0]).__name__ == self.__name__ else unittest.skip(reason)
         raise unittest.SkipTest(reason)
 
-    skip.__name__ = name
-    return skip
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else functools.partial(self, instance)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _Skipper(f"{self._module}.{self.__name__}", name)
+
+
+def _skipper(module: str, name: str) -> Any:
+    return _Skipper(module, name)
 
 
 class Absent:
@@ -73,6 +107,9 @@ class Absent:
         if importing:
             return args[0] if len(args) == 1 and callable(args[0]) and not kwargs else self
         return self._raise()
+
+    def __mro_entries__(self, bases: Any) -> Any:
+        return (type(self.__name__, (), {"__init__": lambda *args, **kwargs: self._raise(), "stands_in": True}),)
 
     def __iter__(self) -> Any:
         return iter(())

@@ -127,6 +127,10 @@ def _supply(error: str, candidate: str) -> bool:
     if below := re.match(r"No module named '([\w.]+)'.* is not a package", error):
         sys.modules[below[1].rpartition(".")[0]].__path__ = []
         return True
+    if op := re.match(r"there is no op \w+\.ops\.(\w+)\.(\w+)", error):
+        namespace = getattr(sys.modules[candidate].ops, op[1])  # type: ignore[attr-defined]
+        setattr(namespace, op[2], stand_ins.Absent(f"torch.ops.{op[1]}.{op[2]}"))
+        return True
     if not imported and not asked:
         return False
     where, name = (imported[2], imported[1]) if imported else (asked[1], asked[2])  # type: ignore[index]

@@ -235,7 +235,7 @@ TAEDA_MATH double log_ndtr(double x) {
 // to 30 and the asymptotic series above (Abramowitz & Stegun 9.6.10, 9.7.1)
 TAEDA_MATH double bessel_i_scaled(int order, double x) {
   double size = fabs(x), sign = order == 1 && x < 0 ? -1 : 1;
-  if (size == kInfinity) return 0;
+  if (size == kInfinity) return sign * 0.0;
   if (size <= 30) {
     double quarter = size * size / 4, term = order == 0 ? 1 : size / 2, sum = term;
     for (int k = 1; k < 200 && term > kEpsilon * sum; ++k) {
@@ -251,7 +251,7 @@ TAEDA_MATH double bessel_i_scaled(int order, double x) {
     sum += term;
     if (fabs(term) < kEpsilon) break;
   }
-  return sign * sum / sqrt(2 * kPi * size);
+  return sign * sum / (sqrt(2 * kPi) * sqrt(size));
 }
 TAEDA_MATH double bessel_i(int order, double x) {
   double half = exp(fabs(x) / 2);  // in two steps, as e^|x| alone overflows first

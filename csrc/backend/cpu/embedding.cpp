@@ -121,7 +121,9 @@ struct Bags {
   int64_t padding;
 };
 
-Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, int64_t padding) {
+// With `to_the_end` the last bag has all that is left, wherever the last offset says that it ends: PyTorch does so but
+// for sums without a padding.
+Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, int64_t padding, bool to_the_end) {
   Tensor given = as_indices(offsets);
   const int64_t* offset = given.data<int64_t>();
   int64_t n = positions.numel();
@@ -131,6 +133,7 @@ Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, 
   for (size_t i = 1; i < bags.starts.size(); ++i)
     TAEDA_CHECK(bags.starts[i] >= bags.starts[i - 1] && bags.starts[i] <= n, "offsets must rise and not exceed the ", n,
                 " indices; got ", bags.starts[i], " after ", bags.starts[i - 1]);
+  if (include_last && to_the_end && bags.starts.size() > 1) bags.starts.back() = n;
   return bags;
 }
 
@@ -216,7 +219,7 @@ void _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& o
                     const Tensor& output, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices) {
   Tensor positions = as_indices(indices);
   check_rows(positions, weight.sizes()[0], ErrorKind::Runtime);
-  Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx);
+  Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx, mode != 0 || padding_idx >= 0);
   const int64_t count = bag_size.numel(), width = weight.sizes()[1];
   // Sums do not need the sizes of bags: PyTorch leaves them zero.
   std::vector<int64_t> lengths = mode == 0 ? std::vector<int64_t>(count) : lengths_of(bags), best(max_indices.numel());

@@ -200,7 +200,9 @@ void index_add_(const Tensor& self, int64_t dim, const Tensor& index, const Tens
   shape::check_index_dtype(index);
   check_rank(self, source);
   check_target(self, index, source);
-  Slices slices(self, dim, index, alpha.equals(1) ? source : ops::mul(source, alpha), ErrorKind::Runtime);
+  Tensor scaled = alpha.equals(1) ? source : ops::mul(source, alpha);
+  if (scaled.dtype() != source.dtype()) scaled = ops::_to_copy(scaled, source.dtype());  // a float's share of integers
+  Slices slices(self, dim, index, scaled, ErrorKind::Runtime);
   write_along(slices.target, dim, index, slices.source, Combine::Sum, Negative::Raises, ErrorKind::Runtime);
 }
 

@@ -83,6 +83,7 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
   check_mask(mask);
   check_fits(self, mask);
   shape::warn_of_expanded(self);
+  shape::check_overlap(self, mask);
   Tensor whole = ops::expand(mask, self.sizes());
   TensorIterator<2> walk;
   for (int64_t d = 0; d < self.dim(); ++d)

@@ -103,6 +103,26 @@ class MaskedTensor(Composed):
         return MaskedTensor, (self._masked_data.detach(), self._masked_mask, self.requires_grad)
 
 
+def _tensors_match(a: Any, b: Any, exact: bool = True, rtol: float = 1e-05, atol: float = 1e-08) -> bool:
+    """Whether both have one layout, shape and dtype, and equal elements, or near ones unless ``exact``."""
+    if isinstance(a, MaskedTensor) or isinstance(b, MaskedTensor):
+        raise ValueError("taeda.masked: takes plain tensors; get_data() gives one")
+    if a.layout != b.layout:
+        raise ValueError(f"taeda.masked: both need one layout; got {a.layout} and {b.layout}")
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.layout != taeda.strided:
+        a, b = a.to_dense(), b.to_dense()
+    return taeda.equal(a, b) if exact else taeda.allclose(a, b, rtol, atol)
+
+
+def _masks_match(a: Any, b: Any) -> bool:
+    """Whether two tensors leave out the same elements; a plain one leaves out what any does."""
+    if not isinstance(a, MaskedTensor) or not isinstance(b, MaskedTensor):
+        return True
+    return _tensors_match(a.get_mask(), b.get_mask())
+
+
 def _checked(data: Any, mask: Any) -> Tensor:
     for name, value in (("data", data), ("mask", mask)):
         if not isinstance(value, Tensor) or isinstance(value, MaskedTensor):

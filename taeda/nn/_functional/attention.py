@@ -241,11 +241,12 @@ def multi_head_attention_forward(
         heads, attention = _explicit(q, k, v, mask, dropout_p)
     else:
         heads = _fused(q, k, v, mask, dropout_p, is_causal, batch, num_heads)
-    joined = heads.transpose(0, 1).reshape(queries * batch, -1)
-    output = _nn.linear(joined, out_proj_weight, out_proj_bias).view(queries, batch, -1)
+    joined = heads.transpose(0, 1).reshape(queries * batch, num_heads * heads.size(-1))
+    output = _nn.linear(joined, out_proj_weight, out_proj_bias)
+    output = output.view(queries, batch, output.size(-1))
 
     if attention is not None:
-        attention = attention.view(batch, num_heads, queries, -1)
+        attention = attention.view(batch, num_heads, queries, attention.size(-1))
         if average_attn_weights:
             attention = attention.mean(dim=1)
     if batched:

@@ -186,6 +186,11 @@ def _fractional_output_size(name: str, input: Tensor, output_size: Any, output_r
     if output_ratio is None:
         raise ValueError(f"taeda.nn.functional.{name}: one of output_size and output_ratio is needed")
     ratios = parse(output_ratio)
+    spatial = 2 if name.endswith("2d") else 3
+    if len(ratios) != spatial:
+        raise ValueError(
+            f"taeda.nn.functional.{name}: output_ratio must be one number or {spatial}; got {output_ratio}"
+        )
     return [int(size * ratio) for size, ratio in zip(input.shape[-len(ratios) :], ratios, strict=True)]
 
 

@@ -12,6 +12,11 @@ from taeda.nn._functional.sizes import pair, single, triple
 def _unpool_size(input: Tensor, kernel: Any, stride: Any, padding: Any, output_size: Any) -> list[int]:
     """The spatial size to restore; a given one may differ from the computed one by less than a stride."""
     spatial = len(kernel)
+    if not len(stride) == len(padding) == spatial == input.dim() - 2 and spatial != input.dim() - 1:
+        raise RuntimeError(
+            f"taeda.nn.functional.max_unpool: kernel_size, stride and padding must have one number for each spatial "
+            f"dimension of an input of shape {tuple(input.shape)}; got {tuple(kernel)}, {tuple(stride)}, {tuple(padding)}"
+        )
     sizes = input.shape[-spatial:]
     computed = [
         (size - 1) * step + width - 2 * pad

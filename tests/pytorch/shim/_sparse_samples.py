@@ -157,7 +157,7 @@ class SparseSamples:
                 if output_tensor:
                     yield torch.sparse_coo_tensor(idx, val, size, dtype=dtype, device=device)
                 else:
-                    yield (idx, val, size), dict(device=device, dtype=dtype)
+                    yield (idx, val), dict(device=device, dtype=dtype, size=size)
                 continue
             t = self.genSparseCompressedTensor(
                 size,
@@ -175,6 +175,6 @@ class SparseSamples:
                 byrow = layout in (torch.sparse_csr, torch.sparse_bsr)
                 yield (
                     ((t.crow_indices(), t.col_indices()) if byrow else (t.ccol_indices(), t.row_indices()))
-                    + (t.values(), size),
-                    dict(device=device, dtype=dtype),
+                    + (t.values(),),
+                    dict(device=device, dtype=dtype, size=size),
                 )

@@ -17,11 +17,24 @@ namespace taeda::cpu::TAEDA_ISA {
 
 namespace {
 
+// Of floating-point numbers out of their range, integers of up to 32 bits (but uint32) get what an int32 of the
+// processor leaves: PyTorch converts them that way.
+template <class To, class From>
+[[gnu::always_inline]] inline To convert_one(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool> &&
+                (sizeof(To) < 4 || std::is_same_v<To, int32_t>)) {
+    constexpr From kLimit = 2147483648.0f;
+    return static_cast<To>(value >= -kLimit && value < kLimit ? static_cast<int32_t>(value) : INT32_MIN);
+  } else {
+    return convert<To>(value);
+  }
+}
+
 template <class To, class From>
 [[gnu::always_inline]] inline void convert_range(char* to, int64_t to_step, const char* from, int64_t from_step,
                                                  int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    To result = convert<To>(load<From>(from + i * from_step));
+    To result = convert_one<To>(load<From>(from + i * from_step));
     std::memcpy(to + i * to_step, &result, sizeof result);
   }
 }

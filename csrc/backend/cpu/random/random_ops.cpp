@@ -9,6 +9,7 @@
 #include "shape/elementwise.h"
 #include "shape/random_rules.h"
 #include "shape/view_rules.h"
+#include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
@@ -104,6 +105,17 @@ void check_fits(int64_t value, const char* what) {
   TAEDA_CHECK(fits, what, " (", value, ") does not fit ", dtype_of<T>);
 }
 
+// Beyond the integers that a floating type counts one by one, some are never drawn.
+template <class T>
+void warn_of_gaps(int64_t value, const char* what) {
+  if constexpr (!std::is_integral_v<T>) {
+    const int64_t limit = last_drawn<T>();
+    if (value < -limit || value > limit)
+      warn(str(what, " (", value, ") is beyond ", limit, ", up to which ", dtype_of<T>,
+               " holds every integer: some will not be drawn"));
+  }
+}
+
 template <class Fill>
 void fill_floating(const Tensor& self, const Fill& fill) {
   visit_floating(self.dtype(), [&]<class T>() { fill_in_order<T>(self, [&](T* out, int64_t n) { fill(out, n); }); });
@@ -146,6 +158,8 @@ void random_(const Tensor& self, int64_t from, std::optional<int64_t> to, const 
       TAEDA_CHECK(from < *to, "from must be below to; got from=", from, " and to=", *to);
       check_fits<T>(from, "from");
       check_fits<T>(*to - 1, "to - 1");
+      warn_of_gaps<T>(from, "from");
+      warn_of_gaps<T>(*to - 1, "to - 1");
       range = static_cast<uint64_t>(*to) - static_cast<uint64_t>(from);
     } else if (!is_full) {
       check_fits<T>(from, "from");

@@ -47,7 +47,16 @@ class SampleInput:
 class OpInfo:
     def __init__(self, name="", **kw):
         self.name = name
+        self.variant_test_name, self.decorators = "", ()
         self.__dict__.update(kw)
+
+    def supported_dtypes(self, device_type):
+        return ()
+
+    def __getattr__(self, name):
+        if name.startswith("supports_"):
+            return False
+        raise AttributeError(name)
 
 
 class UnaryUfuncInfo(OpInfo):

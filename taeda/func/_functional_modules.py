@@ -1,0 +1,113 @@
+"""Modules as functions in functorch's older form: parameters are a tuple, not a dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
+from taeda import Tensor, nn
+from taeda.func._batch import vmap
+from taeda.func._modules import functional_call
+from taeda.utils._pytree import tree_leaves
+
+Tensors = tuple[Tensor, ...]
+
+
+class FunctionalModule(nn.Module):
+    """A module without parameters of its own: they come first among a call's arguments. It has no buffers."""
+
+    def __init__(self, stateless_model: nn.Module, param_names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.stateless_model = stateless_model
+        self.param_names = param_names
+
+    def forward(self, params: Sequence[Tensor], *args: Any, **kwargs: Any) -> Any:
+        return functional_call(self.stateless_model, dict(zip(self.param_names, params, strict=True)), args, kwargs)
+
+
+class FunctionalModuleWithBuffers(nn.Module):
+    """A module without parameters and buffers of its own: they come first among a call's arguments."""
+
+    def __init__(self, stateless_model: nn.Module, param_names: tuple[str, ...], buffer_names: tuple[str, ...]) -> None:
+        super().__init__()
+        self.stateless_model = stateless_model
+        self.param_names = param_names
+        self.buffer_names = buffer_names
+
+    def forward(self, params: Sequence[Tensor], buffers: Sequence[Tensor], *args: Any, **kwargs: Any) -> Any:
+        state = dict(zip(self.param_names, params, strict=True))
+        state |= zip(self.buffer_names, buffers, strict=True)
+        return functional_call(self.stateless_model, state, args, kwargs)
+
+
+def _taken_apart(model: nn.Module, detached: bool) -> tuple[nn.Module, dict[str, Tensor], dict[str, Tensor]]:
+    """A copy of the module, and its parameters and buffers by name; a tensor under several names counts once."""
+    copy = deepcopy(model)
+    params: dict[str, Tensor] = dict(copy.named_parameters())
+    if detached:
+        params = {name: param.detach() for name, param in params.items()}
+    return copy, params, dict(copy.named_buffers())
+
+
+def make_functional(model: nn.Module, disable_autograd_tracking: bool = False) -> tuple[FunctionalModule, Tensors]:
+    """A function ``f(params, *args)`` that computes what ``model`` does, and copies of its parameters.
+
+    Args:
+        model: a module without buffers.
+        disable_autograd_tracking: whether the copies do not require gradients.
+
+    Raises:
+        RuntimeError: ``model`` has buffers; see `make_functional_with_buffers`.
+    """
+    copy, params, buffers = _taken_apart(model, disable_autograd_tracking)
+    if buffers:
+        raise RuntimeError(
+            "taeda.func.make_functional: the module has buffers; make_functional_with_buffers takes them as well"
+        )
+    return FunctionalModule(copy, tuple(params)), tuple(params.values())
+
+
+def make_functional_with_buffers(
+    model: nn.Module, disable_autograd_tracking: bool = False
+) -> tuple[FunctionalModuleWithBuffers, Tensors, Tensors]:
+    """A function ``f(params, buffers, *args)`` that computes what ``model`` does, and copies of both."""
+    copy, params, buffers = _taken_apart(model, disable_autograd_tracking)
+    function = FunctionalModuleWithBuffers(copy, tuple(params), tuple(buffers))
+    return function, tuple(params.values()), tuple(buffers.values())
+
+
+def combine_state_for_ensemble(
+    models: Sequence[nn.Module],
+) -> tuple[FunctionalModuleWithBuffers, Tensors, Tensors]:
+    """The function of `make_functional_with_buffers`, with parameters and buffers of all models stacked along a new
+    first dimension; see ``taeda.func.stack_module_state``, which does the same by name."""
+    from taeda.func._modules import stack_module_state
+
+    params, buffers = stack_module_state(models)
+    function, _, _ = make_functional_with_buffers(models[0])
+    return function, tuple(params.values()), tuple(buffers.values())
+
+
+def chunk_vmap(
+    func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
+) -> Callable[..., Any]:
+    """``vmap`` over ``chunks`` parts of the batch, one after the other."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        mapped = _sizes(args, in_dims)
+        size = -(-mapped // min(chunks, mapped)) if mapped else None
+        return vmap(func, in_dims, out_dims, randomness, chunk_size=size)(*args, **kwargs)
+
+    return run
+
+
+def _sizes(args: tuple[Any, ...], in_dims: Any) -> int:
+    """How many examples the arguments hold."""
+    dims = in_dims if isinstance(in_dims, (tuple, list)) else [in_dims] * len(args)
+    for arg, dim in zip(args, dims):
+        leaves = [leaf for leaf in tree_leaves(arg) if isinstance(leaf, Tensor)]
+        axis = next((d for d in tree_leaves(dim) if d is not None), None)
+        if leaves and axis is not None:
+            return leaves[0].size(axis)
+    return 0
