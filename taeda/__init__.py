@@ -29,6 +29,7 @@ _take(_C._functions)
 # Natives are pickled by the names of their modules.
 _sys.modules.update({module.__name__: module for module in vars(_C).values() if isinstance(module, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
+del StorageBase  # type: ignore[name-defined]  # noqa: F821  # of ``_C`` only
 
 _segment_reduce = getattr(_C._functions, "segment_reduce", None)  # the name that programs found first
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
@@ -147,9 +148,9 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
-    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "_functorch", "__future__",
-    "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked", "mps", "mtia",
-    "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
+    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
+    "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked",
+    "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
     "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
     "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version",
     "_VF", "_vmap_internals", "xpu",

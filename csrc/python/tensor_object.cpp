@@ -248,19 +248,22 @@ PyObject* set_tensor_type(PyObject*, PyObject* cls) {
   });
 }
 
-void check_sole_holder(PyObject* object) {
+void check_sole_holder(PyObject* object, bool accumulated) {
   TAEDA_CHECK_TYPE(PyObject_TypeCheck(object, tensor_base_type), "takes two tensors; got ", Py_TYPE(object)->tp_name);
   const TensorObject* t = cast(object);
   TAEDA_CHECK(!t->weakrefs, "a tensor that weak references know cannot be swapped");
-  TAEDA_CHECK(t->impl && t->impl->use_count() == 1,
+  const size_t of_graph = accumulated;  // the node that accumulates its gradient holds it, too
+  TAEDA_CHECK(t->impl && t->impl->use_count() == 1 + of_graph,
               "a tensor that a view, a graph or another part of the program holds cannot be swapped");
 }
 
 PyObject* swap_tensors(PyObject*, PyObject* args) {
   PyObject *a, *b;
-  if (!PyArg_ParseTuple(args, "OO", &a, &b)) return nullptr;
+  int a_accumulated = 0, b_accumulated = 0;
+  if (!PyArg_ParseTuple(args, "OOpp", &a, &b, &a_accumulated, &b_accumulated)) return nullptr;
   return guarded("utils.swap_tensors", [&] {
-    for (PyObject* object : {a, b}) check_sole_holder(object);
+    check_sole_holder(a, a_accumulated);
+    check_sole_holder(b, b_accumulated);
     std::swap(cast(a)->impl, cast(b)->impl);
     std::swap(cast(a)->dict, cast(b)->dict);
     std::swap(cast(a)->backward_hooks, cast(b)->backward_hooks);

@@ -22,7 +22,8 @@ def asarray(obj: Any, *, dtype: _dtype | None = None, device: Device = None, cop
     shared = _shared(obj, dtype)
     if shared is None:
         if copy is False:
-            raise ValueError(f"taeda.asarray: copy=False, but the memory of a {type(obj).__name__} cannot be shared")
+            error = RuntimeError if hasattr(obj, "__array_interface__") else ValueError  # a NumPy scalar
+            raise error(f"taeda.asarray: copy=False, but the memory of a {type(obj).__name__} cannot be shared")
         result = taeda.tensor(obj, dtype=dtype, device=device)
     else:
         result = _moved(shared, dtype, device, copy)
@@ -38,6 +39,8 @@ def _shared(obj: Any, dtype: Any) -> Tensor | None:
     """A tensor over the memory of ``obj``, or None."""
     if isinstance(obj, taeda.Tensor):
         return obj
+    if isinstance(obj, taeda._C.StorageBase):
+        return taeda.as_tensor(obj, dtype=dtype)
     if hasattr(obj, "__array_interface__"):
         return taeda.as_tensor(obj) if hasattr(obj, "__setitem__") else None
     if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> tuple[Tensor, ...]:
     """``linalg.lu_factor_ex`` under its old name: LU, the pivots and, with ``get_infos``, where a pivot was zero."""
     warnings.warn("taeda.lu is deprecated; use taeda.linalg.lu_factor or lu_factor_ex", UserWarning, stacklevel=2)
-    extra: Any = {} if out is None else {"out": out if get_infos else (*out, taeda.empty(0, dtype=taeda.int32))}
-    factors = taeda.linalg.lu_factor_ex(A, pivot=pivot, **extra)
-    return tuple(factors) if get_infos else tuple(factors[:2])
+    if out is None:
+        factors: Any = taeda._lu_with_info(A, pivot, False)
+    else:
+        outs = out if get_infos else (*out, taeda.empty(0, dtype=taeda.int32))
+        factors = taeda.linalg.lu_factor_ex(A, pivot=pivot, out=outs)
+    return factors if get_infos else tuple(factors[:2])
 
 
 def _range_of(A: Tensor, q: int, niter: int, M: Tensor | None) -> Tensor:

@@ -106,8 +106,9 @@ def _find(module: str, name: str) -> Any:
     import importlib
 
     # A module that a program put below ours under PyTorch's name is there only.
-    given = sys.modules.get(FILE_ROOT + module.removeprefix(HERE))
-    value: Any = given if given is not None and module not in sys.modules else importlib.import_module(module)
+    stands_in = sys.modules.get(FILE_ROOT) is taeda and module not in sys.modules
+    given = sys.modules.get(FILE_ROOT + module.removeprefix(HERE)) if stands_in else None
+    value: Any = given or importlib.import_module(module)
     for part in name.split("."):
         value = getattr(value, part)
     return value

@@ -188,7 +188,7 @@ class Tensor(_Base):
         """As ``taeda.lu``."""
         from taeda._main.lowrank import lu
 
-        return lu(self, pivot, get_infos)
+        return tuple(lu(self, pivot, get_infos))
 
     def split(self, split_size: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:
         """Pieces of ``split_size`` (or of the sizes in a list) along ``dim``, as views."""

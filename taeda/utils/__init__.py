@@ -37,14 +37,24 @@ def set_module(obj: Any, mod: str) -> None:
 def swap_tensors(t1: Any, t2: Any) -> None:
     """Exchanges what two tensors are, class and attributes included; both objects stay who they are.
 
-    Nobody but Python may hold them: RuntimeError where a view, a graph or a weak reference knows one of them.
+    Nobody but Python may hold them: RuntimeError where a view, what a graph saved or a weak reference knows one of
+    them, or where classes have other ``__slots__``. A graph that leads to one of them cannot run any more.
     """
     from taeda import _C
 
     classes = type(t1), type(t2)
+    if _slots(classes[0]) != _slots(classes[1]):
+        raise RuntimeError(
+            f"taeda.utils.swap_tensors: classes with other __slots__ cannot be swapped; got {classes[0].__name__} and "
+            f"{classes[1].__name__}"
+        )
+    nodes = [_C._autograd._find_accumulator(t) for t in (t1, t2)]
     slots = {n for cls in classes for base in cls.__mro__ for n in base.__dict__.get("__slots__", ()) if n[:2] != "__"}
     kept = [{n: getattr(t, n) for n in slots if hasattr(t, n)} for t in (t1, t2)]
-    _C._swap_tensors(t1, t2)
+    _C._swap_tensors(t1, t2, nodes[0] is not None, nodes[1] is not None)
+    for node in nodes:
+        if node is not None:
+            node.register_prehook(_refuse_swapped)
     t1.__class__, t2.__class__ = classes[1], classes[0]
     for name in slots:
         for t, values in ((t1, kept[1]), (t2, kept[0])):
@@ -52,6 +62,16 @@ def swap_tensors(t1: Any, t2: Any) -> None:
                 setattr(t, name, values[name])
             elif hasattr(t, name):
                 delattr(t, name)
+
+
+def _slots(cls: type) -> list[str]:
+    return sorted(n for base in cls.__mro__ for n in base.__dict__.get("__slots__", ()) if n[:2] != "__")
+
+
+def _refuse_swapped(grads: Any) -> None:
+    raise RuntimeError(
+        "taeda.utils.swap_tensors: backward came to a tensor that was swapped after it was used: compute the result anew"
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -98,7 +98,7 @@ def test_what_cannot_be_converted_says_why():
         lambda: x[0].to_sparse_csr(),
         lambda: x.to_sparse(3),
         lambda: x.to_sparse(layout=taeda.sparse_bsr),
-        lambda: x.to_sparse(layout=taeda.strided),
+        lambda: x.to_sparse(1, layout=taeda.strided),
         lambda: x.to_sparse(1, layout=taeda.sparse_csr),
         lambda: taeda.ones(2, 2, 2).to_sparse().to_sparse_csr(),
         lambda: x.coalesce(),

@@ -121,8 +121,8 @@ struct Bags {
   int64_t padding;
 };
 
-// With `to_the_end` the last bag has all that is left, wherever the last offset says that it ends: PyTorch does so but
-// for sums without a padding.
+// With `to_the_end` the last bag has all that is left, wherever the last offset says that it ends: PyTorch does so for
+// maxima, and with a padding.
 Bags bags_of(const Tensor& positions, const Tensor& offsets, bool include_last, int64_t padding, bool to_the_end) {
   Tensor given = as_indices(offsets);
   const int64_t* offset = given.data<int64_t>();
@@ -219,7 +219,7 @@ void _embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& o
                     const Tensor& output, const Tensor& offset2bag, const Tensor& bag_size, const Tensor& max_indices) {
   Tensor positions = as_indices(indices);
   check_rows(positions, weight.sizes()[0], ErrorKind::Runtime);
-  Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx, mode != 0 || padding_idx >= 0);
+  Bags bags = bags_of(positions, offsets, include_last_offset, padding_idx, mode == 2 || padding_idx >= 0);
   const int64_t count = bag_size.numel(), width = weight.sizes()[1];
   // Sums do not need the sizes of bags: PyTorch leaves them zero.
   std::vector<int64_t> lengths = mode == 0 ? std::vector<int64_t>(count) : lengths_of(bags), best(max_indices.numel());

@@ -6,6 +6,7 @@
 #include "python/autograd/python_hooks.h"
 #include "python/autograd/saved_hooks.h"
 #include "python/core_hooks.h"
+#include "taeda/autograd/meta.h"
 #include "taeda/autograd/record.h"
 
 namespace taeda::python {
@@ -150,9 +151,16 @@ PyObject* see_levels(PyObject*, PyObject* count) {
 PyObject* increment_version(PyObject*, PyObject* tensor) {
   return guarded("increment_version", [&] {
     const Tensor& t = tensor_argument(tensor, "tensor");
-    TAEDA_CHECK(!t->is_inference(), "tensors made in inference mode do not count versions");
-    autograd::bump(t, "increment_version");
+    if (!t->is_inference()) autograd::bump(t, "increment_version");
     return Py_NewRef(Py_None);
+  });
+}
+
+// The node that accumulates a leaf's gradient; None if no graph leads to it.
+PyObject* find_accumulator(PyObject*, PyObject* tensor) {
+  return guarded("utils.swap_tensors", [&] {
+    Ref<autograd::Node> node = autograd::find_accumulator(tensor_argument(tensor, "tensor"));
+    return node ? wrap_node(node) : Py_NewRef(Py_None);
   });
 }
 
@@ -183,6 +191,7 @@ PyMethodDef functions[] = {
     {"_detaches_one_level", detaches_one_level, METH_NOARGS,
      "Whether autograd detaches for itself: what a wrapper class wraps then stays in the graphs that it is in."},
     {"_dual_levels", count_levels, METH_NOARGS, "How many dual levels this thread's calls see."},
+    {"_find_accumulator", find_accumulator, METH_O, nullptr},
     {"_increment_version", increment_version, METH_O, nullptr},
     {},
 };

@@ -181,14 +181,14 @@ Tensor from_sequence(PyObject* data, std::optional<DType> dtype) {
 
 bool has(PyObject* object, const char* attribute) { return PyObject_HasAttrString(object, attribute); }
 
-// The elements of a storage, not copied; undefined for other data. Bytes without a dtype are of the default one.
+// The elements of a storage, not copied; undefined for other data. Bytes without a dtype are int64.
 Tensor from_elements(PyObject* data, std::optional<DType> dtype) {
   if (PyList_Check(data) || PyTuple_Check(data) || is_number(data)) return {};
   bool untyped = is_storage(data);
   Storage storage = storage_argument(data, dtype);
   if (!storage) return {};
   Owned held(untyped ? nullptr : check(PyObject_GetAttrString(data, "dtype")));
-  DType type = dtype ? *dtype : held ? to_dtype(held.get()) : default_dtype();
+  DType type = dtype ? *dtype : held ? to_dtype(held.get()) : DType::Int64;
   int64_t length = static_cast<int64_t>(storage->nbytes()) / itemsize(type), step = 1;
   return from_storage(std::move(storage), type, IntList(&length, 1), IntList(&step, 1), 0);
 }
@@ -265,7 +265,7 @@ PyObject* tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* n
       return finish(moved(copy, given.dtype, given.device), given.requires_grad);
     }
     if (Tensor elements = from_elements(given.data, given.dtype); elements.defined())
-      return finish(moved(ops::clone(elements), {}, given.device), given.requires_grad);
+      return finish(moved(elements, {}, given.device), given.requires_grad);
     return finish(tensor_from(given.data, given.dtype, given.device), given.requires_grad);
   });
 }
@@ -274,6 +274,8 @@ PyObject* as_tensor(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject
   return guarded("as_tensor", [&] {
     if (PyObject* answer = ask_modes("as_tensor", args, count, names)) return answer;
     FactoryArguments given = read(args, count, names, 3);
+    if (Tensor elements = from_elements(given.data, given.dtype); elements.defined())
+      return wrap(moved(elements, {}, given.device));
     Tensor shared = is_tensor(given.data) ? unwrap(given.data) : from_foreign(given.data, false);
     if (!shared.defined()) return wrap(tensor_from(given.data, given.dtype, given.device));
     if (!is_tensor(given.data)) shared = shown_to_modes(shared);

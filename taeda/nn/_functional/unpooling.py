@@ -14,8 +14,9 @@ def _unpool_size(input: Tensor, kernel: Any, stride: Any, padding: Any, output_s
     spatial = len(kernel)
     if not len(stride) == len(padding) == spatial == input.dim() - 2 and spatial != input.dim() - 1:
         raise RuntimeError(
-            f"taeda.nn.functional.max_unpool: kernel_size, stride and padding must have one number for each spatial "
-            f"dimension of an input of shape {tuple(input.shape)}; got {tuple(kernel)}, {tuple(stride)}, {tuple(padding)}"
+            "taeda.nn.functional.max_unpool: kernel_size, stride and padding must have one number for each spatial "
+            f"dimension of an input of shape {tuple(input.shape)}; got {tuple(kernel)}, {tuple(stride)} and "
+            f"{tuple(padding)}"
         )
     sizes = input.shape[-spatial:]
     computed = [
