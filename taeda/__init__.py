@@ -29,7 +29,6 @@ _take(_C._functions)
 # Natives are pickled by the names of their modules.
 _sys.modules.update({module.__name__: module for module in vars(_C).values() if isinstance(module, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
-del StorageBase  # type: ignore[name-defined]  # noqa: F821  # of ``_C`` only
 
 _segment_reduce = getattr(_C._functions, "segment_reduce", None)  # the name that programs found first
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
@@ -150,8 +149,8 @@ _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
     "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
     "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked",
-    "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler", "quantization",
-    "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
+    "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler",
+    "quantization", "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
     "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version",
     "_VF", "_vmap_internals", "xpu",
 ])  # fmt: skip

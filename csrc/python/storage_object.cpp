@@ -421,6 +421,7 @@ int init_storage(PyObject* module) {
   g_sequence.sq_length = length;
   g_sequence.sq_item = item;
   PyTypeObject& base = storage_base_type;
+  base.tp_doc = "StorageBase(size, *, device=None)\n--\n\nWhat classes of storages derive from.";
   base.tp_new = new_storage_from_python;
   base.tp_repr = repr;
   base.tp_as_buffer = &g_buffer;

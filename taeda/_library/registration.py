@@ -19,12 +19,17 @@ from taeda._library.vmap import register_rule
 Function = Callable[..., Any]
 
 
-def define(qualname: str, schema: str | None = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
+def define(qualname: Any, schema: str | None = None, *, lib: Library | None = None, tags: Any = ()) -> Any:
     """Defines ``qualname`` (``"mylib::scale"``) with a schema ``"(Tensor x) -> Tensor"``.
+
+    ``define(library, "scale(Tensor x) -> Tensor")`` is the older form, a decorator of the op's function.
 
     Raises:
         ValueError: ``qualname`` has no namespace, or no schema is given.
     """
+    if isinstance(qualname, Library) and schema is not None:
+        qualname.define(schema, tags=tags)
+        return impl(qualname, schema.partition("(")[0].strip())
     library, name = library_of(qualname, lib)
     if schema is None:
         raise ValueError(f"taeda.library.define: '{qualname}' needs a schema such as '(Tensor x) -> Tensor'")
@@ -32,9 +37,19 @@ def define(qualname: str, schema: str | None = None, *, lib: Library | None = No
     return None
 
 
-def impl(qualname: str, types: str | Sequence[str] | None, func: Function | None = None, *,
+def impl(qualname: Any, types: str | Sequence[str] | None, func: Any = None, *,
          lib: Library | None = None) -> Any:  # fmt: skip
-    """Registers a kernel for device types (``"cpu"``, ``"default"`` for all) or dispatch keys; also a decorator."""
+    """Registers a kernel for device types (``"cpu"``, ``"default"`` for all) or dispatch keys; also a decorator.
+
+    ``impl(library, name, dispatch_key="")`` is the older form, a decorator.
+    """
+    if isinstance(qualname, Library):
+
+        def register_in(function: Function) -> Function:
+            qualname.impl(types, function, func or "")
+            return function
+
+        return register_in
 
     def register(function: Function) -> Function:
         library, name = library_of(name_of(qualname), lib)

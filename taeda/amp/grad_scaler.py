@@ -200,6 +200,12 @@ class GradScaler:
     def _step_that_scales(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         state = self._per_optimizer_states[id(optimizer)]
         if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn(
+                "taeda.amp.GradScaler.step: an optimizer whose step takes grad_scaler is deprecated; it may read its "
+                "attributes grad_scale and found_inf",
+                FutureWarning,
+                stacklevel=3,
+            )
             return optimizer.step(*args, **kwargs, grad_scaler=self)
         if state["stage"] is OptState.READY:
             self._check_inf_per_device(optimizer)

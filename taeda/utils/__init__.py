@@ -42,6 +42,9 @@ def swap_tensors(t1: Any, t2: Any) -> None:
     """
     from taeda import _C
 
+    for t in (t1, t2):
+        if not isinstance(t, _C.TensorBase):
+            raise TypeError(f"taeda.utils.swap_tensors: takes two tensors; got {type(t).__name__}")
     classes = type(t1), type(t2)
     if _slots(classes[0]) != _slots(classes[1]):
         raise RuntimeError(
@@ -70,7 +73,7 @@ def _slots(cls: type) -> list[str]:
 
 def _refuse_swapped(grads: Any) -> None:
     raise RuntimeError(
-        "taeda.utils.swap_tensors: backward came to a tensor that was swapped after it was used: compute the result anew"
+        "taeda.utils.swap_tensors: backward came to a tensor that was swapped after its use: compute the result anew"
     )
 
 

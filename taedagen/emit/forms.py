@@ -10,15 +10,15 @@ def through_functional(op: Op, space: str, tensors: str = "") -> list[str]:
     """In-place and out variants of what has no kernel of its own for them: compute, then copy. ``tensors`` ends the
     names of the tensors that are read, where these are other variables than the arguments."""
     functional = op.declaration.name
-    inputs = (f"{a.name}{tensors}" if tensors and a.type.is_tensor else cpp.identifier(a.name) for a in op.inputs)
-    call = f"{space}::{functional}({', '.join(inputs)})"
+    read = [f"{a.name}{tensors}" if tensors and a.type.is_tensor else cpp.identifier(a.name) for a in op.inputs]
+    call = f"{space}::{functional}({', '.join(read)})"
     if op.variant == "inplace":
         first = cpp.identifier(op.schema.arguments[0].name)
         start = [f"Tensor result = {call};"]
         if space == "composite" and not op.declaration.derivative:  # it records through its parts
-            read = ", ".join(cpp.identifier(a.name) for a in op.inputs if a.type.is_tensor and not a.type.is_list)
+            tensors = ", ".join(cpp.identifier(a.name) for a in op.inputs if a.type.is_tensor and not a.type.is_list)
             inputs = ", ".join("before" if a is op.inputs[0] else cpp.identifier(a.name) for a in op.inputs)
-            start = [f"const Tensor before = before_writing({read});",
+            start = [f"const Tensor before = before_writing({tensors});",
                      f"Tensor result = {space}::{functional}({inputs});"]  # fmt: skip
         return [*start, f"shape::check_inplace_result({first}, result.sizes(), result.dtype());",
                 f"ops::copy_({first}, result, false);"]  # fmt: skip

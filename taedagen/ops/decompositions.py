@@ -480,8 +480,11 @@ def pinv_backward(grad, A, P):
     """The gradient of the pseudo-inverse P, where the rank does not change."""
 
 
-@composite("_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)",
-           variants="function", samples=[S(f(3, 3)), S(f(2, 3, 3), True, False)])  # fmt: skip
+@composite(
+    "_lu_with_info(Tensor self, bool pivot=True, bool check_errors=True) -> (Tensor LU, Tensor pivots, Tensor info)",
+    variants="function",
+    samples=[S(f(3, 3)), S(f(2, 3, 3), True, False)],
+)
 def _lu_with_info(self, pivot, check_errors):
     """``linalg_lu_factor_ex`` by its older name."""
     return op.linalg_lu_factor_ex(self, pivot=pivot, check_errors=check_errors)

@@ -47,5 +47,5 @@ def test_only_when_asked(deterministic: None) -> None:
     taeda.full((100,), 3.0)
     assert not taeda.empty(100).isnan().all()
     assert taeda.zeros(3).tolist() == [0, 0, 0]
-    with pytest.raises(TypeError, match="bool"):
+    with pytest.raises(RuntimeError, match="bool"):
         taeda.utils.deterministic.fill_uninitialized_memory = 1
