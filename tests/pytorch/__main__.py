@@ -25,7 +25,8 @@ FILES = [
     "nn/test_init.py", "nn/test_dropout.py", "nn/test_lazy_modules.py", "nn/test_load_state_dict.py",
     "nn/test_module_hooks.py", "nn/test_multihead_attention.py", "nn/test_packed_sequence.py",
     "nn/test_parametrization.py", "nn/test_pruning.py", "autograd/test_complex.py",
-    "autograd/test_functional.py",
+    "autograd/test_functional.py", "test_sparse.py", "test_sparse_csr.py", "functorch/test_vmap.py",
+    "functorch/test_eager_transforms.py",
 ]  # fmt: skip
 STATES = ("passed", "failed", "error", "timeout", "crash", "skipped", "xfailed")
 
