@@ -46,7 +46,8 @@ def impl(qualname: Any, types: str | Sequence[str] | None, func: Any = None, *,
     if isinstance(qualname, Library):
 
         def register_in(function: Function) -> Function:
-            qualname.impl(types, function, func or "")
+            name: Any = types
+            qualname.impl(name, function, func or "")
             return function
 
         return register_in

@@ -68,7 +68,7 @@ def test_results_are_taken_over() -> None:
     record.update("f", {"T.a": {"status": "passed", "message": ""},
                         "T.b": {"status": "error", "message": "no attribute 'to_sparse'"}}, known)  # fmt: skip
     assert known["f"]["taeda"] == ["T.a"]
-    assert known["f"]["why"] == {"T.b": "sparse tensors come later", "T.c": record.OTHER}
+    assert known["f"]["why"] == {"T.b": "sparse tensors", "T.c": record.OTHER}
 
 
 def test_without_apt_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
