@@ -113,8 +113,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(mistake, file=sys.stderr)
         return 1
     sources = sorted(name for name in files if name.endswith(".cpp"))
-    files["library.txt"] = "".join(f"{n}\n" for n in sources if not n.startswith("csrc/python/"))
-    files["bindings.txt"] = "".join(f"{n}\n" for n in sources if n.startswith("csrc/python/"))
+    parts = {"bindings.txt": "csrc/python/", "frontend.txt": "csrc/frontend/"}
+    for listing, folder in parts.items():
+        files[listing] = "".join(f"{n}\n" for n in sources if n.startswith(folder))
+    files["library.txt"] = "".join(f"{n}\n" for n in sources if not n.startswith(tuple(parts.values())))
     if options.list:
         print("\n".join(sorted(files)))
     if options.out is None:

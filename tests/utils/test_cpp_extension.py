@@ -105,6 +105,9 @@ def test_casters(basic: Any) -> None:
     assert basic.echo((1, 2), None, torch.float16, 2.5, "cpu", torch.Generator()) == given
     sizes, tensor, dtype, number, device, has = basic.echo(3, torch.ones(1), torch.bool, 1j, torch.device("meta"), None)
     assert (sizes, tensor.tolist(), dtype, number, device.type, has) == ([3], [1.0], torch.bool, 1j, "meta", False)
+    assert basic.stream(torch.Stream(device="cpu")) == torch.Stream(device="cpu")
+    with pytest.raises(TypeError, match="torch.Stream"):
+        basic.stream(torch.device("cpu"))
 
 
 def test_ops_of_its_own(basic: Any) -> None:

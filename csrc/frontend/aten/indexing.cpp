@@ -1,5 +1,6 @@
 // x.index({...}): numbers, slices, None and ... become views; tensors one index call over what the views left.
 #include <ATen/Functions.h>
+#include <taeda/ops.h>
 
 namespace at::indexing {
 

@@ -3,6 +3,7 @@
 
 #include <taeda/autograd/engine.h>
 #include <taeda/autograd/record.h>
+#include <taeda/ops.h>
 #include <iostream>
 
 namespace at {
@@ -16,6 +17,19 @@ namespace {
 c10::Scalar Tensor::item() const {
   TORCH_CHECK(defined() && numel() == 1, "item() takes a tensor of one element; got one of ", defined() ? numel() : 0);
   return ::taeda::ops::_local_scalar_dense(*this);
+}
+
+Tensor Tensor::contiguous(MemoryFormat format) const {
+  return is_contiguous(format) ? *this : Tensor(::taeda::ops::contiguous(*this, format));
+}
+
+Tensor Tensor::index(const c10::List<std::optional<Tensor>>& indices) const {
+  return ::taeda::ops::index(*this, indices.tensors());
+}
+
+Tensor& Tensor::index_put_(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate) {
+  ::taeda::ops::index_put_(*this, indices.tensors(), values, accumulate);
+  return *this;
 }
 
 MemoryFormat Tensor::suggest_memory_format(bool) const {

@@ -1,6 +1,8 @@
 // Optimizers that look at gradients alone.
 #include <torch/optim.h>
 
+#include <taeda/core/sparse.h>
+
 #include <cmath>
 
 namespace torch::optim {
@@ -167,16 +169,30 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOp
       state_of<AdagradParamState>(param).sum(at::full_like(
           param.detach(), static_cast<const AdagradOptions&>(group.options()).initial_accumulator_value()));
 }
+namespace {
+// Adagrad's rule on the rows that a sparse gradient names.
+void step_rows(Tensor& param, const Tensor& gradient, Tensor& sum, double rate, double eps) {
+  const auto& [indices, plain, values] = ::taeda::sparse_impl(gradient)->parts();
+  auto [where, total] = at::_sparse_coalesce(indices, values, gradient.sizes());
+  if (where.numel() == 0) return;
+  c10::List<std::optional<Tensor>> rows;
+  for (const Tensor& row : where.unbind(0)) rows.push_back(row);
+  Tensor grown = sum.index(rows) + total * total;
+  sum.index_put_(rows, grown);
+  param.index_put_(rows, param.index(rows) - rate * total / grown.sqrt().add_(eps));
+}
+}  // namespace
 Tensor Adagrad::step(LossClosure closure) {
   NoGradGuard no_grad;
   Tensor loss = loss_of(closure);
   for_each<AdagradOptions>(param_groups_, [&](const AdagradOptions& o, Tensor& param, Tensor grad) {
-    TORCH_CHECK(!grad.is_sparse(), "Adagrad does not support sparse gradients: call to_dense() on them");
     auto& state = state_of<AdagradParamState>(param);
     if (!state.sum().defined()) state.sum(at::full_like(param.detach(), o.initial_accumulator_value()));
     const auto steps = static_cast<double>(++state.step());
+    TORCH_CHECK(o.weight_decay() == 0 || !grad.is_sparse(), "Adagrad: weight_decay does not go with sparse gradients");
     if (o.weight_decay() != 0) grad = grad.add(param, o.weight_decay());
     const double rate = o.lr() / (1 + (steps - 1) * o.lr_decay());
+    if (grad.is_sparse()) return step_rows(param, grad, state.sum(), rate, o.eps());
     state.sum().addcmul_(grad, grad, 1.0);
     param.addcdiv_(grad, state.sum().sqrt().add_(o.eps()), -rate);
   });

@@ -185,8 +185,9 @@ bool same_fields(const Class& a, const Class& b) {
 
 }  // namespace
 
-#define TAEDA_EQUAL(Class) \
-  bool operator==(const Class& a, const Class& b) { return same_fields(a, b); }
+#define TAEDA_EQUAL(Class)                                                      \
+  bool operator==(const Class& a, const Class& b) { return same_fields(a, b); } \
+  Class::~Class() = default;
 TAEDA_EQUAL(SGDOptions)
 TAEDA_EQUAL(SGDParamState)
 TAEDA_EQUAL(AdamOptions)
@@ -198,6 +199,7 @@ TAEDA_EQUAL(RMSpropParamState)
 TAEDA_EQUAL(AdagradOptions)
 TAEDA_EQUAL(AdagradParamState)
 TAEDA_EQUAL(LBFGSOptions)
+LBFGSParamState::~LBFGSParamState() = default;
 bool operator==(const LBFGSParamState& a, const LBFGSParamState& b) {
   auto same_all = [](const auto& x, const auto& y) {
     return x.size() == y.size() &&
@@ -208,5 +210,33 @@ bool operator==(const LBFGSParamState& a, const LBFGSParamState& b) {
          same(a.prev_flat_grad(), b.prev_flat_grad()) && same_all(a.old_dirs(), b.old_dirs()) &&
          same_all(a.old_stps(), b.old_stps()) && same_all(a.ro(), b.ro());
 }
+
+// --- What the headers leave to the library
+OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
+    : params_(other.params_), options_(other.has_options() ? other.options().clone() : nullptr) {}
+OptimizerParamGroup& OptimizerParamGroup::operator=(const OptimizerParamGroup& other) {
+  return *this = OptimizerParamGroup(other);
+}
+Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
+    : Optimizer({OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
+
+#define TAEDA_COMPILE(Name)                                                                                    \
+  template class OptimizerCloneable<OptimizerOptions, Name##Options>;                                          \
+  template class OptimizerCloneableOptions<Name##Options>;                                                     \
+  template class OptimizerCloneable<OptimizerParamState, Name##ParamState>;                                    \
+  Name::Name(std::vector<Tensor> params, Name##Options defaults)                                               \
+      : Name(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {} \
+  std::unique_ptr<OptimizerParamState> Name::new_state() const { return std::make_unique<Name##ParamState>(); }
+TAEDA_COMPILE(SGD)
+TAEDA_COMPILE(Adam)
+TAEDA_COMPILE(AdamW)
+TAEDA_COMPILE(RMSprop)
+TAEDA_COMPILE(Adagrad)
+TAEDA_COMPILE(LBFGS)
+Adam::Adam(std::vector<Tensor> params) : Adam(std::move(params), AdamOptions()) {}
+AdamW::AdamW(std::vector<Tensor> params) : AdamW(std::move(params), AdamWOptions()) {}
+RMSprop::RMSprop(std::vector<Tensor> params) : RMSprop(std::move(params), RMSpropOptions()) {}
+Adagrad::Adagrad(std::vector<Tensor> params) : Adagrad(std::move(params), AdagradOptions()) {}
+std::unique_ptr<OptimizerParamState> LBFGSParamState::clone() const { return std::make_unique<LBFGSParamState>(*this); }
 
 }  // namespace torch::optim

@@ -17,7 +17,6 @@
 #include <c10/util/standard.h>
 #include <c10/util/string_view.h>
 #include <taeda/autograd/node.h>
-#include <taeda/ops.h>
 
 namespace c10 {
 using TensorImpl = ::taeda::TensorImpl;
@@ -91,9 +90,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const { return impl()->is_contiguous(format); }
   bool is_non_overlapping_and_dense() const { return impl()->is_non_overlapping_and_dense(); }
   MemoryFormat suggest_memory_format(bool channels_last_exactly = false) const;
-  Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const {
-    return is_contiguous(format) ? *this : Tensor(::taeda::ops::contiguous(*this, format));
-  }
+  Tensor contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   size_t nbytes() const { return static_cast<size_t>(numel() * itemsize()); }
   int64_t element_size() const { return itemsize(); }
   size_t itemsize() const { return static_cast<size_t>(::taeda::Tensor::itemsize()); }
@@ -198,17 +195,12 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   Tensor operator[](int64_t i) const { return select(0, i); }
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
   Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
-  Tensor index(const c10::List<std::optional<Tensor>>& indices) const {
-    return ::taeda::ops::index(*this, indices.tensors());
-  }
+  Tensor index(const c10::List<std::optional<Tensor>>& indices) const;
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values);
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values);
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const c10::Scalar& value);
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const c10::Scalar& value);
-  Tensor& index_put_(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false) {
-    ::taeda::ops::index_put_(*this, indices.tensors(), values, accumulate);
-    return *this;
-  }
+  Tensor& index_put_(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false);
 
   // --- conversions
   Tensor cpu() const { return to(c10::Device(c10::kCPU)); }

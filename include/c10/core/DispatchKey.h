@@ -162,7 +162,7 @@ inline DispatchKey DispatchKeySet::highestPriorityTypeId() const {
   return DispatchKey::Undefined;
 }
 
-constexpr DispatchKeySet autograd_dispatch_keyset(::taeda::KeySet(::taeda::Functionality::Autograd));
+constexpr DispatchKeySet autograd_dispatch_keyset{::taeda::KeySet(::taeda::Functionality::Autograd)};
 constexpr DispatchKeySet autograd_dispatch_keyset_with_ADInplaceOrView(::taeda::kAutogradKeys);
 constexpr DispatchKeySet after_autograd_keyset(::taeda::KeySet::below(::taeda::Functionality::Autograd));
 constexpr DispatchKeySet after_ADInplaceOrView_keyset(::taeda::KeySet::below(::taeda::Functionality::ADInplaceOrView));

@@ -1,6 +1,8 @@
 // Handles of modules: TORCH_MODULE(Net) makes Net of NetImpl, a shared_ptr that constructs what it holds.
 #pragma once
+#include <cstddef>
 #include <memory>
+#include <new>
 
 #include <torch/nn/module.h>
 
@@ -19,11 +21,45 @@ constexpr bool has_forward = requires { &T::forward; };
 }  // namespace detail
 
 namespace nn {
+namespace detail {
+
+// A shared_ptr<T> whose class is instantiated when it is first used: the handles of 130 layers cost a program that has
+// three of them what three cost.
+template <class T>
+class HeldModule {
+ public:
+  HeldModule() noexcept { new (bytes_) std::shared_ptr<T>(); }
+  HeldModule(std::shared_ptr<T> module) noexcept { new (bytes_) std::shared_ptr<T>(std::move(module)); }
+  HeldModule(const HeldModule& other) noexcept : HeldModule(other.pointer()) {}
+  HeldModule(HeldModule&& other) noexcept : HeldModule(std::move(other.pointer())) {}
+  HeldModule& operator=(const HeldModule& other) noexcept { return pointer() = other.pointer(), *this; }
+  HeldModule& operator=(HeldModule&& other) noexcept { return pointer() = std::move(other.pointer()), *this; }
+  ~HeldModule() { std::destroy_at(&pointer()); }
+
+  std::shared_ptr<T>& pointer() noexcept {
+    static_assert(sizeof(std::shared_ptr<T>) == sizeof(bytes_));
+    return *std::launder(reinterpret_cast<std::shared_ptr<T>*>(bytes_));
+  }
+  const std::shared_ptr<T>& pointer() const noexcept { return const_cast<HeldModule&>(*this).pointer(); }
+  operator std::shared_ptr<T>&() noexcept { return pointer(); }
+  operator const std::shared_ptr<T>&() const noexcept { return pointer(); }
+  T* get() const noexcept { return pointer().get(); }
+  T* operator->() const noexcept { return get(); }
+  T& operator*() const noexcept { return *get(); }
+  explicit operator bool() const noexcept { return get() != nullptr; }
+  bool operator==(std::nullptr_t) const noexcept { return !*this; }
+  void reset() noexcept { pointer().reset(); }
+
+ private:
+  alignas(void*) std::byte bytes_[2 * sizeof(void*)];
+};
+
+}  // namespace detail
 
 template <class Contained>
 class ModuleHolder : torch::detail::ModuleHolderIndicator {
  protected:
-  std::shared_ptr<Contained> impl_;  // NOLINT: PyTorch's name, which programs use
+  detail::HeldModule<Contained> impl_;  // NOLINT: PyTorch's name, which programs use
 
  public:
   using ContainedType = Contained;
@@ -34,8 +70,11 @@ class ModuleHolder : torch::detail::ModuleHolderIndicator {
   template <class Head, class... Tail>
     requires(!(torch::detail::is_module_holder_of<Head, Contained> && sizeof...(Tail) == 0))
   explicit ModuleHolder(Head&& head, Tail&&... tail)
-      : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
-  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
+      : impl_(std::shared_ptr<Contained>(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...))) {}
+  // A template, so that other constructors are chosen without a look at shared_ptr<Contained>.
+  template <class Module>
+    requires std::is_convertible_v<Module*, Contained*>
+  ModuleHolder(std::shared_ptr<Module> module) : impl_(std::shared_ptr<Contained>(std::move(module))) {}
 
   explicit operator bool() const noexcept { return !is_empty(); }
   Contained* operator->() { return get(); }
@@ -44,7 +83,7 @@ class ModuleHolder : torch::detail::ModuleHolderIndicator {
   const Contained& operator*() const { return *get(); }
   const std::shared_ptr<Contained>& ptr() const {
     TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");
-    return impl_;
+    return impl_.pointer();
   }
   Contained* get() {
     TORCH_CHECK(!is_empty(), "Accessing empty ModuleHolder");

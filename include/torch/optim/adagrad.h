@@ -4,6 +4,8 @@
 
 namespace torch::optim {
 
+TAEDA_COMPILED_OPTIONS(AdagradOptions);
+TAEDA_COMPILED_STATE(AdagradParamState);
 struct TORCH_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-2;
@@ -19,9 +21,10 @@ struct TORCH_API AdagradParamState : public OptimizerCloneableParamState<Adagrad
   TAEDA_FIELDS(AdagradParamState, sum, step);
 };
 class TORCH_API Adagrad : public Optimizer {
-  TAEDA_OPTIMIZER(Adagrad)
+  TAEDA_OPTIMIZER(Adagrad);
+
  public:
-  explicit Adagrad(std::vector<Tensor> params) : Adagrad(std::move(params), AdagradOptions()) {}
+  explicit Adagrad(std::vector<Tensor> params);
 };
 
 }  // namespace torch::optim

@@ -4,6 +4,8 @@
 
 namespace torch::optim {
 
+TAEDA_COMPILED_OPTIONS(AdamOptions);
+TAEDA_COMPILED_STATE(AdamParamState);
 struct TORCH_API AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
   using betas_t = std::tuple<double, double>;
   AdamOptions(double lr = 1e-3) : lr_(lr) {}
@@ -22,9 +24,10 @@ struct TORCH_API AdamParamState : public OptimizerCloneableParamState<AdamParamS
   TAEDA_FIELDS(AdamParamState, step, exp_avg, exp_avg_sq, max_exp_avg_sq);
 };
 class TORCH_API Adam : public Optimizer {
-  TAEDA_OPTIMIZER(Adam)
+  TAEDA_OPTIMIZER(Adam);
+
  public:
-  explicit Adam(std::vector<Tensor> params) : Adam(std::move(params), AdamOptions()) {}
+  explicit Adam(std::vector<Tensor> params);
 };
 
 }  // namespace torch::optim

@@ -4,6 +4,8 @@
 
 namespace torch::optim {
 
+TAEDA_COMPILED_OPTIONS(AdamWOptions);
+TAEDA_COMPILED_STATE(AdamWParamState);
 struct TORCH_API AdamWOptions : public OptimizerCloneableOptions<AdamWOptions> {
   using betas_t = std::tuple<double, double>;
   AdamWOptions(double lr = 1e-3) : lr_(lr) {}
@@ -22,9 +24,10 @@ struct TORCH_API AdamWParamState : public OptimizerCloneableParamState<AdamWPara
   TAEDA_FIELDS(AdamWParamState, step, exp_avg, exp_avg_sq, max_exp_avg_sq);
 };
 class TORCH_API AdamW : public Optimizer {
-  TAEDA_OPTIMIZER(AdamW)
+  TAEDA_OPTIMIZER(AdamW);
+
  public:
-  explicit AdamW(std::vector<Tensor> params) : AdamW(std::move(params), AdamWOptions()) {}
+  explicit AdamW(std::vector<Tensor> params);
 };
 
 }  // namespace torch::optim

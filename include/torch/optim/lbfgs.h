@@ -6,6 +6,8 @@
 
 namespace torch::optim {
 
+TAEDA_COMPILED_OPTIONS(LBFGSOptions);
+TAEDA_COMPILED_STATE(LBFGSParamState);
 struct TORCH_API LBFGSOptions : public OptimizerCloneableOptions<LBFGSOptions> {
   LBFGSOptions(double lr = 1) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1;
@@ -31,23 +33,22 @@ struct TORCH_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSPara
   TORCH_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;
 
  public:
-  std::unique_ptr<OptimizerParamState> clone() const override { return std::make_unique<LBFGSParamState>(*this); }
+  std::unique_ptr<OptimizerParamState> clone() const override;
   void serialize(torch::serialize::InputArchive& archive) override;
   void serialize(torch::serialize::OutputArchive& archive) const override;
   TORCH_API friend bool operator==(const LBFGSParamState& a, const LBFGSParamState& b);
-  ~LBFGSParamState() override = default;
+  ~LBFGSParamState() override;
 };
 
 class TORCH_API LBFGS : public Optimizer {
  public:
   explicit LBFGS(const std::vector<OptimizerParamGroup>& param_groups, LBFGSOptions defaults = {});
-  explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
-      : LBFGS(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {});
   // Up to max_iter iterations; the loss of the first evaluation. The closure is not optional.
   Tensor step(LossClosure closure) override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<LBFGSParamState>(); }
+  std::unique_ptr<OptimizerParamState> new_state() const override;
 
  private:
   Tensor flat_grad() const;

@@ -116,14 +116,22 @@ class OptimizerCloneableOptions : public OptimizerCloneable<OptimizerOptions, De
     (__VA_ARGS__);                                                                                                    \
   }                                                                                                                   \
   TORCH_API friend bool operator==(const Class& a, const Class& b);                                                   \
-  ~Class() override = default
+  ~Class() override
+
+// Cloning and files of such classes are compiled in the library, and not again by who includes them.
+#define TAEDA_COMPILED_OPTIONS(Name)                                          \
+  struct Name;                                                                \
+  extern template class TORCH_API OptimizerCloneable<OptimizerOptions, Name>; \
+  extern template class TORCH_API OptimizerCloneableOptions<Name>
+#define TAEDA_COMPILED_STATE(Name) \
+  struct Name;                     \
+  extern template class TORCH_API OptimizerCloneable<OptimizerParamState, Name>
 
 class TORCH_API OptimizerParamGroup {
  public:
-  OptimizerParamGroup(const OptimizerParamGroup& other)
-      : params_(other.params_), options_(other.has_options() ? other.options().clone() : nullptr) {}
+  OptimizerParamGroup(const OptimizerParamGroup& other);
   OptimizerParamGroup(OptimizerParamGroup&&) = default;
-  OptimizerParamGroup& operator=(const OptimizerParamGroup& other) { return *this = OptimizerParamGroup(other); }
+  OptimizerParamGroup& operator=(const OptimizerParamGroup& other);
   OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept = default;
   OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
   OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
@@ -151,8 +159,7 @@ class TORCH_API Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
   Optimizer& operator=(Optimizer&&) = default;
   explicit Optimizer(const std::vector<OptimizerParamGroup>& param_groups, std::unique_ptr<OptimizerOptions> defaults);
-  explicit Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
-      : Optimizer({OptimizerParamGroup(std::move(parameters))}, std::move(defaults)) {}
+  explicit Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults);
   virtual ~Optimizer() = default;
 
   // Errors of a tensor that is no leaf, or is in another group.
@@ -197,14 +204,13 @@ TORCH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive
 TORCH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer);
 
 // The constructors of an optimizer: of groups or of parameters, with options for those that bring none.
-#define TAEDA_OPTIMIZER(Name)                                                                                  \
- public:                                                                                                       \
-  explicit Name(const std::vector<OptimizerParamGroup>& param_groups, Name##Options defaults);                 \
-  explicit Name(std::vector<Tensor> params, Name##Options defaults)                                            \
-      : Name(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(params))}, std::move(defaults)) {} \
-  torch::Tensor step(LossClosure closure = nullptr) override;                                                  \
-                                                                                                               \
- protected:                                                                                                    \
-  std::unique_ptr<OptimizerParamState> new_state() const override { return std::make_unique<Name##ParamState>(); }
+#define TAEDA_OPTIMIZER(Name)                                                                  \
+ public:                                                                                       \
+  explicit Name(const std::vector<OptimizerParamGroup>& param_groups, Name##Options defaults); \
+  explicit Name(std::vector<Tensor> params, Name##Options defaults);                           \
+  torch::Tensor step(LossClosure closure = nullptr) override;                                  \
+                                                                                               \
+ protected:                                                                                    \
+  std::unique_ptr<OptimizerParamState> new_state() const override
 
 }  // namespace torch::optim

@@ -4,6 +4,8 @@
 
 namespace torch::optim {
 
+TAEDA_COMPILED_OPTIONS(RMSpropOptions);
+TAEDA_COMPILED_STATE(RMSpropParamState);
 struct TORCH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
   TORCH_ARG(double, lr) = 1e-2;
@@ -22,9 +24,10 @@ struct TORCH_API RMSpropParamState : public OptimizerCloneableParamState<RMSprop
   TAEDA_FIELDS(RMSpropParamState, step, square_avg, momentum_buffer, grad_avg);
 };
 class TORCH_API RMSprop : public Optimizer {
-  TAEDA_OPTIMIZER(RMSprop)
+  TAEDA_OPTIMIZER(RMSprop);
+
  public:
-  explicit RMSprop(std::vector<Tensor> params) : RMSprop(std::move(params), RMSpropOptions()) {}
+  explicit RMSprop(std::vector<Tensor> params);
 };
 
 }  // namespace torch::optim

@@ -4,6 +4,8 @@
 
 namespace torch::optim {
 
+TAEDA_COMPILED_OPTIONS(SGDOptions);
+TAEDA_COMPILED_STATE(SGDParamState);
 struct TORCH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}
   TORCH_ARG(double, lr);
@@ -18,7 +20,7 @@ struct TORCH_API SGDParamState : public OptimizerCloneableParamState<SGDParamSta
   TAEDA_FIELDS(SGDParamState, momentum_buffer);
 };
 class TORCH_API SGD : public Optimizer {
-  TAEDA_OPTIMIZER(SGD)
+  TAEDA_OPTIMIZER(SGD);
 };
 
 }  // namespace torch::optim

@@ -1,15 +1,15 @@
 """The headers of PyTorch's C++ interface that list ops: methods of ``at::Tensor``, functions of ``at::``, ``torch::``.
 
-Inline calls of ``taeda::ops``, each with the signature that PyTorch's C++ has for the schema, so that programs compile
-as they are, and nothing stands between a call and the dispatcher.
+Each has the signature that PyTorch's C++ has for the schema, so that programs compile as they are. The headers only
+declare them, so that they are quick to read; the definitions, calls of ``taeda::ops``, are in ``libtaeda_torch``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from taedagen.emit.cpp_api.forwards import forwards
-from taedagen.emit.cpp_api.functions import functions, method, variable_factory
+from taedagen.emit.cpp_api.functions import Function, functions, methods, variable_factory
 from taedagen.emit.plan import Plan
 from taedagen.opdef.declaration import Op
 
@@ -33,50 +33,76 @@ BY_HAND_FUNCTIONS = {
 }
 
 
-def _ops(plan: Plan) -> Iterator[Op]:
-    for family in plan.declared:
-        for op in family.declared:
-            if (
-                op.schema.namespace == "aten"
-                and not op.schema.overload.startswith("prim")
-                and not op.schema.takes_objects
-            ):
-                yield op
-
-
 # Namespaces of torch:: whose functions are ops with that prefix: torch::fft::rfft is at::fft_rfft.
 NAMESPACES = ("fft", "linalg", "special")
 
 
-def _namespace(plan: Plan, name: str) -> list[str]:
-    """The functions of ``torch::name``, without the prefix that their ops have."""
-    lines = _unique(
-        line.replace(f" {name}_", " ", 1)
-        for op in _ops(plan) if op.cpp_name.startswith(f"{name}_") for line in functions(op)
-    )  # fmt: skip
-    return [f"namespace torch::{name} {{", "", *lines, "", f"}}  // namespace torch::{name}"]
+def _ops(plan: Plan) -> dict[str, list[Op]]:
+    """By family."""
+    return {
+        family.name: [
+            op for op in family.declared
+            if op.schema.namespace == "aten"
+            and not op.schema.overload.startswith("prim")
+            and not op.schema.takes_objects
+        ]
+        for family in plan.declared
+    }  # fmt: skip
 
 
-def _unique(lines: Iterable[str]) -> list[str]:
-    """In order, without those whose parameters have the types of an earlier one: C++ takes them for one function."""
-    return list(dict.fromkeys(lines))
+class _Scope:
+    """A place for functions of all families, without those whose heads an earlier one has: C++ takes them for one."""
+
+    def __init__(self, namespace: str, qualifier: str = "") -> None:
+        self.namespace, self.qualifier = namespace, qualifier
+        self.declarations: list[str] = []
+        self._seen: set[str] = set()
+
+    def take(self, made: Iterable[Function]) -> list[str]:
+        """Declares the new ones; their definitions."""
+        definitions = []
+        for function in made:
+            if function.declaration not in self._seen:
+                self._seen.add(function.declaration)
+                self.declarations.append(function.declaration)
+                definitions.append(function.definition(self.qualifier))
+        return [f"namespace {self.namespace} {{", *definitions, "}", ""] if definitions else []
+
+    def declared(self) -> list[str]:
+        return [f"namespace {self.namespace} {{", "#pragma GCC visibility push(default)", "", *self.declarations, "",
+                "#pragma GCC visibility pop", f"}}  // namespace {self.namespace}"]  # fmt: skip
 
 
 def emit_cpp_api(plan: Plan) -> dict[str, str]:
     """File name to text, relative to the output folder."""
+    tensor, at, torch = _Scope("at", "Tensor::"), _Scope("at"), _Scope("torch")
+    prefixed = {name: _Scope(f"torch::{name}") for name in NAMESPACES}
+    files = forwards()
+    for family, ops in _ops(plan).items():
+        defined = [
+            *tensor.take(m for op in ops if op.schema.name not in BY_HAND_METHODS for m in methods(op)),
+            *at.take(f for op in ops if op.schema.name not in BY_HAND_FUNCTIONS for f in functions(op)),
+            *torch.take(f for op in ops for f in variable_factory(op)),
+        ]
+        for name, scope in prefixed.items():
+            defined += scope.take(
+                f.renamed(f.name.removeprefix(f"{name}_"))
+                for op in ops if op.cpp_name.startswith(f"{name}_") for f in functions(op)
+            )  # fmt: skip
+        if defined:
+            files[f"csrc/frontend/ops/{family}.cpp"] = "\n".join(
+                [f"// Made by taedagen from taedagen/ops/{family}.py.", "", "#include <torch/namespaces.h>",
+                 "#include <torch/types.h>", "", "#include \"taeda/ops.h\"", "", *defined])  # fmt: skip
     made = "// Made by taedagen from the declarations.\n"
-    methods = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_METHODS for line in method(op))
-    at = _unique(line for op in _ops(plan) if op.schema.name not in BY_HAND_FUNCTIONS for line in functions(op))
-    factories = _unique(line for op in _ops(plan) for line in variable_factory(op))
-    return forwards() | {
-        "include/ATen/core/methods.inc": "\n".join([made, *methods, ""]),
+    return files | {
+        "include/ATen/core/methods.inc": "\n".join([made, *tensor.declarations, ""]),
         "include/ATen/Functions.h": "\n".join(
-            [made, "#pragma once", "#include <ATen/core/Tensor.h>", "#include <taeda/ops.h>", "", "namespace at {", "",
-             *at, "", "}  // namespace at", "", "#include <ATen/functions_by_hand.h>", ""]),
+            [made, "#pragma once", "#include <ATen/core/Tensor.h>", "", *at.declared(), "",
+             "#include <ATen/functions_by_hand.h>", ""]),
         "include/torch/csrc/autograd/generated/variable_factories.h": "\n".join(
             [made, "#pragma once", "#include <ATen/Functions.h>", "#include <torch/detail/tensor_data.h>", "",
-             "namespace torch {", "", *factories, "", "}  // namespace torch", ""]),
+             *torch.declared(), ""]),
         "include/torch/namespaces.h": "\n".join(
             [made, "#pragma once", "#include <torch/types.h>", "",
-             *(line for name in NAMESPACES for line in _namespace(plan, name)), ""]),
+             *(line for scope in prefixed.values() for line in scope.declared()), ""]),
     }  # fmt: skip

@@ -2,10 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from taedagen.emit import cpp
 from taedagen.emit.cpp_api import types
 from taedagen.emit.cpp_api.types import Parameter
 from taedagen.opdef.declaration import Op
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of ``at`` or, if ``method``, of its tensors: declared in a header, defined in the library."""
+
+    result: str
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: str
+    method: bool = False
+
+    @property
+    def declaration(self) -> str:
+        texts = ", ".join(p.text_with_default for p in self.parameters)
+        return f"{self.result} {self.name}({texts}){' const' * self.method};"
+
+    def definition(self, scope: str = "") -> str:
+        texts = ", ".join(p.text for p in self.parameters)
+        return f"{self.result} {scope}{self.name}({texts}){' const' * self.method} {{ {self.body} }}"
+
+    def renamed(self, name: str) -> Function:
+        return replace(self, name=name)
+
 
 # Methods in C++ that Python's tensors have from elsewhere.
 MORE_METHODS = {"alias", "mH", "mT", "matrix_H", "nonzero", "nonzero_numpy", "norm", "numpy_T", "stft", "where"}
@@ -58,11 +84,6 @@ def _returned(op: Op, call: str) -> str:
     return f"return {call};"
 
 
-def _head(result: str, name: str, shown: list[Parameter], defaults: bool = True) -> str:
-    texts = (p.text_with_default if defaults else p.text for p in shown)
-    return f"{result} {name}({', '.join(texts)})"
-
-
 def _forms(op: Op) -> list[list[Parameter]]:
     """With ``TensorOptions`` where the op takes what makes them up, and one by one."""
     arguments = op.inputs
@@ -88,45 +109,42 @@ def _out_result(outs: list[Parameter]) -> tuple[str, str]:
     return f"::std::tuple<{', '.join(['at::Tensor&'] * len(outs))}>", f" return {{{names}}};"
 
 
-def functions(op: Op) -> list[str]:
+def functions(op: Op) -> list[Function]:
     """What ``namespace at`` has of an op."""
     name = cpp.identifier(op.cpp_name)
     if op.variant == "out":
         return _out_functions(op)
     if op.variant == "inplace":
         return _inplace_function(op)
-    lines = []
-    for form in _forms(op):
-        lines.append(f"inline {_head(types.result(op), name, form)} {{ {_returned(op, _call(op, form))} }}")
-    return lines
+    return [Function(types.result(op), name, tuple(form), _returned(op, _call(op, form))) for form in _forms(op)]
 
 
-def _out_functions(op: Op) -> list[str]:
+def _out_functions(op: Op) -> list[Function]:
     """``add_out(out, self, other)`` and ``add_outf(self, other, out)``."""
     outs = _outs(op)
     result, give = _out_result(outs)
-    lines = []
+    made = []
     for form in _forms(op):
-        body = f"{{ {_call(op, [*form, *outs])};{give} }}"
+        body = f"{_call(op, [*form, *outs])};{give}"
         bare = [Parameter(p.type, p.name, p.passes) for p in form]
-        lines.append(f"inline {_head(result, op.cpp_name, [*outs, *form])} {body}")
-        lines.append(f"inline {_head(result, op.cpp_name + 'f', [*bare, *outs])} {body}")
-    return lines
+        made.append(Function(result, op.cpp_name, (*outs, *form), body))
+        made.append(Function(result, op.cpp_name + "f", (*bare, *outs), body))
+    return made
 
 
-def _inplace_function(op: Op) -> list[str]:
+def _inplace_function(op: Op) -> list[Function]:
     """The functions of ``at`` that write to their first argument; lists are written to and not returned."""
-    form = _shown(op, types.parameters(op.inputs))
+    form = tuple(_shown(op, types.parameters(op.inputs)))
     declared = op.declaration.variants
     if "function" not in declared if op.is_declared else not {"inplace_function"} & declared and "method" in declared:
         return []
     if form[0].type != "at::Tensor&":
         returns_list = form[0].type == "at::TensorList"
-        return [f"inline {_head('void', op.cpp_name, form)} {{ {_call(op, form)}; }}"] if returns_list else []
-    return [f"inline {_head('at::Tensor&', op.cpp_name, form)} {{ {_call(op, form)}; return {form[0].name}; }}"]
+        return [Function("void", op.cpp_name, form, f"{_call(op, [*form])};")] if returns_list else []
+    return [Function("at::Tensor&", op.cpp_name, form, f"{_call(op, [*form])}; return {form[0].name};")]
 
 
-def method(op: Op) -> list[str]:
+def methods(op: Op) -> list[Function]:
     """What class ``at::Tensor`` has of an op."""
     arguments = op.inputs
     declared = op.declaration.variants
@@ -138,37 +156,30 @@ def method(op: Op) -> list[str]:
         return []
     if op.variant == "inplace" and op.is_declared and "method" not in declared:
         return []
-    lines = []
+    made = []
     for form in _forms(op):
         rest = [p for p in form if p.name != "self"]
+        call = _call(op, rest, "*this")
         if op.variant == "inplace":
-            body = f"{{ {_call(op, rest, '*this')}; return const_cast<Tensor&>(*this); }}"
-            lines.append(f"{_head('at::Tensor&', op.cpp_name, rest)} const {body}")
+            body = f"{call}; return const_cast<Tensor&>(*this);"
+            made.append(Function("at::Tensor&", op.cpp_name, tuple(rest), body, method=True))
         else:
-            body = f"{{ {_returned(op, _call(op, rest, '*this'))} }}"
-            lines.append(f"{_head(types.result(op), op.cpp_name, rest)} const {body}")
-    return lines
+            made.append(Function(types.result(op), op.cpp_name, tuple(rest), _returned(op, call), method=True))
+    return made
 
 
 def heads(op: Op) -> list[str]:
-    """The heads of what C++ has of an op, as a reader knows them: ``at::Tensor at::relu(const at::Tensor& self)``."""
-    found = []
-    for scope, lines in (("at::", functions(op)), ("at::Tensor::", method(op))):
-        for line in lines:
-            result, _, rest = (
-                line.partition(" {")[0].removeprefix("inline ").partition(f" {cpp.identifier(op.cpp_name)}")
-            )
-            found.append(f"{result} {scope}{op.cpp_name}{rest};")
-    return found
+    """What C++ has of an op, as a reader knows it: ``at::Tensor at::relu(const at::Tensor& self);``."""
+    scoped = [f.renamed(f"at::{f.name}") for f in functions(op)]
+    return [f.declaration for f in (*scoped, *(m.renamed(f"at::Tensor::{m.name}") for m in methods(op)))]
 
 
-def variable_factory(op: Op) -> list[str]:
+def variable_factory(op: Op) -> list[Function]:
     """What ``namespace torch`` has of an op that makes tensors: as ``at``'s, and heeds ``requires_grad``."""
     at = types.options_at(op.inputs)
     if op.variant != "functional" or at is None or op.schema.name == "to" or len(op.schema.returns) != 1:
         return []
     if "function" not in op.declaration.variants or op.schema.name in ("_to_copy", "_cudnn_init_dropout_state"):
         return []
-    form = _shown(op, types.with_options(op.inputs, at))
-    call = _call(op, form)
-    return [f"inline {_head('at::Tensor', op.cpp_name, form)} {{ return detail::with_grad({call}, options); }}"]
+    form = tuple(_shown(op, types.with_options(op.inputs, at)))
+    return [Function("at::Tensor", op.cpp_name, form, f"return detail::with_grad({_call(op, [*form])}, options);")]

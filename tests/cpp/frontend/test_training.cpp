@@ -1,4 +1,5 @@
 // torch::optim, torch::data, files.
+#include <taeda/core/sparse.h>
 #include <torch/torch.h>
 
 #include <cmath>
@@ -52,6 +53,43 @@ TEST(optim_steps) {
   CHECK(near(descend<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5), 2),
              descend<optim::RMSprop>(optim::RMSpropOptions(0.01).centered(true).momentum(0.5), 2)));
   CHECK_ERROR(descend<optim::Adam>(optim::AdamOptions(-1)), Runtime, "learning rate");
+}
+
+// A sparse gradient changes the rows that it names as the same gradient, dense, does; others rest.
+TEST(optim_sparse_gradients) {
+  Tensor rows = torch::tensor({0, 2, 0}), ours = torch::arange(8, torch::kFloat).reshape({4, 2});
+  Tensor dense = ours.clone().requires_grad_(), sparse = ours.clone().requires_grad_();
+  optim::Adagrad one({dense}, optim::AdagradOptions(0.1).lr_decay(0.5));
+  optim::Adagrad other({sparse}, optim::AdagradOptions(0.1).lr_decay(0.5));
+  for (int i = 0; i < 3; ++i) {
+    Tensor values = 2 * dense.detach().index({rows});
+    dense.mutable_grad() = torch::zeros({4, 2}).index_add(0, rows, values);
+    sparse.mutable_grad() =
+        ::taeda::new_sparse(::taeda::Layout::Sparse, {rows.unsqueeze(0), {}, values}, sparse.sizes());
+    one.step();
+    other.step();
+  }
+  CHECK(near(sparse.detach(), dense.detach()));
+  CHECK(!near(sparse.detach()[2], ours[2]) && torch::equal(sparse.detach()[3], ours[3]));
+  optim::Adagrad decaying({sparse}, optim::AdagradOptions(0.1).weight_decay(0.1));
+  CHECK_ERROR(decaying.step(), Runtime, "weight_decay");
+  CHECK_ERROR(optim::Adam({sparse}).step(), Runtime, "sparse");
+}
+
+// A handle holds modules of derived classes, is copied and moved as a pointer, and may be empty.
+TEST(module_holders) {
+  struct WideImpl : nn::LinearImpl {
+    WideImpl() : nn::LinearImpl(2, 3) {}
+  };
+  auto wide = std::make_shared<WideImpl>();
+  nn::Linear held(wide), copy = held, empty = nullptr;
+  CHECK(copy.ptr() == wide && wide.use_count() == 3 && empty.is_empty() && !empty);
+  nn::Linear moved = std::move(copy);
+  CHECK(copy.is_empty() && moved.get() == wide.get());
+  empty = moved;
+  moved = nn::Linear(4, 5);
+  CHECK(empty->options.out_features() == 3 && moved->options.out_features() == 5);
+  CHECK_ERROR(copy.ptr(), Runtime, "empty ModuleHolder");
 }
 
 TEST(optim_lbfgs) {

@@ -143,6 +143,8 @@ std::vector<int64_t> output_padding(const Tensor& input, const std::optional<Int
 }  // namespace
 
 #define TAEDA_CONV(D)                                                                                               \
+  Conv##D##dImpl::Conv##D##dImpl(int64_t in, int64_t out, ExpandingArray<D> kernel_size)                            \
+      : Conv##D##dImpl(Conv##D##dOptions(in, out, kernel_size)) {}                                                  \
   Conv##D##dImpl::Conv##D##dImpl(const Conv##D##dOptions& options_) : ConvNdImpl(options_) {}                       \
   Tensor Conv##D##dImpl::forward(const Tensor& input) {                                                             \
     F::Conv##D##dFuncOptions to;                                                                                    \
@@ -151,6 +153,8 @@ std::vector<int64_t> output_padding(const Tensor& input, const std::optional<Int
       return F::conv##D##d(input, weight, to.padding(options.padding()));                                           \
     return F::conv##D##d(padded(input, _reversed_padding_repeated_twice, options.padding_mode()), weight, to);      \
   }                                                                                                                 \
+  ConvTranspose##D##dImpl::ConvTranspose##D##dImpl(int64_t in, int64_t out, ExpandingArray<D> kernel_size)          \
+      : ConvTranspose##D##dImpl(ConvTranspose##D##dOptions(in, out, kernel_size)) {}                                \
   ConvTranspose##D##dImpl::ConvTranspose##D##dImpl(const ConvTranspose##D##dOptions& options_)                      \
       : ConvNdImpl(options_) {}                                                                                     \
   Tensor ConvTranspose##D##dImpl::forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size) { \
@@ -165,6 +169,8 @@ std::vector<int64_t> output_padding(const Tensor& input, const std::optional<Int
                                        .groups(options.groups())                                                    \
                                        .dilation(options.dilation()));                                              \
   }                                                                                                                 \
+  template class Cloneable<Conv##D##dImpl>;                                                                         \
+  template class Cloneable<ConvTranspose##D##dImpl>;                                                                \
   template class ConvNdImpl<D, Conv##D##dImpl>;                                                                     \
   template class ConvNdImpl<D, ConvTranspose##D##dImpl>;
 TAEDA_CONV(1)

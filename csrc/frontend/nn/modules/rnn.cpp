@@ -235,14 +235,17 @@ Tensor reordered(const Tensor& state, const Tensor& order) {
     return {PackedSequence(output, packed.batch_sizes(), packed.sorted_indices(), packed.unsorted_indices()),         \
             reordered(state, packed.unsorted_indices())};                                                             \
   }
+RNNImpl::RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
 RNNImpl::RNNImpl(const RNNOptions& options_)
     : detail::RNNImplBase<RNNImpl>(common(options_, mode_of(options_))), options(options_) {}
 TAEDA_RNN(RNN)
+GRUImpl::GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
 GRUImpl::GRUImpl(const GRUOptions& options_)
     : detail::RNNImplBase<GRUImpl>(common(options_, kGRU)), options(options_) {}
 TAEDA_RNN(GRU)
 #undef TAEDA_RNN
 
+LSTMImpl::LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
 LSTMImpl::LSTMImpl(const LSTMOptions& options_)
     : detail::RNNImplBase<LSTMImpl>(common(options_, kLSTM).proj_size(options_.proj_size())), options(options_) {}
 std::tuple<Tensor, LSTMImpl::State> LSTMImpl::step(const Tensor& input, const Tensor& batch_sizes,
@@ -278,6 +281,8 @@ std::tuple<PackedSequence, LSTMImpl::State> LSTMImpl::forward_with_packed_input(
                 reordered(std::get<1>(state), packed.unsorted_indices()))};
 }
 
+RNNCellImpl::RNNCellImpl(int64_t input_size, int64_t hidden_size)
+    : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
 RNNCellImpl::RNNCellImpl(const RNNCellOptions& o)
     : detail::RNNCellImplBase<RNNCellImpl>({o.input_size(), o.hidden_size(), o.bias(), 1}), options(o) {}
 Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
@@ -289,6 +294,8 @@ Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
 }
 std::string RNNCellImpl::get_nonlinearity_str() const { return enumtype::get_enum_name(options.nonlinearity()); }
 
+GRUCellImpl::GRUCellImpl(int64_t input_size, int64_t hidden_size)
+    : GRUCellImpl(GRUCellOptions(input_size, hidden_size)) {}
 GRUCellImpl::GRUCellImpl(const GRUCellOptions& o)
     : detail::RNNCellImplBase<GRUCellImpl>({o.input_size(), o.hidden_size(), o.bias(), 3}), options(o) {}
 Tensor GRUCellImpl::forward(const Tensor& input, const Tensor& hx) {
@@ -297,6 +304,8 @@ Tensor GRUCellImpl::forward(const Tensor& input, const Tensor& hx) {
 }
 std::string GRUCellImpl::get_nonlinearity_str() const { return ""; }
 
+LSTMCellImpl::LSTMCellImpl(int64_t input_size, int64_t hidden_size)
+    : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
 LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& o)
     : detail::RNNCellImplBase<LSTMCellImpl>({o.input_size(), o.hidden_size(), o.bias(), 4}), options(o) {}
 std::tuple<Tensor, Tensor> LSTMCellImpl::forward(const Tensor& input,

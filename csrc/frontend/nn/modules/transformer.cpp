@@ -4,6 +4,17 @@
 
 namespace torch::nn {
 
+TransformerEncoderOptions::TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
+    : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
+TransformerEncoderOptions::TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options,
+                                                     int64_t num_layers)
+    : encoder_layer_(encoder_layer_options), num_layers_(num_layers) {}
+TransformerDecoderOptions::TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
+    : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
+TransformerDecoderOptions::TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options,
+                                                     int64_t num_layers)
+    : decoder_layer_(decoder_layer_options), num_layers_(num_layers) {}
+
 namespace F = functional;
 
 namespace {

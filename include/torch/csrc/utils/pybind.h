@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <c10/core/DeviceGuard.h>
 #include <torch/detail/python_table.h>
 #include <torch/types.h>
 
@@ -103,6 +104,35 @@ struct type_caster<c10::Scalar> {
   }
 };
 
+// torch.Stream, which is a class of Python's.
+template <>
+struct type_caster<c10::Stream> {
+  PYBIND11_TYPE_CASTER(c10::Stream, const_name("torch.Stream"));
+  // Where nothing was read yet.
+  type_caster() : value(c10::Stream::DEFAULT, c10::Device(c10::kCPU)) {}
+  bool load(handle source, bool) {
+    object stream = stream_class();
+    if (!source || PyObject_IsInstance(source.ptr(), stream.ptr()) != 1) return false;
+    object device = attribute(source, "device"), id = attribute(source, "stream_id");
+    value =
+        c10::Stream(c10::Stream::UNSAFE, torch::detail::python().to_device(device.ptr()), PyLong_AsLongLong(id.ptr()));
+    return true;
+  }
+  static handle cast(const c10::Stream& made, return_value_policy, handle) {
+    PyObject* device = torch::detail::python().wrap_value(static_cast<const ::taeda::Device&>(made.device()));
+    object given = reinterpret_steal<object>(device);
+    return checked(PyObject_CallOneArg(stream_class().ptr(), given.ptr())).release();
+  }
+
+ private:
+  static object checked(PyObject* made) {
+    if (!made) throw error_already_set();
+    return reinterpret_steal<object>(made);
+  }
+  static object attribute(handle of, const char* name) { return checked(PyObject_GetAttrString(of.ptr(), name)); }
+  static object stream_class() { return attribute(module_::import("taeda"), "Stream"); }
+};
+
 // Lists of whole numbers, one for all of them; numbers of NumPy and tensors of one element are numbers, too.
 template <>
 struct type_caster<c10::IntArrayRef> {
@@ -112,13 +142,14 @@ struct type_caster<c10::IntArrayRef> {
     items_.clear();
     if (PyIndex_Check(source.ptr()) && !PySequence_Check(source.ptr())) return add(source.ptr()) && finish();
     if (!PyTuple_Check(source.ptr()) && !PyList_Check(source.ptr())) return false;
-    for (handle item : reinterpret_borrow<sequence>(source))
-      if (!add(item.ptr())) return false;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(source.ptr()); ++i)
+      if (!add(PySequence_Fast_GET_ITEM(source.ptr(), i))) return false;
     return finish();
   }
   static handle cast(c10::IntArrayRef made, return_value_policy, handle) {
-    list items;
-    for (int64_t item : made) items.append(item);
+    list items(made.size());
+    for (size_t i = 0; i < made.size(); ++i)
+      PyList_SET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(made[i]));
     return items.release();
   }
 

@@ -60,7 +60,7 @@ class TORCH_API MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl
   Tensor q_proj_weight, k_proj_weight, v_proj_weight;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())}, {6, AnyValue(true)})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(MultiheadAttention);
 

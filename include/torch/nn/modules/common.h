@@ -13,6 +13,19 @@
   }                                                                            \
   Name##Options options
 
+// Cloning of a class that is compiled in the library, and not again by who includes it.
+#define TAEDA_COMPILED_MODULE(Name) \
+  class Name##Impl;                 \
+  extern template class TORCH_API Cloneable<Name##Impl>
+
+// FORWARD_HAS_DEFAULT_ARGS of such a class: modules/default_args.cpp says which.
+#define TAEDA_DEFAULT_ARGS                            \
+  template <class ModuleType, class... ArgumentTypes> \
+  friend struct torch::nn::AnyModuleHolder;           \
+  bool _forward_has_default_args() override;          \
+  unsigned int _forward_num_required_args() override; \
+  std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&& few) override
+
 // A module without parameters: its options, and forward with the parameters that are given.
 #define TAEDA_PLAIN_MODULE(Name, ...)                         \
   class TORCH_API Name##Impl : public Cloneable<Name##Impl> { \

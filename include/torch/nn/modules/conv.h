@@ -24,32 +24,30 @@ class ConvNdImpl : public Cloneable<Derived> {
   std::vector<int64_t> _reversed_padding_repeated_twice;
 };
 
-#define TAEDA_CONV_MODULE(D)                                                                                   \
-  class TORCH_API Conv##D##dImpl : public ConvNdImpl<D, Conv##D##dImpl> {                                      \
-   public:                                                                                                     \
-    Conv##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size)             \
-        : Conv##D##dImpl(Conv##D##dOptions(input_channels, output_channels, kernel_size)) {}                   \
-    explicit Conv##D##dImpl(const Conv##D##dOptions& options_);                                                \
-    Tensor forward(const Tensor& input);                                                                       \
-  };                                                                                                           \
-  TORCH_MODULE(Conv##D##d);                                                                                    \
-  class TORCH_API ConvTranspose##D##dImpl : public ConvNdImpl<D, ConvTranspose##D##dImpl> {                    \
-   public:                                                                                                     \
-    ConvTranspose##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size)    \
-        : ConvTranspose##D##dImpl(ConvTranspose##D##dOptions(input_channels, output_channels, kernel_size)) {} \
-    explicit ConvTranspose##D##dImpl(const ConvTranspose##D##dOptions& options_);                              \
-    Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt);     \
-                                                                                                               \
-   protected:                                                                                                  \
-    FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<at::IntArrayRef>())})                                  \
-  };                                                                                                           \
+#define TAEDA_CONV_MODULE(D)                                                                                 \
+  class TORCH_API Conv##D##dImpl : public ConvNdImpl<D, Conv##D##dImpl> {                                    \
+   public:                                                                                                   \
+    Conv##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size);          \
+    explicit Conv##D##dImpl(const Conv##D##dOptions& options_);                                              \
+    Tensor forward(const Tensor& input);                                                                     \
+  };                                                                                                         \
+  TORCH_MODULE(Conv##D##d);                                                                                  \
+  class TORCH_API ConvTranspose##D##dImpl : public ConvNdImpl<D, ConvTranspose##D##dImpl> {                  \
+   public:                                                                                                   \
+    ConvTranspose##D##dImpl(int64_t input_channels, int64_t output_channels, ExpandingArray<D> kernel_size); \
+    explicit ConvTranspose##D##dImpl(const ConvTranspose##D##dOptions& options_);                            \
+    Tensor forward(const Tensor& input, const std::optional<at::IntArrayRef>& output_size = std::nullopt);   \
+                                                                                                             \
+   protected:                                                                                                \
+    TAEDA_DEFAULT_ARGS;                                                                                      \
+  };                                                                                                         \
   TORCH_MODULE(ConvTranspose##D##d)
-class Conv1dImpl;
-class Conv2dImpl;
-class Conv3dImpl;
-class ConvTranspose1dImpl;
-class ConvTranspose2dImpl;
-class ConvTranspose3dImpl;
+TAEDA_COMPILED_MODULE(Conv1d);
+TAEDA_COMPILED_MODULE(Conv2d);
+TAEDA_COMPILED_MODULE(Conv3d);
+TAEDA_COMPILED_MODULE(ConvTranspose1d);
+TAEDA_COMPILED_MODULE(ConvTranspose2d);
+TAEDA_COMPILED_MODULE(ConvTranspose3d);
 extern template class TORCH_API ConvNdImpl<1, Conv1dImpl>;
 extern template class TORCH_API ConvNdImpl<2, Conv2dImpl>;
 extern template class TORCH_API ConvNdImpl<3, Conv3dImpl>;

@@ -33,7 +33,7 @@ class TORCH_API EmbeddingBagImpl : public Cloneable<EmbeddingBagImpl> {
   Tensor weight;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+  TAEDA_DEFAULT_ARGS;
 };
 class EmbeddingBag : public torch::nn::ModuleHolder<EmbeddingBagImpl> {
  public:

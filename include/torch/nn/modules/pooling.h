@@ -27,7 +27,7 @@ namespace torch::nn {
                    const std::optional<std::vector<int64_t>>& output_size = std::nullopt); \
                                                                                            \
    protected:                                                                              \
-    FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})         \
+    TAEDA_DEFAULT_ARGS;                                                                    \
   };                                                                                       \
   TORCH_MODULE(Name)
 #define TAEDA_POOL_MODULES(D)                                     \

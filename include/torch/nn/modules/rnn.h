@@ -121,32 +121,32 @@ class RNNCellImplBase : public Cloneable<Derived> {
 }  // namespace detail
 
 // Input (length, batch, features), or (batch, length, features) with batch_first.
-#define TAEDA_RNN_MODULE(Name)                                                                                  \
-  class Name##Impl;                                                                                             \
-  extern template class TORCH_API detail::RNNImplBase<Name##Impl>;                                              \
-  class TORCH_API Name##Impl : public detail::RNNImplBase<Name##Impl> {                                         \
-   public:                                                                                                      \
-    Name##Impl(int64_t input_size, int64_t hidden_size) : Name##Impl(Name##Options(input_size, hidden_size)) {} \
-    explicit Name##Impl(const Name##Options& options_);                                                         \
-    std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});                                    \
-    std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(                                   \
-        const utils::rnn::PackedSequence& packed_input, Tensor hx = {});                                        \
-    Name##Options options;                                                                                      \
-                                                                                                                \
-   protected:                                                                                                   \
-    FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})                                                           \
-  };                                                                                                            \
+#define TAEDA_RNN_MODULE(Name)                                                \
+  TAEDA_COMPILED_MODULE(Name);                                                \
+  extern template class TORCH_API detail::RNNImplBase<Name##Impl>;            \
+  class TORCH_API Name##Impl : public detail::RNNImplBase<Name##Impl> {       \
+   public:                                                                    \
+    Name##Impl(int64_t input_size, int64_t hidden_size);                      \
+    explicit Name##Impl(const Name##Options& options_);                       \
+    std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});  \
+    std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input( \
+        const utils::rnn::PackedSequence& packed_input, Tensor hx = {});      \
+    Name##Options options;                                                    \
+                                                                              \
+   protected:                                                                 \
+    TAEDA_DEFAULT_ARGS;                                                       \
+  };                                                                          \
   TORCH_MODULE(Name)
 TAEDA_RNN_MODULE(RNN);
 TAEDA_RNN_MODULE(GRU);
 #undef TAEDA_RNN_MODULE
 
-class LSTMImpl;
+TAEDA_COMPILED_MODULE(LSTM);
 extern template class TORCH_API detail::RNNImplBase<LSTMImpl>;
 class TORCH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   using State = std::tuple<Tensor, Tensor>;
-  LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  LSTMImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMImpl(const LSTMOptions& options_);
   std::tuple<Tensor, State> forward(const Tensor& input, std::optional<State> hx_opt = {});
   std::tuple<utils::rnn::PackedSequence, State> forward_with_packed_input(
@@ -154,43 +154,43 @@ class TORCH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
   LSTMOptions options;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  TAEDA_DEFAULT_ARGS;
 
  private:
   std::tuple<Tensor, State> step(const Tensor& input, const Tensor& batch_sizes, const std::optional<State>& hx);
 };
 TORCH_MODULE(LSTM);
 
-#define TAEDA_CELL_MODULE(Name)                                                                                 \
-  class Name##Impl;                                                                                             \
-  extern template class TORCH_API detail::RNNCellImplBase<Name##Impl>;                                          \
-  class TORCH_API Name##Impl : public detail::RNNCellImplBase<Name##Impl> {                                     \
-   public:                                                                                                      \
-    Name##Impl(int64_t input_size, int64_t hidden_size) : Name##Impl(Name##Options(input_size, hidden_size)) {} \
-    explicit Name##Impl(const Name##Options& options_);                                                         \
-    Tensor forward(const Tensor& input, const Tensor& hx = {});                                                 \
-    Name##Options options;                                                                                      \
-                                                                                                                \
-   protected:                                                                                                   \
-    std::string get_nonlinearity_str() const override;                                                          \
-    FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})                                                           \
-  };                                                                                                            \
+#define TAEDA_CELL_MODULE(Name)                                             \
+  TAEDA_COMPILED_MODULE(Name);                                              \
+  extern template class TORCH_API detail::RNNCellImplBase<Name##Impl>;      \
+  class TORCH_API Name##Impl : public detail::RNNCellImplBase<Name##Impl> { \
+   public:                                                                  \
+    Name##Impl(int64_t input_size, int64_t hidden_size);                    \
+    explicit Name##Impl(const Name##Options& options_);                     \
+    Tensor forward(const Tensor& input, const Tensor& hx = {});             \
+    Name##Options options;                                                  \
+                                                                            \
+   protected:                                                               \
+    std::string get_nonlinearity_str() const override;                      \
+    TAEDA_DEFAULT_ARGS;                                                     \
+  };                                                                        \
   TORCH_MODULE(Name)
 TAEDA_CELL_MODULE(RNNCell);
 TAEDA_CELL_MODULE(GRUCell);
 #undef TAEDA_CELL_MODULE
 
-class LSTMCellImpl;
+TAEDA_COMPILED_MODULE(LSTMCell);
 extern template class TORCH_API detail::RNNCellImplBase<LSTMCellImpl>;
 class TORCH_API LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  public:
-  LSTMCellImpl(int64_t input_size, int64_t hidden_size) : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
+  LSTMCellImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMCellImpl(const LSTMCellOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
   LSTMCellOptions options;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(LSTMCell);
 

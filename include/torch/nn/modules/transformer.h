@@ -37,8 +37,7 @@ class TORCH_API TransformerImpl : public Cloneable<TransformerImpl> {
   AnyModule encoder, decoder;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
-                           {5, AnyValue(Tensor())}, {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(Transformer);
 

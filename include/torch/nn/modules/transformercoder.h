@@ -6,19 +6,15 @@
 namespace torch::nn {
 
 struct TransformerEncoderOptions {
-  TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
-  TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options, int64_t num_layers)
-      : encoder_layer_(encoder_layer_options), num_layers_(num_layers) {}
+  TORCH_API TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers);
+  TORCH_API TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options, int64_t num_layers);
   TORCH_ARG(TransformerEncoderLayer, encoder_layer) = nullptr;
   TORCH_ARG(int64_t, num_layers);
   TORCH_ARG(AnyModule, norm) = {};
 };
 struct TransformerDecoderOptions {
-  TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
-  TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options, int64_t num_layers)
-      : decoder_layer_(decoder_layer_options), num_layers_(num_layers) {}
+  TORCH_API TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers);
+  TORCH_API TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options, int64_t num_layers);
   TORCH_ARG(TransformerDecoderLayer, decoder_layer) = nullptr;
   TORCH_ARG(int64_t, num_layers);
   TORCH_ARG(AnyModule, norm) = {};
@@ -33,7 +29,7 @@ class TORCH_API TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl
   ModuleList layers = nullptr;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(TransformerEncoder);
 
@@ -47,8 +43,7 @@ class TORCH_API TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl
   ModuleList layers = nullptr;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
-                           {5, AnyValue(Tensor())})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(TransformerDecoder);
 

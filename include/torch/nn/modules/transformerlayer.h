@@ -37,7 +37,7 @@ class TORCH_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncode
   Dropout dropout1 = nullptr, dropout2 = nullptr;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(TransformerEncoderLayer);
 
@@ -62,8 +62,7 @@ class TORCH_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecode
   LayerNorm norm3 = nullptr;
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
-                           {5, AnyValue(Tensor())})
+  TAEDA_DEFAULT_ARGS;
 };
 TORCH_MODULE(TransformerDecoderLayer);
 

@@ -5,6 +5,8 @@
 
 namespace torch::nn {
 
+class FunctionalImpl;
+extern template class TORCH_API Cloneable<FunctionalImpl>;
 class TORCH_API FunctionalImpl : public Cloneable<FunctionalImpl> {
  public:
   using Function = std::function<Tensor(Tensor)>;

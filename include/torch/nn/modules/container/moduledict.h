@@ -5,6 +5,8 @@
 
 namespace torch::nn {
 
+class ModuleDictImpl;
+extern template class TORCH_API Cloneable<ModuleDictImpl>;
 class TORCH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
  public:
   using Items = torch::OrderedDict<std::string, std::shared_ptr<Module>>;

@@ -5,6 +5,8 @@
 
 namespace torch::nn {
 
+class ModuleListImpl;
+extern template class TORCH_API Cloneable<ModuleListImpl>;
 class TORCH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
  public:
   using Iterator = std::vector<std::shared_ptr<Module>>::iterator;

@@ -5,6 +5,8 @@
 
 namespace torch::nn {
 
+class ParameterDictImpl;
+extern template class TORCH_API Cloneable<ParameterDictImpl>;
 class TORCH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
  public:
   using Items = torch::OrderedDict<std::string, Tensor>;

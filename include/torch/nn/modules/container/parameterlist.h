@@ -5,6 +5,8 @@
 
 namespace torch::nn {
 
+class ParameterListImpl;
+extern template class TORCH_API Cloneable<ParameterListImpl>;
 class TORCH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
  public:
   using Iterator = torch::OrderedDict<std::string, Tensor>::Iterator;

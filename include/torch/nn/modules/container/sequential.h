@@ -5,6 +5,8 @@
 
 namespace torch::nn {
 
+class SequentialImpl;
+extern template class TORCH_API Cloneable<SequentialImpl>;
 class TORCH_API SequentialImpl : public Cloneable<SequentialImpl> {
  public:
   using Iterator = std::vector<AnyModule>::iterator;
