@@ -479,7 +479,7 @@ def behind_an_ellipsis(x: Tensor, i: Tensor):
     y[..., i, :] = 7.0
     y[..., i] = y[..., i] + 1
     return (x[..., i, :], x[..., i, 0], x[i, ..., i], x[..., i], x[0, ..., i, None, :], x[..., i, 1:, i], x[..., None, i],
-            x[:, i, ..., i], x[..., x[0, 0, 0] > 1], y)  # fmt: skip
+            x[:, i, ..., i], x[..., x[0, 0, 0] > 1], y, x.__getitem__(i), x.__getitem__((0, 1)))  # fmt: skip
 
 
 @program((torch.ones(2, 3),), (torch.zeros(2, 3),))

@@ -53,6 +53,10 @@ def _call(emitter: Emitter, node: ast.Call, hint: Any) -> Any:
         written = _WRITTEN.get(id(callee.obj)) if not isinstance(callee.obj, (int, str)) else None
         if written is not None:
             return written(emitter, node, hint)
+    if isinstance(callee, BoundOp) and callee.name == "__getitem__" and len(node.args) == 1 and not node.keywords:
+        from taeda.jit.check.subscripts import get_item
+
+        return get_item(emitter, callee.value, node.args[0], place)
     args, kwargs = arguments(emitter, node)
     if isinstance(callee, BoundOp) and callee.name == "tolist":
         return _tolist(emitter, callee.value, hint, place)
