@@ -22,6 +22,7 @@ FACES = sorted(
 OURS = {
     "_dynamo": {"_compile"},
     "_dynamo._trace_wrapped_higher_order_op": {"nullcontext"},
+    "_functorch": {"Any", "ModuleType", "functionalize", "_CONTENTS", "_MODULES", "_TRANSFORMS", "_contents"},
     "_ops": {"OpNamespace", "find_overload"},
     "_utils": {"REBUILDERS", "rebuild_tensor", "rebuild_with_state"},
 }
