@@ -63,7 +63,7 @@ def _run_process(kind: str, first: int, count: int, simpler: str) -> tuple[list[
         try:
             done = subprocess.run(
                 [*command, simpler] if simpler else command, capture_output=True, text=True, errors="replace",
-                env=environment, cwd=TESTS.parent, timeout=BATCH_SECONDS, stdin=subprocess.DEVNULL,
+                env=environment, timeout=BATCH_SECONDS, stdin=subprocess.DEVNULL,
             )  # fmt: skip
         except subprocess.TimeoutExpired as late:
             done = subprocess.CompletedProcess(command, -signal.SIGALRM, "", str(late))

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from fuzz.programs import ROOT, run_program
+from fuzz.programs import run_program
 
 SECONDS = 300
 LIMIT = 90  # seconds that one program may take, on a busy machine
@@ -131,7 +131,7 @@ def killed_save(rng: random.Random) -> str | None:
 
     with tempfile.TemporaryDirectory(dir=os.environ.get("FUZZ_FOLDER")) as folder:
         path = Path(folder, "x")
-        child = subprocess.Popen([sys.executable, "-c", SAVES, str(path)], stdout=subprocess.PIPE, cwd=ROOT)
+        child = subprocess.Popen([sys.executable, "-c", SAVES, str(path)], stdout=subprocess.PIPE)
         assert child.stdout is not None
         if child.stdout.read(5) != b"ready":
             return f"could not save at all: {child.wait()}"

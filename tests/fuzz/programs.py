@@ -9,14 +9,12 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def run_program(text: str, seconds: float, arguments: tuple[str, ...] = ()) -> tuple[int | None, str]:
     """The exit status (None: it had to be ended) and what the program said last; its processes are gone after it."""
     child = subprocess.Popen(
         [sys.executable, "-c", text, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", stdin=subprocess.DEVNULL, cwd=ROOT, start_new_session=True,
+        errors="replace", stdin=subprocess.DEVNULL, start_new_session=True,
         env=os.environ | {"OMP_NUM_THREADS": "2"},
     )  # fmt: skip
     try:
