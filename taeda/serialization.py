@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import Enum
 from typing import IO, Any, TypeAlias
 
@@ -41,6 +42,9 @@ __all__ = [
     "skip_data",
 ]
 
+_RANDOM = 6  # bytes that tell apart files which are not yet whole
+_DAY = 24 * 60 * 60  # seconds
+
 FILE_LIKE: TypeAlias = FileLike
 MAP_LOCATION: TypeAlias = Callable[[Storage, str], Storage] | Device | dict[str, str]
 DEFAULT_PROTOCOL = 2
@@ -59,7 +63,7 @@ class SourceChangeWarning(Warning):
     """A class is not written as it was when an object of it was saved. Never shown: files hold no sources."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def mkdtemp() -> Iterator[str]:
     """A new folder that goes with the ``with`` block."""
     import tempfile
@@ -188,6 +192,21 @@ def _replace(path: str, write: Callable[[IO[bytes]], None]) -> None:
         if name not in (None, path):
             os.unlink(name)
         raise
+    if name != path:
+        _sweep(path)
+
+
+def _sweep(path: str) -> None:
+    """Removes what saves to this path left that were killed before their file had its name; after a day without a
+    write nobody is at it any more."""
+    folder, start = os.path.split(_temporary_start(path))
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            rest = entry.name.removeprefix(start)
+            if rest != entry.name and len(rest) == 2 * _RANDOM and set(rest) <= set("0123456789abcdef"):
+                with contextlib.suppress(OSError):
+                    if time.time() - entry.stat().st_mtime > _DAY:
+                        os.unlink(entry.path)
 
 
 def _unnamed_file(folder: str) -> int | None:
@@ -216,8 +235,12 @@ def _give_name(descriptor: int, path: str) -> str:
 
 
 def _temporary_name(path: str) -> str:
+    return _temporary_start(path) + os.urandom(_RANDOM).hex()
+
+
+def _temporary_start(path: str) -> str:
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:60]}.{os.urandom(6).hex()}")
+    return os.path.join(folder, f".{name[:60]}.")
 
 
 def _write_archive(obj: Any, file: IO[bytes], folder: str, pickle_module: Any, protocol: int, byteorder: bool) -> None:
@@ -473,7 +496,7 @@ def get_default_load_endianness() -> LoadEndianness | None:
     return _Settings.load_endianness
 
 
-@contextmanager
+@contextlib.contextmanager
 def _restoring(name: str, value: Any) -> Iterator[None]:
     try:
         yield
