@@ -35,7 +35,6 @@ __all__ = [
     "to_sparse_semi_structured",
 ]
 
-_TYPES = ("BFloat16", "Byte", "Char", "Double", "Float", "Half", "Int", "Long", "Short")  # all that PyTorch has
 if TYPE_CHECKING:
     from taeda._tensor.old_types import SparseTensorType
 
@@ -51,9 +50,9 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        if name.endswith("Tensor") and name.removesuffix("Tensor") in _TYPES:
-            from taeda._tensor.old_types import SparseTensorType, make
+        from taeda._tensor import old_types
 
-            globals()[name] = made = make(name, metaclass=SparseTensorType)
+        if name in old_types.__all__ and name != "BoolTensor":  # which PyTorch lacks
+            globals()[name] = made = old_types.make(name, metaclass=old_types.SparseTensorType)
             return made
         raise AttributeError(f"module 'taeda.sparse' has no attribute '{name}'")

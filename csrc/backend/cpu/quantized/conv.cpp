@@ -1,4 +1,5 @@
-// Convolutions of 8-bit integers by oneDNN, an image at a time: its padded bytes, then its sums, stay in the cache.
+// Convolutions of 8-bit integers, an image at a time: its padded bytes stay in the cache. By conv_vnni.h, which makes
+// results of sums at once, else by oneDNN, whose sums of an image stay in the cache, too, or by plain loops.
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_conv.h"
 #include "backend/cpu/quantized/conv_vnni.h"

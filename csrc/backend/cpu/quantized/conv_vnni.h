@@ -11,7 +11,7 @@ bool serves(const Geometry& g);
 Tensor pack_filter(const Geometry& g, const Tensor& weight);
 // The convolution of a padded image whose last three bytes may be followed by any; `e` is of unsigned bytes.
 void convolve(const Geometry& g, const uint8_t* image, const Tensor& packed, const Epilogue& e, char* to);
-// Bytes that a piece of the image read four at a time may want after its end.
+// Whether what is read four bytes at a time may go on behind the image's end.
 inline bool reads_on(const Geometry& g) { return g.groups == 1 && g.c % 4 != 0; }
 
 }  // namespace taeda::cpu::quantized::vnni

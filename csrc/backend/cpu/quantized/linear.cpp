@@ -1,4 +1,5 @@
-// Products of 8-bit integers by oneDNN, in pieces of rows whose sums stay in the cache until they are results.
+// Products of 8-bit integers in pieces of rows: by vnni.h, which makes results of sums at once, else by oneDNN or plain
+// loops, whose sums stay in the cache until they are results.
 #include "backend/cpu/libraries/onednn.h"
 #include "backend/cpu/ops/quantized_linear.h"
 #include "backend/cpu/quantized/epilogue.h"
