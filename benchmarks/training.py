@@ -53,9 +53,8 @@ def lenet(T: Any) -> Callable[[], Any]:
     return _step(T, model, lambda: nn.functional.cross_entropy(model(x), y))
 
 
-def resnet(T: Any, wrap: Callable[[Any], Any] = _as_it_is) -> Callable[[], Any]:
-    nn = T.nn
-    T.manual_seed(0)
+def residual_block(nn: Any) -> Any:
+    """The class of blocks that small ResNets are made of, by their channels."""
 
     class Block(nn.Module):
         def __init__(self, channels: int) -> None:
@@ -68,6 +67,12 @@ def resnet(T: Any, wrap: Callable[[Any], Any] = _as_it_is) -> Callable[[], Any]:
             y = self.norm1(self.conv1(x)).relu()
             return (self.norm2(self.conv2(y)) + x).relu()
 
+    return Block
+
+
+def resnet(T: Any, wrap: Callable[[Any], Any] = _as_it_is) -> Callable[[], Any]:
+    nn, Block = T.nn, residual_block(T.nn)
+    T.manual_seed(0)
     layers = nn.Sequential(
         nn.Conv2d(3, 16, 3, padding=1),
         Block(16),

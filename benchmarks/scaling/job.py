@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.training import residual_block
+
 EPOCHS = 3
 BATCH = 32  # of each rank
 CHUNK = 3  # steps of the network, and then of its twin, so that both meet the same disturbances
@@ -49,16 +51,7 @@ def resnet(T: Any) -> tuple[Any, Any, Any, float]:
     images = 0.25 * random.normal(size=(10, 3, 32, 32))[labels] + random.normal(size=(776, 3, 32, 32))
     x, y = T.tensor(images.astype("float32")), T.tensor(labels.astype("int64"))
 
-    class Block(nn.Module):  # type: ignore[misc]
-        def __init__(self, channels: int) -> None:
-            super().__init__()
-            self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
-            self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
-            self.norm1, self.norm2 = nn.BatchNorm2d(channels), nn.BatchNorm2d(channels)
-
-        def forward(self, x: Any) -> Any:
-            return (self.norm2(self.conv2(self.norm1(self.conv1(x)).relu())) + x).relu()
-
+    Block = residual_block(nn)
     model = nn.Sequential(
         nn.Conv2d(3, 16, 3, padding=1), Block(16), nn.Conv2d(16, 32, 3, stride=2, padding=1), Block(32),
         nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(512, 10),

@@ -33,21 +33,26 @@ def call(space: Any, name: str, q: Any, args: tuple[Any, ...]) -> Any:
                       __import__("torch").tensor(a) if isinstance(a, list) else tensor(a) for a in args))  # fmt: skip
 
 
+CASES = [(dtype, *call) for dtype in ("quint8", "qint8") for call in CALLS]
+CASES.remove(("qint8", "channel_shuffle", (2,)))  # PyTorch shuffles unsigned integers only
+
+
 @pytest.mark.torch
-@pytest.mark.parametrize(("name", "args"), CALLS, ids=[f"{n.removeprefix(F)}{a}" for n, a in CALLS])
-@pytest.mark.parametrize("dtype", ["quint8", "qint8"])
-def test_as_pytorch(name: str, args: tuple[Any, ...], dtype: str) -> None:
+@pytest.mark.parametrize(("dtype", "name", "args"), CASES, ids=[f"{d}-{n.removeprefix(F)}{a}" for d, n, a in CASES])
+def test_as_pytorch(dtype: str, name: str, args: tuple[Any, ...]) -> None:
     import torch
 
     torch.manual_seed(1)
     q = torch.quantize_per_tensor(torch.randn(2, 4, 5, 6), 0.05, 3, getattr(torch, dtype))
-    try:
-        wanted = call(torch, name, q, args)
-    except RuntimeError:
-        pytest.skip("PyTorch does not do it for this dtype")
+    wanted = call(torch, name, q, args)
     got = call(taeda, name, of_torch(q), args)
     for g, w in zip(*((r,) if hasattr(r, "shape") else r for r in (got, wanted)), strict=True):
         assert quanta(g, w) <= 1 if w.is_quantized else (of_torch(w) == g).all()
+
+
+def test_signed_channels_are_shuffled_too() -> None:
+    q = taeda.quantize_per_tensor(taeda.randn(2, 4, 3), 0.05, 3, taeda.qint8)
+    assert taeda.equal(taeda.channel_shuffle(q, 2).int_repr(), taeda.channel_shuffle(q.int_repr(), 2))
 
 
 @pytest.mark.parametrize("name", ["relu", "sigmoid", "tanh"])
