@@ -37,6 +37,7 @@ MpiLibrary::MpiLibrary(const std::string& path) : library_(::dlopen(path.c_str()
   bind(irecv, "MPI_Irecv");
   bind(test, "MPI_Test");
   bind(cancel, "MPI_Cancel");
+  bind(iprobe, "MPI_Iprobe");
   bind(get_count, "MPI_Get_count");
   bind(error_string, "MPI_Error_string");
   bind(get_library_version, "MPI_Get_library_version");

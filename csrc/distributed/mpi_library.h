@@ -34,6 +34,7 @@ class MpiLibrary {
   int (*irecv)(void*, int, MpiHandle, int, int, MpiHandle, MpiHandle*);
   int (*test)(MpiHandle*, int*, MpiStatus*);
   int (*cancel)(MpiHandle*);
+  int (*iprobe)(int, int, MpiHandle, int*, MpiStatus*);
   int (*get_count)(const MpiStatus*, MpiHandle, int*);
   int (*error_string)(int, char*, int*);
   int (*get_library_version)(char*, int*);

@@ -101,8 +101,12 @@ class MpiTransfer final : public Transfer {
 class MpiTransport final : public Transport {
  public:
   MpiTransport(const MpiLibrary& mpi, MpiHandle communicator, std::vector<int> world_ranks,
-               std::shared_ptr<Watch> watch)
-      : mpi_(mpi), communicator_(communicator), world_ranks_(std::move(world_ranks)), watch_(std::move(watch)) {
+               std::shared_ptr<Watch> watch, Progress& progress)
+      : mpi_(mpi),
+        communicator_(communicator),
+        world_ranks_(std::move(world_ranks)),
+        watch_(std::move(watch)),
+        progress_(progress) {
     mpi_.check(mpi_.comm_rank(communicator_, &rank_), "MPI_Comm_rank");
     int found = 0;
     const int* bound = nullptr;
@@ -115,6 +119,7 @@ class MpiTransport final : public Transport {
   int64_t most_tag() const override { return most_tag_; }
 
   std::unique_ptr<Transfer> send(int to, int64_t tag, const void* data, size_t bytes) override {
+    progress_.renew();
     return std::make_unique<MpiTransfer>(mpi_, false, to, bytes,
                                          [this, tag, data](int peer, size_t at, int piece, MpiHandle* request) {
                                            return mpi_.isend(static_cast<const char*>(data) + at, piece, mpi_.byte,
@@ -139,6 +144,7 @@ class MpiTransport final : public Transport {
   MpiHandle communicator_;
   std::vector<int> world_ranks_;
   std::shared_ptr<Watch> watch_;
+  Progress& progress_;
   int rank_ = 0;
   int64_t most_tag_ = 0;
 };
@@ -146,8 +152,8 @@ class MpiTransport final : public Transport {
 }  // namespace
 
 Ref<Transport> make_mpi_transport(const MpiLibrary& mpi, MpiHandle communicator, std::vector<int> world_ranks,
-                                  std::shared_ptr<Watch> watch) {
-  return Ref<Transport>(new MpiTransport(mpi, communicator, std::move(world_ranks), std::move(watch)));
+                                  std::shared_ptr<Watch> watch, Progress& progress) {
+  return Ref<Transport>(new MpiTransport(mpi, communicator, std::move(world_ranks), std::move(watch), progress));
 }
 
 }  // namespace taeda::distributed

@@ -126,6 +126,8 @@ void MpiWorld::start(Milliseconds timeout) {
   mpi_.check(mpi_.comm_size(mpi_.world, &size), "MPI_Comm_size");
   TAEDA_CHECK_KIND(DistBackend, rank == rank_ && size == size_, "rank ", rank_, " of ", size_, " was rank ", rank,
                    " of ", size, " to MPI, which this process had started before");
+  progress_.emplace(mpi_);
+  std::atexit(finalize_mpi);  // before the library's own end
 }
 
 Ref<Transport> MpiWorld::connect(std::vector<int> ranks, int tag, Milliseconds timeout) {
@@ -142,7 +144,7 @@ Ref<Transport> MpiWorld::connect(std::vector<int> ranks, int tag, Milliseconds t
         mpi_.check(mpi_.comm_set_errhandler(*communicator, mpi_.errors_return), "MPI_Comm_set_errhandler");
       },
       timeout, "the making of a group", [&] { return watch ? watch->trouble(ranks, -1) : std::string(); });
-  return make_mpi_transport(mpi_, *communicator, std::move(ranks), std::move(watch));
+  return make_mpi_transport(mpi_, *communicator, std::move(ranks), std::move(watch), *progress_);
 }
 
 std::shared_ptr<Watch> MpiWorld::watch() const {
@@ -160,11 +162,13 @@ void MpiWorld::leave() {
   set_watch(nullptr);
 }
 
-// What was sent to ranks of this machine is in memory that they see. To others it may be on its way, which MPI's end
-// waits for; a starter of MPI programs wants that end, too.
+// What was sent to ranks of this machine is then in memory that they see. To others it may be on its way, which MPI's
+// end waits for; a starter of MPI programs wants that end, too.
 void finalize_mpi() {
   MpiWorld* world = MpiWorld::current();
-  if (!world || !world->needs_end()) return;
+  if (!world) return;
+  world->stop_progress();
+  if (!world->needs_end()) return;
   const MpiLibrary& mpi = world->mpi();
   int over = 0;
   if (mpi.finalized(&over) != 0 || over) return;

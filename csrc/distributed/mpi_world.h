@@ -6,6 +6,7 @@
 
 #include "distributed/mpi_library.h"
 #include "distributed/pmi_server.h"
+#include "distributed/progress.h"
 #include "distributed/transport.h"
 #include "distributed/watch.h"
 
@@ -30,6 +31,10 @@ class MpiWorld {
   void set_watch(std::shared_ptr<Watch> watch);
   // The processes that still watch are told that this one ends in order.
   void leave();
+  // No message goes any more.
+  void stop_progress() {
+    if (progress_) progress_->stop();
+  }
   bool needs_end() const { return started_by_others_ || !one_machine_; }
 
  private:
@@ -42,6 +47,7 @@ class MpiWorld {
   bool one_machine_, started_by_others_;
   pid_t process_;
   std::optional<PmiServer> server_;
+  std::optional<Progress> progress_;
   mutable Mutex mutex_;
   std::shared_ptr<Watch> watch_;
 };
@@ -50,6 +56,6 @@ class MpiWorld {
 void finalize_mpi();
 
 Ref<Transport> make_mpi_transport(const MpiLibrary& mpi, MpiHandle communicator, std::vector<int> world_ranks,
-                                  std::shared_ptr<Watch> watch);
+                                  std::shared_ptr<Watch> watch, Progress& progress);
 
 }  // namespace taeda::distributed

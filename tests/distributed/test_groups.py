@@ -289,6 +289,21 @@ def test_subgroups():
     run(4, subgroups)
 
 
+def meet_elsewhere(rank):
+    """Ranks that are through with a collective wait for the others without a call of it."""
+    store = dist.distributed_c10d._get_default_store()
+    for turn in range(4):
+        x = taeda.full((1 << 24,), float(rank))
+        dist.all_reduce(x)
+        assert x[0] == x[-1] == 6
+        store.set(f"through/{turn}/{rank}", "")
+        store.wait([f"through/{turn}/{other}" for other in range(4)], SOON)
+
+
+def test_what_was_sent_arrives_while_its_sender_waits_for_something_else():
+    run(4, meet_elsewhere)
+
+
 def by(rank, address):
     dist.init_process_group("gloo", init_method=address, rank=rank, world_size=2, timeout=SOON)
     x = taeda.ones(2) * (rank + 1)
