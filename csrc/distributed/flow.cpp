@@ -32,7 +32,11 @@ size_t Flow::receive(int from, void* data, size_t bytes) {
 void Flow::wait(size_t number) {
   Message& message = messages_[number];
   if (!message.transfer) return;
-  while (!message.transfer->test()) patience_.pause(message.peer, [this] { return awaited(); });
+  while (!message.transfer->test()) {
+    for (Message& other : messages_)  // they go on by being asked
+      if (&other != &message && other.transfer && other.transfer->test()) other.transfer.reset();
+    patience_.pause(message.peer, [this] { return awaited(); });
+  }
   message.transfer.reset();
   patience_.renew();
 }

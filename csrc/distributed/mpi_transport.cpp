@@ -11,6 +11,8 @@ namespace {
 // Long messages go in pieces, of which many are under way at once: what receives one overlaps with what sends the next,
 // which MPICH's own way with long messages does several times slower between processes of one machine.
 constexpr size_t kPiece = size_t{1} << 18;
+// How many: MPICH has room for some, and is slow where more wait for it.
+constexpr size_t kUnderWay = 32;
 
 class MpiTransfer final : public Transfer {
  public:
@@ -19,17 +21,16 @@ class MpiTransfer final : public Transfer {
 
   MpiTransfer(const MpiLibrary& mpi, bool incoming, int peer, size_t bytes, Post post)
       : mpi_(mpi), incoming_(incoming), bytes_(bytes), source_(peer) {
-    start(peer, post);
-    if (peer == kAnyone && at_ < bytes_)
-      post_ = std::move(post);  // the rest comes from whoever sends the first piece
-    else
-      while (at_ < bytes_) start(peer, post);
+    const size_t first = peer == kAnyone ? 1 : kUnderWay;  // the rest comes from whoever sends the first piece
+    do start(peer, post);
+    while (at_ < bytes_ && pieces_.size() < first);
+    if (at_ < bytes_) post_ = std::move(post);
   }
 
   bool test() override {
     for (; next_ < pieces_.size(); ++next_) {
       if (!finished(pieces_[next_])) return false;
-      while (post_ && at_ < bytes_) start(source_, post_);
+      while (at_ < bytes_ && pieces_.size() <= next_ + kUnderWay) start(source_, post_);
     }
     return true;
   }
