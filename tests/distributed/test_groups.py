@@ -298,6 +298,7 @@ def meet_elsewhere(rank):
         assert x[0] == x[-1] == 6
         store.set(f"through/{turn}/{rank}", "")
         store.wait([f"through/{turn}/{other}" for other in range(4)], SOON)
+    dist.barrier()  # the store ends with rank 0
 
 
 def test_what_was_sent_arrives_while_its_sender_waits_for_something_else():
