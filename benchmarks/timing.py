@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, sleep
 from types import ModuleType
 from typing import Any
 
@@ -60,16 +60,26 @@ def calls_in(function: Callable[[], Any], seconds: float) -> int:
 
 
 def in_turn(
-    case: Case, libraries: tuple[ModuleType, ModuleType], rounds: int, slice_seconds: float = 0.005, places: int = 1
+    case: Case,
+    libraries: tuple[ModuleType, ModuleType],
+    rounds: int,
+    slice_seconds: float = 0.005,
+    places: int = 1,
+    pause: float = 0.0,
 ) -> tuple[float, float]:
     """The least seconds per call of each library, measured alternately so that both meet the same disturbances; with
-    operands made anew ``places`` times, as where they lie in memory makes a difference."""
+    operands made anew ``places`` times, as where they lie in memory makes a difference. Before each turn there is a
+    ``pause``, in which the other library's threads, which wait actively at first, go to sleep."""
     best = [math.inf, math.inf]
     for _ in range(places):
         functions = [case(library) for library in libraries]
-        counts = [calls_in(f, slice_seconds) for f in functions]
+        counts = []
+        for function in functions:
+            sleep(pause)
+            counts.append(calls_in(function, slice_seconds))
         for _ in range(rounds):
             for k in (0, 1):
+                sleep(pause)
                 best[k] = min(best[k], loop(functions[k], counts[k]))
     return best[0], best[1]
 
@@ -94,7 +104,7 @@ def compare(
     taeda.set_num_threads(threads)
     rows = []
     for name, case in cases:
-        ours, theirs = in_turn(case, (taeda, torch), rounds, places=places)
+        ours, theirs = in_turn(case, (taeda, torch), rounds, places=places, pause=0.02 if threads > 1 else 0.0)
         rows.append(Row(group, name, ours * scale, theirs * scale, unit, budget))
     return rows
 
