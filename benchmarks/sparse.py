@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import sleep
 from typing import Any
 
-from benchmarks.timing import Budget, Row, loop
+from benchmarks.timing import Budget, Row, calls_in, loop, pause_between
 
 SPARSE = "sparse tensors"
 BUDGETS = {SPARSE: Budget(0.8, 1.2)}
@@ -26,11 +27,15 @@ def _csr(T: Any, a: Any) -> Any:
 
 def _best(calls: list[Timed], rounds: int) -> list[float]:
     """Seconds per call of each, in turn: the minimum of the rounds."""
+    import taeda
+
     best = [float("inf")] * len(calls)
-    for call in calls:
-        call()
+    counts = [calls_in(call, 0.002) for call in calls]
+    pause = pause_between(taeda.get_num_threads())
     for _ in range(rounds):
-        best = [min(b, loop(call, 1)) for b, call in zip(best, calls, strict=True)]
+        for k, call in enumerate(calls):
+            sleep(pause)
+            best[k] = min(best[k], loop(call, counts[k]))
     return best
 
 

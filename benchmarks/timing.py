@@ -52,6 +52,11 @@ def loop(function: Callable[[], Any], count: int) -> float:
     return (perf_counter() - start) / count
 
 
+def pause_between(threads: int) -> float:
+    """Seconds until the other library's threads, which wait actively at first, are asleep."""
+    return 0.02 if threads > 1 else 0.0
+
+
 def calls_in(function: Callable[[], Any], seconds: float) -> int:
     """How many calls take about ``seconds``."""
     function()
@@ -68,8 +73,8 @@ def in_turn(
     pause: float = 0.0,
 ) -> tuple[float, float]:
     """The least seconds per call of each library, measured alternately so that both meet the same disturbances; with
-    operands made anew ``places`` times, as where they lie in memory makes a difference. Before each turn there is a
-    ``pause``, in which the other library's threads, which wait actively at first, go to sleep."""
+    operands made anew ``places`` times, as where they lie in memory makes a difference. A ``pause`` goes before each
+    turn (`pause_between`)."""
     best = [math.inf, math.inf]
     for _ in range(places):
         functions = [case(library) for library in libraries]
@@ -104,7 +109,7 @@ def compare(
     taeda.set_num_threads(threads)
     rows = []
     for name, case in cases:
-        ours, theirs = in_turn(case, (taeda, torch), rounds, places=places, pause=0.02 if threads > 1 else 0.0)
+        ours, theirs = in_turn(case, (taeda, torch), rounds, places=places, pause=pause_between(threads))
         rows.append(Row(group, name, ours * scale, theirs * scale, unit, budget))
     return rows
 

@@ -11,8 +11,9 @@ namespace taeda {
 
 namespace {
 
-constexpr int64_t kLook = 20;         // milliseconds between looks
-constexpr int64_t kOften = 60;        // interruptions a second; a thread that shares its core has hundreds
+constexpr int64_t kLook = 20;   // milliseconds between looks
+constexpr int64_t kOften = 60;  // interruptions a second that are usual; a thread that shares its core has hundreds
+constexpr int64_t kBurst = 8;   // so many more than usual tell: the system's own work comes in twos and threes
 constexpr int64_t kFirstTrial = 200;  // milliseconds until more threads are tried again, doubled after each failure,
 constexpr int64_t kLastTrial = 6400;  // up to here
 
@@ -33,6 +34,7 @@ struct Watch {
   std::atomic<int> limit{INT32_MAX};
   std::atomic<bool> looking{false};
   int64_t looked_at = 0, seen = 0, trial_at = 0, pause = kFirstTrial;
+  int64_t excess = 0;  // thousandths of interruptions beyond the usual
 
   void look(int64_t time, int wanted) {
     int64_t count = interruptions(), elapsed = time - looked_at, since = count - seen;
@@ -40,9 +42,11 @@ struct Watch {
     looked_at = time;
     seen = count;
     next.store(time + kLook, std::memory_order_relaxed);
+    excess = is_first ? 0 : std::max<int64_t>(0, excess + since * 1000 - kOften * elapsed);
     if (is_first) return;
     int allowed = std::min(limit.load(std::memory_order_relaxed), wanted);
-    if (since * 1000 > kOften * elapsed) {
+    if (excess > kBurst * 1000) {
+      excess = 0;
       if (allowed == 1) return delay(time);
       limit.store(allowed - std::max(1, allowed / 4), std::memory_order_relaxed);
       pause = std::min(2 * pause, kLastTrial);
