@@ -6,7 +6,7 @@ JOBS ?= $(shell env -u OMP_NUM_THREADS nproc)
 MINUTES ?= 5
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
 
-.PHONY: demo test compat pytorch-tests fuzz bench lint docs build cpp-test sanitize clean
+.PHONY: demo python test compat pytorch-tests fuzz bench lint docs build cpp-test sanitize clean
 
 $(VENV)/ready-%: pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -16,7 +16,10 @@ $(VENV)/ready-%: pyproject.toml
 build: $(VENV)/ready-build
 	@$(BIN)/python tools/build.py
 
-demo: build $(VENV)/ready-demo
+python: $(VENV)/ready-build
+	@$(BIN)/python tools/build.py --python
+
+demo: python $(VENV)/ready-demo
 	$(BIN)/python examples/digits.py --out demo-out
 
 test: build $(VENV)/ready-test

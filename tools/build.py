@@ -1,6 +1,6 @@
 """The developer's build: CMake in ``build/dev``, linked into the source tree, which the environment then imports.
 
-python tools/build.py [--cpp-test] [-D NAME=VALUE ...]
+python tools/build.py [--python | --cpp-test] [-D NAME=VALUE ...]
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def link_into_tree(folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cpp-test", action="store_true", help="build and run the C++ test program")
+    parts = parser.add_mutually_exclusive_group()
+    parts.add_argument("--python", action="store_true", help="build what `import taeda` needs, and no C++ front end")
+    parts.add_argument("--cpp-test", action="store_true", help="build and run the C++ test program")
     parser.add_argument("-D", action="append", default=[], metavar="NAME=VALUE", help="a CMake option")
     options = parser.parse_args()
     defines = [f"-D{d}" for d in options.D]
@@ -89,7 +91,7 @@ def main() -> None:
             run(folder / program)
         run(sys.executable, ROOT / "tools" / "cpp_examples.py", "--folder", folder)
     else:
-        build(folder, *defines)
+        build(folder, *defines, target="_C" if options.python else "all")
         link_into_tree(folder)
 
 
