@@ -5,6 +5,7 @@ Runs in the process of the tests, beside `worker`, where the package's name is n
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
@@ -17,12 +18,13 @@ from typing import Any
 
 PREFIX = "torch.testing._internal"
 SHIM = Path(__file__).with_name("shim")
-# Tables of data that are run from PyTorch's sources over the module under test.
+# Tables of data, and tests that others run, from PyTorch's sources over the module under test.
 BORROWED = {
     "common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db",
     "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div", "common_quantization",
-    "common_quantized",
+    "common_quantized", "dist_utils",
 }  # fmt: skip
+BORROWED_FOLDERS = ("distributed.",)
 FLAGS = ("IS_", "TEST_", "HAS_", "NO_", "SM", "PLATFORM_", "CDNA", "RUN_", "USE_", "NOTEST")
 DECORATORS = (
     "override_qengines",
@@ -129,6 +131,26 @@ class Absent:
         return self._name
 
 
+@contextlib.contextmanager
+def lenient_script() -> Any:
+    """A scope in which a function that cannot be compiled costs the tests that use it, not the file."""
+    import torch
+
+    script = torch.jit.script
+
+    def compile_or_stand_in(obj: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return script(obj, *args, **kwargs)
+        except Exception:
+            return Absent(f"torch.jit.script.{getattr(obj, '__name__', 'of')}")
+
+    torch.jit.script = compile_or_stand_in
+    try:
+        yield
+    finally:
+        torch.jit.script = script
+
+
 class _StandIn(types.ModuleType):
     """A module that is not there: its names are `fallback`'s."""
 
@@ -176,7 +198,8 @@ class Finder(importlib.abc.MetaPathFinder):
                 name, place / "__init__.py", submodule_search_locations=folders
             )
         borrowed = self.borrow.joinpath(*leaf.split(".")).with_suffix(".py")
-        for file in (place.with_suffix(".py"), *([borrowed] if leaf in BORROWED else [])):
+        may_borrow = leaf in BORROWED or (leaf.startswith(BORROWED_FOLDERS) and ".jit." not in leaf)
+        for file in (place.with_suffix(".py"), *([borrowed] if may_borrow else [])):
             if file.exists():
                 return importlib.util.spec_from_file_location(name, file)
         return importlib.machinery.ModuleSpec(name, _Loader(), is_package=True)

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import io
 import os
 import pickle
 import signal
@@ -76,6 +77,69 @@ def exit_if_lt_x_gpu(count):
 
 def tp_transports():
     return ["shm", "uv"]
+
+
+class DistTestCases:
+    """What backends have."""
+
+    skip_collective = {name: set() for name in (
+        "allgather_coalesced", "reduce", "sendrecv anysource", "cpu barrier", "gather", "scatter",
+        "all_to_all")}  # fmt: skip
+    backend_feature = {name: set() for name in ("gpu", "cuda", "ddp", "subgroup", "plugin", "hpu", "xpu")} | {
+        "ddp": {"gloo"}, "subgroup": {"gloo"}}  # fmt: skip
+
+
+def initialize_temp_directories(init_method=None):
+    """A folder of the test's own, in ``TEMP_DIR``."""
+    os.environ["TEMP_DIR"] = folder = tempfile.mkdtemp()
+    for name in ("barrier", "test_dir", "init_dir"):
+        os.mkdir(os.path.join(folder, name))
+    os.environ["INIT_METHOD"] = init_method or f"file://{folder}/init_dir/shared_init_file"
+
+
+def cleanup_temp_dir():
+    import shutil
+
+    shutil.rmtree(os.environ["TEMP_DIR"], ignore_errors=True)
+
+
+def init_multigpu_helper(world_size, backend):
+    return {rank: [] for rank in range(world_size)}
+
+
+def with_dist_debug_levels(levels):
+    """Runs a test once for each level."""
+
+    def decorate(function):
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            before = os.environ.get("TORCH_DISTRIBUTED_DEBUG")
+            for level in levels:
+                os.environ["TORCH_DISTRIBUTED_DEBUG"] = level
+                dist.set_debug_level_from_env()
+                function(*args, **kwargs)
+                dist.barrier()
+            os.environ["TORCH_DISTRIBUTED_DEBUG"] = before or "OFF"
+            dist.set_debug_level_from_env()
+
+        return call
+
+    return decorate
+
+
+def verify_ddp_error_logged(model_DDP, err_substr):
+    assert "iteration" in model_DDP._get_ddp_logging_data()
+
+
+def run_subtests(case, config, function, *args, **kwargs):
+    """Runs ``function`` with every combination of the values in ``config``."""
+    import itertools
+
+    for values in itertools.product(*config.values()):
+        with case.subTest(**dict(zip(config, values))):
+            function(*args, **dict(zip(config, values)), **kwargs)
+        if dist.is_initialized():
+            dist.barrier()
 
 
 def create_device(interface=None):
@@ -174,7 +238,7 @@ class MultiProcessTestCase(TestCase):
 
     def _spawn_processes(self):
         sys.stdout.flush(), sys.stderr.flush()
-        for rank in range(self.world_size):
+        for rank in range(int(self.world_size)):
             read, write = os.pipe()
             child = os.fork()
             if not child:
@@ -188,26 +252,37 @@ class MultiProcessTestCase(TestCase):
 
     def _child(self, rank, write):
         signal.setitimer(signal.ITIMER_REAL, 0)
-        code, told = 0, ("passed", "")
+        code, told = 0, None
         try:
-            self.rank = rank
             os.environ["WORLD_SIZE_OF_TEST"] = str(self.world_size)
             try:
-                self._in_child()
+                type(self)._run(rank, self._testMethodName, self.file_name, write)
             except unittest.SkipTest as skip:
                 told = "skipped", str(skip)
             except SystemExit as end:
                 code = end.code if isinstance(end.code, int) else 1
-                told = ("skipped", _CODES[code]) if code in _CODES else ("ended", str(code))
-            except BaseException:
-                code, told = self.TEST_ERROR_EXIT_CODE, ("failed", traceback.format_exc())
-            else:
-                if self.destroy_pg_upon_exit and dist.is_initialized():
-                    with contextlib.suppress(Exception):
-                        dist.destroy_process_group()
-            os.write(write, pickle.dumps(told)[:60000])
+                told = ("skipped", _CODES[code]) if code in _CODES else ("ended", str(code)) if code else None
+            except BaseException as error:
+                last = traceback.format_exception_only(error)[-1].strip()
+                code, told = self.TEST_ERROR_EXIT_CODE, ("failed", f"{last[:300]}\n{traceback.format_exc()[-20000:]}")
+            if told is not None:
+                os.write(write, pickle.dumps(told))
         finally:
             os._exit(code)
+
+    @classmethod
+    def _run(cls, rank, test_name, file_name, parent_pipe, **kwargs):
+        """One rank's part, in its process; some tests have a way of their own, which calls `run_test`."""
+        self = cls(test_name)
+        self.rank, self.file_name = rank, file_name
+        self.run_test(test_name, parent_pipe)
+
+    def run_test(self, test_name, parent_pipe):
+        self._in_child()
+        if self.destroy_pg_upon_exit and dist.is_initialized():
+            with contextlib.suppress(Exception):
+                dist.destroy_process_group()
+        os.write(parent_pipe, pickle.dumps(("passed", "")))
 
     def _in_child(self):
         self._body()
@@ -220,9 +295,10 @@ class MultiProcessTestCase(TestCase):
         self._check_return_codes(0)
         if any(kind == "skipped" for kind, _ in told):
             raise unittest.SkipTest(next(text for kind, text in told if kind == "skipped"))
-        failures = [f"rank {rank}: {text}" for rank, (kind, text) in enumerate(told) if kind in ("failed", "hung")]
-        if failures:
-            raise AssertionError("\n".join(failures)[-3000:])
+        failed = [(rank, text) for rank, (kind, text) in enumerate(told) if kind in ("failed", "hung")]
+        if failed:  # what other ranks say often follows from that
+            rank, text = next(((r, t) for r, t in failed if "reached by" not in t[:300]), failed[0])
+            raise AssertionError(f"rank {rank}: {text[:400]}\n{text[-1200:]}")
 
     def _check_return_codes(self, elapsed_time):
         """Tests whose processes are to die say here what they expect."""
@@ -243,8 +319,12 @@ class MultiProcessTestCase(TestCase):
             return "hung", "it did not end"
         _, status = os.waitpid(process.pid, 0)
         process.exitcode = os.waitstatus_to_exitcode(status)
-        if data:
-            return pickle.loads(data)
+        told = io.BytesIO(data)
+        last = None
+        while told.tell() < len(data):
+            last = pickle.load(told)
+        if last is not None:
+            return last
         return "failed", f"it ended with {process.exitcode} and said nothing"
 
     def _end(self):

@@ -294,6 +294,18 @@ class BytesIOContext(io.BytesIO):
         pass
 
 
+FILE_SCHEMA = "file://"
+
+
+def find_free_port():
+    """A port that nobody listens at."""
+    import socket
+
+    with socket.socket() as listening:
+        listening.bind(("localhost", 0))
+        return listening.getsockname()[1]
+
+
 @contextlib.contextmanager
 def TemporaryFileName(*a, **k):
     f = tempfile.NamedTemporaryFile(*a, **dict(k, delete=False))
