@@ -186,3 +186,27 @@ def test_a_call_takes_what_goes_for_a_type() -> None:
             program(*wrong)
     unit = jit.CompilationUnit("def g(x: Optional[Tensor], y: Optional[Tensor]):\n    return bool((x == y))")
     assert not unit.g(None, torch.ones(1)) and unit.g(torch.ones(1), torch.ones(1))
+
+
+@jit.script
+class Sized:
+    def __init__(self, size: int):
+        self.size = size
+
+    def same(self, other: Any) -> bool:
+        return other.size == self.size if isinstance(other, self.__class__) else False
+
+    def __eq__(self, other) -> bool:  # a tensor: what follows is never compiled
+        if not isinstance(other, self.__class__):
+            return False
+        return self.size == other.nothing
+
+
+def test_the_class_of_an_object_is_asked_for() -> None:
+    unit = jit.script(_sized)
+    assert unit(torch.ones(1), 3) == (True, False, False)
+
+
+def _sized(x, n: int):
+    made = Sized(3)
+    return made.same(Sized(n)), made.same(n), made == x

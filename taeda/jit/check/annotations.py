@@ -36,6 +36,7 @@ from taeda.jit.check.types import (
     tuple_of,
 )
 from taeda.jit.check.values import Known
+from taeda.jit.ir import Value
 from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import SourceRange
 
@@ -300,6 +301,10 @@ def classes_asked(emitter: Emitter, node: ast.expr) -> list[Any]:
         return classes_asked(emitter, node.left) + classes_asked(emitter, node.right)
     if isinstance(node, ast.Subscript):
         return [_type(emitter, node)]
+    if isinstance(node, ast.Attribute) and node.attr == "__class__":
+        owner = emitter.expression(node.value)
+        if isinstance(owner, Value):
+            return [owner.static_type]
     what = evaluate(emitter, node)
     if isinstance(what, tuple):
         return [_class_asked(c, emitter.range(node)) for c in what]
