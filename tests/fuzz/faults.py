@@ -24,7 +24,7 @@ FAULTS: dict[str, tuple[str, str | None]] = {
     "raise TwoArguments(1, 2)": ("TwoArguments RuntimeError", None),
     "return lambda: 1": ("TypeError RuntimeError AttributeError PicklingError", None),
     "return torch.ones(index % 3 + 1)": ("RuntimeError", None),
-    "return {'a': [1] * index}": ("RuntimeError", None),
+    "return {'a': [1] * index}": ("RuntimeError TypeError", None),
     "return None": ("TypeError", None),
     "time.sleep(1000)": ("RuntimeError", "timeout"),
     "threading.Thread(target=time.sleep, args=(1000,)).start()": ("", None),

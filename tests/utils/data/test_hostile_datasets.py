@@ -4,6 +4,8 @@ import collections
 import gc
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -164,3 +166,18 @@ def test_workers_after_threads_were_used():
         assert list(data.DataLoader(Calls(lambda i: (big + i).sum().item()), None, num_workers=2))[0] == 1 << 21
     finally:
         taeda.set_num_threads(before)
+
+
+WHILE_ANOTHER_IMPORTS = """
+import sys, threading
+from taeda.utils.data import DataLoader
+threading.Thread(target=lambda: __import__("numpy"), daemon=True).start()
+while "numpy" not in sys.modules:
+    pass
+print(*DataLoader([1], num_workers=1))
+"""
+
+
+def test_workers_begin_while_a_thread_imports_what_they_need():
+    ended = subprocess.run([sys.executable, "-c", WHILE_ANOTHER_IMPORTS], capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "tensor([1])\n"

@@ -33,6 +33,8 @@ class WorkerPool:
         self.connections: list[Connection] = []
         self._finalizer = weakref.finalize(self, _end_workers, os.getpid(), self.processes, self.connections)
         forks = context.get_start_method() == "fork"
+        if forks:  # a worker would wait for ever for a module that another thread is importing just now
+            import numpy.random  # noqa: F401
         for spec in specs:
             ours, theirs = Pipe()
             self.connections.append(ours)
