@@ -102,8 +102,9 @@ def open_old(file: Any) -> bytes | None:
         file.seek(start)
         return None
     version, system = _next_plain(file), _next_plain(file)
-    if version != _VERSION or not isinstance(system, dict):
-        raise _Damaged(f"its version is {version!r}, not {_VERSION}")
+    if type(version) is not int or version != _VERSION or not isinstance(system, dict):
+        found = version if type(version) is int else f"a {type(version).__name__}"  # whose text may be without end
+        raise _Damaged(f"its version is {found}, not {_VERSION}")
     return _next_pickle(file)
 
 
@@ -168,7 +169,8 @@ class OldStorages:
         """
         file = self._file
         keys = _next_plain(file)
-        if not isinstance(keys, list) or {str(key) for key in keys} != set(self._made):
+        whole = isinstance(keys, list) and all(isinstance(key, (str, int, bytes)) for key in keys)
+        if not whole or {str(key) for key in keys} != set(self._made):
             raise _Damaged("it holds other storages than its pickle names")
         for key in keys:
             raw, placed, itemsize = self._made[str(key)]

@@ -156,6 +156,7 @@ def set_state(tensor: Tensor, state: Any) -> Tensor:
 
 
 def layout(name: Any) -> taeda.layout:
+    _require(isinstance(name, (str, taeda.layout)), "a layout is not named by a text")
     found: Any = getattr(taeda, str(name).rpartition(".")[2], None)
     _require(isinstance(found, taeda.layout), "an unknown layout is named")
     return found

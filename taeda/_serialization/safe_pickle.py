@@ -241,6 +241,8 @@ class SafeUnpickler:
         if isinstance(target, Tensor):
             set_state(target, state)
         elif type(target) is OrderedDict:
+            if not isinstance(state, dict):
+                raise Refused("an OrderedDict's attributes are not a dictionary")
             target.__dict__.update(state)
         elif not isinstance(target, type) and self._is_admitted(type(target)):
             _set_object_state(target, state)

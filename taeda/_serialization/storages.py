@@ -11,10 +11,17 @@ from taeda._serialization.storage_types import StorageType
 
 
 def as_text(pid: Any) -> Any:
-    """The id of a storage, where Python 2 wrote it and ``encoding='bytes'`` leaves its texts undecoded."""
-    if not isinstance(pid, tuple) or (bytes not in map(type, pid) and tuple not in map(type, pid)):
+    """The id of a storage, where Python 2 wrote it and ``encoding='bytes'`` leaves its texts undecoded.
+
+    It holds at most one tuple, that of a view; those of a hostile file may hold each other 2**50 times over.
+    """
+    if not isinstance(pid, tuple):
         return pid
-    return tuple(part.decode("ascii", "replace") if isinstance(part, bytes) else as_text(part) for part in pid)
+    return tuple(tuple(map(_decoded, part)) if type(part) is tuple else _decoded(part) for part in pid)
+
+
+def _decoded(part: Any) -> Any:
+    return part.decode("ascii", "replace") if isinstance(part, bytes) else part
 
 
 class StorageLoader:

@@ -11,6 +11,7 @@ import pytest
 
 import taeda
 from taeda import serialization
+from taeda._serialization import old_format
 
 
 class Evil:
@@ -100,6 +101,9 @@ def test_lies_are_refused(make, error):
     assert caught.type is error or caught.type.__mro__[1] is error
 
 
+ENDLESS = b"2\x86" * 60  # (x, x) sixty deep: 2**60 steps to hash, to print or to walk
+
+
 def load_pickle(text):
     return serialization.load(io.BytesIO(rewrite(checkpoint(), {"data.pkl": text})))
 
@@ -119,7 +123,13 @@ def load_pickle(text):
         b"\x80\x02X\xff\xff\xff\x7fab.",  # a string longer than the file
         b"\x80\x63K\x01.",
         b"cbuiltins\neval\nX\x01\x00\x00\x001\x85R.",
-        b"\x80\x02}" + b"K\x01" + b"2\x86" * 60 + b"K\x01s.",  # (x, x) sixty deep as a key: 2**60 steps to hash
+        b"\x80\x02}N" + ENDLESS + b"K\x01s.",
+        b"\x80\x04\x8f(N" + ENDLESS + b"\x90.",
+        b"\x80\x02ccollections\nOrderedDict\nN" + ENDLESS + b"R.",
+        b"\x80\x02ccollections\nOrderedDict\n)RN" + ENDLESS + b"b.",
+        b"\x80\x02N" + ENDLESS + b"Q.",
+        b"\x80\x02(X\x07\x00\x00\x00storageN" + ENDLESS + b"tQ.",
+        b"\x80\x02ctorch._utils\n_rebuild_sparse_tensor\nN" + ENDLESS + b"N\x86R.",
         b"\x80\x02]]a\x85" + b"}" + b"]K\x01s.",  # an unhashable key
         b"\x80\x02ctorch\ndevice\nX\x05\x00\x00\x00bogus\x85R0K\x01.",
         b"\x80\x02\x8b\xff\xff\xff\xff.",
@@ -130,6 +140,14 @@ def load_pickle(text):
 def test_hostile_pickles(text):
     with pytest.raises((pickle.UnpicklingError, RuntimeError)):
         load_pickle(text)
+
+
+def test_tuples_without_end_in_an_old_file():
+    head = [pickle.dumps(part, 2) for part in (old_format._MAGIC, old_format._VERSION, {}, {})]
+    endless = b"\x80\x02N" + ENDLESS + b"."
+    for data in (head[0] + endless + head[2], b"".join(head) + b"\x80\x02]N" + ENDLESS + b"a."):
+        with pytest.raises(RuntimeError, match="taeda.load"):
+            serialization.load(io.BytesIO(data))
 
 
 def test_overlapping_records():
