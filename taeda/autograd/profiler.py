@@ -37,6 +37,33 @@ def kineto_available() -> bool:
     return True
 
 
+class WorkNote:
+    """Work that other threads or processes do for this one: it ends whenever it does."""
+
+    def __init__(self, name: str, start: int, tensors: list[Any]) -> None:
+        self.name, self.start, self.end = name, start, 0  # nanoseconds of the steady clock
+        self.arguments = [(list(tensor.shape), str(tensor.dtype)) for tensor in tensors]
+
+    def done(self) -> None:
+        """It ends now."""
+        self.end = time.perf_counter_ns()
+
+
+class _Notes(threading.local):
+    def __init__(self) -> None:
+        self.all: list[WorkNote] = []
+
+
+_notes = _Notes()
+
+
+def note_work(name: str, start: int, tensors: list[Any]) -> WorkNote:
+    """An event of the profile of this thread, which is being profiled, for work that began at ``start``."""
+    note = WorkNote(name, start, tensors)
+    _notes.all.append(note)
+    return note
+
+
 class profile:
     """Inside the ``with`` block, record the calls of this thread.
 
@@ -106,6 +133,7 @@ class profile:
             if not self.acc_events or self.function_events is None:
                 self.trace_id = self._make_trace_id()
                 self.trace_start_ns, self._clock_start = time.time_ns(), time.perf_counter_ns()
+            _notes.all.clear()
             _C._profiler_start(self.record_shapes, self.profile_memory, _python_frames if self.with_stack else None)
             self._hooks = hooks.pop_all()
         self.entered = True
@@ -117,6 +145,7 @@ class profile:
         self.entered = False
         self._hooks.close()
         events = self._events_of(_C._profiler_stop())
+        events += self._events_of_work(len(events))
         if self.acc_events and self.function_events is not None:
             self.function_events.extend(events)
         else:
@@ -142,6 +171,21 @@ class profile:
             if parent >= 0:
                 event.cpu_parent = events[parent]
                 events[parent].cpu_children.append(event)
+            events.append(event)
+        return events
+
+    def _events_of_work(self, first_id: int) -> list[FunctionEvent]:
+        notes, _notes.all = _notes.all, []
+        now, thread = time.perf_counter_ns(), threading.get_native_id()
+        events: list[FunctionEvent] = []
+        for note in notes:
+            span = Interval((note.start - self._clock_start) / 1e3, ((note.end or now) - self._clock_start) / 1e3)
+            arguments = note.arguments if self.record_shapes else []
+            event = FunctionEvent(
+                first_id + len(events), note.name, thread, span, trace_name=note.name,
+                input_shapes=[sizes for sizes, _ in arguments], input_dtypes=[dtype for _, dtype in arguments],
+            )  # fmt: skip
+            event.is_async = True
             events.append(event)
         return events
 

@@ -24,7 +24,8 @@ def check_list(name: str, what: str, values: Any) -> None:
 
 
 def same_dtype(name: str, tensors: Sequence[Tensor]) -> None:
-    if len({tensor.dtype for tensor in tensors}) > 1:
+    # A complex number counts as two of its parts.
+    if len({tensor.dtype.to_real() if tensor.is_complex() else tensor.dtype for tensor in tensors}) > 1:
         raise ValueError(f"taeda.distributed.{name}: dtypes differ: {[str(tensor.dtype) for tensor in tensors]}")
 
 

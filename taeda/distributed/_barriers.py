@@ -26,7 +26,9 @@ def barrier(
     return settled(or_default(group).barrier(opts=opts), async_op)
 
 
-def monitored_barrier(group: Group = None, timeout: timedelta | None = None, wait_all_ranks: bool = False) -> None:
+def monitored_barrier(
+    group: Group = None, timeout: timedelta | float | None = None, wait_all_ranks: bool = False
+) -> None:
     """`barrier` that says which process did not come within ``timeout``: the first one, or with ``wait_all_ranks`` all.
 
     Raises:
@@ -35,4 +37,6 @@ def monitored_barrier(group: Group = None, timeout: timedelta | None = None, wai
     if _rank_not_in_group(group):
         return
     _made(group)
+    if isinstance(timeout, (int, float)):
+        timeout = timedelta(seconds=timeout)
     or_default(group).monitored_barrier(timeout, wait_all_ranks)

@@ -86,6 +86,8 @@ def all_reduce_coalesced(
     for tensor in many:
         checked("all_reduce_coalesced", op, tensor)
     opts = _opts(options.AllreduceCoalescedOptions, async_op, reduceOp=op)
+    if len({tensor.dtype for tensor in many}) > 1:
+        many = [taeda.view_as_real(tensor) if tensor.is_complex() else tensor for tensor in many]
     work = settled(made.allreduce_coalesced(many, opts), async_op)
     return None if work is None else work.get_future()
 

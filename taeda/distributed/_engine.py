@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 from enum import IntEnum
@@ -12,7 +13,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda._C import _distributed
+from taeda._C import _distributed, _profiler_enabled
 from taeda.distributed._backend_class import Backend, BackendType, ProcessGroup
 from taeda.distributed._mpi import needed_mpi
 from taeda.distributed._reduce_op import ReduceOp, factor_of
@@ -36,6 +37,9 @@ class Call(IntEnum):
     BARRIER = 8
     SEND = 9
     RECEIVE = 10
+
+
+_EVENTS = {Call.REDUCE_SCATTER: "reduce_scatter_tensor", Call.RECEIVE: "recv"}
 
 
 class EngineBackend(Backend):
@@ -80,15 +84,23 @@ class EngineBackend(Backend):
     ) -> Work:
         self._sequence += 1
         limit = self._limit_of(opts)
+        began = time.perf_counter_ns()
         try:
-            return EngineWork(self._group.submit(call, inputs, outputs, op, root, 0, limit, opts.asyncOp), result)
+            handle = self._group.submit(call, inputs, outputs, op, root, 0, limit, opts.asyncOp)
+            if _profiler_enabled():
+                _note(call, began, inputs or outputs, handle)
+            return EngineWork(handle, result)
         except ValueError as error:
             raise RuntimeError(str(error)) from None  # as gloo says it
 
     def _submit_many(self, tasks: list[Any], opts: Any, result: Any) -> Work:
         self._sequence += 1
+        began = time.perf_counter_ns()
         try:
-            return EngineWork(self._group.submit_many(tasks, self._limit_of(opts), opts.asyncOp), result)
+            handle = self._group.submit_many(tasks, self._limit_of(opts), opts.asyncOp)
+            if tasks and _profiler_enabled():
+                _note(tasks[0][0], began, [tensor for task in tasks for tensor in task[1] or task[2]], handle)
+            return EngineWork(handle, result)
         except ValueError as error:
             raise RuntimeError(str(error)) from None
 
@@ -273,7 +285,10 @@ class EngineBackend(Backend):
         return self._message(Call.RECEIVE, [], list(tensors), -1, tag)
 
     def _message(self, call: Call, inputs: list[Tensor], outputs: list[Tensor], peer: int, tag: int) -> Work:
+        began = time.perf_counter_ns()
         handle = self._group.submit(call, inputs, outputs, 0, peer, tag, self._limit, True)
+        if _profiler_enabled():
+            _note("recvAnySource" if peer < 0 else call, began, inputs or outputs, handle)
         return EngineWork(handle, inputs or outputs)
 
     def abort(self) -> None:
@@ -329,6 +344,18 @@ class ProcessGroupGloo(ProcessGroup):
     def create_default_device(lazy_init: bool | None = None) -> Any:
         """Stands for the network device that is used anyway."""
         return _GlooDevice()
+
+
+def _note(call: Call | str, began: int, tensors: list[Tensor], handle: Any) -> None:
+    """Makes an event of it in the profile of this thread."""
+    from taeda.autograd.profiler import note_work
+
+    name = call if isinstance(call, str) else _EVENTS.get(call, call.name.lower())
+    note = note_work(f"gloo:{name}", began, tensors)
+    if handle.is_completed():
+        note.done()
+    else:
+        handle.then(note.done)
 
 
 def _plain(op: Any, tensors: list[Tensor]) -> int:

@@ -97,7 +97,7 @@ def checked(name: str, op: Any, tensor: Tensor) -> None:
             f"(_make_nccl_premul_sum); got {op!r}"
         )
     if tensor.is_complex() and not supports_complex(op):
-        kind = ValueError if name == "all_reduce" else RuntimeError
+        kind = ValueError if name.startswith("all_reduce") else RuntimeError
         raise kind(f"taeda.distributed.{name}: {op} is not for complex tensors")
     integral = not (tensor.is_complex() or tensor.is_floating_point())
     if (op in _BITWISE and not integral) or (op == ReduceOp.AVG and integral):

@@ -240,9 +240,10 @@ def backward(context_id: int, roots: Sequence[Tensor], retain_graph: bool = Fals
     Raises:
         RuntimeError: there is no such context, or a root has no gradient, or another worker failed.
     """
-    context = contexts.find(context_id)
+    if not isinstance(context_id, int):
+        raise TypeError(f"taeda.distributed.autograd.backward: context_id is wanted as an int; got {context_id!r}")
+    context, checked = contexts.find(context_id), _checked(roots)
     agent = references.current().agent
-    checked = _checked(roots)
     mine = Pass(agent, context, contexts.number(), checked)
     workers = {agent.worker.id}
     try:
@@ -254,10 +255,12 @@ def backward(context_id: int, roots: Sequence[Tensor], retain_graph: bool = Fals
         mine.begin(starts[agent.worker.id], retain_graph)
         mine.take(_ROOTS, [taeda.ones_like(root) for root in checked])
         _first_error([mine.done, *(agent.call(to, Kind.FINISH, (*place, False), _FOREVER) for to in others)]).wait()
-    except BaseException:
+    except BaseException as error:
         for worker in workers - {agent.worker.id}:
             agent.call(agent.workers[worker], Kind.FINISH, (context_id, mine.number, True))
-        raise
+        if isinstance(error, RuntimeError) or not isinstance(error, Exception):
+            raise
+        raise RuntimeError(f"taeda.distributed.autograd.backward: {error}") from error
     finally:
         context.passes.pop(mine.number, None)
 
@@ -340,10 +343,11 @@ def _gradients(agent: Agent, sender: WorkerInfo, request: tuple[int, int, int, G
 
 @handles(Kind.FINISH)
 def _finish(agent: Agent, sender: WorkerInfo, request: tuple[int, int, bool]) -> Future[None] | None:
-    context, number, abandoned = request
+    id, number, abandoned = request
+    passes = contexts.find(id).passes  # the context may be released before the pass ends
     if abandoned:
-        contexts.find(context).passes.pop(number, None)
+        passes.pop(number, None)
         return None
-    done = _pass(context, number).done
-    done._when_done(lambda _: contexts.find(context).passes.pop(number, None))
+    done = _pass(id, number).done
+    done._when_done(lambda _: passes.pop(number, None))
     return done

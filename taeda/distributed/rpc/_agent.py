@@ -87,6 +87,24 @@ class Agent:
         self._answers = Pool("taeda rpc answer", _UNLIMITED)
         self._links = Links(host, worker.id, secret, self._arrived, self._lost)
         self.address = host, self._links.port
+        meeting.has_ended = self._has_ended
+
+    def get_worker_info(self, worker: str | int | None = None) -> WorkerInfo:
+        """The worker of that name or number; without one, this."""
+        return self.worker if worker is None else next(one for one in self.workers if worker in one)
+
+    def get_worker_infos(self) -> list[WorkerInfo]:
+        """All workers."""
+        return list(self.workers)
+
+    def get_debug_info(self) -> dict[str, str]:
+        """What is under way, as text."""
+        return {
+            "agent.thread_pool_size": str(self._requests.limit),
+            "agent.num_pending_requests": str(self._running),
+            "agent.client_active_calls": str(len(self._calls)),
+            "agent.server_active_calls": str(self._running),
+        }
 
     # What others are asked.
 
@@ -262,6 +280,13 @@ class Agent:
         self._requests.submit(run)
 
     # The end.
+
+    def _has_ended(self, name: str) -> bool:
+        """Whether nobody listens where the worker did."""
+        for worker, address in zip(self.workers, self.addresses):
+            if worker.name == name:
+                return self._links.is_deserted(*address)
+        return False
 
     def _changed(self) -> None:
         with self.idle:

@@ -15,7 +15,7 @@ from taeda.distributed.rpc import _references as references
 from taeda.distributed.rpc import backend_registry
 from taeda.distributed.rpc._agent import Agent
 from taeda.distributed.rpc._meeting import Meeting
-from taeda.distributed.rpc._worker_info import WorkerInfo, checked_name
+from taeda.distributed.rpc._worker_info import WorkerInfo
 from taeda.distributed.rpc.options import RpcBackendOptions, TensorPipeRpcBackendOptions
 
 __all__ = ["begin", "init_rpc"]
@@ -50,7 +50,8 @@ def init_rpc(
         backend = backend_registry.BackendType.TENSORPIPE
     if not hasattr(backend, "value"):
         raise TypeError(f"taeda.distributed.rpc.init_rpc: backend is wanted as one of BackendType; got {backend!r}")
-    if not isinstance(options, RpcBackendOptions):
+    ours = backend is backend_registry.BackendType.TENSORPIPE
+    if not isinstance(options, TensorPipeRpcBackendOptions if ours else RpcBackendOptions):
         raise TypeError(
             f"taeda.distributed.rpc.init_rpc: `rpc_backend_options` must be a `TensorPipeRpcBackendOptions`; got "
             f"{options!r}"
@@ -82,7 +83,7 @@ def begin(store: Any, name: str, rank: int, world_size: int, rpc_backend_options
     Raises:
         RuntimeError: the name is taken, or some did not come.
     """
-    worker = WorkerInfo(checked_name(name), rank)
+    worker = WorkerInfo(name, rank)
     holder = store.compare_set(f"name/{name}", "", str(rank)).decode()
     if holder != str(rank):
         raise RuntimeError(f"taeda.distributed.rpc.init_rpc: the name {name!r} is not unique: worker {holder} has it")

@@ -61,6 +61,17 @@ class Links:
         self._ring()
         return made
 
+    @staticmethod
+    def is_deserted(host: str, port: int) -> bool:
+        """Whether nobody listens there; False if that cannot be told within a second."""
+        try:
+            socket.create_connection((host, port), 1.0).close()
+        except ConnectionRefusedError:
+            return True
+        except OSError:
+            pass
+        return False
+
     def at(self, when: float, alarm: Callable[[], None]) -> None:
         """Calls ``alarm`` at a time of the monotonic clock."""
         with self._lock:

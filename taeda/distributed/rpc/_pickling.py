@@ -12,7 +12,7 @@ from taeda import Tensor
 from taeda.futures import Future
 from taeda.nn.parameter import Parameter
 
-__all__ = ["Packed", "Shape", "memory_of", "pack", "room_for", "shape_of", "unpack", "without_gaps"]
+__all__ = ["Packed", "Shape", "joined", "memory_of", "pack", "parts_of", "room_for", "shape_of", "unpack"]
 
 
 class Shape(NamedTuple):
@@ -22,6 +22,7 @@ class Shape(NamedTuple):
     sizes: tuple[int, ...]
     strides: tuple[int, ...]
     requires_grad: bool
+    sparse: tuple[int, int, bool] | None = None  # entries, sparse dimensions, whether they are in order
 
 
 class Packed(NamedTuple):
@@ -48,14 +49,37 @@ def unpack(data: bytes | bytearray | memoryview, tensors: list[Tensor]) -> Any:
     return _Unpickler(io.BytesIO(data), tensors).load()
 
 
-def shape_of(tensor: Tensor, dense: Tensor) -> Shape:
-    """What `room_for` needs to make ``tensor`` of the memory of ``dense``."""
-    return Shape(str(tensor.dtype).rpartition(".")[2], tuple(tensor.shape), dense.stride(), tensor.requires_grad)
+def parts_of(tensor: Tensor) -> list[Tensor]:
+    """The tensors without gaps whose memory makes it."""
+    if tensor.is_sparse:
+        plain = tensor.detach()
+        return [plain._indices().contiguous(), plain._values().contiguous()]
+    return [_without_gaps(tensor)]
 
 
-def room_for(shape: Shape) -> Tensor:
-    """A tensor to be filled."""
-    return taeda.empty_strided(shape.sizes, shape.strides, dtype=getattr(taeda, shape.dtype))
+def shape_of(tensor: Tensor, parts: list[Tensor]) -> Shape:
+    """What `room_for` and `joined` need to make it of these parts."""
+    dtype, sizes = str(tensor.dtype).rpartition(".")[2], tuple(tensor.shape)
+    if tensor.is_sparse:
+        about = tensor._nnz(), tensor.sparse_dim(), tensor.is_coalesced()
+        return Shape(dtype, sizes, (), tensor.requires_grad, about)
+    return Shape(dtype, sizes, parts[0].stride(), tensor.requires_grad)
+
+
+def room_for(shape: Shape) -> list[Tensor]:
+    """Parts to be filled."""
+    dtype = getattr(taeda, shape.dtype)
+    if shape.sparse is None:
+        return [taeda.empty_strided(shape.sizes, shape.strides, dtype=dtype)]
+    entries, dims, _ = shape.sparse
+    return [taeda.empty(dims, entries, dtype=taeda.int64), taeda.empty(entries, *shape.sizes[dims:], dtype=dtype)]
+
+
+def joined(shape: Shape, parts: list[Tensor]) -> Tensor:
+    """The tensor, of filled parts."""
+    if shape.sparse is None:
+        return parts[0]
+    return taeda.sparse_coo_tensor(parts[0], parts[1], shape.sizes, is_coalesced=shape.sparse[2])
 
 
 def memory_of(tensor: Tensor) -> memoryview:
@@ -64,7 +88,7 @@ def memory_of(tensor: Tensor) -> memoryview:
     return memoryview((ctypes.c_char * size).from_address(tensor.data_ptr())).cast("B") if size else memoryview(b"")
 
 
-def without_gaps(tensor: Tensor) -> Tensor:
+def _without_gaps(tensor: Tensor) -> Tensor:
     """The tensor, or a copy whose elements lie side by side, in the order of its strides."""
     plain = tensor.detach().resolve_conj().resolve_neg()
     return plain if plain.is_contiguous() else plain.clone()
@@ -104,6 +128,6 @@ class _Unpickler(pickle.Unpickler):
 
 def _is_simple(tensor: Tensor) -> bool:
     return (
-        tensor.layout == taeda.strided and tensor.device.type == "cpu" and not tensor.is_quantized
+        tensor.layout in (taeda.strided, taeda.sparse_coo) and tensor.device.type == "cpu" and not tensor.is_quantized
         and not tensor.is_nested
     )  # fmt: skip

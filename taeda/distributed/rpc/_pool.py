@@ -17,7 +17,7 @@ class Pool:
     """
 
     def __init__(self, name: str, limit: int) -> None:
-        self._name, self._limit = name, limit
+        self._name, self.limit = name, limit
         self._jobs: deque[Job] = deque()
         self._condition = threading.Condition()
         self._threads, self._idle = 0, 0
@@ -30,7 +30,7 @@ class Pool:
             if self._idle >= len(self._jobs):
                 self._condition.notify()
                 return
-            if self._threads >= self._limit:
+            if self._threads >= self.limit:
                 return
             self._threads += 1
         threading.Thread(target=self._work, name=self._name, daemon=True).start()

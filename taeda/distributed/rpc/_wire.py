@@ -68,11 +68,15 @@ class Connection:
         Raises:
             OSError: the connection is lost.
         """
-        plain = [pickling.without_gaps(tensor) for tensor in packed.tensors]
-        shapes = [tuple(pickling.shape_of(tensor, dense)) for tensor, dense in zip(packed.tensors, plain)]
+        dense = [pickling.parts_of(tensor) for tensor in packed.tensors]
+        shapes = [tuple(pickling.shape_of(tensor, parts)) for tensor, parts in zip(packed.tensors, dense)]
         preface = pickle.dumps((graph, shapes)) if graph or shapes else b""
         head = _HEAD.pack(kind, number, len(preface), len(packed.data)) + preface
-        parts = [memoryview(head), memoryview(packed.data), *(pickling.memory_of(tensor) for tensor in plain)]
+        parts = [
+            memoryview(head),
+            memoryview(packed.data),
+            *(pickling.memory_of(part) for parts in dense for part in parts),
+        ]
         with self._lock:
             self._send([part for part in parts if len(part)])
 
@@ -116,9 +120,11 @@ class Connection:
             yield memoryview(data)
             graph, listed = pickle.loads(preface) if preface else (None, [])
             shapes = [Shape(*shape) for shape in listed]
-            tensors = [pickling.room_for(shape) for shape in shapes]
-            for tensor in tensors:
-                yield pickling.memory_of(tensor)
+            rooms = [pickling.room_for(shape) for shape in shapes]
+            for room in rooms:
+                for part in room:
+                    yield pickling.memory_of(part)
+            tensors = [pickling.joined(shape, room) for shape, room in zip(shapes, rooms)]
             self._arrived(self, Message(Kind(kind), number, graph, shapes, data, tensors))
 
     def close(self) -> None:

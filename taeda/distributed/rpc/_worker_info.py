@@ -8,11 +8,22 @@ from typing import NamedTuple
 _LONGEST = 127
 
 
-class WorkerInfo(NamedTuple):
-    """The name and the number of a worker."""
-
+class _Pair(NamedTuple):
     name: str
     id: int
+
+
+class WorkerInfo(_Pair):
+    """The name and the number of a worker.
+
+    Raises:
+        RuntimeError: the name is none.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, name: str, id: int) -> WorkerInfo:
+        return super().__new__(cls, checked_name(name), id)
 
     def __repr__(self) -> str:
         return f"WorkerInfo(id={self.id}, name={self.name})"

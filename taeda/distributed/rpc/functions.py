@@ -20,10 +20,10 @@ class Later(NamedTuple):
         """The future.
 
         Raises:
-            TypeError: it is none.
+            RuntimeError: it is none.
         """
         if not isinstance(self.future, Future):
-            raise TypeError(
+            raise RuntimeError(
                 "taeda.distributed.rpc: functions marked with @rpc.functions.async_execution should return a "
                 f"taeda.futures.Future; got {type(self.future).__name__}"
             )

@@ -264,7 +264,7 @@ def _make(agent: Agent, sender: WorkerInfo, call: Any) -> None:
         try:
             result = run_call(agent, sender, rest)
         except BaseException as error:
-            owned.value.set_exception(agent._failure(error).exception())
+            owned.value.set_exception(error)
         else:
             if isinstance(result, Future):
                 result._when_done(lambda done: owned.value._finish(done._value, done._error))
