@@ -123,6 +123,9 @@ _LAZY = {
     "futures": ("Future",),
     "nested": ("_nested_tensor_from_mask",),
     "jit": ("fork", "wait"),
+    "jit._containers": (
+        "ScriptDict", "ScriptDictIterator", "ScriptDictKeyIterator", "ScriptList", "ScriptListIterator",
+    ),
     "jit._graph": ("ScriptObject",),
     "jit.ir": ("Graph", "Node", "Value"),
     "jit._module": ("ScriptModule",),
@@ -146,7 +149,7 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
     globals().pop(_name, None)
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
-    "accelerator", "amp", "ao", "autograd", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
+    "accelerator", "amp", "ao", "autograd", "_awaits", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
     "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
     "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked",
     "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler",
@@ -177,6 +180,7 @@ _written_in_python(
         "DispatchKey": "_library.dispatch_key",
         "Block": "jit.ir",
         "CompilationUnit": "jit._script",
+        "_Await": "jit._awaits",
         "ScriptMethod": "jit._module",
         "parse_ir": "jit.ir",
         "parse_schema": "_schema.function_schema",
@@ -269,7 +273,7 @@ _written_in_python(
         **{
             name: module
             for name, module in _MODULE_OF.items()
-            if module in ("_schema.function_schema", "_schema.types", "jit._graph", "jit.ir")
+            if module in ("_schema.function_schema", "_schema.types", "jit._containers", "jit._graph", "jit.ir")
         },
     },
 )

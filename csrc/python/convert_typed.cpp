@@ -3,6 +3,7 @@
 
 #include "python/convert_value.h"
 #include "python/items.h"
+#include "python/jit/containers.h"
 #include "python/parser.h"
 #include "python/type_objects.h"
 #include "python/types.h"
@@ -248,6 +249,9 @@ bool read_typed(PyObject* object, TypePtr type, Value& value) {
       return read_enum(object, type, value);
     case TypeKind::Union:
       return read_union(object, type, value);
+    case TypeKind::Future:  // in a program, its result
+    case TypeKind::Await:
+      return read_typed(object, type->contained(0), value) || hold(object, value);
     case TypeKind::Storage:
       return is_storage(object) && hold(object, value);
     case TypeKind::Class:
@@ -367,7 +371,7 @@ Value to_value(PyObject* object) {
                                      : dict_value(object);
   }
   if (is_enum_member(object)) return enum_value(object);
-  if (read_instance(object, nullptr, value)) return value;
+  if (read_instance(object, nullptr, value) || read_container(object, nullptr, value)) return value;
   hold(object, value);
   return value;
 }

@@ -22,6 +22,10 @@ from taeda._main.script_marks import is_scripting as is_scripting
 from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
 from taeda.jit import annotations as annotations
+from taeda.jit._awaits import _Await as _Await
+from taeda.jit._awaits import _awaitable as _awaitable
+from taeda.jit._awaits import _awaitable_nowait as _awaitable_nowait
+from taeda.jit._awaits import _awaitable_wait as _awaitable_wait
 from taeda.jit._freeze import export_opnames as export_opnames
 from taeda.jit._freeze import freeze as freeze
 from taeda.jit._freeze import last_executed_optimized_graph as last_executed_optimized_graph

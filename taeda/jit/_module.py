@@ -513,6 +513,7 @@ def compile_entries(info: Any) -> None:
 def _compile(info: Any, function: Function) -> None:
     from taeda.jit._script import _try_to_compile
 
+    function.parameters()  # says which are inferred
     if function.inferred:
         _try_to_compile(function)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from taeda import _C
+from taeda.jit._deferred import deferring
 from taeda.jit._graph import as_object_deep
 from taeda.jit._ir_types import contained_in
 from taeda.jit.check.classes import RUNNABLE, SERVING, class_named, serves
@@ -26,7 +27,7 @@ def runnable(function: Function) -> Any:
 
 def _made(function: Function) -> Any:
     """What `runnable` gives, made when a function runs first."""
-    code = code_of(function)
+    code: Any = code_of(function)
     for info in [info for info in SERVING if info not in _SERVED]:
         _SERVED.add(info)
         for method in info.methods.values():
@@ -34,6 +35,7 @@ def _made(function: Function) -> Any:
     unspelled = {p.name: p.default for p in function.parameters() if p.default is not MISSING and _is_unspelled(p)}
     if unspelled:
         code = _with_defaults(code, [p.name for p in function.parameters()], unspelled)
+    code = deferring(function, code)
     if not any(map(_may_hold_objects, function.parameters())):
         return code
     interfaces = [p for p in function.parameters() if contained_in(p.type, lambda t: t.kind() == "InterfaceType")]

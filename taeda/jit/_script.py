@@ -146,7 +146,8 @@ def inlined(graph: Graph) -> Graph:
 
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """``obj`` as a program: a function as a `ScriptFunction`, a module as a `ScriptModule` with the same parameters. A
-    class is compiled for functions that use it, and given as it is; so are lists and dicts.
+    class is compiled for functions that use it, and given as it is. A list or dict becomes one that programs share with
+    Python, a `ScriptList` or `ScriptDict`.
 
     Args:
         example_inputs: arguments, in tuples of which each is a call, whose types stand for those that nobody said; for
@@ -165,7 +166,9 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
             return obj
         return _module.script_module(obj)
     if isinstance(obj, (list, dict)):
-        return obj
+        from taeda.jit._containers import shared
+
+        return shared(obj)
     if inspect.isclass(obj):
         return _script_class(obj)
     if inspect.ismethod(obj) and isinstance(obj.__self__, nn.Module):

@@ -447,3 +447,36 @@ def test_interpolation_by_names_that_a_call_gives():
 
 def sampled(x: taeda.Tensor, grid: taeda.Tensor, corners: Optional[bool] = None) -> taeda.Tensor:
     return F.grid_sample(x, grid, align_corners=corners)
+
+
+class Untyped(nn.Sequential):
+    def forward(self, x) -> List[Tensor]:  # noqa: UP006
+        for module in self:
+            x = module(x)
+        return x
+
+
+class OfLists(nn.Module):
+    def forward(self, x: List[Tensor]) -> List[Tensor]:  # noqa: UP006
+        return [item + 1 for item in x]
+
+
+def untyped(x):
+    return x[0]
+
+
+def test_calls_say_the_types_of_arguments():
+    class Whole(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = Untyped(OfLists(), OfLists())
+
+        def pick(self, x, n=1):
+            return x[0] * n
+
+        def forward(self, x: Tensor) -> Tensor:
+            listed = self.parts([x])
+            return self.pick(listed) + self.pick((x, 3)) + self.pick(x) + untyped(x) + untyped(listed)
+
+    module, x = Whole(), taeda.ones(2)
+    assert torch.equal(jit.script(module)(x), module(x))

@@ -2,6 +2,7 @@
 // tuple, a tensor of one element for a number.
 #include "python/convert_value.h"
 #include "python/items.h"
+#include "python/jit/containers.h"
 #include "python/jit/parts.h"
 #include "python/object.h"
 #include "python/types.h"
@@ -89,9 +90,9 @@ bool read_loosely(PyObject* object, TypePtr type, Value& value) {
       return read_number(object, type, value);
     case TypeKind::List:
     case TypeKind::Tuple:
-      return read_items(object, type, value);
+      return read_items(object, type, value) || read_container(object, type, value);
     case TypeKind::Dict:
-      return read_entries(object, type, value);
+      return read_entries(object, type, value) || read_container(object, type, value);
     case TypeKind::Optional:
       return object != Py_None && read_loosely(object, type->contained(0), value);
     case TypeKind::Interface:  // whether it serves was asked before

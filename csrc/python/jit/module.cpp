@@ -33,7 +33,7 @@ int init_jit(PyObject* module) {
   jit::surroundings = {tensor_text, print, check_interrupt};
   Owned part(PyModule_New("taeda._C._jit"));
   if (!part) return -1;
-  for (auto init : {init_jit_primitives, init_jit_functions, init_jit_objects})
+  for (auto init : {init_jit_primitives, init_jit_functions, init_jit_objects, init_jit_containers})
     if (init(part.get()) < 0) return -1;
   return PyModule_AddObjectRef(module, "_jit", part.get());
 }

@@ -40,5 +40,6 @@ void run_program(Body&& body) {
 int init_jit_primitives(PyObject* module);
 int init_jit_functions(PyObject* module);
 int init_jit_objects(PyObject* module);
+int init_jit_containers(PyObject* module);
 
 }  // namespace taeda::python

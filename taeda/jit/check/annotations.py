@@ -14,6 +14,7 @@ import taeda
 from taeda import _C, nn
 from taeda._main import script_marks
 from taeda._schema.types import AwaitType, RRefType, UnionType
+from taeda.jit._awaits import _Await
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.environment import is_ours
 from taeda.jit.check.types import (
@@ -49,6 +50,8 @@ _PLAIN: dict[Any, Any] = {
 _LISTS = (list, typing.List, script_marks._Broadcasting)  # noqa: UP006
 _DICTS = (dict, typing.Dict)  # noqa: UP006
 _TUPLES = (tuple, typing.Tuple)  # noqa: UP006
+
+_DEFERRED = {taeda.futures.Future: "FutureType", _Await: "AwaitType"}
 
 
 def _is_type(obj: Any) -> bool:
@@ -269,8 +272,9 @@ def type_of_comment(emitter: Emitter, text: str, range: SourceRange) -> Any:
         fail(range, f"the type comment {text!r} is no type")
 
 
-def signature_of_comment(emitter: Emitter, text: str, range: SourceRange) -> tuple[list[Any], Any] | None:
-    """The types of arguments and result that ``# type: (int) -> Tensor`` says; None for ``# type: ignore``."""
+def signature_of_comment(emitter: Emitter, text: str, range: SourceRange) -> tuple[list[Any] | None, Any] | None:
+    """The types of arguments and result that ``# type: (int) -> Tensor`` says, without arguments for ``(...)``; None
+    for ``# type: ignore``."""
     if text.startswith("ignore"):
         return None
     said = "->" in text
@@ -280,6 +284,8 @@ def signature_of_comment(emitter: Emitter, text: str, range: SourceRange) -> tup
         fail(range, f"the type comment {text!r} is no signature as (int, Tensor) -> Tensor")
     assert isinstance(tree, ast.FunctionType)
     result = _type(emitter, _placed(tree.returns)) if said else None
+    if len(tree.argtypes) == 1 and isinstance(tree.argtypes[0], ast.Constant) and tree.argtypes[0].value is ...:
+        return None, result
     return [_type(emitter, _placed(a)) for a in tree.argtypes], result
 
 
@@ -322,6 +328,8 @@ def _class_asked(cls: Any, range: SourceRange) -> Any:
         return cls
     if cls is taeda.Size:
         return list
+    if cls in _DEFERRED:
+        return cls
     try:
         return type_of_object(cls, range)
     except CompileError:
@@ -337,6 +345,8 @@ def fits_class(type: Any, cls: Any) -> bool:
         return kind == "TupleType"
     if cls is dict:
         return kind == "DictType"
+    if cls in _DEFERRED:
+        return kind == _DEFERRED[cls]
     if _is_type(cls):
         return type is cls or (type.isSubtypeOf(cls) and cls is not ANY) or cls is ANY
     if kind == "ClassType" and inspect.isclass(cls):

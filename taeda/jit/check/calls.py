@@ -11,6 +11,8 @@ from typing import Any
 import taeda
 from taeda import Tensor, nn
 from taeda._main import script_marks
+from taeda._schema.types import AwaitType
+from taeda.jit import _awaits
 from taeda.jit.check import operators
 from taeda.jit.check.builtins import SPECIAL
 from taeda.jit.check.classes import ClassInfo, class_of, construct, info_of
@@ -26,6 +28,7 @@ from taeda.jit.check.function import (
     inline_local,
     inline_python,
 )
+from taeda.jit.check.inferred import fitting
 from taeda.jit.check.modules import call_module, is_left_out
 from taeda.jit.check.types import NONE, STR, future_of
 from taeda.jit.check.values import (
@@ -377,7 +380,11 @@ def _call_python(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, 
         return inline_python(emitter, plain, args, kwargs, range)
     if takes_unsaid(plain):
         return inline_python(emitter, plain, args, kwargs, range)
-    return call_function(emitter, function_of(plain), args, kwargs, range)
+    function = function_of(plain)
+    function.parameters()
+    if function.inferred:
+        function = fitting(emitter, function, args, kwargs, 0, lambda types: function_of(plain, types))
+    return call_function(emitter, function, args, kwargs, range)
 
 
 def takes_unsaid(obj: Any) -> bool:
@@ -510,9 +517,15 @@ def _schema_type(type: Any) -> str:
     return "Any" if type.kind() in ("ClassType", "InterfaceType", "TupleType") else type.str()
 
 
-# --- fork and wait
+# --- fork and wait, and calls that are made when somebody waits
 def _fork(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
-    """The call as a graph of its own, which the interpreter runs beside this one."""
+    """The call as a graph of its own, which may run beside this one."""
+    return _apart(emitter, "prim::fork", future_of, args, kwargs, range)
+
+
+def _apart(emitter: Emitter, kind: str, type_of: Any, args: list[Any], kwargs: dict[str, Any],
+           range: SourceRange | None) -> Any:  # fmt: skip
+    """A call as a graph of its own; ``kind`` says when it runs."""
     callee, given = args[0], args[1:]
     graph = Graph()
     values: list[Value] = []
@@ -541,7 +554,7 @@ def _fork(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sour
         called = callee
     result = inside.value(inside.call(called, moved, named, range), range)
     graph.registerOutput(result)
-    node = emitter.graph.emit("prim::fork", values, [future_of(result.static_type)], range)
+    node = emitter.graph.emit(kind, values, [type_of(result.static_type)], range)
     node.g_("Subgraph", graph)
     return node.output()
 
@@ -563,7 +576,7 @@ def _owner_of(method: BoundMethod, range: SourceRange | None) -> Value:
     for cell in method.run.__closure__ or ():
         if isinstance(cell.cell_contents, Value):
             return cell.cell_contents
-    fail(range, "this method cannot be forked")
+    fail(range, "this method cannot be called apart from the program")
 
 
 def _moved(what: Any, outside: Any) -> Any:
@@ -574,6 +587,17 @@ def _moved(what: Any, outside: Any) -> Any:
     return what
 
 
+def _as_kind(kind: str) -> Any:
+    return lambda emitter, args, kwargs, range: emitter.op(kind, args, None, range)
+
+
 SPECIAL[id(taeda.jit.fork)] = _fork
-SPECIAL[id(taeda.jit.wait)] = lambda emitter, args, kwargs, range: emitter.op("aten::wait", args, None, range)
+SPECIAL[id(_awaits._awaitable)] = lambda emitter, args, kwargs, range: _apart(
+    emitter, "prim::awaitable", AwaitType, args, kwargs, range
+)
+for _called, _kind in (
+    (taeda.jit.wait, "aten::wait"), (_awaits._awaitable_wait, "prim::awaitable_wait"),
+    (_awaits._awaitable_nowait, "prim::awaitable_nowait"),
+):  # fmt: skip
+    SPECIAL[id(_called)] = _as_kind(_kind)
 CALLS.extend([_bound, _value, _known])

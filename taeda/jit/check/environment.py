@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
+from taeda._main import script_marks
+from taeda.jit._awaits import _Await
 from taeda.jit.check.values import Known
 from taeda.jit.ir import Block
 from taeda.jit.source import SourceRange
@@ -94,8 +96,9 @@ class Resolver:
 
 _TYPING = {name: getattr(typing, name) for name in (
     "Any", "Dict", "List", "NamedTuple", "NoReturn", "Optional", "Tuple", "Union", "Final", "Callable",
-)} | {"Tensor": taeda.Tensor, "number": numbers.Number, "Future": taeda.futures.Future,
-     "Device": taeda.device, "Generator": taeda.Generator, "NoneType": type(None)}  # fmt: skip
+)} | {"Tensor": taeda.Tensor, "number": numbers.Number, "Future": taeda.futures.Future, "Await": _Await,
+     "Device": taeda.device, "Generator": taeda.Generator, "NoneType": type(None),
+     **{f"BroadcastingList{n}": script_marks.BroadcastingList1 for n in range(1, 7)}}  # fmt: skip
 
 
 class ClosureResolver(Resolver):

@@ -16,6 +16,7 @@ from taeda.jit.check.operators import WIDENING, conversion
 from taeda.jit.check.types import ANY, NONE, TENSOR, optional
 from taeda.jit.check.values import Known, LocalFunction, TupleOf
 from taeda.jit.ir import Graph, Value
+from taeda.jit.parse.comments import type_comments
 from taeda.jit.parse.definition import Definition, definition_of
 from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import SourceRange
@@ -80,10 +81,9 @@ class Function:
     def _read_signature(self) -> tuple[list[Parameter], Any]:
         reader, node = self._reader(), self.definition.node
         found = []
-        comment = None
-        text = getattr(node, "type_comment", None)
-        if text is not None:
-            comment = signature_of_comment(reader, text, self.definition.head())
+        comments = type_comments(self.definition)
+        head = self.definition.head()
+        comment = signature_of_comment(reader, comments.signature, head) if comments.signature is not None else None
         plain = [*node.args.posonlyargs, *node.args.args]
         if node.args.vararg is not None or node.args.kwarg is not None:
             star: Any = node.args.vararg or node.args.kwarg
@@ -92,13 +92,22 @@ class Function:
                 f"'{star.arg}' takes any number of arguments: such a function is compiled into the programs that call"
                 " it, and has no program of its own",
             )
-        for i, arg in enumerate([*plain, *node.args.kwonlyargs]):
+        given = [*plain, *node.args.kwonlyargs]
+        said_of = comments.arguments
+        own = given[1:] if self.self_type is not None else given
+        if comment is not None and comment[0] is not None:
+            if len(comment[0]) not in (len(own), len(given)):
+                fail(head, f"the type comment has {len(comment[0])} types for {len(own)} arguments")
+            types = comment[0][len(comment[0]) - len(own) :]
+        else:
+            types = [type_of_comment(reader, said_of[a.arg], head) if a.arg in said_of else None for a in own]
+            if comment is not None and len(said_of) < sum(a.annotation is None for a in own):
+                fail(head, f"'# type: (...)': {len(said_of)} of {len(own)} arguments have a type behind them")
+        for i, arg in enumerate(given):
             if i == 0 and self.self_type is not None:
                 found.append(Parameter(arg.arg, self.self_type, MISSING, False, None))
                 continue
-            behind = i - (self.self_type is not None)
-            said = comment[0][behind] if comment is not None and behind < len(comment[0]) else None
-            found.append(self._parameter(reader, arg, said, i >= len(plain)))
+            found.append(self._parameter(reader, arg, types[i - (self.self_type is not None)], i >= len(plain)))
         returns = getattr(node, "returns", None)
         result = comment[1] if comment is not None else None
         if returns is not None and result is None:
@@ -118,8 +127,6 @@ class Function:
             type = self.types[name]
         if type is None and arg.annotation is not None:
             type = type_of_annotation(reader, arg.annotation, self.resolver.annotation(name))
-        if type is None and arg.type_comment:
-            type = type_of_comment(reader, arg.type_comment, self.definition.range(arg))
         if type is None:
             type = type_of_default(default)
             if type is None:

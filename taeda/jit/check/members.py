@@ -95,6 +95,8 @@ def _of_value(emitter: Emitter, owner: Any, name: str, range: SourceRange | None
         return emitter.op(f"aten::{name}", [owner], None, range)
     if kind == "FutureType" and name in ("wait", "value"):
         return BoundOp(owner, "wait")
+    if kind == "AwaitType":  # of its result
+        return emitter.attribute(emitter.op_value("prim::awaitable_wait", [owner], range), name, range)
     if kind == "ListType" and name == "numel":  # of a size
         return BoundMethod(name, lambda e, args, kwargs, place: _product(e, owner, place))
     if kind in ("ListType", "DictType", "StringType", "GeneratorType", "IntType", "FloatType", "StreamObjType"):

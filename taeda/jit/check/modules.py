@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import enum
 import inspect
+import re
 from typing import Any
 
 import taeda
@@ -20,6 +21,7 @@ from taeda.jit.check.classes import (
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.environment import ClosureResolver, is_ours
 from taeda.jit.check.function import Function, defaults_of, inline
+from taeda.jit.check.inferred import fitting
 from taeda.jit.check.types import NONE, TENSOR
 from taeda.jit.check.values import BoundMethod, BoundPython, Known, TupleOf
 from taeda.jit.ir import Value
@@ -68,6 +70,11 @@ class ModuleInfo(ClassInfo):
         function = method_of(self, name)
         if function is not None:
             others = _other_forms(self, name)
+            function.parameters()
+            if not others and function.inferred:
+                return BoundMethod(
+                    name, lambda e, args, kwargs, place: _call_inferred(e, owner, self, name, args, kwargs, place)
+                )
             if not others:
                 return None
             return BoundMethod(
@@ -224,6 +231,23 @@ def _call_fitting(emitter: Emitter, owner: Value, function: Function, others: li
     given = args[0].static_type if args and isinstance(args[0], Value) else None
     fitting = [form for form in others if form.parameters()[1].type is given]
     form = fitting[0] if fitting else function
+    return call_method(emitter, owner, form, form.name, args, kwargs, place)
+
+
+def _call_inferred(emitter: Emitter, owner: Value, info: ModuleInfo, name: str, args: Any, kwargs: dict[str, Any],
+                   place: SourceRange | None) -> Any:  # fmt: skip
+    """Calls a method with arguments whose type nobody said, in the form for those of this call."""
+    from taeda.jit.check.classes import call_method
+
+    def another(types: dict[str, Any]) -> Function:
+        label = f"{name}__for_{'_'.join(re.sub(r'[^A-Za-z0-9]+', '_', str(t)) for t in types.values())}"
+        if label not in info.methods:
+            made = make_method(info, name, inspect.getattr_static(type(info.example), name), types)
+            made.name, made.qualified_name = label, f"{info.name}.{label}"
+            info.methods[label] = made
+        return info.methods[label]
+
+    form = fitting(emitter, info.methods[name], args, kwargs, 1, another)
     return call_method(emitter, owner, form, form.name, args, kwargs, place)
 
 

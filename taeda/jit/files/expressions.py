@@ -449,9 +449,12 @@ def _print(importer: Importer, tree: ast.Call) -> Any:
     return list(importer.graph.emit("prim::Print", args, [], importer.here).outputs())
 
 
-def _fork(importer: Importer, tree: ast.Call) -> Value:
-    name = tree.args[0]
-    return importer.fork(name.id if isinstance(name, ast.Name) else "", tree)
+def _apart(kind: str, type_name: str) -> Callable[[Importer, ast.Call], Value]:
+    def read(importer: Importer, tree: ast.Call) -> Value:
+        name = tree.args[0]
+        return importer.apart(kind, type_name, name.id if isinstance(name, ast.Name) else "", tree)
+
+    return read
 
 
 def _conversion(kind: str) -> Callable[[Importer, ast.Call], Any]:
@@ -465,7 +468,8 @@ _FUNCTIONS: dict[str, Callable[[Importer, ast.Call], Any]] = {
     "isinstance": _isinstance,
     "getattr": _getattr,
     "print": _print,
-    "fork": _fork,
+    "fork": _apart("prim::fork", "FutureType"),
+    "awaitable": _apart("prim::awaitable", "AwaitType"),
     "sorted": _conversion("aten::sorted"),
     **{name: _conversion(kind) for name, kind in _CONVERSIONS.items()},
 }

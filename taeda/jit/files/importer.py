@@ -324,8 +324,8 @@ class Importer:
     def _closure(self, tree: ast.FunctionDef) -> None:
         self.names[tree.name] = tree
 
-    def fork(self, name: str, tree: ast.AST) -> Value:
-        """A call of a function defined inside, that may run beside the rest."""
+    def apart(self, kind: str, type_name: str, name: str, tree: ast.AST) -> Value:
+        """A call of a function defined inside, that runs beside the rest or when somebody waits for it."""
         inner = self.names.get(name)
         if not isinstance(inner, ast.FunctionDef):
             return self.fail(tree, f"'{name}' is no function that is defined here")
@@ -334,7 +334,7 @@ class Importer:
         reader.block(inner.body)
         outputs = list(graph.outputs())
         result = outputs[0].static_type if outputs else NONE
-        node = self.graph.emit("prim::fork", reader.captured, [_C._make_type("FutureType", [result])], self.here,
+        node = self.graph.emit(kind, reader.captured, [_C._make_type(type_name, [result])], self.here,
                                Subgraph=("g", graph))  # fmt: skip
         return node.output()
 

@@ -20,9 +20,10 @@ _LONG = 40  # an expression of this length, with its indentation, becomes a vari
 _ENDLESS = (1 << 63) - 1
 _MARK = re.compile("\x00(\\d+)\x00")
 _RESERVED = frozenset([
-    *keyword.kwlist, "CONSTANTS", "__torch__", "annotate", "bool", "complex", "device", "fork", "float", "getattr",
-    "inf", "infj", "int", "isinstance", "nan", "nanj", "number", "ops", "print", "range", "setattr", "sorted", "str",
-    "torch", "unchecked_cast", "uninitialized", "wait", "Tensor", "List", "Dict", "Tuple", "Optional", "Union", "_",
+    *keyword.kwlist, "CONSTANTS", "__torch__", "annotate", "awaitable", "bool", "complex", "device", "fork", "float",
+    "getattr", "inf", "infj", "int", "isinstance", "nan", "nanj", "number", "ops", "print", "range", "setattr",
+    "sorted", "str", "torch", "unchecked_cast", "uninitialized", "wait", "Tensor", "List", "Dict", "Tuple", "Optional",
+    "Union", "_",
 ])  # fmt: skip
 _NOT_IN_NAMES = re.compile(r"\W", re.ASCII)
 
@@ -167,7 +168,7 @@ class FunctionPrinter:
     def _plan_inputs(self, node: Node, last: Node) -> Node:
         """Takes as many of the nodes that end with ``last`` into the expression of ``node`` as possible; the one
         before them."""
-        if node.kind() in ("prim::Enter", "prim::Exit", "prim::fork"):
+        if node.kind() in ("prim::Enter", "prim::Exit", *_APART):
             return last
         inputs = node._inputs
         if node.kind() == "prim::Loop":  # its count or condition, which is read behind what it carries
@@ -349,9 +350,10 @@ class FunctionPrinter:
             self._line("pass")
         self._level -= 1
 
-    def _fork(self, node: Node) -> None:
+    def _apart(self, node: Node) -> None:
         inner: Graph = node.attribute("Subgraph")
-        name = self._names.fresh().replace("_", "__forked_function", 1)
+        function, called = _APART[node.kind()]
+        name = self._names.fresh().replace("_", function, 1)
         self._line(f"def {name}():")
         self._level += 1
         for theirs, mine in zip(inner.inputs(), node.inputs(), strict=True):
@@ -359,12 +361,14 @@ class FunctionPrinter:
         self._body(inner)
         self._return(inner)
         self._level -= 1
-        self._line(f"{self._names.give(node.output())} = {self._marked(node, f'fork({name})')}")
+        self._line(f"{self._names.give(node.output())} = {self._marked(node, f'{called}({name})')}")
 
 
-_ALWAYS_VARIABLES = frozenset(
-    ["prim::Param", "prim::Enter", "prim::fork", "prim::Loop", "prim::If", "prim::TupleUnpack"]
-)
+# Calls that are graphs of their own: the function's name, and what is called with it.
+_APART = {
+    "prim::fork": ("__forked_function", "fork"), "prim::awaitable": ("__awaitable_function", "awaitable"),
+}  # fmt: skip
+_ALWAYS_VARIABLES = frozenset(["prim::Param", "prim::Enter", *_APART, "prim::Loop", "prim::If", "prim::TupleUnpack"])
 _STATEMENTS: dict[str, Any] = {
     "prim::If": FunctionPrinter._if,
     "prim::Loop": FunctionPrinter._loop,
@@ -374,7 +378,8 @@ _STATEMENTS: dict[str, Any] = {
     "prim::RaiseException": FunctionPrinter._raise,
     "prim::Enter": FunctionPrinter._enter,
     "prim::Exit": FunctionPrinter._exit,
-    "prim::fork": FunctionPrinter._fork,
+    "prim::fork": FunctionPrinter._apart,
+    "prim::awaitable": FunctionPrinter._apart,
 }
 
 

@@ -17,7 +17,9 @@ _MODES = frozenset([
     "prim::Enter", "prim::Exit", "aten::set_grad_enabled", "aten::_set_deterministic_algorithms", "aten::manual_seed",
     "aten::set_default_dtype", "aten::autocast_increment_nesting", "aten::autocast_decrement_nesting",
 ])  # fmt: skip
-_CALLS = frozenset(["prim::CallMethod", "prim::CallFunction", "prim::fork", "aten::wait", "prim::awaitable_wait"])
+_CALLS = frozenset(
+    ["prim::CallMethod", "prim::CallFunction", "prim::fork", "prim::awaitable", "aten::wait", "prim::awaitable_wait"]
+)
 _ACTS = frozenset([
     "prim::Print", "prim::RaiseException", "prim::SetAttr", "prim::ReturnStmt", "aten::warn", "aten::backward",
     "prim::Closure", "prim::AddStatValue", "prim::TimePoint", "aten::save",

@@ -6,6 +6,7 @@ import ast
 import functools
 import inspect
 import linecache
+import re
 import sys
 import textwrap
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from typing import Any
 
 from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import Source, SourceRange
+
+_COMMENT = re.compile(r"# type:")
 
 
 class Definition:
@@ -66,16 +69,29 @@ def parse_text(text: str, filename: str = "<string>") -> tuple[ast.Module, Sourc
 
 def parse_source(source: Source) -> ast.Module:
     """As `parse_text`, for a source at hand."""
+    text = source.text
+    while True:
+        try:
+            return ast.parse(text, source.filename, type_comments=True)
+        except SyntaxError as error:
+            masked = _without_comment(text, error.lineno or 1)
+            if masked == text:
+                break
+            text = masked
     try:
-        return ast.parse(source.text, source.filename, type_comments=True)
-    except SyntaxError:
-        pass
-    try:  # a type comment where Python wants none
         return ast.parse(source.text, source.filename)
     except SyntaxError as error:
         line = min(max(error.lineno or 1, 1), len(source.lines))
         start = source.offset(line, max((error.offset or 1) - 1, 0))
         fail(SourceRange(source, start, start + 1), f"this is not Python: {error.msg}")
+
+
+def _without_comment(text: str, number: int) -> str:
+    """The text with a line's type comment as a plain one: it stands where Python wants none."""
+    lines = text.splitlines(keepends=True)
+    if number <= len(lines):
+        lines[number - 1] = _COMMENT.sub("# tipe:", lines[number - 1])
+    return "".join(lines)
 
 
 def _dedented(text: str) -> str:

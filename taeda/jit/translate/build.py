@@ -6,6 +6,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Protocol
 
 from taeda import _C
+from taeda.jit.translate.apart import run_in_place
 from taeda.jit.translate.program import Program, Unit
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from taeda._schema.function_schema import FunctionSchema
     from taeda._schema.types import Type
-    from taeda.jit.ir import Graph, Node
+    from taeda.jit.ir import Graph
 
 
 class Compiled(Protocol):
@@ -106,32 +107,15 @@ def unit_of(name: str, function: Compiled, owner: str | None) -> Unit:
 
 
 def _prepared(graph: Graph) -> Graph:
-    """The graph as it is run: what is forked runs at once, and passes have worked on it. A copy."""
+    """The graph as it is run: what is forked or awaited runs in its place, and passes have worked on it. A copy."""
     twin = graph.copy()
-    for node in twin.findAllNodes("prim::fork"):
-        _run_at_once(node)
+    run_in_place(twin)
     try:
         from taeda.jit.optimise import optimise
     except ImportError:
         return twin
     optimise(twin)
     return twin
-
-
-def _run_at_once(fork: Node) -> None:
-    """Puts what is forked in the place of the fork. A future is its value."""
-    graph, future = fork.owningGraph(), fork.output()
-    with graph.insert_point_guard(fork):
-        (result,) = graph.insertGraph(fork.g("Subgraph"), list(fork.inputs()))
-        held = graph.emit("prim::unchecked_cast", [result], [future.static_type], fork.range).output()
-    for use in future.uses():
-        if use.user.kind() == "aten::wait":
-            use.user.output().replaceAllUsesWith(result)
-            use.user.destroy()
-    future.replaceAllUsesWith(held)
-    fork.destroy()
-    if not held.hasUses():
-        held.node().destroy()
 
 
 def name_of(function: Compiled) -> str:

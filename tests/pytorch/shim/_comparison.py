@@ -95,14 +95,21 @@ def _seq_like(x):
     sub = getattr(getattr(getattr(torch, "utils", None), "data", None), "Subset", ())
     return isinstance(
         x,
-        (collections.abc.Sequence,) + _nn_types("Sequential", "ModuleList", "ParameterList") + ((sub,) if sub else ()),
+        (collections.abc.Sequence,)
+        + _nn_types("Sequential", "ModuleList", "ParameterList")
+        + _shared("ScriptList")
+        + ((sub,) if sub else ()),
     )
 
 
 def _mapping_types():
     import collections.abc
 
-    return (collections.abc.Mapping,) + _nn_types("ModuleDict", "ParameterDict")
+    return (collections.abc.Mapping,) + _nn_types("ModuleDict", "ParameterDict") + _shared("ScriptDict")
+
+
+def _shared(name):
+    return (getattr(torch, name),) if hasattr(torch, name) else ()
 
 
 class Comparison:

@@ -47,7 +47,7 @@ class SampleInput:
 class OpInfo:
     def __init__(self, name="", **kw):
         self.name = name
-        self.variant_test_name, self.decorators = "", ()
+        self.variant_test_name, self.decorators, self.aten_name = "", (), name
         self.__dict__.update(kw)
 
     def supported_dtypes(self, device_type):
