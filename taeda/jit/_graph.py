@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 from taeda import _C, nn
@@ -125,8 +128,27 @@ for _name in (
     setattr(ScriptObject, f"__{_name}__", _operator(f"__{_name}__"))
 
 
+class _Here(threading.local):
+    plain = False
+
+
+_here = _Here()
+
+
+@contextlib.contextmanager
+def plain_objects() -> Iterator[None]:
+    """Within, in this thread, objects come out of programs as they are, without faces."""
+    before, _here.plain = _here.plain, True
+    try:
+        yield
+    finally:
+        _here.plain = before
+
+
 def face_of(object: Any) -> Any:
     """What programs give to Python for an object: a module for one of a module's class, else a `ScriptObject`."""
+    if _here.plain:
+        return object
     if not _C._is_module_class(object.type()):
         return ScriptObject(object)
     from taeda.jit._module import face_of_module

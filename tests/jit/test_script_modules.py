@@ -450,14 +450,14 @@ def sampled(x: taeda.Tensor, grid: taeda.Tensor, corners: Optional[bool] = None)
 
 
 class Untyped(nn.Sequential):
-    def forward(self, x) -> List[Tensor]:  # noqa: UP006
+    def forward(self, x) -> List[Tensor]:
         for module in self:
             x = module(x)
         return x
 
 
 class OfLists(nn.Module):
-    def forward(self, x: List[Tensor]) -> List[Tensor]:  # noqa: UP006
+    def forward(self, x: List[Tensor]) -> List[Tensor]:
         return [item + 1 for item in x]
 
 
@@ -479,4 +479,4 @@ def test_calls_say_the_types_of_arguments():
             return self.pick(listed) + self.pick((x, 3)) + self.pick(x) + untyped(x) + untyped(listed)
 
     module, x = Whole(), taeda.ones(2)
-    assert torch.equal(jit.script(module)(x), module(x))
+    assert taeda.equal(jit.script(module)(x), module(x))

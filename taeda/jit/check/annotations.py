@@ -328,7 +328,7 @@ def _class_asked(cls: Any, range: SourceRange) -> Any:
         return cls
     if cls is taeda.Size:
         return list
-    if cls in _DEFERRED:
+    if inspect.isclass(cls) and cls in _DEFERRED:
         return cls
     try:
         return type_of_object(cls, range)
@@ -345,7 +345,7 @@ def fits_class(type: Any, cls: Any) -> bool:
         return kind == "TupleType"
     if cls is dict:
         return kind == "DictType"
-    if cls in _DEFERRED:
+    if inspect.isclass(cls) and cls in _DEFERRED:
         return kind == _DEFERRED[cls]
     if _is_type(cls):
         return type is cls or (type.isSubtypeOf(cls) and cls is not ANY) or cls is ANY

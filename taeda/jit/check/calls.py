@@ -382,7 +382,7 @@ def _call_python(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str, 
         return inline_python(emitter, plain, args, kwargs, range)
     function = function_of(plain)
     function.parameters()
-    if function.inferred:
+    if function.inferred or function.settled:
         function = fitting(emitter, function, args, kwargs, 0, lambda types: function_of(plain, types))
     return call_function(emitter, function, args, kwargs, range)
 

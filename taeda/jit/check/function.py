@@ -48,6 +48,7 @@ class Function:
 
     run: Any = None  # what runs it, once it was called (see `taeda.jit._run`)
     _inferred_places: list[int] | None = None
+    settled: frozenset[str] = frozenset()  # parameters whose type a call within the program said
 
     def __init__(
         self, definition: Definition, resolver: Resolver, qualified_name: str, defaults: dict[str, Any] | None = None,

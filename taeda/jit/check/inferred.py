@@ -7,7 +7,6 @@ from typing import Any
 
 from taeda.jit.check.emitter import Emitter
 from taeda.jit.check.function import Function, type_of_default
-from taeda.jit.check.types import TENSOR
 from taeda.jit.check.values import Known, TupleOf
 from taeda.jit.ir import Value
 
@@ -24,9 +23,10 @@ def fitting(
     """
     types = {}
     for i, parameter in enumerate(function.parameters()[skip:]):
-        if parameter.name in function.inferred and (i < len(args) or parameter.name in kwargs):
+        unsaid = parameter.name in function.inferred or parameter.name in function.settled
+        if unsaid and (i < len(args) or parameter.name in kwargs):
             found = _type_of(emitter, args[i] if i < len(args) else kwargs[parameter.name])
-            if found is not None and not found.isSubtypeOf(TENSOR):
+            if found is not None and not found.isSubtypeOf(parameter.type):
                 types[parameter.name] = found
     if not types:
         return function
@@ -35,6 +35,7 @@ def fitting(
     for parameter in function.parameters():  # the first call decides
         parameter.type = types.get(parameter.name, parameter.type)
     function.inferred -= types.keys()
+    function.settled |= types.keys()
     function._inferred_places = None
     return function
 

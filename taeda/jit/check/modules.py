@@ -71,7 +71,7 @@ class ModuleInfo(ClassInfo):
         if function is not None:
             others = _other_forms(self, name)
             function.parameters()
-            if not others and function.inferred:
+            if not others and (function.inferred or function.settled):
                 return BoundMethod(
                     name, lambda e, args, kwargs, place: _call_inferred(e, owner, self, name, args, kwargs, place)
                 )

@@ -26,6 +26,7 @@ class Definitions:
     def __init__(self) -> None:
         self.constants = ConstantTable()
         self._types: dict[str, Any] = {}
+        self._met: set[Any] = set()
         self._functions: dict[Any, str] = {}
         self._methods: dict[str, dict[str, Any]] = {}
         self._extra: dict[str, dict[str, tuple[Graph, Any]]] = {}
@@ -34,6 +35,9 @@ class Definitions:
     # --- What is needed
     def need_type(self, type: Any) -> None:
         """The program speaks of a type."""
+        if type in self._met:
+            return
+        self._met.add(type)
         name = getattr(type, "_name", "")
         if name.startswith(_ROOT) and name not in self._types:
             self._types[name] = type
@@ -111,6 +115,14 @@ class Definitions:
     def methods(self) -> list[tuple[Any, str]]:
         """The methods of classes, as (type, name)."""
         return [(self._types[owner], name) for owner, methods in self._methods.items() for name in methods]
+
+    def types(self) -> list[Any]:
+        """All types that have a name."""
+        return list(self._types.values())
+
+    def all_functions(self) -> list[Any]:
+        """All functions and methods of classes."""
+        return [*self._functions, *(each for methods in self._methods.values() for each in methods.values())]
 
     # --- Text
     def records(self) -> dict[str, bytes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taeda import _C, Tensor
 
@@ -23,13 +23,20 @@ PROGRAM, NAMES = "instructions/program", "instructions/names"
 _PLACEHOLDER = "__torch__.PlaceholderModule.forward"  # of a function's archive; its instructions take no module
 
 
-def write_instructions(writer: ProgramWriter, definitions: Definitions, function: Any, needed: bool) -> None:
-    """Writes the records. A program that refers to what archives do not hold has none, and runs from its source.
+class Written(NamedTuple):
+    """A program's instructions: their text, which function each is, and the values that they refer to."""
+
+    text: bytes
+    names: bytes
+    values: tuple[Any, ...]
+
+
+def instructions_of(definitions: Definitions, function: Any, needed: bool) -> Written | None:
+    """The instructions. A program that refers to what archives do not hold has none, and runs from its source.
 
     Raises:
         RuntimeError: they are ``needed``, and there are none.
     """
-    from taeda.jit.files.save import write_values
     from taeda.jit.translate.build import name_of, program_of
 
     functions = definitions.functions()
@@ -40,19 +47,26 @@ def write_instructions(writer: ProgramWriter, definitions: Definitions, function
     except RuntimeError:
         if needed:
             raise
-        return  # what has no instructions raises when it is run
+        return None  # what has no instructions raises when it is run
     if not all(isinstance(value, Tensor) for value in values):
         if needed:
             raise RuntimeError("taeda.jit.save: the program refers to objects of Python's, which archives do not hold")
-        return
+        return None
     names = {name: name_of(each) for name, each in functions.items()}
     for type, method in definitions.methods():
         from taeda.jit.files.objects import method_of
 
         names[f"{type._name}.{method}"] = name_of(method_of(type, method))
-    writer.write(PROGRAM, text.encode())
-    writer.write(NAMES, json.dumps(names).encode())
-    write_values(writer, "instructions", lambda pickle: pickle.write(tuple(values)))
+    return Written(text.encode(), json.dumps(names).encode(), tuple(values))
+
+
+def write_instructions(writer: ProgramWriter, written: Written) -> None:
+    """Writes the records."""
+    from taeda.jit.files.save import write_values
+
+    writer.write(PROGRAM, written.text)
+    writer.write(NAMES, written.names)
+    write_values(writer, "instructions", lambda pickle: pickle.write(written.values))
 
 
 class Instructions:

@@ -6,6 +6,7 @@ import enum
 from typing import Any, NamedTuple
 
 from taeda import _C
+from taeda.jit._graph import plain_objects
 
 
 class State(NamedTuple):
@@ -32,7 +33,8 @@ def state_of(value: Any) -> tuple[str, list[tuple[str, Any, Any]] | State]:
     method = method_of(type, "__getstate__")
     if method is not None:
         return type._name, State(call_method(held, "__getstate__"), method.schema.returns[0].type)
-    return type._name, [(name, kind, held.getattr(name)) for name, kind, _ in _C._class_attributes(type)]
+    with plain_objects():
+        return type._name, [(name, kind, held.getattr(name)) for name, kind, _ in _C._class_attributes(type)]
 
 
 def method_of(type: Any, name: str) -> Any:

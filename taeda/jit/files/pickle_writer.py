@@ -13,6 +13,7 @@ from taeda.jit.files.literals import type_text
 from taeda.jit.files.objects import is_member, is_object, member_of, state_of
 
 _LISTS = {"int": "build_intlist", "Tensor": "build_tensorlist", "float": "build_doublelist", "bool": "build_boollist"}
+_SMALL = [b"K" + bytes([value]) for value in range(256)]
 _SAME_TYPE = frozenset(["OptionalType", "AnyType", "UnionType", "NumberType", "InterfaceType"])
 
 
@@ -66,7 +67,7 @@ class PickleWriter:
     def integer(self, value: int) -> None:
         """A whole number of 64 bits."""
         if 0 <= value < 256:
-            self.put(b"K" + bytes([value]))
+            self._out += _SMALL[value]
         elif -(1 << 31) <= value < 1 << 31:
             self.put(b"J" + struct.pack("<i", value))
         else:

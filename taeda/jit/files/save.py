@@ -15,6 +15,7 @@ from taeda.jit._script import ScriptFunction
 from taeda.jit.files.archive import ProgramWriter
 from taeda.jit.files.definitions import Definitions
 from taeda.jit.files.instructions import write_instructions
+from taeda.jit.files.kept import texts_of
 from taeda.jit.files.pickle_writer import PickleWriter
 
 _PLACEHOLDER = "__torch__.PlaceholderModule"
@@ -51,16 +52,16 @@ def _write(m: Any, file: IO[bytes], folder: str, extra_files: dict[str, Any], ne
     definitions = Definitions()
     held = _placeholder(m, definitions) if isinstance(m, ScriptFunction) else m._c
     definitions.need_type(held.type())
-    records = definitions.records()
+    texts = texts_of(held.type(), definitions, m if isinstance(m, ScriptFunction) else None, needs_instructions)
     writer = ProgramWriter(file, folder)
     for name, content in extra_files.items():
         writer.write(f"extra/{name}", content.encode() if isinstance(content, str) else bytes(content))
     write_values(writer, "data", lambda pickle: pickle.write(held))
-    for name, data in records.items():
+    for name, data in texts.records.items():
         writer.write(name, data)
-    constants = definitions.constants.items
-    write_values(writer, "constants", lambda pickle: pickle.write(tuple(constants)))
-    write_instructions(writer, definitions, m if isinstance(m, ScriptFunction) else None, needs_instructions)
+    write_values(writer, "constants", lambda pickle: pickle.write(tuple(texts.constants)))
+    if texts.instructions is not None:
+        write_instructions(writer, texts.instructions)
     writer.write("byteorder", sys.byteorder.encode())
     writer.finish()
 

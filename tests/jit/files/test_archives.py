@@ -138,3 +138,41 @@ def test_what_is_no_program():
     buffer.seek(0)
     with pytest.raises(RuntimeError, match=r"open it with taeda\.load"):
         jit.load(buffer)
+
+
+class Steps(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(taeda.ones(2))
+
+    def forward(self, x: taeda.Tensor):
+        return x * self.weight + 1
+
+
+def test_another_save_sees_what_has_changed():
+    module, x = jit.script(Steps()), taeda.ones(2)
+    result = lambda: jit.load(archive(taeda, module))(x).tolist()
+    assert result() == result() == [2.0, 2.0]
+    with taeda.no_grad():
+        module.weight.fill_(3.0)
+    assert result() == [4.0, 4.0]
+    graph = module.graph
+    product = graph.findNode("aten::mul")
+    with graph.insert_point_guard(product):
+        twice = graph.insert("aten::mul", [product.inputsAt(0), 2])
+    product.replaceInput(0, twice)
+    assert result() == [7.0, 7.0]
+    graph.findAllNodes("aten::add")[-1].replaceInput(0, twice)
+    assert result() == [3.0, 3.0]
+
+
+class OtherSteps(Steps):
+    pass
+
+
+def test_programs_of_one_class_are_saved_apart():
+    first, second = jit.script(OtherSteps()), jit.script(OtherSteps())
+    with taeda.no_grad():
+        second.weight.fill_(5.0)
+    for module, wanted in ((first, 2.0), (second, 6.0), (first, 2.0)):
+        assert jit.load(archive(taeda, module))(taeda.ones(2)).tolist() == [wanted, wanted]
