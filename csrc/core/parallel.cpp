@@ -11,13 +11,15 @@
 
 #include "core/contention.h"
 #include "taeda/core/fork.h"
+#include "taeda/core/thread_state.h"
 
 namespace taeda {
 
 namespace {
 
 std::atomic<int> g_threads{0};  // 0: not asked yet
-thread_local bool t_inside = false;
+thread_local bool t_inside = false;  // on one of several threads
+constinit thread_local bool t_in_piece TAEDA_TLS = false;  // in any piece
 
 // libgomp's threads do not exist in a forked child, whose first parallel region would wait for them for ever. They must
 // be let go before the fork: in the child, letting them go waits for them too.
@@ -78,7 +80,11 @@ struct FirstError {
   }
 };
 
-struct Inside {
+struct InPiece {
+  bool saved = std::exchange(t_in_piece, true);
+  ~InPiece() { t_in_piece = saved; }
+};
+struct Inside : InPiece {
   bool saved = std::exchange(t_inside, true);
   ~Inside() { t_inside = saved; }
 };
@@ -98,6 +104,8 @@ void set_num_threads(int count) {
   TAEDA_CHECK(count >= 1, "the number of threads must be at least 1; got ", count);
   g_threads.store(count, std::memory_order_relaxed);
 }
+
+bool in_parallel_piece() { return t_in_piece; }
 
 namespace {
 bool flush_denormal_here([[maybe_unused]] bool value) {
@@ -132,11 +140,15 @@ bool set_flush_denormal(bool value) {
 void detail::run_pieces(int64_t begin, int64_t end, int64_t grain, Piece piece, const void* body) {
   if (end <= begin) return;
   grain = std::max<int64_t>(grain, 1);
-  if (end - begin <= grain) return piece(body, begin, end);
+  if (end - begin <= grain) {
+    InPiece one;
+    return piece(body, begin, end);
+  }
   int64_t pieces = (end - begin + grain - 1) / grain;
   int threads = static_cast<int>(std::min<int64_t>(num_threads(), pieces));
   if (threads > 1 && !t_inside) threads = uncontended_threads(threads);
   if (threads == 1 || t_inside) {
+    InPiece one;
     for (int64_t i = 0; i < pieces; ++i) piece(body, begin + i * grain, std::min(end, begin + (i + 1) * grain));
     return;
   }

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/object_cache.h"
+#include "taeda/core/fork.h"
+#include "taeda/core/parallel.h"
 #include "taeda/core/tensor.h"
 
 namespace taeda {
@@ -28,6 +30,24 @@ DataPtr reserve(size_t bytes, Device device) {
   };
   return DataPtr(data, new Reserved{data, bytes}, unmap, device);
 }
+// Bytes of lazily cloned storages: each is a reference, and only a sole owner writes.
+struct SharedBytes : RefCounted {
+  explicit SharedBytes(DataPtr data) : data(std::move(data)) {}
+  DataPtr data;
+};
+void release_shared(void* bytes) { static_cast<SharedBytes*>(bytes)->release(); }
+
+DataPtr reference_to(const SharedBytes& bytes) {
+  bytes.retain();
+  return DataPtr(bytes.data.get(), const_cast<SharedBytes*>(&bytes), release_shared, bytes.data.device());
+}
+
+// Guards the change between bytes of one's own and shared ones, which several threads may ask for.
+Mutex& sharing() {
+  static Mutex mutex;
+  return mutex;
+}
+
 }  // namespace
 
 void* StorageImpl::operator new(size_t size) { return cached_new(t_storages, size, sizeof(StorageImpl)); }
@@ -48,11 +68,40 @@ void StorageImpl::resize(size_t nbytes) {
   TAEDA_CHECK(resizable_,
               "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, "
               "shared memory); clone() the tensor first");
+  replace(new_data(nbytes), nbytes);
+}
+
+DataPtr StorageImpl::new_data(size_t nbytes) const {
   Allocator& source = allocator(device().type);
   bool stays_reachable = nbytes < reach_ && source.is_host_addressable();
   DataPtr fresh = stays_reachable ? reserve(reach_, device()) : source.allocate(nbytes, device());
   source.copy(fresh.get(), data(), std::min(nbytes, nbytes_));
-  replace(std::move(fresh), nbytes);
+  return fresh;
+}
+
+Storage StorageImpl::lazy_clone() {
+  if (!resizable_ || !exclusive_) return make_ref<StorageImpl>(new_data(nbytes_), nbytes_, true);
+  Lock lock(sharing());
+  if (!is_copy_on_write()) {
+    Ref<SharedBytes> bytes = make_ref<SharedBytes>(std::move(data_));
+    data_ = reference_to(*bytes);  // the address is the same, so that others may read meanwhile
+    copy_on_write_.store(true, std::memory_order_release);
+  }
+  const auto& bytes = *static_cast<SharedBytes*>(data_.context());
+  Storage clone = make_ref<StorageImpl>(reference_to(bytes), nbytes_, true);
+  clone->copy_on_write_.store(true, std::memory_order_release);
+  return clone;
+}
+
+void StorageImpl::materialize() {
+  if (!is_copy_on_write()) return;
+  Lock lock(sharing());
+  if (!is_copy_on_write()) return;  // another thread was faster
+  TAEDA_CHECK(!in_parallel_piece(), "the bytes of a lazy clone cannot become its own within parallel_for, where other "
+              "pieces have their address; write to the tensor, or ask for its data_ptr(), before");
+  auto& bytes = *static_cast<SharedBytes*>(data_.context());
+  DataPtr own = bytes.use_count() == 1 ? std::move(bytes.data) : new_data(nbytes_);
+  replace(std::move(own), nbytes_);
 }
 
 Storage new_storage(size_t nbytes, Device device) {

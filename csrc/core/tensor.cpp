@@ -15,13 +15,14 @@ constinit thread_local ObjectList t_tensors TAEDA_TLS;
 
 constexpr KeySet kPythonKeys = KeySet(Functionality::Python) | KeySet(Functionality::PythonSnapshot);
 
-void check_rank(size_t rank) {
-  TAEDA_CHECK(rank <= kMaxDim, "a tensor has at most ", kMaxDim, " dimensions; got ", rank);
+// Kernels keep arrays of kMaxDim dimensions that are not of size 1, which an empty tensor could exceed.
+[[gnu::cold]] void check_rank(IntList sizes) {
+  auto walked = std::ranges::count_if(sizes, [](int64_t size) { return size != 1; });
+  TAEDA_CHECK(walked <= kMaxDim, "a tensor has at most ", kMaxDim, " dimensions of other sizes than 1; got ", walked);
 }
 
 // Why a contiguous tensor cannot have these sizes; apart, so that the common path stays small.
 [[noreturn, gnu::cold, gnu::noinline]] void bad_sizes(IntList sizes) {
-  check_rank(sizes.size());
   numel_of(sizes);
   TAEDA_FAIL(Runtime, "sizes ", sizes, " make strides that 64 bits cannot count");
 }
@@ -124,7 +125,7 @@ bool TensorImpl::is_non_overlapping_and_dense() const {
 
 void TensorImpl::set_contiguous(IntList sizes) {
   if (sizes.size() > kMaxDim) [[unlikely]]
-    bad_sizes(sizes);
+    return set_geometry(sizes, contiguous_strides(sizes), offset_);
   int dim = static_cast<int>(sizes.size());
   Pair fresh[kMaxDim];
   int64_t stride = 1;
@@ -142,14 +143,17 @@ void TensorImpl::set_contiguous(IntList sizes) {
 }
 
 void TensorImpl::set_geometry(IntList sizes, IntList strides, int64_t offset) {
-  check_rank(sizes.size());
   TAEDA_CHECK(sizes.size() == strides.size(), "sizes and strides must have the same length; got ", sizes, " and ",
               strides);
+  if (sizes.size() > kMaxDim) [[unlikely]]
+    check_rank(sizes);
   numel_ = numel_of(sizes);
   contiguous_ = numel_ == 0 || dense_in_order(sizes, strides);
   offset_ = offset;
   int dim = static_cast<int>(sizes.size());
-  Pair fresh[kMaxDim];
+  Pair few[kMaxDim];
+  std::vector<Pair> many(dim > kMaxDim ? dim : 0);
+  Pair* fresh = many.empty() ? few : many.data();
   for (int d = 0; d < dim; ++d) fresh[d] = {sizes[d], strides[d]};
   commit(geometry_, fresh, dim);
 }
@@ -305,7 +309,6 @@ Tensor from_storage(Storage storage, DType dtype, IntList sizes, IntList strides
 
 void resize_in_place(const Tensor& tensor, IntList sizes) {
   if (std::ranges::equal(sizes, tensor.sizes())) return;
-  check_rank(sizes.size());
   TAEDA_CHECK(tensor->storage(), "a tensor without memory of its own cannot be resized to ", sizes);
   int64_t count = numel_of(sizes);
   TAEDA_CHECK(!__builtin_add_overflow(count, count ? tensor.storage_offset() : 0, &count), "sizes ", sizes,

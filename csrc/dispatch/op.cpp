@@ -308,7 +308,23 @@ void Op::call_boxed(KeySet keys, Stack& stack) const {
   call_boxed(slot, keys, stack);
 }
 
+namespace {
+void prepare_writes(const OpInfo& info, const Stack& stack) {
+  if (info.tags & kGeometryOnly) return;
+  size_t base = stack.size() - info.param_count;
+  for (int i = 0; i < info.param_count; ++i) {
+    if (!info.params[i].is_mutable) continue;
+    const Value& value = stack[base + i];
+    if (value.tag() == Value::Tag::TensorList)
+      prepare_write(value.to_tensor_list());
+    else if (value.tensor_impl())
+      prepare_write(value.to_tensor());
+  }
+}
+}  // namespace
+
 void Op::call_boxed(uintptr_t slot, KeySet keys, Stack& stack) const {
+  prepare_writes(*info_, stack);
   void* address = reinterpret_cast<void*>(slot & ~kSlotBits);
   if (slot & kBoxedBit) return static_cast<const Kernel*>(address)->boxed(*this, keys, stack);
   info_->signature->call_unboxed(address, slot & kLayerBit, keys, stack);

@@ -46,6 +46,7 @@ Staged::Staged(const Tensor& tensor, bool written) : tensor_(tensor), memory_(te
                     "a result is wanted whose elements have memory each; got "
                     "an expanded tensor of sizes ",
                     tensor.sizes(), "; clone() gives one");
+  if (written) prepare_write(tensor);
   if (!tensor.is_contiguous()) memory_ = new_tensor(tensor.sizes(), tensor.dtype());
 }
 

@@ -127,6 +127,7 @@ PyObject* make_capsule(const Tensor& t, bool copied) {
   auto exported = std::make_unique<Export<Managed>>();
   exported->tensor = Tensor(t->shallow_copy());
   const Tensor& kept = exported->tensor;
+  prepare_write(kept);
   if (kept->storage()) kept->storage()->set_resizable(false);
   Managed& managed = exported->managed;
   managed.context = exported.get();
@@ -217,7 +218,7 @@ Tensor take(PyObject* capsule) {
   const DLTensor& source = managed->tensor;
   DType dtype = from_dl(source.dtype);
   Device device = from_dl(source.device);
-  TAEDA_CHECK(source.ndim >= 0 && source.ndim <= kMaxDim, "got ", source.ndim, " dimensions");
+  TAEDA_CHECK(source.ndim >= 0, "got ", source.ndim, " dimensions");
   TAEDA_CHECK(source.shape || source.ndim == 0, "the capsule has ", source.ndim, " dimensions, but no shape");
   IntList sizes(source.shape, static_cast<size_t>(source.ndim));
   std::vector<int64_t> strides = contiguous_strides(sizes);

@@ -112,6 +112,8 @@ Tensor checked_for_numpy(const Tensor& given, bool force) {
                    "; use t.cpu().numpy()");
   TAEDA_CHECK(t->layout() == Layout::Strided && (t->storage() || t.numel() == 0),
               "only a strided tensor with memory of its own has an array");
+  TAEDA_CHECK_VALUE(t.dim() <= kMaxDim, "an array has at most ", kMaxDim, " dimensions, this tensor ", t.dim(),
+                    "; use t.squeeze().numpy()");
   TAEDA_CHECK(!t->is_conj(), "the tensor is lazily conjugated; use t.resolve_conj().numpy()");
   TAEDA_CHECK(!t->is_neg(), "the tensor is lazily negated; use t.resolve_neg().numpy()");
   TAEDA_CHECK_TYPE(kind_of(t.dtype()), "NumPy has no ", t.dtype(), "; convert first, e.g. with t.float()");
@@ -285,6 +287,7 @@ const char* reason_against_buffer(PyObject* self, int flags) {
   const Tensor& t = unwrap(self);
   if (overrides_array(self)) return "its class has an __array__ of its own";
   if (!t.is_cpu() || !t->storage() || t->layout() != Layout::Strided) return "it has no memory on the CPU";
+  if (t.dim() > kMaxDim) return "it has more dimensions than a buffer may";
   if (t->is_conj() || t->is_neg()) return "it is lazily conjugated or negated";
   if (hooks.requires_grad(t)) return "it requires grad; use detach()";
   if (!format_of(t.dtype())) return "the buffer protocol has no such dtype";
@@ -303,6 +306,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   const Tensor& t = exported->tensor;
+  prepare_write(t);
   pin_down(t);
   for (int64_t i = 0; i < t.dim(); ++i) exported->strides[i] = t.strides()[i] * t.itemsize();
   *view = {};

@@ -122,7 +122,7 @@ void move_into(std::unique_ptr<Mapping> mapping, StorageImpl& storage) {
   size_t nbytes = storage.nbytes();
   if (nbytes) std::memcpy(mapping->data, storage.data(), nbytes);
   if (!storage.resizable()) mapping->previous = storage.take_data();
-  storage.replace(to_data(std::move(mapping)), nbytes);
+  storage.replace(to_data(std::move(mapping)), nbytes, false);
 }
 
 // Maps a whole file of at least `nbytes` and keeps its name only: there may be more such files than descriptors.

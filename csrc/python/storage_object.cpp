@@ -14,9 +14,13 @@ void check_has_bytes(const StorageImpl& storage) {
   TAEDA_CHECK_KIND(NotImplemented, storage.device().is_cpu(), "the bytes of a storage on ", storage.device(),
                    " cannot be read or written here; copy it with cpu() first");
 }
-uint8_t* checked_bytes(PyObject* self) {
+const uint8_t* checked_bytes(PyObject* self) {
   check_has_bytes(*storage_of(self));
   return bytes_of(self);
+}
+uint8_t* checked_writable_bytes(PyObject* self) {
+  check_has_bytes(*storage_of(self));
+  return writable_bytes_of(self);
 }
 Py_ssize_t length(PyObject* self) { return static_cast<Py_ssize_t>(storage_of(self)->nbytes()); }
 
@@ -64,7 +68,10 @@ PyObject* new_storage_from_python(PyTypeObject* type, PyObject* args, PyObject* 
 
 // --- facts
 PyObject* nbytes(PyObject* self, PyObject*) { return PyLong_FromSsize_t(length(self)); }
-PyObject* data_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(length(self) ? bytes_of(self) : nullptr); }
+PyObject* data_ptr(PyObject* self, PyObject*) {
+  return guarded("UntypedStorage.data_ptr",
+                 [&] { return PyLong_FromVoidPtr(length(self) ? writable_bytes_of(self) : nullptr); });
+}
 PyObject* element_size(PyObject*, PyObject*) { return PyLong_FromLong(1); }
 PyObject* resizable(PyObject* self, PyObject*) { return PyBool_FromLong(storage_of(self)->resizable()); }
 PyObject* is_pinned(PyObject*, PyObject*) { return Py_NewRef(Py_False); }
@@ -131,10 +138,11 @@ PyObject* item(PyObject* self, Py_ssize_t index) {  // for iteration, where the 
 
 PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded("UntypedStorage.__getitem__", [&] {
-    uint8_t* bytes = checked_bytes(self);
-    if (!PySlice_Check(key)) return PyLong_FromLong(bytes[checked_index(self, to_int(key, "index"))]);
+    if (!PySlice_Check(key)) return PyLong_FromLong(checked_bytes(self)[checked_index(self, to_int(key, "index"))]);
+    uint8_t* bytes = checked_writable_bytes(self);
     Range range = to_range(self, key);
-    // A window on the same memory: it holds the storage that it looks into.
+    // A window on the same memory: it holds the storage that it looks into, whose bytes must stay where they are.
+    storage_of(self)->set_resizable(false);
     Storage window = storage_over(bytes + range.start, static_cast<size_t>(range.count), self);
     return new_storage_object(&storage_type, std::move(window));
   });
@@ -143,7 +151,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 int assign(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* done = guarded("UntypedStorage.__setitem__", [&] {
     TAEDA_CHECK_TYPE(value, "bytes of a storage cannot be deleted");
-    uint8_t* bytes = checked_bytes(self);
+    uint8_t* bytes = checked_writable_bytes(self);
     if (PySlice_Check(key)) {
       Range range = to_range(self, key);
       std::fill_n(bytes + range.start, range.count, to_byte(value));
@@ -167,7 +175,7 @@ PyObject* tolist(PyObject* self, PyObject*) {
 
 PyObject* fill(PyObject* self, PyObject* value) {
   return guarded("UntypedStorage.fill_", [&] {
-    uint8_t* bytes = checked_bytes(self);
+    uint8_t* bytes = checked_writable_bytes(self);
     std::fill_n(bytes, length(self), to_byte(value));
     return Py_NewRef(self);
   });
@@ -224,6 +232,7 @@ PyObject* copy_from(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
     TAEDA_CHECK(source->nbytes() == target->nbytes(), "the source holds ", source->nbytes(), " bytes, this storage ",
                 target->nbytes());
     check_has_bytes(*target);
+    target->materialize();
     if (!source->device().is_cpu()) source = copied_to(source, target->device());
     if (target->nbytes()) std::memmove(target->data(), source->data(), target->nbytes());
     return Py_NewRef(self);
@@ -247,7 +256,7 @@ size_t swap_width(DType dtype) { return static_cast<size_t>(itemsize(is_complex(
 
 PyObject* byteswap(PyObject* self, PyObject* dtype) {
   return guarded("UntypedStorage.byteswap", [&] {
-    uint8_t* bytes = checked_bytes(self);
+    uint8_t* bytes = checked_writable_bytes(self);
     size_t width = swap_width(to_dtype(dtype)), count = storage_of(self)->nbytes();
     TAEDA_CHECK(count % width == 0, count, " bytes are not a whole number of elements of ", width, " bytes");
     reverse_elements(bytes, count, width);
@@ -302,7 +311,12 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, "taeda.UntypedStorage: only a storage on the CPU has a buffer");
     return -1;
   }
-  return PyBuffer_FillInfo(view, self, bytes_of(self), length(self), 0, flags);
+  try {
+    return PyBuffer_FillInfo(view, self, writable_bytes_of(self), length(self), 0, flags);
+  } catch (const std::exception& problem) {  // no memory for bytes of its own
+    PyErr_SetString(PyExc_BufferError, problem.what());
+    return -1;
+  }
 }
 
 PyObject* reduce(PyObject* self, PyObject*) {

@@ -16,7 +16,11 @@ extern PyTypeObject storage_type;
 int init_storage_life(PyObject* module);  // readies the base type, whose other slots are filled
 
 inline const Storage& storage_of(PyObject* self) { return reinterpret_cast<StorageObject*>(self)->storage; }
-inline uint8_t* bytes_of(PyObject* self) { return static_cast<uint8_t*>(storage_of(self)->data()); }
+inline const uint8_t* bytes_of(PyObject* self) { return static_cast<const uint8_t*>(storage_of(self)->data()); }
+inline uint8_t* writable_bytes_of(PyObject* self) {
+  storage_of(self)->materialize();
+  return static_cast<uint8_t*>(storage_of(self)->data());
+}
 // The object of a storage that has none yet.
 PyObject* new_storage_object(PyTypeObject* type, Storage storage);
 // Memory that another Python object holds; the reference is dropped with the storage.

@@ -146,6 +146,11 @@ PyObject* data_ptr(PyObject* self) {
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(!is_sparse(t->layout()), "a tensor of layout ", kLayoutNames[static_cast<int>(t->layout())],
               " has no memory of its own; its indices and values do");
+  prepare_write(t);  // whoever asks may write there
+  return PyLong_FromVoidPtr(t.numel() == 0 ? nullptr : t.data());
+}
+PyObject* const_data_ptr(PyObject* self) {
+  const Tensor& t = unwrap(self);
   return PyLong_FromVoidPtr(t.numel() == 0 ? nullptr : t.data());
 }
 PyObject* untyped_storage(PyObject* self) { return wrap(storage_behind(unwrap(self))); }
@@ -232,7 +237,7 @@ PyMethodDef member_methods[] = {
     method<is_neg, "is_neg">("is_neg($self)\n--\n\nWhether the elements are to be negated when read."),
     method<is_inference, "is_inference">("is_inference($self)\n--\n\nWhether the tensor was made in inference mode."),
     method<data_ptr, "data_ptr">("data_ptr($self)\n--\n\nThe first element's address."),
-    method<data_ptr, "const_data_ptr">("const_data_ptr($self)\n--\n\nThe first element's address, for reading."),
+    method<const_data_ptr, "const_data_ptr">("const_data_ptr($self)\n--\n\nThe first element's address, for reading."),
     method<untyped_storage, "untyped_storage">(
         "untyped_storage($self)\n--\n\nThe bytes beneath, shared with other tensors."),
     method<typed_storage, "storage">("storage($self)\n--\n\nThe storage beneath, seen as elements."),

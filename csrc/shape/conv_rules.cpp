@@ -1,6 +1,7 @@
 #include "shape/conv_rules.h"
 
 #include "shape/elementwise.h"
+#include "shape/view_rules.h"
 
 namespace taeda::shape {
 
@@ -18,12 +19,8 @@ Dims spelled_out(IntList values, int64_t rank, std::string_view name, int64_t le
   return result;
 }
 
-// Whether the strides say that channels vary fastest, and nothing but that.
-bool is_channels_last(const Tensor& t) {
-  if (t.is_contiguous()) return false;
-  return (t.dim() == 4 && t.is_contiguous(MemoryFormat::ChannelsLast)) ||
-         (t.dim() == 5 && t.is_contiguous(MemoryFormat::ChannelsLast3d));
-}
+// Whether the strides say that channels vary fastest, those of dimensions of size 1 included.
+bool is_channels_last(const Tensor& t) { return suggested_format(t) != MemoryFormat::Contiguous; }
 
 Dims strides_like(const Tensor& input, const Tensor& weight, const Dims& sizes) {
   if (!is_channels_last(input) && !is_channels_last(weight)) return {};

@@ -7,6 +7,13 @@
 
 namespace taeda::shape {
 
+MemoryFormat normalised_format(const Tensor& input) {
+  if (!input.is_contiguous())
+    for (MemoryFormat last : {MemoryFormat::ChannelsLast, MemoryFormat::ChannelsLast3d})
+      if (input.is_contiguous(last)) return last;
+  return suggested_format(input);
+}
+
 namespace {
 
 // A half input may have parameters of its own dtype or of float.
@@ -18,7 +25,7 @@ void check_parameter(const Tensor& t, const char* what, const Tensor& input, Int
 }
 
 Spec like(const Tensor& input) {
-  return {Dims(input.sizes()), input.dtype(), strides_for(input, suggested_format(input))};
+  return {Dims(input.sizes()), input.dtype(), strides_for(input, normalised_format(input))};
 }
 
 void check_gradient(const Tensor& grad, const Tensor& input) {

@@ -19,6 +19,8 @@ Normalised group_norm(const Tensor& input, const Tensor& weight, const Tensor& b
                       int64_t group, double eps);
 NormGrads group_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& mean, const Tensor& rstd,
                            const Tensor& weight, int64_t group, IntList output_mask);
+// How results are laid out: as the input, also where strides of dimensions of size 1 leave room for doubt.
+MemoryFormat normalised_format(const Tensor& input);
 Normalised batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                       const Tensor& running_var, bool training, double momentum, double eps);
 NormGrads batch_norm_grads(const Tensor& grad, const Tensor& input, const Tensor& weight, const Tensor& mean,

@@ -33,10 +33,23 @@ int64_t windows(int64_t image, int64_t kernel, int64_t stride, int64_t padding, 
   return count;
 }
 
+// Of three-dimensional images without a batch.
+bool channels_come_last(const Tensor& self) {
+  IntList sizes = self.sizes(), strides = self.strides();
+  return strides[0] == 1 && sizes[0] > 1 && strides[3] >= sizes[0] && strides[2] >= strides[3] * sizes[3] &&
+         strides[1] >= strides[2] * sizes[2];
+}
+
 // Channels that come last stay last; of three-dimensional images only where `keeps_3d`, as in PyTorch.
 Spec pooled(const Tensor& self, int64_t rank, IntList count, DType dtype, bool keeps_3d = false) {
   Dims sizes(self.sizes().first(self.dim() - rank));
   for (int64_t n : count) sizes.push_back(n);
+  if (self.dim() == rank + 1 && rank == 3 && keeps_3d && channels_come_last(self)) {
+    sizes.insert(0, 1);
+    Dims strides = contiguous_strides(sizes, MemoryFormat::ChannelsLast3d);
+    sizes.erase(0), strides.erase(0);
+    return {sizes, dtype, strides};
+  }
   bool keeps = self.dim() == rank + 2 && (rank == 2 || keeps_3d);
   MemoryFormat format = keeps ? suggested_format(self) : MemoryFormat::Contiguous;
   if (format == MemoryFormat::Contiguous) return {sizes, dtype};
@@ -105,10 +118,10 @@ PooledAndIndices max_pool3d(const Tensor& self, IntList kernel_size, IntList str
 namespace {
 
 // The gradient `upper` belongs to pooled images of `sizes`.
-void check_images(const Tensor& upper, IntList sizes, int64_t rank) {
+void check_images(const Tensor& upper, IntList sizes, int64_t rank, bool may_lack_channels = false) {
   check_floating(upper);
   TAEDA_CHECK(rank == 2 || rank == 3, "2 or 3 dimensions are pooled; got ", rank);
-  check_planes(sizes, rank);
+  check_planes(sizes, rank, may_lack_channels);
   const size_t outer = sizes.size() - rank;
   TAEDA_CHECK(
       upper.sizes().size() == sizes.size() && std::ranges::equal(upper.sizes().first(outer), sizes.first(outer)),
@@ -168,7 +181,7 @@ Spec adaptive_avg_pool3d(const Tensor& self, IntList output_size) {
   return adaptive(self, 3, output_size, self.dtype());
 }
 Spec adaptive_avg_pool_backward(const Tensor& upper, IntList sizes, int64_t rank) {
-  check_images(upper, sizes, rank);
+  check_images(upper, sizes, rank, rank == 2);
   // One number per plane says nothing of a layout.
   bool is_mean = std::ranges::all_of(upper.sizes().last(rank), [](int64_t n) { return n == 1; });
   return is_mean ? Spec{Dims(sizes), upper.dtype()} : image_like(sizes, rank, upper, upper.dtype());

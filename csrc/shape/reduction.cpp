@@ -6,8 +6,9 @@ namespace taeda::shape {
 
 uint64_t reduced_dims(const Reduce& call) {
   int64_t rank = call.self.dim();
-  TAEDA_CHECK(rank <= kMaxDim, "a reduction takes at most ", kMaxDim, " dimensions; got ", rank);
-  if (call.dims.empty()) return rank > 0 ? ~uint64_t{0} >> (64 - rank) : 0;
+  if (call.dims.empty()) return rank > 0 ? ~uint64_t{0} >> (64 - std::min<int64_t>(rank, 64)) : 0;
+  TAEDA_CHECK(rank <= 64, "dim chooses among at most 64 dimensions; got ", rank,
+              ". Without dim, all of them are reduced; squeeze() and flatten() leave fewer");
   uint64_t dims = 0;
   for (int64_t dim : call.dims) {
     int64_t wrapped = wrap_dim(dim, rank);
@@ -20,7 +21,7 @@ uint64_t reduced_dims(const Reduce& call) {
 Dims reduced_sizes(const Reduce& call, uint64_t dims) {
   Dims sizes;
   for (int64_t d = 0; d < call.self.dim(); ++d) {
-    if (!(dims >> d & 1))
+    if (!is_reduced(dims, d))
       sizes.push_back(call.self.sizes()[d]);
     else if (call.keepdim)
       sizes.push_back(1);
@@ -72,7 +73,7 @@ void check_reduction(const ReductionRule& rule, const Reduce& call, uint64_t dim
   bool empty = false;
   for (int64_t d = 0; d < call.self.dim(); ++d) {
     int64_t size = call.self.sizes()[d];
-    if (dims >> d & 1)
+    if (is_reduced(dims, d))
       empty |= size == 0;
     else
       outputs *= size;

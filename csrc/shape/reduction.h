@@ -45,6 +45,8 @@ struct Reduce {
 
 // Bit per dimension; RuntimeError for one that stands twice, IndexError out of range.
 uint64_t reduced_dims(const Reduce& call);
+// Of more dimensions than there are bits either all are reduced or none of the rest.
+inline bool is_reduced(uint64_t dims, int64_t d) { return dims >> std::min<int64_t>(d, 63) & 1; }
 Dims reduced_sizes(const Reduce& call, uint64_t dims);
 // The dtype that elements are read as; NotImplementedError or RuntimeError where there is none.
 DType reduction_input(const ReductionRule& rule, const Reduce& call);

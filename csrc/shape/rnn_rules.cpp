@@ -24,7 +24,7 @@ void check(const Tensor& t, IntList sizes, const Tensor& input, const char* name
 
 void check_batch_sizes(IntList sizes, int64_t rows) {
   int64_t left = rows;  // a sum of any sizes might overflow
-  for (int64_t size : sizes) left = size > 0 && size <= left ? left - size : -1;
+  for (int64_t size : sizes) left = (size > 0 || rows == 0) && size <= left ? left - size : -1;
   TAEDA_CHECK(!sizes.empty() && left == 0 && std::ranges::is_sorted(sizes, std::greater<>()),
               "the batch sizes must fall, stay above 0 and add up to the rows of the packed sequence (", rows,
               "); got ", sizes);

@@ -122,12 +122,17 @@ def _padding(start: int) -> bytes:
 class ArchiveReader:
     """Finds and checks the records of a checkpoint; nothing is read before its bounds are known to be sane.
 
+    Args:
+        file: the archive.
+        wants_checkpoint: whether there must be a ``data.pkl``; else one folder with whatever records is enough.
+
     Raises:
         RuntimeError: the archive is damaged, compressed, encrypted, or no checkpoint.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], wants_checkpoint: bool = True) -> None:
         self._file = file
+        self._wants_checkpoint = wants_checkpoint
         self.end = file.seek(0, os.SEEK_END)
         try:
             self._zip = zipfile.ZipFile(file)
@@ -166,7 +171,10 @@ class ArchiveReader:
             folder, slash, rest = name.partition("/")
             if slash and rest == "data.pkl":
                 return folder
-        raise Damaged("it has no data.pkl; is it a checkpoint?")
+        folders = {name.partition("/")[0] for name in self._records}
+        if self._wants_checkpoint or len(folders) != 1:
+            raise Damaged("it has no data.pkl; is it a checkpoint?")
+        return folders.pop()
 
     def names(self) -> list[str]:
         """The records in the order of the file."""

@@ -28,7 +28,7 @@ class PyTorchFileReader:
                 file = self._opened = open(name_or_buffer, "rb")  # noqa: SIM115 (closed when the reader goes)
             except OSError as error:
                 raise RuntimeError(f"taeda.PyTorchFileReader: {error}") from error
-        self._archive = ArchiveReader(file)
+        self._archive = ArchiveReader(file, wants_checkpoint=False)
 
     def __del__(self) -> None:
         if getattr(self, "_opened", None) is not None:

@@ -36,6 +36,8 @@ def dtype_of_type_name(name: Any) -> Any:
             if old == short:
                 return getattr(_C, dtype)
         raise ValueError(f"taeda.Tensor.type: '{name}' is no tensor type")
+    if isinstance(name, type) and issubclass(name, _C.TensorBase):
+        return _C.get_default_dtype()
     if isinstance(name, type) and hasattr(name, "dtype"):  # FloatTensor
         return name.dtype
     return {float: _C.float32, int: _C.int64, bool: _C.bool}.get(name, name)

@@ -42,7 +42,7 @@ class StorageTable:
         key, dtype = self._seen.setdefault(id(ref.untyped), (str(len(self.storages)), ref.dtype))
         if int(key) == len(self.storages):
             self.storages.append(ref.untyped)  # also keeps it alive, so that its id stays its own
-        if dtype != ref.dtype:
+        if dtype != ref.dtype and ref.untyped.nbytes():
             raise RuntimeError(
                 f"taeda.save: one storage is seen as {dtype} and as {ref.dtype}; a file can hold it under one dtype "
                 "only. Save clones of the tensors, or view them as one dtype first"

@@ -9,7 +9,6 @@ from taeda import Tensor
 from taeda._serialization.plain_pickle import rebuild_quantized, with_bits
 
 _INT64_END = 2**63
-_MOST_DIMS = 64
 
 
 def _require(holds: bool, what: str) -> None:
@@ -24,8 +23,8 @@ def _is_count(value: Any) -> bool:
 def _check_geometry(size: Any, stride: Any, offset: Any) -> int:
     """Check a tensor's geometry and return how many elements its storage must hold."""
     for name, values in (("size", size), ("stride", stride)):
-        valid = isinstance(values, tuple) and len(values) <= _MOST_DIMS and all(_is_count(v) for v in values)
-        _require(valid, f"a tensor's {name} is not a tuple of at most {_MOST_DIMS} non-negative 64-bit integers")
+        valid = isinstance(values, tuple) and all(_is_count(v) for v in values)
+        _require(valid, f"a tensor's {name} is not a tuple of non-negative 64-bit integers")
     _require(len(size) == len(stride), f"a tensor has {len(size)} sizes but {len(stride)} strides")
     _require(_is_count(offset), "a tensor's storage offset is not a non-negative 64-bit integer")
     numel, last = 1, offset
@@ -172,9 +171,7 @@ def sparse(kind: Any, data: Any) -> Tensor:
     )
     _require(isinstance(data[tensors], (tuple, taeda.Size)), "a sparse tensor's size is not a tuple")
     size = tuple(data[tensors])
-    _require(
-        all(map(_is_count, size)) and len(size) <= _MOST_DIMS, "a sparse tensor's size is not one of 64-bit integers"
-    )
+    _require(all(map(_is_count, size)), "a sparse tensor's size is not one of 64-bit integers")
     if kind == taeda.sparse_coo:
         coalesced = bool(data[3]) if len(data) > 3 and data[3] is not None else None
         return taeda.sparse_coo_tensor(data[0], data[1], size, is_coalesced=coalesced, check_invariants=True)

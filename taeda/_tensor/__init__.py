@@ -270,9 +270,9 @@ class Tensor(_Base):
         return self._replace_elements("map2_", callable, x, y)
 
     def _replace_elements(self, name: str, callable: Callable[..., Any], *others: Tensor) -> Tensor:
-        if self.requires_grad:
-            raise RuntimeError(f"taeda.Tensor.{name}: the tensor requires a gradient; detach() it first")
-        for other in others:
+        for other in (self, *others):
+            if isinstance(other, Tensor) and other.requires_grad:
+                raise RuntimeError(f"taeda.Tensor.{name}: a tensor requires a gradient; detach() it first")
             if not isinstance(other, Tensor) or other.dtype != self.dtype:
                 kind = other.dtype if isinstance(other, Tensor) else type(other).__name__
                 raise TypeError(f"taeda.Tensor.{name}: takes tensors of dtype {self.dtype}, got {kind}")

@@ -16,6 +16,12 @@ class TensorType(type):
     device_type: str
     layout: taeda.layout = taeda.strided
 
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TensorType:
+        """TypeError for a subclass of a tensor type: the class of all tensors is ``Tensor``."""
+        if bases:
+            raise TypeError(f"{name}: {bases[0].__name__} only makes tensors and cannot be subclassed; use taeda.Tensor")
+        return super().__new__(mcs, name, bases, namespace)
+
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:  # type: ignore[override]
         """A tensor from sizes (its values are what was in the memory), a sequence, or a tensor of this very type.
 

@@ -191,9 +191,17 @@ def _function(op: Op) -> str:
     return _lines(
         cpp.place_comment(op.declaration),
         f"{function_mark(op, 'ops')}{cpp.signature_of(op)} {{",
+        *(f"  prepare_write({name});" for name in _elements_written(op)),
         f"  return {cpp.call(op, keys)};",
         "}",
     ).rstrip()
+
+
+def _elements_written(op: Op) -> list[str]:
+    """The tensors whose elements the op declares to write; ops of geometry alone leave them as they are."""
+    if op.declaration.options.get("geometry_only"):
+        return []
+    return [cpp.identifier(a.name) for a in op.schema.arguments if a.type.is_tensor and a.type.is_mutable]
 
 
 def _left_out(plan: Plan) -> str:

@@ -125,6 +125,34 @@ def _(grad, self):
     return {"self": op.to_copy_backward(grad, self.dtype())}
 
 
+@kernel(
+    "_lazy_clone(Tensor self) -> Tensor",
+    variants="function method",
+    any_device=True,
+    files="copy",
+    batch="alike",
+)
+def _lazy_clone(self):
+    """A clone whose bytes are those of ``self`` until one of the two is written."""
+
+
+@_lazy_clone.backward
+def _(grad):
+    return {"self": grad}
+
+
+@kernel(
+    "_test_parallel_materialize(Tensor self, int num_parallel, bool skip_first=False) -> Tensor",
+    any_device=True,
+    files="copy",
+    not_differentiable=True,
+    batch="refused",
+    samples=[S(f(2), 1)],
+)
+def _test_parallel_materialize(self, num_parallel, skip_first):
+    """Asks for bytes of its own from within a parallel loop of so many pieces, which raises for a lazy clone."""
+
+
 @kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", any_device=True, files="copy",
         not_differentiable=True, batch="refused")  # fmt: skip
 def _local_scalar_dense(self):

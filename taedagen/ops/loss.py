@@ -698,7 +698,7 @@ def multi_margin_loss(self, target, p, margin, weight, reduction):
         terms = terms * weight.index_select(0, numbers).unsqueeze(1)
     terms = op.scatter(terms, 1, index, 0)  # the class itself does not count
     loss = terms.sum([1]) / float(classes)
-    return _reduced(loss.reshape([]) if self.dim() < 2 else loss, reduction)
+    return _reduced(loss.reshape(target.shape), reduction)
 
 
 @composite(

@@ -8,6 +8,7 @@
 #include "shape/create_rules.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
+#include "taeda/core/parallel.h"
 #include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 
@@ -49,6 +50,18 @@ Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<La
   BelowAutograd guard;  // and uncounted: nobody has seen the copy yet
   ops::copy_(result, self, non_blocking);
   return result;
+}
+
+Tensor _lazy_clone(const Tensor& self) {
+  return from_storage(self->storage()->lazy_clone(), self.dtype(), self.sizes(), self.strides(),
+                      self.storage_offset());
+}
+
+Tensor _test_parallel_materialize(const Tensor& self, int64_t num_parallel, bool skip_first) {
+  parallel_for(0, num_parallel, 1, [&](int64_t begin, int64_t) {
+    if (begin > 0 || !skip_first) self->storage()->materialize();
+  });
+  return self;
 }
 
 Scalar _local_scalar_dense(const Tensor& self) {

@@ -54,7 +54,7 @@ AOTITorchError torch_get_mutable_data_ptr(AtenTensorHandle tensor, void** ret) {
   return aoti_torch_get_data_ptr(tensor, ret);
 }
 AOTITorchError torch_get_const_data_ptr(AtenTensorHandle tensor, const void** ret) {
-  return guarded([&] { *ret = tensor_of(tensor).data_ptr(); });
+  return guarded([&] { *ret = tensor_of(tensor).const_data_ptr(); });
 }
 AOTITorchError aoti_torch_get_storage_size(AtenTensorHandle tensor, int64_t* ret) {
   return guarded([&] { *ret = static_cast<int64_t>(tensor_of(tensor).storage().nbytes()); });

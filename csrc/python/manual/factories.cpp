@@ -104,7 +104,8 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
     if (infer) layout.dtype = promote(layout.dtype, dtype_of_element(object));
     return;
   }
-  TAEDA_CHECK_VALUE(depth < static_cast<size_t>(kMaxDim), "the data is nested more than ", kMaxDim,
+  constexpr size_t kDeepest = 128;
+  TAEDA_CHECK_VALUE(depth < kDeepest, "the data is nested more than ", kDeepest,
                     " levels deep (or contains itself)");
   Owned items = items_of(object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());

@@ -137,13 +137,19 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   const Tensor& unsafeGetTensor() const { return *this; }
 
   // --- elements
-  void* data_ptr() const { return impl()->data(); }
+  void* data_ptr() const {
+    ::taeda::prepare_write(*this);
+    return impl()->data();
+  }
   void* mutable_data_ptr() const { return data_ptr(); }
-  const void* const_data_ptr() const { return data_ptr(); }
+  const void* const_data_ptr() const { return impl()->data(); }
   template <class T>
   T* data_ptr() const {
     check_type<std::remove_const_t<T>>();
-    return static_cast<T*>(data_ptr());
+    if constexpr (std::is_const_v<T>)
+      return static_cast<T*>(const_data_ptr());
+    else
+      return static_cast<T*>(data_ptr());
   }
   template <class T>
   T* mutable_data_ptr() const {
@@ -151,7 +157,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   }
   template <class T>
   const T* const_data_ptr() const {
-    return data_ptr<T>();
+    return data_ptr<const T>();
   }
   template <class T>
   T* data() const {

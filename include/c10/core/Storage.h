@@ -22,7 +22,10 @@ class Storage : public intrusive_ptr<StorageImpl> {
   size_t nbytes() const { return get()->nbytes(); }
   size_t sym_nbytes() const { return nbytes(); }
   const void* data() const { return get()->data(); }
-  void* mutable_data() const { return get()->data(); }
+  void* mutable_data() const {
+    get()->materialize();
+    return get()->data();
+  }
   const ::taeda::DataPtr& data_ptr() const { return get()->data_ptr(); }
   Device device() const { return get()->device(); }
   DeviceType device_type() const { return device().type(); }

@@ -11,6 +11,8 @@ namespace taeda {
 
 TAEDA_API int num_threads();
 TAEDA_API void set_num_threads(int count);  // RuntimeError below 1
+// Whether this thread runs a piece of parallel_for that may have others beside it.
+TAEDA_API bool in_parallel_piece();
 // Whether arithmetic of this thread and of the pool takes denormal numbers as 0. False where the processor cannot.
 TAEDA_API bool set_flush_denormal(bool value);
 

@@ -7,10 +7,13 @@
 
 namespace taeda {
 
+class StorageImpl;
+using Storage = Ref<StorageImpl>;
+
 class TAEDA_API StorageImpl final : public RefCounted {
  public:
   StorageImpl(DataPtr&& data, size_t nbytes, bool resizable)
-      : data_(std::move(data)), nbytes_(nbytes), reach_(nbytes), resizable_(resizable) {}
+      : data_(std::move(data)), nbytes_(nbytes), reach_(nbytes), resizable_(resizable), exclusive_(resizable) {}
 
   void* data() const { return data_.get(); }
   const DataPtr& data_ptr() const { return data_; }
@@ -24,11 +27,22 @@ class TAEDA_API StorageImpl final : public RefCounted {
   DataPtr take_data() { return std::move(data_); }  // for replace(), when the old memory must outlive the change
   // Keeps the old bytes up to the smaller size. RuntimeError for memory that came from elsewhere.
   void resize(size_t nbytes);
-  void replace(DataPtr data, size_t nbytes) {
+  // `exclusive` is false for memory that others write without a word, as other processes do.
+  void replace(DataPtr data, size_t nbytes, bool exclusive = true) {
     data_ = std::move(data);
     nbytes_ = nbytes;
     reach_ = std::max(reach_, nbytes);
+    exclusive_ = exclusive;
+    copy_on_write_.store(false, std::memory_order_release);
   }
+
+  // A storage that shares these bytes until one of the two is written. Copied at once are bytes that cannot be taken
+  // back from whoever else may write them (NumPy, DLPack, other processes).
+  Storage lazy_clone();
+  bool is_copy_on_write() const { return copy_on_write_.load(std::memory_order_acquire); }
+  // Makes the bytes its own: a copy, or the old ones where nobody shares them any more. To the storage's other users
+  // it is a write of all bytes. RuntimeError in a piece of parallel_for, where other pieces know the address already.
+  void materialize();
 
   void* python_object = nullptr;  // borrowed, set by the binding so that a storage keeps its identity
 
@@ -42,11 +56,14 @@ class TAEDA_API StorageImpl final : public RefCounted {
   size_t nbytes_;
   size_t reach_;
   bool resizable_;
+  bool exclusive_;
+  std::atomic<bool> copy_on_write_{false};
+
+  DataPtr new_data(size_t nbytes) const;  // with the old bytes
 
  public:
   bool owns_python_object = false;  // when only weak references know the object, as with tensors
 };
-using Storage = Ref<StorageImpl>;
 
 TAEDA_API Storage new_storage(size_t nbytes, Device device);
 

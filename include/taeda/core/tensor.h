@@ -15,7 +15,8 @@
 namespace taeda {
 
 using IntList = std::span<const int64_t>;
-constexpr int kMaxDim = 64;  // as PyTorch and NumPy
+// Dimensions of more than one element: a tensor may have any number of the others, but 64 bits count its elements.
+constexpr int kMaxDim = 64;
 
 enum class MemoryFormat : uint8_t { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
 enum class Layout : uint8_t { Strided, Sparse, SparseCsr, SparseCsc, SparseBsr, SparseBsc, Jagged };
@@ -199,6 +200,17 @@ class Tensor {
   Ref<TensorImpl> impl_;
 };
 using TensorList = std::span<const Tensor>;
+
+// Stands before every write to a tensor's elements: ops do it for what they declare as written, so that kernels need
+// not. Lazy clones get bytes of their own.
+inline void prepare_write(const Tensor& t) {
+  if (!t.defined()) return;
+  if (StorageImpl* storage = t->storage().get(); storage && storage->is_copy_on_write()) [[unlikely]]
+    storage->materialize();
+}
+inline void prepare_write(TensorList list) {
+  for (const Tensor& t : list) prepare_write(t);
+}
 
 // dim in [-rank, rank) to [0, rank); a 0-d tensor takes -1 and 0. IndexError otherwise.
 TAEDA_API int64_t wrap_dim(int64_t dim, int64_t rank);

@@ -195,7 +195,9 @@ void run_general(Call& call, IntList sizes, const Tensor* const* results) {
   std::array<Operand, kMaxOperands> all;
   for (int k = 0; k < count; ++k) all[k] = *results[k];
   std::copy(call.in.begin(), call.in.end(), all.begin() + count);
-  shape::Dims order = shape::iteration_order({all.data(), static_cast<size_t>(total)}, sizes);
+  shape::Dims order, ordered;
+  for (int64_t d : shape::iteration_order({all.data(), static_cast<size_t>(total)}, sizes))
+    if (sizes[d] != 1) order.push_back(d), ordered.push_back(sizes[d]);
 
   std::array<std::array<int64_t, kMaxDim>, kMaxOperands> strides;
   std::array<Strided, kMaxOperands> operands;
@@ -208,15 +210,13 @@ void run_general(Call& call, IntList sizes, const Tensor* const* results) {
       continue;
     }
     int64_t lead = static_cast<int64_t>(sizes.size()) - t->dim();
-    for (size_t i = 0; i < sizes.size(); ++i) {
+    for (size_t i = 0; i < order.size(); ++i) {
       int64_t own = order[i] - lead;
-      bool repeated = own < 0 || (t->sizes()[own] == 1 && sizes[order[i]] != 1);
+      bool repeated = own < 0 || t->sizes()[own] == 1;
       strides[k][i] = repeated ? 0 : t->strides()[own] * t->itemsize();
     }
     operands[k] = {t->data<char>(), strides[k].data(), t->dtype(), wanted};
   }
-  shape::Dims ordered;
-  for (int64_t d : order) ordered.push_back(sizes[d]);
   run_strided(call.loop, call.scalars, ordered, {operands.data(), static_cast<size_t>(total)}, count);
 }
 

@@ -315,7 +315,7 @@ void settle(Plan& plan, const Tensor& self, uint64_t dims) {
   bool ordered = plan.op.rule.kind == StateKind::Index;  // an index counts in the order of the dimensions
   for (int64_t d = self.dim(); d-- > 0;) {
     int64_t stride = self.strides()[d] * self.itemsize();
-    (dims >> d & 1 ? plan.reduced : plan.kept).push(self.sizes()[d], stride);
+    (shape::is_reduced(dims, d) ? plan.reduced : plan.kept).push(self.sizes()[d], stride);
   }
   if (!ordered) plan.reduced.sort();
   plan.outputs = plan.kept.total();

@@ -63,9 +63,16 @@ TAEDA_INLINE T fold(int64_t n, T start, const Value& value, const Join& join) {
   if (i < n) b = join(b, where<T>(first_lanes<T>(n - i), value(i, n - i), broadcast(start)));
   return across<T>(join(join(a, b), join(c, d)), join);
 }
+// Lanes that took millions of numbers would lose the small ones, so blocks are summed in double.
 template <class T, class Value>
 TAEDA_INLINE T total(int64_t n, const Value& value) {
-  return fold<T>(n, T(0), value, [](V<T> a, V<T> b) { return a + b; });
+  constexpr int64_t kBlock = 1 << 14;
+  double sum = 0;
+  for (int64_t from = 0; from < n; from += kBlock)
+    sum += fold<T>(
+        std::min(kBlock, n - from), T(0), [&](int64_t i, int64_t count) { return value(from + i, count); },
+        [](V<T> a, V<T> b) { return a + b; });
+  return static_cast<T>(sum);
 }
 
 template <class T>

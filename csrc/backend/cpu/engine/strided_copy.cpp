@@ -204,13 +204,21 @@ class Mover {
   Convert convert_;
 };
 
-std::array<int64_t, kMaxDim> byte_strides(const Tensor& t, IntList sizes) {
-  std::array<int64_t, kMaxDim> strides{};
-  size_t lead = sizes.size() - t.sizes().size();
-  for (size_t d = lead; d < sizes.size(); ++d)
-    strides[d] = t.sizes()[d - lead] == sizes[d] ? t.strides()[d - lead] * t.itemsize() : 0;
-  return strides;
-}
+// The strides in bytes of a tensor that is expanded to `sizes`; of none, zeros.
+class ByteStrides {
+ public:
+  ByteStrides(const Tensor* t, IntList sizes) : many_(sizes.size() > kMaxDim ? sizes.size() : 0) {
+    int64_t* strides = many_.empty() ? few_.data() : many_.data();
+    size_t lead = t ? sizes.size() - t->sizes().size() : sizes.size();
+    for (size_t d = 0; d < sizes.size(); ++d)
+      strides[d] = d >= lead && t->sizes()[d - lead] == sizes[d] ? t->strides()[d - lead] * t->itemsize() : 0;
+  }
+  const int64_t* data() const { return many_.empty() ? few_.data() : many_.data(); }
+
+ private:
+  std::array<int64_t, kMaxDim> few_;
+  std::vector<int64_t> many_;
+};
 
 void move_block(char* to, const char* from, int64_t bytes) {
   constexpr int64_t kPiece = int64_t{1} << 19;
@@ -287,7 +295,7 @@ void strided_copy(const Tensor& to, const Tensor& from) {
   if (to.numel() == 0) return;
   if (to.dtype() == from.dtype() && to.is_contiguous() && from.is_contiguous() && to.numel() == from.numel())
     return move_block(to.data<char>(), from.data<char>(), to.numel() * to.itemsize());
-  auto to_strides = byte_strides(to, to.sizes()), from_strides = byte_strides(from, to.sizes());
+  ByteStrides to_strides(&to, to.sizes()), from_strides(&from, to.sizes());
   strided_copy(to.sizes(), {to.data<char>(), to_strides.data(), to.dtype()},
                {from.data<char>(), from_strides.data(), from.dtype()});
 }
@@ -296,8 +304,7 @@ void fill_elements(const Tensor& to, const void* element) {
   if (to.numel() == 0) return;
   char value[sizeof(complex128)];
   std::memcpy(value, element, to.itemsize());
-  std::array<int64_t, kMaxDim> none{};
-  auto strides = byte_strides(to, to.sizes());
+  ByteStrides strides(&to, to.sizes()), none(nullptr, to.sizes());
   strided_copy(to.sizes(), {to.data<char>(), strides.data(), to.dtype()}, {value, none.data(), to.dtype()});
 }
 

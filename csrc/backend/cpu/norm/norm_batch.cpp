@@ -2,7 +2,7 @@
 // whose columns are channels; else a channel is one row in every sample.
 #include "backend/cpu/norm/norm.h"
 #include "backend/cpu/ops/norm.h"
-#include "shape/view_rules.h"
+#include "shape/norm_rules.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
@@ -14,7 +14,7 @@ struct Layout {
   bool columns;
   MemoryFormat format;
 
-  explicit Layout(const Tensor& t) : n(t.sizes()[0]), c(t.sizes()[1]), area(1), format(shape::suggested_format(t)) {
+  explicit Layout(const Tensor& t) : n(t.sizes()[0]), c(t.sizes()[1]), area(1), format(shape::normalised_format(t)) {
     for (int64_t d = 2; d < t.dim(); ++d) area *= t.sizes()[d];
     columns = area == 1 || format != MemoryFormat::Contiguous;
   }
@@ -78,6 +78,7 @@ void each_row(const Layout& at, const F& body) {
 template <class T>
 void move_running(const Tensor& running, const std::vector<T>& values, double momentum) {
   if (!running.defined()) return;
+  prepare_write(running);  // its declaration does not say so
   auto now = parameter<T>(running, running.numel(), 0);
   for (size_t i = 0; i < now.size(); ++i)
     now[i] = static_cast<T>((1 - momentum) * static_cast<double>(now[i]) + momentum * static_cast<double>(values[i]));

@@ -1,6 +1,7 @@
 // Group normalisation of (N, C, positions): a group's channels lie one after another, so that each group is one row.
 #include "backend/cpu/norm/norm.h"
 #include "backend/cpu/ops/norm.h"
+#include "shape/norm_rules.h"
 #include "shape/view_rules.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
@@ -65,7 +66,7 @@ void _native_group_norm(const Tensor& input, const Tensor& weight, const Tensor&
                         const Tensor& rstd) {
   if (input.numel() == 0) return;
   const bool last = !out.is_contiguous();
-  Tensor x = ops::contiguous(input, last ? shape::suggested_format(input) : MemoryFormat::Contiguous);
+  Tensor x = ops::contiguous(input, last ? shape::normalised_format(input) : MemoryFormat::Contiguous);
   const int64_t channels = c / group, length = channels * area;
   visit_compute(x.dtype(), [&]<class T>() {
     const RowKernels<T>& rows = row_kernels<T>();

@@ -5,6 +5,7 @@
 #include "backend/cpu/ops/pool.h"
 #include "backend/cpu/pool/pool.h"
 #include "taeda/ops/copy.h"
+#include "taeda/ops/view.h"
 
 namespace taeda::cpu {
 
@@ -122,6 +123,8 @@ void pool_channels(const Windows& w, const T* image, int64_t channels, T* out, i
 }
 
 void max_pool(const Tensor& self, const shape::PoolGeometry& g, const Tensor& out, const Tensor& indices) {
+  if (g.image.size() == 3 && out.dim() == 4 && !out.is_contiguous())  // channels come last without a batch, too
+    return max_pool(ops::unsqueeze(self, 0), g, ops::unsqueeze(out, 0), ops::unsqueeze(indices, 0));
   Windows w = pool_windows(g);
   Planes planes(out, static_cast<int64_t>(g.image.size()));
   Tensor x = ops::contiguous(self, planes.format);

@@ -153,12 +153,19 @@ def _set_up(spec: WorkerSpec) -> WorkerError | None:
     return None
 
 
-def _seed_numpy(base_seed: int, worker: int) -> None:
-    """Gives numpy's global generator a state of its own, hashed from the seed's 32-bit words and the number."""
+def _generate_state(base_seed: int, worker_id: int) -> list[int]:
+    """Four 32-bit words for numpy's global generator, hashed from those of the seed and from the worker's number."""
     import numpy
 
-    entropy = [worker, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-    numpy.random.seed(numpy.random.SeedSequence(entropy).generate_state(4))
+    entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
+    return numpy.random.SeedSequence(entropy).generate_state(4).tolist()
+
+
+def _seed_numpy(base_seed: int, worker: int) -> None:
+    """Gives numpy's global generator a state of its own."""
+    import numpy
+
+    numpy.random.seed(_generate_state(base_seed, worker))
 
 
 def _serve(spec: WorkerSpec, connection: Connection, inbox: _Inbox, setup_error: WorkerError | None) -> None:
