@@ -82,6 +82,7 @@ _LAZY = {
         "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
         "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "Storage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage", "QInt8Storage", "QUInt8Storage", "QInt32Storage", "QUInt4x2Storage", "QUInt2x4Storage",
+        "_storage_classes",
     ),
     "_schema.types": (
         "AnyType", "AwaitType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType",
@@ -93,7 +94,7 @@ _LAZY = {
     "_schema.symbols": ("SymBool", "SymFloat", "SymInt"),
     "_tensor.old_types": (
         "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
-        "IntTensor", "LongTensor", "ShortTensor",
+        "IntTensor", "LongTensor", "ShortTensor", "_tensor_classes",
     ),
     "amp.autocast_mode": ("autocast",),
     "amp.grad_scaler": ("GradScaler",),

@@ -305,6 +305,13 @@ def _decide_safe(weights_only: bool | None, pickle_module: Any) -> bool:
         raise RuntimeError("taeda.load: TORCH_FORCE_WEIGHTS_ONLY_LOAD and TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD contradict")
     if weights_only is None:
         weights_only = pickle_module is None and not forced_off
+        if forced_off:
+            import warnings
+
+            warnings.warn(
+                "taeda.load: TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set, so weights_only is False: code from the file runs",
+                stacklevel=4,
+            )
     if forced_on:
         weights_only = True
     if weights_only and pickle_module is not None:

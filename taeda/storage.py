@@ -411,6 +411,8 @@ else:
     def __getattr__(name: str) -> Any:
         if name == "Storage":
             return globals().get("FloatStorage") or _make("FloatStorage")
+        if name == "_storage_classes":
+            return {UntypedStorage, TypedStorage, *(globals().get(old) or _make(old) for old in OLD_STORAGES)}
         if name not in OLD_STORAGES:
             raise AttributeError(f"module 'taeda.storage' has no attribute '{name}'")
         return _make(name)

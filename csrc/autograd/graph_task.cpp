@@ -184,9 +184,8 @@ void GraphTask::schedule(uint32_t number) {
 namespace {
 // Whether nobody else can see `t` change.
 bool is_sole_owner(const Tensor& t) {
-  return t->use_count() == 1 && t->storage() && t->storage()->use_count() == 1 &&
-         !t->storage()->is_copy_on_write() && t->is_non_overlapping_and_dense() &&
-         !t->is_lazy();
+  return t->use_count() == 1 && t->storage() && t->storage()->use_count() == 1 && !t->storage()->is_copy_on_write() &&
+         t->is_non_overlapping_and_dense() && !t->is_lazy();
 }
 
 void add_into(Tensor& sum, Tensor&& grad) {

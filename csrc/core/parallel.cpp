@@ -17,8 +17,8 @@ namespace taeda {
 
 namespace {
 
-std::atomic<int> g_threads{0};  // 0: not asked yet
-thread_local bool t_inside = false;  // on one of several threads
+std::atomic<int> g_threads{0};                             // 0: not asked yet
+thread_local bool t_inside = false;                        // on one of several threads
 constinit thread_local bool t_in_piece TAEDA_TLS = false;  // in any piece
 
 // libgomp's threads do not exist in a forked child, whose first parallel region would wait for them for ever. They must

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/foreign_memory.h"
 #include "core/object_cache.h"
 #include "taeda/core/fork.h"
 #include "taeda/core/parallel.h"
@@ -35,6 +36,7 @@ struct SharedBytes : RefCounted {
   explicit SharedBytes(DataPtr data) : data(std::move(data)) {}
   DataPtr data;
 };
+std::atomic<DataPtr::Deleter> g_foreign{nullptr};
 void release_shared(void* bytes) { static_cast<SharedBytes*>(bytes)->release(); }
 
 DataPtr reference_to(const SharedBytes& bytes) {
@@ -49,6 +51,8 @@ Mutex& sharing() {
 }
 
 }  // namespace
+
+void declare_foreign(DataPtr::Deleter deleter) { g_foreign.store(deleter, std::memory_order_relaxed); }
 
 void* StorageImpl::operator new(size_t size) { return cached_new(t_storages, size, sizeof(StorageImpl)); }
 void StorageImpl::operator delete(void* block, size_t size) {
@@ -80,7 +84,8 @@ DataPtr StorageImpl::new_data(size_t nbytes) const {
 }
 
 Storage StorageImpl::lazy_clone() {
-  if (!resizable_ || !exclusive_) return make_ref<StorageImpl>(new_data(nbytes_), nbytes_, true);
+  if (!resizable_ || data_.deleter() == g_foreign.load(std::memory_order_relaxed))
+    return make_ref<StorageImpl>(new_data(nbytes_), nbytes_, true);
   Lock lock(sharing());
   if (!is_copy_on_write()) {
     Ref<SharedBytes> bytes = make_ref<SharedBytes>(std::move(data_));
@@ -97,7 +102,8 @@ void StorageImpl::materialize() {
   if (!is_copy_on_write()) return;
   Lock lock(sharing());
   if (!is_copy_on_write()) return;  // another thread was faster
-  TAEDA_CHECK(!in_parallel_piece(), "the bytes of a lazy clone cannot become its own within parallel_for, where other "
+  TAEDA_CHECK(!in_parallel_piece(),
+              "the bytes of a lazy clone cannot become its own within parallel_for, where other "
               "pieces have their address; write to the tensor, or ask for its data_ptr(), before");
   auto& bytes = *static_cast<SharedBytes*>(data_.context());
   DataPtr own = bytes.use_count() == 1 ? std::move(bytes.data) : new_data(nbytes_);

@@ -37,6 +37,7 @@ const Mapping* mapping_of(const StorageImpl& storage) {
 [[noreturn]] void fail_errno(std::string_view what) { TAEDA_FAIL(Runtime, what, ": ", std::strerror(errno)); }
 
 DataPtr to_data(std::unique_ptr<Mapping> mapping) {
+  declare_foreign(delete_mapping);
   void* data = mapping->data;
   return DataPtr(data, mapping.release(), delete_mapping, Device{DeviceType::CPU});
 }
@@ -122,7 +123,7 @@ void move_into(std::unique_ptr<Mapping> mapping, StorageImpl& storage) {
   size_t nbytes = storage.nbytes();
   if (nbytes) std::memcpy(mapping->data, storage.data(), nbytes);
   if (!storage.resizable()) mapping->previous = storage.take_data();
-  storage.replace(to_data(std::move(mapping)), nbytes, false);
+  storage.replace(to_data(std::move(mapping)), nbytes);
 }
 
 // Maps a whole file of at least `nbytes` and keeps its name only: there may be more such files than descriptors.

@@ -284,20 +284,18 @@ PyObject* storage_address(PyObject*, PyObject* tensor) {
   return guarded("_storage_address", [&] { return PyLong_FromVoidPtr(storage_under(tensor).get()); });
 }
 PyObject* data_address(PyObject*, PyObject* tensor) {
-  return guarded("_data_address",
-                 [&] { return storage_under(tensor), PyLong_FromVoidPtr(unwrap(tensor)->data()); });
+  return guarded("_data_address", [&] { return storage_under(tensor), PyLong_FromVoidPtr(unwrap(tensor)->data()); });
 }
 
-PyMethodDef g_functions[] = {{"_set_tensor_type", set_tensor_type, METH_O,
-                              "_set_tensor_type(cls)\n--\n\nThe class of the tensors that operators return."},
-                             {"_swap_tensors", swap_tensors, METH_VARARGS, nullptr},
-                             {"_is_cow_tensor", is_cow_tensor, METH_O,
-                              "_is_cow_tensor(tensor)\n--\n\nWhether its bytes are also those of a lazy clone."},
-                             {"_storage_address", storage_address, METH_O,
-                              "_storage_address(tensor)\n--\n\nWhere the storage itself is."},
-                             {"_data_address", data_address, METH_O,
-                              "_data_address(tensor)\n--\n\nThe first element's address, for reading."},
-                             {}};
+PyMethodDef g_functions[] = {
+    {"_set_tensor_type", set_tensor_type, METH_O,
+     "_set_tensor_type(cls)\n--\n\nThe class of the tensors that operators return."},
+    {"_swap_tensors", swap_tensors, METH_VARARGS, nullptr},
+    {"_is_cow_tensor", is_cow_tensor, METH_O,
+     "_is_cow_tensor(tensor)\n--\n\nWhether its bytes are also those of a lazy clone."},
+    {"_storage_address", storage_address, METH_O, "_storage_address(tensor)\n--\n\nWhere the storage itself is."},
+    {"_data_address", data_address, METH_O, "_data_address(tensor)\n--\n\nThe first element's address, for reading."},
+    {}};
 
 }  // namespace
 

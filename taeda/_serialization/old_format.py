@@ -142,7 +142,7 @@ class OldStorages:
             raw = taeda.UntypedStorage(numel * itemsize)
             self._made[key] = raw, self._restore(raw, location), itemsize
         raw, placed, known = self._made[key]
-        if known != itemsize or raw.nbytes() != numel * itemsize:
+        if (known != itemsize and numel) or raw.nbytes() != numel * itemsize:
             raise _Damaged(f"storage {key!r} is named with two sizes")
         if part is not None:
             first, count = part[1] * itemsize, part[2] * itemsize

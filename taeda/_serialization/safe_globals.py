@@ -22,6 +22,9 @@ def key_of(entry: Any) -> tuple[str, Any]:
     return names.qualified(entry), entry
 
 
+_BLOCKED = {"sys", "os", "posix", "nt"}
+
+
 def find_global(name: str) -> Any:
     """The admitted global called ``name``.
 
@@ -29,6 +32,8 @@ def find_global(name: str) -> Any:
         pickle.UnpicklingError: it is not admitted.
         RuntimeError: it is a dtype that does not exist here.
     """
+    if name.partition(".")[0] in _BLOCKED:
+        raise Refused(f"it needs the global {name[:200]!r}, of a module that reaches the system: nothing admits those")
     if name in _added:
         return _added[name][1]
     for table in (BUILTINS, names.known()):

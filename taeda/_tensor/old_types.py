@@ -19,7 +19,9 @@ class TensorType(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> TensorType:
         """TypeError for a subclass of a tensor type: the class of all tensors is ``Tensor``."""
         if bases:
-            raise TypeError(f"{name}: {bases[0].__name__} only makes tensors and cannot be subclassed; use taeda.Tensor")
+            raise TypeError(
+                f"{name}: {bases[0].__name__} only makes tensors and cannot be subclassed; use taeda.Tensor"
+            )
         return super().__new__(mcs, name, bases, namespace)
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:  # type: ignore[override]
@@ -57,6 +59,11 @@ class TensorType(type):
     def is_cuda(cls) -> bool:
         """Whether it is for tensors on CUDA devices."""
         return cls.device_type == "cuda"
+
+    @property
+    def is_xpu(cls) -> bool:
+        """Whether it is for tensors on Intel's GPUs: none is."""
+        return False
 
 
 class SparseTensorType(TensorType):
@@ -107,3 +114,4 @@ if TYPE_CHECKING:
     LongTensor: TensorType
     ShortTensor: TensorType
 globals().update({name: make(name) for name in __all__})
+_tensor_classes: set[TensorType] = {globals()[name] for name in __all__}

@@ -137,6 +137,10 @@ class TableOptimizer(Optimizer):
         if self._has_native and group["fused"] is not False and self._fits_native(group, params, grads):
             self._native(group, batch, self._amp_scaling())
         else:
+            if group["fused"] and any(p.is_meta for p in params):
+                raise RuntimeError(
+                    f"{type(self).__name__}: fused=True wants parameters with elements; some are on meta"
+                )
             self._step_by_rule(group, batch)
 
     @staticmethod

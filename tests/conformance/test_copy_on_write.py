@@ -53,7 +53,11 @@ def mistakes_of(op: Op, sample: Sample) -> Iterator[str]:
             yield f"{sample}: an original changed"
         if original.numel() and not is_written and not taeda._C._is_cow_tensor(clone):
             yield f"{sample}: what it only reads was copied"
-        if is_written and clone.tolist() != values and taeda._C._data_address(clone) == taeda._C._data_address(original):
+        if (
+            is_written
+            and clone.tolist() != values
+            and taeda._C._data_address(clone) == taeda._C._data_address(original)
+        ):
             yield f"{sample}: what it wrote is in bytes that are shared"
 
 

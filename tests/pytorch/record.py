@@ -16,12 +16,10 @@ REASONS = {
     "nested tensors": r"nested_tensor|torch\.nested|'nested'",
     "the compiler and its graphs come later": r"TorchScript|torch\.jit|\bjit\b|torchscript|_dynamo|\.fx\.",
     "for another library or device": r"mkldnn|cuda|CUDA|itt|ITT|NNPACK|nnpack|kineto",
-    "copy-on-write clones, which only PyTorch's own code makes": r"lazy_clone|cow_materialize",
     "kernels are deterministic here, so none has an alert": r"nondeterministic_alert",
     "small floats are rounded once here, where PyTorch rounds twice": (
         r"(fmod_remainder|div_rounding|hardshrink|upsampling)\S*_?b?float16"
     ),
-    "a tensor has at most 64 dimensions here": r"at most 64 dimensions",
     "a message of PyTorch's own words": (
         r"does not match|not found in|Regex didn't match|no warning caught|in str\(w|!= '|message\.args"
         r"|str\(cm\.exception"

@@ -53,8 +53,7 @@ Tensor _to_copy(const Tensor& self, std::optional<DType> dtype, std::optional<La
 }
 
 Tensor _lazy_clone(const Tensor& self) {
-  return from_storage(self->storage()->lazy_clone(), self.dtype(), self.sizes(), self.strides(),
-                      self.storage_offset());
+  return from_storage(self->storage()->lazy_clone(), self.dtype(), self.sizes(), self.strides(), self.storage_offset());
 }
 
 Tensor _test_parallel_materialize(const Tensor& self, int64_t num_parallel, bool skip_first) {

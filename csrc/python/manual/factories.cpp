@@ -105,8 +105,7 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
     return;
   }
   constexpr size_t kDeepest = 128;
-  TAEDA_CHECK_VALUE(depth < kDeepest, "the data is nested more than ", kDeepest,
-                    " levels deep (or contains itself)");
+  TAEDA_CHECK_VALUE(depth < kDeepest, "the data is nested more than ", kDeepest, " levels deep (or contains itself)");
   Owned items = items_of(object);
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items.get());
   if (layout.sizes.size() == depth) layout.sizes.push_back(n);

@@ -13,7 +13,7 @@ using Storage = Ref<StorageImpl>;
 class TAEDA_API StorageImpl final : public RefCounted {
  public:
   StorageImpl(DataPtr&& data, size_t nbytes, bool resizable)
-      : data_(std::move(data)), nbytes_(nbytes), reach_(nbytes), resizable_(resizable), exclusive_(resizable) {}
+      : data_(std::move(data)), nbytes_(nbytes), reach_(nbytes), resizable_(resizable) {}
 
   void* data() const { return data_.get(); }
   const DataPtr& data_ptr() const { return data_; }
@@ -27,12 +27,10 @@ class TAEDA_API StorageImpl final : public RefCounted {
   DataPtr take_data() { return std::move(data_); }  // for replace(), when the old memory must outlive the change
   // Keeps the old bytes up to the smaller size. RuntimeError for memory that came from elsewhere.
   void resize(size_t nbytes);
-  // `exclusive` is false for memory that others write without a word, as other processes do.
-  void replace(DataPtr data, size_t nbytes, bool exclusive = true) {
+  void replace(DataPtr data, size_t nbytes) {
     data_ = std::move(data);
     nbytes_ = nbytes;
     reach_ = std::max(reach_, nbytes);
-    exclusive_ = exclusive;
     copy_on_write_.store(false, std::memory_order_release);
   }
 
@@ -56,7 +54,6 @@ class TAEDA_API StorageImpl final : public RefCounted {
   size_t nbytes_;
   size_t reach_;
   bool resizable_;
-  bool exclusive_;
   std::atomic<bool> copy_on_write_{false};
 
   DataPtr new_data(size_t nbytes) const;  // with the old bytes

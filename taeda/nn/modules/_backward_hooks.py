@@ -153,5 +153,13 @@ def attach_legacy(module: Any, hooks: list[Any], args: tuple[Any, ...], result: 
     node = first.grad_fn
     if node is None:
         return
+    before = {value.grad_fn for value in args if isinstance(value, Tensor)}
+    within = [made for made, _ in node.next_functions if made is not None and made.next_functions]
+    if not before.issuperset(within):
+        warnings.warn(
+            "register_backward_hook sees only the last operation of a module of several; use register_full_backward_hook",
+            FutureWarning,
+            stacklevel=4,
+        )
     for hook in hooks:
         node.register_hook(lambda grad_in, grad_out, hook=hook: hook(module, grad_in, grad_out))

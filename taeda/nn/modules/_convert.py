@@ -42,7 +42,9 @@ def _parse_to(
         dtype = rest.pop(0)
     elif rest:
         device = rest.pop(0)
-        if rest and (rest[0] is None or isinstance(rest[0], taeda.dtype)):
+        if rest and not (rest[0] is None or isinstance(rest[0], taeda.dtype)):
+            raise TypeError(f"Module.to: a dtype is expected after a device; got {type(rest[0]).__name__}")
+        if rest:
             dtype = rest.pop(0)
     if rest:
         non_blocking = rest.pop(0)

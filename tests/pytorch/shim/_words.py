@@ -5,7 +5,7 @@ import warnings
 
 def is_own(text):
     """Whether it is a message of the library under test, which begins with its name."""
-    return isinstance(text, str) and text.startswith("taeda.")
+    return isinstance(text, str) and (text.startswith("taeda.") or "Warning('taeda." in text)
 
 
 class _Words(str):
@@ -29,6 +29,9 @@ class _Message:
 
     def __str__(self):
         return _Words(str(self._warning))
+
+    def __repr__(self):
+        return repr(self._warning)
 
     def __getattr__(self, name):
         return getattr(self._warning, name)
