@@ -132,8 +132,12 @@ class Tensor(_Base):
         if size is not None:
             return self.new_empty(size)
         if len(args) == 1 and isinstance(args[0], Tensor):
+            if args[0].dtype != self.dtype:
+                raise TypeError(f"taeda.Tensor.new: takes a tensor of its own dtype {self.dtype}; got {args[0].dtype}")
             return args[0].detach()
         if len(args) == 1 and hasattr(args[0], "untyped"):
+            if getattr(args[0], "dtype", self.dtype) != self.dtype:
+                raise RuntimeError(f"taeda.Tensor.new: a storage of {self.dtype} is wanted; got {args[0].dtype}")
             return self.new_empty(0).set_(args[0])
         if len(args) == 1 and not isinstance(args[0], int):
             return self.new_tensor(args[0]) if not isinstance(args[0], _C.Size) else self.new_empty(args[0])

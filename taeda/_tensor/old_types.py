@@ -40,6 +40,8 @@ class TensorType(type):
         first = args[0]
         if isinstance(first, int):
             return taeda.empty(*args, dtype=cls.dtype, device="cpu")
+        if len(args) > 1:
+            raise TypeError(f"taeda.{cls.__name__}: takes sizes, or one sequence or tensor; got {len(args)} arguments")
         if isinstance(first, Tensor) and not isinstance(first, cls):
             raise TypeError(f"taeda.{cls.__name__}: takes a tensor of that type only; got {first.type()}")
         if isinstance(first, Tensor):
