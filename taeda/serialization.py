@@ -309,7 +309,7 @@ def _decide_safe(weights_only: bool | None, pickle_module: Any) -> bool:
             import warnings
 
             warnings.warn(
-                "taeda.load: TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD is set, so weights_only is False: code from the file runs",
+                "taeda.load: TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD makes weights_only False: code from the file runs",
                 stacklevel=4,
             )
     if forced_on:

@@ -9,6 +9,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/foreign_memory.h"
 #include "python/storage_object.h"
 
 namespace taeda::python {

@@ -157,7 +157,7 @@ def attach_legacy(module: Any, hooks: list[Any], args: tuple[Any, ...], result: 
     within = [made for made, _ in node.next_functions if made is not None and made.next_functions]
     if not before.issuperset(within):
         warnings.warn(
-            "register_backward_hook sees only the last operation of a module of several; use register_full_backward_hook",
+            "register_backward_hook sees only the last of a module's operations; use register_full_backward_hook",
             FutureWarning,
             stacklevel=4,
         )
