@@ -406,6 +406,7 @@ if TYPE_CHECKING:
     class QUInt2x4Storage(TypedStorage): ...
 
     Storage = FloatStorage
+    _storage_classes: set[type]
 else:
 
     def __getattr__(name: str) -> Any:
