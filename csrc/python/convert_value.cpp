@@ -305,13 +305,14 @@ bool read_named(PyObject* object, const Param& param, Value& value) {
   }
 }
 
-// Of a list of ints, which item is none.
+// Of a list of ints or of tensors, which item is none.
 std::string wrong_item(PyObject* object, const Param& param) {
-  if (param.type != ArgType::IntList || !(PyTuple_Check(object) || PyList_Check(object))) return {};
+  bool of_ints = param.type == ArgType::IntList;
+  if ((!of_ints && param.type != ArgType::TensorList) || !(PyTuple_Check(object) || PyList_Check(object))) return {};
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
     PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (PyFloat_Check(item) || PyBool_Check(item) || !PyIndex_Check(item))
-      return str(" whose item ", i, " is a ", Py_TYPE(item)->tp_name);
+    bool is_int = PyIndex_Check(item) && !PyFloat_Check(item) && !PyBool_Check(item);
+    if (of_ints ? !is_int : !is_tensor(item)) return str(" whose item ", i, " is a ", Py_TYPE(item)->tp_name);
   }
   return {};
 }

@@ -36,6 +36,7 @@ def twice() -> None:
         (lambda: taeda.linalg.cholesky(SINGULAR), taeda.linalg.LinAlgError,
          "the leading minor of order 2 is not positive, in matrix 1 of the batch"),
         (lambda: taeda.empty((3, 2.0)), TypeError, "must be a list of ints, got tuple whose item 1 is a float"),
+        (lambda: taeda.stack([taeda.ones(2), {}]), TypeError, "a list of Tensors, got list whose item 1 is a dict"),
         (lambda: taeda.add(taeda.ones(2), np.ones(2)), TypeError, "'other' must be a Tensor, got numpy.ndarray"),
         (lambda: taeda.vmap(lambda x: x.item())(taeda.ones(5)), ValueError, r"item\(\), tolist\(\) and their kin"),
         (lambda: F.cross_entropy(taeda.ones(2), taeda.ones(3)), RuntimeError, "taeda.nn.functional.cross_entropy: "),
