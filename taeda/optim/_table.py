@@ -137,7 +137,7 @@ class TableOptimizer(Optimizer):
         if self._has_native and group["fused"] is not False and self._fits_native(group, params, grads):
             self._native(group, batch, self._amp_scaling())
         else:
-            if group["fused"] and any(p.is_meta for p in params):
+            if group.get("fused") and any(p.is_meta for p in params):
                 raise RuntimeError(
                     f"{type(self).__name__}: fused=True wants parameters with elements; some are on meta"
                 )

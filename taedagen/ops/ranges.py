@@ -85,7 +85,6 @@ def _number_in(tensor):
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
-    not_differentiable=True,
 )
 def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` between the numbers in 0-d tensors."""
@@ -113,7 +112,6 @@ linspace_tensors.samples([
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
-    not_differentiable=True,
 )
 def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` from the number in a 0-d tensor."""
@@ -139,7 +137,6 @@ linspace_from.samples([
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
-    not_differentiable=True,
 )
 def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` to the number in a 0-d tensor."""
@@ -178,7 +175,6 @@ def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
-    not_differentiable=True,
     samples="linspace.Tensor_Tensor",
 )
 def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory):
@@ -200,7 +196,6 @@ def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory)
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
-    not_differentiable=True,
     samples="linspace.Tensor_Scalar",
 )
 def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
@@ -222,7 +217,6 @@ def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
-    not_differentiable=True,
     samples="linspace.Scalar_Tensor",
 )
 def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):

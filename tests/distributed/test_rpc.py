@@ -48,14 +48,14 @@ class Box:
 def play(size: int, body: Callable[[int], Any], **options: Any) -> list[Any]:
     def rank(number: int) -> Any:
         chosen = rpc.TensorPipeRpcBackendOptions(rpc_timeout=20, **options)
-        before = threading.active_count()
+        before, known = threading.active_count(), set(os.listdir("/proc/self/fd"))  # other tests' among them
         rpc.init_rpc(f"worker{number}", rank=number, world_size=size, rpc_backend_options=chosen)
         result = body(number)
         rpc.shutdown()
         deadline = time.monotonic() + 20
         while threading.active_count() > before and time.monotonic() < deadline:
             time.sleep(0.01)
-        sockets = [name for name in os.listdir("/proc/self/fd") if _is_inet(name)]
+        sockets = [name for name in set(os.listdir("/proc/self/fd")) - known if _is_inet(name)]
         assert threading.active_count() == before and not sockets, (threading.enumerate(), sockets)
         return result
 

@@ -20,11 +20,13 @@ Tensor twice(const Tensor& self) {
 
 // tests/taedagen/tiny/first.py:6
 void twice_(const Tensor& self) {
+  prepare_write(self);
   return table::twice__plain(dispatch_keys(self), self);
 }
 
 // tests/taedagen/tiny/first.py:6
 void twice_out(const Tensor& self, const Tensor& out) {
+  prepare_write(out);
   return table::twice_out(dispatch_keys(self, out), self, out);
 }
 
