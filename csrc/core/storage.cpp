@@ -69,9 +69,9 @@ void StorageImpl::destroy() noexcept {
 }
 
 void StorageImpl::resize(size_t nbytes) {
-  TAEDA_CHECK(resizable_,
-              "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, "
-              "shared memory); clone() the tensor first");
+  TAEDA_CHECK(resizable(),
+              "this storage cannot be resized: its memory is known elsewhere (NumPy, DLPack, a file, shared memory, "
+              "a memoryview); clone() the tensor first");
   replace(new_data(nbytes), nbytes);
 }
 
@@ -84,7 +84,7 @@ DataPtr StorageImpl::new_data(size_t nbytes) const {
 }
 
 Storage StorageImpl::lazy_clone() {
-  if (!resizable_ || data_.deleter() == g_foreign.load(std::memory_order_relaxed))
+  if (!resizable() || data_.deleter() == g_foreign.load(std::memory_order_relaxed))
     return make_ref<StorageImpl>(new_data(nbytes_), nbytes_, true);
   Lock lock(sharing());
   if (!is_copy_on_write()) {

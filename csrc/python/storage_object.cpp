@@ -312,12 +312,16 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
     return -1;
   }
   try {
-    return PyBuffer_FillInfo(view, self, writable_bytes_of(self), length(self), 0, flags);
+    int failed = PyBuffer_FillInfo(view, self, writable_bytes_of(self), length(self), 0, flags);
+    if (!failed) storage_of(self)->lend();
+    return failed;
   } catch (const std::exception& problem) {  // no memory for bytes of its own
     PyErr_SetString(PyExc_BufferError, problem.what());
     return -1;
   }
 }
+
+void release_buffer(PyObject* self, Py_buffer*) { storage_of(self)->take_back(); }
 
 PyObject* reduce(PyObject* self, PyObject*) {
   return guarded("UntypedStorage.__reduce__", [&] {
@@ -336,7 +340,7 @@ PyObject* deepcopy(PyObject* self, PyObject* memo) {
   });
 }
 
-PyBufferProcs g_buffer{get_buffer, nullptr};
+PyBufferProcs g_buffer{get_buffer, release_buffer};
 PySequenceMethods g_sequence{};
 PyMappingMethods g_mapping{length, subscript, assign};
 PyGetSetDef g_getset[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},

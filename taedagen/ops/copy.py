@@ -145,12 +145,16 @@ def _(grad):
     "_test_parallel_materialize(Tensor self, int num_parallel, bool skip_first=False) -> Tensor",
     any_device=True,
     files="copy",
-    not_differentiable=True,
-    batch="refused",
+    batch="alike",
     samples=[S(f(2), 1)],
 )
 def _test_parallel_materialize(self, num_parallel, skip_first):
     """Asks for bytes of its own from within a parallel loop of so many pieces, which raises for a lazy clone."""
+
+
+@_test_parallel_materialize.backward
+def _(grad):
+    return {"self": grad}
 
 
 @kernel("_local_scalar_dense(Tensor self) -> Scalar", variants="function", any_device=True, files="copy",

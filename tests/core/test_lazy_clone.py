@@ -221,3 +221,13 @@ def test_no_piece_of_a_parallel_loop_moves_bytes(pieces, skips):
         taeda._test_parallel_materialize(t, pieces, skips)
     t.add_(1)
     taeda._test_parallel_materialize(t, pieces, skips)
+
+
+def test_bytes_that_a_memoryview_sees_stay_where_they_are():
+    t = taeda.arange(6.0)
+    with memoryview(t.untyped_storage()):
+        assert not is_shared(t._lazy_clone())
+        with pytest.raises(RuntimeError, match="memoryview"):
+            t.resize_(1000)
+    assert is_shared(t._lazy_clone())
+    t.resize_(1000)

@@ -161,6 +161,15 @@ def test_awaits_in_programs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "awaitable(__awaitable_function" in program.code and "prim::awaitable_0" in str(program.graph)
 
 
+def test_methods_of_the_other_kind_are_refused() -> None:
+    numbers, names = jit.script([1, 2])._c, jit.script({"a": 1})._c
+    calls = [(numbers.put, (1, 2)), (numbers.find, (1,)), (numbers.drop, (1,))]
+    calls += [(names.get, (0,)), (names.set, (0, "a")), (names.insert, (0, "a")), (names.erase, (0,))]
+    for call, arguments in calls:
+        with pytest.raises(TypeError, match="this container is a"):
+            call(*arguments)
+
+
 @pytest.mark.torch
 def test_pytorch_reads_awaits(tmp_path: Any) -> None:
     import torch as real

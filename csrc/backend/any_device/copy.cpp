@@ -60,7 +60,7 @@ Tensor _test_parallel_materialize(const Tensor& self, int64_t num_parallel, bool
   parallel_for(0, num_parallel, 1, [&](int64_t begin, int64_t) {
     if (begin > 0 || !skip_first) self->storage()->materialize();
   });
-  return self;
+  return Tensor(self->shallow_copy());
 }
 
 Scalar _local_scalar_dense(const Tensor& self) {

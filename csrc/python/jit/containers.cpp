@@ -149,8 +149,9 @@ PyObject* put(PyObject* self, PyObject* args) {
   PyObject *key, *item;
   if (!PyArg_ParseTuple(args, "OO", &key, &item)) return nullptr;
   return guarded(name(self), [&] {
+    Dict& dict = dict_of(self);
     Value name = read_part(self, key), value = read_part(self, item, 1);
-    dict_of(self).set(name, std::move(value));
+    dict.set(name, std::move(value));
     return Py_NewRef(Py_None);
   });
 }
@@ -180,15 +181,11 @@ PyMethodDef g_methods[] = {
 }  // namespace
 
 bool read_container(PyObject* object, TypePtr type, Value& value) {
-  Owned inner;
-  if (!PyObject_TypeCheck(object, &g_type)) {
-    inner = Owned(PyObject_GetAttrString(object, "_c"));
-    if (!inner) PyErr_Clear();
-    if (!inner || !PyObject_TypeCheck(inner.get(), &g_type)) return false;
-    object = inner.get();
-  }
-  if (type && !as_container(object).type->is_subtype_of(type)) return false;
-  value = as_container(object).value;
+  Owned native = native_of(object, g_type);
+  if (!native) return false;
+  const ContainerObject& container = as_container(native.get());
+  if (type && !container.type->is_subtype_of(type)) return false;
+  value = container.value;
   return true;
 }
 

@@ -199,15 +199,17 @@ PyObject* wrap_instance(Ref<Instance> instance) {
   return check(PyObject_CallOneArg(g_face, object.get()));
 }
 
+Owned native_of(PyObject* object, PyTypeObject& type) {
+  if (PyObject_TypeCheck(object, &type)) return Owned::borrow(object);
+  Owned inner(PyObject_GetAttrString(object, "_c"));
+  if (!inner) PyErr_Clear();
+  return inner && PyObject_TypeCheck(inner.get(), &type) ? std::move(inner) : Owned();
+}
+
 bool read_instance(PyObject* object, TypePtr type, Value& value) {
-  Owned inner;
-  if (!PyObject_TypeCheck(object, &g_type)) {
-    inner = Owned(PyObject_GetAttrString(object, "_c"));
-    if (!inner) PyErr_Clear();
-    if (!inner || !PyObject_TypeCheck(inner.get(), &g_type)) return false;
-    object = inner.get();
-  }
-  Instance& instance = instance_of(object);
+  Owned native = native_of(object, g_type);
+  if (!native) return false;
+  Instance& instance = instance_of(native.get());
   if (type && !static_cast<TypePtr>(instance.type)->is_subtype_of(type)) return false;
   value = Ref<Instance>(&instance);
   return true;

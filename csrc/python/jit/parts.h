@@ -2,6 +2,7 @@
 #pragma once
 #include "jit/error.h"
 #include "python/exceptions.h"
+#include "python/object.h"
 #include "taeda/dispatch/value.h"
 
 namespace taeda {
@@ -36,6 +37,9 @@ void run_program(Body&& body) {
     throw PythonError();
   }
 }
+
+// The object where it is of the type, or what it holds of that type as `_c`; null for any other.
+Owned native_of(PyObject* object, PyTypeObject& type);
 
 int init_jit_primitives(PyObject* module);
 int init_jit_functions(PyObject* module);

@@ -21,9 +21,12 @@ class TAEDA_API StorageImpl final : public RefCounted {
   // The most bytes it ever had: views made then may still be used, so the addresses stay valid.
   size_t reach() const { return reach_; }
   Device device() const { return data_.device(); }
-  bool resizable() const { return resizable_; }
+  bool resizable() const { return resizable_ && lent_.load(std::memory_order_relaxed) == 0; }
   // Off once someone outside knows the address (NumPy, DLPack).
   void set_resizable(bool value) { resizable_ = value; }
+  // For as long as someone outside knows it (a memoryview), the bytes stay where they are.
+  void lend() { lent_.fetch_add(1, std::memory_order_relaxed); }
+  void take_back() { lent_.fetch_sub(1, std::memory_order_relaxed); }
   DataPtr take_data() { return std::move(data_); }  // for replace(), when the old memory must outlive the change
   // Keeps the old bytes up to the smaller size. RuntimeError for memory that came from elsewhere.
   void resize(size_t nbytes);
@@ -54,6 +57,7 @@ class TAEDA_API StorageImpl final : public RefCounted {
   size_t nbytes_;
   size_t reach_;
   bool resizable_;
+  std::atomic<int> lent_{0};
   std::atomic<bool> copy_on_write_{false};
 
   DataPtr new_data(size_t nbytes) const;  // with the old bytes
