@@ -70,8 +70,8 @@ void StorageImpl::destroy() noexcept {
 
 void StorageImpl::resize(size_t nbytes) {
   TAEDA_CHECK(resizable(),
-              "this storage cannot be resized: its memory is known elsewhere (NumPy, DLPack, a file, shared memory, "
-              "a memoryview); clone() the tensor first");
+              "this storage cannot be resized: its memory came from elsewhere (NumPy, DLPack, a file, shared memory), "
+              "or a memoryview sees it; clone() the tensor first");
   replace(new_data(nbytes), nbytes);
 }
 

@@ -170,8 +170,9 @@ TEST(geometry) {
   CHECK_ERROR(floats({int64_t{1} << 62, 4}), Runtime, "64 bits");
   CHECK_ERROR(floats({int64_t{1} << 61}), Runtime, "bytes");
   CHECK_ERROR(floats({0, int64_t{1} << 62, 4}), Runtime, "strides");
-  CHECK_ERROR(floats(Sizes(65, 1)), Runtime, "at most 64");
-  CHECK(floats(Sizes(64, 1)).dim() == 64);
+  CHECK_ERROR(floats(Sizes(65, 0)), Runtime, "at most 64");
+  CHECK_ERROR(floats(Sizes(65, 2)), Runtime, "64 bits");
+  CHECK(floats(Sizes(64, 1)).dim() == 64 && floats(Sizes(65, 1)).dim() == 65);
   Tensor deep = floats({1, 2, 1, 2, 1, 2, 1});
   deep->set_contiguous(deep.sizes());
   deep->set_geometry(deep.strides(), deep.sizes(), 0);
