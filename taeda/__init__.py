@@ -285,7 +285,14 @@ _written_in_python(
         **dict.fromkeys(("slow_conv3d", "thnn_conv2d"), "nn._functional.old_convolutions"),
     },
 )
-_written_in_python(_C._functions, {"AccumulateGrad": "_main.native_names"})
+_written_in_python(
+    _C._functions,
+    {
+        "AccumulateGrad": "_main.native_names",
+        "DelayedError": "autograd._functions",
+        "UndefinedGrad": "autograd._functions",
+    },
+)
 _written_in_python(_C._autograd, {"_saved_tensors_hooks_is_enabled": "_main.native_names"})
 
 

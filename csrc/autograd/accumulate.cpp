@@ -29,7 +29,7 @@ void AccumulateGrad::destroy() noexcept {
 
 void AccumulateGrad::run_tensor_hooks(std::span<Tensor> grads) {
   RareMeta* rare = meta_of(variable_)->rare.get();
-  if (!rare || rare->hooks.empty() || !grads[0].defined()) return;
+  if (!rare || rare->hooks.empty()) return;
   auto hooks_now = rare->hooks;  // a hook may add or remove hooks
   for (auto& hook : hooks_now) {
     Tensor replaced = hook->run(grads[0]);
@@ -88,7 +88,8 @@ Tensor copied(const Tensor& grad, const Tensor& t) {
 void accumulate_into(const Tensor& t, Tensor gradient) {
   Tensor before = grad(t), after;
   if (before.defined()) {
-    if (t_state.grad_mode || before.dtype() != gradient.dtype() || before->layout() != Layout::Strided)
+    bool has_room = before->layout() == Layout::Strided || before->layout() == gradient->layout();
+    if (t_state.grad_mode || before.dtype() != gradient.dtype() || !has_room)
       after = arithmetic::add(before, gradient);
     else
       arithmetic::add_in_place(before, gradient);

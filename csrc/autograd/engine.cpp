@@ -169,6 +169,8 @@ void queue_callback(std::function<void()> callback) {
 
 Ref<Node> current_node() { return Ref<Node>(t_current.node); }
 
+GraphTask* current_task() { return t_current.task; }
+
 int64_t current_task_id() { return t_current.task ? t_current.task->id() : -1; }
 
 bool will_run(const Node& node) { return t_current.task && t_current.task->reaches(node); }

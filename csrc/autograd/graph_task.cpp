@@ -91,10 +91,10 @@ void GraphTask::restrict_to(std::span<const Edge> inputs) {
     if (number == NodeIndex::kNone) continue;
     Record& record = records_[number];
     record.reached = true;
-    if (!options_.accumulate)
+    if (options_.accumulate)
+      record.needed = true;  // a tensor that is no leaf has its gradient before, and the node's hooks run all the same
+    else
       captures_.push_back({number, inputs[i].input_nr, i});
-    else if (dynamic_cast<AccumulateGrad*>(record.node))
-      record.needed = true;  // other tensors take their gradient in the retain hook, before the node runs
   }
   mark_needed();
 }
@@ -218,6 +218,10 @@ void GraphTask::deliver(uint32_t number, uint32_t input_nr, Tensor grad, const N
   if (--record.dependencies == 0) schedule(number);
 }
 
+bool GraphTask::returns_leaf(const Node& node) const {
+  return !options_.accumulate && reaches(node) && dynamic_cast<const AccumulateGrad*>(&node);
+}
+
 void GraphTask::capture(uint32_t number, std::span<const Tensor> grads) {
   auto guard = lock();
   for (const Capture& c : captures_)
@@ -249,7 +253,9 @@ void GraphTask::run_hooks_and_apply(Node& node, std::span<Tensor> grads, std::sp
     node.apply(grads, grad_inputs);
     if (!options_.keep_graph) node.release_saved();
   }
-  if (!seen.empty()) {
+  hooks = node.hooks();  // unpacking may have registered some, for which the gradients are gone
+  if (hooks && !hooks->post.empty()) [[unlikely]] {
+    seen.resize(grads.size());
     auto post = hooks->post;
     for (auto& hook : post) hook->run(grad_inputs, seen);
   }

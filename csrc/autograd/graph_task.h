@@ -50,6 +50,9 @@ class GraphTask : public RefCounted {
     uint32_t number = index_.find(&node);
     return number != NodeIndex::kNone && (records_[number].needed || records_[number].reached);
   }
+  // Gradients of inputs that are leaves are returned before the leaf's node would run.
+  TAEDA_API bool returns_leaf(const Node& node) const;
+  bool keeps_graph() const { return options_.keep_graph; }
   int64_t id() const { return id_; }
   bool covers_all_leaves = true;  // neither this pass nor one that it runs in is for given inputs only
   void queue_callback(std::function<void()> callback) {
@@ -115,6 +118,8 @@ class GraphTask : public RefCounted {
   std::exception_ptr error_;
   Ref<RefCounted> thread_state_;
 };
+
+TAEDA_API GraphTask* current_task();  // the pass that this thread is running, or null
 
 // Hands a node to the thread of its device.
 void post_to_device_thread(Device device, Ref<GraphTask> task, uint32_t number);

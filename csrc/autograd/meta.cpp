@@ -102,8 +102,14 @@ Edge gradient_edge(const Tensor& t) {
 
 Ref<Node> accumulator(const Tensor& leaf) {
   AutogradMeta& meta = make_meta(leaf);
+  Ref<Node> outgrown;  // set_() gave the leaf another shape; let go after the lock
   std::lock_guard guard(meta.lock);
-  if (meta.accumulator && meta.accumulator->try_retain()) return Ref<Node>::adopt(meta.accumulator);
+  if (meta.accumulator && meta.accumulator->try_retain()) {
+    Ref<Node> found = Ref<Node>::adopt(meta.accumulator);
+    const InputMetadata& known = found->metadata(0);
+    if (known.is_irregular || std::ranges::equal(known.shape(), leaf.sizes())) return found;
+    outgrown = std::move(found);
+  }
   Ref<AccumulateGrad> made = make_node<AccumulateGrad>(leaf);
   meta.accumulator = made.get();
   return made;

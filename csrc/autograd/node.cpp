@@ -171,7 +171,7 @@ void Node::run_tensor_hooks(std::span<Tensor> grads) {
   for (auto* list : {&all->tensor, &all->retain}) {
     auto hooks_now = *list;  // a hook may add or remove hooks
     for (auto& [nr, hook] : hooks_now) {
-      if (!grads[nr].defined()) continue;
+      if (!grads[nr].defined() && list == &all->retain) continue;  // a program's hooks see that nothing came
       Tensor replaced = hook->run(grads[nr]);
       if (replaced.defined()) grads[nr] = std::move(replaced);
     }

@@ -78,7 +78,8 @@ void SavedTensor::pack(Ref<SavedTensorHooks> hooks) {
   if (!is_output_) packed->edge = gradient_edge(tensor_);
   WithoutSavedTensorHooks off;
   Scoped grad_mode(t_state.grad_mode, false);
-  packed->object = hooks->pack(is_output_ ? tensor_ : detach(tensor_));
+  packed->object = hooks->pack(is_output_ || !tensor_->has_grad_flag() ? tensor_ : detach(tensor_));
+  TAEDA_CHECK(tensor_->version() == version_, "a pack hook wrote to the tensor that it was to pack");
   packed->hooks = std::move(hooks);
   packed_ = std::move(packed);
   tensor_.reset();

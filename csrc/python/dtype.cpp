@@ -37,7 +37,13 @@ PyObject* get_is_floating(PyObject* self, void*) {
   return PyBool_FromLong(category(dtype_of_object(self)) == Category::Floating);
 }
 PyObject* get_is_complex(PyObject* self, void*) { return PyBool_FromLong(is_complex(dtype_of_object(self))); }
-PyObject* get_is_signed(PyObject* self, void*) { return PyBool_FromLong(info(dtype_of_object(self)).is_signed); }
+PyObject* get_is_signed(PyObject* self, void*) {
+  return guarded("dtype.is_signed", [&] {
+    DType dtype = dtype_of_object(self);
+    TAEDA_CHECK(!is_quantized(dtype), "is for plain dtypes; the values of ", dtype, " depend on the scale");
+    return PyBool_FromLong(info(dtype).is_signed);
+  });
+}
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromLong(info(dtype_of_object(self)).size); }
 
 PyGetSetDef g_getset[] = {

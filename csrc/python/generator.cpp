@@ -22,6 +22,19 @@ auto locked(PyObject* self, F&& body) {
   return body(generator);
 }
 
+// Called with each generator that the program names to an op, before that draws; null where nobody watches.
+thread_local PyObject* t_watcher TAEDA_TLS = nullptr;
+
+PyObject* watch(PyObject*, PyObject* watcher) {
+  PyObject* before = std::exchange(t_watcher, watcher == Py_None ? nullptr : Py_NewRef(watcher));
+  return before ? before : Py_NewRef(Py_None);
+}
+PyMethodDef functions[] = {
+    {"_watch_generators", watch, METH_O,
+     "_watch_generators(watcher)\n--\n\nCalls it with each Generator that an op is given in this thread; returns "
+     "whom it replaces. None: nobody."},
+    {}};
+
 PyTypeObject g_type = static_type("taeda._C.Generator", sizeof(GeneratorObject));
 
 PyObject* new_object(PyTypeObject* type, Ref<Generator> generator) {
@@ -188,6 +201,7 @@ bool is_generator(PyObject* object) { return PyObject_TypeCheck(object, &g_type)
 Ref<Generator> to_generator(PyObject* object) {
   if (object == Py_None) return {};
   TAEDA_CHECK_TYPE(is_generator(object), "expected a Generator; got ", Py_TYPE(object)->tp_name);
+  if (t_watcher) call_python([&] { return PyObject_CallOneArg(t_watcher, object); });
   return generator_of(object);
 }
 
@@ -200,7 +214,7 @@ int init_generator(PyObject* module) {
   g_type.tp_richcompare = compare;
   g_type.tp_getset = g_getset;
   g_type.tp_methods = g_methods;
-  if (add_type(module, g_type) < 0) return -1;
+  if (add_type(module, g_type) < 0 || PyModule_AddFunctions(module, functions) < 0) return -1;
   try {
     Owned generator(wrap(default_cpu_generator()));
     return PyModule_AddObjectRef(module, "default_generator", generator.get());

@@ -178,6 +178,11 @@ PyObject* new_class(PyTypeObject* meta, PyObject* args, PyObject* kwargs) {
   if (!cls) return nullptr;
   PyTypeObject* type = reinterpret_cast<PyTypeObject*>(cls);
   if (PyType_Check(cls) && PyType_IsSubtype(type, tensor_base_type)) {
+    if (tensor_type && !PyType_IsSubtype(type, tensor_type)) {
+      PyErr_Format(PyExc_RuntimeError, "%s: TensorBase is not for direct use; derive from taeda.Tensor", type->tp_name);
+      Py_DECREF(cls);
+      return nullptr;
+    }
     type->tp_dealloc = deallocate;
     type->tp_traverse = traverse;
     type->tp_clear = clear;

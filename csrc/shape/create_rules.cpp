@@ -137,13 +137,14 @@ Spec triu_indices(int64_t row, int64_t col, int64_t offset, std::optional<DType>
 }
 
 Spec complex_of(const Tensor& real, const Tensor& imag) {
-  TAEDA_CHECK(real.dtype() == DType::Float32 || real.dtype() == DType::Float64, "takes float32 or float64 parts; got ",
-              real.dtype());
+  DType part = real.dtype();
+  TAEDA_CHECK(part == DType::Float16 || part == DType::Float32 || part == DType::Float64,
+              "takes float16, float32 or float64 parts; got ", part);
   TAEDA_CHECK(real.dtype() == imag.dtype(), "both parts must have the same dtype; got ", real.dtype(), " and ",
               imag.dtype());
   const Operand parts[] = {real, imag};
   Dims sizes = broadcast_sizes(parts);
-  return {sizes, to_complex(real.dtype()), result_strides(parts, sizes)};
+  return {sizes, part == DType::Float16 ? DType::Complex32 : to_complex(part), result_strides(parts, sizes)};
 }
 
 }  // namespace taeda::shape

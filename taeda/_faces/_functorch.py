@@ -34,7 +34,8 @@ _MODULES = {
     )
 }  # fmt: skip
 _CONTENTS = {
-    "deprecated": {**_TRANSFORMS, **_MODULES, "functionalize": functionalize},
+    "deprecated": {name: x if isinstance(x, type) else _functional_modules.moved(name, x)
+                   for name, x in {**_TRANSFORMS, **_MODULES, "functionalize": functionalize}.items()},
     "apis": {**_TRANSFORMS, "chunk_vmap": _functional_modules.chunk_vmap},
     "vmap": {"vmap": func.vmap},
     "eager_transforms": {**_TRANSFORMS, "linearize": func.linearize},

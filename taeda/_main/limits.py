@@ -95,8 +95,9 @@ class iinfo(_Info):
             raise TypeError(f"taeda.iinfo: takes an integer dtype (taeda.finfo is for floating point); got {given!r}")
         self.dtype = str(given).rpartition(".")[2]
         self.bits = 8 * given.itemsize
-        self.max = 2 ** (self.bits - given.is_signed) - 1
-        self.min = -self.max - 1 if given.is_signed else 0
+        signed = "uint" not in self.dtype  # quantised ones, too
+        self.max = 2 ** (self.bits - signed) - 1
+        self.min = -self.max - 1 if signed else 0
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"

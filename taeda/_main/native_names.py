@@ -16,13 +16,7 @@ _will_engine_execute_node = _autograd._will_engine_execute_node
 has_lapack, has_openmp, has_spectral, has_mkldnn, has_mkl = True, True, True, True, False
 
 
-class _OfAccumulateGrad(type):
-    def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, _autograd.Node) and type(instance).__name__ == "AccumulateGrad"
-
-
-class AccumulateGrad(metaclass=_OfAccumulateGrad):
-    """What adds to a leaf's ``grad``, for ``isinstance``."""
+AccumulateGrad = type(_autograd.get_gradient_edge(Tensor().requires_grad_())[0])  # made when first seen
 
 
 class _WeakTensorRef:

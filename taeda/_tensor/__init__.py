@@ -41,6 +41,15 @@ class Tensor(_Base):
             return self.item().__format__(spec)
         return object.__format__(self, spec)
 
+    @property
+    def volatile(self) -> bool:
+        """False: of the first releases, where it kept calls from being recorded."""
+        import warnings
+
+        warnings.warn("taeda.Tensor.volatile: does nothing and is always False; no_grad() keeps calls from being "
+                      "recorded", stacklevel=2)  # fmt: skip
+        return False
+
     def __iter__(self) -> Iterator[Tensor]:
         if self.dim() == 0:
             raise TypeError("taeda.Tensor.__iter__: a tensor without dimensions cannot be iterated over")

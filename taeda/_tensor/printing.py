@@ -109,6 +109,7 @@ def _repr(self: Tensor) -> str:
     if self.layout != taeda.strided:
         suffixes.append(f"layout={self.layout}")
     suffixes += _grad_suffix(self)
+    suffixes += _tangent_suffix(self)
     return _join(prefix + body, suffixes, indent) + ")"
 
 
@@ -142,6 +143,11 @@ def _grad_suffix(self: Tensor) -> list[str]:
     if node is not None:
         return [f"grad_fn=<{node.name().rpartition('::')[2]}>"]
     return ["requires_grad=True"] if self.requires_grad else []
+
+
+def _tangent_suffix(self: Tensor) -> list[str]:
+    tangent = taeda._C._autograd._get_tangent(self, 0) if taeda._C._autograd._dual_levels() else None
+    return [] if tangent is None else [f"tangent={tangent}"]
 
 
 def _join(text: str, suffixes: list[str], indent: int) -> str:

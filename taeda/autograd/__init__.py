@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib as _importlib
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda import Tensor
 from taeda._C import _autograd
+from taeda._C import _profiler_enabled as _profiler_enabled
 
 __all__ = [
     "Function",
@@ -32,6 +34,8 @@ __all__ = [
     "set_multithreading_enabled",
 ]
 
+SavedTensor = _autograd.SavedTensor
+
 _LAZY = {
     "Function": "function",
     "Variable": "variable",
@@ -47,8 +51,8 @@ _LAZY = {
     "kineto_available": "profiler",
 }
 _MODULES = frozenset([
-    "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler", "profiler_util",
-    "variable",
+    "_functions", "anomaly_mode", "forward_ad", "function", "functional", "grad_mode", "graph", "profiler",
+    "profiler_util", "variable",
 ])  # fmt: skip
 
 
@@ -101,12 +105,12 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def _check_shape(grad: Tensor, output: Tensor, index: int, function: str) -> None:
+def _check_shape(grad: Tensor, output: Any, index: int, function: str) -> None:
     if grad.shape != output.shape:
         raise RuntimeError(
             f"{function}: gradient {index} must have its output's shape {tuple(output.shape)}; got {tuple(grad.shape)}"
         )
-    if grad.is_complex() != output.is_complex():
+    if grad.is_complex() != output.dtype.is_complex:
         raise RuntimeError(
             f"{function}: gradient {index} must be complex exactly if its output is; got {grad.dtype} for "
             f"{output.dtype}"
@@ -120,8 +124,9 @@ def _make_grads(outputs: Sequence[Any], grads: Sequence[Any], function: str) -> 
     made: list[Tensor | None] = []
     for i, (output, grad) in enumerate(zip(outputs, grads, strict=True)):
         if isinstance(grad, Tensor):
-            if isinstance(output, Tensor):
-                _check_shape(grad, output, i, function)
+            shown = output if isinstance(output, Tensor) else output.node._input_metadata[output.output_nr]
+            if shown is not None:
+                _check_shape(grad, shown, i, function)
             made.append(grad)
         elif grad is not None:
             raise TypeError(f"{function}: gradients must be tensors or None; got {type(grad).__name__}")
@@ -186,7 +191,23 @@ def backward(
     grads = (None,) * len(outputs) if grad_tensors is None else _as_grads(grad_tensors, "taeda.autograd.backward")
     made = _make_grads(outputs, grads, "taeda.autograd.backward")
     keep = create_graph if retain_graph is None else retain_graph
+    if create_graph:
+        _warn_of_cycles()
     _autograd.run_backward(outputs, made, keep, create_graph, given_inputs, True, True)
+
+
+_warned_of_cycles = False
+
+
+def _warn_of_cycles() -> None:
+    global _warned_of_cycles
+    if not _warned_of_cycles or taeda.is_warn_always_enabled():
+        _warned_of_cycles = True
+        warnings.warn(
+            "taeda.autograd.backward: create_graph=True makes .grad refer to the graph and the graph to the leaf, a "
+            "cycle that keeps both alive; autograd.grad makes none, or set .grad to None afterwards",
+            stacklevel=3,
+        )
 
 
 def _as_grads(grads: Any, function: str) -> tuple[Any, ...]:
@@ -276,12 +297,27 @@ def _batched(
         raise RuntimeError(
             "taeda.autograd.grad: is_grads_batched=True needs grad_outputs with a batch dimension in front"
         )
+    for i, (output, g) in enumerate(zip(outputs, grads, strict=True)):
+        if isinstance(output, Tensor) and g is not None and g.shape[1:] != output.shape:
+            raise RuntimeError(
+                f"taeda.autograd.grad: with is_grads_batched=True gradient {i} must have the shape (batch, "
+                f"*{tuple(output.shape)}); got {tuple(g.shape)}"
+            )
     passes = []
     for i in range(count):
-        made = _make_grads(outputs, [None if g is None else g[i] for g in grads], "taeda.autograd.grad")
+        made = _make_grads(
+            outputs, [_slice(g, o, i) for o, g in zip(outputs, grads, strict=True)], "taeda.autograd.grad"
+        )
         last = i == count - 1
         passes.append(_autograd.run_backward(outputs, made, keep or not last, create_graph, inputs, unused, False))
     return tuple(None if column[0] is None else taeda.stack(column) for column in zip(*passes, strict=True))
+
+
+def _slice(grad: Any, output: Any, index: int) -> Any:
+    """One gradient of a batch, which may be of integers."""
+    if grad is None or grad.is_floating_point() or grad.is_complex() or not isinstance(output, Tensor):
+        return None if grad is None else grad[index]
+    return grad[index].to(output.dtype)
 
 
 # Not lazy: the package has a function and a module of one name, and importing the module later would hide the function.

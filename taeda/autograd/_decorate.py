@@ -16,6 +16,14 @@ def decorate(context: Any, func: Callable[..., Any]) -> Callable[..., Any]:
     gets the mode for its constructor alone.
     """
     if isinstance(func, type):
+        import warnings
+
+        warnings.warn(
+            f"taeda.{type(context).__name__}: on a class this serves its __init__ alone and is deprecated; decorate "
+            "the methods that it is for",
+            FutureWarning,
+            stacklevel=3,
+        )
         func.__init__ = decorate(context, func.__init__)  # type: ignore[misc]
         return func
     clone = context.clone

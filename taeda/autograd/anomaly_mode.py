@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from taeda._C import _autograd
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
@@ -30,6 +32,11 @@ class detect_anomaly:
 
     def __init__(self, check_nan: bool = True) -> None:
         self.check_nan = check_nan
+        warnings.warn(
+            "taeda.autograd.detect_anomaly: every call now remembers where it was made, which is slow; for finding "
+            "mistakes only",
+            stacklevel=2,
+        )
 
     def __enter__(self) -> None:
         self._scope = set_detect_anomaly(True, self.check_nan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import taeda
 from taeda import Tensor
 from taeda._C import _autograd
 
@@ -67,9 +68,24 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> A
         raise RuntimeError(f"{_NAME}: tensor and tangent must agree in shape; got {tensor.shape} and {tangent.shape}")
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"{_NAME}: tensor and tangent must agree in dtype; got {tensor.dtype} and {tangent.dtype}")
+    if _autograd._get_tangent(tangent, chosen) is not None:
+        raise RuntimeError(f"{_NAME}: tangent is a dual tensor of level {chosen} itself, whose tangent would be lost")
     dual = tensor.view_as(tensor)
-    _autograd._set_tangent(dual, tangent, chosen)
+    _autograd._set_tangent(dual, _laid_out(tangent, tensor), chosen)
     return dual
+
+
+def _laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
+    """The tangent such that each view of ``tensor`` is one of it: of the same bits, over as much memory."""
+    if not all(type(x) is Tensor and x.layout is taeda.strided for x in (tangent, tensor)):
+        return tangent
+    count = tensor.untyped_storage().nbytes() // tensor.itemsize
+    reaches = tensor.numel() == count or tangent.untyped_storage().nbytes() // tangent.itemsize == count
+    if reaches and tensor.is_conj() == tangent.is_conj() and tensor.is_neg() == tangent.is_neg():
+        return tangent
+    made = tangent.new_zeros(count).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    made = made.conj() if tensor.is_conj() else made
+    return (made._neg_view() if tensor.is_neg() else made).copy_(tangent)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +41,13 @@ class FunctionCtx:
     def set_materialize_grads(self, value: bool) -> None:
         """Whether ``backward`` gets zeros (the default) or None for an output that no gradient reached."""
         self.materialize_grads = value
+
+    @property
+    def saved_variables(self) -> Any:
+        """The old name of ``saved_tensors``."""
+        warnings.warn("taeda.autograd.Function: saved_variables is deprecated; use saved_tensors", DeprecationWarning,
+                      stacklevel=2)  # fmt: skip
+        return self.saved_tensors  # type: ignore[attr-defined]
 
 
 class BackwardCFunction(_C._FunctionBase, FunctionCtx):
@@ -118,6 +126,11 @@ class Function(_C._FunctionBase):
 
     backward = vjp = _unset_backward = staticmethod(_no_backward)
     setup_context = _unset_setup_context = staticmethod(_no_setup_context)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> Any:
+        """Kept for PyTorch's programs: here ``vmap`` runs ``forward`` itself, on all examples or on one by one."""
+        raise NotImplementedError(f"{_NAME}: define a static method vmap(info, in_dims, *args) before calling it")
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:

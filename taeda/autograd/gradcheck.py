@@ -15,7 +15,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda._tensor.sparse_methods import SPARSE
-from taeda.autograd.function import Function
+from taeda.autograd._functions import Undefined
 
 _BATCH = 3
 
@@ -70,7 +70,9 @@ def gradcheck(
         ValueError: no input requires gradients, nothing is to be checked, or an argument does not fit.
     """
     if not (check_forward_ad or check_backward_ad):
-        raise ValueError("taeda.autograd.gradcheck: nothing to check: check_backward_ad and check_forward_ad are False")
+        raise AssertionError(
+            "taeda.autograd.gradcheck: nothing to check: check_backward_ad and check_forward_ad are False"
+        )
     if check_batched_grad and not check_backward_ad:
         raise ValueError("taeda.autograd.gradcheck: check_batched_grad needs check_backward_ad")
     if check_batched_forward_grad and not check_forward_ad:
@@ -287,7 +289,14 @@ class _Check:
     def _comparable_outputs(self) -> list[Tensor]:
         outputs = _as_tuple(self.func(*self.args))
         if self.outputs:
-            return [outputs[k] for k in self._places]
+            found = [outputs[k] for k in self._places]
+            for j, (now, before) in enumerate(zip(found, self.outputs, strict=True)):
+                if now.shape != before.shape or now.dtype != before.dtype:
+                    raise AssertionError(
+                        f"taeda.autograd.gradcheck: output {j} was {before.dtype} of shape {tuple(before.shape)}; with "
+                        f"other values of the inputs it is {now.dtype} of shape {tuple(now.shape)}"
+                    )
+            return found
         return [o for o in outputs if isinstance(o, Tensor) and (o.is_floating_point() or o.is_complex())]
 
     def numerical(self) -> list[list[list[Tensor]]]:
@@ -405,12 +414,16 @@ class _Check:
         every = set(range(len(self.outputs)))
         for undefined in [every, *({j} for j in every)] if len(every) > 1 else [every]:
             outputs = self._comparable_outputs()
-            cut = [_Undefined.apply(o) if j in undefined else o for j, o in enumerate(outputs)]
+            cut = [Undefined.apply(o) if j in undefined else o for j, o in enumerate(outputs)]
             zeros = [taeda.zeros_like(o) for o in outputs]
             names = "all outputs" if undefined == every else f"output {min(undefined)}"
             try:
                 grads = taeda.autograd.grad(cut, self.inputs, zeros, allow_unused=True)
             except Exception as error:
+                warnings.warn(
+                    "taeda.autograd.gradcheck: undefined gradients are checked, too, unless check_undefined_grad=False",
+                    stacklevel=4,
+                )
                 raise GradcheckError(
                     f"taeda.autograd.gradcheck: backward failed with {names} undefined ({error}); a backward function "
                     "must accept undefined gradients (None in Python), or set_materialize_grads(True) make them zeros"
@@ -488,15 +501,3 @@ class _Check:
             batched = taeda.func.vmap(tangents)(seeds)
             for j, found in enumerate(batched):
                 self._compare_batched("forward", i, j, found, taeda.stack([one[j] for one in looped]))
-
-
-class _Undefined(Function):
-    """Passes a tensor on and its gradient not."""
-
-    @staticmethod
-    def forward(ctx: Any, x: Tensor) -> Tensor:
-        return x.view_as(x)
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> None:  # type: ignore[override]
-        return None

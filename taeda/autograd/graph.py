@@ -32,7 +32,7 @@ class _NodeMeta(type):
         return isinstance(instance, (_autograd.Node, _C._FunctionBase))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return issubclass(subclass, (_autograd.Node, _C._FunctionBase))
+        return subclass is cls or issubclass(subclass, (_autograd.Node, _C._FunctionBase))
 
 
 class Node(metaclass=_NodeMeta):
@@ -122,15 +122,17 @@ class _Kept:
 class _Keeper:
     """What the graphs recorded in one scope saved, by the storage that holds it."""
 
+    is_used = False  # there is one at a time
+
     def __init__(self) -> None:
         self.kept: dict[int, weakref.WeakSet[_Kept]] = {}
         self.is_open = True
-        # For those who look: what was saved, by tensor, memory and version, and whose memory was then written to.
-        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[int, int, int], _Kept] = weakref.WeakValueDictionary()
+        # For those who look: what was saved, by memory, version and form, and whose memory was then written to.
+        self.tid_to_weakhandle: weakref.WeakValueDictionary[tuple[Any, ...], _Kept] = weakref.WeakValueDictionary()
         self.cloned: weakref.WeakKeyDictionary[_Kept, Tensor] = weakref.WeakKeyDictionary()
 
     def pack(self, tensor: Tensor) -> _Kept:
-        key = (id(tensor), tensor.data_ptr(), tensor._version)
+        key = (tensor.data_ptr(), tensor._version, tensor.shape, tensor.stride(), tensor.dtype)
         kept = self.tid_to_weakhandle.get(key)
         if kept is None:
             kept = self.tid_to_weakhandle[key] = _Kept(tensor)
@@ -172,6 +174,8 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Keeper]:
     """
     from taeda.utils._python_dispatch import TorchDispatchMode
 
+    if _Keeper.is_used:
+        raise RuntimeError("taeda.autograd.graph.allow_mutation_on_saved_tensors: scopes of it do not nest")
     keeper = _Keeper()
 
     class Watch(TorchDispatchMode):
@@ -186,11 +190,12 @@ def allow_mutation_on_saved_tensors() -> Iterator[_Keeper]:
                         keeper.before_write(tensor)
             return func(*args, **named)
 
+    _Keeper.is_used = True
     try:
         with saved_tensors_hooks(keeper.pack, keeper.unpack), Watch():
             yield keeper
     finally:
-        keeper.is_open = False
+        keeper.is_open = _Keeper.is_used = False
         keeper.clear()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from enum import IntEnum
 from typing import Any
 
@@ -96,7 +96,7 @@ class FunctionEvent(_Measured):
     id: int
     name: str
     thread: int
-    time_range: Interval
+    time_range: Interval = None  # type: ignore[assignment]
     overload_name: str = ""
     scope: int = 0
     sequence_nr: int = -1
@@ -109,8 +109,15 @@ class FunctionEvent(_Measured):
     trace_name: str = ""
     cpu_parent: FunctionEvent | None = field(default=None, repr=False)
     cpu_children: list[FunctionEvent] = field(default_factory=list, repr=False)
+    node_id: int = -1
+    start_us: InitVar[float] = 0
+    end_us: InitVar[float] = 0
 
     count = 1
+
+    def __post_init__(self, start_us: float, end_us: float) -> None:
+        if self.time_range is None:
+            self.time_range = Interval(start_us, end_us)
 
     @property
     def key(self) -> str:  # type: ignore[override]
@@ -184,6 +191,20 @@ class EventList(list[Any]):
 
     def __str__(self) -> str:
         return self.table()
+
+    def _populate_cpu_children(self) -> None:
+        """Puts each event into the innermost one of its thread that lasts as long or longer."""
+        open_by_thread: dict[int, list[FunctionEvent]] = {}
+        for event in sorted(self, key=lambda e: (e.time_range.start, -e.time_range.end)):
+            outer = open_by_thread.setdefault(event.thread, [])
+            while outer and (
+                event.time_range.start >= outer[-1].time_range.end or event.time_range.end > outer[-1].time_range.end
+            ):
+                outer.pop()
+            if outer:
+                event.cpu_parent = outer[-1]
+                outer[-1].cpu_children.append(event)
+            outer.append(event)
 
     @property
     def self_cpu_time_total(self) -> float:

@@ -8,8 +8,8 @@ every op, for control flow on values and for Python code. Both nest with all oth
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import taeda
@@ -20,7 +20,7 @@ from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_l
 
 
 class Draws:
-    """What the calls for single examples may draw from the default generator."""
+    """What the calls for single examples may draw, from the default generator and from those that they name."""
 
     def __init__(self, randomness: str, function: str) -> None:
         if randomness not in ("error", "different", "same"):
@@ -28,21 +28,43 @@ class Draws:
                 f"taeda.func.{function}: randomness must be 'error', 'different' or 'same'; got {randomness!r}"
             )
         self.mode, self.function = randomness, function
-        self.start = None if randomness == "different" else taeda.get_rng_state()
+        self.starts = {taeda.default_generator: taeda.default_generator.get_state()}
+
+    def start_again(self) -> None:
+        """Puts the generators back to where they were before the first draw."""
+        for generator, state in self.starts.items():
+            generator.set_state(state)
 
     def run(self, call: Callable[..., Any], *args: Any) -> Any:
-        if self.start is None:
-            return call(*args)
         if self.mode == "same":
-            taeda.set_rng_state(self.start)
-        result = call(*args)
-        if self.mode == "error" and not taeda.equal(self.start, taeda.get_rng_state()):
-            taeda.set_rng_state(self.start)
+            self.start_again()
+        with self._watching():
+            result = call(*args)
+        if self.mode == "error" and self._drew():
+            self.start_again()
             raise RuntimeError(
                 f"taeda.func.{self.function}: the function draws random numbers; say with randomness='different' or "
                 "'same' whether each example draws its own"
             )
         return result
+
+    def _drew(self) -> bool:
+        return any(not taeda.equal(state, generator.get_state()) for generator, state in self.starts.items())
+
+    @contextmanager
+    def _watching(self) -> Iterator[None]:
+        """Notes the generators that ops are given in the block; those who watched before see them, too."""
+
+        def note(generator: taeda.Generator) -> None:
+            self.starts.setdefault(generator, generator.get_state())
+            if before is not None:
+                before(generator)
+
+        before = taeda._C._watch_generators(note)
+        try:
+            yield
+        finally:
+            taeda._C._watch_generators(before)
 
 
 class _Unmapped:
@@ -225,13 +247,13 @@ def vmap(
         draws, shared = Draws(randomness, "vmap"), [x for x, dim in zip(leaves, dims, strict=True) if dim is None]
         unmapped = _Unmapped(func, shared)
         if call.size >= _AT_ONCE and randomness != "same":
-            arguments, state = _Unmapped(lambda: None, leaves), taeda.get_rng_state()
+            arguments = _Unmapped(lambda: None, leaves)
             try:
                 with EachDraws() if randomness == "different" else nullcontext():
                     return draws.run(call.at_once, out_dims, chunk_size or call.size, unmapped)
             except Exception:
                 arguments.check()  # what was written to an argument cannot be taken back for another try
-                taeda.set_rng_state(state)
+                draws.start_again()
         outputs = _Outputs()
         for i in range(call.size):
             outputs.add(draws.run(call.example, i))

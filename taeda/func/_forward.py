@@ -15,6 +15,7 @@ from taeda.func._reverse import (
     Argnums,
     basis,
     check_differentiable,
+    check_real,
     check_tensors,
     chosen_arguments,
     flat_outputs,
@@ -46,8 +47,8 @@ def _pushed(
 
 
 def _check_tangents(points: list[Any], tangents: list[Any]) -> None:
-    check_tensors(points, "jvp", "primals")
-    check_tensors(tangents, "jvp", "tangents")
+    check_tensors(points, "jvp", "primals", RuntimeError)
+    check_tensors(tangents, "jvp", "tangents", RuntimeError)
     check_differentiable(points, "jvp")
     for point, tangent in zip(points, tangents, strict=True):
         if point.shape != tangent.shape:
@@ -113,6 +114,7 @@ def jacfwd(
         points, spec = tree_flatten(chosen)
         check_tensors(points, "jacfwd", "the inputs")
         check_differentiable(points, "jacfwd")
+        check_real(points, "jacfwd", "inputs")
 
         shown: list[Any] = []  # the outputs, which are the same for all directions, their structure, what came besides
 
@@ -132,6 +134,7 @@ def jacfwd(
         if not shown:
             moved(0, taeda.zeros_like(points[0]))
         outputs, output_spec, aux = shown
+        check_real(outputs, "jacfwd", "outputs")
         blocks = []
         for j, output in enumerate(outputs):
             columns = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from typing import Any
@@ -111,3 +113,18 @@ def _sizes(args: tuple[Any, ...], in_dims: Any) -> int:
         if leaves and axis is not None:
             return leaves[0].size(axis)
     return 0
+
+
+def moved(name: str, function: Any) -> Any:
+    """The function as ``functorch`` has it: a call says that ``torch`` has it now."""
+
+    @functools.wraps(function)
+    def deprecated(*args: Any, **kwargs: Any) -> Any:
+        warnings.warn(
+            f"functorch.{name}: functorch is deprecated; torch and torch.func have what serves in its place",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return function(*args, **kwargs)
+
+    return deprecated

@@ -22,10 +22,19 @@ from taeda.utils._pytree import TreeSpec, tree_flatten, tree_leaves, tree_map_on
 Argnums = int | tuple[int, ...]
 
 
-def check_tensors(leaves: Sequence[Any], function: str, what: str) -> None:
+def check_tensors(leaves: Sequence[Any], function: str, what: str, error: type[Exception] = ValueError) -> None:
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
-            raise ValueError(f"taeda.func.{function}: {what} must hold tensors only; got {type(leaf).__name__}")
+            raise error(f"taeda.func.{function}: {what} must hold tensors only; got {type(leaf).__name__}")
+
+
+def check_real(leaves: Sequence[Tensor], function: str, what: str) -> None:
+    """What Jacobians are for: of complex numbers there are several kinds."""
+    for leaf in leaves:
+        if leaf.is_complex():
+            raise RuntimeError(
+                f"taeda.func.{function}: {what} must be real; got {leaf.dtype}, which view_as_real makes real"
+            )
 
 
 def check_differentiable(leaves: Sequence[Tensor], function: str) -> None:
@@ -63,17 +72,16 @@ def split_aux(result: Any, has_aux: bool, function: str) -> tuple[Any, Any]:
         return result, None
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(f"taeda.func.{function}: with has_aux=True the function must return (output, aux)")
+    check_tensors(tree_leaves(result[1]), function, "aux", RuntimeError)
     return result
 
 
 def flat_outputs(result: Any, function: str) -> tuple[list[Tensor], TreeSpec]:
     """The tensors that a function returned, and their structure."""
     outputs, spec = tree_flatten(result)
-    for output in outputs:
-        if not isinstance(output, Tensor):
-            raise RuntimeError(
-                f"taeda.func.{function}: the function must return tensors only; got {type(output).__name__}"
-            )
+    check_tensors(outputs, function, "what the function returns", RuntimeError)
+    if not outputs:
+        raise RuntimeError(f"taeda.func.{function}: the function must return at least one tensor")
     return outputs, spec
 
 
@@ -148,8 +156,6 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """
     recorded = record(lambda points: func(*points), primals, has_aux, "vjp")
     structure = tree_flatten(primals)[1]
-    if not recorded.outputs:
-        raise RuntimeError("taeda.func.vjp: the function must return at least one tensor")
 
     def pull(cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         given, spec = tree_flatten(cotangents)
@@ -243,6 +249,8 @@ def jacrev(
         recorded = record(
             lambda points: func(*with_arguments(args, argnums, points), **kwargs), chosen, has_aux, "jacrev"
         )
+        check_real(recorded.points, "jacrev", "inputs")
+        check_real(recorded.outputs, "jacrev", "outputs")
         structure = tree_flatten(chosen)[1]
         rows = [_rows(recorded, index, chunk_size) for index in range(len(recorded.outputs))]
         blocks = [tree_unflatten(leaves, structure) for leaves in rows]

@@ -197,6 +197,11 @@ def to_padded_tensor(input: Tensor, padding: float, output_size: Any = None) -> 
 
 def _nested_tensor_from_mask(t: Tensor, mask: Tensor, mask_check: bool = True) -> Tensor:
     """Of each row of (B, N, D) the first elements, as many as are True in (B, N)."""
+    if mask.dtype != taeda.bool or t.dim() != 3 or mask.shape != t.shape[:2]:
+        raise RuntimeError(
+            "taeda._nested_tensor_from_mask: takes (B, N, D) and a bool mask (B, N); got shapes "
+            f"{tuple(t.shape)} and {tuple(mask.shape)}, {mask.dtype}"
+        )
     if mask_check and not bool((mask.int().diff(dim=1) <= 0).all()):
         raise RuntimeError("taeda._nested_tensor_from_mask: True must stand on the left of each row of the mask")
     return StridedNested.of([row[: int(n)] for row, n in zip(t.unbind(0), mask.sum(1), strict=True)])

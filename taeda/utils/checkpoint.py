@@ -257,7 +257,7 @@ class _Frame:
         def keep(tensor: Tensor) -> Tensor:
             index = len(second)
             second.append(_describe(tensor))
-            self.made[index] = tensor.detach()
+            self.made[index] = tensor.detach() if tensor.requires_grad else tensor
             if self.early_stop and index + 1 == len(self._first):
                 raise _EnoughError
             return tensor.detach()

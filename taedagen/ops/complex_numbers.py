@@ -106,7 +106,7 @@ def imag_(self):
     samples=[S(f(2, 3), f(2, 3)), S(f(2, 1), f(3))],
 )
 def complex_(real, imag):
-    """The complex numbers with these real and imaginary parts, broadcast; both float32 or both float64."""
+    """The complex numbers with these real and imaginary parts, broadcast; both float16, float32 or float64."""
 
 
 @complex_.backward

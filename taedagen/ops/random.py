@@ -447,7 +447,7 @@ def _check_deviations(std):
 
 
 @composite("normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
-           variants="function out", samples=[S(f(2, 3), f(2, 3, low=0.1))])  # fmt: skip
+           variants="function out", batch="elementwise", samples=[S(f(2, 3), f(2, 3, low=0.1))])  # fmt: skip
 def normal_tensors(mean, std, generator):
     """Numbers from normal distributions whose means and deviations broadcast; RuntimeError on a negative deviation."""
     _check_deviations(std)
@@ -464,7 +464,8 @@ def _(grad, mean, std):
 
 
 @composite("normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
-           variants="function out", samples=[S(f(2, 3), 0.5), S(f(2, 3), -1.0)])  # fmt: skip
+           variants="function out", batch="elementwise",
+           samples=[S(f(2, 3), 0.5), S(f(2, 3), -1.0)])  # fmt: skip
 def normal_mean(mean, std, generator):
     """Numbers from normal distributions with the given means."""
     result = op.empty_like(mean, memory_format=contiguous_format)
@@ -479,7 +480,7 @@ def _(grad):
 
 
 @composite("normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
-           variants="function out", samples=[S(0.5, f(2, 3, low=0.1))])  # fmt: skip
+           variants="function out", batch="elementwise", samples=[S(0.5, f(2, 3, low=0.1))])  # fmt: skip
 def normal_std(mean, std, generator):
     """Numbers from normal distributions with the given deviations."""
     _check_deviations(std)
@@ -509,7 +510,7 @@ def normal(mean, std, size, generator, dtype, layout, device, pin_memory):
 
 
 @composite("bernoulli(Tensor self, *, Generator? generator=None) -> Tensor", variants="function method out", out="any",
-           domain=(0.1, 0.9))  # fmt: skip
+           batch="elementwise", domain=(0.1, 0.9))  # fmt: skip
 def bernoulli(self, generator):
     """Ones with the probabilities ``self``, else zeros; RuntimeError unless all lie in [0, 1]."""
     result = op.empty_like(self, memory_format=contiguous_format)
@@ -524,7 +525,7 @@ def _(grad):
 
 
 @composite("bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor", variants="function method",
-           samples=[S(f(2, 3), 0.3)])  # fmt: skip
+           batch="elementwise", samples=[S(f(2, 3), 0.3)])  # fmt: skip
 def bernoulli_p(self, p, generator):
     """Ones with probability ``p``, else zeros, with the shape, dtype and strides of ``self``."""
     result = op.empty_like(self, memory_format=contiguous_format)
@@ -567,7 +568,7 @@ def _(grad):
 
 
 @kernel("binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor", variants="function out",
-        shape="binomial", files="random_ops",
+        shape="binomial", files="random_ops", batch="elementwise",
         samples=[S(v([5.0, 9.0], "float64"), v([0.3, 0.6], "float64"))])  # fmt: skip
 def binomial(count, prob, generator):
     """How many of ``count`` trials succeed with probability ``prob`` each; the two broadcast."""

@@ -207,8 +207,7 @@ class max:
 
 @max.backward
 def _(grad, self, result):
-    chosen = self == result
-    return {"self": where(chosen, grad / op.sum(chosen), 0)}
+    return {"self": op.share_evenly(grad, self, result)}
 
 
 @reduction("min(Tensor self) -> Tensor", variants="function method out", dtypes=ORDERED, nonempty=True, same_as="amin",
@@ -219,8 +218,7 @@ class min:
 
 @min.backward
 def _(grad, self, result):
-    chosen = self == result
-    return {"self": where(chosen, grad / op.sum(chosen), 0)}
+    return {"self": op.share_evenly(grad, self, result)}
 
 
 @composite("max.other(Tensor self, Tensor other) -> Tensor", variants=EVERY, out_overload="out")

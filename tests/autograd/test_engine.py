@@ -262,7 +262,7 @@ def test_threads():
 
 def test_anomaly_mode():
     x = leaf(1.0)
-    with autograd.detect_anomaly():
+    with pytest.warns(UserWarning, match="for finding mistakes"), autograd.detect_anomaly():
         y = x * float("nan")
         with warnings.catch_warnings(record=True) as caught, pytest.raises(RuntimeError, match="MulBackward0.*NaN"):
             warnings.simplefilter("always")
@@ -358,3 +358,88 @@ def test_callbacks():
     y.register_hook(lambda g: autograd.Variable._execution_engine.queue_callback(lambda: seen.append(x.grad.item())))
     y.backward()
     assert seen == [2.0]
+
+
+def test_hooks_that_unpacking_registers_run():
+    x, seen = leaf(3.0), []
+
+    def unpack(tensor):
+        node = taeda._C._current_autograd_node()
+        node.register_hook(lambda inputs, outputs: seen.append(outputs))
+        return tensor
+
+    with autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = x * x
+    y.backward()
+    assert x.grad.item() == 6.0 and seen and seen[0] == (None,)
+
+
+def test_hooks_of_the_node_of_an_input():
+    x, log = leaf(1.0), []
+    y = x * 1
+    y.grad_fn.register_prehook(lambda grads: log.append("node"))
+    y.register_hook(lambda grad: log.append("tensor"))
+    (y * 3).backward(inputs=(y,))
+    assert log == ["tensor", "node"] and y.grad.item() == 3.0 and x.grad is None
+
+
+def test_what_the_engine_is_asked_of_a_node():
+    from taeda._C import _will_engine_execute_node as will
+
+    x, found = leaf(1.0), []
+    y = x * 2
+    z = y * 3
+    y.register_hook(lambda grad: found.append((will(y.grad_fn), will(autograd.graph.get_gradient_edge(x).node))))
+    z.backward(retain_graph=True)
+    assert found == [(True, True)]
+    with pytest.raises(RuntimeError, match="its node does not run"):
+        autograd.grad(z, x)
+    for argument in (y.grad_fn, x):
+        with pytest.raises(RuntimeError, match="_will_engine_execute_node"):
+            will(argument)
+
+
+def test_leaves_that_set_gives_another_shape():
+    x = leaf(1.0, 2.0, 3.0)
+    for _ in range(2):
+        with taeda.no_grad():
+            x.set_(x[1:].detach())
+            x.grad = None
+        (x * 2).sum().backward()
+        assert x.grad.tolist() == [2.0] * len(x)
+
+
+def test_hook_tables_of_tensors_without_gradients():
+    x = taeda.ones(2)
+    x._backward_hooks = table = {}
+    table["a"] = lambda grad: 1 / 0
+    assert x._backward_hooks is table
+    for name in ("_backward_hooks", "_grad_fn", "data"):
+        with pytest.raises(RuntimeError, match=name):
+            delattr(x, name)
+
+
+def test_create_graph_in_backward_warns_once():
+    taeda.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="create_graph=True"):
+            (leaf(1.0) ** 2).backward(create_graph=True)
+    finally:
+        taeda.set_warn_always(False)
+
+
+@pytest.mark.parametrize("reduce", [taeda.max, taeda.min, taeda.median])
+@pytest.mark.parametrize("value", [1.0, float("nan")])
+def test_equal_elements_share_the_gradient(reduce, value):
+    x = leaf(value, value)
+    reduce(x).backward()
+    assert x.grad.tolist() == [0.5, 0.5]
+
+
+def test_hooks_see_that_no_gradient_came():
+    x, seen = leaf(1.0, 2.0), []
+    first, second = (x * 1).unbind()
+    for t in (x, first):
+        t.register_hook(seen.append)
+    second.backward()
+    assert seen[0] is None and seen[1].tolist() == [0.0, 1.0]

@@ -114,3 +114,29 @@ def test_backward_carries_tangents():
         (gradient,) = taeda.autograd.grad(f(moving).sum(), moving)
         expected = taeda.autograd.functional.hessian(lambda x, f=f: f(x).sum(), x).sum(1) if second is None else second
         assert taeda.allclose(forward_ad.unpack_dual(gradient).tangent, expected)
+
+
+def test_a_tangent_is_no_dual_of_the_level():
+    with pytest.raises(RuntimeError, match="dual tensor of level"):
+        forward_ad.make_dual(taeda.ones(2, dtype=taeda.float64), dual([1.0, 2.0]))
+
+
+BITS = {"none": lambda x: x, "conj": lambda x: x.conj(), "neg": lambda x: x._neg_view()}
+
+
+@pytest.mark.parametrize("primal", BITS)
+@pytest.mark.parametrize("other", BITS)
+def test_a_tangent_has_the_bits_of_its_primal(primal, other):
+    x, t = BITS[primal](taeda.ones(2, dtype=taeda.complex64)), BITS[other](taeda.ones(2, dtype=taeda.complex64) * 2j)
+    made = forward_ad.unpack_dual(forward_ad.make_dual(x, t)).tangent
+    assert (made is t) == (primal == other) and made.tolist() == t.tolist()
+    assert (made.is_conj(), made.is_neg()) == (x.is_conj(), x.is_neg())
+
+
+def test_a_tangent_reaches_as_far_as_its_primal():
+    whole = forward_ad.make_dual(taeda.arange(5.0)[:4].detach(), taeda.ones(4)).as_strided((5,), (1,), 0)
+    assert tangent(whole) == [1.0, 1.0, 1.0, 1.0, 0.0]
+
+
+def test_a_dual_tensor_shows_its_tangent():
+    assert "tangent=tensor([1., 2.]" in str(dual([3.0, 4.0])) and "tangent" not in str(taeda.ones(2))

@@ -363,3 +363,132 @@ def test_functions_of_the_first_years():
     x = taeda.ones(2, requires_grad=True)
     Double.apply(x).sum().backward()
     assert x.grad.tolist() == [2, 2] and Double(inplace=True).inplace and not Double().inplace
+
+
+class Twice(Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x * 2
+        return y, y
+
+    @staticmethod
+    def backward(ctx, first, second):
+        return first * 2 + second * 2
+
+
+def test_a_result_that_is_returned_twice_is_one_tensor():
+    x = leaf(3.0)
+    one, two = Twice.apply(x)
+    assert one is two
+    assert autograd.grad(one + two, x)[0].item() == 4.0
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_gradients_of_results_that_have_none(made):
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            other = x.clone()
+            ctx.mark_non_differentiable(other)
+            ctx._materialize_non_diff_grads = made
+            return x.clone(), other
+
+        @staticmethod
+        def backward(ctx, first, second):
+            assert (second is not None) == made
+            return first
+
+    x = leaf(1.0)
+    F.apply(x)[0].backward()
+
+
+def dirty(mark, give):
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.mul_(2)
+            results = [x, x * 1]
+            ctx.mark_dirty(results[mark])
+            return results[give]
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2
+
+    return F.apply(leaf(1.0).clone())
+
+
+def test_what_is_marked_dirty_is_an_input_that_is_returned():
+    assert dirty(0, 0).item() == 2.0
+    with pytest.warns(UserWarning, match="no input of forward"):
+        dirty(1, 1)
+    with pytest.raises(RuntimeError, match="not returned by forward"):
+        dirty(0, 1)
+
+
+FOLLOWS = {
+    "input": (lambda x: x, lambda t: t.view_as(t), lambda t: t * 1),
+    "view": (lambda x: x[:1], lambda t: t[:1], lambda t: t[:1].clone()),
+    "view of another": (lambda x: x[:1], lambda t: t[:1], lambda t: t.clone()[:1]),
+}
+
+
+@pytest.mark.parametrize("how", FOLLOWS)
+def test_tangents_of_views_are_views(how):
+    forward, right, wrong = FOLLOWS[how]
+    for jvp, ok in ((right, True), (wrong, False)):
+        members = {
+            "forward": staticmethod(lambda ctx, x: forward(x)),
+            "jvp": staticmethod(lambda ctx, t, jvp=jvp: jvp(t)),
+        }
+        F = type("F", (Function,), members)
+        with autograd.forward_ad.dual_level():
+            dual = autograd.forward_ad.make_dual(taeda.ones(2), taeda.ones(2))
+            if ok:
+                assert autograd.forward_ad.unpack_dual(F.apply(dual)).tangent.tolist()[0] == 1.0
+            else:
+                with pytest.raises(RuntimeError, match="jvp must return a view"):
+                    F.apply(dual)
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_tangents_of_what_is_written_in_place(writes):
+    class F(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.mark_dirty(x)
+            return x.mul_(2)
+
+        @staticmethod
+        def jvp(ctx, t):
+            return t.mul_(2) if writes else t * 2
+
+    with autograd.forward_ad.dual_level():
+        tangent = taeda.ones(2)
+        dual = autograd.forward_ad.make_dual(taeda.ones(2), tangent)
+        if writes:
+            assert F.apply(dual) is dual and tangent.tolist() == [2.0, 2.0]
+        else:
+            with pytest.raises(RuntimeError, match="jvp must write to its tangent"):
+                F.apply(dual)
+
+
+def test_what_a_function_saved_can_be_packed_later():
+    y = Scale.apply(leaf(3.0), 4.0)
+    (saved,) = y.grad_fn._raw_saved_tensors
+    assert isinstance(saved, autograd.SavedTensor)
+    saved.register_hooks(lambda x: x.tolist(), taeda.tensor)
+    assert y.grad_fn.saved_tensors[0].tolist() == [3.0]
+    with pytest.raises(RuntimeError, match="SavedTensor"):
+        autograd.SavedTensor()
+
+
+def test_functions_of_the_graph_itself():
+    from taeda._C import _functions
+
+    x = leaf(1.0, 2.0)
+    with pytest.raises(RuntimeError, match="boom"):
+        _functions.DelayedError("boom", 1)(x).sum().backward()
+    assert autograd.grad(_functions.UndefinedGrad()(x * 2).sum(), x, allow_unused=True) == (None,)
+    assert autograd._functions.Resize.apply(x, (2, 1)).shape == (2, 1)
+    assert type(autograd.graph.get_gradient_edge(x).node) is _functions.AccumulateGrad

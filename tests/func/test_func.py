@@ -211,6 +211,25 @@ def test_randomness() -> None:
     assert func.jacfwd(lambda x: x * taeda.rand(()), randomness="same")(t(taeda, X)).diag().unique().numel() == 1
 
 
+@pytest.mark.parametrize("size", [2, 5])
+def test_generators_that_are_named(size: int) -> None:
+    generator = taeda.Generator().manual_seed(3)
+    start, x = generator.get_state(), taeda.zeros(size, 2)
+    draw = lambda x: x + taeda.rand(2, generator=generator)
+    with pytest.raises(RuntimeError, match="random"):
+        func.vmap(draw)(x)
+    assert taeda.equal(generator.get_state(), start)
+    wanted = taeda.rand(2, generator=taeda.Generator().manual_seed(3))
+    assert taeda.equal(func.vmap(draw, randomness="same")(x), wanted.expand(size, 2))
+    assert not taeda.equal(generator.get_state(), start)
+    generator.set_state(start)
+    assert func.vmap(draw, randomness="different")(x).unique().numel() == 2 * size
+    wanted = taeda.normal(0.0, taeda.ones(5, 16), generator=taeda.Generator().manual_seed(3))
+    generator.set_state(start)
+    shared = func.vmap(lambda x: taeda.normal(0.0, taeda.ones(16), generator=generator), randomness="different")
+    assert taeda.equal(shared(taeda.zeros(5)), wanted)
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "draw",
@@ -337,6 +356,16 @@ def ones(*shape: int) -> Any:
         (lambda: func.jvp(f, (ones(2),), (ones(3),)), RuntimeError),
         (lambda: func.jvp(f, (ones(2),), (ones(2).double(),)), RuntimeError),
         (lambda: func.jvp(lambda x: ones(2), (ones(2),), (ones(2),), strict=True), RuntimeError),
+        (lambda: func.jvp(f, (1.0,), (ones(2),)), RuntimeError),
+        (lambda: func.jvp(f, (ones(2),), (1.0,)), RuntimeError),
+        (lambda: func.jvp(lambda x: (), (ones(2),), (ones(2),)), RuntimeError),
+        (lambda: func.jvp(lambda x: (x, [x, 1]), (ones(2),), (ones(2),), has_aux=True), RuntimeError),
+        (lambda: func.grad(lambda x: (x.sum(), 1), has_aux=True)(ones(2)), RuntimeError),
+        (lambda: func.jacrev(lambda x: ())(ones(2)), RuntimeError),
+        (lambda: func.jacrev(f)(ones(2).cfloat()), RuntimeError),
+        (lambda: func.jacrev(lambda x: x * 1j)(ones(2)), RuntimeError),
+        (lambda: func.jacfwd(f)(ones(2).cfloat()), RuntimeError),
+        (lambda: func.jacfwd(lambda x: x * 1j)(ones(2)), RuntimeError),
         (lambda: func.jacrev(f, chunk_size=0), ValueError),
         (lambda: func.linearize(f, ones(2))[1](ones(3)), RuntimeError),
         (lambda: func.vmap(f)(3), ValueError),

@@ -33,7 +33,8 @@ void as_strided_(const Tensor& self, IntList size, IntList stride, std::optional
 }
 
 void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> memory_format) {
-  TAEDA_CHECK(!self->has_grad_flag(), "a tensor that requires grad keeps its size; resize its detach() instead");
+  TAEDA_CHECK(!self->has_grad_flag() || t_state.inference_mode,
+              "a tensor that requires grad keeps its size; resize its detach() instead");
   size_t before = self->storage() ? self->storage()->nbytes() : 0;
   resize_in_place(self, size);
   if (fills_uninitialized()) fill_uninitialized(self->storage(), self.dtype(), before);

@@ -1,6 +1,8 @@
 // The way from Python into the backward engine.
 #include "taeda/autograd/engine.h"
 #include "autograd/arithmetic.h"
+#include "autograd/graph_task.h"
+#include "python/autograd/function.h"
 #include "python/autograd/init.h"
 #include "python/autograd/node_object.h"
 #include "python/autograd/python_hooks.h"
@@ -127,6 +129,10 @@ PyObject* current_node(PyObject*, PyObject*) {
   return guarded("_current_autograd_node", [] { return wrap_node(autograd::current_node()); });
 }
 PyObject* is_checkpoint_valid(PyObject*, PyObject*) { return PyBool_FromLong(autograd::covers_all_leaves()); }
+PyObject* keeps_graph(PyObject*, PyObject*) {
+  autograd::GraphTask* task = autograd::current_task();
+  return PyBool_FromLong(!task || task->keeps_graph());
+}
 PyObject* current_task(PyObject*, PyObject*) { return PyLong_FromLongLong(autograd::current_task_id()); }
 
 // Tells a tensor's node apart without keeping it alive: its address, and its number since addresses are used again.
@@ -158,7 +164,15 @@ PyObject* is_reached_now(PyObject*, PyObject* object) {
 
 // The node itself, for those who hold it.
 PyObject* will_execute(PyObject*, PyObject* object) {
-  return guarded("_will_engine_execute_node", [&] { return PyBool_FromLong(autograd::will_run(*to_node(object))); });
+  return guarded("_will_engine_execute_node", [&] {
+    bool is_node = PyObject_TypeCheck(object, node_type) || PyObject_TypeCheck(object, function_type);
+    TAEDA_CHECK(is_node, "takes a node of the graph; got ", Py_TYPE(object)->tp_name);
+    autograd::GraphTask* task = autograd::current_task();
+    TAEDA_CHECK(task, "is for hooks: no backward pass is running");
+    Ref<autograd::Node> node = to_node(object);
+    TAEDA_CHECK(!task->returns_leaf(*node), "autograd.grad returns the gradient of this leaf: its node does not run");
+    return PyBool_FromLong(autograd::will_run(*node));
+  });
 }
 
 PyMethodDef functions[] = {
@@ -181,6 +195,8 @@ PyMethodDef functions[] = {
     {"_node_token", node_token, METH_O, nullptr},
     {"_is_token_reached_now", is_token_reached_now, METH_O, nullptr},
     {"_will_engine_execute_node", will_execute, METH_O, "Whether the running backward pass runs the node."},
+    {"_get_current_graph_task_keep_graph", keeps_graph, METH_NOARGS,
+     "Whether the running backward pass keeps what the graph saved; True outside of one."},
     {"_current_graph_task_id", current_task, METH_NOARGS, "The number of the running backward pass, or -1."},
     {},
 };

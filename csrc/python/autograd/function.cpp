@@ -5,7 +5,9 @@
 #include "python/autograd/init.h"
 #include "python/autograd/node_object.h"
 #include "python/autograd/python_hooks.h"
+#include "python/torch_function.h"
 #include "taeda/autograd/record.h"
+#include "taeda/core/warn.h"
 #include "taeda/ops/create.h"
 
 namespace taeda::python {
@@ -77,7 +79,8 @@ void FunctionNode::apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs)
   std::vector<Owned> owned;
   std::vector<PyObject*> args{self};
   for (size_t i = 0; i < grads.size(); ++i) {
-    bool zeros = !grads[i].defined() && context->materialize_grads && metadata(i).is_defined();
+    bool zeros = !grads[i].defined() && context->materialize_grads && metadata(i).is_defined() &&
+                 (context->materialize_non_diff_grads || !has_no_gradient[i]);
     owned.emplace_back(check(wrap(zeros ? metadata(i).zeros() : std::move(grads[i]))));
     args.push_back(owned.back().get());
   }
@@ -102,7 +105,7 @@ void FunctionNode::apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs)
   }
 }
 
-PyObject* saved_tensors(FunctionContext& context) {
+PyObject* saved_tensors(FunctionContext& context, bool raw) {
   if (context.in_jvp) return context.saved_for_forward ? Py_NewRef(context.saved_for_forward) : check(PyTuple_New(0));
   if (!context.node) return check(PyTuple_New(0));
   FunctionNode& node = *context.node;
@@ -111,8 +114,10 @@ PyObject* saved_tensors(FunctionContext& context) {
               "retain_graph=True to it");
   Ref<autograd::Node> alive(&node);
   Owned tuple(check(PyTuple_New(node.saved.size())));
-  for (size_t i = 0; i < node.saved.size(); ++i)
-    PyTuple_SET_ITEM(tuple.get(), i, check(wrap(node.saved[i].unpack(&node, true))));
+  for (size_t i = 0; i < node.saved.size(); ++i) {
+    autograd::SavedTensor& saved = node.saved[i];
+    PyTuple_SET_ITEM(tuple.get(), i, raw ? wrap_saved(node, saved) : check(wrap(saved.unpack(&node, true))));
+  }
   return tuple.release();
 }
 
@@ -182,16 +187,21 @@ struct Call {
   // What apply returns for one output of forward.
   Owned finish_output(PyObject* output, bool is_only) {
     if (!is_tensor(output)) {
-      if (node) node->add_undefined_metadata();
+      if (node) {
+        node->add_undefined_metadata();
+        node->has_no_gradient.push_back(true);
+      }
       return Owned::borrow(output);
     }
     const Tensor& t = unwrap(output);
-    bool dirty = contains(ctx().dirty_tensors, output);
     bool differentiable = node && is_differentiable(t.dtype()) && !contains(ctx().non_differentiable, output);
-    if (dirty) return finish_dirty(output, t, differentiable, is_only);
+    if (node) node->has_no_gradient.push_back(!differentiable);
+    if (contains(ctx().dirty_tensors, output) && is_input(output))
+      return finish_dirty(output, t, differentiable, is_only);
     // An input, or something else with a history, is returned as another tensor: its own history must stay.
-    bool aliased = is_input(output) || (t->has_grad_flag() && !t->is_view());
-    Owned result = aliased ? Owned(check(wrap(alias_of(t)))) : Owned::borrow(output);
+    bool is_again = node && t->has_grad_flag() && autograd::grad_fn(t).get() == node.get();
+    bool aliased = is_input(output) || (t->has_grad_flag() && !t->is_view() && !is_again);
+    Owned result = aliased ? alias_of(output) : Owned::borrow(output);
     const Tensor& made = unwrap(result.get());
     if (autograd::AutogradMeta* meta = autograd::meta_of(made); meta && meta->view && node)
       meta->view->creation = autograd::Creation::CustomFunction;
@@ -203,7 +213,6 @@ struct Call {
   }
 
   Owned finish_dirty(PyObject* output, const Tensor& t, bool differentiable, bool is_only) {
-    TAEDA_CHECK(is_input(output), "mark_dirty() takes inputs of forward that it wrote to and returns; one is no input");
     if (!differentiable) {
       if (node) node->add_metadata(t);
       return Owned::borrow(output);
@@ -212,6 +221,25 @@ struct Call {
     TAEDA_CHECK(is_only || !t->is_view(), "a Function that writes to a view must return it alone: write to a clone");
     autograd::rebase_history(t, *node);
     return Owned::borrow(output);
+  }
+
+  // mark_dirty() is for inputs that forward wrote to, and those must be returned.
+  void check_dirty(PyObject* outputs) {
+    PyObject* dirty = ctx().dirty_tensors;
+    for (Py_ssize_t i = 0; dirty && i < PyTuple_GET_SIZE(dirty); ++i) {
+      PyObject* object = PyTuple_GET_ITEM(dirty, i);
+      TAEDA_CHECK(contains(outputs, object), "item ", i, " that mark_dirty() was given is not returned by forward");
+      if (!is_input(object))
+        warn(str("item ", i, " that mark_dirty() was given is no input of forward, and needs no mark"));
+    }
+  }
+
+  // A tensor of a class with rules of its own stays one.
+  static Owned alias_of(PyObject* object) {
+    Protocol protocol = protocol_of(object);
+    bool has_own_rules = protocol == Protocol::Custom || protocol == Protocol::Subclass;
+    return has_own_rules ? Owned(check(PyObject_CallMethod(object, "view_as", "O", object)))
+                         : Owned(check(wrap(alias_of(unwrap(object)))));
   }
 
   static Tensor alias_of(const Tensor& t) {
@@ -250,10 +278,36 @@ struct Call {
     return found.defined() || !wants_zeros ? found : ops::zeros_like(input);
   }
 
+  // A tangent of an argument, before jvp.
+  struct Given {
+    Tensor tensor;
+    uint32_t version;
+  };
+
+  // Where forward wrote to an argument jvp writes to its tangent, and where it shows memory of one jvp does, too.
+  void check_follows(const Given& given, PyObject* arg, PyObject* output, const Tensor& tangent) {
+    if (arg == output) {
+      bool wrote = tangent.is(given.tensor) && given.tensor->version() != given.version;
+      TAEDA_CHECK(!contains(ctx().dirty_tensors, output) || wrote,
+                  "forward writes to an argument in place, so jvp must write to its tangent and return that");
+      return;
+    }
+    auto root = [](const Tensor& t) { return autograd::base_of(t).defined() ? autograd::base_of(t) : t; };
+    const Tensor& made = unwrap(output);
+    if (!made->is_view() || !root(made).is(root(unwrap(arg)))) return;
+    TAEDA_CHECK(
+        tangent->is_view() && root(tangent).is(root(given.tensor)),
+        "forward returns a view of an argument, or the argument itself, so jvp must return a view of its tangent");
+  }
+
   void run_jvp(std::span<const Owned> outputs, int level) {
     std::vector<Owned> owned;
+    std::vector<Given> given;
     std::vector<PyObject*> jvp_args{context.get()};
     for (PyObject* arg : args) {
+      Tensor own = is_tensor(arg) ? autograd::tangent(unwrap(arg), level) : Tensor();
+      bool is_plain = own.defined() && !own.keys().has(Functionality::Python) && !own->is_inference();
+      given.push_back({is_plain ? own : Tensor(), is_plain ? own->version() : 0});
       owned.emplace_back(check(wrap(is_tensor(arg) ? tangent_of(unwrap(arg), level) : Tensor())));
       jvp_args.push_back(owned.back().get());
     }
@@ -266,11 +320,15 @@ struct Call {
                 PyTuple_GET_SIZE(tangents.get()), " tangents for ", outputs.size(), " outputs of forward");
     for (size_t i = 0; i < outputs.size(); ++i) {
       PyObject *tangent = PyTuple_GET_ITEM(tangents.get(), i), *output = outputs[i].get();
-      if (tangent == Py_None || !is_tensor(output) || contains(ctx().non_differentiable, output)) continue;
+      if (tangent == Py_None || !is_tensor(output)) continue;
       TAEDA_CHECK_TYPE(is_tensor(tangent), "jvp must return tensors or None; got ", Py_TYPE(tangent)->tp_name);
+      TAEDA_CHECK(!contains(ctx().non_differentiable, output), "jvp returned a tangent for output ", i,
+                  ", which forward marked as not differentiable: return None there");
       const Tensor& made = unwrap(output);
       TAEDA_CHECK(std::ranges::equal(unwrap(tangent).sizes(), made.sizes()), "jvp returned a tangent of shape ",
                   unwrap(tangent).sizes(), " for output ", i, " of shape ", made.sizes());
+      for (size_t k = 0; k < given.size(); ++k)
+        if (given[k].tensor.defined()) check_follows(given[k], args[k], output, unwrap(tangent));
       if (contains(ctx().dirty_tensors, output))
         autograd::write_tangent(made, unwrap(tangent), level);
       else
@@ -284,6 +342,7 @@ struct Call {
     bool single = !PyTuple_Check(raw.get());
     Owned tuple = as_tuple(raw.get());
     size_t count = static_cast<size_t>(PyTuple_GET_SIZE(tuple.get()));
+    check_dirty(tuple.get());
     std::vector<Owned> outputs;
     for (size_t i = 0; i < count; ++i) outputs.push_back(finish_output(PyTuple_GET_ITEM(tuple.get(), i), count == 1));
     replace_saved(tuple.get(), outputs);
@@ -329,8 +388,9 @@ PyObject* apply(PyObject* cls, PyObject* const* args, Py_ssize_t count) {
   return guarded(reinterpret_cast<PyTypeObject*>(cls)->tp_name, [&] { return apply_function(cls, args, count); });
 }
 
+template <bool raw>
 PyObject* get_saved_tensors(PyObject* self, void*) {
-  return guarded("ctx.saved_tensors", [&] { return saved_tensors(*cast(self)); });
+  return guarded("ctx.saved_tensors", [&] { return saved_tensors(*cast(self), raw); });
 }
 
 // Attributes that hold a tuple, None until set.
@@ -349,17 +409,21 @@ int set_field(PyObject* self, PyObject* value, void*) {
   return 0;
 }
 
-PyObject* get_materialize(PyObject* self, void*) { return PyBool_FromLong(cast(self)->materialize_grads); }
-int set_materialize(PyObject* self, PyObject* value, void*) {
+template <bool FunctionContext::* field>
+PyObject* get_flag(PyObject* self, void*) {
+  return PyBool_FromLong(cast(self)->*field);
+}
+template <bool FunctionContext::* field>
+int set_flag(PyObject* self, PyObject* value, void*) {
   int truth = value ? PyObject_IsTrue(value) : -1;
   if (truth < 0) return -1;
-  cast(self)->materialize_grads = truth;
+  cast(self)->*field = truth;
   return 0;
 }
 
 PyObject* new_context(PyTypeObject* type, PyObject*, PyObject*) {
   PyObject* self = type->tp_alloc(type, 0);
-  if (self) cast(self)->materialize_grads = true;
+  if (self) cast(self)->materialize_grads = cast(self)->materialize_non_diff_grads = true;
   return self;
 }
 
@@ -396,10 +460,14 @@ void deallocate(PyObject* self) {
 #define TAEDA_FIELD(name, doc) \
   {#name, get_field<&FunctionContext::name>, set_field<&FunctionContext::name>, doc, nullptr}
 PyGetSetDef own_getset[] = {
-    {"saved_tensors", get_saved_tensors, nullptr, "What save_for_backward() was given, checked for writes since.",
+    {"_raw_saved_tensors", get_saved_tensors<true>, nullptr, "The same, each as what holds it.", nullptr},
+    {"saved_tensors", get_saved_tensors<false>, nullptr,
+     "What save_for_backward() was given, checked for writes since.", nullptr},
+    {"materialize_grads", get_flag<&FunctionContext::materialize_grads>, set_flag<&FunctionContext::materialize_grads>,
+     "Whether absent gradients come as zeros.", nullptr},
+    {"_materialize_non_diff_grads", get_flag<&FunctionContext::materialize_non_diff_grads>,
+     set_flag<&FunctionContext::materialize_non_diff_grads>, "Whether those of results without gradients do, too.",
      nullptr},
-    {"saved_variables", get_saved_tensors, nullptr, "The same, under an older name.", nullptr},
-    {"materialize_grads", get_materialize, set_materialize, "Whether absent gradients come as zeros.", nullptr},
     TAEDA_FIELD(needs_input_grad, "For each argument of forward, whether it requires grad."),
     TAEDA_FIELD(to_save, nullptr),
     TAEDA_FIELD(non_differentiable, nullptr),
@@ -419,7 +487,7 @@ struct DelayedError final : autograd::Node {
   void apply(std::span<Tensor>, std::span<Tensor>) override {
     TAEDA_FAIL(Runtime, "a gradient of a Function that is marked once_differentiable was differentiated again");
   }
-  std::string_view name() const override { return "DelayedError"; }
+  std::string_view name() const override { return "Error"; }
 };
 
 // Gradients that came from a once_differentiable backward, made to fail when differentiated.

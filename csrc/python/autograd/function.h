@@ -23,6 +23,7 @@ struct FunctionContext {
   PyObject* saved_for_forward;
   FunctionNode* node;
   bool materialize_grads;
+  bool materialize_non_diff_grads;
   bool in_jvp;  // saved_tensors are those for forward mode
 };
 extern PyTypeObject* function_type;
@@ -30,7 +31,7 @@ extern PyTypeObject* function_type;
 struct FunctionNode final : autograd::Node {
   FunctionContext* context;  // owned
   std::vector<autograd::SavedTensor> saved;
-  std::vector<bool> is_tensor_input;
+  std::vector<bool> is_tensor_input, has_no_gradient;  // by input; by result
   std::string node_name;
   bool released = false;
 
@@ -44,6 +45,6 @@ struct FunctionNode final : autograd::Node {
 
 // The call itself: _FunctionBase.apply.
 PyObject* apply_function(PyObject* cls, PyObject* const* args, Py_ssize_t count);
-PyObject* saved_tensors(FunctionContext& context);
+PyObject* saved_tensors(FunctionContext& context, bool raw);
 
 }  // namespace taeda::python

@@ -82,7 +82,9 @@ void show_stack(const RefCounted* stack, std::string_view node, bool is_parent) 
   const char* text = stack ? PyUnicode_AsUTF8(static_cast<const HeldObject*>(stack)->object) : nullptr;
   message += text ? str("; the forward call was made here:\n", text)
                   : std::string("; where the forward call was made is not known, as anomaly mode was off then");
-  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw PythonError();
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) == 0) return;
+  PyErr_Clear();  // a filter makes it an error, which would hide the one that this is about
+  PySys_FormatStderr("%s\n", message.c_str());
 }
 
 PyObject* set_anomaly(PyObject*, PyObject* args) {

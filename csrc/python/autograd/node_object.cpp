@@ -86,7 +86,11 @@ namespace {
 // --- what all nodes answer; `self` may be a Function's context
 
 PyObject* name(PyObject* self, PyObject*) {
-  return guarded("Node.name", [&] { return to_str(to_node(self)->name()); });
+  return guarded("Node.name", [&] {
+    Ref<Node> node = to_node(self);
+    bool adds = dynamic_cast<autograd::AccumulateGrad*>(node.get());
+    return to_str(adds ? "torch::autograd::AccumulateGrad" : node->name());
+  });
 }
 
 PyObject* next_functions(PyObject* self, void*) {
@@ -171,12 +175,16 @@ struct SavedObject {
   autograd::SavedTensor* saved;
 };
 
+}  // namespace
+
 PyObject* wrap_saved(Node& node, const autograd::SavedTensor& saved) {
   auto* object = reinterpret_cast<SavedObject*>(check(g_saved_type.tp_alloc(&g_saved_type, 0)));
   object->node = share(&node).detach();
   object->saved = const_cast<autograd::SavedTensor*>(&saved);
   return reinterpret_cast<PyObject*>(object);
 }
+
+namespace {
 
 // Finds one value among those a node saved.
 struct Finder final : autograd::SavedVisitor {
@@ -271,6 +279,11 @@ void saved_deallocate(PyObject* self) {
   Py_TYPE(self)->tp_free(self);
 }
 
+PyObject* saved_new(PyTypeObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_RuntimeError, "taeda.autograd.SavedTensor: nodes of the graph make them, programs do not");
+  return nullptr;
+}
+
 PyMethodDef saved_methods[] = {
     {"register_hooks", saved_register_hooks, METH_VARARGS,
      "Packs this saved tensor with the first callable; the second one unpacks it."},
@@ -332,7 +345,8 @@ int init_nodes(PyObject* module) {
   g_saved_type.tp_dealloc = saved_deallocate;
   g_saved_type.tp_methods = saved_methods;
   g_saved_type.tp_getset = saved_getset;
-  g_saved_type.tp_flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
+  g_saved_type.tp_new = saved_new;
+  g_saved_type.tp_doc = "SavedTensor()\n--\n\nA tensor that a node of the graph keeps; programs make none.";
   if (!g_types || add_type(module, g_type) < 0 || add_type(module, g_saved_type) < 0 || add_metadata_type() < 0)
     return -1;
   return 0;

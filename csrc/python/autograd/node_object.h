@@ -15,7 +15,8 @@ extern PyGetSetDef node_getset[];
 PyObject* wrap_node(const Ref<autograd::Node>& node);
 // TypeError if it is none, RuntimeError for a Function's context whose node is gone.
 Ref<autograd::Node> to_node(PyObject* object);
-PyObject* wrap_edge(const autograd::Edge& edge);  // (node, input_nr)
+PyObject* wrap_saved(autograd::Node& node, const autograd::SavedTensor& saved);  // which lives in the node
+PyObject* wrap_edge(const autograd::Edge& edge);                                 // (node, input_nr)
 
 // Visits what the node, if nobody else has it, keeps alive.
 int traverse_node(const Ref<autograd::Node>& node, visitproc visit, void* arg);

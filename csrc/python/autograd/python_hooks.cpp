@@ -98,7 +98,6 @@ void PythonAccumulateHook::run(const Tensor& leaf) {
 PyObject* new_hook_dict() { return check(PyODict_New()); }
 
 PyObject* add_to_hooks(PyObject* dict, PyObject* callable) {
-  TAEDA_CHECK_TYPE(PyCallable_Check(callable), "a hook must be callable; got ", Py_TYPE(callable)->tp_name);
   Owned module(check(PyImport_ImportModule("taeda.utils.hooks")));
   Owned handle(check(PyObject_CallMethod(module.get(), "RemovableHandle", "O", dict)));
   Owned id(check(PyObject_GetAttrString(handle.get(), "id")));
@@ -150,7 +149,14 @@ PyObject* find_accumulate_hooks(const Tensor& t) {
   return found ? found->dict() : Py_None;
 }
 
+namespace {
+void check_callable(PyObject* hook) {
+  TAEDA_CHECK_TYPE(PyCallable_Check(hook), "a hook must be callable; got ", Py_TYPE(hook)->tp_name);
+}
+}  // namespace
+
 PyObject* register_tensor_hook(PyObject* self, PyObject* callable) {
+  check_callable(callable);
   const Tensor& t = unwrap(self);
   TAEDA_CHECK(autograd::requires_grad(t), "a hook can be put only on a tensor that requires grad");
   PyObject* dict = find_tensor_hooks(t);
@@ -165,6 +171,7 @@ PyObject* register_tensor_hook(PyObject* self, PyObject* callable) {
 }
 
 PyObject* register_accumulate_hook(PyObject* self, PyObject* callable) {
+  check_callable(callable);
   const Tensor& t = unwrap(self);
   autograd::AutogradMeta* meta = autograd::meta_of(t);
   if (!meta || !meta->rare || !find_in<PythonAccumulateHook>(meta->rare->accumulate_hooks)) {

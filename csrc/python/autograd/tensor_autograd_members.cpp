@@ -46,8 +46,10 @@ PyObject* get_name(const Tensor& t) {
   return meta && meta->rare && !meta->rare->name.empty() ? PyUnicode_FromString(meta->rare->name.c_str())
                                                          : Py_NewRef(Py_None);
 }
-PyObject* get_hooks(const Tensor& t) {
-  PyObject* dict = t->needs_autograd() ? find_tensor_hooks(t) : nullptr;
+// A tensor without gradients keeps a table that it was given, and calls nothing in it.
+PyObject* get_hooks(PyObject* self, void*) {
+  bool calls = autograd::requires_grad(unwrap(self));
+  PyObject* dict = calls ? find_tensor_hooks(unwrap(self)) : reinterpret_cast<TensorObject*>(self)->backward_hooks;
   return Py_NewRef(dict ? dict : Py_None);
 }
 PyObject* get_accumulate_hooks(const Tensor& t) { return Py_NewRef(find_accumulate_hooks(t)); }
@@ -88,15 +90,28 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
 
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded_set("Tensor.data", [&] {
-    TAEDA_CHECK_TYPE(value && is_tensor(value), "data must be a tensor");
+    TAEDA_CHECK(value, "data cannot be deleted");
+    TAEDA_CHECK_TYPE(is_tensor(value), "data must be a tensor; got ", Py_TYPE(value)->tp_name);
     autograd::set_data(unwrap(self), unwrap(value));
+  });
+}
+
+int set_grad_fn(PyObject* self, PyObject* value, void*) {
+  return guarded_set("Tensor._grad_fn", [&] {
+    TAEDA_CHECK(value, "cannot be deleted");
+    TAEDA_CHECK_TYPE(value == Py_None, "can be set to None only; got ", Py_TYPE(value)->tp_name);
+    autograd::detach_in_place(unwrap(self));
   });
 }
 
 // Takes the whole table: copying and unpickling a tensor carry its hooks over.
 int set_hooks(PyObject* self, PyObject* value, void*) {
   return guarded_set("Tensor._backward_hooks", [&] {
-    if (!value || value == Py_None) return;
+    TAEDA_CHECK(value, "cannot be deleted");
+    if (!autograd::requires_grad(unwrap(self)) || !PyDict_Check(value)) {
+      Py_XSETREF(reinterpret_cast<TensorObject*>(self)->backward_hooks, value == Py_None ? nullptr : Py_NewRef(value));
+      return;
+    }
     Owned items(check(PyMapping_Items(value)));
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i)
       Owned(register_tensor_hook(self, PyTuple_GET_ITEM(PyList_GET_ITEM(items.get(), i), 1)));
@@ -202,7 +217,7 @@ PyGetSetDef autograd_getset[] = {
     property<get_requires_grad, "requires_grad">(set_requires_grad, "Whether calls on this tensor are recorded."),
     property<get_is_leaf, "is_leaf">(nullptr, "Whether no recorded call made this tensor."),
     property<get_grad_fn, "grad_fn">(nullptr, "The graph node of the call that made this tensor; None for leaves."),
-    property<get_grad_fn, "_grad_fn">(nullptr, nullptr),
+    property<get_grad_fn, "_grad_fn">(set_grad_fn, nullptr),
     property<get_output_nr, "output_nr">(nullptr, "Which result of grad_fn's call this is."),
     property<get_version, "_version">(nullptr, "How often the memory was written to in place."),
     property<get_retains_grad, "retains_grad">(nullptr,
@@ -211,7 +226,7 @@ PyGetSetDef autograd_getset[] = {
     property<get_data, "data">(set_data,
                                "The same memory outside the graph. Writes to it are not noticed by autograd."),
     property<get_name, "name">(nullptr, nullptr),
-    property<get_hooks, "_backward_hooks">(set_hooks, nullptr),
+    {"_backward_hooks", get_hooks, set_hooks, nullptr, nullptr},
     property<get_accumulate_hooks, "_post_accumulate_grad_hooks">(nullptr, nullptr),
     {},
 };

@@ -123,8 +123,12 @@ class EachDraws(TorchDispatchMode):
         if batch is None or is_batched or Tag.nondeterministic_seeded not in func.tags:
             return func(*args, **given)
         given = bound(func, args, given)
-        if "size" not in given or any(isinstance(x, Tensor) for x in given.values()):
-            raise Unbatchable("random numbers are drawn for a tensor that all examples share")
+        if func._schema.is_mutable:
+            raise Unbatchable("random numbers are drawn into a tensor that all examples share")
+        if any(isinstance(x, Tensor) for x in given.values()):
+            return func(**tree_map_only(Tensor, lambda x: batch.wrap(batch.whole(x)), given))
+        if "size" not in given:
+            raise Unbatchable(f"{func} has no size that could have room for each example's numbers")
         return batch.wrap(func(**given | {"size": [batch.size, *given["size"]]}))
 
 

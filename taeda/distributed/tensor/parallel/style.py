@@ -141,7 +141,7 @@ class RowwiseParallel(_ForLayers):
         made = super()._apply(module, device_mesh)
         if isinstance(module, nn.Embedding):
             weight: Any = module.weight
-            weight.register_hook(lambda grad: grad.redistribute(placements=weight.placements))
+            weight.register_hook(lambda g: None if g is None else g.redistribute(placements=weight.placements))
         return made
 
     def _take(self, module: nn.Module, inputs: Any, mesh: DeviceMesh) -> Any:
