@@ -38,6 +38,10 @@ def _group(group: Any) -> Any:
     return group.get_group() if hasattr(group, "get_group") else group
 
 
+class AsyncCollectiveTensor(Tensor):
+    """The class of results that are still to come, which programs ask for: here they have come, and none is of it."""
+
+
 def wait_tensor(tensor: Tensor) -> Tensor:
     """``tensor``: what these functions give is there already."""
     return tensor

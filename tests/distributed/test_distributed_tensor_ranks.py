@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +12,8 @@ from ranks import needs_mpi, run
 import taeda
 import taeda.nn.functional as F
 from taeda import nn
-from taeda.distributed.device_mesh import init_device_mesh
-from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_module, distribute_tensor
+from taeda.distributed.device_mesh import DeviceMesh, init_device_mesh
+from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_module, distribute_tensor, zeros
 
 pytestmark = needs_mpi
 WHOLE, TERMS = Replicate(), Partial()
@@ -52,6 +53,82 @@ def _moves_in_two_dimensions(rank: int) -> list[Any]:
 
 def test_moves_in_two_dimensions() -> None:
     assert run(4, _moves_in_two_dimensions) == [[]] * 4
+
+
+def _outside(rank: int) -> Any:
+    mesh, whole = DeviceMesh("cpu", [0, 2]), taeda.arange(28.0).view(7, 4)
+    local = taeda.ones(4, 3, requires_grad=True)
+    x = DTensor.from_local(local, mesh, [Shard(0)])
+    (x * 2).sum().backward()
+    cut = distribute_tensor(whole, mesh, [Shard(0)])
+    moved = cut.redistribute(placements=[WHOLE])
+    results = [x + 2, x.sum(), *x.split([2, 1], 1), cut.view(28), zeros(8, device_mesh=mesh, placements=[Shard(0)]),
+               moved, cut @ cut.t(), cut.softmax(0)]  # fmt: skip
+    assert [r.shape for r in results[:3]] == [(8, 3), (), (8, 2)] and x.equal(x + 0) and moved.shape == (7, 4)
+    grad = None if local.grad is None else local.grad.sum().item()
+    return [tuple(r.to_local().shape) for r in results], grad, str(cut.device), pickle.loads(pickle.dumps(cut)).shape
+
+
+def test_processes_outside_the_mesh_run_the_same_program() -> None:
+    inside = [(4, 3), (), (4, 2), (4, 1), (28,), (4,), (7, 4), (4, 7), (7, 4)]
+    here, nothing, last = run(3, _outside)
+    assert here[:2] == (inside, 24.0) and last[0][-3:] == [(7, 4), (3, 7), (7, 4)]
+    assert nothing == ([(0,), (), *[(0,)] * 7], None, "cpu", (7, 4))
+
+
+def _meta(rank: int) -> Any:
+    mesh = init_device_mesh("cpu", (2,))
+    with taeda.device("meta"):
+        model = nn.Linear(6, 5)
+    model = distribute_module(model, mesh, lambda _, part, on: [
+        part.register_parameter(name, nn.Parameter(distribute_tensor(param, on, [Shard(0)])))
+        for name, param in list(part.named_parameters(recurse=False))
+    ])  # fmt: skip
+    model = model.to_empty(device="cpu").to(taeda.float64)
+    weight = model.weight
+    return tuple(weight.shape), tuple(weight._local_tensor.shape), weight._local_tensor.dtype, weight.device.type
+
+
+def test_modules_on_the_meta_device_are_distributed_without_values() -> None:
+    assert run(2, _meta) == [((5, 6), (rows, 6), taeda.float64, "cpu") for rows in (3, 2)]
+
+
+def _reshaped_meshes(rank: int) -> Any:
+    mesh = init_device_mesh("cpu", (4,), mesh_dim_names=("world",))
+    two = mesh._unflatten("world", (2, 2), ("dp", "tp"))
+    dp, tp = two["dp"], two["tp"]
+    assert two._flatten("all").mesh.tolist() == [0, 1, 2, 3] and two.get_group("all").size() == 4
+    assert DeviceMesh._concatenate([dp, tp]) == two and dp._get_root_mesh() is mesh and two._get_root_mesh_dim() is None
+    assert [m.mesh.tolist() for m in two._get_all_submeshes("dp")] == [[0, 2], [1, 3]]
+    x = distribute_tensor(taeda.arange(8.0), tp, [Shard(0)])
+    wrong = []
+    for bad in (lambda: two["tp", "dp"], lambda: mesh._unflatten(0, (3, 2), ("a", "b")), lambda: two["none"],
+                lambda: DeviceMesh._concatenate([dp, dp]), lambda: DeviceMesh("cpu:0", [0])):  # fmt: skip
+        try:
+            bad()
+        except (KeyError, ValueError, RuntimeError) as error:
+            wrong.append(type(error).__name__)
+    return dp.mesh.tolist(), tp.mesh.tolist(), x.full_tensor().sum().item(), wrong
+
+
+def test_meshes_are_cut_and_joined() -> None:
+    wrong = ["KeyError", "ValueError", "KeyError", "ValueError", "RuntimeError"]
+    assert run(4, _reshaped_meshes) == [
+        ([r % 2, r % 2 + 2], [r // 2 * 2, r // 2 * 2 + 1], 28.0, wrong) for r in range(4)
+    ]
+
+
+def _differing_parts(rank: int) -> str:
+    mesh = init_device_mesh("cpu", (2,))
+    try:
+        DTensor.from_local(taeda.ones(2, dtype=taeda.float64 if rank else taeda.float32), mesh, run_check=True)
+    except ValueError as error:
+        return str(error)[:35]
+    return ""
+
+
+def test_parts_that_differ_are_found() -> None:
+    assert run(2, _differing_parts) == ["DTensor.from_local: the parts of a "] * 2
 
 
 OPS: dict[str, Callable[..., Any]] = {

@@ -7,8 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.distributed import _collectives as collectives
-from taeda.distributed.tensor._redistribute import move
+from taeda.distributed.tensor._redistribute import move, reduce_along
 from taeda.distributed.tensor._rules import Letters, Rule, rule_for, view_letters
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape
 from taeda.distributed.tensor._special import special_for, state
@@ -42,6 +41,11 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     wanted, results = propagate(rule, specs, in_place)
     for i, tensor, spec, target in zip(at, tensors, specs, wanted, strict=True):
         leaves[i] = move(_local(tensor, kind), spec, target)
+    if any(leaves[i].is_meta for i in at):
+        for i in at:
+            leaves[i] = leaves[i].to("meta")
+        if name == "_local_scalar_dense" and mesh.get_coordinate() is None:
+            return tensors[0].dtype is taeda.bool or tensors[0].dtype.to_real().type(0)  # a comparison is held for true
     given, named = tree_unflatten(leaves, tree)
     if name == "expand":
         sizes = local_shape(DTensorSpec(mesh, results[0], tuple(_expanded(tensors[0], args))))
@@ -230,7 +234,7 @@ def _norm(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         square = local.square()
         for dim, placement in enumerate(spec.placements):
             if placement.is_shard():
-                collectives.all_reduce(square, group=spec.mesh.get_group(dim))
+                reduce_along(square, spec.mesh, dim)
         local = square.sqrt()
     return kind._made(local, DTensorSpec(spec.mesh, whole, tuple(local.shape)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,16 +34,17 @@ def distribute_tensor(
         RuntimeError: no mesh, or a tensor that is no leaf.
         ValueError: placements that do not fit; a DTensor on another mesh or with other placements.
     """
+    if not isinstance(tensor, DTensor) and not tensor.is_leaf:
+        raise RuntimeError("distribute_tensor: a leaf is wanted; DTensor.from_local keeps the graph")
     mesh, placed = placements_for("distribute_tensor", tensor.ndim, device_mesh, placements)
     spec = DTensorSpec(mesh, placed, tuple(tensor.shape))
     if isinstance(tensor, DTensor):
         if tensor._spec != spec:
             raise ValueError(f"distribute_tensor: a DTensor of {tensor._spec} is redistributed, not distributed")
         return tensor
-    if not tensor.is_leaf:
-        raise RuntimeError("distribute_tensor: a leaf is wanted; DTensor.from_local keeps the graph")
-    whole = tensor.detach().to(mesh.device_type, copy=True).contiguous()
-    if src_data_rank is not None:
+    outside = mesh.get_coordinate() is None
+    whole = tensor.detach().to("meta" if outside or tensor.is_meta else mesh.device_type, copy=True).contiguous()
+    if src_data_rank is not None and not whole.is_meta:
         for dim in range(mesh.ndim):
             broadcast_coalesced(mesh.get_group(dim), [whole], src_data_rank if mesh.ndim == 1 else 0)
     local = local_of(whole, spec)
@@ -72,12 +75,23 @@ def distribute_module(
         if partition_fn is not None:
             partition_fn(name, part, mesh)
         _replicate(part, mesh)
-    if input_fn is not None:
-        module.register_forward_pre_hook(lambda mod, inputs: input_fn(mod, inputs, mesh))
-    if output_fn is not None:
-        module.register_forward_hook(lambda mod, inputs, outputs: output_fn(mod, outputs, mesh))
+    if (before := _takes_module("input_fn", input_fn)) is not None:
+        module.register_forward_pre_hook(lambda mod, inputs: before(mod, inputs, mesh))
+    if (after := _takes_module("output_fn", output_fn)) is not None:
+        module.register_forward_hook(lambda mod, inputs, outputs: after(mod, outputs, mesh))
     module._distribute_module_applied = True  # type: ignore[assignment]
     return module
+
+
+def _takes_module(name: str, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """``function``, which in its old form is not given the module."""
+    if function is None or len(inspect.signature(function).parameters) != 2:
+        return function
+    warnings.warn(
+        f"distribute_module: {name} is called with (module, values, mesh); one of (values, mesh) is an old form",
+        FutureWarning, stacklevel=3,
+    )  # fmt: skip
+    return lambda module, values, mesh: function(values, mesh)
 
 
 def _replicate(module: nn.Module, mesh: DeviceMesh) -> None:

@@ -1,7 +1,8 @@
 """``DTensor``: a tensor that knows the mesh it lies on, and how.
 
 A process has a part, the whole, or a term of it (`_local_tensor`); shape and strides are the whole's. Ops run on the
-parts, after what must be moved is moved (`_dispatch`, `_rules`); one that has no rule runs on the whole.
+parts, after what must be moved is moved (`_dispatch`, `_rules`); one that has no rule runs on the whole. A process
+outside the mesh runs the same ops on the meta device, on a part of the first process's shape.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from typing import Any, NoReturn
 import taeda
 from taeda import Tensor
 from taeda.autograd import Function
-from taeda.distributed.device_mesh import DeviceMesh
+from taeda.distributed._objects import all_gather_object
+from taeda.distributed._replicas import broadcast_coalesced
+from taeda.distributed.device_mesh import DeviceMesh, _known_mesh
 from taeda.distributed.tensor._dispatch import run
 from taeda.distributed.tensor._redistribute import move
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape, placements_for
-from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, _StridedShard
+from taeda.serialization import add_safe_globals
 
 
 class DTensor(Tensor):
@@ -35,8 +39,11 @@ class DTensor(Tensor):
     @staticmethod
     def _made(local: Tensor, spec: DTensorSpec, requires_grad: bool = False) -> DTensor:
         """A DTensor around this process's part."""
+        device = local.device
+        if spec.mesh.get_coordinate() is None:
+            device, local = taeda.device(spec.mesh.device_type), local.to("meta")
         made: DTensor = Tensor._make_wrapper_subclass(
-            DTensor, spec.shape, strides=_strides(local, spec.shape), dtype=local.dtype, device=local.device,
+            DTensor, spec.shape, strides=_strides(local, spec.shape), dtype=local.dtype, device=device,
             requires_grad=requires_grad,
         )  # fmt: skip
         made._local_tensor, made._spec = local, spec
@@ -63,12 +70,13 @@ class DTensor(Tensor):
         Args:
             device_mesh: that of ``with mesh:`` by default.
             placements: `Replicate` by default.
-            run_check: make what is whole on each process that of the first.
+            run_check: compare the parts' properties, and make what is whole on each process that of the first.
             shape, stride: the whole tensor's, both or none; by default all processes have parts of one size.
 
         Raises:
             RuntimeError: no plain tensor, no mesh, or one of ``shape`` and ``stride`` only.
-            ValueError: placements that do not fit the mesh, or a shape of which the tensor is not this process's part.
+            ValueError: placements that do not fit the mesh, a shape of which the tensor is not this process's part, or
+                with ``run_check`` parts that differ in dtype, layout, strides, dimensions or requires_grad.
         """
         if not isinstance(local_tensor, Tensor) or isinstance(local_tensor, DTensor):
             raise RuntimeError(f"DTensor.from_local: a plain Tensor is wanted; got {type(local_tensor).__name__}")
@@ -82,9 +90,8 @@ class DTensor(Tensor):
         if shape is not None:
             sizes = list(shape)
             _check_part(local_tensor, tuple(sizes), mesh, placed)
-        if run_check:
-            from taeda.distributed._replicas import broadcast_coalesced
-
+        if run_check and mesh.get_coordinate() is not None:
+            _check_alike(local_tensor, mesh)
             for dim, placement in enumerate(placed):
                 if placement.is_replicate():
                     broadcast_coalesced(mesh.get_group(dim), [local_tensor.detach()])
@@ -114,9 +121,15 @@ class DTensor(Tensor):
         if grad_placements is not None:
             back = placements_for("DTensor.to_local", self.ndim, self.device_mesh, grad_placements)[1]
         if not taeda.is_grad_enabled() or not self.requires_grad:
-            return self._local_tensor
+            return self._part()
         result: Tensor = _ToLocal.apply(self, back)
         return result
+
+    def _part(self) -> Tensor:
+        """This process's part; outside the mesh nothing, or 0 for what has no dimensions."""
+        if self.device_mesh.get_coordinate() is not None:
+            return self._local_tensor
+        return taeda.zeros(() if not self.shape else 0, dtype=self.dtype, device=self.device)
 
     def redistribute(
         self,
@@ -202,6 +215,18 @@ def _strides(local: Tensor, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(strides)
 
 
+def _check_alike(local: Tensor, mesh: DeviceMesh) -> None:
+    own = (local.dtype, local.layout, local.stride(), local.dim(), local.requires_grad)
+    for dim in range(mesh.ndim):
+        every: list[Any] = [None] * mesh.size(dim)
+        all_gather_object(every, own, group=mesh.get_group(dim))
+        if any(other != own for other in every):
+            raise ValueError(
+                "DTensor.from_local: the parts of a tensor have one dtype, layout, strides, number of dimensions and "
+                f"requires_grad; the processes have {every}"
+            )
+
+
 def _check_part(local: Tensor, shape: tuple[int, ...], mesh: DeviceMesh, placements: Placements) -> None:
     sizes = local_shape(DTensorSpec(mesh, placements, shape))
     if sizes != tuple(local.shape):
@@ -209,6 +234,13 @@ def _check_part(local: Tensor, shape: tuple[int, ...], mesh: DeviceMesh, placeme
 
 
 def _rebuild(local: Tensor, spec: tuple[DeviceMesh, Placements, tuple[int, ...]], requires_grad: bool) -> DTensor:
+    if not (
+        isinstance(local, Tensor) and isinstance(spec, tuple) and len(spec) == 3 and isinstance(spec[0], DeviceMesh)
+    ):
+        raise ValueError(
+            "taeda.load: a DTensor is saved as a part, a mesh, placements and a shape; the file has others"
+        )
+    placements_for("taeda.load", len(spec[2]), *spec[:2])
     return DTensor(local, DTensorSpec(*spec), requires_grad=requires_grad)
 
 
@@ -229,17 +261,21 @@ class _FromLocal(Function):
 
     @staticmethod
     def backward(ctx: Any, grad: Any) -> Any:
-        return _moved(grad, ctx.placements)._local_tensor, None
+        part = _moved(grad, ctx.placements)._local_tensor
+        return None if grad.device_mesh.get_coordinate() is None else part, None
 
 
 class _ToLocal(Function):
     @staticmethod
     def forward(ctx: Any, tensor: DTensor, back: Placements | None) -> Tensor:
         ctx.spec = tensor._spec._replace(placements=back or _without_terms(tensor.placements))
-        return tensor._local_tensor.view_as(tensor._local_tensor)
+        part = tensor._part()
+        return part.view_as(part)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> Any:
+        if ctx.spec.mesh.get_coordinate() is None:
+            grad = taeda.empty(local_shape(ctx.spec), dtype=grad.dtype, device="meta")
         return DTensor._made(grad.contiguous(), ctx.spec), None
 
 
@@ -259,3 +295,6 @@ class _Redistribute(Function):
         if rounded is not None:
             grad = grad.to(rounded)  # type: ignore[assignment]
         return _moved(grad, ctx.placements).to(own), None, None, None
+
+
+add_safe_globals([_rebuild, _known_mesh, Partial, Replicate, Shard, _StridedShard])

@@ -23,7 +23,8 @@ def _made(
     mesh, placed = placements_for(name, len(size), device_mesh, placements)
     spec = DTensorSpec(mesh, placed, tuple(size))
     # Random numbers are the whole's on every process that has the same seed.
-    whole = make(*args, dtype=dtype, layout=layout, device=mesh.device_type)
+    device = "meta" if mesh.get_coordinate() is None else mesh.device_type
+    whole = make(*args, dtype=dtype, layout=layout, device=device)
     return DTensor(local_of(whole, spec), spec, requires_grad=requires_grad)
 
 

@@ -1,4 +1,8 @@
-"""From one way of lying over a mesh to another, for the part that this process has."""
+"""From one way of lying over a mesh to another, for the part that this process has.
+
+Parts on the meta device have shapes only, and nothing is sent for them: those of meta tensors, and those of a process
+outside the mesh.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,19 @@ import taeda
 from taeda import Tensor
 from taeda.distributed import _collectives as collectives
 from taeda.distributed._reduce_op import ReduceOp
-from taeda.distributed.tensor._spec import DTensorSpec, Placements, cut_order, part_of
-from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
+from taeda.distributed.device_mesh import DeviceMesh
+from taeda.distributed.tensor._spec import DTensorSpec, Placements, cut_order, rank_along
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard, pad_tensor, part_of
 
 _OPS = {"sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": ReduceOp.MIN,
         "product": ReduceOp.PRODUCT}  # fmt: skip
+
+
+def reduce_along(tensor: Tensor, mesh: DeviceMesh, dim: int, op: Any = ReduceOp.SUM) -> Tensor:
+    """Reduces ``tensor``, in place, over the processes along a dimension of the mesh."""
+    if not tensor.is_meta:
+        collectives.all_reduce(tensor, op=op, group=mesh.get_group(dim))
+    return tensor
 
 
 def local_of(whole: Tensor, spec: DTensorSpec) -> Tensor:
@@ -68,24 +80,22 @@ def _scatters(dim: int, current: Sequence[Placement], wanted: Placements) -> boo
 
 def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placement], order: list[int]) -> Tensor:
     """What all processes along a dimension of the mesh have together."""
-    group, placement = spec.mesh.get_group(dim), current[dim]
+    placement = current[dim]
     if isinstance(placement, Partial):
-        made = local.clone(memory_format=taeda.contiguous_format)
-        collectives.all_reduce(made, op=_op(placement), group=group)
-        return made
+        return reduce_along(local.clone(memory_format=taeda.contiguous_format), spec.mesh, dim, _op(placement))
     assert isinstance(placement, Shard)
     # Its length before this dimension of the mesh cut it: earlier ones that cut the same have done so.
     length = spec.shape[placement.dim]
     for outer in order[: order.index(dim)]:
         if current[outer].is_shard(placement.dim):
-            length = part_of(length, spec.mesh.size(outer), spec.mesh.get_local_rank(outer))[1]
+            length = part_of(length, spec.mesh.size(outer), rank_along(spec.mesh, outer))[1]
     count = spec.mesh.size(dim)
     step = -(-length // count)
     first = local.movedim(placement.dim, 0)
-    own = first.new_zeros((step, *first.shape[1:]))
-    own[: first.shape[0]].copy_(first)
+    own = pad_tensor(first, 0, step - first.shape[0])
     parts = own.new_empty((count * step, *first.shape[1:]))
-    collectives.all_gather_into_tensor(parts, own, group=group)
+    if not local.is_meta:
+        collectives.all_gather_into_tensor(parts, own, group=spec.mesh.get_group(dim))
     return parts[:length].movedim(0, placement.dim).contiguous()
 
 
@@ -94,11 +104,11 @@ def _reduce_scatter(local: Tensor, dim: int, old: Placement, new: Placement, spe
     count = spec.mesh.size(dim)
     first = local.movedim(new.dim, 0)
     step = -(-first.shape[0] // count)
-    padded = first.new_zeros((count * step, *first.shape[1:]))
-    padded[: first.shape[0]].copy_(first)
+    padded = pad_tensor(first, 0, count * step - first.shape[0])
     own = padded.new_empty((step, *first.shape[1:]))
-    collectives.reduce_scatter_tensor(own, padded, op=_op(old), group=spec.mesh.get_group(dim))
-    size = part_of(first.shape[0], count, spec.mesh.get_local_rank(dim))[1]
+    if not local.is_meta:
+        collectives.reduce_scatter_tensor(own, padded, op=_op(old), group=spec.mesh.get_group(dim))
+    size = part_of(first.shape[0], count, rank_along(spec.mesh, dim))[1]
     return own[:size].movedim(0, new.dim).contiguous()
 
 
@@ -108,7 +118,7 @@ def _op(placement: Partial) -> Any:
 
 def _cut(whole: Tensor, dim: int, placement: Placement, spec: DTensorSpec) -> Tensor:
     """This process's part, along a dimension of the mesh, of what all along it have whole."""
-    rank, count = spec.mesh.get_local_rank(dim), spec.mesh.size(dim)
+    rank, count = rank_along(spec.mesh, dim), spec.mesh.size(dim)
     if isinstance(placement, Shard):
         start, size = part_of(whole.shape[placement.dim], count, rank)
         return whole.narrow(placement.dim, start, size).contiguous()

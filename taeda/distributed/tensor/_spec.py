@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from taeda.distributed.device_mesh import DeviceMesh, current_mesh
-from taeda.distributed.tensor.placement_types import Placement, Replicate, Shard, _StridedShard
+from taeda.distributed.tensor.placement_types import Placement, Replicate, Shard, _StridedShard, part_of
 
 Placements = tuple[Placement, ...]
 
@@ -43,17 +43,16 @@ def placements_for(
     return mesh, tuple(wanted)
 
 
-def part_of(length: int, count: int, rank: int) -> tuple[int, int]:
-    """Start and length of a process's part: all but the last ones have as many as fit evenly, rounded up."""
-    step = -(-length // count)
-    start = min(rank * step, length)
-    return start, min(step, length - start)
-
-
 def cut_order(placements: Sequence[Placement]) -> list[int]:
     """The dimensions of the mesh in the order in which they cut a tensor: strided ones after the others."""
     strided = [dim for dim, placement in enumerate(placements) if isinstance(placement, _StridedShard)]
     return [dim for dim in range(len(placements)) if dim not in strided] + strided
+
+
+def rank_along(mesh: DeviceMesh, dim: int) -> int:
+    """This process's number along a dimension of the mesh; outside of the mesh the first one's, whose shapes count."""
+    here = mesh.get_coordinate()
+    return 0 if here is None else here[dim]
 
 
 def part_in_whole(spec: DTensorSpec) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -62,7 +61,7 @@ def part_in_whole(spec: DTensorSpec) -> tuple[tuple[int, ...], tuple[int, ...]]:
     for dim in cut_order(spec.placements):
         placement = spec.placements[dim]
         if isinstance(placement, Shard):
-            rank, count = spec.mesh.get_local_rank(dim), spec.mesh.size(dim)
+            rank, count = rank_along(spec.mesh, dim), spec.mesh.size(dim)
             start, sizes[placement.dim] = part_of(sizes[placement.dim], count, rank)
             starts[placement.dim] += start
     return tuple(sizes), tuple(starts)

@@ -9,9 +9,8 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.distributed import _collectives as collectives
 from taeda.distributed._reduce_op import ReduceOp
-from taeda.distributed.tensor._redistribute import local_of, move
+from taeda.distributed.tensor._redistribute import local_of, move, reduce_along
 from taeda.distributed.tensor._spec import DTensorSpec, local_shape, part_in_whole
 from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate
 from taeda.utils._pytree import tree_unflatten
@@ -127,10 +126,10 @@ class _Parts:
 
     def __init__(self, leaves: list[Any], at: list[int], specs: list[DTensorSpec], kind: Any, scores: int) -> None:
         self.spec, self.kind = specs[scores], kind
-        mesh, whole = self.spec.mesh, (Replicate(),) * self.spec.mesh.ndim
+        whole = (Replicate(),) * self.spec.mesh.ndim
         dim = _class_dim(self.spec)
         assert dim is not None
-        self.group = mesh.get_group(dim)
+        self.dim = dim
         self.first = part_in_whole(self.spec)[1][1]
         for place, spec in zip(at, specs, strict=True):
             keeps = spec.shape == self.spec.shape
@@ -139,8 +138,7 @@ class _Parts:
 
     def reduced(self, tensor: Tensor, op: Any = ReduceOp.SUM) -> Tensor:
         """Over the processes that have the other classes."""
-        collectives.all_reduce(tensor, op, self.group)
-        return tensor
+        return reduce_along(tensor, self.spec.mesh, self.dim, op)
 
     def lse(self) -> Tensor:
         """The logarithm of each row's sum of exponentials."""

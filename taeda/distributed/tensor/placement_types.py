@@ -4,7 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from taeda import Tensor
+
 __all__ = ["Partial", "Placement", "Replicate", "Shard"]
+
+
+def part_of(length: int, count: int, rank: int) -> tuple[int, int]:
+    """Start and length of a process's part: all but the last ones have as many as fit evenly, rounded up."""
+    step = -(-length // count)
+    start = min(rank * step, length)
+    return start, min(step, length - start)
+
+
+def pad_tensor(tensor: Tensor, dim: int, count: int) -> Tensor:
+    """``tensor`` with ``count`` zeros more at the end of a dimension."""
+    sizes = list(tensor.shape)
+    sizes[dim] += count
+    padded = tensor.new_zeros(sizes)
+    padded.narrow(dim, 0, tensor.shape[dim]).copy_(tensor)
+    return padded
 
 
 class Placement:
@@ -32,6 +50,24 @@ class Shard(Placement):
     def __post_init__(self) -> None:
         if not isinstance(self.dim, int):
             raise TypeError(f"Shard: dim is wanted as an int; got {self.dim!r}")
+
+    def _split_tensor(
+        self, tensor: Tensor, num_chunks: int, *, with_padding: bool = True, contiguous: bool = True
+    ) -> tuple[list[Tensor], list[int]]:
+        """The parts of ``num_chunks`` processes, and by how much each was padded to the length of the first."""
+        if not -tensor.dim() <= self.dim < tensor.dim():
+            raise RuntimeError(f"Shard: {self} of a tensor with {tensor.dim()} dimensions")
+        length = tensor.shape[self.dim]
+        longest = part_of(length, num_chunks, 0)[1]
+        parts, pads = [], []
+        for rank in range(num_chunks):
+            start, size = part_of(length, num_chunks, rank)
+            part = tensor.narrow(self.dim, start, size)
+            if with_padding and size < longest:
+                part = pad_tensor(part, self.dim, longest - size)
+            parts.append(part.contiguous() if contiguous else part)
+            pads.append(longest - size)
+        return parts, pads if with_padding and length else []
 
     def __str__(self) -> str:
         return f"S({self.dim})"

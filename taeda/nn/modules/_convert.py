@@ -23,6 +23,11 @@ def _can_take_data(old: Any, new: Any) -> bool:
     return type(new) in (Tensor, type(old)) and old.layout == new.layout and old.is_meta == new.is_meta
 
 
+def _wraps(tensor: Any) -> bool:
+    """Whether a subclass keeps its values in tensors of its own, which ``data`` would not reach."""
+    return type(tensor) is not Parameter and type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__
+
+
 def _parse_to(
     *args: Any,
     device: Device = None,
@@ -99,7 +104,7 @@ class ConvertMixin:
             value = fn(param)
             grad = param.grad
             new_grad = None if grad is None else fn(grad)
-        if get_swap_module_params_on_conversion():
+        if get_swap_module_params_on_conversion() or _wraps(param):
             _swap_parameter(param, value, new_grad)
             return
         in_place = not get_overwrite_module_params_on_conversion() and _can_take_data(param, value)
