@@ -18,7 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "examples" / "cpp"
-EXAMPLES = {"regression": [], "custom_dataset": [], "autograd": [], "dcgan": ["5"], "digits": ["digits", "2"]}
+EXAMPLES = {
+    "regression": [],
+    "custom_dataset": [],
+    "autograd": [],
+    "sparse": [],
+    "dcgan": ["5"],
+    "digits": ["digits", "2"],
+}
 ALONE = {"digits": "libtorch reads MNIST's own 60,000 images of 28 x 28 only"}
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 _SINGLE = dict(os.environ, OMP_NUM_THREADS="1")

@@ -119,6 +119,35 @@ Tensor tensor(T value) {
   return tensor(ArrayRef<T>(value)).view(IntArrayRef());
 }
 
+// --- tensors of which only some elements are stored
+TORCH_API Tensor sparse_coo_tensor(IntArrayRef size, const TensorOptions& options);
+TORCH_API Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, const TensorOptions& options = {},
+                                   std::optional<bool> is_coalesced = std::nullopt);
+TORCH_API Tensor sparse_coo_tensor(const Tensor& indices, const Tensor& values, IntArrayRef size,
+                                   const TensorOptions& options = {}, std::optional<bool> is_coalesced = std::nullopt);
+// These that are called unsafe do not read the indices; who uses them later does.
+TORCH_API Tensor _sparse_coo_tensor_unsafe(const Tensor& indices, const Tensor& values, IntArrayRef size,
+                                           const TensorOptions& options = {},
+                                           std::optional<bool> is_coalesced = std::nullopt);
+TORCH_API Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,
+                                          const Tensor& values, IntArrayRef size, const TensorOptions& options);
+TORCH_API Tensor sparse_compressed_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,
+                                          const Tensor& values, const TensorOptions& options);
+TORCH_API Tensor _sparse_compressed_tensor_unsafe(const Tensor& compressed_indices, const Tensor& plain_indices,
+                                                  const Tensor& values, IntArrayRef size,
+                                                  const TensorOptions& options = {});
+#define TAEDA_FORALL_COMPRESSED(X) X(SparseCsr, csr) X(SparseCsc, csc) X(SparseBsr, bsr) X(SparseBsc, bsc)
+#define TAEDA_COMPRESSED(layout, name)                                                                                \
+  TORCH_API Tensor sparse_##name##_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,              \
+                                          const Tensor& values, IntArrayRef size, const TensorOptions& options = {}); \
+  TORCH_API Tensor sparse_##name##_tensor(const Tensor& compressed_indices, const Tensor& plain_indices,              \
+                                          const Tensor& values, const TensorOptions& options = {});                   \
+  TORCH_API Tensor _sparse_##name##_tensor_unsafe(const Tensor& compressed_indices, const Tensor& plain_indices,      \
+                                                  const Tensor& values, IntArrayRef size,                             \
+                                                  const TensorOptions& options = {});
+TAEDA_FORALL_COMPRESSED(TAEDA_COMPRESSED)
+#undef TAEDA_COMPRESSED
+
 // --- several at once
 inline Tensor scalar_to_tensor(const Scalar& value, Device device = Device(c10::kCPU)) {
   return at::scalar_tensor(value, TensorOptions(device).dtype(value.type()));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import importlib.util
 import shutil
 import subprocess
 from pathlib import Path
@@ -37,16 +39,31 @@ class Net(nn.Module):
         return self.second(y) + self.sizes[1] + self.names["x"]
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+# Loads, gives weights and a title other values, saves.
+SAVES = """#include <torch/script.h>
+int main(int, char** words) {
+  torch::jit::Module net = torch::jit::load(words[1]);
+  torch::NoGradGuard no_grad;
+  for (torch::Tensor weight : net.parameters()) weight.fill_(0.5);
+  net.setattr("title", "halved");
+  net.save(words[2], {{"note", "from C++"}});
+}
+"""
+
+
+def build(source: Path, out: Path, *libraries: str) -> Path:
     library = find_library()
     if COMPILER is None or library is None:
         pytest.skip("needs g++ and libtaeda")
-    out = tmp_path_factory.mktemp("cpp") / "cpp_run"
     include = [f"-I{folder}" for folder in (ROOT / "include", library / "generated" / "include")]
-    subprocess.run([COMPILER, "-std=c++20", ROOT / "examples/cpp_run/main.cpp", *include, f"-L{library}", "-ltaeda",
-                    f"-Wl,-rpath,{library}", "-o", out], check=True)  # fmt: skip
+    subprocess.run([COMPILER, "-std=c++20", source, *include, f"-L{library}", *libraries, f"-Wl,-rpath,{library}", "-o",
+                    out], check=True)  # fmt: skip
     return out
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build(ROOT / "examples/cpp_run/main.cpp", tmp_path_factory.mktemp("cpp") / "cpp_run", "-ltaeda")
 
 
 def run(program: Path, *words: Any) -> subprocess.CompletedProcess[str]:
@@ -83,3 +100,56 @@ def test_what_fails_is_told(program: Path, tmp_path: Path) -> None:
     place = data.index(b"taeda-program") + 40
     path.write_bytes(data[:place] + b"?" + data[place + 1 :])
     assert "check sum" in run(program, path, 5, 3).stderr
+
+
+class Mood(enum.Enum):
+    GOOD = 1
+    BAD = 2
+
+
+class Inner(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        return x * self.weight
+
+
+class Held(nn.Module):
+    """An attribute of each kind that archives hold."""
+
+    mood: Mood
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([Inner(), Inner()])
+        self.layers[1].weight = self.layers[0].weight
+        self.title, self.words, self.pairs, self.mood = "plain", ["a", "b"], {"x": (1, 2.5)}, Mood.BAD
+        self.phase, self.register = 1 + 2j, torch.arange(3)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        if self.title == "halved" and self.mood == Mood.BAD and self.words[1] == "b":
+            x = x + self.pairs["x"][1]
+        return x * abs(self.phase) + self.register
+
+
+def test_a_module_that_cpp_saved(tmp_path: Path) -> None:
+    source = tmp_path / "saves.cpp"
+    source.write_text(SAVES)
+    saves = build(source, tmp_path / "saves", "-ltaeda_torch", "-ltaeda", "-O0")
+    x = torch.tensor([1.0, 2.0, 3.0])
+    torch.jit.save(torch.jit.script(Held()), tmp_path / "net.pt")
+    subprocess.run([saves, tmp_path / "net.pt", tmp_path / "saved.pt"], check=True)
+    wanted = ((x * 0.25 + 2.5) * 5**0.5 + torch.arange(3)).tolist()  # both layers share the weight
+    modules: list[Any] = [torch]
+    if importlib.util.find_spec("torch") is not None:
+        modules.append(importlib.import_module("torch"))
+    for module in modules:
+        files = {"note": ""}
+        again = module.jit.load(str(tmp_path / "saved.pt"), _extra_files=files)
+        assert again(module.tensor(x.tolist())).tolist() == pytest.approx(wanted)
+        assert files == {"note": b"from C++"} and again.title == "halved" and again.pairs == {"x": (1, 2.5)}
+        assert len(list(again.parameters())) == 1

@@ -1,7 +1,10 @@
 #include <torch/csrc/jit/api/module.h>
 
-#include <istream>
+#include <filesystem>
+#include <fstream>
 #include <iterator>
+
+#include <taeda/jit/archive.h>
 
 namespace torch::jit {
 
@@ -160,17 +163,56 @@ void Module::to(at::Device device, bool non_blocking) const {
 
 // --- files
 namespace {
-Module placed(::taeda::jit::Module loaded, std::optional<c10::Device> device) {
-  Module module(loaded.object());
+std::string bytes_of(std::istream& in) { return {std::istreambuf_iterator<char>(in), {}}; }
+
+Module loaded(std::string bytes, const std::string& what, std::optional<c10::Device> device,
+              ExtraFilesMap* extra_files = nullptr) {
+  if (extra_files && !extra_files->empty()) {
+    ::taeda::jit::ArchiveReader reader(bytes, what);
+    for (auto& [name, content] : *extra_files)
+      if (reader.has("extra/" + name)) content = reader.record("extra/" + name);
+  }
+  Module module(::taeda::jit::load_bytes(std::move(bytes), what).object());
   if (device) module.to(*device);
   return module;
 }
+Module loaded_file(const std::string& filename, std::optional<c10::Device> device, ExtraFilesMap* extra_files) {
+  std::ifstream file(filename, std::ios::binary);
+  TORCH_CHECK(file, "there is no file ", filename, " that could be read");
+  return loaded(bytes_of(file), filename, device, extra_files);
+}
+std::string archive(const Module& module, const std::string& folder, const ExtraFilesMap& extra_files) {
+  ::taeda::jit::Module held{::taeda::Ref<Instance>(module._ivalue().get())};
+  return held.archive(folder, {extra_files.begin(), extra_files.end()});
+}
 }  // namespace
+
 Module load(const std::string& filename, std::optional<c10::Device> device, bool) {
-  return placed(::taeda::jit::load(filename), device);
+  return loaded_file(filename, device, nullptr);
 }
 Module load(std::istream& in, std::optional<c10::Device> device, bool) {
-  return placed(::taeda::jit::load_bytes(std::string(std::istreambuf_iterator<char>(in), {}), "the stream"), device);
+  return loaded(bytes_of(in), "the stream", device);
+}
+Module load(const std::string& filename, std::optional<c10::Device> device, ExtraFilesMap& extra_files, bool, bool) {
+  return loaded_file(filename, device, &extra_files);
+}
+Module load(std::istream& in, std::optional<c10::Device> device, ExtraFilesMap& extra_files, bool, bool) {
+  return loaded(bytes_of(in), "the stream", device, &extra_files);
+}
+
+void Module::save(std::ostream& out, const ExtraFilesMap& extra_files) const {
+  const std::string made = archive(*this, "archive", extra_files);
+  out.write(made.data(), static_cast<std::streamsize>(made.size()));
+}
+void Module::save(const std::string& filename, const ExtraFilesMap& extra_files) const {
+  const std::string made = archive(*this, std::filesystem::path(filename).stem().string(), extra_files);
+  std::ofstream file(filename, std::ios::binary);
+  file.write(made.data(), static_cast<std::streamsize>(made.size()));
+  file.close();
+  TORCH_CHECK(file, "the file ", filename, " could not be written");
+}
+Module Module::deepcopy(std::optional<c10::Device> device) const {
+  return loaded(archive(*this, "archive", {}), "the copy", device);
 }
 
 }  // namespace torch::jit

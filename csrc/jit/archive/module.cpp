@@ -1,9 +1,8 @@
 #include "taeda/jit/module.h"
 
-#include <atomic>
-
+#include "jit/archive/pickle.h"
+#include "jit/archive/saved_program.h"
 #include "jit/archive/unpickle.h"
-#include "jit/code.h"
 
 namespace taeda::jit {
 
@@ -25,35 +24,6 @@ void collect(const Instance& object, const std::string& prefix, Attribute::Kind 
     if (value.is_tensor() && attribute.kind == kind) found.emplace_back(prefix + attribute.name, value.to_tensor());
     if (value.tag() == Value::Tag::Instance) collect(value.to_instance(), prefix + attribute.name + ".", kind, found);
   }
-}
-
-// The text behind a key of a JSON object of texts without escapes; empty if it is not there.
-std::string text_of(std::string_view json, std::string_view key) {
-  std::string quoted_key = str("\"", key, "\"");
-  size_t at = json.find(quoted_key);
-  if (at == json.npos || (at = json.find('"', at + quoted_key.size())) == json.npos) return {};
-  return std::string(json.substr(at + 1, json.find('"', at + 1) - at - 1));
-}
-
-// A function that was saved by itself, as a module whose forward it is.
-Ref<Instance> module_of(const Ref<Unit>& unit, const std::string& name) {
-  const Function* function = unit->find(name);
-  TAEDA_CHECK(function, "the archive's instructions have no function ", name);
-  static std::atomic<int> made{0};
-  ClassType& type = class_type(str("__torch__.taeda_function_", made++, ".Module"));
-  type.is_module = true;
-  auto schema = std::make_shared<Schema>(function->schema);
-  schema->name = "forward";
-  SchemaArgument self;
-  self.name = "self";
-  self.type = &type;
-  schema->arguments.insert(schema->arguments.begin(), self);
-  type.define_method({"forward", schema, [unit, function](Stack& stack) {
-                        size_t arguments = function->schema.arguments.size();
-                        stack.erase(stack.end() - static_cast<ptrdiff_t>(arguments) - 1);
-                        function->run(stack);
-                      }});
-  return make_ref<Instance>(&type);
 }
 
 }  // namespace
@@ -90,6 +60,24 @@ void Module::set_attribute(std::string_view path, Value value) {
   Instance* at = holder(object_, path);
   at->set(path, std::move(value));
 }
+std::string Module::archive(const std::string& folder, const std::map<std::string, std::string>& extra_files) const {
+  std::shared_ptr<const SavedProgram> program = program_of(object_->type);
+  TAEDA_CHECK(program, object_->type->name(), " came from no archive, so that there is no source to be saved with it");
+  ZipWriter to(folder);
+  for (const auto& [name, bytes] : extra_files) to.write("extra/" + name, bytes);
+  std::vector<Tensor> storages;
+  const SavedNames saved = [&](const std::string& own) { return program->saved_text(own); };
+  to.write("data.pkl", pickle(object_, storages, nullptr, true, saved));
+  for (size_t i = 0; i < storages.size(); ++i) {
+    const Storage& storage = storages[i].impl()->storage();
+    to.write(str("data/", i), {static_cast<const char*>(storage->data()), storage->nbytes()});
+  }
+  for (const auto& [name, bytes] : program->records) to.write(name, bytes);
+  to.write("byteorder", "little");
+  to.write("version", program->version);
+  return to.finish();
+}
+
 std::vector<std::string> Module::methods() const {
   std::vector<std::string> names;
   for (const Method* method : object_->type->methods()) names.push_back(method->name);
@@ -112,14 +100,13 @@ Module load(const ZipFile& archive, const std::string& path) {
   TAEDA_CHECK(archive.has("data.pkl"), path, " is no archive of a program");
   TAEDA_CHECK(archive.has("instructions/program"), path,
               " holds no instructions, only source; `python -m taeda jit compile ", path, "` adds them");
-  std::vector<Value> constants;
-  if (archive.has("instructions.pkl")) constants = unpickle(archive, "instructions").to_tuple().items;
-  Ref<Unit> unit = assemble(archive.record("instructions/program"), constants);
-  if (archive.has("instructions/names")) {
-    std::string alone = text_of(archive.record("instructions/names"), "__torch__.PlaceholderModule.forward");
-    if (!alone.empty()) return Module(module_of(unit, alone));
+  std::shared_ptr<const SavedProgram> program = program_of(archive);
+  if (program->function) {
+    Module made(make_ref<Instance>(program->function));
+    made.set_attribute("training", true);
+    return made;
   }
-  Value object = unpickle(archive, "data");
+  Value object = unpickle(archive, "data", [&](const std::string& name) { return program->own_name(name); });
   return Module(Ref<Instance>(&object.to_instance()));
 }
 

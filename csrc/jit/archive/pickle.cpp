@@ -43,8 +43,8 @@ const char* storage_name(DType dtype) {
 
 class Pickler {
  public:
-  Pickler(std::vector<Tensor>& storages, const ClassNames& class_of, bool typed)
-      : storages_(storages), class_of_(class_of), typed_(typed) {}
+  Pickler(std::vector<Tensor>& storages, const ClassNames& class_of, bool typed, const SavedNames& saved)
+      : storages_(storages), class_of_(class_of), typed_(typed), saved_(saved) {}
 
   std::string run(const Value& value) {
     out_ = "\x80\x02";
@@ -89,6 +89,12 @@ class Pickler {
     if (recall(key)) return;
     out_ += "c" + module + "\n" + name + "\n";
     remember(key);
+  }
+  // A class by its name in the archive.
+  void class_name(const std::string& own) {
+    std::string name = saved_ ? saved_(own) : own;
+    size_t dot = name.rfind('.');
+    global(name.substr(0, dot), name.substr(dot + 1));
   }
   void text(std::string_view value) {
     std::string key = str("X", value);
@@ -138,6 +144,8 @@ class Pickler {
       out_ += 'N';
       return;
     }
+    std::string key = str("T", reinterpret_cast<uint64_t>(t.impl()));
+    if (recall(key)) return;
     TAEDA_CHECK(t.device().type == DeviceType::CPU, "archives are written from the CPU; got a tensor on ", t.device());
     TAEDA_CHECK(t.impl()->storage() && !t.impl()->is_conj() && !t.impl()->is_neg(),
                 "archives hold tensors of plain elements; got one that has none, or that is a lazy conjugate");
@@ -150,31 +158,57 @@ class Pickler {
     out_ += t.impl()->has_grad_flag() ? '\x88' : '\x89';
     global("collections", "OrderedDict");
     out_ += ")RtR";
+    remember(key);
   }
 
-  void list(const ListRef& items, std::string_view builder) {
-    if (typed_ && !builder.empty()) {
-      global("torch.jit._pickle", std::string(builder));
-      out_ += '(';
-    }
+  // What a collection is written into, so that its type is known where it is read.
+  void begin_typed(std::string_view builder) {
+    if (!typed_) return;
+    global("torch.jit._pickle", std::string(builder.empty() ? "restore_type_tag" : builder));
+    out_ += '(';
+  }
+  void end_typed(std::string_view builder, const Value& value) {
+    if (!typed_) return;
+    const std::string& type = type_of(value)->annotation();
+    if (builder.empty()) text(saved_ ? saved_(type) : type);
+    out_ += "tR";
+  }
+  void list(const Value& value, std::string_view builder = {}) {
+    ListRef items(value);
+    begin_typed(builder);
     out_ += "](";
     for (size_t i = 0; i < items.size(); ++i) write(items.get(i));
     out_ += 'e';
-    if (typed_ && !builder.empty()) out_ += "tR";
+    end_typed(builder, value);
   }
-  void dict(const Dict& held) {
+  void dict(const Value& value) {
+    const Dict& held = value.to_dict();
     std::string name = class_of_ ? class_of_(held) : std::string();
-    if (!name.empty()) {
-      size_t dot = name.rfind('.');
-      global(name.substr(0, dot), name.substr(dot + 1));
+    if (name.empty()) {
+      begin_typed({});
+    } else {
+      class_name(name);
       out_ += ")\x81";
     }
     out_ += "}(";
-    for (const auto& [key, value] : held.entries()) {
+    for (const auto& [key, item] : held.entries()) {
       write(key);
-      write(value);
+      write(item);
     }
     out_ += name.empty() ? "u" : "ub";
+    if (name.empty()) end_typed({}, value);
+  }
+  void object(const Instance& held) {
+    std::string key = str("O", reinterpret_cast<uint64_t>(&held));
+    if (recall(key)) return;
+    class_name(held.type->name());
+    out_ += ")\x81}(";
+    for (size_t i = 0; i < held.slots.size(); ++i) {
+      text(held.type->attributes()[i].name);
+      write(held.slots[i]);
+    }
+    out_ += "ub";
+    remember(key);
   }
 
   void write(const Value& value) {
@@ -198,20 +232,20 @@ class Pickler {
         tensor(value.to_tensor());
         break;
       case Value::Tag::IntList:
-        list(ListRef(value), "build_intlist");
+        list(value, "build_intlist");
         break;
       case Value::Tag::FloatList:
-        list(ListRef(value), "build_doublelist");
+        list(value, "build_doublelist");
         break;
       case Value::Tag::BoolList:
-        list(ListRef(value), "build_boollist");
+        list(value, "build_boollist");
         break;
       case Value::Tag::TensorList:
-        list(ListRef(value), "build_tensorlist");
+        list(value, "build_tensorlist");
         break;
       case Value::Tag::ScalarList:
       case Value::Tag::List:
-        list(ListRef(value), {});
+        list(value);
         break;
       case Value::Tag::Tuple:
         out_ += '(';
@@ -219,8 +253,25 @@ class Pickler {
         out_ += 't';
         break;
       case Value::Tag::Dict:
-        dict(value.to_dict());
+        dict(value);
         break;
+      case Value::Tag::Instance:
+        object(value.to_instance());
+        break;
+      case Value::Tag::Enum:
+        class_name(value.to_enum().type->name());
+        write(value.to_enum().value());
+        out_ += 'R';
+        break;
+      case Value::Tag::Complex: {
+        const auto both = value.to_scalar().to<std::complex<double>>();
+        global("builtins", "complex");
+        out_ += '(';
+        number(both.real());
+        number(both.imag());
+        out_ += "tR";
+        break;
+      }
       case Value::Tag::Device:
         global("torch", "device");
         out_ += '(';
@@ -235,6 +286,7 @@ class Pickler {
   std::vector<Tensor>& storages_;
   const ClassNames& class_of_;
   bool typed_;
+  const SavedNames& saved_;
   std::string out_;
   std::unordered_map<std::string, uint32_t> memo_;
   std::unordered_map<const void*, size_t> places_;
@@ -242,8 +294,9 @@ class Pickler {
 
 }  // namespace
 
-std::string pickle(const Value& value, std::vector<Tensor>& storages, const ClassNames& class_of, bool typed) {
-  return Pickler(storages, class_of, typed).run(value);
+std::string pickle(const Value& value, std::vector<Tensor>& storages, const ClassNames& class_of, bool typed,
+                   const SavedNames& saved) {
+  return Pickler(storages, class_of, typed, saved).run(value);
 }
 
 }  // namespace taeda::jit

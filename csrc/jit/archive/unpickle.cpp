@@ -42,8 +42,8 @@ DType storage_dtype(std::string_view name) {
 
 class Unpickler {
  public:
-  Unpickler(const ZipFile& archive, const std::string& name, bool loosely)
-      : archive_(archive), name_(name), bytes_(archive.record(name + ".pkl")), loosely_(loosely) {}
+  Unpickler(const ZipFile& archive, const std::string& name, bool loosely, const OwnNames& own)
+      : archive_(archive), name_(name), bytes_(archive.record(name + ".pkl")), loosely_(loosely), own_(own) {}
 
   Value run() {
     while (true) {
@@ -276,8 +276,13 @@ class Unpickler {
   // --- Calls and objects
   void reduce() {
     Item arguments = pop(), function = pop();
-    const std::vector<Item>& parts = tuple(arguments, 0);
     const std::string& name = function.text;
+    if (name.starts_with("__torch__")) {  // a member of an enumeration, by its value
+      if (!loosely_) return enumeration(name, arguments);
+      stack_.push_back(std::move(arguments));
+      return;
+    }
+    const std::vector<Item>& parts = tuple(arguments, 0);
     if (name == "torch._utils _rebuild_tensor_v2") return push(tensor(parts));
     if (name == "torch._utils _rebuild_parameter") return push(to_value(tuple(arguments, 1)[0], nullptr));
     if (name == "collections OrderedDict") return push_items(Item::Kind::Dict, {});
@@ -290,11 +295,10 @@ class Unpickler {
       return;
     }
     if (name == "torch device") return push(parse_device(tuple(arguments, 1)[0].value.to_string()));
-    if (name.starts_with("__torch__") && loosely_) {
-      stack_.push_back(tuple(arguments, 1)[0]);  // a member of an enumeration, as its value
-      return;
+    if (name == "builtins complex") {
+      const std::vector<Item>& both = tuple(arguments, 2);
+      return push(Scalar(std::complex<double>(both[0].value.to_float(), both[1].value.to_float())));
     }
-    if (name.starts_with("__torch__")) return enumeration(name, tuple(arguments, 1)[0]);
     if (name == "torch Size") {
       stack_.push_back(tuple(arguments, 1)[0]);
       return;
@@ -322,7 +326,7 @@ class Unpickler {
     }
     std::string name = type_name(pop().text + " ");
     name.pop_back();
-    TypePtr type = find_named_type(name);
+    TypePtr type = find_named_type(own_ ? own_(name) : name);
     TAEDA_CHECK(type && type->is(TypeKind::Class), "the archive's program does not declare the class ", name);
     push(make_ref<Instance>(static_cast<const ClassType*>(type)));
   }
@@ -376,6 +380,7 @@ class Unpickler {
   std::string name_;
   std::string_view bytes_;
   bool loosely_;
+  const OwnNames& own_;
   size_t at_ = 0;
   std::vector<Item> stack_;
   std::unordered_map<uint32_t, Item> memo_;
@@ -384,7 +389,11 @@ class Unpickler {
 
 }  // namespace
 
-Value unpickle(const ZipFile& archive, const std::string& name) { return Unpickler(archive, name, false).run(); }
-Value unpickle_loosely(const ZipFile& archive, const std::string& name) { return Unpickler(archive, name, true).run(); }
+Value unpickle(const ZipFile& archive, const std::string& name, const OwnNames& own) {
+  return Unpickler(archive, name, false, own).run();
+}
+Value unpickle_loosely(const ZipFile& archive, const std::string& name) {
+  return Unpickler(archive, name, true, nullptr).run();
+}
 
 }  // namespace taeda::jit

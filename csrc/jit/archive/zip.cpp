@@ -84,6 +84,12 @@ void ZipFile::read_directory() {
   }
 }
 
+std::vector<std::string> ZipFile::names() const {
+  std::vector<std::string> all;
+  for (const auto& [name, entry] : entries_) all.push_back(name);
+  return all;
+}
+
 std::string_view ZipFile::record(std::string_view name) const {
   auto found = entries_.find(std::string(name));
   TAEDA_CHECK(found != entries_.end(), path_, " has no record ", name);

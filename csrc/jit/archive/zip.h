@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace taeda::jit {
 
@@ -13,6 +14,7 @@ class ZipFile {
   // Without the folder that all records stand in; the archive must outlive it.
   std::string_view record(std::string_view name) const;  // RuntimeError if there is none, or it is damaged
   bool has(std::string_view name) const { return entries_.contains(std::string(name)); }
+  std::vector<std::string> names() const;
 
  private:
   struct Entry {

@@ -208,6 +208,33 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const c10::Scalar& value);
   Tensor& index_put_(const c10::List<std::optional<Tensor>>& indices, const Tensor& values, bool accumulate = false);
 
+  // --- sparse layouts: what is stored, and conversions
+  int64_t _nnz() const;
+  int64_t sparse_dim() const;
+  int64_t dense_dim() const;
+  int64_t _dimI() const { return sparse_dim(); }
+  int64_t _dimV() const { return dense_dim(); }
+  bool is_coalesced() const;
+  Tensor coalesce() const;
+  Tensor& _coalesced_(bool coalesced) const;
+  Tensor indices() const;
+  Tensor values() const;
+  Tensor _indices() const;
+  Tensor _values() const;
+  Tensor crow_indices() const;
+  Tensor col_indices() const;
+  Tensor ccol_indices() const;
+  Tensor row_indices() const;
+  Tensor to_dense(std::optional<ScalarType> dtype = std::nullopt, std::optional<bool> masked_grad = std::nullopt) const;
+  Tensor to_sparse(int64_t sparse_dim) const;
+  Tensor to_sparse(std::optional<Layout> layout = std::nullopt, OptionalIntArrayRef blocksize = std::nullopt,
+                   std::optional<int64_t> dense_dim = std::nullopt) const;
+  Tensor to_sparse_csr(std::optional<int64_t> dense_dim = std::nullopt) const;
+  Tensor to_sparse_csc(std::optional<int64_t> dense_dim = std::nullopt) const;
+  Tensor to_sparse_bsr(IntArrayRef blocksize, std::optional<int64_t> dense_dim = std::nullopt) const;
+  Tensor to_sparse_bsc(IntArrayRef blocksize, std::optional<int64_t> dense_dim = std::nullopt) const;
+  Tensor sparse_mask(const Tensor& mask) const;
+
   // --- conversions
   Tensor cpu() const { return to(c10::Device(c10::kCPU)); }
   Tensor cuda() const { return to(c10::Device(c10::kCUDA)); }

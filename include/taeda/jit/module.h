@@ -3,6 +3,7 @@
 //   taeda::jit::Module net = taeda::jit::load("net.pt");
 //   taeda::Tensor y = net.run("forward", {x}).to_tensor();
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ class TAEDA_API Module {
   std::vector<std::pair<std::string, Tensor>> parameters() const;
   std::vector<std::pair<std::string, Tensor>> buffers() const;
   const Ref<Instance>& object() const { return object_; }
+  // The bytes of an archive with the program that it was loaded with and the values that it has now; `folder` is the
+  // name that its records stand under, `extra_files` become records in its folder `extra`.
+  std::string archive(const std::string& folder = "archive",
+                      const std::map<std::string, std::string>& extra_files = {}) const;
 
  private:
   Ref<Instance> object_;

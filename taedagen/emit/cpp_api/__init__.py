@@ -19,7 +19,7 @@ BY_HAND_METHODS = {
     "is_inference", "requires_grad_", "retain_grad", "backward", "set_data", "data", "is_leaf", "output_nr", "_version",
     "index", "index_put_", "is_contiguous", "storage_offset", "detach_", "__and__", "__or__", "__xor__", "__lshift__",
     "__rshift__", "__iand__", "__ior__", "__ixor__", "__ilshift__", "__irshift__", "is_pinned", "is_nonzero",
-    "contiguous",
+    "contiguous", "sparse_dim", "dense_dim", "to_dense",
 }  # fmt: skip
 BY_HAND_FUNCTIONS = {
     "is_floating_point",

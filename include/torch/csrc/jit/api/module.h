@@ -7,6 +7,7 @@
 namespace torch::jit {
 
 using Kwargs = std::unordered_map<std::string, c10::IValue>;
+using ExtraFilesMap = std::unordered_map<std::string, std::string>;
 
 template <class Value>
 struct Named {
@@ -82,6 +83,13 @@ class TORCH_API Module {
   void to(at::ScalarType dtype, bool non_blocking = false) const;
   void to(at::Device device, bool non_blocking = false) const;
 
+  // The program that it was loaded with, and the values that it has now, as torch.jit.load reads them in Python.
+  void save(std::ostream& out, const ExtraFilesMap& extra_files = {}) const;
+  void save(const std::string& filename, const ExtraFilesMap& extra_files = {}) const;
+  // Another of the same program, with tensors of its own.
+  Module deepcopy(std::optional<c10::Device> device = std::nullopt) const;
+  Module clone(bool = false) const { return deepcopy(); }
+
   c10::intrusive_ptr<c10::ivalue::Object> _ivalue() const { return object_; }
   std::string type_name() const { return object().type->name(); }
 
@@ -99,6 +107,11 @@ using Method = torch::jit::Method;
 TORCH_API Module load(const std::string& filename, std::optional<c10::Device> device = std::nullopt,
                       bool load_debug_files = true);
 TORCH_API Module load(std::istream& in, std::optional<c10::Device> device = std::nullopt, bool load_debug_files = true);
+// The same; what `extra_files` names is read into it.
+TORCH_API Module load(const std::string& filename, std::optional<c10::Device> device, ExtraFilesMap& extra_files,
+                      bool load_debug_files = true, bool restore_shapes = false);
+TORCH_API Module load(std::istream& in, std::optional<c10::Device> device, ExtraFilesMap& extra_files,
+                      bool load_debug_files = true, bool restore_shapes = false);
 
 // Programs are optimised when they are saved; these give the module as it is, in evaluation where PyTorch's do.
 inline Module freeze(const Module& module, const std::optional<std::vector<std::string>>& = std::nullopt, bool = true) {
