@@ -92,6 +92,15 @@ PyObject* is_module(PyObject*, PyObject* self) {
   return guarded("_is_module_class", [&] { return PyBool_FromLong(class_in(self).is_module); });
 }
 
+// Whoever still calls a method is told that there is none.
+PyObject* forget_methods(PyObject*, PyObject* self) {
+  return guarded("_forget_methods", [&] {
+    ClassType& type = declared(self);
+    for (const Method* method : type.methods()) type.define_method({method->name, nullptr, {}});
+    return Py_NewRef(Py_None);
+  });
+}
+
 PyObject* new_interface(PyObject*, PyObject* args) {
   const char* name;
   PyObject* methods;
@@ -169,6 +178,7 @@ PyMethodDef class_type_functions[] = {{"_class_type", new_class, METH_VARARGS, n
                                       {"_enum_members", enum_members, METH_O, nullptr},
                                       {"_named_tuple_type", new_named_tuple, METH_VARARGS, nullptr},
                                       {"_find_named_type", find, METH_O, nullptr},
+                                      {"_forget_methods", forget_methods, METH_O, nullptr},
                                       {"_program_name", program_name, METH_O, nullptr},
                                       {}};
 

@@ -410,15 +410,23 @@ class Capture(SizeRecorder):
             )
         if asked_by_library():
             return  # a check of the library's own, which held both times
+        self._keep_guard(condition, value, where)
+
+    def _keep_guard(self, condition: SymNode, value: bool, where: Place) -> None:
         known = len(self.guards)
-        super().guard(condition, value, place)
+        super().guard(condition, value, (where.file, where.line))
         if len(self.guards) > known and expression_of(condition, self._symbols) is None:
             self._assert(condition, value, where)
 
     def check(self, condition: SymNode) -> bool:
         """A check of the program (``torch._check``) on numbers out of tensors is an assertion of the graph."""
-        if id(condition) not in self._symbols or self._symbols[id(condition)][1] is not UNKNOWN:
+        if id(condition) not in self._symbols:
             return False
+        shadow = self._symbols[id(condition)][1]
+        if shadow is not UNKNOWN:
+            if condition.hint and shadow:
+                self._keep_guard(condition, True, user_place())
+            return bool(condition.hint and shadow)
         if condition.hint:
             if self.facts.decide(condition) is None:
                 self._assert(condition, True, user_place())

@@ -38,6 +38,22 @@ item = _define("item(Tensor self) -> Scalar", _item)
 assert_scalar = _define("_assert_scalar(Scalar self, str assert_msg) -> ()", _assert)
 
 
+def _assert_metadata(a: Any, size: Any = None, stride: Any = None, dtype: Any = None, *, device: Any = None,
+                     layout: Any = None) -> None:  # fmt: skip
+    found: dict[str, Any] = {"size": list(a.shape), "stride": list(a.stride())}
+    found |= {"dtype": a.dtype, "device": a.device, "layout": a.layout}
+    for what, wanted in zip(found, (size, stride, dtype, device, layout)):
+        if wanted is not None and found[what] != wanted:
+            raise RuntimeError(f"an assertion of the program failed: {what} is {found[what]}; it must be {wanted}")
+
+
+assert_metadata = _define(
+    "_assert_tensor_metadata(Tensor a, SymInt[]? size=None, SymInt[]? stride=None, ScalarType? dtype=None, *, "
+    "Device? device=None, Layout? layout=None) -> ()",
+    _assert_metadata,
+)
+
+
 def _batch_norm(
     x: Any, weight: Any, bias: Any, mean: Any, var: Any, training: bool, momentum: float, eps: float
 ) -> Any:
@@ -53,5 +69,6 @@ functional_batch_norm = _define(
     _batch_norm,
 )
 has_side_effect(assert_scalar)
+has_side_effect(assert_metadata)
 
 SIZE_OPS = {"size": sym_size, "stride": sym_stride, "numel": sym_numel, "storage_offset": sym_storage_offset}

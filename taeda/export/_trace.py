@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,12 +11,13 @@ from taeda import Tensor, nn
 from taeda._control_flow import capturing
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export import _branches as _branches
+from taeda.export._calls import Calls, argument_names
 from taeda.export._capture import Capture, ShapeDependence
 from taeda.export._script import Walked, is_scripted
 from taeda.export._search import most_varying, suggested_fixes
 from taeda.export._state import State
 from taeda.export._values import watched_values
-from taeda.export.dynamic_shapes import UNLIMITED, Dim, Wishes, choose, read_wishes, signature_of
+from taeda.export.dynamic_shapes import UNLIMITED, Dim, Wishes, choose, read_wishes
 from taeda.export.errors import UserError, UserErrorType
 from taeda.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
 from taeda.export.graph_signature import (
@@ -130,7 +130,8 @@ class _Recording:
         self.first_user: Node | None = None
         copies = [self._add_input(i, name, leaf) for i, (name, leaf) in enumerate(zip(names, leaves))]
         args, kwargs = pytree.tree_unflatten(copies, spec)
-        with self.state.kept(), _module_stack(self.module, capture), taeda.random.fork_rng():
+        self.calls = Calls(self.module, capture, self.preserved)
+        with self.state.kept(), _module_stack(self.module, capture), self.calls, taeda.random.fork_rng():
             result = run_recorded(self.module, args, kwargs, capture)
             assigned = self.state.assigned()
             with capture:
@@ -261,22 +262,15 @@ class _Recording:
         constants: dict[str, Any] = {p: t for p, t, kind, kept in self.state.entries
                                      if kind is InputKind.BUFFER and not kept}  # fmt: skip
         arguments = [s.arg for s in self.inputs if s.kind is InputKind.USER_INPUT]
-        whole = ModuleCallSignature(arguments, [s.arg for s in specs], spec, out_spec, list(self._argument_names()))
+        whole = ModuleCallSignature(
+            arguments, [s.arg for s in specs], spec, out_spec, list(argument_names(self.module, self.args, self.kwargs))
+        )
+        calls = [ModuleCallEntry("", whole), *self.calls.entries()]
         return ExportedProgram(
-            self.capture.subgraphs, self.graph, signature, state, {}, [ModuleCallEntry("", whole)],
+            self.capture.subgraphs, self.graph, signature, state, {}, calls,
             (self.args, self.kwargs), constants | self.capture.constants, guards=guards, sizes=self.size_names,
             training=self.module.training,
         )  # fmt: skip
-
-    def _argument_names(self) -> Iterator[str]:
-        parameters = list(signature_of(self.module).parameters.values())
-        variadic = next((i for i, p in enumerate(parameters) if p.kind is inspect.Parameter.VAR_POSITIONAL), None)
-        for i, _ in enumerate(self.args):
-            if variadic is not None and i >= variadic:
-                yield f"{parameters[variadic].name}_{i - variadic}"
-            else:
-                yield parameters[i].name
-        yield from self.kwargs
 
     def _describe(self) -> None:
         """What each result is but its values: ``meta["val"]``; ``meta["other"]`` has the sizes that the shadow has."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from taeda import Tensor, nn
-from taeda.export.exported_program import ExportedProgram
+from taeda.export.exported_program import ExportedProgram, ModuleCallSignature, NestedModule, codegen_of
+from taeda.export.graph_signature import ConstantArgument
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_aggregate, map_arg
@@ -40,6 +42,8 @@ class UnflattenedModule(nn.Module):
         self._in_spec: Any = flat._in_spec
         self._out_spec: Any = flat._out_spec
         self.module_call_graph = export_module.module_call_graph
+        calls = {entry.fqn: entry.signature for entry in export_module.module_call_graph if entry.fqn}
+        flat.__dict__["_calls"] = {path: signature for path, signature in calls.items() if signature is not None}
         top = _group(flat, flat.graph, "")
         _add_state(top, flat)
         for name, module in top.named_children():
@@ -87,14 +91,17 @@ def _below(path: str, node: Node) -> str | None:
 
 
 def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None = None,
-           inputs: list[Node] | None = None, outputs: list[Node] | None = None) -> GraphModule:  # fmt: skip
+           inputs: Sequence[Node | None] | None = None, outputs: list[Any] | None = None,
+           as_tuple: bool = False) -> GraphModule:  # fmt: skip
     """A module for part of a graph, with modules in it for the parts that its children computed."""
     nodes = [n for n in graph.nodes if n.op != "output"] if nodes is None else nodes
     made = Graph()
     values: dict[Node, Node] = {}
     root = nn.Module()
-    for node in inputs or []:
-        values[node] = made.placeholder(node.name)
+    for i, given in enumerate(inputs or []):
+        placeholder = made.placeholder(f"input_{i}" if given is None else given.name)
+        if given is not None:
+            values[given] = placeholder
     runs = _runs(nodes, path)
     for child, run in runs:
         if child is None:
@@ -104,10 +111,10 @@ def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None 
         _call(made, root, source, graph, child, run, values, path)
     if outputs is None:
         made.output(map_arg(graph.output_node().args[0], lambda n: values[n]))
-    elif len(outputs) == 1:
+    elif len(outputs) == 1 and not as_tuple:
         made.output(values[outputs[0]])
     else:
-        made.output(tuple(values[n] for n in outputs))
+        made.output(tuple(values[n] if isinstance(n, Node) else n for n in outputs))
     made.eliminate_dead_code(lambda node: node.op == "call_module" or node.is_impure())
     return GraphModule(root, made, "InterpreterModule")
 
@@ -181,23 +188,74 @@ def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: 
     own = [n for n in inputs if n.op == "get_attr" and str(n.target).startswith(f"{child}.")]
     given = [n for n in inputs if n not in own]
     results = [n for n in run if any(user not in inside for user in n.users)]
+    signature = source.__dict__["_calls"].get(child)
+    if signature is not None and _fits(signature, graph, given, results):
+        _call_nested(made, root, source, graph, child, run, values, path, signature)
+        return
     module = _group(source, graph, child, [*own, *run], given, results)
-    name = child.removeprefix(f"{path}.") if path else child
-    target, number = name, 0
-    while hasattr(known := _module_at(root, target), "graph"):
-        if _is_same(known, module):
-            break
-        number += 1
-        target = f"{name}@{number}"
-    else:  # a module that is there has only parameters so far, which the part has itself
-        outer, _, last = target.rpartition(".")
-        _owner(root, outer).register_module(last, module)
+    target = _put(root, child.removeprefix(f"{path}.") if path else child, module)
     called = made.call_module(target, tuple(values[n] for n in given))
     if len(results) == 1:
         values[results[0]] = called
     else:
         for i, node in enumerate(results):
             values[node] = made.call_function(operator.getitem, (called, i))
+
+
+def _put(root: nn.Module, name: str, module: Any) -> str:
+    """Makes a part of the graph a module at its path, or at ``path@1`` where another is; gives the path."""
+    target, number = name, 0
+    while hasattr(known := _module_at(root, target), "graph"):
+        if _is_same(known, module):
+            return target
+        number += 1
+        target = f"{name}@{number}"
+    outer, _, last = target.rpartition(".")  # a module that is there has only parameters, which the part has itself
+    _owner(root, outer).register_module(last, module)
+    return target
+
+
+# --- modules that are called as the original's were
+def _fits(signature: ModuleCallSignature, graph: Graph, given: list[Node], results: list[Node]) -> bool:
+    """Whether what a part takes and gives is what the call of the module did."""
+    takes = {arg.name for arg in signature.inputs if not isinstance(arg, ConstantArgument)}
+    gives = {arg.name for arg in signature.outputs if not isinstance(arg, ConstantArgument)}
+    there = {node.name for node in graph.nodes}
+    fits = all(n.name in takes or n.op == "get_attr" for n in given) and all(n.name in gives for n in results)
+    return fits and (takes | gives) <= there
+
+
+def _call_nested(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: str, run: list[Node],
+                 values: dict[Node, Node], path: str, signature: ModuleCallSignature) -> None:  # fmt: skip
+    by_name = {node.name: node for node in graph.nodes}
+    plain = lambda arg: isinstance(arg, ConstantArgument)
+    inputs = [None if plain(arg) else by_name[arg.name] for arg in signature.inputs]
+    outputs = [arg.value if plain(arg) else by_name[arg.name] for arg in signature.outputs]
+    inside = set(run)
+    needed = {value: None for node in run for value in node.all_input_nodes if value not in inside}
+    fetched = [value for value in needed if value not in inputs]
+    flat = _group(source, graph, child, [*fetched, *run], inputs, outputs, as_tuple=True)
+    flat.graph.set_codegen(codegen_of(signature))
+    module = NestedModule(flat, flat.graph, "InterpreterModule")
+    module._in_spec, module._out_spec = signature.in_spec, signature.out_spec
+    given = [arg.value if node is None else values[node] for arg, node in zip(signature.inputs, inputs, strict=True)]
+    args, kwargs = pytree.tree_unflatten(given, signature.in_spec)
+    target = _put(root, child.removeprefix(f"{path}.") if path else child, module)
+    called = made.call_module(target, tuple(args), kwargs)
+    places = pytree.tree_unflatten(range(len(outputs)), signature.out_spec)
+    for keys, i in pytree.tree_leaves_with_path(places):
+        if isinstance(outputs[i], Node):
+            values[outputs[i]] = _taken(made, called, keys)
+
+
+def _taken(made: Graph, value: Node, keys: Any) -> Node:
+    """What stands at a path in a nested result."""
+    for key in keys:
+        if hasattr(key, "name"):
+            value = made.call_function(getattr, (value, key.name))
+        else:
+            value = made.call_function(operator.getitem, (value, key.key if hasattr(key, "key") else key.idx))
+    return value
 
 
 def _add_state(top: nn.Module, flat: nn.Module) -> None:

@@ -113,8 +113,8 @@ class _CompiledLater(GraphModule):
         return self._code
 
 
-class _ProgramModule(GraphModule):
-    """An exported program as a module; its arguments must be nested as the example's were."""
+class NestedModule(GraphModule):
+    """A module whose arguments must be nested as they were in the example."""
 
     def _flat_inputs(self, given: Any) -> list[Any]:
         leaves, found = pytree.tree_flatten((tuple(given[0]), given[1]))
@@ -123,6 +123,10 @@ class _ProgramModule(GraphModule):
                 f"taeda.export: the program was exported for arguments nested as {self._in_spec}; got {found}"
             )
         return leaves
+
+
+class _ProgramModule(NestedModule):
+    """An exported program as a module."""
 
     def train(self, mode: bool = True) -> Any:
         """Refused: what training changes stands in the graph."""
@@ -353,7 +357,7 @@ def _as_module(program: ExportedProgram, check: bool) -> GraphModule:
     graph.output(tuple(results))
     spec = program.module_call_graph[0].signature
     assert spec is not None
-    graph.set_codegen(_codegen(spec))
+    graph.set_codegen(codegen_of(spec))
     _fill(root, program, graph)
     module = _ProgramModule(root, graph)
     _settle(module, program)
@@ -363,7 +367,8 @@ def _as_module(program: ExportedProgram, check: bool) -> GraphModule:
     return module
 
 
-def _codegen(spec: ModuleCallSignature) -> _Nested:
+def codegen_of(spec: ModuleCallSignature) -> CodeGen:
+    """What makes the code of a module that is called so."""
     names = list(spec.forward_arg_names or [])
     keywords = list(spec.in_spec.child(1).context or []) if spec.in_spec.num_children == 2 else []
     names = [n for n in names if n not in keywords] + keywords

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import operator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from taeda import Tensor, nn
@@ -57,7 +58,7 @@ class InputGuard(NamedTuple):
 
     def holds(self, values: dict[tuple[str, int | None], int]) -> bool:
         """Whether it does for such sizes."""
-        return builtins.bool(_evaluate(self.expression, values))
+        return builtins.bool(evaluated(self.expression, lambda leaf: values[leaf[1], leaf[2]]))
 
 
 def _sizes(expression: Expression) -> list[tuple[str, int | None]]:
@@ -68,14 +69,15 @@ def _sizes(expression: Expression) -> list[tuple[str, int | None]]:
     return [size for operand in expression[1:] for size in _sizes(operand)]
 
 
-def _evaluate(expression: Expression, values: dict[tuple[str, int | None], int]) -> Any:
+def evaluated(expression: Expression, leaf: Callable[[Any], Any]) -> Any:
+    """The number that an expression gives; ``leaf`` gives that of what is neither number nor operation."""
     if not isinstance(expression, (tuple, list)):
         return expression
-    if expression[0] == "size":
-        return values[expression[1], expression[2]]
     name = expression[0]
+    if name in ("size", "symbol"):
+        return leaf(expression)
     module = next(m for m in (operator, math, builtins) if hasattr(m, name))
-    return getattr(module, name)(*(_evaluate(operand, values) for operand in expression[1:]))
+    return getattr(module, name)(*(evaluated(operand, leaf) for operand in expression[1:]))
 
 
 def expression_of(node: SymNode, symbols: dict[int, tuple[Any, Any]]) -> Expression | None:

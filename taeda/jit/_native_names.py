@@ -110,7 +110,7 @@ def _freeze_module(
     from taeda.jit._freeze import frozen
     from taeda.jit._module import face_of_module
 
-    return frozen(face_of_module(module), list(preservedAttrs), False)._c
+    return frozen(face_of_module(module), list(preservedAttrs), False, passing=False)._c
 
 
 def import_ir_module(cu: Any, filename: Any, map_location: Any = None, extra_files: Any = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from taeda import _C
@@ -12,7 +13,7 @@ from taeda.jit.check.classes import RUNNABLE, SERVING, class_named, serves
 from taeda.jit.check.function import MISSING, Function, _default_text
 from taeda.jit.translate.build import code_of
 
-_SERVED: set[Any] = set()
+_SERVED: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 def runnable(function: Function) -> Any:

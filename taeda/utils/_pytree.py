@@ -7,6 +7,8 @@ tuple, a function's named results, or a class that ``register_pytree_node`` told
 from __future__ import annotations
 
 import functools
+import json
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -44,6 +46,8 @@ __all__ = [
     "tree_map_with_path",
     "tree_structure",
     "tree_unflatten",
+    "treespec_dumps",
+    "treespec_loads",
 ]
 
 PyTree = Any
@@ -123,6 +127,9 @@ class NodeDef:
     unflatten_fn: Callable[[Iterable[Any], Context], Any]
     keys: Callable[[Context, int], list[Any]]
     flatten_with_keys_fn: Callable[[Any], tuple[list[tuple[Any, Any]], Context]] | None = None
+    name: str | None = None  # in texts
+    dump_context: Callable[[Context], Any] | None = None
+    load_context: Callable[[Any], Context] | None = None
 
 
 def _indices(context: Context, count: int) -> list[Any]:
@@ -185,9 +192,9 @@ def register_pytree_node(
         cls: the class.
         flatten_fn: gives an instance's children and whatever else says what it is.
         unflatten_fn: makes an instance from both.
-        serialized_type_name: accepted; descriptions of trees are not written to files here.
-        to_dumpable_context: as above.
-        from_dumpable_context: as above.
+        serialized_type_name: the class's name in texts; its own with its module if it is not said.
+        to_dumpable_context: makes what says what an instance is something that JSON has.
+        from_dumpable_context: the reverse.
         flatten_with_keys_fn: gives the children with their keys; without it they are numbered.
 
     Raises:
@@ -195,9 +202,18 @@ def register_pytree_node(
     """
     if cls in SUPPORTED_NODES:
         raise ValueError(f"taeda.utils._pytree.register_pytree_node: {cls} is registered already")
-    SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn, _indices, flatten_with_keys_fn)
+    SUPPORTED_NODES[cls] = NodeDef(
+        flatten_fn, unflatten_fn, _indices, flatten_with_keys_fn, serialized_type_name, to_dumpable_context,
+        from_dumpable_context,
+    )  # fmt: skip
 
 
+def _register_namedtuple(cls: type, *, serialized_type_name: str) -> None:
+    """Names a class of named tuples in texts of descriptions."""
+    _NAMED_TUPLES[serialized_type_name] = cls
+
+
+_NAMED_TUPLES: dict[str, type] = {}
 _register_pytree_node = register_pytree_node
 
 
@@ -512,3 +528,120 @@ def tree_map_with_path(func: Callable[..., Any], tree: PyTree, *rests: PyTree, i
     pairs, spec = tree_flatten_with_path(tree, is_leaf)
     others = (spec.flatten_up_to(rest) for rest in rests)
     return spec.unflatten(map(func, *zip(*pairs, strict=True), *others) if pairs else [])
+
+
+# Descriptions as texts, those of PyTorch
+
+_PROTOCOL = 1
+_WRITTEN = {cls: f"{cls.__module__}.{cls.__name__}" for cls in (list, tuple, dict, OrderedDict, defaultdict, deque)}
+_FACTORIES = {cls.__name__: cls for cls in (list, dict, set, tuple, int, float, str, bool)}
+
+
+def treespec_dumps(treespec: TreeSpec, protocol: int | None = None) -> str:
+    """A description as a text.
+
+    Args:
+        treespec: the description.
+        protocol: the format, of which there is one: 1.
+
+    Raises:
+        ValueError: there is no such format.
+        TypeError: something in it is nothing that JSON has.
+    """
+    if protocol not in (None, _PROTOCOL):
+        raise ValueError(f"taeda.utils._pytree.treespec_dumps: the protocol is {_PROTOCOL}; got {protocol}")
+    return json.dumps([_PROTOCOL, _dumped(treespec)])
+
+
+def _dumped(spec: TreeSpec) -> dict[str, Any]:
+    name, context = None, None
+    if not spec.is_leaf():
+        name, context = _dumped_type(spec)
+    return {"type": name, "context": context, "children_spec": [_dumped(child) for child in spec.children_specs]}
+
+
+def _dumped_type(spec: TreeSpec) -> tuple[str, Any]:
+    if spec.type is namedtuple:
+        return "collections.namedtuple", name_of_namedtuple(spec.context)
+    if spec.type is defaultdict:
+        factory, keys = spec.context
+        said = {"default_factory_module": factory.__module__, "default_factory_name": factory.__qualname__}
+        return _WRITTEN[defaultdict], said | {"dict_context": keys}
+    if spec.type in _WRITTEN:
+        return _WRITTEN[spec.type], json.dumps(spec.context)
+    node = SUPPORTED_NODES[spec.type]
+    if node.name is None and is_namedtuple_class(spec.type):
+        return "collections.namedtuple", name_of_namedtuple(spec.type)
+    name = node.name or f"{spec.type.__module__}.{spec.type.__qualname__}"
+    return name, json.dumps(spec.context) if node.dump_context is None else node.dump_context(spec.context)
+
+
+def name_of_namedtuple(cls: type) -> str:
+    """The name of a class of named tuples in texts."""
+    known = next((name for name, other in _NAMED_TUPLES.items() if other is cls), None)
+    return known or f"{cls.__module__}.{cls.__qualname__}"
+
+
+def treespec_loads(serialized: str, fields: dict[str, Any] | None = None) -> TreeSpec:
+    """The description of a text.
+
+    Args:
+        serialized: what `treespec_dumps` gave.
+        fields: by the names of classes of named tuples that nobody registered, the names of their fields.
+
+    Raises:
+        ValueError: it is no such text.
+        NotImplementedError: it names a class that this program has not registered.
+    """
+    protocol, described = json.loads(serialized)
+    if protocol != _PROTOCOL:
+        raise ValueError(f"taeda.utils._pytree.treespec_loads: the protocol is {_PROTOCOL}; got {protocol}")
+    return _loaded(described, fields or {})
+
+
+def _loaded(described: dict[str, Any], fields: dict[str, Any]) -> TreeSpec:
+    name, context = described["type"], described["context"]
+    if name is None:
+        return LeafSpec()
+    children = [_loaded(child, fields) for child in described["children_spec"]]
+    if name == "collections.namedtuple":
+        return TreeSpec(namedtuple, _named_tuple(context, fields), children)
+    if name == _WRITTEN[defaultdict]:
+        factory = _FACTORIES.get(context["default_factory_name"])
+        if factory is None:
+            raise NotImplementedError(
+                f"taeda.utils._pytree.treespec_loads: a defaultdict of {context['default_factory_name'][:100]}"
+            )
+        return TreeSpec(defaultdict, [factory, context["dict_context"]], children)
+    for builtin, known in _WRITTEN.items():
+        if name == known:
+            return TreeSpec(builtin, json.loads(context), children)
+    for cls, node in SUPPORTED_NODES.items():
+        if name == (node.name or f"{cls.__module__}.{cls.__qualname__}"):
+            load = node.load_context or json.loads
+            return TreeSpec(cls, load(context), children)
+    raise NotImplementedError(
+        f"taeda.utils._pytree.treespec_loads: this program has not registered the class {name[:200]}; see "
+        "taeda.export.register_dataclass"
+    )
+
+
+def _named_tuple(name: str, fields: dict[str, Any]) -> type:
+    """The class that the program registered or has, or one of the library's, or a new one with the fields that were
+    said."""
+    module, _, own = name.rpartition(".")
+    found: Any = _NAMED_TUPLES.get(name) or getattr(sys.modules.get(module), own, None)
+    if is_namedtuple_class(found):
+        return found  # type: ignore[no-any-return]
+    said = fields.get(name)
+    if said is None:
+        raise NotImplementedError(
+            f"taeda.utils._pytree.treespec_loads: this program has not registered the named tuple {name[:200]}"
+        )
+    from taeda import return_types
+
+    names = list(said["field_names"])
+    known = getattr(return_types, own, None)
+    if known is not None and list(known._fields) == names:
+        return known  # type: ignore[no-any-return]
+    return namedtuple(own, names)  # type: ignore[misc]

@@ -48,7 +48,32 @@ def modules(torch: Any) -> dict[str, Any]:
             batch, length, _ = x.shape
             return self.inner(x).reshape(batch * length, -1)
 
+    class Views(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
+            self.second.weight = self.first.weight
+            self.register_buffer("n", torch.arange(6.0).reshape(3, 2).t())
+            self.register_buffer("m", self.n[1:])
+            self.register_buffer("kept", torch.ones(3), persistent=False)
+
+        def forward(self, x, y, n=2):
+            a, _, c = torch.split(x, [1, 1, x.shape[1] - 2], 1)
+            largest, _ = torch.max(y, 1)
+            rows = x[:, torch.tensor([0, 1])]
+            picked = torch.where(x > 0, x, float("-inf")).to(torch.float64)
+            filled = torch.full((x.shape[0], 2), 1.5, dtype=torch.float64, device="cpu")
+            pairs = torch.view_as_complex(torch.ones(2, 2)) * 2j
+            state = self.second(self.first(self.m.sum(0) + self.n[0] + self.kept[:2].sum()))
+            return a, c, largest, rows, picked, filled, pairs, state, None, 3, n, x.shape[0] // 2
+
+    class Branches(nn.Module):
+        def forward(self, x):
+            return torch.cond(x.sum() > 0, lambda a: a.sin() + 1, lambda a: a.cos(), (x,)), x.max(0)[1]
+
     return {
+        "views": lambda: (Views().eval(), (torch.randn(7, 3), torch.randn(2, 5))),
+        "branches": lambda: (Branches(), (torch.randn(3, 4),)),
         "residual": lambda: (Residual().eval(), (torch.randn(2, 3, 16, 16),)),
         "counter": lambda: (Counter(), (torch.randn(8, 4), {"a": torch.randn(8, 4)})),
         "attention": lambda: (Attention().eval(), (torch.randn(2, 5, 8),)),

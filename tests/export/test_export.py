@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import io
-import zipfile
 
 import pytest
 from export.programs import modules
@@ -174,26 +173,6 @@ def test_numbers_out_of_tensors_are_values():
     run = export.export(Values(), (taeda.tensor([1, 2, 3]),)).module()
     x = taeda.tensor([0, 2, 1])
     assert same(run(x), Values()(x))
-
-
-def test_files(tmp_path):
-    module, example = MODULES["counter"]()
-    b = 2 * Dim("half", min=1)
-    program = export.export(module, example, dynamic_shapes={"x": {0: b}, "more": {"a": {0: b}}})
-    export.save(program, tmp_path / "a.pt2", extra_files={"note": "kept"})
-    extra = {"note": ""}
-    loaded = export.load(tmp_path / "a.pt2", extra_files=extra)
-    assert extra == {"note": "kept"} and loaded.range_constraints == program.range_constraints
-    assert str(loaded.graph_signature) == str(program.graph_signature) and targets(loaded) == targets(program)
-    other = taeda.randn(6, 4), {"a": taeda.randn(6, 4)}
-    assert same(loaded.module()(*other), program.module()(*other))
-    assert same(loaded.run_decompositions().module()(*other), program.module()(*other), exactly=False)
-    (tmp_path / "b.pt2").write_bytes(b"no archive")
-    with pytest.raises(RuntimeError, match="is no exported program"):
-        export.load(tmp_path / "b.pt2")
-    with zipfile.ZipFile(tmp_path / "a.pt2") as archive:
-        text = archive.read("program.json").decode()
-    assert "cos.system" not in text and "\n" not in text[:10]
 
 
 def test_unflattened_programs_have_the_modules():

@@ -1,5 +1,8 @@
 """Freezing: attributes become constants, unless the program changes them."""
 
+import gc
+import io
+
 import pytest
 
 import taeda
@@ -109,3 +112,43 @@ def test_inference_and_names_of_ops(net):
     assert "aten::batch_norm" not in kinds(fast)
     names = jit.export_opnames(jit.script(net))
     assert "aten::conv2d" in names and names == sorted(names)
+
+
+def in_use() -> int:
+    gc.collect()
+    return taeda.cpu.memory_stats()["allocated"]
+
+
+@pytest.mark.parametrize("way", ["called", "saved", "loaded", "held by another"])
+def test_weights_of_frozen_modules_end_with_them(way: str) -> None:
+    def use() -> None:
+        module = jit.freeze(jit.script(nn.Sequential(nn.Linear(256, 256), nn.ReLU()).eval()))
+        if way == "saved" or way == "loaded":
+            file = io.BytesIO()
+            jit.save(module, file)
+            file.seek(0)
+            module = jit.load(file) if way == "loaded" else module
+        elif way == "held by another":
+            module = jit.script(nn.Sequential(module, nn.Tanh()))
+        module(taeda.ones(1, 256))
+
+    use()
+    use()
+    before = in_use()
+    for _ in range(6):
+        use()
+    assert in_use() - before < 3 * 256 * 256 * 4  # one may be kept
+
+
+def test_parts_of_frozen_modules_outlive_the_whole() -> None:
+    holder = jit.script(nn.Sequential(jit.freeze(jit.script(nn.Linear(3, 2).eval()))))
+    x = taeda.ones(1, 3)
+    expected = holder(x)
+    part = holder[0]
+    twin = part.copy()
+    del holder
+    gc.collect()
+    assert taeda.equal(part(x), expected)
+    del part
+    gc.collect()
+    assert taeda.equal(twin(x), expected)

@@ -20,6 +20,7 @@ from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import SourceRange
 
 _BY_NAME: dict[str, ClassInfo] = {}
+_PASSING: weakref.WeakValueDictionary[str, ClassInfo] = weakref.WeakValueDictionary()
 _BY_CLASS: dict[Any, ClassInfo] = {}
 _INTERFACES: dict[Any, Any] = {}
 IMPLICIT = ("__init__", "__enter__", "__exit__")  # compiled with the class, because the interpreter calls them
@@ -32,18 +33,26 @@ class ClassInfo:
         name: ``__torch__.package.Name``.
         python_class: the Python class it was made from; None for one from a file.
         is_module: whether its objects are modules.
+        passing: whether nobody makes objects of it any more when those who have this are gone. Its methods, and the
+            tensors that they hold, are then forgotten.
     """
 
-    def __init__(self, name: str, python_class: type | None = None, is_module: bool = False) -> None:
+    def __init__(
+        self, name: str, python_class: type | None = None, is_module: bool = False, passing: bool = False
+    ) -> None:
         self.type = _C._class_type(name, is_module)
-        self.name, self.python_class, self.is_module = name, python_class, is_module
+        self.name, self.python_class, self.is_module, self.passing = name, python_class, is_module, passing
         self.methods: dict[str, Function] = {}
         self.properties: dict[str, tuple[Function, Function | None]] = {}
         self.static_methods: dict[str, Function] = {}
         self.constants: dict[str, Any] = {}
         self.hooks: dict[str, list[str]] = {}  # names of methods that are hooks of forward, by table
         self.is_open = False  # while __init__ is compiled, which gives it its attributes
-        _BY_NAME[name] = self
+        if passing:
+            _PASSING[name] = self
+            weakref.finalize(self, _C._forget_methods, self.type).atexit = False
+        else:
+            _BY_NAME[name] = self
 
     # --- Attributes
     def attributes(self) -> dict[str, Any]:
@@ -82,7 +91,7 @@ class ClassInfo:
 
 def class_named(name: str) -> ClassInfo | None:
     """The class of this full name; None if nobody declared it."""
-    return _BY_NAME.get(name)
+    return _BY_NAME.get(name) or _PASSING.get(name)
 
 
 def free_name(name: str) -> str:
@@ -98,7 +107,7 @@ def info_of(value: Any) -> ClassInfo | None:
     """The class of a value; None if it is no object."""
     if not isinstance(value, Value) or value.static_type.kind() != "ClassType":
         return None
-    return _BY_NAME.get(value.static_type._name)
+    return class_named(value.static_type._name)
 
 
 # --- Python classes
@@ -271,7 +280,7 @@ def _type_of_init_var(hint: Any) -> Any:
 
 def method_graph(type: Any, name: str) -> Any:
     """The graph of a class's method; None if the class, or its method, is not known."""
-    info = _BY_NAME.get(type._name) if type.kind() == "ClassType" else None
+    info = class_named(type._name) if type.kind() == "ClassType" else None
     function = info.function(name) if info is not None else None
     return None if function is None else function.graph
 
@@ -301,7 +310,9 @@ def interface_of(cls: Any) -> Any:
     return _INTERFACES[cls]
 
 
-SERVING: dict[ClassInfo, None] = {}  # classes whose objects are called through interfaces: all their methods run
+SERVING: weakref.WeakSet[ClassInfo] = (
+    weakref.WeakSet()
+)  # classes whose objects are called through interfaces: all their methods run
 RUNNABLE: weakref.WeakSet[Function] = weakref.WeakSet()  # what is known to run, with all that it calls
 
 
@@ -310,7 +321,7 @@ def serves(type: Any, interface: Any) -> bool:
     from taeda._schema.function_schema import FunctionSchema
     from taeda.jit.check.modules import ModuleInfo, method_of
 
-    info = _BY_NAME.get(type._name)
+    info = class_named(type._name)
     if info is None:
         return False
     for wanted in map(FunctionSchema, _C._interface_methods(interface)):
@@ -318,7 +329,7 @@ def serves(type: Any, interface: Any) -> bool:
         if function is None or not _fits(function, wanted):
             return False
     if info not in SERVING:
-        SERVING[info] = None
+        SERVING.add(info)
         for function in RUNNABLE:  # they may call it now
             function.run = None
         RUNNABLE.clear()

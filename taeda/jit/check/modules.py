@@ -38,8 +38,8 @@ _CONSTANT = (bool, int, float, complex, str, taeda.dtype, taeda.device, taeda.la
 class ModuleInfo(ClassInfo):
     """The type of a module with what compiling its methods needs: a module of this type, as an example."""
 
-    def __init__(self, name: str, module: nn.Module) -> None:
-        super().__init__(name, type(module), True)
+    def __init__(self, name: str, module: nn.Module, passing: bool = False) -> None:
+        super().__init__(name, type(module), True, passing)
         self.example = module
         self.children: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
@@ -295,9 +295,11 @@ def module_info(module: nn.Module, share: bool = True) -> ModuleInfo:
         for known, info in _TYPES.get(type(module), []):
             if known == key:
                 return info
-    info = ModuleInfo(free_name(_C._program_name(type(module))), module)
+    passing = any(child.passing for child in facts.children.values())
+    info = ModuleInfo(free_name(_C._program_name(type(module))), module, passing)
     _fill(info, facts)
-    _TYPES.setdefault(type(module), []).append((key, info))
+    if not passing:
+        _TYPES.setdefault(type(module), []).append((key, info))
     return info
 
 

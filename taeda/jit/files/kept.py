@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
@@ -42,6 +43,9 @@ def texts_of(root: Any, definitions: Definitions, function: Any, needed: bool) -
     records = definitions.records()
     texts = Texts(records, definitions.constants.items, instructions_of(definitions, function, needed))
     _kept[key] = now, alive, texts
+    info = class_named(root._name)
+    if info is not None:
+        weakref.finalize(info, _kept.pop, key, None).atexit = False
     while len(_kept) > _MOST:
         _kept.popitem(last=False)
     return texts

@@ -106,6 +106,7 @@ class ArchiveProgram:
     def __init__(self, sources: Sources, constants: tuple[Any, ...], instructions: Instructions | None = None) -> None:
         self._sources, self._constants, self._instructions = sources, constants, instructions
         self._known: dict[str, Any] = {}
+        self._classes: list[ClassInfo] = []
         self.types = TypeReader(self._type_named)
         self.members: dict[Any, type[enum.Enum]] = {}  # Python's classes of the enumerations, by type
 
@@ -173,7 +174,8 @@ class ArchiveProgram:
 
     # --- Kinds of classes
     def _class(self, name: str, part: Part) -> Any:
-        info = ClassInfo(self._free_name(name), None, part.base() in _MODULES)
+        info = ClassInfo(self._free_name(name), None, part.base() in _MODULES, passing=True)
+        self._classes.append(info)
         type = self._known[name] = info.type
         header = part.header()
         lists = {match[1]: _texts(match[2]) for match in _NAMES.finditer(header)}

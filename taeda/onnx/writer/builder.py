@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,16 @@ FOLDED = frozenset(
 )
 
 
+class Convolution(NamedTuple):
+    """A convolution, which can be written again with other parameters."""
+
+    weight: Value
+    bias: Value | None
+    groups: int
+    transposed: bool
+    again: Callable[[Value, Value], Value]
+
+
 class Value:
     """A value of the graph: its name, and dtype, sizes (None: varies) and elements as far as they are known."""
 
@@ -46,6 +56,7 @@ class Value:
         self.name, self.dtype, self.const = name, dtype, const
         self.shape = None if shape is None else tuple(shape)
         self.is_parameter = False
+        self.convolution: Convolution | None = None  # that made it
 
     @property
     def rank(self) -> int:
@@ -127,6 +138,7 @@ class Builder:
         self.out_shape: Any = None
         self.scope = ""
         self.current = ""  # the op that is being translated
+        self.sole_use = False  # whether nothing but this op uses its first argument
         self._constants: dict[Any, Value] = {}
 
     # --- constants

@@ -87,7 +87,8 @@ def export(
         keep_initializers_as_inputs: parameters are inputs, too, with the model's values by default.
         dynamic_axes: for names of inputs, ``{0: "batch"}`` or ``[0]``: sizes that vary.
         training: the mode to export in, a `TrainingMode`, where ``dynamo`` is False.
-        do_constant_folding: compute at once what follows from parameters alone.
+        do_constant_folding: compute at once what follows from parameters alone; batch normalisation goes into the
+            convolution before it, unless parameters are inputs.
         custom_opsets: versions of domains.
         operator_export_type: with an `OperatorExportTypes` other than ``ONNX``, what ONNX cannot say becomes a node of
             the domain ``org.pytorch.aten``: ``ATen`` with the op's name as an attribute, which `taeda.onnx.load` runs,
@@ -109,8 +110,9 @@ def export(
     names = list(input_names or ())
     with mode, exporting(), as_rounded_numbers():
         program = _program(model, example, keywords, dynamic_shapes, dynamic_axes, names)
+        joins = do_constant_folding and export_params and not keep_initializers_as_inputs
         translation = _translate(program, opset, custom, names, list(output_names or ()), do_constant_folding,
-                                 int(operator_export_type))  # fmt: skip
+                                 int(operator_export_type), joins)  # fmt: skip
     _name_axes(translation, program, dynamic_axes)
     made = _model(translation, opset, custom_opsets, export_params, keep_initializers_as_inputs)
     result = ONNXProgram(made, program, translation)
@@ -267,7 +269,7 @@ class _Tree:
 
 def _translate(
     program: ExportedProgram, opset: int, custom: dict[Any, Any], names: list[str], outputs: list[str], fold: bool,
-    foreign: int,
+    foreign: int, joins: bool,
 ) -> Translation:  # fmt: skip
     try:
         plain = functionalize(program)
@@ -279,7 +281,7 @@ def _translate(
             small = functionalize(_Expansion(plain, expansions(plain, custom, forced)).run())
         except NotImplementedError as error:
             raise OnnxExporterError(f"taeda.onnx.export: {error}") from error
-        translation = Translation(small, opset, custom, fold)
+        translation = Translation(small, opset, custom, fold, joins=joins)
         try:
             translation.run(names, outputs)
             return translation
@@ -290,7 +292,7 @@ def _translate(
             forced |= again
     if not foreign:
         translation.refuse()
-    translation = Translation(small, opset, custom, fold, foreign)
+    translation = Translation(small, opset, custom, fold, foreign, joins)
     translation.run(names, outputs)
     return translation
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import taeda
-from taeda.onnx.writer.builder import Builder, Value
+from taeda.onnx.reader.values import from_numpy
+from taeda.onnx.writer.builder import Builder, Convolution, Value
 from taeda.onnx.writer.table import translates
 
 
@@ -19,10 +22,10 @@ def _convolution(g: Builder, x: Value, weight: Value, bias: Value | None, stride
                  transposed: bool, output_padding: Any, groups: int) -> Value:  # fmt: skip
     count = weight.rank - 2
     if x.rank == count + 1:  # without a batch
-        made = _convolution(
+        alone = _convolution(
             g, g.unsqueeze(x, [0]), weight, bias, stride, padding, dilation, transposed, output_padding, groups
         )
-        return g.squeeze(made, [0])
+        return g.squeeze(alone, [0])
     common: dict[str, Any] = {
         "strides_is": _list(stride, count),
         "dilations_is": _list(dilation, count),
@@ -38,8 +41,31 @@ def _convolution(g: Builder, x: Value, weight: Value, bias: Value | None, stride
     else:
         common["pads_is"] = _list(padding, count) * 2
     if transposed:
-        return g.op("ConvTranspose", x, weight, bias, output_padding_is=_list(output_padding, count), **common)
-    return g.op("Conv", x, weight, bias, **common)
+        common["output_padding_is"] = _list(output_padding, count)
+    write = lambda weight, bias: g.op("ConvTranspose" if transposed else "Conv", x, weight, bias, **common)
+    made: Value = write(weight, bias)
+    made.convolution = Convolution(weight, bias, groups, transposed, write)
+    return made
+
+
+def _joined(g: Builder, x: Value, parameters: list[Value], eps: float) -> Value | None:
+    """Batch normalisation of a convolution that nothing else uses, as another convolution; None if it is none."""
+    made = x.convolution
+    if made is None or not g.sole_use or any(v.const is None for v in (made.weight, *parameters)):
+        return None
+    if made.weight.dtype not in (taeda.float32, taeda.float64) or (made.bias is not None and made.bias.const is None):
+        return None
+    weight = made.weight.const.astype(np.float64)
+    scale, shift, mean, var = (v.const.astype(np.float64) for v in parameters)
+    factor = scale / np.sqrt(var + eps)
+    inner = [1] * (weight.ndim - 2)
+    if made.transposed:
+        of_groups = weight.reshape(made.groups, -1, *weight.shape[1:])
+        weight = (of_groups * factor.reshape(made.groups, 1, -1, *inner)).reshape(weight.shape)
+    else:
+        weight = weight * factor.reshape(-1, 1, *inner)
+    bias = shift - mean * factor if made.bias is None else shift + (made.bias.const - mean) * factor
+    return made.again(*(g.constant(from_numpy(v.astype(made.weight.const.dtype))) for v in (weight, bias)))
 
 
 @translates("conv1d", "conv2d", "conv3d")
@@ -77,9 +103,9 @@ def batch_norm(g: Builder, input: Value, weight: Value | None, bias: Value | Non
     of = lambda v, value: v if v is not None else g.constant(taeda.full((channels,), value, dtype=input.dtype))
     weight, bias = of(weight, 1.0), of(bias, 0.0)
     if not training:
-        return g.op(
-            "BatchNormalization", input, weight, bias, of(running_mean, 0.0), of(running_var, 1.0), epsilon_f=eps
-        )
+        statistics = of(running_mean, 0.0), of(running_var, 1.0)
+        joined = _joined(g, input, [weight, bias, *statistics], eps)
+        return joined or g.op("BatchNormalization", input, weight, bias, *statistics, epsilon_f=eps)
     dims = [d for d in range(input.rank) if d != 1]
     mean = g.reduce("ReduceMean", input, dims, True)
     away = g.op("Sub", input, mean)

@@ -50,8 +50,9 @@ def known_shape(value: Any, other: Any) -> tuple[int | None, ...]:
 class Translation:
     """One program on its way to ONNX."""
 
-    def __init__(self, program: Any, opset: int, custom: dict[Any, Any], fold: bool, foreign: int = 0) -> None:
-        self.program, self.custom, self.foreign = program, custom, foreign
+    def __init__(self, program: Any, opset: int, custom: dict[Any, Any], fold: bool, foreign: int = 0,
+                 joins: bool = True) -> None:  # fmt: skip
+        self.program, self.custom, self.foreign, self.joins = program, custom, foreign, joins
         self.g = Builder(opset, fold=fold)
         self.values: dict[Node, Any] = {}
         self.inputs: list[Value] = []
@@ -191,6 +192,8 @@ class Translation:
                 every = [given.get(a.name, a.default_value) for a in target._schema.arguments]
                 return function(g, *every)
             function = find(target)
+            first = node.args[0] if node.args and g is self.g else None
+            g.sole_use = self.joins and isinstance(first, Node) and len(first.users) == 1
             if not any(isinstance(leaf, Value) for leaf in pytree.tree_leaves((args, kwargs))) and not _draws(target):
                 result = target(*args, **kwargs)
                 return tuple(map(g.constant, result)) if isinstance(result, (tuple, list)) else g.constant(result)

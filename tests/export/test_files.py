@@ -1,0 +1,232 @@
+"""Files of exported programs: read again, read by PyTorch, and PyTorch's read here."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import io
+import json
+import zipfile
+
+import pytest
+from export.programs import modules
+
+import taeda
+from taeda import export, nn
+from taeda.export import Dim
+from taeda.utils import _pytree as pytree
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+MODULES = modules(taeda)
+needs_torch = pytest.mark.skipif(torch is None, reason="needs torch==2.13")
+
+
+def plain(value, library):
+    """Tensors as nested lists, so that results of two libraries compare."""
+    if isinstance(value, library.Tensor):
+        return [str(value.dtype), list(value.shape), value.detach().reshape(-1).tolist()]
+    return value
+
+
+def same(a, b):
+    if isinstance(a, (list, tuple)):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, (float, complex)) and isinstance(b, (float, complex)):
+        return a == pytest.approx(b, abs=1e-5, rel=1e-4, nan_ok=True)
+    return a == b
+
+
+def results(run, example, library):
+    leaves = pytree.tree_leaves if library is taeda else library.utils._pytree.tree_leaves
+    return [plain(leaf, library) for leaf in leaves(run(*example))]
+
+
+def saved(library, program, **options):
+    stream = io.BytesIO()
+    library.export.save(program, stream, **options)
+    stream.seek(0)
+    return stream
+
+
+def given_to(example, library):
+    """The tensors of one library as those of another."""
+    if isinstance(example, (tuple, list)):
+        return type(example)(given_to(item, library) for item in example)
+    if isinstance(example, dict):
+        return {key: given_to(item, library) for key, item in example.items()}
+    return library.tensor(example.tolist()) if hasattr(example, "tolist") else example
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_programs_are_read_again(name):
+    module, example = MODULES[name]()
+    program = export.export(module, example)
+    loaded = export.load(saved(taeda, program))
+    assert str(loaded.graph_signature) == str(program.graph_signature)
+    assert list(map(str, loaded.graph.nodes)) == list(map(str, program.graph.nodes))
+    assert all("val" in n.meta for n in loaded.graph.nodes if n.op in ("placeholder", "call_function"))
+    twin = export.load(saved(taeda, loaded)).module()
+    functional = loaded.run_decompositions().module()
+    expected = results(export.export(module, example).module(), example, taeda)
+    for run in (twin, functional):
+        assert same(results(run, example, taeda), expected)
+
+
+@pytest.mark.torch
+@needs_torch
+@pytest.mark.parametrize("name", MODULES)
+def test_pytorch_reads_programs(name):
+    module, example = MODULES[name]()
+    program = export.export(module, example)
+    theirs = torch.export.load(saved(taeda, program))
+    expected = results(program.module(), example, taeda)
+    assert same(results(theirs.module(), given_to(example, torch), torch), expected)
+    again = export.load(saved(torch, theirs))
+    assert str(again.graph_signature) == str(program.graph_signature)
+
+
+@pytest.mark.torch
+@needs_torch
+@pytest.mark.parametrize("name", MODULES)
+def test_programs_of_pytorch_run_here(name):
+    module, example = modules(torch)[name]()
+    theirs = torch.export.export(module, example)
+    ours = export.load(saved(torch, theirs))
+    mine = given_to(example, taeda)
+    expected = results(theirs.module(), example, torch)
+    for run in (ours.run_decompositions().module(), ours.module()):
+        assert same(results(run, mine, taeda), expected)
+
+
+class Sizes(nn.Module):
+    def forward(self, x, more, *, n=None):
+        taeda._check(x.shape[0] > more["y"].shape[1])
+        return x.reshape(-1), more["y"].t(), x.shape[0] // 2 + more["y"].shape[1], x.sum(1)
+
+
+def sized():
+    batch = Dim("batch", min=2, max=100)
+    shapes = {"x": {0: batch}, "more": {"y": {0: 2 * batch + 1, 1: Dim("k", min=1, max=6)}}, "n": None}
+    example = taeda.randn(7, 3), {"y": taeda.randn(15, 5)}
+    return export.export(Sizes(), example, {"n": None}, dynamic_shapes=shapes), example
+
+
+def test_sizes_that_vary(tmp_path):
+    program, _ = sized()
+    export.save(program, tmp_path / "a.pt2", extra_files={"note": "kept"})
+    extra = {"note": ""}
+    loaded = export.load(tmp_path / "a.pt2", extra_files=extra)
+    assert extra == {"note": "kept"}
+    assert loaded.range_constraints == program.range_constraints and loaded.sizes == program.sizes
+    assert [g.expression for g in loaded.guards] == [g.expression for g in program.guards]
+    run = loaded.module()
+    x, y = taeda.randn(4, 3), taeda.randn(9, 2)
+    assert same(results(lambda: run(x, {"y": y}, n=None), (), taeda), results(lambda: Sizes()(x, {"y": y}), (), taeda))
+    for wrong in ((x, {"y": taeda.randn(9, 6)}), (x, {"y": taeda.randn(8, 2)}), (x[:1], {"y": taeda.randn(3, 1)})):
+        with pytest.raises(AssertionError, match="Guard failed"):
+            run(*wrong, n=None)
+
+
+@pytest.mark.torch
+@needs_torch
+def test_sizes_that_vary_in_pytorch():
+    program, example = sized()
+    theirs = torch.export.load(saved(taeda, program))
+    run = theirs.module()
+    x, y = torch.randn(4, 3), torch.randn(9, 2)
+    assert run(x, {"y": y}, n=None)[2] == 4
+    assert list(map(str, theirs.range_constraints.values())) == ["VR[2, 100]", "VR[1, 6]"]
+    with pytest.raises((AssertionError, RuntimeError)):
+        run(x[:1], {"y": torch.randn(3, 1)}, n=None)
+    again = export.load(saved(torch, theirs))
+    other = taeda.randn(4, 3), {"y": taeda.randn(9, 2)}
+    assert again.module()(*other, n=None)[2] == 4
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+@dataclasses.dataclass
+class Held:
+    p: taeda.Tensor
+    q: taeda.Tensor | None = None
+
+
+export.register_dataclass(Held, serialized_type_name="test_files.Held")
+
+
+class Nested(nn.Module):
+    def forward(self, x, pair):
+        return collections.OrderedDict(a=Held(x + pair.a), b=[Pair(x, pair.b)])
+
+
+def test_containers_of_arguments_and_results():
+    program = export.export(Nested(), (taeda.ones(2), Pair(taeda.ones(2), 3)))
+    out = export.load(saved(taeda, program)).module()(taeda.ones(2), Pair(taeda.ones(2), 3))
+    assert isinstance(out["a"], Held) and out["a"].p.tolist() == [2, 2] and out["b"][0].b == 3
+
+
+def changed(stream, change):
+    """The archive with another description of the program."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(stream) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            data = old.read(name)
+            if name.endswith("models/model.json"):
+                described = json.loads(data)
+                change(described)
+                data = json.dumps(described).encode()
+            new.writestr(name, data)
+    out.seek(0)
+    return out
+
+
+def node(described, **changes):
+    described["graph_module"]["graph"]["nodes"][0].update(changes)
+
+
+DAMAGE = {
+    "no op": (lambda d: node(d, target="torch.ops.aten.nothing.default"), "no op"),
+    "no function": (lambda d: node(d, target="os.system"), "no function of graphs"),
+    "a private function": (lambda d: node(d, target="_operator.__import__"), "no function of graphs"),
+    "a version": (lambda d: d["schema_version"].update(major=99), "version 99"),
+    "a name": (lambda d: node(d, inputs=[{"name": "self", "arg": {"as_tensor": {"name": "?"}}}]), "before it is"),
+    "an argument": (lambda d: node(d, inputs=[{"name": "self", "arg": {"as_code": 1}}]), "kind of argument"),
+    "no graph": (lambda d: d.pop("graph_module"), "no exported program"),
+    "an expression": (
+        lambda d: d["graph_module"]["graph"]["tensor_values"]["x"]["sizes"].__setitem__(
+            0, {"as_expr": {"expr_str": "__import__('os').system('true')", "hint": None}}
+        ),
+        "no expression",
+    ),
+}
+
+
+class Plain(nn.Module):
+    def forward(self, x):
+        return x.sin()
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_files_are_refused(kind):
+    change, words = DAMAGE[kind]
+    stream = saved(taeda, export.export(Plain(), (taeda.ones(2),)))
+    with pytest.raises(RuntimeError, match=words):
+        export.load(changed(stream, change))
+    with pytest.raises(RuntimeError, match="no exported program"):
+        export.load(io.BytesIO(b"no archive"))
+
+
+def test_a_tensor_beyond_its_bytes_is_refused():
+    stream = saved(taeda, export.export(nn.Linear(2, 2), (taeda.ones(2),)))
+    out = io.BytesIO()
+    with zipfile.ZipFile(stream) as old, zipfile.ZipFile(out, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'{"as_int": 2}', b'{"as_int": 9}'))
+    out.seek(0)
+    with pytest.raises(RuntimeError, match="beyond its bytes"):
+        export.load(out)
