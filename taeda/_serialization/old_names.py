@@ -40,4 +40,6 @@ def dtype_of_type_name(name: Any) -> Any:
         return _C.get_default_dtype()
     if isinstance(name, type) and hasattr(name, "dtype"):  # FloatTensor
         return name.dtype
-    return {float: _C.float32, int: _C.int64, bool: _C.bool}.get(name, name)
+    if isinstance(name, type):
+        return {float: _C.float32, int: _C.int64, bool: _C.bool}.get(name, name)
+    return name

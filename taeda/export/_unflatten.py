@@ -99,7 +99,8 @@ def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None 
     values: dict[Node, Node] = {}
     root = nn.Module()
     for i, given in enumerate(inputs or []):
-        placeholder = made.placeholder(f"input_{i}" if given is None else given.name)
+        taken = given is None or given in values
+        placeholder = made.placeholder(f"input_{i}" if taken else given.name)  # type: ignore[union-attr]
         if given is not None:
             values[given] = placeholder
     runs = _runs(nodes, path)

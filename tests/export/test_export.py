@@ -184,6 +184,45 @@ def test_unflattened_programs_have_the_modules():
     assert same(tree(x), module(x))
 
 
+class Pairs(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Linear(3, 3)
+
+    def forward(self, x, scale, *, more=None):
+        y = self.inner(x) * scale
+        return {"y": y, "rest": [y + more["z"], x]}
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.pairs = Pairs()
+
+    def forward(self, x):
+        first = self.pairs(x, 2, more={"z": x})
+        return first["rest"][0] + first["y"].sin()
+
+
+def test_modules_are_called_as_the_originals_were():
+    module = Outer()
+    x = taeda.randn(2, 3)
+    program = export.export(module, (x,), preserve_module_call_signature=("pairs",))
+    assert [entry.fqn for entry in program.module_call_graph] == ["", "pairs", "pairs.inner"]
+    stream = io.BytesIO()
+    export.save(program, stream)
+    stream.seek(0)
+    for each in (program, export.load(stream)):
+        tree = export.unflatten(each)
+        assert same(tree(x), module(x))
+        again = tree.pairs(x, 2, more={"z": x})
+        assert same(again, module.pairs(x, 2, more={"z": x})) and list(again) == ["y", "rest"]
+        with pytest.raises(ValueError, match="nested"):
+            tree.pairs(x, 2, more={"y": x})
+        tree.pairs = module.pairs
+        assert same(tree(x), module(x))
+
+
 def test_programs_train():
     module = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))
     run = export.export(module, (taeda.randn(2, 3),)).module()

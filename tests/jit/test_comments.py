@@ -7,6 +7,7 @@ from typing import Dict, List, Optional, Tuple  # noqa: F401, UP035
 
 import pytest
 
+import taeda
 from taeda import Tensor, jit, nn  # noqa: F401
 
 
@@ -137,3 +138,16 @@ def no_type(x):
 def test_wrong_comments(function, message):
     with pytest.raises(RuntimeError, match=message):
         jit.script(function)
+
+
+def test_declarations_of_comments():
+    decl = taeda.parse_type_comment("# type: (int, Optional[Tensor]) -> List[int]")
+    assert [p.type for p in decl.params] == ["int", "Optional[Tensor]"] and decl.result == "List[int]"
+    assert "(subscript (variable (ident List)) (list (variable (ident int))))" in str(decl)
+    merged = taeda.merge_type_from_type_comment(decl, taeda.parse_type_comment("# type: (str) -> int"), True)
+    assert [p.type for p in merged.params] == ["int", "str"] and merged.result == "int"
+    for bad in ("(int) -> int", "# type: (int", "# type: int"):
+        with pytest.raises(RuntimeError, match="type comment"):
+            taeda.parse_type_comment(bad)
+    with pytest.raises(RuntimeError, match="2 arguments"):
+        taeda.merge_type_from_type_comment(decl, taeda.parse_type_comment("# type: (str) -> int"), False)

@@ -246,3 +246,38 @@ def test_an_exported_program_is_taken_and_a_report_given(tmp_path) -> None:
     assert "Gemm" in (tmp_path / "onnx_export_report.md").read_text() and "Gemm" in repr(program)
     (y,) = program.compute_values([program.model_proto.graph.node[0].output[0]], (taeda.zeros(1, 3),))
     assert np.allclose(y, module[0].bias.detach(), atol=1e-6)
+
+
+JOINED = {
+    "conv1d": (lambda: nn.Conv1d(4, 6, 3, groups=2, bias=False), nn.BatchNorm1d, (2, 4, 7)),
+    "conv2d": (lambda: nn.Conv2d(4, 6, 3), nn.BatchNorm2d, (2, 4, 7, 7)),
+    "conv_transpose2d": (lambda: nn.ConvTranspose2d(4, 6, 3, groups=2), nn.BatchNorm2d, (2, 4, 5, 5)),
+}
+
+
+@pytest.mark.parametrize("name", JOINED)
+def test_batch_norm_joins_the_convolution_before(name):
+    layer, norm, shape = JOINED[name]
+    model = nn.Sequential(layer(), norm(6))
+    for _ in range(3):
+        model(taeda.randn(shape))
+    model.eval()
+    kinds = lambda **options: [n.op_type for n in taeda.onnx.export(
+        model, (taeda.randn(shape),), verify=True, **options
+    ).model_proto.graph.node]  # fmt: skip
+    assert kinds() == ["ConvTranspose" if "transpose" in name else "Conv"]
+    assert "BatchNormalization" in kinds(keep_initializers_as_inputs=True)
+
+
+def test_batch_norm_stays_where_the_convolution_is_used_twice():
+    class Twice(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.norm = nn.Conv2d(3, 3, 1), nn.BatchNorm2d(3)
+
+        def forward(self, x):
+            y = self.layer(x)
+            return y + self.norm(y)
+
+    program = taeda.onnx.export(Twice().eval(), (taeda.randn(1, 3, 4, 4),), verify=True)
+    assert "BatchNormalization" in [n.op_type for n in program.model_proto.graph.node]

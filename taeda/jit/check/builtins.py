@@ -638,8 +638,8 @@ def _size(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sour
 
 @special(taeda.device)
 def _device(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
-    if all(isinstance(a, Known) for a in args):
-        return Known(taeda.device(*(a.obj for a in args)))
+    if all(isinstance(a, Known) for a in (*args, *kwargs.values())):
+        return Known(taeda.device(*(a.obj for a in args), **{name: a.obj for name, a in kwargs.items()}))
     if isinstance(args[0], Value) and args[0].static_type.kind() == "DeviceObjType":
         return args[0]
     return emitter.op("aten::device", args, kwargs, range)

@@ -257,6 +257,8 @@ def match(schema: FunctionSchema, args: Sequence[Value], kwargs: dict[str, Value
     arguments: list[tuple[Any, Convert]] = []
     used, position = set(), 0
     formals = schema.arguments
+    if "input" in kwargs and formals and formals[0].name == "self" and not any(f.name == "input" for f in formals):
+        kwargs = {"self" if name == "input" else name: value for name, value in kwargs.items()}  # as functions call it
     for i, formal in enumerate(formals):
         given: Any
         if formal.name in kwargs and (formal.kwarg_only or position >= len(args)):
