@@ -13,6 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
+# Of the static library, what runs the network of its example.
+STATIC = ("-DTAEDA_STATIC=ON", "-DTAEDA_PYTHON=OFF", "-DTAEDA_AUTOGRAD=OFF",
+          "-DTAEDA_SELECT_OPS=examples/cpp_run/ops.txt")  # fmt: skip
 
 
 def run(*command: str | Path, **kwargs: object) -> None:
@@ -89,7 +92,9 @@ def main() -> None:
         for program in ("taeda_tests", "taeda_torch_tests"):
             build(folder, *defines, target=program)
             run(folder / program)
-        run(sys.executable, ROOT / "tools" / "cpp_examples.py", "--folder", folder)
+        build(ROOT / "build" / "static", *defines, *STATIC)
+        run(sys.executable, ROOT / "tools" / "cpp_examples.py", "--folder", folder,
+            "--static", ROOT / "build" / "static" / "cpp_run")  # fmt: skip
     else:
         build(folder, *defines, target="_C" if options.python else "all")
         link_into_tree(folder)

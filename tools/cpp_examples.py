@@ -27,6 +27,7 @@ EXAMPLES = {
     "digits": ["digits", "2"],
 }
 ALONE = {"digits": "libtorch reads MNIST's own 60,000 images of 28 x 28 only"}
+MOST_STATIC = 10e6  # bytes of a program with the ops of one network in it
 _NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 _SINGLE = dict(os.environ, OMP_NUM_THREADS="1")
 
@@ -90,11 +91,28 @@ def check_checkpoints(program: Path, where: Path) -> None:
     print("checkpoints: Python -> C++ -> Python agree")
 
 
+def check_static(program: Path, where: Path) -> None:
+    """A program that holds the library runs a saved network, and is small."""
+    import taeda as torch
+    from taeda import nn
+
+    net = nn.Sequential(nn.Linear(3, 64), nn.ReLU(), nn.Linear(64, 4), nn.Softmax(-1)).eval()
+    torch.jit.save(torch.jit.script(net), where / "small.pt")
+    said = output(program, ["small.pt", "5", "3"], where).split("result (5, 4)")[1].split()
+    wanted = net(torch.arange(15.0).reshape(5, 3)).detach().flatten()
+    torch.testing.assert_close(torch.tensor([float(text) for text in said]), wanted, atol=1e-5, rtol=1e-4)
+    size = program.stat().st_size
+    if size > MOST_STATIC:
+        sys.exit(f"{program.name} has {size / 1e6:.1f} MB; it may have {MOST_STATIC / 1e6:.0f}")
+    print(f"{program.name}, linked with libtaeda.a: runs, {size / 1e6:.1f} MB")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "dev")
     parser.add_argument("--only", nargs="*", default=list(EXAMPLES))
     parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--static", type=Path, help="examples/cpp_run, linked with libtaeda.a")
     options = parser.parse_args()
     with_torch = not options.no_torch and importlib.util.find_spec("torch") is not None
     with tempfile.TemporaryDirectory() as name:
@@ -113,6 +131,8 @@ def main() -> None:
                     sys.exit(f"{example} differs from libtorch:\n{ours}\n--- libtorch\n{theirs}")
             note = ", as with libtorch" if beside else f" ({ALONE[example]})" if example in ALONE else ""
             print(f"{example}: runs{note}")
+        if options.static:
+            check_static(options.static, where)
         check_checkpoints(build("checkpoint", "taeda", options.folder, where), where)
 
 

@@ -39,7 +39,7 @@ int main() {
 
   // A gradient by weights alone; what is dense at the places of a pattern.
   torch::Tensor learned = weights.clone().requires_grad_();
-  torch::Tensor sums = torch::mm(torch::sparse_coo_tensor(ends, learned, {4, 4}), features).sum();
+  torch::Tensor sums = torch::mm(at::sparse_coo_tensor(ends, learned, {4, 4}), features).sum();
   sums.backward();
   std::cout << learned.grad() << "\n";
   show("masked", torch::arange(16, torch::kFloat).reshape({4, 4}).sparse_mask(graph));
