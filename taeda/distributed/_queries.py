@@ -49,6 +49,16 @@ def _made(group: ProcessGroup | None) -> Made:
     return known
 
 
+def _get_process_group_store(pg: ProcessGroup) -> Store:
+    """What of the store is the group's."""
+    return _made(pg).store
+
+
+def _get_process_group_name(pg: ProcessGroup) -> str:
+    """The group's name; "None" for one that is not known."""
+    return pg.group_name if pg in world.groups else "None"
+
+
 def get_rank(group: ProcessGroup | None = None) -> int:
     """This process's number in the group, in that of all by default; -1 outside of it."""
     if _rank_not_in_group(group):

@@ -95,8 +95,9 @@ class Store:
 
     def append(self, key: str, value: str | bytes) -> None:
         """Puts ``value`` behind the value that is there."""
-        before = self.get(key) if self.check([key]) else b""
-        self.set(key, before + _bytes(value, "append"))
+        before, added = b"", _bytes(value, "append")
+        while (now := self.compare_set(key, before, before + added)) != before + added:  # others append too
+            before = now
 
     def check(self, keys: Sequence[str]) -> bool:
         """Whether all keys are set."""

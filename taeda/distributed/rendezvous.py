@@ -58,15 +58,6 @@ def rendezvous(
     raise RuntimeError(f"taeda.distributed.rendezvous: no handler for {parts.scheme}://; there are {sorted(_handlers)}")
 
 
-def only_one(world_size: int) -> None:
-    """Raises for a group of several processes."""
-    if world_size > 1:
-        raise RuntimeError(
-            f"taeda.distributed: world_size is {world_size}, but groups of several processes are not there yet; "
-            "docs/coverage.md keeps track of what is"
-        )
-
-
 def _number(parts: SplitResult, name: str, variable: bool) -> int:
     """``rank`` or ``world_size`` from the address or, if that may be, from the environment."""
     query = parse_qs(parts.query)
@@ -87,14 +78,17 @@ def _env(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting
     parts = urlsplit(url)
     rank, world_size = _number(parts, "rank", True), _number(parts, "world_size", True)
     address, port = _variable("MASTER_ADDR"), int(_variable("MASTER_PORT"))
-    yield _tcp_store(address, port, rank, world_size, timeout), rank, world_size
+    yield _tcp_store(parts, address, port, rank, world_size, timeout), rank, world_size
 
 
-def _tcp_store(address: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:
+def _tcp_store(parts: SplitResult, address: str, port: int, rank: int, world_size: int, timeout: timedelta) -> Store:
     # A launcher that serves a store itself has every attempt use keys of its own.
     served = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True" and os.environ.get("MASTER_PORT") == str(port)
     serves = rank == 0 and not served
-    store = TCPStore(address, port, world_size, serves, timeout, wait_for_workers=False, multi_tenant=True)
+    libuv = parse_qs(parts.query).get("use_libuv", [os.environ.get("USE_LIBUV", "1")])[-1] == "1"
+    store = TCPStore(
+        address, port, world_size, serves, timeout, wait_for_workers=False, multi_tenant=True, use_libuv=libuv
+    )
     if not served:
         return store
     return PrefixStore(f"/worker/attempt_{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", store)
@@ -105,7 +99,8 @@ def _tcp(url: str, timeout: timedelta = default_pg_timeout, **_: Any) -> Meeting
     rank, world_size = _number(parts, "rank", False), _number(parts, "world_size", False)
     if parts.port is None or parts.hostname is None:
         _missing("tcp", "the port number")
-    yield _tcp_store(str(parts.hostname), int(parts.port or 0), rank, world_size, timeout), rank, world_size
+    store = _tcp_store(parts, str(parts.hostname), int(parts.port or 0), rank, world_size, timeout)
+    yield store, rank, world_size
 
 
 def _file(url: str, **_: Any) -> Meeting:

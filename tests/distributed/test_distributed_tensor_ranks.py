@@ -131,6 +131,54 @@ def test_parts_that_differ_are_found() -> None:
     assert run(2, _differing_parts) == ["DTensor.from_local: the parts of a "] * 2
 
 
+# Of p, whose terms the processes have, and s, which is in parts.
+TERM_OPS: dict[str, Callable[..., Any]] = {
+    "a number added": lambda p, s: p + 1,
+    "taken from a number": lambda p, s: 1 - p,
+    "added in place": lambda p, s: p.add_(1),
+    "zero_": lambda p, s: p.zero_(),
+    "relu_": lambda p, s: p.relu_(),
+    "clamp_": lambda p, s: p.clamp_(min=0),
+    "mul_": lambda p, s: p.mul_(2),
+    "div": lambda p, s: p / 2,
+    "div_": lambda p, s: p.div_(2),
+    "rounded": lambda p, s: taeda.div(p, 2, rounding_mode="floor"),
+    "reciprocal": lambda p, s: 2 / p,
+    "copy_": lambda p, s: p.copy_(s),
+    "parts in place": lambda p, s: s.add_(p),
+    "alpha": lambda p, s: taeda.add(p, p, alpha=2),
+    "out, in parts": lambda p, s: taeda.add(p, 1, out=s),
+    "out, in terms": lambda p, s: taeda.mul(p, 2, out=p),
+    "masked": lambda p, s: p.masked_fill(p > 0, 5.0),
+    "where": lambda p, s: taeda.where(p > 0, p, s),
+    "list plus a number": lambda p, s: taeda._foreach_add([p, s], 1)[0],
+    "list": lambda p, s: taeda._foreach_add([p], [s])[0],
+    "list in place": lambda p, s: (taeda._foreach_add_([p, s], 1), p)[1],
+    "other lists": lambda p, s: (taeda._foreach_addcmul_([s], [p], [p]), s)[1],
+    "square": lambda p, s: p * p,
+    "sum": lambda p, s: p.sum(),
+    "mean": lambda p, s: p.mean(),
+    "norm": lambda p, s: p.norm(),
+}
+
+
+def _terms(rank: int) -> dict[str, Any]:
+    mesh, wrong = init_device_mesh("cpu", (2,)), {}
+    for name, function in TERM_OPS.items():
+        p = DTensor.from_local(taeda.tensor([1.0, -2.0, 3.0]) * (rank + 1), mesh, [TERMS])
+        s = distribute_tensor(taeda.ones(3), mesh, [Shard(0)])
+        got, want = function(p, s), function(taeda.tensor([3.0, -6.0, 9.0]), taeda.ones(3))
+        if not taeda.allclose(got.full_tensor(), want):
+            wrong[name] = got.placements, got.full_tensor()
+    filled = DTensor.from_local(taeda.ones(2), mesh, [TERMS]).fill_(8)
+    assert filled.full_tensor().tolist() == [16.0, 16.0]  # each term, as in PyTorch
+    return wrong
+
+
+def test_ops_on_terms_are_those_of_their_sum() -> None:
+    assert run(2, _terms) == [{}] * 2
+
+
 OPS: dict[str, Callable[..., Any]] = {
     "linear": lambda x, w, b: F.linear(x, w, b),
     "product": lambda x, w, b: x @ w.t() + b,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import taeda
@@ -24,6 +25,8 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         return _run_lists(func, args, kwargs, kind)
     if name == "_norm_two":
         return _norm(func, args, kwargs, kind)
+    if isinstance(kwargs.get("out"), kind):
+        return _run_out(func, args, kwargs)
     leaves, tree = tree_flatten((args, kwargs))
     at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     tensors = [leaves[i] for i in at]
@@ -45,7 +48,8 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         for i in at:
             leaves[i] = leaves[i].to("meta")
         if name == "_local_scalar_dense" and mesh.get_coordinate() is None:
-            return tensors[0].dtype is taeda.bool or tensors[0].dtype.to_real().type(0)  # a comparison is held for true
+            make = taeda.ones if tensors[0].dtype is taeda.bool else taeda.zeros  # a comparison is held for true
+            return make((), dtype=tensors[0].dtype).item()
     given, named = tree_unflatten(leaves, tree)
     if name == "expand":
         sizes = local_shape(DTensorSpec(mesh, results[0], tuple(_expanded(tensors[0], args))))
@@ -54,10 +58,34 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         results = [tuple(Replicate() if p.is_partial() else p for p in results[0])]
     out = func(*given, **named)
     if in_place:
+        _store(args[0], leaves[at[0]], wanted[0])
         return args[0]
     sizes_of = {letter: size for letters, tensor in zip(rule.operands, tensors, strict=True)
                 for letter, size in zip(letters, tensor.shape, strict=True) if letter is not None}  # fmt: skip
     return _wrap(out, mesh, rule, results, sizes_of, kind)
+
+
+def _store(tensor: Any, local: Tensor, placements: Placements) -> None:
+    """Puts into ``tensor`` what its part became after it was moved to ``placements``."""
+    if placements != tensor.placements:
+        moved = move(local, tensor._spec._replace(placements=placements), tensor.placements)
+        tensor._local_tensor.copy_(moved)
+
+
+def _run_out(func: Any, args: Any, kwargs: Any) -> Any:
+    """The op without ``out``, whose result then goes to where ``out`` lies."""
+    out = kwargs.pop("out")
+    wanted = [one.name for one in func._schema.arguments if one.name != "out"]
+    packet = func.overloadpacket
+    overloads = [getattr(packet, name) for name in packet.overloads()]
+    plain = next(one for one in overloads if [argument.name for argument in one._schema.arguments] == wanted)
+    result = plain(*args, **kwargs)
+    if result.shape != out.shape:
+        raise RuntimeError(f"{func}: out is a DTensor of shape {tuple(out.shape)}, not of {tuple(result.shape)}")
+    _store(out, result._local_tensor.to(out.dtype), result.placements)
+    if result.placements == out.placements:
+        out._local_tensor.copy_(result._local_tensor)
+    return out
 
 
 def _spec(tensor: Tensor, mesh: Any, kind: Any, name: str) -> DTensorSpec:
@@ -239,22 +267,40 @@ def _norm(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     return kind._made(local, DTensorSpec(spec.mesh, whole, tuple(local.shape)))
 
 
+# Ops on lists that give terms for terms; the other lists' tensors are moved to lie as the first's.
+_LINEAR_LISTS = re.compile(r"_foreach_((neg|zero|copy)_?\.|(mul|div)_?\.Scalar|(add|sub)_?\.List)")
+
+
 def _run_lists(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     """An op on lists: what stands at one place in them lies as in the first."""
-    first = args[0]
+    first, linear = args[0], _LINEAR_LISTS.search(str(func)) is not None
+    placed = [_of_list(one, linear) if isinstance(one, kind) else None for one in first]
+    lists: list[tuple[Any, list[Tensor]]] = []
 
     def local(value: Any) -> Any:
         if not isinstance(value, (list, tuple)) or len(value) != len(first):
             return _local(value, kind) if isinstance(value, Tensor) else value
         moved = []
-        for one, leader in zip(value, first, strict=True):
-            aligned = isinstance(one, kind) and isinstance(leader, kind) and one.shape == leader.shape
-            target = leader._spec.placements if aligned else None
-            moved.append(move(one._local_tensor, one._spec, target) if target else _local(one, kind))
+        for one, leader, target in zip(value, first, placed, strict=True):
+            if target is not None and isinstance(one, kind) and one.shape == leader.shape:
+                moved.append(move(one._local_tensor, one._spec, target))
+            else:
+                moved.append(_local(one, kind))
+        lists.append((value, moved))
         return moved
 
     out = func(*(local(arg) for arg in args), **{name: local(value) for name, value in kwargs.items()})
+    if func._schema.is_mutable:
+        for value, moved in lists:
+            for one, part, target in zip(value, moved, placed, strict=True):
+                if isinstance(one, kind) and part is not one._local_tensor and target is not None:
+                    _store(one, part, target)
     if not isinstance(out, (list, tuple)):
         return out
-    return [kind._made(one, leader._spec) if isinstance(leader, kind) and isinstance(one, Tensor) else one
-            for one, leader in zip(out, first, strict=True)]  # fmt: skip
+    return [kind._made(one, leader._spec._replace(placements=where)) if where and isinstance(one, Tensor) else one
+            for one, leader, where in zip(out, first, placed, strict=True)]  # fmt: skip
+
+
+def _of_list(tensor: Any, linear: bool) -> Placements:
+    """How a tensor of the first list is to lie: whole where the op of its terms is not that of their sum."""
+    return tuple(Replicate() if one.is_partial() and not linear else one for one in tensor.placements)

@@ -122,6 +122,7 @@ def _cut(whole: Tensor, dim: int, placement: Placement, spec: DTensorSpec) -> Te
     if isinstance(placement, Shard):
         start, size = part_of(whole.shape[placement.dim], count, rank)
         return whole.narrow(placement.dim, start, size).contiguous()
-    if isinstance(placement, Partial) and placement.reduce_op == "sum" and rank:
-        return taeda.zeros_like(whole)
+    neutral = {"sum": 0, "product": 1}
+    if isinstance(placement, Partial) and placement.reduce_op in neutral and rank:
+        return taeda.full_like(whole, neutral[placement.reduce_op])
     return whole

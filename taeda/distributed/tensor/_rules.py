@@ -35,7 +35,7 @@ def _numbered(tensor: Tensor) -> tuple[int, ...]:
     return tuple(range(tensor.dim()))
 
 
-def _pointwise(name: str, tensors: Sequence[Tensor]) -> Rule:
+def _pointwise(name: str, tensors: Sequence[Tensor], kwargs: Any) -> Rule:
     ndim = max(tensor.dim() for tensor in tensors)
     sizes = [1] * ndim
     for tensor in tensors:
@@ -48,8 +48,15 @@ def _pointwise(name: str, tensors: Sequence[Tensor]) -> Rule:
         for tensor in tensors
     ]
     everything = tuple(range(ndim))
-    linear = 2 if name in _ADDITIVE else 1 if name in _MULTIPLICATIVE else 0
-    return Rule(operands, [everything] * 3, set(everything), linear=linear)
+    return Rule(operands, [everything] * 3, set(everything), linear=_linearity(name, len(tensors), kwargs))
+
+
+def _linearity(name: str, count: int, kwargs: Any) -> int:
+    """`Rule.linear` of a pointwise op with ``count`` tensors; its other operands are numbers."""
+    if name in _UNARY or name in _SUMS and count == 2:
+        return 2
+    divides = name in _QUOTIENTS and count == 1 and kwargs.get("rounding_mode") is None
+    return int(name in _PRODUCTS or divides)
 
 
 def _contraction(operands: str, result: str, free: str, results: int = 1) -> Callable[..., Rule]:
@@ -194,8 +201,8 @@ def view_letters(old: Sequence[int], new: Sequence[int]) -> Letters:
     return tuple(found)
 
 
-_ADDITIVE = {"add", "add_", "sub", "sub_", "neg", "clone", "detach", "_to_copy", "alias"}
-_MULTIPLICATIVE = {"mul", "mul_"}
+_UNARY = {"neg", "neg_", "clone", "detach", "_to_copy", "alias", "zero_", "fill_"}  # PyTorch's fill_ fills each term
+_SUMS, _PRODUCTS, _QUOTIENTS = {"add", "add_", "sub", "sub_"}, {"mul", "mul_"}, {"div", "div_"}
 _LIKE = {"clone", "detach", "_to_copy", "alias", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like",
          "randn_like", "native_dropout", "native_dropout_backward", "copy_", "zero_", "fill_", "bernoulli",
          "masked_fill", "masked_fill_", "uniform_", "normal_", "lerp_", "addcmul_", "addcdiv_"}  # fmt: skip
@@ -235,5 +242,5 @@ RULES: dict[str, Callable[..., Rule]] = {
 def rule_for(name: str, is_pointwise: bool, tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     """The rule of an op; without one all operands are made whole."""
     if is_pointwise or name in _LIKE:
-        return _pointwise(name, tensors)
+        return _pointwise(name, tensors, kwargs)
     return RULES[name](tensors, args, kwargs) if name in RULES else _whole(tensors)
