@@ -137,6 +137,8 @@ _LAZY = {
         "sparse_coo_tensor", "sparse_compressed_tensor", "sparse_csr_tensor", "sparse_csc_tensor", "sparse_bsr_tensor",
         "sparse_bsc_tensor", "_sparse_coo_tensor_unsafe", "_sparse_compressed_tensor_unsafe",
         "_validate_sparse_coo_tensor_args", "_validate_sparse_compressed_tensor_args",
+        "_validate_compressed_sparse_indices", "_validate_sparse_csr_tensor_args", "_validate_sparse_csc_tensor_args",
+        "_validate_sparse_bsr_tensor_args", "_validate_sparse_bsc_tensor_args",
     ),
     "sparse._products": ("dsmm", "hsmm", "hspmm", "saddmm", "smm", "spmm", "sspaddmm"),
     "sparse._functions": (

@@ -127,17 +127,21 @@ KeySet keys_for_sparse(Layout layout) {
   return functionality_of(layout);
 }
 
+namespace {
+bool has_elements(const Tensor& t) { return t->storage() || t.device().type == DeviceType::Meta; }
+}  // namespace
+
 Tensor new_sparse(Layout layout, SparseImpl::Parts parts, IntList sizes, bool coalesced) {
   load_kernels();
   for (const Tensor* t : {&parts.indices, &parts.values})
-    TAEDA_CHECK(t->defined() && (*t)->layout() == Layout::Strided && (*t)->storage() && !(*t)->is_lazy(),
+    TAEDA_CHECK(t->defined() && (*t)->layout() == Layout::Strided && has_elements(*t) && !(*t)->is_lazy(),
                 "indices and values of a sparse tensor must be strided tensors with memory");
   TAEDA_CHECK(parts.indices.device() == parts.values.device(), "indices and values must be on one device; got ",
               parts.indices.device(), " and ", parts.values.device());
   if (layout == Layout::Sparse) {
     check_coordinates(parts.indices, parts.values, sizes);
   } else {
-    TAEDA_CHECK(parts.plain.defined() && parts.plain->layout() == Layout::Strided && parts.plain->storage(),
+    TAEDA_CHECK(parts.plain.defined() && parts.plain->layout() == Layout::Strided && has_elements(parts.plain),
                 "plain indices of a compressed tensor must be a strided tensor with memory");
     TAEDA_CHECK(parts.plain.device() == parts.values.device(), "indices and values must be on one device; got ",
                 parts.plain.device(), " and ", parts.values.device());

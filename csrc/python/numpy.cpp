@@ -110,8 +110,8 @@ Tensor checked_for_numpy(const Tensor& given, bool force) {
   TAEDA_CHECK(!hooks.requires_grad(t), "a tensor that requires grad has no array; use t.detach().numpy()");
   TAEDA_CHECK_TYPE(t.is_cpu(), "only a tensor on the CPU has an array, this one is on ", t.device(),
                    "; use t.cpu().numpy()");
-  TAEDA_CHECK(t->layout() == Layout::Strided && (t->storage() || t.numel() == 0),
-              "only a strided tensor with memory of its own has an array");
+  TAEDA_CHECK_TYPE(t->layout() == Layout::Strided, "only a strided tensor has an array; use t.to_dense().numpy()");
+  TAEDA_CHECK(t->storage() || t.numel() == 0, "only a tensor with memory of its own has an array");
   TAEDA_CHECK_VALUE(t.dim() <= kMaxDim, "an array has at most ", kMaxDim, " dimensions, this tensor ", t.dim(),
                     "; use t.squeeze().numpy()");
   TAEDA_CHECK(!t->is_conj(), "the tensor is lazily conjugated; use t.resolve_conj().numpy()");

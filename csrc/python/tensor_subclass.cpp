@@ -61,6 +61,18 @@ const Tensor& to_tensor(PyObject* object, const char* name) {
   return unwrap(object);
 }
 
+// As whose tensor it shows itself: the elements are elsewhere, so the class must answer the ops.
+void show_on(PyTypeObject* cls, const Tensor& tensor, Device device) {
+  TAEDA_CHECK_TYPE(wants_dispatch(cls), cls->tp_name,
+                   " must define __torch_dispatch__ to show itself on another device");
+  KeySet rest = tensor.keys() - KeySet(tensor.device().type);
+  if (rest.has(Functionality::Dense)) rest = (rest - Functionality::Dense) | Functionality::Memoryless;
+  tensor->set_keys(rest | KeySet(device.type));
+  tensor->set_device(device);
+}
+
+bool is_given(PyObject* object) { return object && object != Py_None; }
+
 PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded("Tensor._make_subclass", [&] {
     constexpr const char* kNames[] = {"cls",
@@ -73,7 +85,9 @@ PyObject* make_subclass(PyObject*, PyObject* const* args, Py_ssize_t count, PyOb
     PyObject* given[7];
     read_arguments(kNames, 2, args, count, names, given, 3);
     PyTypeObject* cls = check_tensor_class(given[0]);
-    return finish(cls, hooks.detach(to_tensor(given[1], "data")), to_flag(given[2], false));
+    Tensor alias = hooks.detach(to_tensor(given[1], "data"));
+    if (is_given(given[6])) show_on(cls, alias, to_device(given[6]));
+    return finish(cls, std::move(alias), to_flag(given[2], false));
   });
 }
 
@@ -92,8 +106,6 @@ Tensor memoryless(const WrapperOptions& o) {
   tensor->set_geometry(o.sizes, o.strides, o.offset);
   return tensor;
 }
-
-bool is_given(PyObject* object) { return object && object != Py_None; }
 
 PyObject* make_wrapper_subclass(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   return guarded("Tensor._make_wrapper_subclass", [&] {
@@ -149,8 +161,8 @@ PyObject* as_subclass(const Tensor& tensor, PyObject* cls) {
 
 PyMethodDef subclass_methods[] = {
     {"_make_subclass", as_method(make_subclass), METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
-     "_make_subclass(cls, data, require_grad=False)\n--\n\nA detached instance of ``cls`` over the memory of "
-     "``data``."},
+     "_make_subclass(cls, data, require_grad=False, *, device_for_backend_keys=None)\n--\n\nA detached instance of "
+     "``cls`` over the memory of ``data``, which shows itself on that device if one is given."},
     {"_make_wrapper_subclass", as_method(make_wrapper_subclass), METH_FASTCALL | METH_KEYWORDS | METH_STATIC,
      "_make_wrapper_subclass(cls, size, *, strides=None, storage_offset=None, dtype=None, device=None, "
      "requires_grad=False)\n--\n\nAn instance of ``cls`` with a geometry but no memory."},

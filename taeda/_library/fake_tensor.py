@@ -80,15 +80,14 @@ class FakeTensor(Tensor):
         if elem.device.type != "meta":
             raise ValueError(f"FakeTensor: elem must be on the meta device; got one on {elem.device}")
         shown_as = _indexed(taeda.device(device))
-        made: FakeTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
-            cls,
-            elem.size(),
-            strides=elem.stride(),
-            storage_offset=elem.storage_offset(),
-            dtype=elem.dtype,
-            device=shown_as,
-            requires_grad=elem.requires_grad if requires_grad is None else requires_grad,
-        )
+        grad = elem.requires_grad if requires_grad is None else requires_grad
+        if elem.layout is taeda.strided:
+            made: FakeTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+                cls, elem.size(), strides=elem.stride(), storage_offset=elem.storage_offset(), dtype=elem.dtype,
+                device=shown_as, requires_grad=grad,
+            )  # fmt: skip
+        else:  # the parts of a sparse tensor say of what kind it is
+            made = Tensor._make_subclass(cls, elem, grad, device_for_backend_keys=shown_as)
         made.fake_device, made.fake_mode, made._meta = shown_as, fake_mode, elem.detach()
         return made
 
@@ -155,7 +154,7 @@ class FakeTensorMode(TorchDispatchMode):
         """The fake tensor of a real one, always the same for the same."""
         if isinstance(tensor, FakeTensor):
             return tensor
-        if tensor.layout is not taeda.strided:
+        if tensor.layout is taeda.jagged:
             raise UnsupportedFakeTensorException(f"FakeTensorMode.from_tensor: layout {tensor.layout}")
         source, made = self._made.get(id(tensor), (None, None))
         if made is None or source is None or source() is not tensor:
@@ -165,8 +164,11 @@ class FakeTensorMode(TorchDispatchMode):
 
     def _like(self, tensor: Tensor) -> FakeTensor:
         with _disable_current_modes():
-            meta = taeda.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="meta")
-        return FakeTensor(self, meta, tensor.device, requires_grad=tensor.requires_grad)
+            if tensor.layout is taeda.strided:
+                meta = taeda.empty_strided(tensor.size(), tensor.stride(), dtype=tensor.dtype, device="meta")
+            else:
+                meta = tensor.detach().to("meta")
+            return FakeTensor(self, meta, tensor.device, requires_grad=tensor.requires_grad)
 
     def is_our_fake(self, t: object) -> bool:
         """Whether ``t`` is a fake tensor of this mode."""

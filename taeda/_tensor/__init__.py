@@ -135,11 +135,17 @@ class Tensor(_Base):
     def __dir__(self) -> list[str]:
         return sorted({*dir(type(self)), *self.__dict__})
 
-    def new(self, *args: Any, size: Sequence[int] | None = None) -> Tensor:
+    def new(self, *args: Any, size: Sequence[int] | None = None, device: Any = None) -> Tensor:
         """A tensor of this dtype and device from sizes or data, as the constructor takes them: over the same memory as
         a tensor or a storage."""
+        if device is not None and _C.device(device).type != self.device.type:
+            raise RuntimeError(f"taeda.Tensor.new: the result is on {self.device.type}, as self; got device={device}")
         if size is not None:
             return self.new_empty(size)
+        if self.layout in SPARSE:
+            from taeda.sparse._methods import new
+
+            return new(self, args)
         if len(args) == 1 and isinstance(args[0], Tensor):
             if args[0].dtype != self.dtype:
                 raise TypeError(f"taeda.Tensor.new: takes a tensor of its own dtype {self.dtype}; got {args[0].dtype}")

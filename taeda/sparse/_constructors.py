@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import taeda
@@ -85,7 +85,8 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = Non
         )
     if check_invariants is not False:
         check_coordinates(name, index, size, is_coalesced)
-    return _finished(build(Pattern(COO, index, None, tuple(size), bool(is_coalesced)), value), requires_grad)
+    in_order = index.shape[1] < 2 if is_coalesced is None else is_coalesced
+    return _finished(build(Pattern(COO, index, None, tuple(size), in_order), value), requires_grad)
 
 
 def _without_elements(size: tuple[int, ...], dtype: _dtype | None, device: Any, requires_grad: bool) -> Tensor:
@@ -212,8 +213,32 @@ def _validate_sparse_coo_tensor_args(indices: Tensor, values: Tensor, size: Sequ
     sparse_coo_tensor(indices, values.detach(), size, is_coalesced=is_coalesced)
 
 
+def _validate_compressed_sparse_indices(is_crow: bool, compressed_idx: Tensor, plain_idx: Tensor, cdim: int, dim: int,
+                                        nnz: int) -> None:  # fmt: skip
+    """RuntimeError unless the indices are those of ``cdim`` lines with ``nnz`` elements at places below ``dim``."""
+    layout, size = (CSR, (cdim, dim)) if is_crow else (CSC, (dim, cdim))
+    values = taeda.zeros((*plain_idx.shape[:-1], nnz), device=plain_idx.device)
+    _validate_sparse_compressed_tensor_args(compressed_idx, plain_idx, values, (*plain_idx.shape[:-1], *size), layout)
+
+
 def _validate_sparse_compressed_tensor_args(compressed_indices: Tensor, plain_indices: Tensor, values: Tensor,
                                             size: Sequence[int], layout: _layout,
                                             check_pinning: bool | None = None) -> None:  # fmt: skip
     """RuntimeError where ``sparse_compressed_tensor`` would raise."""
     sparse_compressed_tensor(compressed_indices, plain_indices, values.detach(), size, layout=layout)
+
+
+def _validator(layout: _layout) -> Callable[..., None]:
+    name = f"_validate_{str(layout).rpartition('.')[2]}_tensor_args"
+
+    def validate(compressed: Tensor, plain: Tensor, values: Tensor, size: Sequence[int],
+                 check_pinning: bool | None = None) -> None:  # fmt: skip
+        _validate_sparse_compressed_tensor_args(compressed, plain, values, size, layout)
+
+    validate.__name__ = validate.__qualname__ = name
+    validate.__doc__ = f"RuntimeError where the constructor for ``{layout}`` would raise."
+    return validate
+
+
+_validate_sparse_csr_tensor_args, _validate_sparse_csc_tensor_args = _validator(CSR), _validator(CSC)
+_validate_sparse_bsr_tensor_args, _validate_sparse_bsc_tensor_args = _validator(BSR), _validator(BSC)

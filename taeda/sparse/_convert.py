@@ -23,10 +23,12 @@ from taeda.sparse._parts import (
     compressed,
     coo,
     dense_dim,
+    distinct,
     element_places,
     flat_keys,
     in_blocks,
     is_sparse,
+    marked,
     pattern_of,
     sparse_dim,
     unflatten,
@@ -102,7 +104,8 @@ def to_coo(x: Tensor, keep_order: bool = False) -> Tensor:
 
 def _elements_of_blocks(places: Tensor, values: Tensor, block: tuple[int, int]) -> tuple[Tensor, Tensor]:
     """Of blocks at places: the places of their elements, and these one by one."""
-    rows, columns = taeda.arange(block[0]).reshape(1, -1, 1), taeda.arange(block[1]).reshape(1, 1, -1)
+    rows = taeda.arange(block[0], device=places.device).reshape(1, -1, 1)
+    columns = taeda.arange(block[1], device=places.device).reshape(1, 1, -1)
     grid = (places.shape[1], *block)
     row = (places[-2].reshape(places.shape[1], 1, 1) * block[0] + rows).expand(grid).reshape(-1)
     column = (places[-1].reshape(places.shape[1], 1, 1) * block[1] + columns).expand(grid).reshape(-1)
@@ -121,7 +124,7 @@ def dense_to_coo(x: Tensor, sparse: int) -> Tensor:
     marks = x != 0
     if sparse < x.dim():
         marks = marks.flatten(sparse).any(-1) if x.numel() else marks.new_zeros(size)
-    indices = marks.nonzero().t().contiguous() if sparse else taeda.zeros((0, int(marks)), dtype=taeda.int64)
+    indices = marked(marks if sparse else marks.unsqueeze(0))[:sparse]
     values = x[tuple(indices)] if sparse else x.unsqueeze(0)[: indices.shape[1]]
     return coo(indices, values, x.shape, True)
 
@@ -212,14 +215,14 @@ def _split_batch(layout: _layout, flat: Tensor, plain: Tensor, values: Tensor, s
         return compressed(layout, flat, plain, values, size)
     heads = tuple(size[:batch])
     count = math.prod(heads)
-    starts = flat[::lines] if lines else taeda.zeros(count + 1, dtype=taeda.int64)
+    starts = flat[::lines] if lines else flat.new_zeros(count + 1)
     counts = starts.diff()
-    if count and bool((counts != counts[0]).any()):
+    if count and not flat.is_meta and bool((counts != counts[0]).any()):
         raise RuntimeError(
             "taeda: each matrix of a batch in a compressed layout must have the same number of elements; got "
             f"{counts.tolist()[:8]}"
         )
-    each = int(counts[0]) if count else 0
+    each = plain.shape[0] // max(count, 1)
     ends = taeda.cat([flat[:-1].reshape(count, lines) - starts[:-1].unsqueeze(1), counts.unsqueeze(1)], 1)
     return compressed(layout, ends.reshape(*heads, lines + 1), plain.reshape(*heads, each),
                       values.reshape(*heads, each, *values.shape[1:]), size)  # fmt: skip
@@ -261,12 +264,12 @@ def _blocks_of_elements(indices: Tensor, values: Tensor, size: Sequence[int], bl
     row, column = indices[-2], indices[-1]
     outer = [row.div(block[0], rounding_mode="floor"), column.div(block[1], rounding_mode="floor")]
     keys = flat_keys(taeda.cat([indices[:-2], taeda.stack(outer)]), grid)
-    distinct, which = taeda.unique(keys, return_inverse=True)
+    places, which = distinct(keys)
     inside = (row % block[0]) * block[1] + column % block[1]
     area = block[0] * block[1]
-    empty = values.new_zeros((distinct.shape[0] * area, *values.shape[1:]))
+    empty = values.new_zeros((places.shape[0] * area, *values.shape[1:]))
     blocks = empty.index_copy(0, which * area + inside, values)
-    return unflatten(distinct, grid), blocks.reshape(distinct.shape[0], *block, *values.shape[1:]), grid
+    return unflatten(places, grid), blocks.reshape(places.shape[0], *block, *values.shape[1:]), grid
 
 
 def _check_block(size: Sequence[int], block: tuple[int, int]) -> None:
@@ -283,11 +286,11 @@ def _dense_to_blocks(x: Tensor, layout: _layout, block: tuple[int, int], dense: 
     marks = (
         (blocks != 0).flatten(batch + 2).any(-1)
         if x.numel()
-        else taeda.zeros(blocks.shape[: batch + 2], dtype=taeda.bool)
+        else blocks.new_zeros(blocks.shape[: batch + 2], dtype=taeda.bool)
     )
     if batch and math.prod(x.shape[:batch]):  # what any of them has, so that all have as many
         marks = marks.flatten(0, batch - 1).any(0).expand(marks.shape)
-    places = marks.nonzero().t().contiguous()
+    places = marked(marks)
     grid = marks.shape
     if layout == BSC:
         places = places.index_select(1, _order_by_columns(places, grid))

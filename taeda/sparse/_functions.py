@@ -8,7 +8,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.sparse._kernels import reductions
-from taeda.sparse._parts import COO, coalesce, coo, is_sparse
+from taeda.sparse._parts import COO, coalesce, coo, is_sparse, marked
 from taeda.types import _dtype, _layout
 
 
@@ -69,14 +69,14 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: _l
         )
     if at.dtype != taeda.int64:
         raise RuntimeError(f"taeda.sparse.spdiags: offsets must be int64; got {at.dtype}")
-    if at.unique().shape[0] != at.shape[0]:
+    if not at.is_meta and at.unique().shape[0] != at.shape[0]:
         raise RuntimeError(f"taeda.sparse.spdiags: offsets must be different; got {at.tolist()}")
     wanted = COO if layout is None else layout
     if wanted not in (COO, taeda.sparse_csr, taeda.sparse_csc):
         raise RuntimeError(f"taeda.sparse.spdiags: layout must be sparse_coo, sparse_csr or sparse_csc; got {layout}")
-    columns = taeda.arange(rows.shape[1]).expand(rows.shape)
+    columns = taeda.arange(rows.shape[1], device=rows.device).expand(rows.shape)
     lines = columns - at.unsqueeze(1)
-    inside = ((lines >= 0) & (lines < shape[0]) & (columns < shape[1])).reshape(-1).nonzero().reshape(-1)
+    inside = marked(((lines >= 0) & (lines < shape[0]) & (columns < shape[1])).reshape(-1))[0]
     indices = taeda.stack([lines.reshape(-1), columns.reshape(-1)]).index_select(1, inside)
     made = coo(indices, rows.reshape(-1).index_select(0, inside), shape)
     return made if wanted == COO else coalesce(made).to_sparse(layout=wanted)

@@ -111,6 +111,10 @@ def to_sparse(x: Tensor, sparse_dim: int | None, layout: _layout | None, blocksi
         return dense_to_coo(x, x.dim() - _checked_dense_dim(x, dense_dim, 0))
     block = None if blocksize is None else _checked_block(blocksize)
     if is_sparse(x):
+        if x.layout in (_parts.CSR, _parts.CSC) and block is not None and _parts.batch_dim(x):
+            raise RuntimeError(
+                f"taeda.Tensor.to_sparse: no blocks are made of a batch in layout {x.layout}: to_dense() first"
+            )
         return convert(x, wanted, block)
     return compress(x, wanted, block, _checked_dense_dim(x, dense_dim, 2))
 
@@ -155,6 +159,18 @@ def to_compressed(x: Tensor, name: str, blocksize: Sequence[int] | int | None, d
     if isinstance(blocksize, int):
         blocksize = (blocksize, blocksize)
     return to_sparse(x, None, _COMPRESSED[name], blocksize, dense_dim)
+
+
+def new(x: Tensor, args: tuple[Any, ...]) -> Tensor:
+    """``Tensor.new`` in coordinates: from sizes, or indices, values and perhaps sizes."""
+    _require("new", x, COO)
+    if len(args) in (2, 3) and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
+        return taeda.sparse_coo_tensor(*args)
+    sizes = tuple(args[0]) if len(args) == 1 and isinstance(args[0], taeda.Size) else args
+    if not all(isinstance(size, int) for size in sizes):
+        kinds = [type(a).__name__ for a in args]
+        raise TypeError(f"taeda.Tensor.new: a sparse tensor takes sizes, or indices and values; got {kinds}")
+    return x.new_empty(sizes or (0,))
 
 
 # --- masks and sizes
@@ -216,4 +232,4 @@ def resize_as_sparse_(x: Tensor, template: Tensor) -> Tensor:
     own = pattern._replace(
         indices=pattern.indices.clone(), plain=pattern.plain.clone() if pattern.plain is not None else None
     )
-    return assign(x, build(own, taeda.zeros(values.shape, dtype=x.dtype)))
+    return assign(x, build(own, values.new_zeros(values.shape, dtype=x.dtype)))

@@ -156,7 +156,7 @@ def with_values(x: Tensor, values: Tensor) -> Tensor:
 
 
 def coo(indices: Tensor, values: Tensor, size: Sequence[int], coalesced: bool = False) -> Tensor:
-    return build(Pattern(COO, indices, None, tuple(size), coalesced), values)
+    return build(Pattern(COO, indices, None, tuple(size), coalesced or indices.shape[1] < 2), values)
 
 
 def compressed(layout: _layout, pointers: Tensor, plain: Tensor, values: Tensor, size: Sequence[int]) -> Tensor:
@@ -228,6 +228,8 @@ def places(extents: Sequence[int]) -> int:
 
 def checked_below(indices: Tensor, size: Sequence[int]) -> Tensor:
     """The indices (dims, n); RuntimeError if one is outside."""
+    if indices.is_meta:
+        return indices
     for d, row in enumerate(indices):
         if row.numel() and (int(row.min()) < 0 or int(row.max()) >= size[d]):
             raise RuntimeError(
@@ -235,6 +237,20 @@ def checked_below(indices: Tensor, size: Sequence[int]) -> Tensor:
                 f"{int(row.min())} to {int(row.max())}"
             )
     return indices
+
+
+def marked(marks: Tensor) -> Tensor:
+    """The places (dims, n) of the marks that are set: none on the meta device, where nobody knows them."""
+    found = marks.new_empty((0, marks.dim()), dtype=taeda.int64) if marks.is_meta else marks.nonzero()
+    return found.t().contiguous()
+
+
+def distinct(keys: Tensor) -> tuple[Tensor, Tensor]:
+    """The different numbers, rising, and which of them each is; on the meta device as many as there are."""
+    if keys.is_meta:
+        return keys, keys
+    found, which = taeda.unique(keys, return_inverse=True)
+    return found, which
 
 
 def values_at(grad: Tensor, pattern: Pattern) -> Tensor:
@@ -294,10 +310,11 @@ def _empty_values(grad: Tensor, pattern: Pattern) -> Tensor:
     """Values of the pattern's shape, which nobody reads."""
     if pattern.layout == COO:
         dense = pattern.size[pattern.indices.shape[0] :]
-        return taeda.zeros((pattern.indices.shape[1], *dense), dtype=grad.dtype)
+        return taeda.zeros((pattern.indices.shape[1], *dense), dtype=grad.dtype, device=grad.device)
     assert pattern.plain is not None
     dense = pattern.size[pattern.batch + 2 :]
-    return taeda.zeros((*pattern.plain.shape, *(pattern.block or ()), *dense), dtype=grad.dtype)
+    shape = (*pattern.plain.shape, *(pattern.block or ()), *dense)
+    return taeda.zeros(shape, dtype=grad.dtype, device=grad.device)
 
 
 def element_places(pattern: Pattern) -> Tensor:
@@ -308,9 +325,13 @@ def element_places(pattern: Pattern) -> Tensor:
     lines = pointers.shape[-1] - 1  # rows, or columns, of each batch
     flat, each = plain.reshape(-1).long(), plain.shape[-1]
     count = math.prod(batch)
-    starts = (pointers[..., :-1].reshape(count, lines) + taeda.arange(count).unsqueeze(1) * each).reshape(-1)
-    ends = taeda.cat([starts, taeda.tensor([flat.shape[0]])])
-    if bool((pointers[..., 0] != 0).any() | (pointers[..., -1] != each).any() | (pointers.diff(dim=-1) < 0).any()):
+    starts = (
+        pointers[..., :-1].reshape(count, lines) + taeda.arange(count, device=plain.device).unsqueeze(1) * each
+    ).reshape(-1)
+    ends = taeda.cat([starts, taeda.tensor([flat.shape[0]], device=plain.device)])
+    if not plain.is_meta and bool(
+        (pointers[..., 0] != 0).any() | (pointers[..., -1] != each).any() | (pointers.diff(dim=-1) < 0).any()
+    ):
         raise RuntimeError("taeda: compressed indices must rise from 0 to the number of elements")
     line = _ops._convert_indices_from_csr_to_coo(ends, flat)[0]
     head = unflatten(line, (*batch, lines))

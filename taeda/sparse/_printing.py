@@ -24,6 +24,8 @@ def _named_parts(x: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 def _text(name: str, part: Tensor, indent: int) -> str:
     head = f"{name}=tensor("
+    if part.is_meta:
+        return f"{head}..., size={tuple(part.shape)})"
     if part.numel() == 0:
         return f"{head}[], size={tuple(part.shape)})"
     return head + printing._tensor_str(part, indent + len(head)) + ")"

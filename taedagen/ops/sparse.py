@@ -21,6 +21,17 @@ def _(grad, indices):
     return {"values": op.index_select(grad, 0, indices)}
 
 
+@composite(
+    "_sparse_compressed_tensor_with_dims(int nnz, int dense_dim, int[] size, int[] blocksize, ScalarType index_dtype, "
+    "*, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+    files="sparse",
+    explicit=True,
+    unbound=True,
+)
+def _sparse_compressed_tensor_with_dims(*_):
+    """A tensor of a compressed layout that stores ``nnz`` elements, or blocks, which nobody has written yet."""
+
+
 @kernel(
     "_sparse_coalesce(Tensor indices, Tensor values, int[] size) -> (Tensor indices, Tensor values)",
     shape="dynamic",

@@ -22,8 +22,13 @@ SHIM = Path(__file__).with_name("shim")
 BORROWED = {
     "common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db",
     "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div", "common_quantization",
-    "common_quantized", "dist_utils",
+    "common_quantized", "hypothesis_utils", "dist_utils",
 }  # fmt: skip
+# What of them does not hold any more, in 2.13 and NumPy 2: by file, text and what stands in its place.
+OUTDATED = {
+    "common_quantized": ("supported_qengines.remove('none')", ""),
+    "hypothesis_utils": ("randint(0, X.ndim, 1)", "randint(0, X.ndim)"),
+}
 BORROWED_FOLDERS = ("distributed.",)
 FLAGS = ("IS_", "TEST_", "HAS_", "NO_", "SM", "PLATFORM_", "CDNA", "RUN_", "USE_", "NOTEST")
 DECORATORS = (
@@ -170,6 +175,27 @@ class _Loader(importlib.abc.Loader):
         module.__path__ = []
 
 
+class _Missing(importlib.abc.MetaPathFinder):
+    """Behind all other finders: modules that PyTorch 2.13 has not any more."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith(("torch.ao.", "functorch.")):
+            return None
+        return importlib.machinery.ModuleSpec(name, _Loader(), is_package=True)
+
+
+class _Borrowed(importlib.machinery.SourceFileLoader):
+    """Reads a file of PyTorch's without what is outdated in it."""
+
+    def get_data(self, path: str) -> bytes:
+        data = super().get_data(path)
+        old, new = OUTDATED.get(Path(path).stem, ("", ""))
+        return data.replace(old.encode(), new.encode()) if old and path.endswith(".py") else data
+
+    def path_stats(self, path: str) -> Any:
+        raise OSError("what is read is not kept")
+
+
 class Finder(importlib.abc.MetaPathFinder):
     """Finds the helpers in `shim` or, some, in PyTorch's sources; makes up modules that ``candidate`` lacks."""
 
@@ -199,9 +225,11 @@ class Finder(importlib.abc.MetaPathFinder):
             )
         borrowed = self.borrow.joinpath(*leaf.split(".")).with_suffix(".py")
         may_borrow = leaf in BORROWED or (leaf.startswith(BORROWED_FOLDERS) and ".jit." not in leaf)
-        for file in (place.with_suffix(".py"), *([borrowed] if may_borrow else [])):
-            if file.exists():
-                return importlib.util.spec_from_file_location(name, file)
+        if (own := place.with_suffix(".py")).exists():
+            return importlib.util.spec_from_file_location(name, own)
+        if may_borrow and borrowed.exists():
+            loader = _Borrowed(name, str(borrowed))
+            return importlib.util.spec_from_file_location(name, borrowed, loader=loader)
         return importlib.machinery.ModuleSpec(name, _Loader(), is_package=True)
 
 
@@ -211,6 +239,7 @@ def install(candidate: str, borrow: Path) -> types.ModuleType:
         import torch.testing  # needs its own helpers to load
 
         sys.meta_path.insert(0, Finder(None, borrow))
+        sys.meta_path.append(_Missing())
     else:
         importlib.import_module(candidate).install_as_torch()
         sys.meta_path.insert(0, Finder(candidate, borrow))

@@ -178,6 +178,17 @@ def run(tests: list[Any], result: Result, torch: Any) -> None:
             torch.set_default_dtype(torch.float32)
 
 
+def _settle_hypothesis() -> None:
+    """The same examples each time, and none too slow."""
+    import hypothesis
+
+    hypothesis.settings.register_profile(
+        "same", derandomize=True, deadline=None, database=None, max_examples=10,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
+    hypothesis.settings.load_profile("same")
+
+
 def _time_out(*_: object) -> None:
     raise TestTimeout("the test took too long")
 
@@ -200,6 +211,7 @@ def main() -> int:
     os.environ["PYTORCH_TEST_WITH_SLOW"] = "0"
     file = Path(options.file).resolve()
     os.environ |= ENVIRONMENT.get(file.name, {})
+    _settle_hypothesis()
     try:
         torch = stand_ins.install(options.module, Path(options.borrow))
         torch.set_num_threads(1)

@@ -279,6 +279,9 @@ class TensorBase(TensorMethods, TensorOperators):
         data: TensorBase,
         require_grad: Bool = False,
         dispatch_sizes_strides_policy: Str | None = None,
+        dispatch_device: Bool = False,
+        dispatch_layout: Bool = False,
+        device_for_backend_keys: Any = None,
     ) -> _TensorT: ...
     @staticmethod
     def _make_wrapper_subclass(cls: type[_TensorT], size: Sequence[Int], *args: Any, **kwargs: Any) -> _TensorT: ...

@@ -5,7 +5,7 @@ result together; so autograd, which does not record a call on sparse tensors its
 that has no kernel here goes to ``fallback``: by its formula, if it is pointwise, else through another layout.
 """
 
-from taeda.sparse._kernels import copies, factories, products, reductions, structure, sums
+from taeda.sparse._kernels import copies, factories, meta, products, reductions, structure, sums
 from taeda.sparse._kernels.registry import register
 
-register(copies, factories, products, reductions, structure, sums)
+register(copies, factories, meta, products, reductions, structure, sums)

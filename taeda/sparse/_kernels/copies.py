@@ -7,16 +7,19 @@ from typing import Any
 import taeda
 from taeda import _C, Tensor
 from taeda.sparse import _parts
-from taeda.sparse._convert import convert, like, to_dense
+from taeda.sparse._convert import convert, to_dense
 from taeda.sparse._kernels.registry import sparse
 from taeda.sparse._parts import (
+    BLOCKED,
     COO,
     Pattern,
     assign,
+    block_of,
     build,
     coalesce,
     is_sparse,
     pattern_of,
+    stored,
     values_of,
     with_values,
 )
@@ -68,6 +71,8 @@ def to_copy(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = 
             pin_memory: bool = False, non_blocking: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     if layout is not None and layout != self.layout:
         return convert(self, layout).to(dtype=dtype or self.dtype, device=device or self.device)
+    if device is not None and taeda.device(device).type == "meta" and not self.is_meta:
+        return build(empty_pattern(self, device), empty_values(self, dtype, device))
     pattern = pattern_of(self)
     values = values_of(self).to(device=device or self.device, dtype=dtype or self.dtype, copy=True)
     plain = None if pattern.plain is None else pattern.plain.to(values.device, copy=True)
@@ -83,10 +88,27 @@ def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
         )
     if not is_sparse(self):
         return self.copy_(src.to_dense())
-    source = src.to(dtype=self.dtype, device=self.device)
-    if source.layout != self.layout:
-        source = like(source, self) if is_sparse(source) else convert(source, self.layout)
-    return assign(self, clone(source))
+    _check_same_kind(self, src)
+    return assign(self, clone(src.to(dtype=self.dtype, device=self.device)))
+
+
+def _check_same_kind(self: Tensor, src: Tensor) -> None:
+    """Of one layout and, where that is compressed, with as many elements, in blocks of one shape."""
+    if self.layout != src.layout:
+        raise RuntimeError(
+            f"taeda.Tensor.copy_: a sparse tensor is copied to one of its own layout; got {src.layout} for one of "
+            f"{self.layout}: convert it first"
+        )
+    if self.layout == COO:
+        return
+    if self.layout in BLOCKED and block_of(self) != block_of(src):
+        raise RuntimeError(
+            f"taeda.Tensor.copy_: both must have blocks of one shape; got {block_of(src)} for {block_of(self)}"
+        )
+    if stored(self) != stored(src):
+        raise RuntimeError(
+            f"taeda.Tensor.copy_: both must store as many elements; got {stored(src)} for {stored(self)}"
+        )
 
 
 @sparse("sparse_dim")
@@ -124,13 +146,15 @@ def equal(self: Tensor, other: Tensor) -> bool:
     return True
 
 
-def empty_pattern(self: Tensor) -> Pattern:
+def empty_pattern(self: Tensor, device: Any = None) -> Pattern:
     """The pattern of a tensor of the same kind without elements."""
-    pattern = pattern_of(self)
+    pattern, device = pattern_of(self), device or self.device
     if pattern.layout == COO:
-        return pattern._replace(indices=pattern.indices[:, :0], coalesced=True)
+        indices = pattern.indices.new_empty((pattern.indices.shape[0], 0), device=device)
+        return pattern._replace(indices=indices, coalesced=True)
     assert pattern.plain is not None
-    return pattern._replace(indices=taeda.zeros_like(pattern.indices), plain=pattern.plain[..., :0])
+    pointers = taeda.zeros_like(pattern.indices, device=device)
+    return pattern._replace(indices=pointers, plain=pointers.new_empty((*pattern.plain.shape[:-1], 0)))
 
 
 def empty_values(self: Tensor, dtype: _dtype | None, device: Any = None) -> Tensor:

@@ -9,7 +9,7 @@ import taeda
 from taeda import _C, Tensor
 from taeda.sparse._kernels.copies import empty_pattern, empty_values
 from taeda.sparse._kernels.registry import compressed, coordinates, sparse
-from taeda.sparse._parts import BY_ROWS, COO, Pattern, assign, build, dense_dim, pattern_of
+from taeda.sparse._parts import BY_ROWS, COO, Pattern, assign, build, dense_dim, marked, pattern_of
 from taeda.types import _dtype, _layout
 
 
@@ -19,8 +19,8 @@ def zeros_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None
     if layout is not None and layout != self.layout:
         if layout == taeda.strided:
             return taeda.zeros(self.shape, dtype=dtype or self.dtype, device=device or self.device)
-        return without_elements(layout, self.shape, dtype or self.dtype)
-    return build(empty_pattern(self), empty_values(self, dtype, device))
+        return without_elements(layout, self.shape, dtype or self.dtype, device or self.device)
+    return build(empty_pattern(self, device), empty_values(self, dtype, device))
 
 
 @coordinates("empty_like")
@@ -34,7 +34,7 @@ def empty_like_compressed(self: Tensor, dtype: _dtype | None = None, layout: _la
                           pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """The same pattern, with values that nobody has written yet."""
     if layout is not None and layout != self.layout:
-        return zeros_like(self, dtype, layout, device)
+        raise RuntimeError(f"taeda.empty_like: the result has the layout of self, {self.layout}; got layout={layout}")
     values = taeda.empty_like(_C._sparse_parts(self)[2], dtype=dtype, device=device)
     return build(_own(pattern_of(self)), values)
 
@@ -59,7 +59,7 @@ def ones_like(self: Tensor, *args: Any, layout: _layout | None = None, **kwargs:
 @sparse("new_zeros", "new_empty")
 def new_zeros(self: Tensor, size: Sequence[int], dtype: _dtype | None = None, layout: _layout | None = None,
               device: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
-    return without_elements(layout or self.layout, size, dtype or self.dtype)
+    return without_elements(layout or self.layout, size, dtype or self.dtype, device or self.device)
 
 
 @coordinates("zero_")
@@ -84,7 +84,7 @@ def resize_(self: Tensor, size: Sequence[int], memory_format: Any = None) -> Ten
 
     whole = to_coo(self)
     indices, _, values = _C._sparse_parts(whole)
-    kept = ((indices[0] < size[0]) & (indices[1] < size[1])).nonzero().reshape(-1)
+    kept = marked((indices[0] < size[0]) & (indices[1] < size[1]))[0]
     block = pattern_of(self).block
     part = build(Pattern(COO, indices[:, kept], None, tuple(size), True), values[kept])
     return assign(self, from_coo(part, self.layout, 0, block))

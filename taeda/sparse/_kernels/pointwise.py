@@ -71,7 +71,7 @@ def _refusal(op: OpOverload, sparse: list[str], given: dict[str, Any], why: str)
 
 def _keeps(op: OpOverload, given: dict[str, Any], tensors: list[str], numbers: list[str], rule: Rule) -> bool:
     """Whether zeros make a zero, with the numbers of this call."""
-    if rule.keeps and not numbers:
+    if (rule.keeps and not numbers) or any(given[name].is_meta for name in numbers):
         return True
     with taeda.no_grad():
         zeros = {

@@ -84,4 +84,4 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 @sparse("triangular_solve")
 def triangular_solve(self: Tensor, A: Tensor, upper: bool = True, transpose: bool = False, unitriangular: bool = False
                      ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    return _products.triangular_solve(self, A, upper, transpose, unitriangular), taeda.empty(0, dtype=self.dtype)
+    return _products.triangular_solve(self, A, upper, transpose, unitriangular), self.new_empty(0)

@@ -15,6 +15,7 @@ from taeda.sparse._parts import (
     checked_below,
     coalesce,
     coo,
+    distinct,
     flat_keys,
     is_sparse,
     sparse_dim,
@@ -40,9 +41,24 @@ def _wrapped(name: str, dim: _Dims, rank: int) -> list[int]:
     return found
 
 
+class _SumAll(taeda.autograd.Function):
+    """The gradient is one number everywhere, also where nothing is stored."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.shape = x.shape
+        return _C._sparse_parts(x)[2].sum()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        return grad.expand(ctx.shape)
+
+
 @sparse("sum")
 def sum_all(self: Tensor, dtype: _dtype | None = None) -> Tensor:
-    return values_of(self).sum(dtype=dtype)
+    if self.requires_grad and taeda.is_grad_enabled():
+        return _SumAll.apply(self if dtype is None else self.to(dtype))
+    return _C._sparse_parts(self)[2].sum(dtype=dtype)
 
 
 @sparse("sum.dim_IntList")
@@ -133,7 +149,7 @@ def all_dims(self: Tensor, dim: _Dims = None, keepdim: bool = False) -> Tensor:
 @sparse("all")
 def all_all(self: Tensor) -> Tensor:
     x = _each_once(self)
-    return taeda.tensor(values_of(x).numel() == x.numel()) & (values_of(x) != 0).all()
+    return (values_of(x) != 0).all() & (values_of(x).numel() == x.numel())
 
 
 def _each_once(x: Tensor) -> Tensor:
@@ -207,10 +223,10 @@ def _over_lines(source: Tensor, values: Tensor, dim: int, logarithm: bool) -> Te
     indices = checked_below(_C._sparse_parts(source)[0], source.shape)
     kept = [d for d in range(indices.shape[0]) if d != dim]
     keys = flat_keys(indices[kept], [source.shape[d] for d in kept])
-    lines, line = taeda.unique(keys, return_inverse=True)
+    lines, line = distinct(keys)
     shape = (lines.shape[0], *values.shape[1:])
     at = line.reshape(line.shape[0], *[1] * (values.dim() - 1)).expand(values.shape)
-    top = taeda.full(shape, -math.inf, dtype=values.dtype).scatter_reduce(0, at, values.detach(), "amax")
+    top = values.new_full(shape, -math.inf).scatter_reduce(0, at, values.detach(), "amax")
     moved = values - top.index_select(0, line)
     powers = moved.exp()
     totals = powers.new_zeros(shape).index_add(0, line, powers).index_select(0, line)

@@ -26,9 +26,11 @@ def _marks(*keys: str) -> Callable[..., Callable[[F], F]]:
     return mark
 
 
-coordinates = _marks("SparseCPU")
-compressed = _marks("SparseCsrCPU")
-sparse = _marks("SparseCPU", "SparseCsrCPU")
+_COORDINATES, _COMPRESSED = ("SparseCPU", "SparseMeta"), ("SparseCsrCPU", "SparseCsrMeta")
+coordinates = _marks(*_COORDINATES)
+compressed = _marks(*_COMPRESSED)
+sparse = _marks(*_COORDINATES, *_COMPRESSED)
+parts_on_meta = _marks("Meta")
 
 
 def register(*modules: ModuleType) -> None:
@@ -36,5 +38,5 @@ def register(*modules: ModuleType) -> None:
     for name, key, function in _wanted:
         _library.impl(name, function, key)
     _wanted.clear()
-    for key in ("SparseCPU", "SparseCsrCPU"):
+    for key in (*_COORDINATES, *_COMPRESSED):
         _all.fallback(fallback, key)

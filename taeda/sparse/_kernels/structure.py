@@ -23,6 +23,7 @@ from taeda.sparse._parts import (
     dense_dim,
     flat_keys,
     is_sparse,
+    marked,
     pattern_of,
     sparse_dim,
     unflatten,
@@ -79,6 +80,8 @@ def transpose_compressed(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Rows and columns change their names; other dimensions take the way of coordinates."""
     a, b = sorted(_wrap("transpose", d, self.dim()) for d in (dim0, dim1))
     batch = batch_dim(self)
+    if dense_dim(self):
+        raise RuntimeError(f"taeda.transpose: tensors of layout {self.layout} with dense dimensions are not transposed")
     if a == b:
         return self
     if (a, b) != (batch, batch + 1):
@@ -186,11 +189,11 @@ def select(self: Tensor, dim: int, index: int) -> Tensor:
     if dim >= split:
         values = values_of(self).select(dim - split + 1, index)
         return coo(_indices(self), values, [*self.shape[:dim], *self.shape[dim + 1 :]], _C._sparse_is_coalesced(self))
-    places = (_indices(self)[dim] == index).nonzero().reshape(-1)
+    places = marked(_indices(self)[dim] == index)[0]
     result = _kept(self, places, None, dim, None)
     if split == 1:  # no sparse dimension is left
         values = values_of(result)
-        return values.sum(0)
+        return values.sum(0, dtype=values.dtype)
     return result
 
 
@@ -208,6 +211,11 @@ def select_compressed(self: Tensor, dim: int, index: int) -> Tensor:
         return build(pattern._replace(indices=pattern.indices.select(dim, index).contiguous(), size=size,
                                       plain=pattern.plain.select(dim, index).contiguous()),
                      values.select(dim, index))  # fmt: skip
+    if batch:
+        raise RuntimeError(
+            f"taeda.select: of a batch in layout {self.layout} whole matrices are selected; got dimension {dim} of "
+            f"{self.dim()}"
+        )
     return select(coalesce(to_coo(self)), dim, index)
 
 
@@ -229,7 +237,7 @@ def slice_(self: Tensor, dim: int = 0, start: int | None = None, end: int | None
     inside = (row >= begin) & (row < stop)
     if step > 1:
         inside &= (row - begin) % step == 0
-    places = inside.nonzero().reshape(-1)
+    places = marked(inside)[0]
     return _kept(self, places, (row.index_select(0, places) - begin).div(step, rounding_mode="floor"), dim, count)
 
 
@@ -258,7 +266,7 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
             f"taeda.index_select: index must be a vector of integers; got shape {tuple(index.shape)}, {index.dtype}"
         )
     index, extent = index.reshape(-1).long(), self.shape[dim]
-    if index.numel() and (int(index.min()) < 0 or int(index.max()) >= extent):
+    if index.numel() and not index.is_meta and (int(index.min()) < 0 or int(index.max()) >= extent):
         raise IndexError(
             f"taeda.index_select: index must be from 0 to {extent - 1}; got {int(index.min())} to {int(index.max())}"
         )
@@ -268,6 +276,8 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
             _indices(self), values_of(self).index_select(dim - split + 1, index), size, _C._sparse_is_coalesced(self)
         )
     self = coalesce(self)
+    if self.is_meta:  # nobody knows how often each element is chosen
+        return _kept(self, index[:0], index[:0], dim, index.shape[0])
     row = checked_below(_indices(self), self.shape)[dim].contiguous()
     # The elements of each index, one after another, for each index that is chosen.
     order = taeda.argsort(row, stable=True)
@@ -292,7 +302,7 @@ def index(self: Tensor, indices: Sequence[Tensor | None]) -> Tensor:
         )
     dim, which = given[0]
     if which.dtype in (taeda.bool, taeda.uint8):
-        which = which.nonzero().reshape(-1)
+        which = marked(which)[0]
     return index_select(self, dim, taeda.where(which < 0, which + self.shape[dim], which))
 
 
@@ -361,7 +371,7 @@ def block_diag(tensors: Sequence[Tensor]) -> Tensor:
     places, values = [], []
     for x in blocks:
         dtype = taeda.promote_types(dtype, x.dtype)
-        places.append(_indices(x) + taeda.tensor([[rows], [columns]]))
+        places.append(_indices(x) + taeda.tensor([[rows], [columns]], device=x.device))
         values.append(values_of(x))
         rows, columns = rows + x.shape[0], columns + x.shape[1]
     return coo(taeda.cat(places, 1), taeda.cat([v.to(dtype) for v in values]), (rows, columns), True)

@@ -1,6 +1,8 @@
 // Products of two sparse matrices, and systems of equations.
 #include <algorithm>
 #include <bit>
+#include <memory>
+#include <utility>
 
 #include "backend/cpu/ops/sparse.h"
 #include "backend/cpu/sparse/parts.h"
@@ -37,60 +39,57 @@ struct Checked {
   }
 };
 
-int64_t all_products(const Checked& a, const Checked& b) {
+template <class T>
+int64_t products_of(const Matrix<T>& a, const Matrix<T>& b, int64_t from, int64_t to) {
   int64_t count = 0;
-  for (int64_t k = 0; k < a.columns.size(); ++k) count += b.rows[a.columns[k] + 1] - b.rows[a.columns[k]];
+  for (int64_t k = a.rows[from]; k < a.rows[to]; ++k) count += b.rows[a.columns[k] + 1] - b.rows[a.columns[k]];
   return count;
 }
 
-// One row of the product at a time in a dense workspace; a bit says that a column was met in this row.
+// One row of the product at a time in a dense workspace. A bit says that a column was met in this row, another that one
+// of 64 columns was: so those that were are read off in rising order, without looking at all others.
 template <class T>
 class RowSum {
   using A = Accumulator<T>;
 
  public:
-  explicit RowSum(int64_t n) : sums_(static_cast<size_t>(n)), met_(static_cast<size_t>(n + 63) / 64, 0) {}
+  explicit RowSum(int64_t n)
+      : sums_(static_cast<size_t>(n), A()), met_(static_cast<size_t>(n + 63) / 64), words_((met_.size() + 63) / 64) {}
 
-  // Appends the columns, rising, and their sums.
-  void append(const Matrix<T>& a, const Matrix<T>& b, int64_t row, std::vector<int64_t>& columns,
-              std::vector<T>& values) {
+  // Writes the columns, rising, and their sums; returns their number.
+  int64_t write(const Matrix<T>& a, const Matrix<T>& b, int64_t row, int64_t* columns, T* values) {
     A* sums = sums_.data();
-    uint64_t* met = met_.data();
-    const size_t before = columns.size();
+    uint64_t *met = met_.data(), *words = words_.data();
     for (int64_t k = a.rows[row]; k < a.rows[row + 1]; ++k) {
       const A value = convert<A>(a.values[k]);
       for (int64_t l = b.rows[a.columns[k]], end = b.rows[a.columns[k] + 1]; l < end; ++l) {
         const int64_t column = b.columns[l];
-        const A product = times(value, convert<A>(b.values[l]));
-        const uint64_t bit = uint64_t{1} << (column & 63);
-        if (met[column >> 6] & bit) {
-          sums[column] = plus(sums[column], product);
-        } else {
-          met[column >> 6] |= bit;
-          sums[column] = product;
-          columns.push_back(column);
-        }
+        sums[column] = plus(sums[column], times(value, convert<A>(b.values[l])));
+        met[column >> 6] |= uint64_t{1} << (column & 63);
+        words[column >> 12] |= uint64_t{1} << (column >> 6 & 63);
       }
     }
-    sort_and_forget(columns, before);
-    for (size_t i = before; i < columns.size(); ++i) values.push_back(convert<T>(sums[columns[i]]));
+    int64_t count = 0;
+    each_bit(words_, [&](size_t word) {
+      for (uint64_t bits = std::exchange(met[word], 0); bits; bits &= bits - 1) {
+        const size_t column = word * 64 + static_cast<size_t>(std::countr_zero(bits));
+        columns[count] = static_cast<int64_t>(column);
+        values[count++] = convert<T>(std::exchange(sums[column], A()));
+      }
+    });
+    return count;
   }
 
  private:
-  // Read off the bits where there are many.
-  void sort_and_forget(std::vector<int64_t>& columns, size_t before) {
-    auto found = columns.begin() + static_cast<std::ptrdiff_t>(before);
-    if ((columns.size() - before) * 16 < met_.size()) {
-      for (auto column = found; column != columns.end(); ++column) met_[static_cast<size_t>(*column >> 6)] = 0;
-      return std::sort(found, columns.end());
-    }
-    for (size_t word = 0; word < met_.size(); ++word)
-      for (uint64_t bits = std::exchange(met_[word], 0); bits; bits &= bits - 1)
-        *found++ = static_cast<int64_t>(word * 64) + std::countr_zero(bits);
+  template <class F>
+  static void each_bit(std::vector<uint64_t>& words, F&& visit) {
+    for (size_t i = 0; i < words.size(); ++i)
+      for (uint64_t bits = std::exchange(words[i], 0); bits; bits &= bits - 1)
+        visit(i * 64 + static_cast<size_t>(std::countr_zero(bits)));
   }
 
   std::vector<A> sums_;
-  std::vector<uint64_t> met_;
+  std::vector<uint64_t> met_, words_;
 };
 
 constexpr int64_t kRowsAtOnce = 256;
@@ -105,33 +104,39 @@ std::tuple<Tensor, Tensor, Tensor> _sparse_matmul(const Tensor& pointers, const 
   TAEDA_CHECK(other_pointers.numel() > 0, "row pointers must begin with 0");
   Checked a(pointers, columns, values, other_pointers.numel() - 1), b(other_pointers, other_columns, other_values, n);
   const int64_t rows = a.rows.count();
-  const int64_t piece = all_products(a, b) < 4 * kGrain ? std::max<int64_t>(rows, 1) : kRowsAtOnce;
   Tensor begins = new_tensor(pointers.sizes(), DType::Int64), found, sums;
   int64_t* begin = begins.data<int64_t>();
   begin[0] = 0;
   visit_products(values.dtype(), [&]<class T>() {
     const Matrix<T> left = a.as<T>(), right = b.as<T>();
+    const bool is_small = products_of(left, right, 0, rows) < 4 * kGrain;
+    const int64_t piece = is_small ? std::max<int64_t>(rows, 1) : kRowsAtOnce;
     struct Part {
-      std::vector<int64_t> columns;
-      std::vector<T> values;
+      std::unique_ptr<int64_t[]> columns;
+      std::unique_ptr<T[]> values;
+      int64_t count = 0;
     };
     std::vector<Part> parts(static_cast<size_t>((rows + piece - 1) / piece));
     parallel_for(0, rows, piece, [&](int64_t from, int64_t to) {
       Part& part = parts[static_cast<size_t>(from / piece)];
+      const auto most = static_cast<size_t>(std::min(products_of(left, right, from, to), (to - from) * n));
+      part.columns = std::make_unique_for_overwrite<int64_t[]>(most);
+      part.values = std::make_unique_for_overwrite<T[]>(most);
       RowSum<T> sum(n);
       for (int64_t row = from; row < to; ++row) {
-        const size_t before = part.columns.size();
-        sum.append(left, right, row, part.columns, part.values);
-        begin[row + 1] = static_cast<int64_t>(part.columns.size() - before);
+        begin[row + 1] = sum.write(left, right, row, part.columns.get() + part.count, part.values.get() + part.count);
+        part.count += begin[row + 1];
       }
     });
     for (int64_t row = 0; row < rows; ++row) begin[row + 1] += begin[row];
     const int64_t count[] = {begin[rows]};
     found = new_tensor(count, DType::Int64);
     sums = new_tensor(count, values.dtype());
-    for (size_t i = 0, next = 0; i < parts.size(); next += parts[i++].columns.size()) {
-      std::ranges::copy(parts[i].columns, found.data<int64_t>() + next);
-      std::ranges::copy(parts[i].values, sums.data<T>() + next);
+    int64_t next = 0;
+    for (const Part& part : parts) {
+      std::copy_n(part.columns.get(), part.count, found.data<int64_t>() + next);
+      std::copy_n(part.values.get(), part.count, sums.data<T>() + next);
+      next += part.count;
     }
   });
   return {begins, found, sums};

@@ -45,9 +45,10 @@ inline void check_below(const Indices& indices, int64_t n, const char* name) {
               static_cast<int64_t>(largest));
 }
 
-// Rows for one piece of work, so that pieces are worth their start; by size alone.
+// Rows for one of several equal pieces, each of which is worth waking a thread, some 40 us of it; by size alone.
 inline int64_t rows_per_piece(int64_t rows, int64_t operations) {
-  return std::max<int64_t>(1, rows * (kGrain / 2) / std::max<int64_t>(operations, 1));
+  const int64_t pieces = std::max<int64_t>(1, operations / (12 * kGrain));
+  return std::max<int64_t>(1, (rows + pieces - 1) / pieces);
 }
 
 // The dtypes that products are computed in; others are converted by the caller.
