@@ -91,6 +91,8 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     if not isinstance(equation, str):
         return _einsum_sublists((equation, *operands))
     tensors = _tensors(operands)
+    if not tensors:
+        raise ValueError("taeda.einsum: needs at least one operand")
     if _C._has_torch_function(tensors):  # who takes calls over sees the operands themselves, not a list of them
         return taeda.overrides.handle_torch_function(einsum, tensors, equation, *tensors)
     return _native.einsum(equation, tensors)
@@ -100,6 +102,9 @@ def _einsum_sublists(arguments: tuple[Any, ...]) -> Tensor:
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
     def text(indices: Sequence[Any]) -> str:
+        for i in indices:
+            if i is not Ellipsis and not 0 <= i < len(letters):
+                raise ValueError(f"taeda.einsum: indices must be from 0 to {len(letters) - 1}; got {i}")
         return "".join("..." if i is Ellipsis else letters[i] for i in indices)
 
     pairs = len(arguments) // 2

@@ -2,6 +2,7 @@
 // the formulas are those of Giles, "Collected matrix derivative results for forward and reverse mode algorithmic
 // differentiation" (2008), and Walter and Lehmann (2010), extended to complex numbers.
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "composite/ops/decompositions.h"
@@ -192,7 +193,9 @@ Pair solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor
 }
 
 Pair triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular) {
-  warn("taeda.triangular_solve is deprecated; taeda.linalg.solve_triangular(A, B) takes the matrix first");
+  static std::atomic<bool> warned{false};
+  if (!warned.exchange(true))
+    warn("taeda.triangular_solve is deprecated; taeda.linalg.solve_triangular(A, B) takes the matrix first");
   Tensor used = transpose ? ops::mT(A) : A;
   Tensor solution = ops::linalg_solve_triangular(used, self, upper != transpose, true, unitriangular);
   shape::Dims sizes(solution.sizes().first(solution.dim() - 2));

@@ -142,6 +142,7 @@ bool take_number(PyObject* object, Scalar& scalar) {
 bool read_float(PyObject* object, double& value) {
   Scalar scalar;
   if (PyComplex_Check(object) || !take_number(object, scalar)) return false;
+  if (scalar.kind() == Scalar::Kind::Complex) return false;
   value = scalar.as_double();
   return true;
 }

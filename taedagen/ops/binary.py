@@ -617,7 +617,8 @@ def _(grad, tensor1, tensor2, value):
     }
 
 
-@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same")
+@pointwise("heaviside(Tensor self, Tensor values) -> Tensor", variants=EVERY, dtypes=(*REAL, *BOOL), promote="same",
+           out="same")  # fmt: skip
 def heaviside(self, values):
     """0 below zero, 1 above, ``values`` at zero; NaN gives 0."""
     return where(self == 0, values, where(self > 0, 1, 0))

@@ -1,7 +1,7 @@
 """Questions about whole tensors, and activations that need more than one formula."""
 
 from taedagen.opdef import *
-from taedagen.opdef.samples import S, f
+from taedagen.opdef.samples import S, f, v
 
 
 def _check_has_elements(tensor):
@@ -54,6 +54,22 @@ def is_nonzero(self):
 def any_anywhere(self):
     """Whether any element is not zero: one answer, also for all examples of a ``vmap`` together."""
     return op.any(self)
+
+
+@composite("_is_any_true(Tensor self) -> Tensor", variants="function method", not_differentiable=True,
+           samples=[S(v([False, True], "bool"))])  # fmt: skip
+def _is_any_true(self):
+    """Whether any of truth values is true."""
+    check(self.dtype == bool_, f"takes truth values; got {self.dtype}")
+    return op.any(self)
+
+
+@composite("_is_all_true(Tensor self) -> Tensor", variants="function method", not_differentiable=True,
+           samples=[S(v([False, True], "bool"))])  # fmt: skip
+def _is_all_true(self):
+    """Whether all of truth values are true."""
+    check(self.dtype == bool_, f"takes truth values; got {self.dtype}")
+    return op.all(self)
 
 
 @composite("is_same_size(Tensor self, Tensor other) -> bool", variants="function method")

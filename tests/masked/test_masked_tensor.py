@@ -130,3 +130,26 @@ def test_prints_as_pytorch_does() -> None:
     for made in (lambda m: m.arange(6.0).view(2, 3), lambda m: m.arange(3), lambda m: m.tensor(2.0)):
         mine, theirs = (m.masked.masked_tensor(made(m), made(m) > 1) for m in (taeda, torch))
         assert repr(mine) == repr(theirs)
+
+
+def test_ops_by_their_names() -> None:
+    from taeda.masked.maskedtensor import binary, reductions, unary
+
+    x = masked_tensor(taeda.full((2,), 0.5), taeda.tensor([True, False]))
+    assert {"abs", "negative"} < set(unary.UNARY_NAMES) and {"add", "less"} < set(binary.BINARY_NAMES)
+    assert "amax" in reductions.REDUCE_NAMES
+    for op, wanted in ((taeda.ops.aten.negative, -0.5), (taeda.ops.aten.multiply_.Tensor, 0.25)):
+        made = op(x) if op is taeda.ops.aten.negative else op(x, x)
+        assert made.get_data()[0].item() == wanted and made.get_mask().tolist() == [True, False]
+
+
+def test_layouts_and_positions_must_be_one() -> None:
+    i, values = taeda.tensor([[0, 1], [1, 0]]), taeda.tensor([1.0, 2.0])
+    data = taeda.sparse_coo_tensor(i, values, (2, 2))
+    other = taeda.sparse_coo_tensor(taeda.tensor([[0, 1], [1, 1]]), taeda.tensor([True, True]), (2, 2))
+    with pytest.raises(ValueError, match="same positions"):
+        masked_tensor(data, other)
+    with pytest.raises(TypeError, match="one layout"):
+        masked_tensor(data, other.to_dense())
+    with pytest.warns(UserWarning, match="no gradient reaches data"):
+        masked_tensor(taeda.ones(2, requires_grad=True), taeda.tensor([True, False]))

@@ -8,6 +8,7 @@
 #include "core/multiversion.h"
 #include "shape/create_rules.h"
 #include "taeda/core/parallel.h"
+#include "taeda/core/warn.h"
 
 namespace taeda::cpu {
 
@@ -139,6 +140,7 @@ void arange(const Scalar& start, const Scalar&, const Scalar& step, std::optiona
 
 void range(const Scalar& start, const Scalar&, const Scalar& step, std::optional<DType>, std::optional<Layout>,
            std::optional<Device>, std::optional<bool>, const Tensor& out) {
+  warn("taeda.range is deprecated, as it includes its end; taeda.arange does as Python's range");
   steps_from(start, step, out);
 }
 

@@ -71,6 +71,10 @@ Scalar element(PyObject* object, bool as_float = false) {
   }
   if (PyLong_Check(object)) return integer(object, as_float);
   if (read_number(object, scalar)) return scalar;
+  if (std::string_view(Py_TYPE(object)->tp_name) == "numpy.ndarray") {  // of no dimension, or else it were nested
+    Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
+    return element(number.get(), as_float);
+  }
   TAEDA_FAIL(Type, "a tensor cannot be made of a ", Py_TYPE(object)->tp_name);
 }
 
@@ -145,8 +149,8 @@ void fill(PyObject* object, IntList sizes, size_t depth, T*& out) {
     Scalar number = element(object, !std::is_integral_v<T> || std::is_same_v<T, bool>);
     if constexpr (std::is_same_v<T, int64_t>)
       TAEDA_CHECK_VALUE(number.kind() != Scalar::Kind::UInt, "the number ", number, " does not fit in int64");
-    constexpr bool complex =
-        std::is_same_v<T, complex64> || std::is_same_v<T, complex128> || std::is_same_v<T, ComplexHalf>;
+    constexpr bool complex = std::is_same_v<T, bool> || std::is_same_v<T, complex64> || std::is_same_v<T, complex128> ||
+                             std::is_same_v<T, ComplexHalf>;
     TAEDA_CHECK_TYPE(complex || number.kind() != Scalar::Kind::Complex, "the complex number ", number,
                      " has no place in a tensor of ", dtype_of<T>);
     TAEDA_CHECK(fits<T>(number), "the number ", number, " does not fit in ", dtype_of<T>);

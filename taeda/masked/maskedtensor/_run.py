@@ -23,7 +23,8 @@ _MOVES = frozenset([
     "unsqueeze", "view", "view_as", "vsplit", "vstack",
 ])  # fmt: skip
 _OF_THE_WHOLE = frozenset(["dim", "ndimension", "numel", "nelement", "size", "element_size", "get_device",
-                           "is_complex", "is_floating_point", "is_signed", "type", "__len__", "stride"])  # fmt: skip
+                           "is_complex", "is_contiguous", "is_floating_point", "is_signed", "type", "__len__",
+                           "stride"])  # fmt: skip
 _REDUCTIONS = frozenset([
     "amax", "amin", "argmax", "argmin", "logsumexp", "mean", "median", "norm", "prod", "std", "sum", "var",
 ])  # fmt: skip
@@ -37,7 +38,7 @@ def run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         ValueError: two masks differ.
         TypeError: there is no rule for it.
     """
-    name = func.__name__
+    name = name_of(func)
     if name in ("__get__", "__set__", "__delete__") or name in _OF_THE_WHOLE:
         with taeda._C.DisableTorchFunctionSubclass():
             return func(*args, **kwargs)
@@ -58,6 +59,11 @@ def run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     raise TypeError(f"taeda.{name}: takes no MaskedTensor; get_data(), get_mask() and to_tensor(value) give plain ones")
 
 
+def name_of(func: Any) -> str:
+    """Without the overload that the name of an op ends in."""
+    return func.__name__.partition(".")[0]  # type: ignore[no-any-return]
+
+
 def _known(kwargs: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in kwargs.items() if value is not None and name != "_stacklevel"}
 
@@ -75,12 +81,12 @@ def _elementwise(func: Any, args: Any, kwargs: Any) -> Any:
     masks = _masks((args, kwargs))
     if any(mask is not masks[0] and not taeda.equal(mask, masks[0]) for mask in masks[1:]):
         raise ValueError(
-            f"taeda.{func.__name__}: the masks of the operands differ; where() or to_tensor() make them one"
+            f"taeda.{name_of(func)}: the masks of the operands differ; where() or to_tensor() make them one"
         )
     made = func(*_data(args), **_data(kwargs))
-    if is_inplace(func.__name__):
+    if is_inplace(name_of(func)):
         return args[0]
-    mask = masks[0].clone() if func.__name__ == "clone" else masks[0]
+    mask = masks[0].clone() if name_of(func) == "clone" else masks[0]
     return tree_map(lambda x: MaskedTensor.of(x, mask.expand(x.shape)) if isinstance(x, Tensor) else x, made)
 
 
@@ -121,15 +127,15 @@ def _extreme(func: Any, input: Any, dim: Any = None, keepdim: bool = False, **kw
     """``max`` and ``min``: of all, along a dimension with where it stands, or of two."""
     if isinstance(dim, Tensor) or "other" in kwargs:
         return _elementwise(func, (input, dim) if isinstance(dim, Tensor) else (input,), kwargs)
-    end, place = (masked.amax, masked.argmax) if func.__name__ == "max" else (masked.amin, masked.argmin)
+    end, place = (masked.amax, masked.argmax) if name_of(func) == "max" else (masked.amin, masked.argmin)
     if dim is None:
         return _reduced(end, input)
-    kind = getattr(taeda.return_types, func.__name__)
+    kind = getattr(taeda.return_types, name_of(func))
     return kind((_reduced(end, input, dim, keepdim=keepdim), _reduced(place, input, dim, keepdim=keepdim)))
 
 
 def _all_any(func: Any, input: MaskedTensor, dim: Any = None, keepdim: bool = False) -> MaskedTensor:
-    neutral = func.__name__ == "all"
+    neutral = name_of(func) == "all"
     data, mask = input._masked_data.bool().masked_fill(~input._masked_mask, neutral), input._masked_mask
     given = () if dim is None else (dim, keepdim)
     return MaskedTensor.of(func(data, *given), mask.any(*given))
@@ -146,7 +152,7 @@ def _where(func: Any, condition: Tensor, input: Any, other: Any) -> MaskedTensor
 
 def _matmul(func: Any, a: Any, b: Any) -> MaskedTensor:
     """Elements that are left out add nothing; a sum counts where a term does."""
-    if func.__name__ == "__rmatmul__":
+    if name_of(func) == "__rmatmul__":
         a, b = b, a
     data = [x.to_tensor(0) if isinstance(x, MaskedTensor) else x for x in (a, b)]
     masks = [(x._masked_mask if isinstance(x, MaskedTensor) else taeda.ones_like(x)).float() for x in (a, b)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import taeda
@@ -12,6 +13,11 @@ from taeda.masked.maskedtensor.core import MaskedTensor, _checked
 
 def masked_tensor(data: Tensor, mask: Tensor, requires_grad: bool = False) -> MaskedTensor:
     """A masked tensor of a copy of ``data``, a leaf of the graph; errors as `MaskedTensor`."""
+    if isinstance(data, Tensor) and data.requires_grad:
+        warnings.warn(
+            "taeda.masked.masked_tensor: no gradient reaches data, which is copied; as_masked_tensor carries it on",
+            stacklevel=2,
+        )
     return MaskedTensor(_checked(data, mask).detach().clone(), mask.clone(), requires_grad)
 
 
