@@ -20,7 +20,9 @@ _FORMATS = {
     "float8_e8m0fnu": (8, 1.0, 2.0**-127, 2.0**127, 0),
 }
 
-_INTEGERS = frozenset(f"torch.{sign}int{bits}" for sign in ("u", "") for bits in (8, 16, 32, 64))
+_INTEGERS = frozenset(f"torch.{sign}int{bits}" for sign in ("u", "") for bits in (8, 16, 32, 64)) | {
+    "torch.quint8", "torch.qint8", "torch.qint32",
+}  # fmt: skip
 
 
 class _Info:

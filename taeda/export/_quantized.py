@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda._control_flow import current_capture
+from taeda.ao.quantization.fx import _decomposed as _decomposed  # the ops that graphs call
 from taeda.export import _capture
 from taeda.nn import functional
 from taeda.utils import _pytree as pytree
 
-_LIBRARY = taeda.library.Library("quantized_decomposed", "FRAGMENT")
 LIMITS = {taeda.quint8: (0, 255), taeda.qint8: (-128, 127), taeda.qint32: (-(2**31), 2**31 - 1)}
 STAND_INS: dict[str, Callable[..., Any]] = {}
 _MARK = "_rounded_as"
@@ -254,31 +254,3 @@ STAND_INS["quantized::sigmoid"] = _activation(taeda.sigmoid)
 STAND_INS["quantized::softmax"] = _activation(functional.softmax, 1)
 STAND_INS["quantized::leaky_relu"] = _activation(functional.leaky_relu, 1)
 STAND_INS["quantized::prelu"] = _activation(functional.prelu, 1)
-
-
-def _define(schema: str, function: Callable[..., Any]) -> None:
-    _LIBRARY.define(schema)
-    _LIBRARY.impl(schema.partition("(")[0], function, "CompositeExplicitAutograd")
-
-
-def _dequantize_per_tensor(x: Tensor, scale: float, zero_point: int, low: int, high: int, dtype: Any, *,
-                           out_dtype: Any = None) -> Tensor:  # fmt: skip
-    return (x.to(taeda.float32) - zero_point) * scale
-
-
-def _dequantize_per_channel(x: Tensor, scales: Tensor, zero_points: Tensor | None, axis: int, low: int, high: int,
-                            dtype: Any, *, out_dtype: Any = None) -> Tensor:  # fmt: skip
-    shape = [1] * x.dim()
-    shape[axis] = -1
-    shift = 0 if zero_points is None else zero_points.to(taeda.float32).reshape(shape)
-    return (x.to(taeda.float32) - shift) * scales.reshape(shape)
-
-
-_define(
-    "dequantize_per_tensor(Tensor input, float scale, int zero_point, int quant_min, int quant_max, ScalarType dtype, "
-    "*, ScalarType? out_dtype=None) -> Tensor", _dequantize_per_tensor,
-)  # fmt: skip
-_define(
-    "dequantize_per_channel(Tensor input, Tensor scales, Tensor? zero_points, int axis, int quant_min, int quant_max, "
-    "ScalarType dtype, *, ScalarType? out_dtype=None) -> Tensor", _dequantize_per_channel,
-)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
@@ -68,6 +69,11 @@ class DTypeConfig:
         """The dtype of weights."""
         return self.weight_dtype_with_constraints.dtype
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DTypeConfig) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
     @classmethod
     def from_dict(cls, dtype_config_dict: dict[str, Any]) -> DTypeConfig:
         """What `to_dict` gives."""
@@ -87,6 +93,14 @@ class DTypeConfig:
         return made
 
 
+# What some fields are called in a dict.
+_KEYS = {
+    "reference_quantized_module": "reference_quantized_module_for_root", "_root_node_getter": "root_node_getter",
+    "_extra_inputs_getter": "extra_inputs_getter", "_input_type_to_index": "input_type_to_index",
+    "_num_tensor_args_to_observation_type": "num_tensor_args_to_observation_type",
+}  # fmt: skip
+
+
 @dataclass
 class BackendPatternConfig:
     """How a backend handles a pattern: a module class, a function, or a tuple of these that follow one another."""
@@ -99,6 +113,10 @@ class BackendPatternConfig:
     reference_quantized_module: Any = None
     fused_module: Any = None
     fuser_method: Callable[..., Any] | None = None
+    _root_node_getter: Callable[..., Any] | None = None
+    _extra_inputs_getter: Callable[..., Any] | None = None
+    _num_tensor_args_to_observation_type: dict[int, ObservationType] = field(default_factory=dict)
+    _input_type_to_index: dict[str, int] = field(default_factory=dict)
 
     def set_observation_type(self, observation_type: ObservationType) -> BackendPatternConfig:
         """Where the result has its scale from."""
@@ -140,15 +158,37 @@ class BackendPatternConfig:
         self.fuser_method = fuser_method
         return self
 
+    def _set_root_node_getter(self, root_node_getter: Callable[..., Any]) -> BackendPatternConfig:
+        """The function that finds the node with the weight among those of a pattern."""
+        self._root_node_getter = root_node_getter
+        return self
+
+    def _set_extra_inputs_getter(self, extra_inputs_getter: Callable[..., Any]) -> BackendPatternConfig:
+        """The function that finds what a pattern takes besides its first operand."""
+        self._extra_inputs_getter = extra_inputs_getter
+        return self
+
+    def _set_num_tensor_args_to_observation_type(self, num_tensor_args_to_observation_type: dict[int, ObservationType]
+                                                 ) -> BackendPatternConfig:  # fmt: skip
+        """Where the result has its scale from, by the number of operands that are tensors."""
+        self._num_tensor_args_to_observation_type = num_tensor_args_to_observation_type
+        return self
+
+    def _set_input_type_to_index(self, input_type_to_index: dict[str, int]) -> BackendPatternConfig:
+        """The position of ``"input"``, ``"weight"`` and ``"bias"`` among the operands of a function."""
+        self._input_type_to_index = input_type_to_index
+        return self
+
     def to_dict(self) -> dict[str, Any]:
         """What was set."""
-        made = {name: value for name, value in vars(self).items() if value is not None and name != "dtype_configs"}
+        made = {_KEYS.get(name, name): value for name, value in vars(self).items() if value is not None and value != {}}
         return {**made, "dtype_configs": [config.to_dict() for config in self.dtype_configs]}
 
     @classmethod
     def from_dict(cls, backend_pattern_config_dict: dict[str, Any]) -> BackendPatternConfig:
         """What `to_dict` gives."""
-        given = dict(backend_pattern_config_dict)
+        names = {key: name for name, key in _KEYS.items()}
+        given = {names.get(key, key): value for key, value in backend_pattern_config_dict.items()}
         configs = [
             config if isinstance(config, DTypeConfig) else DTypeConfig.from_dict(config)
             for config in given.pop("dtype_configs", [])
@@ -170,6 +210,12 @@ class BackendConfig:
     def configs(self) -> list[BackendPatternConfig]:
         """Of all patterns."""
         return list(self._by_pattern.values())
+
+    @property
+    def _pattern_complex_format_to_config(self) -> dict[Any, BackendPatternConfig]:
+        """By pattern, where one of several parts stands as ``(last, (..., first))``."""
+        last_first = lambda p: functools.reduce(lambda made, part: (part, made), p) if isinstance(p, tuple) else p
+        return {last_first(pattern): config for pattern, config in self._by_pattern.items()}
 
     def set_name(self, name: str) -> BackendConfig:
         """The backend's name."""

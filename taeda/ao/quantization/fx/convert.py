@@ -11,6 +11,7 @@ from taeda.ao.nn import quantized
 from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.fake_quantize import FakeQuantizeBase
+from taeda.ao.quantization.fx import _decomposed as _decomposed  # graphs may call its ops
 from taeda.ao.quantization.fx.patterns import QAT, RECURRENT, TABLES, WEIGHTED, module_of
 from taeda.ao.quantization.quantization_mappings import (
     DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,

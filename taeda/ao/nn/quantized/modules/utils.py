@@ -56,8 +56,10 @@ def output_qparams(module: Any) -> tuple[float, int]:
 
 
 def _quantize_weight(float_wt: Tensor, observer: Any) -> Tensor:
-    """The weight, quantised as its observer says."""
+    """The weight, quantised as its observer says, within the observer's limits of the integers."""
     scale, zero_point = observer.calculate_qparams()
+    if observer.qscheme is not taeda.per_channel_affine_float_qparams:
+        float_wt = _clamped(float_wt, observer, scale, zero_point)
     if observer.qscheme in (taeda.per_tensor_symmetric, taeda.per_tensor_affine):
         return taeda.quantize_per_tensor(float_wt, float(scale), int(zero_point), observer.dtype)
     if observer.qscheme in (taeda.per_channel_symmetric, taeda.per_channel_affine):
@@ -69,6 +71,18 @@ def _quantize_weight(float_wt: Tensor, observer: Any) -> Tensor:
             float_wt, scale.to(taeda.float), zero_point.to(taeda.float), observer.ch_axis, observer.dtype
         )
     raise ValueError(f"cannot quantise a weight by {observer.qscheme}")
+
+
+def _clamped(weight: Tensor, observer: Any, scale: Tensor, zero_point: Tensor) -> Tensor:
+    info = taeda.iinfo(observer.dtype)
+    low, high = observer.quant_min, observer.quant_max
+    if low is None or high is None or (low <= info.min and high >= info.max):
+        return weight
+    if scale.numel() > 1:
+        shape = [1] * weight.dim()
+        shape[observer.ch_axis] = -1
+        scale, zero_point = scale.reshape(shape), zero_point.reshape(shape)
+    return weight.clamp((low - zero_point) * scale, (high - zero_point) * scale)
 
 
 def check_dtype(dtype: Any, *allowed: Any) -> None:
