@@ -39,7 +39,11 @@ _CONTENTS = {
     "apis": {**_TRANSFORMS, "chunk_vmap": _functional_modules.chunk_vmap},
     "vmap": {"vmap": func.vmap},
     "eager_transforms": {**_TRANSFORMS, "linearize": func.linearize},
-    "make_functional": _MODULES,
+    "make_functional": {
+        **_MODULES,
+        "functional_init": _functional_modules.functional_init,
+        "functional_init_with_buffers": _functional_modules.functional_init_with_buffers,
+    },
     "functional_call": {
         "functional_call": _modules.functional_call, "stack_module_state": _modules.stack_module_state,
     },

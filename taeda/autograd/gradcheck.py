@@ -16,6 +16,10 @@ import taeda
 from taeda import Tensor
 from taeda._tensor.sparse_methods import SPARSE
 from taeda.autograd._functions import Undefined
+from taeda.autograd._jacobians import _get_numerical_jacobian as _get_numerical_jacobian
+from taeda.autograd._jacobians import _iter_tensors as _iter_tensors
+from taeda.autograd._jacobians import get_analytical_jacobian as get_analytical_jacobian
+from taeda.autograd._jacobians import get_numerical_jacobian as get_numerical_jacobian
 
 _BATCH = 3
 

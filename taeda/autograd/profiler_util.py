@@ -39,6 +39,9 @@ def _shown_time(microseconds: float, unit: str | None = None) -> str:
     return f"{microseconds / {'us': 1.0, 'ms': 1e3, 's': 1e6}[unit]:.3f}{unit}"
 
 
+_format_time = _shown_time
+
+
 def _shown_bytes(count: int) -> str:
     """A number of bytes in the unit that suits it."""
     for size, unit in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):

@@ -91,6 +91,48 @@ def combine_state_for_ensemble(
     return function, tuple(params.values()), tuple(buffers.values())
 
 
+def functional_init(model_class: Any, ensemble_shape: Sequence[int] = (), device: Any = "cpu") -> Callable[..., Any]:
+    """From the arguments of ``model_class`` to parameters, the function of `make_functional`, and their names.
+
+    Args:
+        model_class: makes a module without buffers; see `functional_init_with_buffers`.
+        ensemble_shape: with one number, so many modules are made and their parameters stacked.
+        device: where they are.
+
+    Raises:
+        ValueError: more than one number, or none above zero.
+        RuntimeError: the module has buffers.
+    """
+    with_buffers = functional_init_with_buffers(model_class, ensemble_shape, device)
+
+    def make(*args: Any, **kwargs: Any) -> tuple[Tensors, FunctionalModule, tuple[str, ...]]:
+        weights, buffers, function, names, _ = with_buffers(*args, **kwargs)
+        if buffers:
+            raise RuntimeError("taeda.func.functional_init: the module has buffers; see functional_init_with_buffers")
+        return weights, FunctionalModule(function.stateless_model, names), names
+
+    return make
+
+
+def functional_init_with_buffers(
+    model_class: Any, ensemble_shape: Sequence[int] = (), device: Any = "cpu"
+) -> Callable[..., Any]:
+    """As `functional_init`; gives parameters, buffers, the function, and the names of both."""
+    if len(ensemble_shape) > 1 or any(count <= 0 for count in ensemble_shape):
+        raise ValueError(
+            f"taeda.func.functional_init: ensemble_shape must hold one number above zero or none; got {ensemble_shape}"
+        )
+
+    def make(*args: Any, **kwargs: Any) -> tuple[Tensors, Tensors, FunctionalModuleWithBuffers, Any, Any]:
+        models = [model_class(*args, **kwargs).to(device) for _ in range(ensemble_shape[0] if ensemble_shape else 1)]
+        function, weights, buffers = make_functional_with_buffers(models[0])
+        if ensemble_shape:
+            _, weights, buffers = combine_state_for_ensemble(models)
+        return weights, buffers, function, function.param_names, function.buffer_names
+
+    return make
+
+
 def chunk_vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
 ) -> Callable[..., Any]:

@@ -1,6 +1,7 @@
 """gradcheck must pass right gradients and catch every kind of wrong one."""
 
 import random
+import sys
 
 import pytest
 
@@ -178,3 +179,17 @@ def test_the_global_generator_is_left_alone():
 def test_outputs_of_one_form(other):
     with pytest.raises(AssertionError, match="other values of the inputs"):
         gradcheck(lambda x: x * 2 if bool((x >= 1).all()) else other(x), double(2).detach().fill_(1).requires_grad_())
+
+
+def test_jacobians_of_older_programs():
+    module = sys.modules["taeda.autograd.gradcheck"]  # the package has the function by this name
+    a, b = double(2), double(2)
+    with pytest.warns(FutureWarning, match="left over"):
+        one, two = module.get_numerical_jacobian(lambda xs: 2 * xs[0] + xs[1] * xs[0], (a, b), eps=1e-6)
+    assert taeda.allclose(one, taeda.diag(2 + b), atol=1e-6) and taeda.allclose(two, taeda.diag(a), atol=1e-6)
+    with pytest.warns(FutureWarning, match="left over"):
+        found, *facts = module.get_analytical_jacobian((a, b), 2 * a + b * a)
+    assert taeda.allclose(found[0], one, atol=1e-6) and taeda.allclose(found[1], two, atol=1e-6)
+    assert facts == [True, True, True]
+    with pytest.warns(FutureWarning), pytest.raises(ValueError, match="grad_out"):
+        module.get_numerical_jacobian(lambda xs: xs[0], (a,), grad_out=2.0)

@@ -8,6 +8,7 @@ import taeda
 from taeda import nn
 from taeda._functorch.apis import chunk_vmap
 from taeda._functorch.deprecated import combine_state_for_ensemble, make_functional, make_functional_with_buffers, vmap
+from taeda.func import _functional_modules
 
 
 def test_make_functional():
@@ -42,3 +43,22 @@ def test_ensemble():
 def test_chunks(chunks):
     x, y = taeda.rand(2, 5), taeda.rand(3)
     assert taeda.allclose(chunk_vmap(lambda a, b: a.sum() * b, (1, None), chunks=chunks)(x, y), x.sum(0)[:, None] * y)
+
+
+def test_modules_are_made_as_functions() -> None:
+    weights, buffers, function, names, more = _functional_modules.functional_init_with_buffers(nn.BatchNorm1d, [3])(4)
+    assert [w.shape for w in weights] == [(3, 4)] * 2 and names == ("weight", "bias") and more[0] == "running_mean"
+    function.eval()
+    assert taeda.vmap(function, in_dims=(0, 0, None))(weights, buffers, taeda.ones(2, 4)).shape == (3, 2, 4)
+    weights, function, _ = _functional_modules.functional_init(nn.Linear)(4, 2)
+    assert function(weights, taeda.ones(1, 4)).shape == (1, 2)
+    with pytest.raises(RuntimeError, match="buffers"):
+        _functional_modules.functional_init(nn.BatchNorm1d)(4)
+    with pytest.raises(ValueError, match="ensemble_shape"):
+        _functional_modules.functional_init(nn.Linear, (2, 2))
+
+
+def test_functorch_says_that_torch_has_its_functions_now() -> None:
+    with pytest.warns(FutureWarning, match="functorch.grad"):
+        gradient = _functional_modules.moved("grad", taeda.func.grad)(lambda x: x * x)
+    assert gradient(taeda.tensor(3.0)).item() == 6.0

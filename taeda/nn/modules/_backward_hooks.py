@@ -116,11 +116,8 @@ class BackwardHooks:
         return grads
 
     def _on_grad_inputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
-        if self.grad_outputs is None:
-            raise RuntimeError(
-                "taeda.nn: the gradient of a module's input was ready before that of its output; the input reaches "
-                "the loss by a path outside the module, or backward stopped between the two"
-            )
+        if self.grad_outputs is None:  # it came by a path that does not pass the module's output
+            return grads
         for hook in self.hooks:
             grads = _replace(grads, hook(self.module, grads, self.grad_outputs), "inputs")
         self.grad_outputs = None

@@ -140,6 +140,7 @@ void uniform_(const Tensor& self, double from, double to, const Ref<Generator>& 
 
 void normal_(const Tensor& self, double mean, double std, const Ref<Generator>& generator) {
   TAEDA_CHECK(std >= 0, "std must not be negative; got ", std);
+  if (self.numel() == 0) return;  // of any dtype
   if (is_complex(self.dtype())) return normal_(real_parts(self), mean, std * std::sqrt(0.5), generator);
   bool blocks = self.is_contiguous();
   fill_floating(self, [&](auto* out, int64_t n) {
