@@ -7,7 +7,7 @@ from types import ModuleType
 
 __all__ = ["supported_engines"]
 
-supported_engines = ["qnnpack", "none", "onednn", "x86", "fbgemm"]
+supported_engines = ["qnnpack", "onednn", "x86", "fbgemm"]
 _chosen = "x86"
 
 
@@ -21,7 +21,7 @@ class _Switch(ModuleType):
 
     @engine.setter
     def engine(self, name: str) -> None:
-        if name not in supported_engines:
+        if name not in (*supported_engines, "none"):
             raise RuntimeError(
                 f"taeda.backends.quantized.engine: must be one of {', '.join(supported_engines)}; got {name!r}"
             )
