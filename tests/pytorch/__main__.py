@@ -27,7 +27,7 @@ FILES = [
     "nn/test_parametrization.py", "nn/test_pruning.py", "autograd/test_complex.py",
     "autograd/test_functional.py", "test_sparse.py", "test_sparse_csr.py", "functorch/test_vmap.py",
     "functorch/test_eager_transforms.py", "test_overrides.py", "test_maskedtensor.py", "test_foreach.py",
-    "optim/test_lrscheduler.py", "optim/test_swa_utils.py",
+    "optim/test_lrscheduler.py", "optim/test_swa_utils.py", "distributions/test_distributions.py",
 ]  # fmt: skip
 STATES = ("passed", "failed", "error", "timeout", "crash", "skipped", "xfailed")
 
