@@ -2,7 +2,7 @@
 
 python tools/sanitize.py [--no-build] [--only REGEX] [pytest arguments]
 
-Runs the C++ test program, then the given tests (without any: the conformance suite, the memory tests and the random
+Runs the C++ test programs, then the given tests (without any: the conformance suite, the memory tests and the random
 calls) over a package folder in ``build/sanitize/package`` that holds the sources of this tree and the sanitized
 extension. What libmvec, OpenBLAS and oneDNN do inside is not seen: they come without instrumentation.
 """
@@ -19,6 +19,7 @@ from build import ROOT, build, link
 
 FOLDER = ROOT / "build" / "sanitize"
 PACKAGE = FOLDER / "package"
+PROGRAMS = ("taeda_tests", "taeda_torch_tests")
 TESTS = ("tests/conformance", "tests/core/test_memory.py", "tests/fuzz/test_fuzz.py")
 # An allocation that cannot be served is an error that tests expect. Python keeps memory until the end, so leaks are not
 # looked for. PyTorch, the oracle of some tests, defines the same symbols in several of its libraries.
@@ -62,12 +63,14 @@ def main() -> int:
     if not options.no_build:
         defines = ("-DTAEDA_SANITIZE=address,undefined", f"-DTAEDA_SANITIZE_SOURCES={options.only}")
         build(FOLDER, *defines)
-        build(FOLDER, *defines, target="taeda_tests")
+        for program in PROGRAMS:
+            build(FOLDER, *defines, target=program)
     link_package()
     failed = 0
     if not arguments:
         plain = {k: v for k, v in environment().items() if k != "LD_PRELOAD"}
-        failed |= subprocess.run([FOLDER / "taeda_tests"], env=plain).returncode
+        for program in PROGRAMS:
+            failed |= subprocess.run([FOLDER / program], env=plain).returncode
     # Output is not captured, as a sanitizer's last words go to standard error.
     command = [sys.executable, "-m", "pytest", "-p", "no:xdist", "--capture=no", *(arguments or TESTS)]
     return failed | subprocess.run(command, cwd=PACKAGE, env=environment()).returncode
