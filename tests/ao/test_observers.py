@@ -125,3 +125,12 @@ def test_default_qconfigs_as_pytorch(engine: str) -> None:
         ours, theirs = (lib.get_default_qconfig_mapping(engine).object_type_qconfigs for lib in (q, other))
     plain = lambda table: {getattr(key, "__name__", key): text(value) for key, value in table.items()}
     assert plain(ours) == plain(theirs) and torch is not None
+
+
+def test_a_histogram_leaves_infinite_elements_out() -> None:
+    x, plain, other = taeda.randn(4, 4), q.HistogramObserver(), q.HistogramObserver()
+    plain(x)
+    with pytest.warns(UserWarning, match="infinite"):
+        other(x * float("inf"))
+    other(x)
+    assert taeda.equal(other.histogram, plain.histogram) and taeda.equal(other.max_val, plain.max_val)

@@ -389,6 +389,8 @@ class HistogramObserver(UniformQuantizationObserverBase):
         if low == float("-inf") or high == float("inf"):
             warnings.warn("HistogramObserver: infinite elements are left out", stacklevel=2)
             x = x[x.abs() != float("inf")]
+            if x.numel() == 0:
+                return x_orig
             low, high = taeda.aminmax(x)
         if self.min_val == float("inf") and self.max_val == float("-inf"):
             self.histogram.copy_(taeda.histc(x, self.bins, min=low.item(), max=high.item()))
