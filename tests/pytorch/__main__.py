@@ -29,6 +29,14 @@ FILES = [
     "functorch/test_eager_transforms.py", "test_overrides.py", "test_maskedtensor.py", "test_foreach.py",
     "optim/test_lrscheduler.py", "optim/test_swa_utils.py", "distributions/test_distributions.py",
     "test_nestedtensor.py",
+    "quantization/core/test_backend_config.py", "quantization/core/test_utils.py",
+    "quantization/core/test_quantized_tensor.py", "quantization/core/test_workflow_ops.py",
+    "quantization/core/test_workflow_module.py", "quantization/core/test_quantized_functional.py",
+    "quantization/core/test_top_level_apis.py", "quantization/eager/test_equalize_eager.py",
+    "quantization/eager/test_fuse_eager.py", "quantization/eager/test_model_numerics.py",
+    "quantization/eager/test_bias_correction_eager.py", "quantization/eager/test_numeric_suite_eager.py",
+    "quantization/eager/test_quantize_eager_qat.py", "quantization/fx/test_equalize_fx.py",
+    "quantization/fx/test_model_report_fx.py", "quantization/fx/test_subgraph_rewriter.py",
 ]  # fmt: skip
 STATES = ("passed", "failed", "error", "timeout", "crash", "skipped", "xfailed")
 
