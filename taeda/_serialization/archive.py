@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import struct
 import sys
-import zipfile
 import zlib
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import taeda
+
+if TYPE_CHECKING:
+    import zipfile
 
 ALIGNMENT = 64
 _FORMAT_VERSION = 3
@@ -131,6 +133,8 @@ class ArchiveReader:
     """
 
     def __init__(self, file: IO[bytes], wants_checkpoint: bool = True) -> None:
+        import zipfile  # with all that it imports, which writing does not need
+
         self._file = file
         self._wants_checkpoint = wants_checkpoint
         self.end = file.seek(0, os.SEEK_END)
@@ -153,7 +157,7 @@ class ArchiveReader:
             raise RuntimeError("taeda.load: this is a TorchScript archive; open it with taeda.jit.load")
 
     def _check_compression(self, info: zipfile.ZipInfo) -> None:
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+        if info.compress_type or info.compress_size != info.file_size:
             raise Damaged(f"record {info.filename!r} is compressed; checkpoints hold plain records")
 
     def _admit(self, info: zipfile.ZipInfo) -> None:

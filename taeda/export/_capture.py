@@ -75,6 +75,7 @@ class Capture(SizeRecorder):
         self.varying = varying
         self.facts = Facts()
         self.records_gradients = False
+        self._depends = False  # whether anything's sizes depend on values
         self._inside = False  # of what is recorded in place of an op
         self.scope = Scope(Graph(), None)
         self.names: dict[int, str] = {}  # of tensors that belong to the module
@@ -115,11 +116,13 @@ class Capture(SizeRecorder):
         """From now on ``tensor`` is the result of ``node``."""
         self.scope.nodes[id(tensor)] = node
         self._kept.append(tensor)
+        self._depends |= shadow is UNKNOWN
         self._shadows[id(tensor)] = shadow
 
     def track_symbol(self, node: SymNode, fx_node: Node, shadow: Any) -> Any:
         """From now on the symbol of ``node`` is the result of ``fx_node``."""
         self._symbols[id(node)] = fx_node, shadow
+        self._depends |= shadow is UNKNOWN
         self._kept.append(node)
         symbol = symbol_of(node)
         fx_node.meta["example"] = symbol
@@ -289,6 +292,8 @@ class Capture(SizeRecorder):
         return symbol.node.hint if found is None else found[1]
 
     def _shadow_call(self, op: OpOverload, args: Any, kwargs: Any, given: Any, names: list[str]) -> Any:
+        if not (self.varying or self._depends):
+            return UNKNOWN if Tag.dynamic_output_shape in op.tags else None
         shadow_args = [self._shadow_argument(a, given.get(n)) for a, n in zip(args, names)]
         shadow_kwargs = {k: self._shadow_argument(a, given.get(k)) for k, a in kwargs.items() if k != "generator"}
         if any(leaf is UNKNOWN for leaf in pytree.tree_leaves((shadow_args, shadow_kwargs))):

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from types import UnionType
 from typing import Any
 
+from taeda import Tensor
+
 __all__ = [
     "GetAttrKey",
     "LeafSpec",
@@ -248,7 +250,12 @@ def _get_node_type(tree: PyTree) -> Any:
     return namedtuple if is_namedtuple_class(kind) else kind
 
 
+_PLAIN = frozenset([Tensor, int, float, bool, str, complex, type(None)])  # most leaves are one of these
+
+
 def _node(tree: PyTree) -> NodeDef | None:
+    if type(tree) in _PLAIN:
+        return None
     return SUPPORTED_NODES.get(_get_node_type(tree))
 
 

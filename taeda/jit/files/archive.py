@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import zipfile
 import zlib
+from typing import TYPE_CHECKING
 
 from taeda._serialization.archive import ArchiveReader, ArchiveWriter, Damaged
+
+if TYPE_CHECKING:
+    import zipfile
 
 FORMAT_VERSION = 10  # ops have the meaning that they have now: readers convert nothing
 _NEWEST_VERSION = FORMAT_VERSION
 _BEST_RATIO = 1032  # no deflated text is smaller: more is a bomb
-_DEFLATED = zipfile.ZIP_DEFLATED
+_DEFLATED = 8  # in the directory of an archive
 
 
 class ProgramReader(ArchiveReader):

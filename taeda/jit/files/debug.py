@@ -6,9 +6,7 @@ import bisect
 from typing import Any
 
 from taeda._serialization.pickler import StorageTable
-from taeda._serialization.safe_pickle import Refused
 from taeda.jit.files.pickle_writer import PickleWriter
-from taeda.jit.files.unpickle import ProgramUnpickler
 from taeda.jit.source import Source, SourceRange
 
 _FORMAT = "FORMAT_WITH_STRING_TABLE"
@@ -75,6 +73,8 @@ class Origins:
     def find(self, offset: int) -> SourceRange | None:
         """The place in the program's own files that the character at ``offset`` stands for."""
         if self._data is not None:
+            from taeda._serialization.safe_pickle import Refused
+
             data, self._data = self._data, None
             try:
                 self._read(data)
@@ -84,6 +84,8 @@ class Origins:
         return self._places[at] if at >= 0 else None
 
     def _read(self, data: bytes) -> None:
+        from taeda.jit.files.unpickle import ProgramUnpickler  # of those who read
+
         loaded: Any = ProgramUnpickler(data, _no_storage).load()
         if not isinstance(loaded, tuple) or loaded[0] != _FORMAT:
             return
@@ -100,4 +102,4 @@ class Origins:
 
 
 def _no_storage(pid: Any) -> Any:
-    raise Refused("a record of places names a storage")
+    raise ValueError("a record of places names a storage")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+import sys
 from typing import Any
 
 from taeda import _C
@@ -224,9 +225,8 @@ class _File:
 
 def _is_compiled(function: Any) -> bool:
     """Whether a method belongs to the program: one of a file does, of Python's what something calls."""
-    from taeda.jit.files.program import SourceFunction
-
-    return function._graph is not None or isinstance(function, SourceFunction)
+    read = sys.modules.get("taeda.jit.files.program")  # else there are no functions of files
+    return function._graph is not None or (read is not None and isinstance(function, read.SourceFunction))
 
 
 def _held_type(type: Type) -> Any:

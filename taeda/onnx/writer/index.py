@@ -310,13 +310,16 @@ def index_fill(g: Builder, self: Value, dim: int, index: Value, value: Any) -> V
 
 
 @translates("_unique2", "unique_dim", "_unique")
-def unique(g: Builder, self: Value, *given: Any, **_: Any) -> Any:
+def unique(g: Builder, self: Value, *given: Any, **named: Any) -> Any:
     axis = given[0] if "unique_dim" in g.current else None
     values, _first, inverse, counts = g.op("Unique", self, outputs=4, axis_i=axis, sorted_i=1)
     inverse.dtype = counts.dtype = taeda.int64
-    if axis is None:
-        inverse = g.reshape(inverse, g.sizes_of(self))
-    return values, inverse, counts
+    if axis is not None:
+        return values, inverse, counts
+    asked = dict(zip(("return_inverse", "return_counts"), given[1:])) | named
+    empty = g.constant(taeda.zeros(0, dtype=taeda.int64))
+    inverse = g.reshape(inverse, g.sizes_of(self)) if asked.get("return_inverse") else empty
+    return values, inverse, counts if asked.get("return_counts") else empty
 
 
 @translates("col2im")

@@ -360,8 +360,18 @@ def bitwise_not(g: Builder, self: Value) -> Value:
 def shift(g: Builder, self: Any, other: Any) -> Value:
     a, b = same_dtype(g, self, other, dtype=g.out_dtype)
     left = "left" in g.current or "lshift" in g.current
-    power = g.op("Pow", g.number(2, a.dtype), b)
-    return g.op("Mul", a, power) if left else _floor_divide(g, a, power)
+    shifted = lambda b: g.op("Mul", a, _power(g, b)) if left else _floor_divide(g, a, _power(g, b))
+    most = a.dtype.itemsize * 8 - (0 if left else 1)  # type: ignore[union-attr]
+    if b.const is not None and (b.const >= 0).all() and (b.const < most).all():
+        return shifted(b)
+    zero = g.number(0, a.dtype)
+    outside = g.op("Or", g.op("Less", b, zero), g.op("GreaterOrEqual", b, g.number(most, b.dtype)))
+    rest = zero if left else g.op("Where", g.op("Less", a, zero), g.number(-1, a.dtype), zero)
+    return g.op("Where", outside, rest, shifted(g.op("Where", outside, zero, b)))
+
+
+def _power(g: Builder, b: Value) -> Value:
+    return g.op("Pow", g.number(2, b.dtype), b)
 
 
 @translates("isnan")
