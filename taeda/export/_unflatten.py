@@ -101,7 +101,9 @@ def _group(source: nn.Module, graph: Graph, path: str, nodes: list[Node] | None 
     for i, given in enumerate(inputs or []):
         taken = given is None or given in values
         placeholder = made.placeholder(f"input_{i}" if taken else given.name)  # type: ignore[union-attr]
+        placeholder.meta["val"] = None  # of a constant
         if given is not None:
+            placeholder.meta = dict(given.meta)
             values[given] = placeholder
     runs = _runs(nodes, path)
     for child, run in runs:
@@ -198,9 +200,12 @@ def _call(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, child: 
     called = made.call_module(target, tuple(values[n] for n in given))
     if len(results) == 1:
         values[results[0]] = called
-    else:
-        for i, node in enumerate(results):
-            values[node] = made.call_function(operator.getitem, (called, i))
+        called.meta["val"] = results[0].meta.get("val")
+        return
+    called.meta["val"] = tuple(node.meta.get("val") for node in results)
+    for i, node in enumerate(results):
+        values[node] = made.call_function(operator.getitem, (called, i))
+        values[node].meta["val"] = node.meta.get("val")
 
 
 def _put(root: nn.Module, name: str, module: Any) -> str:
@@ -243,6 +248,8 @@ def _call_nested(made: Graph, root: nn.Module, source: nn.Module, graph: Graph, 
     args, kwargs = pytree.tree_unflatten(given, signature.in_spec)
     target = _put(root, child.removeprefix(f"{path}.") if path else child, module)
     called = made.call_module(target, tuple(args), kwargs)
+    plain_values = [v.meta.get("val") if isinstance(v, Node) else v for v in outputs]
+    called.meta["val"] = pytree.tree_unflatten(plain_values, signature.out_spec)
     places = pytree.tree_unflatten(range(len(outputs)), signature.out_spec)
     for keys, i in pytree.tree_leaves_with_path(places):
         if isinstance(outputs[i], Node):
@@ -253,9 +260,11 @@ def _taken(made: Graph, value: Node, keys: Any) -> Node:
     """What stands at a path in a nested result."""
     for key in keys:
         if hasattr(key, "name"):
-            value = made.call_function(getattr, (value, key.name))
+            part = made.call_function(getattr, (value, key.name))
         else:
-            value = made.call_function(operator.getitem, (value, key.key if hasattr(key, "key") else key.idx))
+            part = made.call_function(operator.getitem, (value, key.key if hasattr(key, "key") else key.idx))
+        part.meta["val"] = key.get(value.meta["val"])
+        value = part
     return value
 
 

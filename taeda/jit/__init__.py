@@ -21,6 +21,7 @@ from taeda._main.script_marks import ignore as ignore
 from taeda._main.script_marks import is_scripting as is_scripting
 from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
+from taeda.jit import _state as _state
 from taeda.jit import annotations as annotations
 from taeda.jit._awaits import _Await as _Await
 from taeda.jit._awaits import _awaitable as _awaitable

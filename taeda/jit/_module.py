@@ -288,6 +288,13 @@ class RecursiveScriptModule(ScriptModule):
         else:
             super().__setattr__(name, value)
 
+    def hasattr(self, name: str) -> bool:
+        """Whether the object of the program has an attribute of this name."""
+        return bool(self._c.hasattr(name))
+
+    def _has_method(self, name: str) -> bool:
+        return self._info.function(name) is not None
+
     def _get_methods(self) -> list[str]:
         return list(self._info.methods)
 

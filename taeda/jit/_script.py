@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from taeda import Tensor, nn
+from taeda.jit._state import _enabled
 from taeda.jit.check.function import Function, function_of, type_of_default
 from taeda.jit.ir import Graph
 from taeda.jit.tracing.state import current, state
@@ -147,7 +148,7 @@ def inlined(graph: Graph) -> Graph:
 def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None, example_inputs: Any = None) -> Any:
     """``obj`` as a program: a function as a `ScriptFunction`, a module as a `ScriptModule` with the same parameters. A
     class is compiled for functions that use it, and given as it is. A list or dict becomes one that programs share with
-    Python, a `ScriptList` or `ScriptDict`.
+    Python, a `ScriptList` or `ScriptDict`. With ``PYTORCH_JIT=0`` in the environment, everything stays as it is.
 
     Args:
         example_inputs: arguments, in tuples of which each is a call, whose types stand for those that nobody said; for
@@ -157,6 +158,8 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
         RuntimeError: it cannot be compiled, and shows where and why.
         TypeError: anything that is no function, module or class.
     """
+    if not _enabled:
+        return obj
     import taeda.jit.check.front  # noqa: F401
 
     if isinstance(obj, (ScriptFunction, nn.Module)):

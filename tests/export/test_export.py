@@ -214,6 +214,8 @@ def test_modules_are_called_as_the_originals_were():
     stream.seek(0)
     for each in (program, export.load(stream)):
         tree = export.unflatten(each)
+        graphs = [part.graph for part in tree.modules() if hasattr(part, "graph")]
+        assert all("val" in n.meta for graph in graphs for n in graph.nodes if n.op != "output")
         assert same(tree(x), module(x))
         again = tree.pairs(x, 2, more={"z": x})
         assert same(again, module.pairs(x, 2, more={"z": x})) and list(again) == ["y", "rest"]

@@ -130,9 +130,14 @@ def _supply(error: str, candidate: str) -> bool:
     if below := re.match(r"No module named '([\w.]+)'.* is not a package", error):
         sys.modules[below[1].rpartition(".")[0]].__path__ = []
         return True
-    if op := re.match(r"there is no op \w+\.ops\.(\w+)\.(\w+)", error):
+    op = re.match(r"there is no op \w+\.ops\.(\w+)\.(\w+)", error)
+    if op := op or re.match(r"\w+\.ops\.(\w+) has no attribute '(\w+)'", error):
         namespace = getattr(sys.modules[candidate].ops, op[1])  # type: ignore[attr-defined]
         setattr(namespace, op[2], stand_ins.Absent(f"torch.ops.{op[1]}.{op[2]}"))
+        return True
+    if form := re.match(r"\w+\.ops\.(\w+)\.(\w+) has no overload '(\w+)'", error):
+        packet = getattr(getattr(sys.modules[candidate].ops, form[1]), form[2])  # type: ignore[attr-defined]
+        setattr(packet, form[3], stand_ins.Absent(f"torch.ops.{form[1]}.{form[2]}.{form[3]}"))
         return True
     if not imported and not asked:
         return False

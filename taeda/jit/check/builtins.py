@@ -373,7 +373,7 @@ for _python, _kind in (
 for _module in (math, cmath):
     for _name, _function in vars(_module).items():
         if callable(_function) and not _name.startswith("_") and id(_function) not in SPECIAL:
-            _kind = {"remainder": "mathremainder"}.get(_name, _name)
+            _kind = {"remainder": "mathremainder", "phase": "angle"}.get(_name, _name)
             special(_function)(_plain_op(f"aten::{_kind}", _function))
 
 

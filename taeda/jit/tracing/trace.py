@@ -9,6 +9,7 @@ from typing import Any
 
 from taeda import Tensor, nn
 from taeda._schema.types import Type
+from taeda.jit._state import _enabled
 from taeda.jit.ir import Graph
 from taeda.jit.tracing.checking import check_trace as checked
 from taeda.jit.tracing.recorder import Fixed, Recorder
@@ -150,7 +151,7 @@ def trace(
     from taeda.jit._module import ScriptModule
     from taeda.jit._script import ScriptFunction
 
-    if isinstance(func, (ScriptModule, ScriptFunction)):
+    if not _enabled or isinstance(func, (ScriptModule, ScriptFunction)):
         return func
     check_examples(example_kwarg_inputs or {})
     args = () if example_kwarg_inputs is not None else as_arguments(example_inputs)
@@ -205,7 +206,7 @@ def trace_module(
         if example_inputs_is_kwarg:
             check_examples(given)
         examples[name] = ((), given) if example_inputs_is_kwarg else (as_arguments(given), {})
-    if isinstance(mod, ScriptModule):
+    if not _enabled or isinstance(mod, ScriptModule):
         return mod
     made = _trace_methods(mod, examples, strict, _force_outplace)
     if check_trace:
