@@ -23,6 +23,7 @@ from taeda._main.script_marks import unused as unused
 from taeda.futures import Future as Future
 from taeda.jit import _state as _state
 from taeda.jit import annotations as annotations
+from taeda.jit import frontend as frontend
 from taeda.jit._awaits import _Await as _Await
 from taeda.jit._awaits import _awaitable as _awaitable
 from taeda.jit._awaits import _awaitable_nowait as _awaitable_nowait
