@@ -49,6 +49,18 @@ def _made(group: ProcessGroup | None) -> Made:
     return known
 
 
+def _resolve_process_group(group_name: str) -> ProcessGroup:
+    """The group of that name.
+
+    Raises:
+        RuntimeError: there is none.
+    """
+    found = next((group for group in world.groups if group.group_name == group_name), None)
+    if found is None:
+        raise RuntimeError(f"taeda.distributed: no process group is called {group_name!r}; create it first")
+    return found
+
+
 def _get_process_group_store(pg: ProcessGroup) -> Store:
     """What of the store is the group's."""
     return _made(pg).store

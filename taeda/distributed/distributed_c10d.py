@@ -28,6 +28,7 @@ from taeda.distributed._queries import _get_default_store as _get_default_store
 from taeda.distributed._queries import _get_process_group_name as _get_process_group_name
 from taeda.distributed._queries import _get_process_group_store as _get_process_group_store
 from taeda.distributed._queries import _rank_not_in_group as _rank_not_in_group
+from taeda.distributed._queries import _resolve_process_group as _resolve_process_group
 from taeda.distributed._reduce_op import *  # noqa: F403
 from taeda.distributed._reduce_op import _make_nccl_premul_sum as _make_nccl_premul_sum
 from taeda.distributed._reducer import BuiltinCommHookType as BuiltinCommHookType

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -177,6 +178,24 @@ def _terms(rank: int) -> dict[str, Any]:
 
 def test_ops_on_terms_are_those_of_their_sum() -> None:
     assert run(2, _terms) == [{}] * 2
+
+
+def _moves_of_terms(rank: int) -> list[Any]:
+    mesh, wrong = init_device_mesh("cpu", (2, 2)), []
+    x = taeda.arange(35.0).view(7, 5)
+    for old in itertools.product((Shard(0), Shard(1), TERMS), repeat=2):
+        for new in itertools.product((Shard(0), Shard(1), WHOLE), repeat=2):
+            whole = distribute_tensor(x, mesh, [WHOLE if one == TERMS else one for one in old])
+            local = whole.to_local() / 2 ** old.count(TERMS)
+            given = DTensor.from_local(local, mesh, old, shape=x.shape, stride=x.stride())
+            moved = given.redistribute(placements=new)
+            right = taeda.equal(moved.to_local(), distribute_tensor(x, mesh, new).to_local())
+            wrong += [] if right and taeda.equal(moved.full_tensor(), x) else [(old, new)]
+    return wrong
+
+
+def test_moves_of_terms() -> None:
+    assert run(4, _moves_of_terms) == [[]] * 4
 
 
 OPS: dict[str, Callable[..., Any]] = {

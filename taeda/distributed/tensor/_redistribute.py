@@ -12,6 +12,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.distributed import _collectives as collectives
+from taeda.distributed import _counted
 from taeda.distributed._reduce_op import ReduceOp
 from taeda.distributed.device_mesh import DeviceMesh
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, cut_order, rank_along
@@ -24,6 +25,7 @@ _OPS = {"sum": ReduceOp.SUM, "avg": ReduceOp.AVG, "max": ReduceOp.MAX, "min": Re
 def reduce_along(tensor: Tensor, mesh: DeviceMesh, dim: int, op: Any = ReduceOp.SUM) -> Tensor:
     """Reduces ``tensor``, in place, over the processes along a dimension of the mesh."""
     if not tensor.is_meta:
+        _counted.tell("all_reduce")
         collectives.all_reduce(tensor, op=op, group=mesh.get_group(dim))
     return tensor
 
@@ -70,12 +72,11 @@ def _is_above_a_change(
 
 
 def _scatters(dim: int, current: Sequence[Placement], wanted: Placements) -> bool:
-    """Whether terms become parts, with nothing else along that dimension of the tensor."""
+    """Whether terms become parts, with nothing else along that dimension of the tensor, before or after."""
     target = wanted[dim]
-    alone = isinstance(target, Shard) and not any(
-        one.is_shard(target.dim) for at, one in enumerate(wanted) if at != dim
-    )
-    return current[dim].is_partial() and target.is_shard() and alone
+    if not current[dim].is_partial() or not isinstance(target, Shard):
+        return False
+    return not any(one.is_shard(target.dim) for at, one in enumerate((*wanted, *current)) if at % len(wanted) != dim)
 
 
 def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placement], order: list[int]) -> Tensor:
@@ -95,6 +96,7 @@ def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placeme
     own = pad_tensor(first, 0, step - first.shape[0])
     parts = own.new_empty((count * step, *first.shape[1:]))
     if not local.is_meta:
+        _counted.tell("all_gather_into_tensor")
         collectives.all_gather_into_tensor(parts, own, group=spec.mesh.get_group(dim))
     return parts[:length].movedim(0, placement.dim).contiguous()
 
@@ -107,6 +109,7 @@ def _reduce_scatter(local: Tensor, dim: int, old: Placement, new: Placement, spe
     padded = pad_tensor(first, 0, count * step - first.shape[0])
     own = padded.new_empty((step, *first.shape[1:]))
     if not local.is_meta:
+        _counted.tell("reduce_scatter_tensor")
         collectives.reduce_scatter_tensor(own, padded, op=_op(old), group=spec.mesh.get_group(dim))
     size = part_of(first.shape[0], count, rank_along(spec.mesh, dim))[1]
     return own[:size].movedim(0, new.dim).contiguous()

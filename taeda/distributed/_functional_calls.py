@@ -1,0 +1,159 @@
+"""Collectives that give new tensors and leave their arguments alone; those called ``…_autograd`` pass gradients on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import taeda
+from taeda import Tensor
+from taeda import distributed as dist
+from taeda.distributed import _counted
+from taeda.distributed.nn import functional as differentiable
+
+__all__ = [
+    "AsyncCollectiveTensor", "all_gather_tensor", "all_gather_tensor_autograd", "all_reduce", "all_reduce_coalesced", "all_to_all_single",
+    "all_to_all_single_autograd", "broadcast", "permute_tensor", "reduce_scatter_tensor",
+    "reduce_scatter_tensor_autograd", "wait_tensor",
+]  # fmt: skip
+
+_OPS = {
+    "sum": dist.ReduceOp.SUM, "avg": dist.ReduceOp.AVG, "product": dist.ReduceOp.PRODUCT, "min": dist.ReduceOp.MIN,
+    "max": dist.ReduceOp.MAX, "band": dist.ReduceOp.BAND, "bor": dist.ReduceOp.BOR, "bxor": dist.ReduceOp.BXOR,
+}  # fmt: skip
+
+
+def _op(name: Any) -> Any:
+    if not isinstance(name, str):
+        return name
+    if name.lower() not in _OPS:
+        raise ValueError(f"taeda.distributed: reduceOp is wanted as one of {sorted(_OPS)}; got {name!r}")
+    return _OPS[name.lower()]
+
+
+def _group(group: Any) -> Any:
+    """A process group, from one, from a mesh of one dimension, or from a mesh and a dimension."""
+    if isinstance(group, tuple):
+        mesh, dim = group
+        return mesh.get_group(dim)
+    return group.get_group() if hasattr(group, "get_group") else group
+
+
+class AsyncCollectiveTensor(Tensor):
+    """The class of results that are still to come, which programs ask for: here they have come, and none is of it."""
+
+
+def wait_tensor(tensor: Tensor) -> Tensor:
+    """``tensor``: what these functions give is there already."""
+    return tensor
+
+
+def broadcast(self: Tensor, src: int, group: Any, tag: str = "") -> Tensor:
+    """The tensor of the process ``src``."""
+    _counted.tell("broadcast")
+    result = self.detach().clone()
+    dist.broadcast(result, src, _group(group))
+    return result
+
+
+def all_reduce(self: Tensor, reduceOp: str, group: Any, tag: str = "") -> Tensor:
+    """The processes' tensors reduced to one."""
+    _counted.tell("all_reduce")
+    result = self.detach().clone(memory_format=taeda.contiguous_format)
+    dist.all_reduce(result, _op(reduceOp), _group(group))
+    return result
+
+
+def all_reduce_coalesced(self: list[Tensor], reduceOp: str, group: Any, tag: str = "") -> list[Tensor]:
+    """`all_reduce` of each."""
+    _counted.tell("all_reduce_coalesced")
+    results = [one.detach().clone(memory_format=taeda.contiguous_format) for one in self]
+    dist.all_reduce_coalesced(results, _op(reduceOp), _group(group))
+    return results
+
+
+def all_gather_tensor(self: Tensor, gather_dim: int, group: Any, tag: str = "") -> Tensor:
+    """The processes' tensors, joined along a dimension."""
+    return _gathered(self.detach(), gather_dim, group, dist.all_gather_into_tensor)
+
+
+def _gathered(tensor: Tensor, gather_dim: int, group: Any, gather: Any) -> Tensor:
+    _counted.tell("all_gather_into_tensor")
+    made, own = _group(group), tensor.contiguous()
+    whole = own.new_empty((dist.get_world_size(made), *own.shape))
+    gather(whole.view(-1, *own.shape[1:]) if own.dim() else whole, own, made)
+    return taeda.cat(list(whole), gather_dim) if own.dim() else whole
+
+
+def all_gather_tensor_autograd(self: Tensor, gather_dim: int, group: Any, tag: str = "") -> Tensor:
+    """`all_gather_tensor`; each process's gradient is the sum of all processes' for its part."""
+    _counted.tell("all_gather_into_tensor")
+    return taeda.cat(list(differentiable.all_gather(self.contiguous(), _group(group))), gather_dim)
+
+
+def _parts(tensor: Tensor, scatter_dim: int, group: Any) -> list[Tensor]:
+    _counted.tell("reduce_scatter_tensor")
+    ranks = dist.get_world_size(group)
+    if tensor.size(scatter_dim) % ranks:
+        raise AssertionError(
+            f"taeda.distributed.reduce_scatter_tensor: dimension {scatter_dim} of {list(tensor.shape)} does not divide "
+            f"into {ranks} equal parts"
+        )
+    return [part.contiguous() for part in tensor.chunk(ranks, scatter_dim)]
+
+
+def reduce_scatter_tensor(self: Tensor, reduceOp: str, scatter_dim: int, group: Any, tag: str = "") -> Tensor:
+    """This process's equal part, along a dimension, of the processes' tensors reduced to one."""
+    made = _group(group)
+    parts = _parts(self.detach(), scatter_dim, made)
+    result = taeda.empty_like(parts[0])
+    dist.reduce_scatter(result, parts, _op(reduceOp), made)
+    return result
+
+
+def reduce_scatter_tensor_autograd(self: Tensor, reduceOp: str, scatter_dim: int, group: Any, tag: str = "") -> Tensor:
+    """`reduce_scatter_tensor`, with the gradient of a sum or a mean."""
+    made = _group(group)
+    parts = _parts(self, scatter_dim, made)
+    total = differentiable.reduce_scatter(taeda.empty_like(parts[0]), parts, dist.ReduceOp.SUM, made)
+    return total / dist.get_world_size(made) if _op(reduceOp) == dist.ReduceOp.AVG else total
+
+
+def _outputs(tensor: Tensor, output_split_sizes: Sequence[int] | None) -> Tensor:
+    _counted.tell("all_to_all_single")
+    first = sum(output_split_sizes) if output_split_sizes else tensor.size(0)
+    return tensor.new_empty((first, *tensor.shape[1:]))
+
+
+def all_to_all_single(
+    self: Tensor, output_split_sizes: Sequence[int] | None, input_split_sizes: Sequence[int] | None, group: Any,
+    tag: str = "",
+) -> Tensor:  # fmt: skip
+    """Each process's parts for this one, joined along the first dimension."""
+    result = _outputs(self, output_split_sizes)
+    own = self.detach().contiguous()
+    dist.all_to_all_single(result, own, output_split_sizes, input_split_sizes, _group(group))
+    return result
+
+
+def all_to_all_single_autograd(
+    self: Tensor, output_split_sizes: Sequence[int] | None, input_split_sizes: Sequence[int] | None, group: Any,
+    tag: str = "",
+) -> Tensor:  # fmt: skip
+    """`all_to_all_single`; gradients go back the way that the parts came."""
+    result = _outputs(self, output_split_sizes)
+    own = self.contiguous()
+    return differentiable.all_to_all_single(result, own, output_split_sizes, input_split_sizes, _group(group))
+
+
+def permute_tensor(self: Tensor, src_dst: Sequence[int], group: Any, tag: str = "") -> Tensor:
+    """The tensor of the process whose entry of ``src_dst`` is this one's rank."""
+    made = _group(group)
+    rank, ranks = dist.get_rank(made), dist.get_world_size(made)
+    give, take = [0] * ranks, [0] * ranks
+    for source, target in enumerate(src_dst):
+        if source == rank:
+            give[target] = self.numel()
+        if target == rank:
+            take[source] = self.numel()
+    return all_to_all_single(self.reshape(-1), take, give, made).view(self.shape)
