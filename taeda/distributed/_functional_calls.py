@@ -12,8 +12,8 @@ from taeda.distributed import _counted
 from taeda.distributed.nn import functional as differentiable
 
 __all__ = [
-    "AsyncCollectiveTensor", "all_gather_tensor", "all_gather_tensor_autograd", "all_reduce", "all_reduce_coalesced", "all_to_all_single",
-    "all_to_all_single_autograd", "broadcast", "permute_tensor", "reduce_scatter_tensor",
+    "AsyncCollectiveTensor", "all_gather_tensor", "all_gather_tensor_autograd", "all_reduce", "all_reduce_coalesced",
+    "all_to_all_single", "all_to_all_single_autograd", "broadcast", "permute_tensor", "reduce_scatter_tensor",
     "reduce_scatter_tensor_autograd", "wait_tensor",
 ]  # fmt: skip
 

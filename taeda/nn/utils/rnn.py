@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda._C import _nn
+from taeda._main.script_marks import is_scripting
 
 __all__ = [
     "PackedSequence",
@@ -199,7 +200,7 @@ def pad_sequence(
     """Stacks sequences (L, ...) of different lengths, padded to the longest: (T, N, ...), or (N, T, ...)."""
     if isinstance(sequences, Tensor):
         sequences = sequences.unbind(0)
-    elif not taeda.jit.is_scripting() and not isinstance(sequences, Iterable):
+    elif not is_scripting() and not isinstance(sequences, Iterable):
         raise RuntimeError(
             f"taeda.nn.utils.rnn.pad_sequence: expected an iterable of tensors; got {type(sequences).__name__}"
         )
