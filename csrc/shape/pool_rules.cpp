@@ -75,7 +75,7 @@ Spec avg_pool(const Tensor& self, int64_t rank, IntList kernel_size, IntList str
 }
 
 Spec adaptive(const Tensor& self, int64_t rank, IntList output_size, DType dtype, bool may_lack_channels = false) {
-  check_planes(self.sizes(), rank, may_lack_channels);
+  check_planes(self.sizes(), rank, may_lack_channels || self.dim() == rank + 1);
   Dims count = spelled_out(output_size, rank, "output_size");
   for (int64_t n : count) TAEDA_CHECK(n >= 0, "output_size must not be negative; got ", count);
   bool is_mean = dtype == self.dtype() && std::ranges::all_of(count, [](int64_t n) { return n == 1; });
@@ -121,7 +121,7 @@ namespace {
 void check_images(const Tensor& upper, IntList sizes, int64_t rank, bool may_lack_channels = false) {
   check_floating(upper);
   TAEDA_CHECK(rank == 2 || rank == 3, "2 or 3 dimensions are pooled; got ", rank);
-  check_planes(sizes, rank, may_lack_channels);
+  check_planes(sizes, rank, may_lack_channels || static_cast<int64_t>(sizes.size()) == rank + 1);
   const size_t outer = sizes.size() - rank;
   TAEDA_CHECK(
       upper.sizes().size() == sizes.size() && std::ranges::equal(upper.sizes().first(outer), sizes.first(outer)),

@@ -267,3 +267,15 @@ def test_gradients_of_statistics(name, dtype):
     x = (x + 0.5j * x.flip(0) if dtype.is_complex else x).requires_grad_()
     assert gradcheck(STATISTICS[name], [x])
     assert gradgradcheck(STATISTICS[name], [x])
+
+
+@pytest.mark.parametrize("pool", ["avg", "max"])
+@pytest.mark.parametrize("rank", [2, 3])
+def test_adaptive_pools_of_no_channels(pool, rank):
+    function = getattr(taeda.nn.functional, f"adaptive_{pool}_pool{rank}d")
+    x = taeda.ones((0, *[4] * rank), requires_grad=True)
+    y = function(x, 3)
+    y.sum().backward()
+    assert y.shape == (0, *[3] * rank) and x.grad.shape == x.shape
+    with pytest.raises(RuntimeError, match="may be empty"):
+        function(taeda.ones((2, 4, 0, *[4] * (rank - 1))), 3)
