@@ -144,7 +144,7 @@ def test_printing(basic: Any, values: torch.Tensor, text: str) -> None:
 
 
 def test_load_inline(folder: Path) -> None:
-    source = "torch::Tensor {name}(torch::Tensor x) {{ return x.sin() + {number}; }}"
+    source = "#include <torch/extension.h>\ntorch::Tensor {name}(torch::Tensor x) {{ return x.sin() + {number}; }}"
     first = cpp_extension.load_inline("taeda_inline", source.format(name="f", number=1), functions=["f"])
     assert torch.equal(first.f(torch.ones(2)), torch.ones(2).sin() + 1)
     assert len(list((folder / "precompiled").glob("*/torch/extension.h.gch"))) == 1

@@ -44,4 +44,7 @@ def precompiled(root: Path, command: Sequence[str], header: Path, verbose: bool)
     depends = output.with_name("extension.h.d")
     whole = (*command, "-MD", "-MF", str(depends), "-x", "c++-header", str(header), "-o", str(output))
     building.run([building.Job(whole, output, (header,), depends)], verbose)
+    plain = output.with_suffix("")  # what a source includes again, where the compiled one cannot be taken
+    if not plain.exists():
+        plain.write_text("#include_next <torch/extension.h>\n")
     return folder
