@@ -55,6 +55,10 @@ class StorageTable:
             return ("storage", UntypedStorage, key, tag, nbytes)
         return ("storage", BY_DTYPE[ref.dtype], key, tag, nbytes // ref.dtype.itemsize)
 
+    def is_of_another_dtype(self, ref: StorageRef) -> bool:
+        """Whether the same storage was met under another dtype."""
+        return self._seen.get(id(ref.untyped), ("", ref.dtype))[1] != ref.dtype
+
     def itemsizes(self) -> list[int]:
         """The bytes of each storage's elements."""
         return [1 if dtype is None else dtype.itemsize for _, dtype in self._seen.values()]

@@ -7,6 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._main.schemes import parameters_of
 from taeda._serialization.pickler import StorageRef, StorageTable
 from taeda._serialization.storage_types import BY_DTYPE, UntypedStorage
 from taeda.jit.files.literals import type_text
@@ -198,8 +199,12 @@ class PickleWriter:
             tensor = self._plain(tensor)
         typed = tensor.dtype in BY_DTYPE
         ref = StorageRef(tensor.untyped_storage(), tensor.dtype if typed else None)
+        if self._table.is_of_another_dtype(ref):  # as weights that are packed: quantised, and as integers
+            tensor = tensor.clone()
+            ref = StorageRef(tensor.untyped_storage(), ref.dtype)
         _, kind, key, location, count = self._table.persistent_id(ref)
-        self.name(f"torch._utils._rebuild_tensor_v{2 if typed else 3}")
+        kind_of = "qtensor" if tensor.is_quantized else f"tensor_v{2 if typed else 3}"
+        self.name(f"torch._utils._rebuild_{kind_of}")
         self.put(b"((")
         self.text("storage")
         self.name("torch.storage.UntypedStorage" if kind is UntypedStorage else f"torch.{kind.__name__}")
@@ -213,6 +218,8 @@ class PickleWriter:
             for number in numbers:
                 self.integer(number)
             self.put(b"t")
+        if tensor.is_quantized:
+            self._quantisation(tensor)
         self.put(b"\x88" if tensor.requires_grad else b"\x89")
         self.name("collections.OrderedDict")
         self.put(b")R")
@@ -221,6 +228,14 @@ class PickleWriter:
         self.put(b"tR")
         self._alive.append(tensor)
         self._remember(id(tensor))
+
+    def _quantisation(self, tensor: Tensor) -> None:
+        scheme, *numbers = parameters_of(tensor)
+        self.put(b"(")
+        self.name(str(scheme))
+        for number in numbers:
+            self.tensor(number) if isinstance(number, Tensor) else self.write(number, None)
+        self.put(b"t")
 
     def _plain(self, tensor: Tensor) -> Tensor:
         if tensor.layout is not taeda.strided:

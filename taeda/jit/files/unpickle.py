@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import taeda
+from taeda._main.schemes import SCHEMES
 from taeda._serialization import names
 from taeda._serialization.rebuild import REBUILDERS
 from taeda._serialization.safe_pickle import Refused, SafeUnpickler
@@ -82,6 +83,7 @@ def _admitted() -> dict[str, Any]:
     table["collections.OrderedDict"] = OrderedDict
     table |= {f"{module}.{name}": rebuild for (module, name), rebuild in REBUILDERS.items() if module == "torch._utils"}
     table |= {name: value for name, value in names.known().items() if name.endswith("Storage")}
+    table |= {str(scheme): scheme for scheme in SCHEMES}
     return table
 
 
