@@ -16,6 +16,7 @@ from . import _files, reductions
 from .connection import Pipe as Pipe
 from .context import get_context
 from .reductions import init_reductions
+from .spawn import ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START
 from .spawn import (
     ProcessContext,
     ProcessExitedException,

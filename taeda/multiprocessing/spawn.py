@@ -11,6 +11,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -19,6 +20,7 @@ from .context import get_context
 __all__ = ["ProcessContext", "ProcessExitedException", "ProcessRaisedException", "SpawnContext", "spawn",
            "start_processes"]  # fmt: skip
 
+ENV_VAR_PARALLEL_START = "TORCH_MP_PARALLEL_START"  # "1": processes of a forkserver start at the same time
 _GRACE = 30.0  # seconds that a terminated process gets to end
 _MOMENT = 1.0  # and that one gets which was interrupted
 _SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG
@@ -197,12 +199,17 @@ def start_processes(
             handle, path = tempfile.mkstemp(prefix="taeda-error-")
             os.close(handle)
             error_files.append(path)
-            process = mp.Process(target=_run, args=(fn, index, args, path, parent), daemon=daemon)
-            process.start()
-            processes.append(process)
+            processes.append(mp.Process(target=_run, args=(fn, index, args, path, parent), daemon=daemon))
+        if start_method == "forkserver" and os.environ.get(ENV_VAR_PARALLEL_START) == "1" and nprocs > 1:
+            with ThreadPoolExecutor(nprocs) as pool:
+                list(pool.map(lambda process: process.start(), processes))
+        else:  # in this thread, with which the system would end them
+            for process in processes:
+                process.start()
     except BaseException:
         for process in processes:
-            process.kill()
+            if process.pid is not None:
+                process.kill()
         _remove(error_files)
         raise
     context = ProcessContext(processes, error_files)

