@@ -83,7 +83,10 @@ def _laid_out(tangent: Tensor, tensor: Tensor) -> Tensor:
     reaches = tensor.numel() == count or tangent.untyped_storage().nbytes() // tangent.itemsize == count
     if reaches and tensor.is_conj() == tangent.is_conj() and tensor.is_neg() == tangent.is_neg():
         return tangent
-    made = tangent.new_zeros(count).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    if any(step == 0 and size > 1 for size, step in zip(tensor.shape, tensor.stride(), strict=True)):
+        made = tangent.new_zeros(tensor.shape)  # expanded: there is no memory of its own for each element
+    else:
+        made = tangent.new_zeros(count).as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
     made = made.conj() if tensor.is_conj() else made
     return (made._neg_view() if tensor.is_neg() else made).copy_(tangent)
 

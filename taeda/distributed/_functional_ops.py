@@ -14,6 +14,11 @@ from taeda.distributed._queries import _resolve_process_group
 from taeda.library import Library
 
 
+def _group(group: Any) -> Any:
+    """A group, which may be given by its name."""
+    return _resolve_process_group(group) if isinstance(group, str) else group
+
+
 def _of_ranks(ranks: list[int]) -> Any:
     """The group of these processes: one that is there, or a new one, which all processes make."""
     found = next((group for group, made in world.groups.items() if made.ranks == list(ranks)), None)
@@ -69,10 +74,10 @@ _library, _by_ranks = Library("_c10d_functional", "DEF"), Library("c10d_function
 
 
 def _define(schema: str, function: Callable[..., Any], shaped: Callable[..., Any], library: Library = _library) -> None:
-    """An op whose last argument is a group's name."""
+    """An op whose last argument is a group or its name."""
     name, key = schema.partition("(")[0], "CompositeExplicitAutograd" if library is _library else "Autograd"
     library.define(schema)
-    library.impl(name, lambda *args: function(*args[:-1], _resolve_process_group(args[-1])), key)
+    library.impl(name, lambda *args: function(*args[:-1], _group(args[-1])), key)
     library.impl(name, shaped, "Meta")
 
 
@@ -90,21 +95,21 @@ def _define_by_ranks(name: str, arguments: str, function: Callable[..., Any]) ->
 
 
 for _name, (_arguments, _function, _shaped) in _OPS.items():
-    _define(f"{_name}({_arguments}, str group_name) -> Tensor", _function, _shaped)
+    _define(f"{_name}({_arguments}, Any group_name) -> Tensor", _function, _shaped)
     _define_by_ranks(_name, _arguments, _function)
     if _name in ("all_reduce", "broadcast"):
         _changed = _arguments.replace("Tensor input", "Tensor(a!) input")
-        _define(f"{_name}_({_changed}, str group_name) -> Tensor(a!)", _in_place(_function), lambda input, *_: input)
+        _define(f"{_name}_({_changed}, Any group_name) -> Tensor(a!)", _in_place(_function), lambda input, *_: input)
     if _name != "broadcast" and _name != "all_to_all_single":
         _many = _arguments.replace("Tensor input", "Tensor[] inputs")
-        _define(f"{_name}_coalesced({_many}, str group_name) -> Tensor[]", _each(_function), _each(_shaped))
+        _define(f"{_name}_coalesced({_many}, Any group_name) -> Tensor[]", _each(_function), _each(_shaped))
 _differentiable = Library("_c10d_functional_autograd", "DEF")
 for _name, _function in (
     ("all_gather_into_tensor", lambda x, _, group: collectives.all_gather_tensor_autograd(x, 0, group)),
     ("reduce_scatter_tensor", lambda x, op, _, group: collectives.reduce_scatter_tensor_autograd(x, op, 0, group)),
     ("all_to_all_single", lambda x, *rest: collectives.all_to_all_single_autograd(x, *rest)),
 ):
-    _define(f"{_name}({_OPS[_name][0]}, str group_name) -> Tensor", _function, _OPS[_name][2], _differentiable)
+    _define(f"{_name}({_OPS[_name][0]}, Any group_name) -> Tensor", _function, _OPS[_name][2], _differentiable)
 for _made in (_library, _by_ranks):
     _made.define("wait_tensor(Tensor tensor) -> Tensor")
     _made.impl("wait_tensor", lambda tensor: tensor.view_as(tensor), "CompositeExplicitAutograd")

@@ -199,13 +199,15 @@ def test_safe_globals():
     point = Point([1, taeda.ones(2)])
     with pytest.raises(pickle.UnpicklingError, match="Point"):
         roundtrip(point)
+    before = serialization.get_safe_globals()  # those of modules that were imported
     serialization.add_safe_globals([Point])
     try:
         assert roundtrip(point).x[0] == 1
-        assert serialization.get_safe_globals() == [Point]
+        assert serialization.get_safe_globals() == [*before, Point]
     finally:
         serialization.clear_safe_globals()
     assert serialization.get_safe_globals() == []
+    serialization.add_safe_globals(before)
     with serialization.safe_globals([(defaultdict, "collections.defaultdict"), int]), pytest.raises(ValueError):
         serialization.add_safe_globals([(1, 2, 3)])
 

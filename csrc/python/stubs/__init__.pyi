@@ -23,6 +23,8 @@ from taeda._C import _linalg as _linalg
 from taeda._C import _nn as _nn
 from taeda._C import _special as _special
 from taeda._C._autograd import Node as _Node
+from taeda._C._autograd import _current_autograd_node as _current_autograd_node
+from taeda._C._autograd import _will_engine_execute_node as _will_engine_execute_node
 from taeda._C._methods import TensorMethods, TensorOperators
 from taeda._inert.script_switches import _jit_can_fuse_on_cpu as _jit_can_fuse_on_cpu
 from taeda._inert.script_switches import _jit_can_fuse_on_gpu as _jit_can_fuse_on_gpu
