@@ -84,7 +84,7 @@ def _define(schema: str, function: Callable[..., Any], shaped: Callable[..., Any
 def _define_by_ranks(name: str, arguments: str, function: Callable[..., Any]) -> None:
     """The older op, whose last arguments are a tag, the group's ranks and their number."""
     with_size = "int group_size" in arguments
-    first = arguments.replace(", int group_size", "")
+    first = arguments.replace(", int group_size", "").replace("SymInt[]", "SymInt[]?")
     _by_ranks.define(f"{name}({first}, str tag, int[] ranks, int group_size) -> Tensor")
 
     def kernel(*args: Any) -> Tensor:

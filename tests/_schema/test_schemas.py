@@ -197,6 +197,8 @@ def test_the_build_reads_schemas_as_the_core_does():
     for name in taeda._C._all_op_names():
         base, _, overload = name.partition(".")
         op = taeda._C._find_op(base, overload)
+        if base.partition("::")[0] not in ("aten", "quantized"):
+            continue  # defined by a module or a test while it runs
         built, schema = parse_schema(op._schema_text.partition("::")[2]), op._schema
         assert (base.partition("::")[2], overload) == (built.name, built.overload) and str(schema) == op._schema_text
         for ours, theirs in [*zip(built.arguments, schema.arguments, strict=True),
