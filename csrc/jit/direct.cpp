@@ -87,7 +87,9 @@ struct Argument<const Scalar&> {
   }
 };
 
-KeySet keys_of_argument(const Tensor& tensor) { return keys_of(tensor); }
+[[maybe_unused]] KeySet keys_of_argument(const Tensor& tensor) {  // not used where few ops are built
+  return keys_of(tensor);
+}
 KeySet keys_of_argument(const Lent& tensor) { return keys_of(tensor.get()); }
 KeySet keys_of_argument(const TensorList& list) { return keys_of(list); }
 template <class T>
