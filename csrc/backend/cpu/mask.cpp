@@ -85,15 +85,15 @@ void fill_masked(const Tensor& self, const Tensor& mask, const char* element) {
   shape::warn_of_expanded(self);
   shape::check_overlap(self, mask);
   Tensor whole = ops::expand(mask, self.sizes());
-  TensorIterator<2> walk;
+  TensorIterator<2> iterator;
   for (int64_t d = 0; d < self.dim(); ++d)
-    walk.add(self.sizes()[d], {self.strides()[d] * self.itemsize(), whole.strides()[d]});
-  walk.prepare();
-  auto [step, mask_step] = walk.steps();
+    iterator.add(self.sizes()[d], {self.strides()[d] * self.itemsize(), whole.strides()[d]});
+  iterator.prepare();
+  auto [step, mask_step] = iterator.steps();
   by_size(self.itemsize(), [&, step = step, mask_step = mask_step]<class T>() {
     T value;
     std::memcpy(&value, element, sizeof(T));
-    walk.run({self.data<char>(), whole.data<char>()}, kGrain, [&](const auto& at, int64_t n) {
+    iterator.run({self.data<char>(), whole.data<char>()}, kGrain, [&](const auto& at, int64_t n) {
       char* to = at[0];
       const auto* holds = reinterpret_cast<const uint8_t*>(at[1]);
       if (step == sizeof(T) && mask_step == 1) {

@@ -12,27 +12,27 @@ namespace {
 
 constexpr int64_t kLanes = 32;  // neighbouring rows that are scanned together
 
-// body(pointers, lanes): the walk over all dimensions but `dim`, which N tensors share.
+// body(pointers, lanes): iterates over all dimensions but `dim`, which N tensors share.
 template <int N, class F>
 void each_lane(const std::array<const Tensor*, N>& tensors, int64_t dim, const F& body) {
   const Tensor& first = *tensors[0];
   if (first.numel() == 0) return;  // before the rows are counted, of which there may be more than any patience
-  TensorIterator<N> walk;
+  TensorIterator<N> iterator;
   std::array<char*, N> data;
   for (int i = 0; i < N; ++i) data[i] = tensors[i]->template data<char>();
   for (int64_t d = 0; d < first.dim(); ++d) {
     if (d == dim) continue;
     std::array<int64_t, N> strides;
     for (int i = 0; i < N; ++i) strides[i] = stride_of(*tensors[i], d);
-    walk.add(first.sizes()[d], strides);
+    iterator.add(first.sizes()[d], strides);
   }
-  walk.prepare();
+  iterator.prepare();
   int64_t length = first.dim() ? first.sizes()[dim] : 1;
-  auto steps = walk.steps();
+  auto steps = iterator.steps();
   int64_t grain = std::max<int64_t>(kLanes, kGrain / std::max<int64_t>(length, 1) / kLanes * kLanes);
   if (std::abs(steps[0]) > std::abs(stride_of(first, dim)))
     grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(length, 1));
-  walk.run(data, grain, [&](const auto& at, int64_t n) { body(at, steps, n, length); });
+  iterator.run(data, grain, [&](const auto& at, int64_t n) { body(at, steps, n, length); });
 }
 
 template <class T>

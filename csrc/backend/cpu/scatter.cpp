@@ -30,32 +30,32 @@ void scatter(const Tensor& self, int64_t dim, const Tensor& given, const Tensor&
   if (share_storage(index, self)) index = ops::clone(index);
   Tensor source = src.defined() && share_storage(src, self) ? ops::clone(src) : src;
   auto source_step = [&](int64_t d) { return source.defined() ? stride_of(source, d) : 0; };
-  TensorIterator<3> walk;  // self, index, source
+  TensorIterator<3> iterator;  // self, index, source
   for (int64_t d = 0; d < index.dim(); ++d)
-    if (d != dim) walk.add(index.sizes()[d], {stride_of(self, d), stride_of(index, d), source_step(d)});
-  walk.prepare();
+    if (d != dim) iterator.add(index.sizes()[d], {stride_of(self, d), stride_of(index, d), source_step(d)});
+  iterator.prepare();
   int64_t length = size_of(index, dim), index_along = stride_of(index, dim), source_along = source_step(dim);
   int64_t size = size_of(self, dim), stride = stride_of(self, dim);
   RowOps ops = row_ops(combine, self.dtype());
-  auto [self_step, index_step, from_step] = walk.steps();
+  auto [self_step, index_step, from_step] = iterator.steps();
   // The inner loop runs where the index is read in order.
-  bool across = length == 1 || (walk.row_size() > 1 && std::abs(index_step) < std::abs(index_along));
+  bool across = length == 1 || (iterator.row_size() > 1 && std::abs(index_step) < std::abs(index_along));
   std::atomic<bool> inside = true;
   const char* from = source.defined() ? source.data<char>() : element;
-  walk.run({self.data<char>(), index.data<char>(), const_cast<char*>(from)}, std::max<int64_t>(1, kPick / length),
-           [&, self_step = self_step, index_step = index_step, from_step = from_step](const auto& at, int64_t n) {
-             if (across) {
-               for (int64_t k = 0; k < length; ++k)
-                 if (ops.at(at[0], self_step, at[1] + k * index_along, index_step, size, stride,
-                            at[2] + k * source_along, from_step, n) < n)
-                   inside = false;
-             } else {
-               for (int64_t i = 0; i < n; ++i)
-                 if (ops.at(at[0] + i * self_step, 0, at[1] + i * index_step, index_along, size, stride,
-                            at[2] + i * from_step, source_along, length) < length)
-                   inside = false;
-             }
-           });
+  iterator.run({self.data<char>(), index.data<char>(), const_cast<char*>(from)}, std::max<int64_t>(1, kPick / length),
+               [&, self_step = self_step, index_step = index_step, from_step = from_step](const auto& at, int64_t n) {
+                 if (across) {
+                   for (int64_t k = 0; k < length; ++k)
+                     if (ops.at(at[0], self_step, at[1] + k * index_along, index_step, size, stride,
+                                at[2] + k * source_along, from_step, n) < n)
+                       inside = false;
+                 } else {
+                   for (int64_t i = 0; i < n; ++i)
+                     if (ops.at(at[0] + i * self_step, 0, at[1] + i * index_step, index_along, size, stride,
+                                at[2] + i * from_step, source_along, length) < length)
+                       inside = false;
+                 }
+               });
   if (!inside) fail_index(index, size, dim, ErrorKind::Runtime);
 }
 
@@ -87,18 +87,18 @@ void gather(const Tensor& self, int64_t dim, const Tensor& given, bool, const Te
   if (out.numel() == 0) return;
   dim = wrap_dim(dim, self.dim());
   Tensor index = given.dtype() == DType::Int64 ? given : ops::_to_copy(given, DType::Int64);
-  TensorIterator<3> walk;  // out, index, self
+  TensorIterator<3> iterator;  // out, index, self
   for (int64_t d = 0; d < index.dim(); ++d)
-    walk.add(index.sizes()[d], {stride_of(out, d), stride_of(index, d), d == dim ? 0 : stride_of(self, d)});
-  walk.prepare();
+    iterator.add(index.sizes()[d], {stride_of(out, d), stride_of(index, d), d == dim ? 0 : stride_of(self, d)});
+  iterator.prepare();
   int64_t size = size_of(self, dim), stride = stride_of(self, dim);
   Pick pick = pick_of(self.itemsize());
-  auto [to_step, index_step, from_step] = walk.steps();
+  auto [to_step, index_step, from_step] = iterator.steps();
   std::atomic<bool> inside = true;
-  walk.run({out.data<char>(), index.data<char>(), self.data<char>()}, kPick,
-           [&, to_step = to_step, index_step = index_step, from_step = from_step](const auto& at, int64_t n) {
-             if (pick(at[0], to_step, at[2], from_step, at[1], index_step, size, stride, n) < n) inside = false;
-           });
+  iterator.run({out.data<char>(), index.data<char>(), self.data<char>()}, kPick,
+               [&, to_step = to_step, index_step = index_step, from_step = from_step](const auto& at, int64_t n) {
+                 if (pick(at[0], to_step, at[2], from_step, at[1], index_step, size, stride, n) < n) inside = false;
+               });
   if (!inside) fail_index(index, size, dim, ErrorKind::Runtime);
 }
 

@@ -149,24 +149,24 @@ void read_at_offsets(char* to, const Tensor& from, const IndexOffsets& places, c
   if (int64_t bytes = bytes_of_place(from, rest); bytes >= kRow)
     return read_rows(to, from.data<char>(), places, rest.step, bytes);
   int64_t item = from.itemsize();
-  TensorIterator<3> walk;  // result, source, offsets
-  walk.add(places.count, {rest.step, 0, sizeof(int64_t)});
+  TensorIterator<3> iterator;  // result, source, offsets
+  iterator.add(places.count, {rest.step, 0, sizeof(int64_t)});
   for (size_t i = 0; i < rest.kept.size(); ++i) {
     int64_t d = rest.kept[i];
-    walk.add(from.sizes()[d], {rest.kept_steps[i], from.strides()[d] * item, 0});
+    iterator.add(from.sizes()[d], {rest.kept_steps[i], from.strides()[d] * item, 0});
   }
-  walk.prepare();
+  iterator.prepare();
   auto pick = by_size(item, []<class Bytes>() { return pick_all<Bytes>; });
   Pick pick_row = pick_of(item);
-  auto [to_step, from_step, index_step] = walk.steps();
+  auto [to_step, from_step, index_step] = iterator.steps();
   char* offsets = reinterpret_cast<char*>(const_cast<int64_t*>(places.offsets));
-  walk.run({to, from.data<char>(), offsets}, kPick,
-           [&, to_step = to_step, from_step = from_step, index_step = index_step](const auto& at, int64_t n) {
-             if (index_step)  // the walk goes from place to place
-               pick(at[0], to_step, at[1], reinterpret_cast<const int64_t*>(at[2]), n);
-             else
-               pick_row(at[0], to_step, at[1], from_step, at[2], 0, INT64_MAX, 1, n);
-           });
+  iterator.run({to, from.data<char>(), offsets}, kPick,
+               [&, to_step = to_step, from_step = from_step, index_step = index_step](const auto& at, int64_t n) {
+                 if (index_step)  // the iterator goes from place to place
+                   pick(at[0], to_step, at[1], reinterpret_cast<const int64_t*>(at[2]), n);
+                 else
+                   pick_row(at[0], to_step, at[1], from_step, at[2], 0, INT64_MAX, 1, n);
+               });
 }
 
 // One thread writes all places of the elements it was given, in order.
@@ -174,28 +174,28 @@ void write_at_offsets(const Tensor& to, const char* from, const IndexOffsets& pl
                       Combine combine) {
   if (places.count == 0) return;
   int64_t item = to.itemsize();
-  TensorIterator<2> walk;
+  TensorIterator<2> iterator;
   for (size_t i = 0; i < rest.kept.size(); ++i) {
     int64_t d = rest.kept[i];
-    walk.add(to.sizes()[d], {to.strides()[d] * item, rest.kept_steps[i]});
+    iterator.add(to.sizes()[d], {to.strides()[d] * item, rest.kept_steps[i]});
   }
-  walk.prepare();
+  iterator.prepare();
   RowOps ops = row_ops(combine, to.dtype());
-  auto [to_step, from_step] = walk.steps();
-  bool rows = walk.row_size() >= kStrip;
+  auto [to_step, from_step] = iterator.steps();
+  bool rows = iterator.row_size() >= kStrip;
   const char* offsets = reinterpret_cast<const char*>(places.offsets);
   int64_t grain = std::max(kStrip, kPick / places.count);
-  walk.run({to.data<char>(), const_cast<char*>(from)}, grain,
-           [&, to_step = to_step, from_step = from_step](const auto& at, int64_t n) {
-             if (rows) {
-               for (int64_t p = 0; p < places.count; ++p)
-                 ops.row(at[0] + places.offsets[p], to_step, at[1] + p * rest.step, from_step, n);
-             } else {
-               for (int64_t i = 0; i < n; ++i)
-                 ops.at(at[0] + i * to_step, 0, offsets, sizeof(int64_t), INT64_MAX, 1, at[1] + i * from_step,
-                        rest.step, places.count);
-             }
-           });
+  iterator.run({to.data<char>(), const_cast<char*>(from)}, grain,
+               [&, to_step = to_step, from_step = from_step](const auto& at, int64_t n) {
+                 if (rows) {
+                   for (int64_t p = 0; p < places.count; ++p)
+                     ops.row(at[0] + places.offsets[p], to_step, at[1] + p * rest.step, from_step, n);
+                 } else {
+                   for (int64_t i = 0; i < n; ++i)
+                     ops.at(at[0] + i * to_step, 0, offsets, sizeof(int64_t), INT64_MAX, 1, at[1] + i * from_step,
+                            rest.step, places.count);
+                 }
+               });
 }
 
 }  // namespace taeda::cpu

@@ -1,4 +1,4 @@
-// Positions along dimensions as byte offsets, and the walk over what they leave.
+// Positions along dimensions as byte offsets, and the iterator over what they leave.
 #pragma once
 #include "backend/cpu/engine/combine.h"
 #include "backend/cpu/engine/tensor_iterator.h"

@@ -96,9 +96,9 @@ Merged merge(IntList sizes, std::span<const Strided> operands) {
   return m;
 }
 
-class OperandWalk {
+class OperandIterator {
  public:
-  OperandWalk(Loop loop, const void* scalars, const Merged& merged, std::span<const Strided> operands, int results)
+  OperandIterator(Loop loop, const void* scalars, const Merged& merged, std::span<const Strided> operands, int results)
       : loop_(loop), scalars_(scalars), m_(merged), results_(results), count_(static_cast<int>(operands.size())) {
     for (int k = 0; k < count_; ++k) {
       const Strided& o = operands[k];
@@ -330,16 +330,16 @@ void run_strided(Loop loop, const void* scalars, IntList sizes, std::span<const 
   if (total == 0) return;
   if (merged.dims == 1 || merged.sizes[0] >= kLongRow) {
     parallel_for(0, total, kGrain, [&](int64_t begin, int64_t end) {
-      OperandWalk(loop, scalars, merged, operands, results).rows(begin, end);
+      OperandIterator(loop, scalars, merged, operands, results).rows(begin, end);
     });
     return;
   }
-  OperandWalk first(loop, scalars, merged, operands, results);
+  OperandIterator first(loop, scalars, merged, operands, results);
   int64_t block = first.choose_block();
   if (total <= kGrain) return first.blocks(0, total, block);
   parallel_for(0, total, kGrain / block * block, [&](int64_t begin, int64_t end) {
-    OperandWalk walk(loop, scalars, merged, operands, results);
-    walk.blocks(begin, end, walk.choose_block());
+    OperandIterator iterator(loop, scalars, merged, operands, results);
+    iterator.blocks(begin, end, iterator.choose_block());
   });
 }
 

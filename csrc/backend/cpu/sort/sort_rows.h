@@ -38,25 +38,25 @@ struct Row {
 template <class F>
 void each_row(const Tensor& self, int64_t dim, bool keeps, const Tensor& values, const Tensor& indices, const F& make) {
   int64_t n = self.dim() ? self.sizes()[dim] : 1;
-  TensorIterator<3> walk;
+  TensorIterator<3> iterator;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d == dim) continue;
     int64_t r = keeps || d < dim ? d : d - 1;
-    walk.add(self.sizes()[d], {stride_of(self, d), stride_of(values, r), stride_of(indices, r)});
+    iterator.add(self.sizes()[d], {stride_of(self, d), stride_of(values, r), stride_of(indices, r)});
   }
-  walk.prepare();
-  if (walk.count() == 0) return;
-  auto steps = walk.steps();
+  iterator.prepare();
+  if (iterator.count() == 0) return;
+  auto steps = iterator.steps();
   int64_t values_step = keeps ? stride_of(values, dim) : 0, indices_step = keeps ? stride_of(indices, dim) : 0;
   int64_t from_step = stride_of(self, dim);
   bool is_bool = self.dtype() == DType::Bool;
-  walk.run({self.data<char>(), values.data<char>(), indices.data<char>()},
-           std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(n, 1)), [&](const auto& at, int64_t rows) {
-             auto body = make();  // with scratch of its own
-             for (int64_t i = 0; i < rows; ++i)
-               body(Row{at[0] + i * steps[0], from_step, n, at[1] + i * steps[1], values_step, at[2] + i * steps[2],
-                        indices_step, is_bool});
-           });
+  iterator.run({self.data<char>(), values.data<char>(), indices.data<char>()},
+               std::max<int64_t>(1, kGrain / 8 / std::max<int64_t>(n, 1)), [&](const auto& at, int64_t rows) {
+                 auto body = make();  // with scratch of its own
+                 for (int64_t i = 0; i < rows; ++i)
+                   body(Row{at[0] + i * steps[0], from_step, n, at[1] + i * steps[1], values_step, at[2] + i * steps[2],
+                            indices_step, is_bool});
+               });
 }
 
 template <class E, class T>

@@ -37,7 +37,7 @@ struct Runs {
 
   // item(i) is at place i of the order; starts(i) tells whether it differs from the one before.
   template <class Item, class Starts>
-  void walk(const Item& item, const Starts& starts) {
+  void visit(const Item& item, const Starts& starts) {
     int64_t run = 0, *first = firsts.data(), *begin = begins.data();
     int64_t* to = inverse.numel() ? inverse.data<int64_t>() : nullptr;
     for (int64_t i = 0; i < items; ++i) {
@@ -100,8 +100,8 @@ Results _unique2(const Tensor& self, bool, bool return_inverse, bool return_coun
     load(row_of(items), false, entries);
     sort_entries(entries, scratch);
     Same<E> same{is_floating(self.dtype())};
-    runs.walk([&](int64_t i) { return static_cast<int64_t>(entries[i].index); },
-              [&](int64_t i) { return !same(&entries[i], &entries[i - 1], 1); });
+    runs.visit([&](int64_t i) { return static_cast<int64_t>(entries[i].index); },
+               [&](int64_t i) { return !same(&entries[i], &entries[i - 1], 1); });
   });
   return {runs.chosen(items), runs.inverse, runs.counts_tensor(return_counts)};
 }
@@ -151,8 +151,8 @@ Results unique_rows(const Tensor& self, int64_t dim, bool sorts) {
         return x != row_at(a) + width && x->key < y->key;
       });
     Same<E> same{is_floating(self.dtype())};
-    runs.walk([&](int64_t i) { return order[i]; },
-              [&](int64_t i) { return !same(row_at(order[i]), row_at(order[i - 1]), width); });
+    runs.visit([&](int64_t i) { return order[i]; },
+               [&](int64_t i) { return !same(row_at(order[i]), row_at(order[i - 1]), width); });
   });
   return {n ? back_along(runs.chosen(rows), self, dim) : ops::clone(self), runs.inverse, runs.counts_tensor(true)};
 }
@@ -172,7 +172,7 @@ Results unique_consecutive(const Tensor& self, bool return_inverse, bool return_
   visit_ordered(self.dtype(), [&]<class T>() {
     const char* data = items.data<char>();
     auto at = [&](int64_t i) { return static_cast<Compared<T>>(load<T>(data + i * static_cast<int64_t>(sizeof(T)))); };
-    runs.walk([](int64_t i) { return i; }, [&](int64_t i) { return at(i) != at(i - 1); });
+    runs.visit([](int64_t i) { return i; }, [&](int64_t i) { return at(i) != at(i - 1); });
   });
   return {runs.chosen(items), runs.inverse, runs.counts_tensor(return_counts)};
 }
