@@ -61,14 +61,14 @@ def _alike(input: Tensor, *_: Any) -> Tensor:
     return taeda.empty_like(input)
 
 
-# Name: what stands before the group, what it does, and what its result looks like.
-_OPS: dict[str, tuple[str, Callable[..., Tensor], Callable[..., Tensor]]] = {
-    "all_reduce": ("Tensor input, str reduce_op", collectives.all_reduce, _alike),
-    "broadcast": ("Tensor input, int src", collectives.broadcast, _alike),
-    "all_gather_into_tensor": ("Tensor input, int group_size", _gather, _grown),
-    "reduce_scatter_tensor": ("Tensor input, str reduce_op, int group_size", _scatter, _shrunk),
+# Name: what stands before the group, what it does, what its result looks like, and its other forms.
+_OPS: dict[str, tuple[str, Callable[..., Tensor], Callable[..., Tensor], str]] = {
+    "all_reduce": ("Tensor input, str reduce_op", collectives.all_reduce, _alike, "in place, coalesced"),
+    "broadcast": ("Tensor input, int src", collectives.broadcast, _alike, "in place"),
+    "all_gather_into_tensor": ("Tensor input, int group_size", _gather, _grown, "coalesced"),
+    "reduce_scatter_tensor": ("Tensor input, str reduce_op, int group_size", _scatter, _shrunk, "coalesced"),
     "all_to_all_single": ("Tensor input, SymInt[] output_split_sizes, SymInt[] input_split_sizes", _all_to_all,
-                          _exchanged),
+                          _exchanged, ""),
 }  # fmt: skip
 _library, _by_ranks = Library("_c10d_functional", "DEF"), Library("c10d_functional", "DEF")
 
@@ -94,20 +94,20 @@ def _define_by_ranks(name: str, arguments: str, function: Callable[..., Any]) ->
     _by_ranks.impl(name, kernel, "CompositeExplicitAutograd")
 
 
-for _name, (_arguments, _function, _shaped) in _OPS.items():
+for _name, (_arguments, _function, _shaped, _forms) in _OPS.items():
     _define(f"{_name}({_arguments}, Any group_name) -> Tensor", _function, _shaped)
     _define_by_ranks(_name, _arguments, _function)
-    if _name in ("all_reduce", "broadcast"):
+    if "in place" in _forms:
         _changed = _arguments.replace("Tensor input", "Tensor(a!) input")
         _define(f"{_name}_({_changed}, Any group_name) -> Tensor(a!)", _in_place(_function), lambda input, *_: input)
-    if _name != "broadcast" and _name != "all_to_all_single":
+    if "coalesced" in _forms:
         _many = _arguments.replace("Tensor input", "Tensor[] inputs")
         _define(f"{_name}_coalesced({_many}, Any group_name) -> Tensor[]", _each(_function), _each(_shaped))
 _differentiable = Library("_c10d_functional_autograd", "DEF")
 for _name, _function in (
     ("all_gather_into_tensor", lambda x, _, group: collectives.all_gather_tensor_autograd(x, 0, group)),
     ("reduce_scatter_tensor", lambda x, op, _, group: collectives.reduce_scatter_tensor_autograd(x, op, 0, group)),
-    ("all_to_all_single", lambda x, *rest: collectives.all_to_all_single_autograd(x, *rest)),
+    ("all_to_all_single", collectives.all_to_all_single_autograd),
 ):
     _define(f"{_name}({_OPS[_name][0]}, Any group_name) -> Tensor", _function, _OPS[_name][2], _differentiable)
 for _made in (_library, _by_ranks):

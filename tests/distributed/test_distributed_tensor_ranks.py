@@ -8,6 +8,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from ranks import needs_mpi, run
 
 import taeda
@@ -171,6 +172,20 @@ def _terms(rank: int) -> dict[str, Any]:
         got, want = function(p, s), function(taeda.tensor([3.0, -6.0, 9.0]), taeda.ones(3))
         if not taeda.allclose(got.full_tensor(), want):
             wrong[name] = got.placements, got.full_tensor()
+    largest, where = (distribute_tensor(one, mesh, [placed]) for one, placed in
+                      ((taeda.zeros(2), Shard(0)), (taeda.zeros(2, dtype=taeda.int64), WHOLE)))  # fmt: skip
+    p = DTensor.from_local(taeda.tensor([[1.0, -2.0], [3.0, -4.0]]) * (rank + 1), mesh, [TERMS])
+    results = taeda.max(p, 1, out=(largest, where))
+    assert (
+        results[0] is largest
+        and largest.full_tensor().tolist() == [3.0, 9.0]
+        and where.full_tensor().tolist() == [0, 0]
+    )
+    for bad in (taeda.zeros(2), distribute_tensor(taeda.zeros(3), mesh, [WHOLE])):
+        with pytest.raises(RuntimeError, match="out must be a DTensor of shape"):
+            taeda.mul(largest, 2, out=bad)
+    product = DTensor.from_local(taeda.full((2,), 3.0), mesh, [Partial("product")]).add_(1)
+    assert product.full_tensor().tolist() == [10.0, 10.0]
     filled = DTensor.from_local(taeda.ones(2), mesh, [TERMS]).fill_(8)
     assert filled.full_tensor().tolist() == [16.0, 16.0]  # each term, as in PyTorch
     return wrong

@@ -133,6 +133,14 @@ def test_programs_without_an_agent(tmp_path: Path) -> None:
     assert [Path(result.stdouts[rank]).read_text() for rank in (0, 1)] == ["0\n", "1\n"]
 
 
+def test_programs_outside_of_a_run_have_names_for_their_logs(tmp_path: Path) -> None:
+    context = start_processes("x", "/bin/true", {0: ()}, {0: {}}, DefaultLogsSpecs(str(tmp_path), redirects=Std.ALL))
+    result = context.wait(20, period=0.01)
+    context.close()
+    assert result is not None and not result.is_failed()
+    assert "test_run_id" in result.stdouts[0] and "attempt_0" in result.stdouts[0]
+
+
 def test_record_writes_once(tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "error.json"
     monkeypatch.setenv("TORCHELASTIC_ERROR_FILE", str(path))

@@ -142,6 +142,26 @@ def test_what_a_written_store_leaves_out() -> None:
     assert not dist.PrefixStore("a", Half()).has_extended_api()
 
 
+def test_values_are_appended_by_exchange_where_a_written_store_has_no_better_way() -> None:
+    class Exchanging(dist.Store):
+        def __init__(self) -> None:
+            super().__init__()
+            self.values: dict[str, bytes] = {}
+            self.others = [b"theirs"]  # what another process puts in between
+
+        def compare_set(self, key: str, expected_value: str | bytes, desired_value: str | bytes) -> bytes:
+            if self.others:
+                self.values[key] = self.others.pop()
+            if self.values.get(key, b"") == expected_value:
+                self.values[key] = bytes(desired_value)
+            return self.values.get(key, expected_value)
+
+    store = Exchanging()
+    for value in ("a", b"b"):
+        dist.PrefixStore("p", store).append("key", value)
+    assert store.values == {"p/key": b"theirsab"}
+
+
 def test_ops_are_numbered_as_in_cpp() -> None:
     header = (Path(__file__).parents[2] / "include/taeda/distributed/store.h").read_text()
     body = re.search(r"enum class StoreOp.*?\{(.*?)\};", header, re.S)

@@ -286,6 +286,19 @@ def test_several_processes_train_one_model(method):
     assert (model.weight - 1).abs().max() < 0.05 and model.bias.abs() < 0.05
 
 
+def tell(index, folder):
+    (folder / str(index)).touch()
+
+
+def test_processes_of_a_forkserver_start_at_the_same_time(monkeypatch, tmp_path):
+    monkeypatch.setenv(mp.ENV_VAR_PARALLEL_START, "1")
+    kind, everyone = mp.get_context("forkserver").Process, threading.Barrier(3)
+    start = kind.start
+    monkeypatch.setattr(kind, "start", lambda self: (everyone.wait(20), start(self)))
+    mp.start_processes(tell, (tmp_path,), nprocs=3, start_method="forkserver")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1", "2"]
+
+
 def fail(index, how):
     if index == 0:
         signal.pause() if how != "none" else None

@@ -25,8 +25,8 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
         return _run_lists(func, args, kwargs, kind)
     if name == "_norm_two":
         return _norm(func, args, kwargs, kind)
-    if isinstance(kwargs.get("out"), kind):
-        return _run_out(func, args, kwargs)
+    if kwargs and func._schema.is_mutable and (outs := _outs_of(func, kwargs)):
+        return _run_out(func, args, kwargs, outs, kind)
     leaves, tree = tree_flatten((args, kwargs))
     at = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
     tensors = [leaves[i] for i in at]
@@ -66,26 +66,34 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
 
 
 def _store(tensor: Any, local: Tensor, placements: Placements) -> None:
-    """Puts into ``tensor`` what its part became after it was moved to ``placements``."""
-    if placements != tensor.placements:
-        moved = move(local, tensor._spec._replace(placements=placements), tensor.placements)
+    """Puts into ``tensor`` the part ``local`` of what lies as ``placements``, which may be its own part."""
+    moved = move(local, tensor._spec._replace(placements=placements), tensor.placements)
+    if moved is not tensor._local_tensor:
         tensor._local_tensor.copy_(moved)
 
 
-def _run_out(func: Any, args: Any, kwargs: Any) -> Any:
-    """The op without ``out``, whose result then goes to where ``out`` lies."""
-    out = kwargs.pop("out")
-    wanted = [one.name for one in func._schema.arguments if one.name != "out"]
+def _outs_of(func: Any, kwargs: Any) -> list[str]:
+    """The names of the arguments that results are written to."""
+    written = [one for one in func._schema.arguments if one.alias_info is not None and one.alias_info.is_write]
+    return [one.name for one in written if one.kwarg_only and one.name in kwargs]
+
+
+def _run_out(func: Any, args: Any, kwargs: Any, outs: list[str], kind: Any) -> Any:
+    """The op without the arguments ``outs``, whose results then go to where those lie."""
+    wanted = [one.name for one in func._schema.arguments if one.name not in outs]
     packet = func.overloadpacket
     overloads = [getattr(packet, name) for name in packet.overloads()]
     plain = next(one for one in overloads if [argument.name for argument in one._schema.arguments] == wanted)
-    result = plain(*args, **kwargs)
-    if result.shape != out.shape:
-        raise RuntimeError(f"{func}: out is a DTensor of shape {tuple(out.shape)}, not of {tuple(result.shape)}")
-    _store(out, result._local_tensor.to(out.dtype), result.placements)
-    if result.placements == out.placements:
-        out._local_tensor.copy_(result._local_tensor)
-    return out
+    results = plain(*args, **{name: value for name, value in kwargs.items() if name not in outs})
+    given = [kwargs[name] for name in outs]
+    for out, result in zip(given, results if len(outs) > 1 else [results], strict=True):
+        if not isinstance(out, kind) or result.shape != out.shape:
+            raise RuntimeError(
+                f"{func}: out must be a DTensor of shape {tuple(result.shape)}; got {type(out).__name__} of shape "
+                f"{tuple(out.shape)}"
+            )
+        _store(out, result._local_tensor.to(out.dtype), result.placements)
+    return tuple(given) if len(outs) > 1 else given[0]
 
 
 def _spec(tensor: Tensor, mesh: Any, kind: Any, name: str) -> DTensorSpec:
@@ -293,7 +301,7 @@ def _run_lists(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     if func._schema.is_mutable:
         for value, moved in lists:
             for one, part, target in zip(value, moved, placed, strict=True):
-                if isinstance(one, kind) and part is not one._local_tensor and target is not None:
+                if isinstance(one, kind) and target is not None:
                     _store(one, part, target)
     if not isinstance(out, (list, tuple)):
         return out

@@ -93,7 +93,7 @@ def _whole(local: Tensor, dim: int, spec: DTensorSpec, current: Sequence[Placeme
     count = spec.mesh.size(dim)
     step = -(-length // count)
     first = local.movedim(placement.dim, 0)
-    own = pad_tensor(first, 0, step - first.shape[0])
+    own = pad_tensor(first, 0, step - first.shape[0]).contiguous()
     parts = own.new_empty((count * step, *first.shape[1:]))
     if not local.is_meta:
         _counted.tell("all_gather_into_tensor")
@@ -106,7 +106,7 @@ def _reduce_scatter(local: Tensor, dim: int, old: Placement, new: Placement, spe
     count = spec.mesh.size(dim)
     first = local.movedim(new.dim, 0)
     step = -(-first.shape[0] // count)
-    padded = pad_tensor(first, 0, count * step - first.shape[0])
+    padded = pad_tensor(first, 0, count * step - first.shape[0]).contiguous()
     own = padded.new_empty((step, *first.shape[1:]))
     if not local.is_meta:
         _counted.tell("reduce_scatter_tensor")

@@ -17,7 +17,9 @@ def part_of(length: int, count: int, rank: int) -> tuple[int, int]:
 
 
 def pad_tensor(tensor: Tensor, dim: int, count: int) -> Tensor:
-    """``tensor`` with ``count`` zeros more at the end of a dimension."""
+    """``tensor`` with ``count`` zeros more at the end of a dimension; itself where none are wanted."""
+    if not count:
+        return tensor
     sizes = list(tensor.shape)
     sizes[dim] += count
     padded = tensor.new_zeros(sizes)
@@ -63,8 +65,7 @@ class Shard(Placement):
         for rank in range(num_chunks):
             start, size = part_of(length, num_chunks, rank)
             part = tensor.narrow(self.dim, start, size)
-            if with_padding and size < longest:
-                part = pad_tensor(part, self.dim, longest - size)
+            part = pad_tensor(part, self.dim, longest - size) if with_padding else part
             parts.append(part.contiguous() if contiguous else part)
             pads.append(longest - size)
         return parts, pads if with_padding and length else []
