@@ -353,7 +353,7 @@ class DeviceMesh:
         return self._device_type, self._shape, self._names, self._listed
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DeviceMesh) and self._key() == other._key()
+        return self is other or isinstance(other, DeviceMesh) and self._key() == other._key()
 
     def __hash__(self) -> int:
         return hash(self._key())

@@ -11,7 +11,6 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import wait
 from typing import Any
 
@@ -201,6 +200,8 @@ def start_processes(
             error_files.append(path)
             processes.append(mp.Process(target=_run, args=(fn, index, args, path, parent), daemon=daemon))
         if start_method == "forkserver" and os.environ.get(ENV_VAR_PARALLEL_START) == "1" and nprocs > 1:
+            from concurrent.futures import ThreadPoolExecutor
+
             with ThreadPoolExecutor(nprocs) as pool:
                 list(pool.map(lambda process: process.start(), processes))
         else:  # in this thread, with which the system would end them
