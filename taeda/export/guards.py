@@ -43,6 +43,9 @@ class SizeName(NamedTuple):
 Expression = Any  # ("size", input, dim or None), (operation, operands...), or a number
 
 
+_MOST_BITS = 4096  # sizes have 63
+
+
 class InputGuard(NamedTuple):
     """A condition on sizes of inputs: its text, its expression, the line that wants it."""
 
@@ -58,7 +61,10 @@ class InputGuard(NamedTuple):
 
     def holds(self, values: dict[tuple[str, int | None], int]) -> bool:
         """Whether it does for such sizes."""
-        return builtins.bool(evaluated(self.expression, lambda leaf: values[leaf[1], leaf[2]]))
+        try:
+            return builtins.bool(evaluated(self.expression, lambda leaf: values[leaf[1], leaf[2]]))
+        except ArithmeticError:  # there is no such number
+            return False
 
 
 def _sizes(expression: Expression) -> list[tuple[str, int | None]]:
@@ -76,8 +82,18 @@ def evaluated(expression: Expression, leaf: Callable[[Any], Any]) -> Any:
     name = expression[0]
     if name in ("size", "symbol"):
         return leaf(expression)
+    operands = [evaluated(operand, leaf) for operand in expression[1:]]
+    if name == "pow":
+        return _power(*operands)
     module = next(m for m in (operator, math, builtins) if hasattr(m, name))
-    return getattr(module, name)(*(evaluated(operand, leaf) for operand in expression[1:]))
+    return getattr(module, name)(*operands)
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    """As ``**``, but for whole numbers so far beyond all sizes that they would take for ever."""
+    if type(base) is type(exponent) is int and abs(base) > 1 and base.bit_length() * exponent > _MOST_BITS:
+        raise OverflowError(f"a number of more than {_MOST_BITS} bits is no size")
+    return base**exponent
 
 
 def expression_of(node: SymNode, symbols: dict[int, tuple[Any, Any]]) -> Expression | None:
@@ -180,9 +196,8 @@ class CheckInputs(nn.Module):
                 f"Guard failed: {name} must have {len(wanted)} dimensions; got shape {tuple(value.shape)}"
             )
         for dim, (size, other) in enumerate(zip(value.shape, wanted)):
-            if (name, dim) in self.varying:
-                values[name, dim] = int(size)
-            elif size != other:
+            values[name, dim] = int(size)
+            if (name, dim) not in self.varying and size != other:
                 raise AssertionError(
                     f"Guard failed: {name}.size({dim}) == {other}; got shape {tuple(value.shape)}. Export with "
                     "dynamic_shapes for sizes that vary"

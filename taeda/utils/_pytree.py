@@ -612,17 +612,23 @@ def _loaded(described: dict[str, Any], fields: dict[str, Any]) -> TreeSpec:
         return LeafSpec()
     children = [_loaded(child, fields) for child in described["children_spec"]]
     if name == "collections.namedtuple":
-        return TreeSpec(namedtuple, _named_tuple(context, fields), children)
+        cls = _named_tuple(context, fields)
+        _check_count(list(cls._fields), children)  # type: ignore[attr-defined]
+        return TreeSpec(namedtuple, cls, children)
     if name == _WRITTEN[defaultdict]:
         factory = _FACTORIES.get(context["default_factory_name"])
         if factory is None:
             raise NotImplementedError(
                 f"taeda.utils._pytree.treespec_loads: a defaultdict of {context['default_factory_name'][:100]}"
             )
+        _check_count(context["dict_context"], children)
         return TreeSpec(defaultdict, [factory, context["dict_context"]], children)
     for builtin, known in _WRITTEN.items():
         if name == known:
-            return TreeSpec(builtin, json.loads(context), children)
+            said = json.loads(context)
+            if builtin in (dict, OrderedDict):
+                _check_count(said, children)
+            return TreeSpec(builtin, said, children)
     for cls, node in SUPPORTED_NODES.items():
         if name == (node.name or f"{cls.__module__}.{cls.__qualname__}"):
             load = node.load_context or json.loads
@@ -631,6 +637,11 @@ def _loaded(described: dict[str, Any], fields: dict[str, Any]) -> TreeSpec:
         f"taeda.utils._pytree.treespec_loads: this program has not registered the class {name[:200]}; see "
         "taeda.export.register_dataclass"
     )
+
+
+def _check_count(keys: Context, children: list[TreeSpec]) -> None:
+    if not isinstance(keys, list) or len(keys) != len(children):
+        raise ValueError(f"taeda.utils._pytree.treespec_loads: {len(children)} values have the keys {str(keys)[:100]}")
 
 
 def _named_tuple(name: str, fields: dict[str, Any]) -> type:

@@ -189,9 +189,73 @@ def node(described, **changes):
     described["graph_module"]["graph"]["nodes"][0].update(changes)
 
 
+CODE = "x=print('run'), y"
+
+
+def renamed(described, old, new):
+    described |= json.loads(json.dumps(described).replace(f'"{old}"', json.dumps(new)))
+
+
+def given(described, name, arg=None):
+    described["graph_module"]["graph"]["nodes"][0]["inputs"].append(
+        {"name": name, "arg": arg or {"as_int": 1}, "kind": 2}
+    )
+
+
+def inner(described, change, name="inner"):
+    graph = json.loads(json.dumps(described["graph_module"]["graph"]))
+    change(graph)
+    node(described, target="torch.ops.higher_order.cond")
+    given(described, "graph", {"as_graph": {"name": name, "graph": graph}})
+
+
+def call(described):
+    return described["graph_module"]["module_call_graph"][0]["signature"]
+
+
+def tensor(described):
+    return described["graph_module"]["graph"]["tensor_values"]["x"]
+
+
+def size(described, text, hint):
+    tensor(described)["sizes"][0] = {"as_expr": {"expr_str": text, "hint": None if hint is None else {"as_int": hint}}}
+
+
 DAMAGE = {
     "no op": (lambda d: node(d, target="torch.ops.aten.nothing.default"), "no op"),
     "no function": (lambda d: node(d, target="os.system"), "no function of graphs"),
+    "a function that makes functions": (lambda d: node(d, target="_operator.attrgetter"), "no function of graphs"),
+    "a class": (lambda d: node(d, target="torch.ops.higher_order.__class__"), "no function of graphs"),
+    "code for an argument's name": (lambda d: renamed(d, "x", CODE), "no name of a value"),
+    "code for a name in an inner graph": (lambda d: inner(d, lambda g: renamed(g, "x", CODE)), "no name of a value"),
+    "code for a graph's name": (lambda d: inner(d, lambda g: None, CODE), "no name of a value"),
+    "code for a keyword": (lambda d: given(d, CODE), "takes no .x=print"),
+    "code for a keyword of a function": (
+        lambda d: (node(d, target="_operator.neg"), given(d, CODE)),
+        "no name of a value",
+    ),
+    "code for a parameter": (lambda d: call(d)["forward_arg_names"].__setitem__(0, CODE), "no name of a value"),
+    "an argument twice": (lambda d: given(d, "self"), "has it already"),
+    "a size that is no number": (lambda d: size(d, "Symbol('s0')", [1]), "no number"),
+    "a size beyond 64 bits": (lambda d: tensor(d)["sizes"].__setitem__(0, {"as_int": 1 << 80}), "no exported program"),
+    "a sum of nothing": (lambda d: size(d, "Add()", None), "no expression"),
+    "a deep expression": (lambda d: size(d, "*1+".join(["Symbol('s0')"] * 3000), None), "RecursionError|no expression"),
+    "no results": (lambda d: d["graph_module"]["signature"].update(output_specs=[]), "0 results"),
+    "results twice": (lambda d: d["graph_module"]["graph"].update(outputs=[{"as_int": 1}] * 2), "1 outputs"),
+    "no such buffer": (
+        lambda d: (
+            d["graph_module"]["signature"]["output_specs"].append(
+                {"buffer_mutation": {"arg": {"name": "sin"}, "buffer_name": "lost"}}
+            )
+            or d["graph_module"]["graph"]["outputs"].append({"as_tensor": {"name": "sin"}})
+        ),
+        "no tensor 'lost'",
+    ),
+    "arguments that are no tuple": (lambda d: call(d).update(in_spec=call(d)["out_spec"]), "no tuple and dict"),
+    "keys without values": (
+        lambda d: call(d).update(out_spec='[1, {"type": "builtins.dict", "context": "[1]", "children_spec": []}]'),
+        "no exported program",
+    ),
     "a private function": (lambda d: node(d, target="_operator.__import__"), "no function of graphs"),
     "a version": (lambda d: d["schema_version"].update(major=99), "version 99"),
     "a name": (lambda d: node(d, inputs=[{"name": "self", "arg": {"as_tensor": {"name": "?"}}}]), "before it is"),
@@ -219,6 +283,22 @@ def test_damaged_files_are_refused(kind):
         export.load(changed(stream, change))
     with pytest.raises(RuntimeError, match="no exported program"):
         export.load(io.BytesIO(b"no archive"))
+
+
+def test_conditions_of_files_are_checked_within_bounds():
+    stream = saved(taeda, export.export(Plain(), (taeda.ones(2),)))
+    texts = ["max(L['x'].size()[0])", "L['x'].size()[7] > 1", "L['x'].size()[0] % 0 == 0", "9 ** 9 ** 9 ** 9 ** 9 > 1"]
+    loaded = export.load(changed(stream, lambda d: d.update(guards_code=texts)))
+    assert [guard.text for guard in loaded.guards] == texts[2:]
+    with pytest.raises(AssertionError, match="Guard failed"):
+        loaded.module()(taeda.ones(2))
+
+
+def test_powers_far_beyond_sizes_are_not_computed():
+    stream = saved(taeda, export.export(Plain(), (taeda.ones(2),)))
+    text = "PowByNatural(Integer(9), PowByNatural(Integer(9), Mul(Integer(9), Symbol('s0'))))"
+    loaded = export.load(changed(stream, lambda d: size(d, text, None)))
+    assert loaded.module()(taeda.ones(1)).shape == (1,)
 
 
 def test_a_tensor_beyond_its_bytes_is_refused():

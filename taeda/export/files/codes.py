@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from typing import Any
 
 import taeda
@@ -58,6 +59,30 @@ def written_float(value: float) -> float | str:
     if value != value:
         return "NaN"
     return value if abs(value) != float("inf") else "Infinity" if value > 0 else "-Infinity"
+
+
+def read_float(value: Any) -> Any:
+    """A number; those that JSON cannot hold are texts.
+
+    Raises:
+        RuntimeError: it is none.
+    """
+    if value in ("Infinity", "-Infinity", "NaN"):
+        return float(value)
+    if not isinstance(value, (int, float)):
+        raise RuntimeError(f"taeda.export.load: {str(value)[:100]!r} is no number")
+    return value
+
+
+def identifier(text: Any) -> str:
+    """A name that may stand in the code that is made from a graph.
+
+    Raises:
+        RuntimeError: it may not.
+    """
+    if not isinstance(text, str) or not text.isidentifier() or keyword.iskeyword(text):
+        raise RuntimeError(f"taeda.export.load: {str(text)[:100]!r} is no name of a value")
+    return text
 
 
 def described(tensor: Tensor, sizes: list[Any], strides: list[Any]) -> dict[str, Any]:

@@ -33,6 +33,7 @@ _SPELLED = {
     "add": "+", "sub": "-", "mul": "*", "floordiv": "//", "mod": "%", "pow": "**", "truediv": "/", "eq": "==",
     "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and_": "and", "or_": "or",
 }  # fmt: skip
+_OF_ONE = frozenset(["neg", "not_", "abs", "float", "trunc", "floor", "ceil"])
 
 
 class Unreadable(Exception):
@@ -98,7 +99,7 @@ def read(text: str, leaf: Leaf) -> Expression:
     """
     try:
         return _read(ast.parse(text, mode="eval").body, leaf)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (SyntaxError, ValueError, TypeError, IndexError, ArithmeticError, RecursionError, MemoryError) as error:
         raise Unreadable(text[:200]) from error
 
 
@@ -120,7 +121,7 @@ def _read(node: ast.expr, leaf: Leaf) -> Expression:
     if isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
         name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
         if name == "Integer" or name == "Float":
-            return ast.literal_eval(node.args[0]) if name == "Integer" else float(ast.literal_eval(node.args[0]))
+            return (int if name == "Integer" else float)(ast.literal_eval(node.args[0]))
         if name == "Symbol":
             return "symbol", str(ast.literal_eval(node.args[0]))
         if name in _FUNCTIONS:
@@ -138,6 +139,8 @@ def _sign(operator: Any) -> str:
 def _folded(operation: str, operands: list[ast.expr], leaf: Leaf) -> Expression:
     """Sums and the like of many operands as those of two."""
     parts = [_read(operand, leaf) for operand in operands]
+    if (len(parts) == 1) != (operation in _OF_ONE) or not parts:
+        raise Unreadable(f"{operation} of {len(parts)}")
     if len(parts) <= 2:
         return (operation, *parts)
     return functools.reduce(lambda a, b: (operation, a, b), parts)

@@ -10,6 +10,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._control_flow.operators import HigherOrderOperator
 from taeda._library.ops import OpOverload, find_overload
 from taeda._schema.symbols import SymNode, symbol_of
 from taeda.export.dynamic_shapes import UNLIMITED
@@ -21,7 +22,12 @@ from taeda.fx.node import Node
 
 # PyTorch puts it behind each constant that a program makes, on a copy that nobody else has.
 _INSTEAD = {"torch.ops.aten.detach_.default": "torch.ops.aten.detach.default"}
-_MODULES = {"_operator": operator, "math": math}
+# Those that take and give values: `operator` has some that make functions.
+_OPERATORS = frozenset([
+    "abs", "add", "and_", "eq", "floordiv", "ge", "getitem", "gt", "invert", "le", "lshift", "lt", "mod", "mul", "ne",
+    "neg", "not_", "or_", "pos", "pow", "rshift", "sub", "truediv", "truth", "xor",
+])  # fmt: skip
+_MATH = frozenset(name for name, found in vars(math).items() if callable(found) and not name.startswith("_"))
 _BUILTINS = ("abs", "round", "min", "max", "int", "float", "bool")
 _SYMBOLIC = ("sym_float", "sym_int", "sym_max", "sym_min", "sym_not", "sym_ite", "sym_sqrt")
 
@@ -48,7 +54,7 @@ class Symbols:
         """The expression of a number, or the number."""
         for kind in ("as_int", "as_float", "as_bool"):
             if kind in described:
-                return _float(described[kind])
+                return codes.read_float(described[kind])
         said = described["as_expr"]
         expression = self._known.get(said["expr_str"])
         if expression is None:
@@ -56,7 +62,7 @@ class Symbols:
                 expression = self._known[said["expr_str"]] = expressions.read(said["expr_str"], _symbol)
             except expressions.Unreadable as error:
                 raise RuntimeError(f"taeda.export.load: no expression of sizes: {error}") from None
-        hint = next((_float(v) for v in (said.get("hint") or {}).values()), None)
+        hint = next((codes.read_float(v) for v in (said.get("hint") or {}).values()), None)
         if hint is not None and isinstance(expression, tuple) and expression[0] == "symbol":
             self.hints[expression[1]] = hint
         return expression
@@ -117,8 +123,10 @@ class GraphReader:
         for table in ("sym_int_values", "sym_bool_values", "sym_float_values"):
             for name, number in (self.described.get(table) or {}).items():
                 self.values[name] = self._number(name, number)
-        for name, argument in zip(names, self.described["inputs"], strict=True):
-            self._add(self.graph.placeholder(name), name, self._constant(argument))
+        for name, argument in zip(map(codes.identifier, names), self.described["inputs"], strict=True):
+            node = self.graph.placeholder(name)
+            node.name = name  # graphs would call some otherwise, as "input"
+            self._add(node, name, self._constant(argument))
         for node in self.described["nodes"]:
             self._node(node)
         results = [self.argument(argument) for argument in self.described["outputs"]]
@@ -130,7 +138,9 @@ class GraphReader:
 
     def _constant(self, argument: dict[str, Any]) -> Any:
         ((kind, value),) = argument.items()
-        return None if kind in ("as_tensor", "as_none") or kind.startswith("as_sym") else _float(value)
+        if kind in ("as_tensor", "as_none") or kind.startswith("as_sym"):
+            return None
+        return codes.read_float(value) if kind == "as_float" else value
 
     def _tensor(self, meta: dict[str, Any]) -> tuple[Any, Any]:
         from taeda._library.fake_tensor import FakeTensor
@@ -164,8 +174,10 @@ class GraphReader:
             by_place = given.get("kind") in (codes.POSITIONAL, None) and not kwargs
             if by_place and (not parameters or (len(args) < len(parameters) and parameters[len(args)] == name)):
                 args.append(value)
+            elif name in kwargs or name in parameters[: len(args)] or (parameters and name not in parameters):
+                raise RuntimeError(f"taeda.export.load: {target} takes no {name[:100]!r}, or has it already")
             else:
-                kwargs[name] = value
+                kwargs[codes.identifier(name)] = value
         outputs = described["outputs"]
         node = self.graph.create_node(
             "call_function", target, tuple(args), kwargs, described.get("name") or _first_name(outputs)
@@ -217,7 +229,11 @@ class GraphReader:
         raise RuntimeError(f"taeda.export.load: there is no kind of argument {kind[:50]!r}")
 
     def _symbolic(self, described: dict[str, Any]) -> Any:
-        return self._known(described["as_name"]) if "as_name" in described else _float(next(iter(described.values())))
+        return (
+            self._known(described["as_name"])
+            if "as_name" in described
+            else codes.read_float(next(iter(described.values())))
+        )
 
     def _known(self, name: str) -> Node:
         if name not in self.nodes:
@@ -225,7 +241,7 @@ class GraphReader:
         return self.nodes[name]
 
     def _graph(self, described: dict[str, Any]) -> Node:
-        name, inner = described["name"], GraphReader(described["graph"], self.symbols, self.mode)
+        name, inner = codes.identifier(described["name"]), GraphReader(described["graph"], self.symbols, self.mode)
         names = [_first_name([argument]) or f"arg{i}_1" for i, argument in enumerate(described["graph"]["inputs"])]
         graph = inner.read(names)
         self.modules[name] = GraphModule(dict(inner.modules), graph)
@@ -233,19 +249,14 @@ class GraphReader:
 
 
 _READ: dict[str, Any] = {
-    "as_none": lambda _: None, "as_bool": bool, "as_int": int, "as_string": str, "as_float": lambda v: _float(v),
-    "as_ints": list, "as_bools": list, "as_strings": list, "as_floats": lambda v: [_float(x) for x in v],
-    "as_int_lists": list, "as_float_lists": lambda v: [[_float(x) for x in row] for row in v],
-    "as_complex": lambda v: complex(_float(v["real"]), _float(v["imag"])),
+    "as_none": lambda _: None, "as_bool": bool, "as_int": int, "as_string": str, "as_float": codes.read_float,
+    "as_ints": list, "as_bools": list, "as_strings": list, "as_floats": lambda v: [codes.read_float(x) for x in v],
+    "as_int_lists": list, "as_float_lists": lambda v: [[codes.read_float(x) for x in row] for row in v],
+    "as_complex": lambda v: complex(codes.read_float(v["real"]), codes.read_float(v["imag"])),
     "as_scalar_type": lambda v: codes.member(codes.DTYPES, v), "as_layout": lambda v: codes.member(codes.LAYOUTS, v),
     "as_memory_format": lambda v: codes.member(codes.MEMORY_FORMATS, v), "as_device": codes.read_device,
     "as_operator": lambda v: read_target(v),
 }  # fmt: skip
-
-
-def _float(value: Any) -> Any:
-    """A number; those that JSON cannot hold are texts."""
-    return float(value.replace("Infinity", "inf")) if value in ("Infinity", "-Infinity", "NaN") else value
 
 
 def read_target(text: str) -> Any:
@@ -260,13 +271,14 @@ def read_target(text: str) -> Any:
         except AttributeError as error:
             raise RuntimeError(f"taeda.export.load: {error}") from None
     if higher := re.fullmatch(r"torch\.ops\.higher_order\.(\w+)", text):
-        try:
-            return getattr(taeda.ops.higher_order, higher[1])
-        except AttributeError as error:
-            raise RuntimeError(f"taeda.export.load: {error}") from None
+        found = getattr(taeda.ops.higher_order, higher[1], None)
+        if isinstance(found, HigherOrderOperator):
+            return found
     module, _, name = text.rpartition(".")
-    if module in _MODULES and not name.startswith("_") and hasattr(_MODULES[module], name):
-        return getattr(_MODULES[module], name)
+    if module == "_operator" and name in _OPERATORS:
+        return getattr(operator, name)
+    if module == "math" and name in _MATH:
+        return getattr(math, name)
     if module == "torch" and name in _SYMBOLIC:
         return math.sqrt if name == "sym_sqrt" else getattr(taeda, name)
     if module == "builtins" and name in _BUILTINS:
@@ -295,6 +307,8 @@ def _metadata(described: dict[str, str]) -> dict[str, Any]:
 
 def _is_view(op: OpOverload, args: list[Any], kwargs: dict[str, Any]) -> bool:
     """Whether the result of this call shows the memory of its first argument."""
+    if "[]" in str(op._schema.returns[0].type):  # of how many parts a file may say anything
+        return True
     from taeda.utils import _pytree as pytree
 
     def plain(leaf: Any) -> Any:
@@ -308,8 +322,7 @@ def _is_view(op: OpOverload, args: list[Any], kwargs: dict[str, Any]) -> bool:
         result = op(*pytree.tree_map(plain, tuple(args)), **pytree.tree_map(plain, kwargs))
     except (RuntimeError, NotImplementedError, TypeError, ValueError):
         return True
-    first = result[0] if isinstance(result, (tuple, list)) and result else result
-    return isinstance(first, Tensor) and first._is_view()
+    return isinstance(result, Tensor) and result._is_view()
 
 
 def _is_device(value: Any) -> bool:

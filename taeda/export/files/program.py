@@ -11,7 +11,7 @@ from collections import namedtuple
 from typing import IO, Any
 
 import taeda
-from taeda import Tensor
+from taeda import Tensor, nn
 from taeda._serialization.archive import ArchiveReader, ArchiveWriter, Damaged
 from taeda.export.dynamic_shapes import UNLIMITED
 from taeda.export.exported_program import ExportedProgram, ModuleCallEntry
@@ -20,7 +20,7 @@ from taeda.export.files.graphs import GraphWriter
 from taeda.export.files.nodes import GraphReader, Symbols
 from taeda.export.files.signature import read_calls, read_signature, write_calls, write_signature
 from taeda.export.files.sizes import Sizes
-from taeda.export.graph_signature import InputKind
+from taeda.export.graph_signature import InputKind, OutputKind
 from taeda.export.guards import Expression, InputGuard, SizeName
 from taeda.utils import _pytree as pytree
 
@@ -138,7 +138,7 @@ def _spelled(leaf: Any, places: dict[str, str]) -> str:
     return place if leaf[2] is None else f"{place}.size()[{leaf[2]}]"
 
 
-def _guards(texts: list[str], places: dict[str, str]) -> list[InputGuard]:
+def _guards(texts: list[str], places: dict[str, str], sizes: set[tuple[str, int | None]]) -> list[InputGuard]:
     """The conditions that can be read; they narrow what the program takes and are no part of what it does."""
 
     def size(node: ast.expr) -> Expression:
@@ -146,7 +146,7 @@ def _guards(texts: list[str], places: dict[str, str]) -> list[InputGuard]:
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
             dim, node = ast.literal_eval(node.slice), node.value.func.value  # type: ignore[attr-defined]
         name = places.get(ast.unparse(node))
-        if name is None:
+        if name is None or (name, dim) not in sizes:
             raise expressions.Unreadable(ast.unparse(node))
         return "size", name, dim
 
@@ -154,7 +154,7 @@ def _guards(texts: list[str], places: dict[str, str]) -> list[InputGuard]:
     for i, text in enumerate(texts):
         try:
             found.append(InputGuard(text, expressions.read(text, size), "the program's file", i))
-        except (expressions.Unreadable, AttributeError, ValueError):
+        except (expressions.Unreadable, AttributeError):
             continue
     return found
 
@@ -196,7 +196,16 @@ def _load(file: IO[bytes], extra_files: dict[str, Any] | None) -> ExportedProgra
         state = tensors.read(archive, _WEIGHTS, _WEIGHT_TABLE)
         constants = tensors.read(archive, _CONSTANTS, _CONSTANT_TABLE)
         return _restored(described, state, constants, _read_example(archive))
-    except (Damaged, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (
+        Damaged,
+        KeyError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        IndexError,
+        ArithmeticError,
+        RecursionError,
+    ) as error:
         raise RuntimeError(f"taeda.export.load: this file holds no exported program: {error!r}") from error
 
 
@@ -223,11 +232,41 @@ def _restored(described: dict[str, Any], state: Any, constants: Any, example: An
     graph = reader.read([spec.arg.name for spec in signature.input_specs])
     ours = json.loads(module.get("metadata", {}).get("custom", "{}")).get(_OURS, {})
     sizes, more = _sizes(module["graph"], signature, symbols, ours.get("labels", {}))
-    guards = more + _guards(described.get("guards_code", []), _places(calls[0], signature))
-    return ExportedProgram(
+    known = {(size.node, size.dim) for size in sizes}
+    known |= {
+        (name, dim) for name, meta in module["graph"]["tensor_values"].items() for dim in range(len(meta["sizes"]))
+    }
+    guards = more + _guards(described.get("guards_code", []), _places(calls[0], signature), known)
+    program = ExportedProgram(
         dict(reader.modules), graph, signature, state, {}, calls, example, constants,
         guards=guards, sizes=sizes, training=bool(ours.get("training")),
     )  # fmt: skip
+    _check(program)
+    return program
+
+
+def _check(program: ExportedProgram) -> None:
+    """Checks that graph, signature, nesting and tensors, which a file says apart, fit."""
+    program.validate()
+    signature, nesting = program.graph_signature, program.call_spec
+    takes = [spec for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT]
+    gives = [s for s in signature.output_specs if s.kind in (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)]
+    outputs: Any = program.graph.output_node().args[0]
+    counts = (
+        ("arguments", len(takes), nesting.in_spec.num_leaves),  # type: ignore[union-attr]
+        ("results", len(gives), nesting.out_spec.num_leaves),  # type: ignore[union-attr]
+        ("outputs of the graph", len(signature.output_specs), len(outputs)),
+    )
+    for what, said, found in counts:
+        if said != found:
+            raise RuntimeError(f"taeda.export.load: the signature speaks of {said} {what}, but there are {found}")
+    paths = {spec.target for spec in signature.input_specs} - {None}
+    written = {spec.target for spec in signature.output_specs} - {None}
+    lost = paths - program.state_dict.keys() - program.constants.keys()
+    lost |= written - paths - {spec.arg.name for spec in takes}
+    lost |= {path for path in paths if any(not part or hasattr(nn.Module, part) for part in str(path).split("."))}
+    if lost:
+        raise RuntimeError(f"taeda.export.load: there is no tensor {sorted(map(str, lost))[0][:100]!r}")
 
 
 def _sizes(

@@ -51,7 +51,7 @@ def _read_argument(described: dict[str, Any], name: str = "") -> Any:
     if kind not in _CONSTANTS.values():
         raise RuntimeError(f"taeda.export.load: there is no kind of argument {kind[:50]!r}")
     if kind == "as_float":
-        value = float(str(value).replace("Infinity", "inf"))
+        value = float(codes.read_float(value))
     return kinds.ConstantArgument(name, None if kind == "as_none" else value)
 
 
@@ -146,7 +146,15 @@ def read_calls(entries: list[Any], signature: ExportGraphSignature, fields: dict
             outputs = [spec.arg for spec in signature.output_specs if spec.kind is OutputKind.USER_OUTPUT]
         takes, gives = (pytree.treespec_loads(said[key], fields) for key in ("in_spec", "out_spec"))
         names = said.get("forward_arg_names")
+        _check_nesting(takes, names or [])
         found.append(ModuleCallEntry(entry["fqn"], ModuleCallSignature(inputs, outputs, takes, gives, names)))
     if not found or found[0].fqn or found[0].signature is None:
         raise RuntimeError("taeda.export.load: the file does not say how the program is called")
     return found
+
+
+def _check_nesting(takes: pytree.TreeSpec, names: list[str]) -> None:
+    if takes.type is not tuple or [child.type for child in takes.children_specs] != [tuple, dict]:
+        raise RuntimeError("taeda.export.load: arguments are no tuple and dict")
+    for name in (*names, *takes.child(1).context):
+        codes.identifier(name)
