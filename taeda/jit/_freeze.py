@@ -75,8 +75,8 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
     return frozen(_in_eval_mode("taeda.jit.freeze", mod), list(preserved_attrs or []), optimize_numerics)
 
 
-def frozen(mod: Any, wanted: list[str], optimize_numerics: bool, passing: bool = True) -> Any:
-    """As `freeze`, in whichever mode ``mod`` is. ``passing``: whether its constants end with it."""
+def frozen(mod: Any, wanted: list[str], optimize_numerics: bool) -> Any:
+    """As `freeze`, in whichever mode ``mod`` is."""
     info = _info(mod)
     slots = [_slot(mod, name) for name in wanted if name not in info.methods]
     methods = {name: info.methods[name] for name in dict.fromkeys(["forward", *wanted]) if name in info.methods}
@@ -85,7 +85,7 @@ def frozen(mod: Any, wanted: list[str], optimize_numerics: bool, passing: bool =
     _freeze(graphs, mod._c, [(mod._c, name) for name in attributes] + slots)
     for graph in graphs.values():
         _finish(graph, optimize_numerics)
-    return _module(mod, info, methods, graphs, attributes, passing)
+    return _module(mod, info, methods, graphs, attributes)
 
 
 def _slot(mod: Any, name: str) -> Any:
@@ -129,8 +129,8 @@ def _finish(graph: Graph, optimize_numerics: bool) -> bool:
 
 
 def _module(mod: Any, info: ClassInfo, methods: dict[str, Any], graphs: dict[str, Graph],
-            attributes: list[str], passing: bool) -> RecursiveScriptModule:  # fmt: skip
-    made = ClassInfo(free_name(info.name), info.python_class, True, passing)
+            attributes: list[str]) -> RecursiveScriptModule:  # fmt: skip
+    made = ClassInfo(free_name(info.name), info.python_class, True, passing=True)
     names = dict.fromkeys(["training", *attributes])
     for graph in graphs.values():
         first = next(graph.inputs())

@@ -21,6 +21,7 @@ class ScriptObject:
         compiled = sys.modules.get("taeda.jit.check.classes")  # without it there are only classes of C++
         self.__dict__["_c"] = object
         self.__dict__["_info"] = compiled.class_named(object.type()._name) if compiled is not None else None
+        object._keep(self._info)  # also for those who take the object alone
 
     def _type(self) -> Any:
         """Its class's type."""

@@ -228,6 +228,7 @@ class RecursiveScriptModule(ScriptModule):
         nn.Module.__init__(self)
         attributes = self.__dict__
         attributes["_c"], attributes["_info"], attributes["_python"] = object, info, python
+        object._keep(info)  # also for those who take the object alone
         del attributes["training"]
         kinds: dict[int, list[str]] = {1: [], 2: []}
         for name, _, kind in _C._class_attributes(info.type):

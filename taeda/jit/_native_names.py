@@ -110,19 +110,15 @@ def _freeze_module(
     from taeda.jit._freeze import frozen
     from taeda.jit._module import face_of_module
 
-    return frozen(face_of_module(module), list(preservedAttrs), False, passing=False)._c
-
-
-_loaded: list[Any] = []  # modules whose objects alone were asked for: methods end with the modules
+    return frozen(face_of_module(module), list(preservedAttrs), False)._c
 
 
 def import_ir_module(cu: Any, filename: Any, map_location: Any = None, extra_files: Any = None,
                      restore_shapes: bool = False) -> Any:  # fmt: skip
-    """The object of the module in an archive, which is never let go; `torch.jit.load` gives the module."""
+    """The object of the module in an archive; `torch.jit.load` gives the module."""
     from taeda.jit import load
 
-    _loaded.append(load(filename, map_location, extra_files))
-    return _loaded[-1]._c
+    return load(filename, map_location, extra_files)._c
 
 
 def import_ir_module_from_buffer(cu: Any, buffer: bytes, map_location: Any = None, extra_files: Any = None,

@@ -7,6 +7,7 @@ import pytest
 
 import taeda
 from taeda import jit, nn
+from taeda.jit import _recursive
 
 
 class Net(nn.Module):
@@ -152,3 +153,22 @@ def test_parts_of_frozen_modules_outlive_the_whole() -> None:
     del part
     gc.collect()
     assert taeda.equal(twin(x), expected)
+
+
+@pytest.mark.parametrize("way", ["frozen", "loaded", "held by another"])
+def test_objects_alone_keep_their_methods(way: str) -> None:
+    module = jit.freeze(jit.script(nn.Linear(3, 2).eval()))
+    x = taeda.ones(1, 3)
+    expected = module(x)
+    if way == "loaded":
+        file = io.BytesIO()
+        jit.save(module, file)
+        file.seek(0)
+        module = jit.load(file)
+    elif way == "held by another":
+        module = jit.script(nn.Sequential(module))
+    alone = module._c
+    del module
+    gc.collect()
+    assert taeda.equal(_recursive.wrap_cpp_module(alone)(x), expected)
+    assert taeda.equal(alone.forward(x), expected)

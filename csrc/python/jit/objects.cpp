@@ -14,6 +14,7 @@ namespace {
 struct ObjectObject {
   PyObject_HEAD
   Ref<Instance> instance;
+  PyObject* kept;  // what must stay for the object's methods to stay
 };
 PyTypeObject g_type = static_type("taeda._C._jit.Object", sizeof(ObjectObject));
 PyObject* g_face = nullptr;     // makes what programs get of an Object
@@ -28,8 +29,18 @@ PyObject* handle(Ref<Instance> instance) {
 }
 
 void deallocate(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  Py_CLEAR(reinterpret_cast<ObjectObject*>(self)->kept);
   reinterpret_cast<ObjectObject*>(self)->instance.~Ref();
   Py_TYPE(self)->tp_free(self);
+}
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(reinterpret_cast<ObjectObject*>(self)->kept);
+  return 0;
+}
+int clear(PyObject* self) {
+  Py_CLEAR(reinterpret_cast<ObjectObject*>(self)->kept);
+  return 0;
 }
 
 // Object(type): with no attribute set as yet.
@@ -77,6 +88,11 @@ PyObject* set(PyObject* self, PyObject* args) {
     place = std::move(value);
     return Py_NewRef(Py_None);
   });
+}
+
+PyObject* keep(PyObject* self, PyObject* kept) {
+  Py_XSETREF(reinterpret_cast<ObjectObject*>(self)->kept, Py_NewRef(kept));
+  Py_RETURN_NONE;
 }
 
 PyObject* has(PyObject* self, PyObject* name) {
@@ -179,6 +195,7 @@ PyMethodDef g_methods[] = {
     {"getattr", get, METH_O, "getattr(name)\n--\n\nThe value of an attribute."},
     {"setattr", set, METH_VARARGS, "setattr(name, value)\n--\n\nSets an attribute to a value of its type."},
     {"hasattr", has, METH_O, "hasattr(name)\n--\n\nWhether the class has the attribute."},
+    {"_keep", keep, METH_O, "_keep(anything)\n--\n\nHolds what the object's methods need."},
     {"call_method", call_method, METH_VARARGS, "call_method(name, *args)\n--\n\nCalls a method."},
     {}};
 PyMethodDef g_functions[] = {
@@ -218,6 +235,9 @@ bool read_instance(PyObject* object, TypePtr type, Value& value) {
 int init_jit_objects(PyObject* module) {
   g_type.tp_new = make;
   g_type.tp_dealloc = deallocate;
+  g_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+  g_type.tp_traverse = traverse;
+  g_type.tp_clear = clear;
   g_type.tp_methods = g_methods;
   g_type.tp_getattro = get_name;
   g_type.tp_richcompare = same;
