@@ -132,9 +132,11 @@ class _Keeper:
         self.cloned: weakref.WeakKeyDictionary[_Kept, Tensor] = weakref.WeakKeyDictionary()
 
     def pack(self, tensor: Tensor) -> _Kept:
-        key = (tensor.data_ptr(), tensor._version, tensor.shape, tensor.stride(), tensor.dtype)
+        form = (type(tensor), tensor.shape, tensor.stride(), tensor.dtype, tensor.is_conj(), tensor.is_neg())
+        key = (tensor.data_ptr(), tensor._version, *form)
         kept = self.tid_to_weakhandle.get(key)
-        if kept is None:
+        # Memory that was written to may be another tensor's by now; who wraps others has none to be known by.
+        if kept is None or kept in self.cloned or not tensor.data_ptr():
             kept = self.tid_to_weakhandle[key] = _Kept(tensor)
             self.kept.setdefault(_address(tensor), weakref.WeakSet()).add(kept)
         return kept

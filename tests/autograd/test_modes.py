@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 
 import taeda
+from taeda import autograd
 from taeda.autograd import forward_ad
 
 OFF = [taeda.no_grad, taeda.inference_mode, lambda: taeda.set_grad_enabled(False)]
@@ -138,6 +141,29 @@ def test_mutation_of_saved_tensors():
             cleared.backward()
     with pytest.raises(AssertionError, match="scope"):
         left.backward()
+
+
+@pytest.mark.parametrize("twin", [lambda z: z.conj(), lambda z: z._neg_view(), lambda z: z.mT])
+def test_saved_tensors_of_one_memory_are_told_apart(twin):
+    x, grads = taeda.tensor([[1 + 2j, 3], [4, 5j]], requires_grad=True), []
+    for scope in (contextlib.nullcontext(), autograd.graph.allow_mutation_on_saved_tensors()):
+        with scope:
+            z = x * 1
+            grads += autograd.grad((z * twin(z) * z).abs().sum(), x)
+    assert taeda.equal(*grads)
+
+
+def test_memory_that_was_written_to_is_used_again():
+    x = taeda.ones(1000, requires_grad=True)
+    with autograd.graph.allow_mutation_on_saved_tensors():
+        results = []
+        for k in range(5):
+            w = taeda.full((1000,), float(k))
+            results.append(x * w)
+            w.zero_()
+            del w
+        (grad,) = autograd.grad(sum(results).sum(), x)
+    assert grad.unique().tolist() == [10.0]
 
 
 def test_a_pass_for_some_inputs_is_told_apart():
