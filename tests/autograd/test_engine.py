@@ -419,6 +419,22 @@ def test_hook_tables_of_tensors_without_gradients():
             delattr(x, name)
 
 
+def test_a_hook_table_is_taken_as_it_is():
+    for x in (leaf(1.0), leaf(1.0) * 1):
+        seen = []
+        x.register_hook(lambda grad: seen.append("first"))  # noqa: B023
+        first = x._backward_hooks
+        for table, wanted in ((first, ["first"]), ({0: lambda grad: seen.append("other")}, ["other"]), (None, [])):  # noqa: B023
+            x._backward_hooks = table
+            assert table is None or x._backward_hooks is table
+            seen.clear()
+            (x * 2).backward(inputs=(x,))
+            assert seen == wanted
+        assert len(first) == 1
+        with pytest.raises(TypeError, match="_backward_hooks"):
+            x._backward_hooks = 3
+
+
 def test_create_graph_in_backward_warns_once():
     taeda.set_warn_always(True)
     try:

@@ -128,19 +128,34 @@ PyObject* add_to_list(std::vector<Ref<Hook>>& hooks, PyObject* callable) {
 
 }  // namespace
 
-PyObject* find_tensor_hooks(const Tensor& t) {
+namespace {
+PythonTensorHook* find_tensor_hook(const Tensor& t) {
   const Ref<autograd::Node>& node = autograd::grad_fn(t);
   if (!node) {
     auto* meta = autograd::meta_of(t);
-    auto* found = meta && meta->rare ? find_in<PythonTensorHook>(meta->rare->hooks) : nullptr;
-    return found ? found->dict() : nullptr;
+    return meta && meta->rare ? find_in<PythonTensorHook>(meta->rare->hooks) : nullptr;
   }
   if (!node->hooks()) return nullptr;
   for (auto& [nr, hook] : node->hooks()->tensor) {
     if (nr != autograd::output_nr(t)) continue;
-    if (auto* found = dynamic_cast<PythonTensorHook*>(hook.get())) return found->dict();
+    if (auto* found = dynamic_cast<PythonTensorHook*>(hook.get())) return found;
   }
   return nullptr;
+}
+}  // namespace
+
+PyObject* find_tensor_hooks(const Tensor& t) {
+  PythonTensorHook* found = find_tensor_hook(t);
+  return found ? found->dict() : nullptr;
+}
+
+void set_tensor_hooks(PyObject* self, PyObject* dict) {
+  const Tensor& t = unwrap(self);
+  if (PythonTensorHook* found = find_tensor_hook(t))
+    found->set_dict(dict);
+  else
+    autograd::add_hook(t, make_ref<PythonTensorHook>(dict));
+  Py_XSETREF(reinterpret_cast<TensorObject*>(self)->backward_hooks, Py_NewRef(dict));
 }
 
 PyObject* find_accumulate_hooks(const Tensor& t) {
@@ -163,9 +178,8 @@ PyObject* register_tensor_hook(PyObject* self, PyObject* callable) {
   if (!dict) {
     // A write in place gave the tensor a new node: hooks of before stay with the old one.
     Owned made(new_hook_dict());
-    autograd::add_hook(t, make_ref<PythonTensorHook>(made.get()));
+    set_tensor_hooks(self, made.get());
     dict = made.get();
-    Py_XSETREF(reinterpret_cast<TensorObject*>(self)->backward_hooks, made.release());
   }
   return add_to_hooks(dict, callable);
 }

@@ -13,6 +13,7 @@ class HookDict {
   ~HookDict();
   HookDict(const HookDict&) = delete;
   PyObject* dict() const { return dict_; }
+  void set_dict(PyObject* dict) { Py_SETREF(dict_, Py_NewRef(dict)); }
   // The callables of now, safe against changes while they run.
   std::vector<Owned> callables() const;
 
@@ -44,6 +45,8 @@ PyObject* new_hook_dict();
 // The dict of a tensor's hooks, as its node or meta holds it; null if none.
 PyObject* find_tensor_hooks(const Tensor& t);
 PyObject* find_accumulate_hooks(const Tensor& t);  // None if none
+// From now on the hooks are those in `dict`.
+void set_tensor_hooks(PyObject* self, PyObject* dict);
 // register_hook, register_post_accumulate_grad_hook.
 PyObject* register_tensor_hook(PyObject* self, PyObject* callable);
 PyObject* register_accumulate_hook(PyObject* self, PyObject* callable);

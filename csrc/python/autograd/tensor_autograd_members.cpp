@@ -108,13 +108,13 @@ int set_grad_fn(PyObject* self, PyObject* value, void*) {
 int set_hooks(PyObject* self, PyObject* value, void*) {
   return guarded_set("Tensor._backward_hooks", [&] {
     TAEDA_CHECK(value, "cannot be deleted");
-    if (!autograd::requires_grad(unwrap(self)) || !PyDict_Check(value)) {
+    if (!autograd::requires_grad(unwrap(self))) {
       Py_XSETREF(reinterpret_cast<TensorObject*>(self)->backward_hooks, value == Py_None ? nullptr : Py_NewRef(value));
       return;
     }
-    Owned items(check(PyMapping_Items(value)));
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(items.get()); ++i)
-      Owned(register_tensor_hook(self, PyTuple_GET_ITEM(PyList_GET_ITEM(items.get(), i), 1)));
+    TAEDA_CHECK_TYPE(value == Py_None || PyDict_Check(value), "takes a dict or None; got ", Py_TYPE(value)->tp_name);
+    Owned none(value == Py_None ? new_hook_dict() : nullptr);
+    set_tensor_hooks(self, none ? none.get() : value);
   });
 }
 
