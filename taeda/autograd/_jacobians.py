@@ -23,51 +23,62 @@ def get_numerical_jacobian(
         grad_out: must be 1.
 
     Raises:
-        ValueError: ``grad_out`` is something else.
+        ValueError: ``grad_out`` is something else, or an output is complex.
     """
     _told("get_numerical_jacobian", grad_out)
-    return [columns[0] for columns in _get_numerical_jacobian(fn, inputs, None, target, eps)]
+    return [columns[0] for columns in _get_numerical_jacobian(lambda *xs: fn(xs), inputs, None, target, eps)]
 
 
 def _get_numerical_jacobian(
     fn: Callable[..., Any], inputs: Any, outputs: Any = None, target: Any = None, eps: float = 1e-3
 ) -> list[list[Tensor]]:
-    """For each input a list with one Jacobian for each output."""
-    meant = _tensors(inputs if target is None else target)
-    return [_by_differences(fn, inputs, x, eps) for x in meant if x.requires_grad]
+    """For each input a list with one Jacobian for each output of ``fn(*inputs)``."""
+    inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
+    meant = [x for x in _tensors(inputs if target is None else target) if x.requires_grad]
+    shown = _tensors(fn(*inputs) if outputs is None else outputs)
+    for output in shown:
+        _check_real(output, "get_numerical_jacobian")
+    return [_by_differences(fn, inputs, x, shown, eps) for x in meant]
 
 
-def _by_differences(fn: Callable[..., Any], inputs: Any, x: Tensor, eps: float) -> list[Tensor]:
-    rows: list[list[Tensor]] = []
+def _by_differences(fn: Callable[..., Any], inputs: Any, x: Tensor, outputs: list[Tensor], eps: float) -> list[Tensor]:
+    made = [x.detach().new_zeros(x.numel(), output.numel()) for output in outputs]
     data = x.data  # shares memory, and autograd does not see the changes
+    original = data.clone()
     for index in range(x.numel()):
-        place = taeda.zeros(x.numel(), dtype=x.dtype)
-        place[index] = eps
-        original, step = data.clone(), place.view(x.shape)
-        sides = [_outputs_at(fn, inputs, data, original + sign * step) for sign in (1, -1)]
-        data.copy_(original)
-        rows.append([(a - b).reshape(-1) / (2 * eps) for a, b in zip(*sides, strict=True)])
-    return [taeda.stack(column) for column in zip(*rows, strict=True)]
+        for part in (1, 1j) if x.is_complex() else (1,):
+            step = taeda.zeros_like(original, memory_format=taeda.contiguous_format)
+            step.view(-1)[index] = part * eps
+            sides = [_outputs_at(fn, inputs, data, original + sign * step) for sign in (1, -1)]
+            data.copy_(original)
+            for jacobian, a, b in zip(made, *sides, strict=True):
+                jacobian[index] += part * (a - b).reshape(-1) / (2 * eps)
+    return made
 
 
 def _outputs_at(fn: Callable[..., Any], inputs: Any, data: Tensor, values: Tensor) -> list[Tensor]:
     data.copy_(values)
-    return [output.detach().clone() for output in _tensors(fn(inputs))]
+    return [output.detach().clone() for output in _tensors(fn(*inputs))]
 
 
 def get_analytical_jacobian(
     inputs: Any, output: Tensor, nondet_tol: float = 0.0, grad_out: float = 1.0
 ) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
     """The Jacobians of ``output`` by backward passes; whether two passes agree within ``nondet_tol``; whether
-    gradients have their inputs' sizes, and their dtypes. ValueError unless ``grad_out`` is 1."""
+    gradients have their inputs' sizes, and their dtypes. ValueError unless ``grad_out`` is 1 and ``output`` real."""
     _told("get_analytical_jacobian", grad_out)
+    _check_real(output, "get_analytical_jacobian")
     meant = [x for x in _tensors(inputs) if x.requires_grad]
     passes = [[_gradients(output, meant, index) for index in range(output.numel())] for _ in range(2)]
-    once, again = ([taeda.stack([g.reshape(-1) for g in row], 1) for row in zip(*p, strict=True)] for p in passes)
+    once, again = ([_columns([row[i] for row in rows], x) for i, x in enumerate(meant)] for rows in passes)
     agree = all(float((a - b).abs().max()) <= nondet_tol for a, b in zip(once, again, strict=True) if a.numel())
-    fits = [all(g.shape == x.shape for g, x in zip(row, meant, strict=True)) for row in passes[0]]
-    typed = [all(g.dtype == x.dtype for g, x in zip(row, meant, strict=True)) for row in passes[0]]
-    return tuple(once), agree, all(fits), all(typed)
+    pairs = [(g, x) for row in passes[0] for g, x in zip(row, meant, strict=True)]
+    return tuple(once), agree, all(g.shape == x.shape for g, x in pairs), all(g.dtype == x.dtype for g, x in pairs)
+
+
+def _columns(gradients: list[Tensor], x: Tensor) -> Tensor:
+    """The Jacobian of the gradients of an input, of which there may be none."""
+    return taeda.stack([g.reshape(-1) for g in gradients], 1) if gradients else x.detach().new_zeros(x.numel(), 0)
 
 
 def _gradients(output: Tensor, inputs: Sequence[Tensor], index: int) -> list[Tensor]:
@@ -97,3 +108,8 @@ def _told(name: str, grad_out: float) -> None:
                   FutureWarning, stacklevel=3)  # fmt: skip
     if grad_out != 1.0:
         raise ValueError(f"taeda.autograd.gradcheck.{name}: grad_out must be 1; got {grad_out}")
+
+
+def _check_real(output: Tensor, name: str) -> None:
+    if output.is_complex():
+        raise ValueError(f"taeda.autograd.gradcheck.{name}: takes real outputs only; got {output.dtype}")

@@ -193,3 +193,17 @@ def test_jacobians_of_older_programs():
     assert facts == [True, True, True]
     with pytest.warns(FutureWarning), pytest.raises(ValueError, match="grad_out"):
         module.get_numerical_jacobian(lambda xs: xs[0], (a,), grad_out=2.0)
+
+
+@pytest.mark.filterwarnings("ignore:.*left over:FutureWarning")
+def test_jacobians_of_older_programs_at_the_edges():
+    module = sys.modules["taeda.autograd.gradcheck"]
+    numerical, analytical = module.get_numerical_jacobian, module.get_analytical_jacobian
+    for x, f, shape in ((double(0), lambda x: x * 2, (0, 0)), (double(2), lambda x: x[:0], (2, 0))):
+        assert [j.shape for j in (*numerical(lambda xs, f=f: f(*xs), x), *analytical(x, f(x))[0])] == [shape] * 2
+    z = taeda.tensor([1 + 2j, 3j], dtype=taeda.complex128, requires_grad=True)
+    (one,), ((two,), *_) = numerical(lambda xs: (xs[0] ** 2).real, (z,), eps=1e-6), analytical(z, (z**2).real)
+    assert taeda.allclose(one, two, atol=1e-6) and taeda.allclose(two.diag(), taeda.tensor([2 - 4j, -6j]).to(two))
+    for call in (lambda: numerical(lambda xs: xs[0], (z,)), lambda: analytical(z, z * 1)):
+        with pytest.raises(ValueError, match="real outputs"):
+            call()
