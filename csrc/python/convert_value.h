@@ -1,6 +1,7 @@
 // Python objects as schema values and back.
 #pragma once
 #include <span>
+#include <string_view>
 
 #include "python/exceptions.h"
 #include "taeda/dispatch/collections.h"
@@ -24,6 +25,9 @@ PyObject* wrap_collection(const Value& value);
 // Objects of compiled classes (jit/objects.cpp): what Python gets of one, and what stands for one of the type.
 PyObject* wrap_instance(Ref<Instance> instance);
 bool read_instance(PyObject* object, TypePtr type, Value& value);  // any type where it is null
+
+// Told by its name, as NumPy may not be there.
+inline bool is_numpy_array(PyObject* object) { return std::string_view(Py_TYPE(object)->tp_name) == "numpy.ndarray"; }
 
 // A single result as itself, none as None, several as a tuple.
 PyObject* wrap_plain_results(std::span<Value> results);

@@ -2,13 +2,13 @@
 
 #include <cstring>
 
+#include "python/convert_value.h"
 #include "python/exceptions.h"
 #include "python/parser.h"
 
 namespace taeda::python::operators {
 
 namespace {
-bool is_array(PyObject* object) { return strcmp(Py_TYPE(object)->tp_name, "numpy.ndarray") == 0; }
 
 // An array as a tensor; null without an error where it has no such elements.
 PyObject* from_array(PyObject* array) {
@@ -24,7 +24,7 @@ PyObject* compare(PyObject* left, PyObject* right, int op) {
   if (!function) Py_RETURN_NOTIMPLEMENTED;
   PyObject* result = function(left, right);
   // Python would compare the objects' identities next.
-  bool with_array = (op == Py_EQ || op == Py_NE) && is_array(right);
+  bool with_array = (op == Py_EQ || op == Py_NE) && is_numpy_array(right);
   if (result != Py_NotImplemented || !with_array) return result;
   Owned tensor(from_array(right));
   if (!tensor.get()) return PyErr_Occurred() ? nullptr : result;
@@ -32,7 +32,7 @@ PyObject* compare(PyObject* left, PyObject* right, int op) {
 }
 
 PyObject* array_first(const Name& name, PyObject* array, PyObject* tensor, PyObject* result) {
-  if (result != Py_NotImplemented || !is_array(array) || strcmp(name.name, "div") != 0) return result;
+  if (result != Py_NotImplemented || !is_numpy_array(array) || strcmp(name.name, "div") != 0) return result;
   Py_DECREF(result);
   Owned inverse(PyObject_CallMethod(tensor, "reciprocal", nullptr));
   return inverse ? PyNumber_Multiply(inverse.get(), array) : nullptr;

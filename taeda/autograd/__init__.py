@@ -297,27 +297,29 @@ def _batched(
         raise RuntimeError(
             "taeda.autograd.grad: is_grads_batched=True needs grad_outputs with a batch dimension in front"
         )
-    for i, (output, g) in enumerate(zip(outputs, grads, strict=True)):
+    whole = list(zip(outputs, grads, strict=True))
+    for i, (output, g) in enumerate(whole):
         if isinstance(output, Tensor) and g is not None and g.shape[1:] != output.shape:
             raise RuntimeError(
                 f"taeda.autograd.grad: with is_grads_batched=True gradient {i} must have the shape (batch, "
                 f"*{tuple(output.shape)}); got {tuple(g.shape)}"
             )
+    grads = [_like_output(g, output) for output, g in whole]
     passes = []
     for i in range(count):
-        made = _make_grads(
-            outputs, [_slice(g, o, i) for o, g in zip(outputs, grads, strict=True)], "taeda.autograd.grad"
-        )
+        one = [None if g is None else g[i] for g in grads]
+        made = _make_grads(outputs, one, "taeda.autograd.grad")
         last = i == count - 1
         passes.append(_autograd.run_backward(outputs, made, keep or not last, create_graph, inputs, unused, False))
     return tuple(None if column[0] is None else taeda.stack(column) for column in zip(*passes, strict=True))
 
 
-def _slice(grad: Any, output: Any, index: int) -> Any:
-    """One gradient of a batch, which may be of integers."""
-    if grad is None or grad.is_floating_point() or grad.is_complex() or not isinstance(output, Tensor):
-        return None if grad is None else grad[index]
-    return grad[index].to(output.dtype)
+def _like_output(grad: Any, output: Any) -> Any:
+    """Gradients of a batch may be integers."""
+    exact = (
+        isinstance(grad, Tensor) and isinstance(output, Tensor) and not (grad.is_floating_point() or grad.is_complex())
+    )
+    return grad.to(output.dtype) if exact else grad
 
 
 # Not lazy: the package has a function and a module of one name, and importing the module later would hide the function.

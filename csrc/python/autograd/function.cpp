@@ -80,7 +80,7 @@ void FunctionNode::apply(std::span<Tensor> grads, std::span<Tensor> grad_inputs)
   std::vector<PyObject*> args{self};
   for (size_t i = 0; i < grads.size(); ++i) {
     bool zeros = !grads[i].defined() && context->materialize_grads && metadata(i).is_defined() &&
-                 (context->materialize_non_diff_grads || !has_no_gradient[i]);
+                 (context->materialize_non_diff_grads || !std::ranges::binary_search(without_gradient, i));
     owned.emplace_back(check(wrap(zeros ? metadata(i).zeros() : std::move(grads[i]))));
     args.push_back(owned.back().get());
   }
@@ -187,15 +187,12 @@ struct Call {
   // What apply returns for one output of forward.
   Owned finish_output(PyObject* output, bool is_only) {
     if (!is_tensor(output)) {
-      if (node) {
-        node->add_undefined_metadata();
-        node->has_no_gradient.push_back(true);
-      }
+      if (node) node->add_undefined_metadata();
       return Owned::borrow(output);
     }
     const Tensor& t = unwrap(output);
     bool differentiable = node && is_differentiable(t.dtype()) && !contains(ctx().non_differentiable, output);
-    if (node) node->has_no_gradient.push_back(!differentiable);
+    if (node && !differentiable) node->without_gradient.push_back(node->num_inputs());
     if (contains(ctx().dirty_tensors, output) && is_input(output))
       return finish_dirty(output, t, differentiable, is_only);
     // An input, or something else with a history, is returned as another tensor: its own history must stay.
@@ -271,13 +268,6 @@ struct Call {
     }
   }
 
-  // Zeros where it has none, unless the Function said that it does without.
-  Tensor tangent_of(const Tensor& input, int level) {
-    Tensor found = autograd::tangent(input, level);
-    bool wants_zeros = ctx().materialize_grads && is_differentiable(input.dtype());
-    return found.defined() || !wants_zeros ? found : ops::zeros_like(input);
-  }
-
   // A tangent of an argument, before jvp.
   struct Given {
     Tensor tensor;
@@ -305,10 +295,13 @@ struct Call {
     std::vector<Given> given;
     std::vector<PyObject*> jvp_args{context.get()};
     for (PyObject* arg : args) {
-      Tensor own = is_tensor(arg) ? autograd::tangent(unwrap(arg), level) : Tensor();
-      bool is_plain = own.defined() && !own.keys().has(Functionality::Python) && !own->is_inference();
-      given.push_back({is_plain ? own : Tensor(), is_plain ? own->version() : 0});
-      owned.emplace_back(check(wrap(is_tensor(arg) ? tangent_of(unwrap(arg), level) : Tensor())));
+      Tensor tangent = is_tensor(arg) ? autograd::tangent(unwrap(arg), level) : Tensor();
+      bool is_plain = tangent.defined() && !tangent.keys().has(Functionality::Python) && !tangent->is_inference();
+      given.push_back({is_plain ? tangent : Tensor(), is_plain ? tangent->version() : 0});
+      // Zeros where it has none, unless the Function said that it does without.
+      if (!tangent.defined() && is_tensor(arg) && ctx().materialize_grads && is_differentiable(unwrap(arg).dtype()))
+        tangent = ops::zeros_like(unwrap(arg));
+      owned.emplace_back(check(wrap(std::move(tangent))));
       jvp_args.push_back(owned.back().get());
     }
     Owned jvp = attribute(cls, g_names.jvp);

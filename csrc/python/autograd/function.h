@@ -31,7 +31,8 @@ extern PyTypeObject* function_type;
 struct FunctionNode final : autograd::Node {
   FunctionContext* context;  // owned
   std::vector<autograd::SavedTensor> saved;
-  std::vector<bool> is_tensor_input, has_no_gradient;  // by input; by result
+  std::vector<bool> is_tensor_input;
+  std::vector<size_t> without_gradient;  // the results that are tensors and have none
   std::string node_name;
   bool released = false;
 

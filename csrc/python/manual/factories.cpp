@@ -71,7 +71,7 @@ Scalar element(PyObject* object, bool as_float = false) {
   }
   if (PyLong_Check(object)) return integer(object, as_float);
   if (read_number(object, scalar)) return scalar;
-  if (std::string_view(Py_TYPE(object)->tp_name) == "numpy.ndarray") {  // of no dimension, or else it were nested
+  if (is_numpy_array(object)) {  // of no dimension, or else it were nested
     Owned number(check(PyObject_CallMethod(object, "item", nullptr)));
     return element(number.get(), as_float);
   }
