@@ -24,7 +24,7 @@ KeySet keys_of(Layout layout, const Tensor& values) {
 
 Tensor without_history(const Tensor& t) { return t.defined() ? Tensor(t->shallow_copy()) : t; }
 
-bool has_blocks(Layout layout) { return layout == Layout::SparseBsr || layout == Layout::SparseBsc; }
+bool has_elements(const Tensor& t) { return t->storage() || t.device().type == DeviceType::Meta; }
 
 void check_coordinates(const Tensor& indices, const Tensor& values, IntList sizes) {
   TAEDA_CHECK(indices.dim() == 2, "indices of coordinates must have shape (sparse dimensions, elements); got ",
@@ -62,7 +62,7 @@ void check_compressed(Layout layout, const SparseImpl::Parts& parts, IntList siz
               values.sizes()[batch], " and ", plain.sizes()[batch]);
   TAEDA_CHECK(std::ranges::equal(values.sizes().subspan(batch + 1 + block), sizes.subspan(batch + 2)),
               "values of shape ", values.sizes(), " do not end with the dense part of the sizes ", sizes);
-  const bool rows = layout == Layout::SparseCsr || layout == Layout::SparseBsr;
+  const bool rows = is_by_rows(layout);
   int64_t compressed = sizes[batch + (rows ? 0 : 1)];
   for (size_t d = 0; d < block; ++d) {
     int64_t side = values.sizes()[batch + 1 + d];
@@ -126,10 +126,6 @@ KeySet keys_for_sparse(Layout layout) {
   load_kernels();
   return functionality_of(layout);
 }
-
-namespace {
-bool has_elements(const Tensor& t) { return t->storage() || t.device().type == DeviceType::Meta; }
-}  // namespace
 
 Tensor new_sparse(Layout layout, SparseImpl::Parts parts, IntList sizes, bool coalesced) {
   load_kernels();

@@ -4,6 +4,10 @@
 
 namespace taeda {
 
+// Of compressed layouts: whether elements are blocks, and whether rows are compressed, not columns.
+inline bool has_blocks(Layout layout) { return layout == Layout::SparseBsr || layout == Layout::SparseBsc; }
+inline bool is_by_rows(Layout layout) { return layout == Layout::SparseCsr || layout == Layout::SparseBsr; }
+
 // Sizes are virtual geometry without strides; there is no storage of its own, so `data()` is null.
 class TAEDA_API SparseImpl final : public TensorImpl {
  public:
