@@ -119,7 +119,8 @@ std::tuple<Tensor, Tensor, Tensor> _sparse_matmul(const Tensor& pointers, const 
     std::vector<Part> parts(static_cast<size_t>((rows + piece - 1) / piece));
     parallel_for(0, rows, piece, [&](int64_t from, int64_t to) {
       Part& part = parts[static_cast<size_t>(from / piece)];
-      const auto most = static_cast<size_t>(std::min(products_of(left, right, from, to), (to - from) * n));
+      const int64_t products = products_of(left, right, from, to);
+      const auto most = static_cast<size_t>(n < products / (to - from) ? (to - from) * n : products);
       part.columns = std::make_unique_for_overwrite<int64_t[]>(most);
       part.values = std::make_unique_for_overwrite<T[]>(most);
       RowSum<T> sum(n);
