@@ -330,7 +330,7 @@ def element_places(pattern: Pattern) -> Tensor:
     ).reshape(-1)
     ends = taeda.cat([starts, taeda.tensor([flat.shape[0]], device=plain.device)])
     if not plain.is_meta and bool(
-        (pointers[..., 0] != 0).any() | (pointers[..., -1] != each).any() | (pointers.diff(dim=-1) < 0).any()
+        (pointers[..., 0] != 0).any() | (pointers[..., -1] != each).any() | (pointers[..., 1:] < pointers[..., :-1]).any()
     ):
         raise RuntimeError("taeda: compressed indices must rise from 0 to the number of elements")
     line = _ops._convert_indices_from_csr_to_coo(ends, flat)[0]

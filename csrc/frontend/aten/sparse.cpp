@@ -1,4 +1,6 @@
 // Sparse tensors as PyTorch's C++ makes them and takes them apart.
+#include <torch/csrc/autograd/custom_function.h>
+
 #include "frontend/aten/sparse_parts.h"
 
 namespace at {
@@ -15,10 +17,16 @@ Tensor finished(Tensor made, const TensorOptions& options) {
   return made.requires_grad() ? made : torch::detail::with_grad(std::move(made), options);
 }
 
+// The smallest size that has all of these indices.
+int64_t extent_of(const Tensor& indices) {
+  const int64_t last = indices.numel() ? indices.max().item<int64_t>() : -1;
+  TORCH_CHECK(last < INT64_MAX, "no size has the index ", last);
+  return last + 1;
+}
+
 std::vector<int64_t> smallest_sizes(const Tensor& indices, const Tensor& values) {
   std::vector<int64_t> sizes;
-  for (int64_t d = 0; d < indices.size(0); ++d)
-    sizes.push_back(indices.size(1) ? indices[d].max().item<int64_t>() + 1 : 0);
+  for (int64_t d = 0; d < indices.size(0); ++d) sizes.push_back(extent_of(indices[d]));
   for (int64_t size : values.sizes().slice(1)) sizes.push_back(size);
   return sizes;
 }
@@ -58,11 +66,10 @@ void check_compressed(const Pattern& p, int64_t width) {
               ", the number of places in a line");
   TORCH_CHECK(plain.numel() == 0 || !any((plain < 0).logical_or(plain >= limit)), name, " indices must be from 0 to ",
               limit - 1);
-  Tensor starts = at::zeros(plain.sizes(), TensorOptions(kBool));
   if (count < 2) return;
   std::vector<int64_t> wider = plain.sizes().vec();
   ++wider.back();
-  starts = at::zeros(wider, TensorOptions(kBool)).scatter_(-1, pointers.to(kLong), true);
+  Tensor starts = at::zeros(wider, TensorOptions(kBool)).scatter_(-1, pointers.to(kLong), true);
   TORCH_CHECK(!any((plain.diff(1, -1) <= 0).logical_and(starts.slice(-1, 1, count).logical_not())), name,
               " indices must rise within each line, each there once");
 }
@@ -82,7 +89,9 @@ Tensor compressed_tensor(const Tensor& pointers, const Tensor& plain, const Tens
   if (size) {
     p.sizes = size->vec();
   } else {
-    const int64_t lines = pointers.size(-1) - 1, across = plain.numel() ? plain.max().item<int64_t>() + 1 : 0;
+    const int64_t lines = pointers.size(-1) - 1, across = extent_of(plain);
+    TORCH_CHECK(across <= INT64_MAX / std::max<int64_t>({height, width, 1}), "no size has blocks at the index ",
+                across - 1);
     p.sizes = pointers.sizes().slice(0, static_cast<size_t>(batch)).vec();
     p.sizes.push_back((rows ? lines : across) * height);
     p.sizes.push_back((rows ? across : lines) * width);
@@ -100,6 +109,15 @@ Tensor part(const Tensor& t, const char* name, bool first, bool by_rows) {
   Pattern p = pattern_of(t);
   return first ? p.indices : p.plain;
 }
+
+// The way whose gradient is not restricted to the pattern.
+struct DenseWithWholeGrad : torch::autograd::Function<DenseWithWholeGrad> {
+  static Tensor forward(torch::autograd::AutogradContext*, Tensor sparse) { return sparse::to_dense(sparse.detach()); }
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext*,
+                                                 torch::autograd::variable_list grads) {
+    return grads;
+  }
+};
 
 SparseImpl& coordinates_of(const Tensor& t, const char* name) {
   SparseImpl& impl = impl_of(t, name);
@@ -205,8 +223,10 @@ Tensor Tensor::ccol_indices() const { return part(*this, "ccol_indices", true, f
 Tensor Tensor::row_indices() const { return part(*this, "row_indices", false, false); }
 
 // --- conversions
-Tensor Tensor::to_dense(std::optional<ScalarType> dtype, std::optional<bool>) const {
-  Tensor dense = ::taeda::sparse_impl(*this) ? sparse::to_dense(*this) : *this;
+Tensor Tensor::to_dense(std::optional<ScalarType> dtype, std::optional<bool> masked_grad) const {
+  Tensor dense = *this;
+  if (::taeda::sparse_impl(*this))
+    dense = masked_grad.value_or(true) ? sparse::to_dense(*this) : DenseWithWholeGrad::apply(*this);
   return dtype ? dense.to(*dtype) : dense;
 }
 Tensor Tensor::to_sparse(int64_t sparse_dim) const {
@@ -229,10 +249,10 @@ Tensor Tensor::to_sparse(std::optional<Layout> layout, OptionalIntArrayRef block
   const int64_t dense = dense_dim.value_or(0), least = wanted == Layout::Sparse ? 0 : 2;
   TORCH_CHECK(impl || (dense >= 0 && dense <= dim() - least), "to_sparse: dense_dim must leave ", least,
               " sparse dimensions of ", dim(), "; got ", dense);
-  Tensor whole = impl ? sparse::coalesced(to_coordinates(*this)) : dense_to_coordinates(*this, dim() - dense);
-  if (wanted == Layout::Sparse) return impl ? to_coordinates(*this) : whole;
   if (impl && impl->layout() == wanted && !blocksize) return *this;
-  return compressed(whole, wanted, whole.sparse_dim() - 2, blocksize);
+  Tensor whole = impl ? to_coordinates(*this) : dense_to_coordinates(*this, dim() - dense);
+  if (wanted == Layout::Sparse) return whole;
+  return compressed(sparse::coalesced(whole), wanted, whole.sparse_dim() - 2, blocksize);
 }
 Tensor Tensor::to_sparse_csr(std::optional<int64_t> dense_dim) const {
   return to_sparse(Layout::SparseCsr, std::nullopt, dense_dim);

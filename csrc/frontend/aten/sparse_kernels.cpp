@@ -14,36 +14,44 @@ Tensor in_layout_of(const Tensor& model, const Tensor& t) {
   return t.to_sparse(model.layout(), IntArrayRef{values.sizes()[batch + 1], values.sizes()[batch + 2]});
 }
 
+// The kernels compute products of these integers alone.
+Tensor widened(const Tensor& t) { return c10::isIntegralType(t.scalar_type(), false) ? t.to(kLong) : t; }
+
 struct Rows {
   Tensor pointers, columns, values;
 };
 Rows rows_of(const Tensor& matrix) {
   TORCH_CHECK(matrix.dim() == 2, "mm: a sparse factor must be a matrix; got sizes ", matrix.sizes());
   Tensor t = matrix.layout() == Layout::SparseCsr ? matrix : matrix.to_sparse(Layout::SparseCsr);
-  return {t.crow_indices().to(kLong), t.col_indices().to(kLong), values_of(t)};
+  return {t.crow_indices().to(kLong), t.col_indices().to(kLong), widened(values_of(t))};
 }
 
 Tensor mm(const Tensor& self, const Tensor& mat2) {
   TORCH_CHECK(self.dim() == 2 && mat2.dim() == 2 && self.size(1) == mat2.size(0), "mm: sizes do not fit together; got ",
               self.sizes(), " and ", mat2.sizes());
+  const ScalarType dtype = self.scalar_type();
+  TORCH_CHECK(dtype == mat2.scalar_type() && dtype != kBool, "mm: both factors must have one dtype, and not bool; got ",
+              dtype, " and ", mat2.scalar_type());
   const bool left = ::taeda::sparse_impl(self), right = ::taeda::sparse_impl(mat2);
   if (left && right) {
     Rows a = rows_of(self), b = rows_of(mat2);
     auto [pointers, columns, values] =
         at::_sparse_matmul(a.pointers, a.columns, a.values, b.pointers, b.columns, b.values, mat2.size(1));
-    Tensor made = with_values({Layout::SparseCsr, pointers, columns, {self.size(0), mat2.size(1)}}, values);
+    Tensor made = with_values({Layout::SparseCsr, pointers, columns, {self.size(0), mat2.size(1)}}, values.to(dtype));
     return in_layout_of(self, made);
   }
   if (left) {
     Rows a = rows_of(self);
-    return at::_csr_mm(a.pointers, a.columns, a.values, mat2);
+    return at::_csr_mm(a.pointers, a.columns, a.values, widened(mat2)).to(dtype);
   }
   Rows b = rows_of(mat2);
-  return at::_sparse_mm_transposed(b.pointers, b.columns, b.values, self.t(), mat2.size(1)).t();
+  return at::_sparse_mm_transposed(b.pointers, b.columns, b.values, widened(self).t(), mat2.size(1)).t().to(dtype);
 }
 
 Tensor addmm(const Tensor& self, const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha) {
-  return self * beta + sparse::mm(mat1, mat2) * alpha;
+  Tensor made = sparse::mm(mat1, mat2) * alpha;
+  const bool unread = beta.equal(0) && !::taeda::sparse_impl(self);
+  return unread ? made.to_dense() : self * beta + made;
 }
 
 Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {
@@ -79,11 +87,32 @@ Tensor div(const Tensor& self, const Tensor& other) {
 Tensor div_number(const Tensor& self, const Scalar& other) { return on_values(self, values_of(self) / other); }
 Tensor neg(const Tensor& self) { return on_values(self, -values_of(self)); }
 Tensor sum(const Tensor& self, std::optional<ScalarType> dtype) { return values_of(self).sum(dtype); }
-Tensor clone(const Tensor& self, std::optional<MemoryFormat>) { return on_values(self, values_of(self).clone()); }
+Tensor clone(const Tensor& self, std::optional<MemoryFormat>) {
+  Pattern p = pattern_of(self);
+  p.indices = p.indices.clone();
+  if (p.plain.defined()) p.plain = p.plain.clone();
+  return with_values(p, values_of(self).clone());
+}
 Tensor detach(const Tensor& self) { return self.variable_data(); }
+
+Layout turned(Layout layout) {
+  if (has_blocks(layout)) return is_by_rows(layout) ? Layout::SparseBsc : Layout::SparseBsr;
+  return is_by_rows(layout) ? Layout::SparseCsc : Layout::SparseCsr;
+}
 
 Tensor transpose(const Tensor& self, int64_t dim0, int64_t dim1) {
   const int64_t a = ::taeda::wrap_dim(dim0, self.dim()), b = ::taeda::wrap_dim(dim1, self.dim());
+  if (!self.is_sparse() && a != b) {  // rows and columns change their names
+    Pattern p = pattern_of(self);
+    const int64_t batch = p.batch();
+    TORCH_CHECK(std::min(a, b) == batch && std::max(a, b) == batch + 1, "transpose: of layout ", p.layout,
+                " rows and columns change places; got dimensions ", dim0, " and ", dim1);
+    Tensor values = values_of(self);
+    if (has_blocks(p.layout)) values = values.transpose(batch + 1, batch + 2);
+    p.layout = turned(p.layout);
+    std::swap(p.sizes[static_cast<size_t>(a)], p.sizes[static_cast<size_t>(b)]);
+    return with_values(p, values);
+  }
   Tensor t = to_coordinates(self);
   TORCH_CHECK(a < t.sparse_dim() && b < t.sparse_dim(), "transpose: both dimensions must be sparse; got ", dim0,
               " and ", dim1, " of ", t.sparse_dim());

@@ -1,12 +1,12 @@
 #include "frontend/aten/sparse_parts.h"
 
 #include <torch/csrc/autograd/custom_function.h>
-#include <numeric>
 
 namespace at::sparse {
 
 namespace {
 
+using ::taeda::numel_of;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
@@ -59,10 +59,6 @@ struct Coalesce : torch::autograd::Function<Coalesce> {
 
 bool records(const Tensor& t) { return t.requires_grad() && at::GradMode::is_enabled(); }
 
-int64_t product(IntArrayRef sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
-}
-
 std::vector<int64_t> joined(IntArrayRef a, IntArrayRef b) {
   std::vector<int64_t> all = a.vec();
   all.insert(all.end(), b.begin(), b.end());
@@ -83,10 +79,10 @@ Tensor unflattened(Tensor keys, IntArrayRef sizes) {
 Tensor compressed_places(const Pattern& p) {
   const Tensor pointers = p.indices.to(kLong), flat = p.plain.reshape({-1}).to(kLong);
   const int64_t lines = pointers.size(-1) - 1, each = p.plain.size(-1),
-                count = product(IntArrayRef(p.sizes).slice(0, p.batch()));
+                count = numel_of(IntArrayRef(p.sizes).slice(0, p.batch()));
   TORCH_CHECK(!(pointers.select(-1, 0) != 0).any().item<bool>() &&
                   !(pointers.select(-1, -1) != each).any().item<bool>() &&
-                  !(pointers.diff(1, -1) < 0).any().item<bool>(),
+                  !(pointers.slice(-1, 1) < pointers.slice(-1, 0, lines)).any().item<bool>(),
               "compressed indices must rise from 0 to the number of elements, ", each);
   Tensor starts = pointers.slice(-1, 0, lines).reshape({count, lines}) + at::arange(count, kLong).unsqueeze(1) * each;
   Tensor ends = at::cat({starts.reshape({-1}), at::full({1}, flat.size(0), kLong)});
@@ -123,7 +119,7 @@ Elements blocks_of_elements(const Elements& e, IntArrayRef grid, IntArrayRef blo
 
 // Of one long list of lines, those of each matrix of a batch.
 void cut(Tensor& pointers, Tensor& plain, Tensor& values, int64_t lines, IntArrayRef heads) {
-  const int64_t count = product(heads);
+  const int64_t count = numel_of(heads);
   Tensor starts = lines ? pointers.slice(0, 0, std::nullopt, lines) : at::zeros({count + 1}, pointers.options());
   Tensor counts = starts.diff();
   TORCH_CHECK(count == 0 || !(counts != counts[0]).any().item<bool>(),
@@ -221,7 +217,7 @@ Tensor to_dense(const Tensor& sparse) {
   auto [indices, values] = elements_of(!sums && sparse.is_sparse() ? coalesced(sparse) : sparse);
   IntArrayRef sizes = sparse.sizes().slice(0, static_cast<size_t>(indices.size(0)));
   check_below(indices, sizes);
-  Tensor zeros = at::zeros(joined({product(sizes)}, values.sizes().slice(1)), values.options().requires_grad(false));
+  Tensor zeros = at::zeros(joined({numel_of(sizes)}, values.sizes().slice(1)), values.options().requires_grad(false));
   Tensor keys = flat_keys(indices, sizes);
   Tensor filled = sums ? zeros.index_add(0, keys, values) : zeros.index_copy(0, keys, values);
   return filled.reshape(sparse.sizes());
@@ -249,8 +245,8 @@ Tensor dense_to_coordinates(const Tensor& dense, int64_t sparse_dim) {
 Tensor compressed(const Tensor& coordinates, Layout layout, int64_t batch, OptionalIntArrayRef block) {
   Elements e = elements_of(coordinates);
   const size_t heads = static_cast<size_t>(batch);
-  TORCH_CHECK(e.indices.size(0) == batch + 2, "a compressed layout takes a matrix, or a batch of them; got ",
-              e.indices.size(0), " sparse dimensions");
+  TORCH_CHECK(batch >= 0 && e.indices.size(0) == batch + 2,
+              "a compressed layout takes a matrix, or a batch of them; got ", e.indices.size(0), " sparse dimensions");
   std::vector<int64_t> grid = coordinates.sizes().slice(0, heads + 2).vec();
   if (block) {
     for (size_t d = 0; d < 2; ++d) {
@@ -270,7 +266,7 @@ Tensor compressed(const Tensor& coordinates, Layout layout, int64_t batch, Optio
     Tensor order = at::argsort(flat_keys(swapped, turned), /*stable=*/true, 0, false);
     e = {e.indices.index_select(1, order), e.values.index_select(0, order)};
   }
-  const int64_t lines = grid[heads + (rows ? 0 : 1)], count = product(IntArrayRef(grid).slice(0, heads));
+  const int64_t lines = grid[heads + (rows ? 0 : 1)], count = numel_of(IntArrayRef(grid).slice(0, heads));
   Tensor line = e.indices[rows ? -2 : -1], plain = e.indices[rows ? -1 : -2];
   Tensor keys = flat_keys(e.indices.slice(0, 0, batch), IntArrayRef(grid).slice(0, heads)) * lines + line;
   Tensor pointers = at::_convert_indices_from_coo_to_csr(keys.contiguous(), count * lines);

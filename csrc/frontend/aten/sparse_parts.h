@@ -6,10 +6,9 @@
 
 namespace at::sparse {
 
+using ::taeda::has_blocks;
+using ::taeda::is_by_rows;
 using ::taeda::SparseImpl;
-
-inline bool has_blocks(Layout layout) { return layout == Layout::SparseBsr || layout == Layout::SparseBsc; }
-inline bool is_by_rows(Layout layout) { return layout == Layout::SparseCsr || layout == Layout::SparseBsr; }
 
 // Where a tensor has elements: SparseImpl::Parts without the values.
 struct Pattern {

@@ -27,6 +27,21 @@ TEST(sparse_layouts_hold_the_same) {
     CHECK(torch::equal((a * 2 - a).to_dense(), dense));
     for (at::Layout to : kAll) CHECK(torch::equal(in_layout(a, to).to_dense(), dense));
     if (from != kSparse) CHECK(torch::equal(in_layout(batch, from).to_dense(), batch));
+    if (from != kSparse) CHECK(torch::equal(in_layout(batch, from).transpose(1, 2).to_dense(), batch.mT()));
+    CHECK((a.t().layout() == from) == (from == kSparse) && torch::equal(a.t().to_dense(), dense.t()));
+    Tensor whole = in_layout(dense.to(kInt), from), empty = in_layout(torch::zeros({4, 4}), from);
+    CHECK(torch::equal(torch::mm(whole, whole).to_dense(), dense.mm(dense).to(kInt)));
+    CHECK(torch::equal(torch::mm(whole, dense.to(kInt)), dense.mm(dense).to(kInt)));
+    CHECK(torch::equal(torch::mm(empty, a).to_dense(), torch::zeros({4, 4})) &&
+          torch::equal((empty + a).to_dense(), dense));
+    Tensor half = in_layout(dense.to(kHalf), from);
+    CHECK(torch::equal(torch::mm(half, half).to_dense(), dense.mm(dense).to(kHalf)));
+    CHECK(torch::equal(torch::addmm(torch::full({4, 4}, NAN), a, dense, 0), dense.mm(dense)));
+    Tensor copy = a.clone();
+    if (from == kSparse) copy._indices().zero_();
+    if (from != kSparse)
+      (copy.layout() == kSparseCsr || from == kSparseBsr ? copy.col_indices() : copy.row_indices()).zero_();
+    CHECK(torch::equal(a.to_dense(), dense));
   }
   CHECK(torch::equal(batch.to_sparse(1).to_dense(), batch) && batch.to_sparse(2).dense_dim() == 1);
   CHECK(torch::equal(batch.to_sparse(kSparse, std::nullopt, 1).to_dense(), batch));
@@ -62,6 +77,20 @@ TEST(sparse_constructors_read_the_indices) {
   CHECK_ERROR(torch::sparse_csr_tensor(torch::tensor({1, 1, 1}), zero, one, {2, 2}, kFloat), Runtime, "begin with 0");
   CHECK_ERROR(torch::sparse_csr_tensor(torch::tensor({0, 2, 2}), torch::tensor({1, 0}), torch::ones(2), {2, 2}, kFloat),
               Runtime, "rise within each line");
+  CHECK_ERROR(torch::sparse_coo_tensor(torch::full({1, 1}, INT64_MAX), one), Runtime, "no size has the index");
+  CHECK_ERROR(torch::sparse_csr_tensor(torch::tensor({0, 1}), torch::full({1}, INT64_MAX), one), Runtime,
+              "no size has");
+  CHECK_ERROR(torch::sparse_bsr_tensor(torch::tensor({0, 1}), torch::full({1}, INT64_MAX - 1), torch::ones({1, 2, 2})),
+              Runtime, "no size has blocks");
+  CHECK_ERROR(torch::sparse_csr_tensor(torch::empty({0}, kLong), torch::empty({0}, kLong), torch::empty({0})), Runtime,
+              "negative");
+  CHECK_ERROR(torch::ones({2, 2}).to_sparse(1).to_sparse_csr(), Runtime, "takes a matrix");
+  CHECK_ERROR(torch::mm(torch::ones({2, 2}).to_sparse(1), torch::ones({2, 2})), Runtime, "takes a matrix");
+  CHECK_ERROR(torch::mm(torch::eye(2).to_sparse(), torch::eye(2, kDouble)), Runtime, "one dtype");
+  Tensor wild = torch::_sparse_csr_tensor_unsafe(torch::tensor({int64_t{0}, INT64_MAX, int64_t{-2}, int64_t{1}}),
+                                                 torch::tensor({0}), one, {3, 3});
+  CHECK_ERROR(wild.to_dense(), Runtime, "compressed indices must rise");
+  CHECK_ERROR(torch::mm(wild, torch::eye(3)), Runtime, "must not fall");
   Tensor unread = torch::_sparse_coo_tensor_unsafe(torch::tensor({{3}}), one, {3});
   CHECK_ERROR(unread.to_dense(), Runtime, "from 0 to 2");
 }
@@ -78,4 +107,11 @@ TEST(sparse_gradients) {
   Tensor dense = matrix().requires_grad_();
   (dense.to_sparse_csr().values() * 2).sum().backward();
   CHECK(torch::equal(dense.grad(), 2 * (matrix() != 0).to(kFloat)));
+  leaf = torch::eye(2).to_sparse().requires_grad_();
+  leaf.to_dense(std::nullopt, /*masked_grad=*/false).sum().backward();
+  CHECK(torch::equal(leaf.grad().to_dense(), torch::ones({2, 2})));
+  Tensor twice = torch::sparse_coo_tensor(ends, values.detach().requires_grad_(), {2, 2});
+  Tensor slope = torch::autograd::grad({twice.mul(twice).to_dense().sum()}, {twice}, {}, true, true)[0];
+  Tensor second = torch::autograd::grad({slope.to_dense().sum()}, {twice})[0];
+  CHECK(torch::equal(second.to_dense(), torch::tensor({{0.f, 2.f}, {2.f, 0.f}})));
 }
