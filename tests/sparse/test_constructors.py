@@ -110,6 +110,7 @@ def test_unchecked_indices_raise_where_they_are_used():
         taeda.sparse_csr_tensor([0, 1, 2], [7, 0], [1.0, 2], (2, 2), check_invariants=False),
         taeda.sparse_csr_tensor([0, 9, 2], [1, 0], [1.0, 2], (2, 2), check_invariants=False),
         taeda.sparse_csc_tensor([0, -3, 2], [1, 0], [1.0, 2], (2, 2), check_invariants=False),
+        taeda.sparse_csc_tensor([0, 2**63 - 1, -2, 2], [1, 0], [1.0, 2], (2, 3), check_invariants=False),
         taeda.sparse_csc_tensor([0, 1, 2], [1, -8], [1.0, 2], (2, 2), check_invariants=False),
         taeda.sparse_bsr_tensor([0, 1, 2], [1, 50], [[[1.0]], [[2.0]]], (2, 2), check_invariants=False),
     ]
