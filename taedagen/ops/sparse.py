@@ -188,6 +188,40 @@ def _sparse_matmul_at(*_):
     ``b``, both sparse; columns of ``b``, and in the former case of ``a``, are below ``n``."""
 
 
+@_sparse_matmul_at.backward
+def _(grad, pointers, columns, a_pointers, a_columns, a_values, b_pointers, b_columns, b_values, n, transposed_b):
+    g = op._sparse_matmul_at_backward(
+        grad, pointers, columns, a_pointers, a_columns, op.conj(a_values), b_pointers, b_columns, op.conj(b_values), n,
+        transposed_b
+    )  # fmt: skip
+    return {"a_values": g[0], "b_values": g[1]}
+
+
+@composite(
+    "_sparse_matmul_at_backward(Tensor grad, Tensor pointers, Tensor columns, Tensor a_pointers, Tensor a_columns, "
+    "Tensor a, Tensor b_pointers, Tensor b_columns, Tensor b, int n, bool transposed_b) -> (Tensor, Tensor)",
+    unbound=True,
+)
+def _sparse_matmul_at_backward(grad, pointers, columns, a_pointers, a_columns, a, b_pointers, b_columns, b, n,
+                               transposed_b):  # fmt: skip
+    """The gradients of both values: products of the third matrix and the other factor, at the places of each."""
+    if transposed_b:
+        rows, other, order = op._sparse_transpose(b_pointers, b_columns, n)
+        turned, width = op.index_select(b, 0, order), b_pointers.size(0) - 1
+        return op._sparse_matmul_at(
+            a_pointers, a_columns, pointers, columns, grad, rows, other, turned, width, True
+        ), op._sparse_matmul_at(
+            b_pointers, b_columns, pointers, columns, grad, a_pointers, a_columns, a, n, False
+        )  # fmt: skip
+    rows, other, order = op._sparse_transpose(pointers, columns, n)
+    turned, width = op.index_select(grad, 0, order), pointers.size(0) - 1
+    return op._sparse_matmul_at(
+        a_pointers, a_columns, b_pointers, b_columns, b, pointers, columns, grad, n, True
+    ), op._sparse_matmul_at(
+        b_pointers, b_columns, a_pointers, a_columns, a, rows, other, turned, width, True
+    )  # fmt: skip
+
+
 @kernel(
     "_sparse_solve_triangular(Tensor pointers, Tensor columns, Tensor values, Tensor other, bool upper, "
     "bool unitriangular) -> Tensor",

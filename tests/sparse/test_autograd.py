@@ -102,6 +102,9 @@ def test_both_factors_and_the_values_of_a_constructor():
     assert taeda.autograd.gradcheck(lambda v, d: built(v) @ d, (v, d))
     assert taeda.autograd.gradgradcheck(lambda v, d: built(v) @ d, (v, d))
     assert taeda.autograd.gradcheck(lambda v: (built(v) @ built(v).t()).to_dense(), (v,))
+    assert taeda.autograd.gradgradcheck(lambda v: (built(v) @ built(v).t()).to_dense(), (v,))
+    cube = lambda v: ((built(v) @ built(1j * v).t()) @ built(v)).to_dense().abs() ** 2
+    assert taeda.autograd.gradgradcheck(cube, (v.detach() * (1 + 0.5j)).requires_grad_())
     assert taeda.autograd.gradcheck(lambda v: sparse.softmax(built(v), 1).values(), (v,))
     twice = taeda.tensor([[0, 1, 1], [2, 0, 0]])
     assert taeda.autograd.gradcheck(lambda v: (3 * taeda.sparse_coo_tensor(twice, v, (2, 3))).to_dense() ** 2, (v,))
