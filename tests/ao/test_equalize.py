@@ -43,6 +43,15 @@ def test_a_channel_of_zeros_is_left_alone() -> None:
     assert first.weight.isfinite().all() and second.weight.isfinite().all() and first.bias.isfinite().all()
 
 
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_come_to_an_end(odd: float) -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+    with taeda.no_grad():
+        model[0].weight[0, 0] = odd
+    _equalize.equalize(model, [["0", "1"]])
+    assert not model[0].weight[0, 0].isfinite() and model[1].weight.isfinite().all()
+
+
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(TypeError, match="no layer of class ReLU"):
         _equalize.cross_layer_equalization(nn.ReLU(), nn.Linear(2, 2))

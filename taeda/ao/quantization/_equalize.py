@@ -70,7 +70,8 @@ def converged(curr_modules: Mapping[str, nn.Module], prev_modules: Mapping[str, 
     if curr_modules.keys() != prev_modules.keys():
         raise ValueError("converged: both must have modules of the same names")
     pairs = [(_layer(module).weight, _layer(prev_modules[name]).weight) for name, module in curr_modules.items()]
-    return sum(float((a.detach() - b.detach()).norm()) for a, b in pairs) < threshold
+    # What is NaN, or infinite in both, stays so and would never be found equal.
+    return sum(float((a.detach() - b.detach()).nan_to_num().norm()) for a, b in pairs) < threshold
 
 
 def equalize(model: nn.Module, paired_modules_list: Sequence[Sequence[str]], threshold: float = 1e-4,
