@@ -28,8 +28,11 @@ class Future(Generic[T]):
     def wait(self) -> T:
         """Waits until it is done and gives the value, or raises the error that took its place."""
         with self._condition:
-            self._condition.wait_for(lambda: self._done)
-        return self._get()
+            self._condition.wait_for(self.done)
+        try:
+            return self._get()
+        finally:
+            del self  # the error's traceback holds this frame: they would be a cycle
 
     def value(self) -> T:
         """The value, without waiting.
@@ -39,12 +42,18 @@ class Future(Generic[T]):
         """
         if not self._done:
             raise RuntimeError("Future.value: not done yet; wait() waits for it")
-        return self._get()
+        try:
+            return self._get()
+        finally:
+            del self
 
     def _get(self) -> T:
-        if self._error is not None:
+        if self._error is None:
+            return self._value
+        try:
             raise self._error
-        return self._value
+        finally:
+            del self
 
     def set_result(self, result: T) -> None:
         """Sets the value and runs the callbacks, in this thread.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 
 import pytest
 
@@ -35,6 +37,24 @@ def test_errors():
     assert isinstance(caught.value.__cause__, KeyError)
     with pytest.raises(AssertionError, match="int"):
         Future().set_exception(3)
+
+
+def test_an_error_does_not_keep_its_future():
+    class Value:
+        pass
+
+    gc.disable()
+    try:
+        future, value = Future(), Value()
+        future.value_of_interest, known = value, weakref.ref(value)
+        future.set_exception(ValueError())
+        for get in (future.wait, future.value):
+            with pytest.raises(ValueError):
+                get()
+        del future, value, get
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 def test_callbacks(capsys):
