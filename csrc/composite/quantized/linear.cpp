@@ -175,3 +175,5 @@ Tensor linear_with_input_q_dq_qweight_dq_relu_output_fp32(const Tensor& X, doubl
 }
 
 }  // namespace taeda::composite::quantized
+
+bool taeda::composite::packed::is_half_linear(const Value& value) { return quantized::LinearParams(value).is_half(); }

@@ -30,5 +30,7 @@ void check_float_input(const Tensor& x);
 Tensor part_of(const Instance& object, size_t slot);
 // The object that `value` holds of a class of that name.
 Instance& object(const Value& value, const ClassType& type);
+// Whether `value` holds a linear weight of floats that are rounded to float16.
+bool is_half_linear(const Value& value);
 
 }  // namespace taeda::composite::packed

@@ -217,7 +217,7 @@ Value quantised_weight(const Tensor& w, const Tensor& b) {
 }
 
 CellState one_step(Recurrence mode, const Tensor& input, const CellState& s, const Value& ih, const Value& hh) {
-  CellWeights w{ih, hh};
+  CellWeights w{ih, hh, packed::is_half_linear(ih)};
   return step(mode, w, w.by(ih, input), s);
 }
 

@@ -45,6 +45,6 @@ class QuantWrapper(nn.Module):
         self.module = module
         self.train(module.training)
 
-    def forward(self, x: Any) -> Any:
+    def forward(self, x: Tensor) -> Tensor:
         """``module(x)``."""
         return self.dequant(self.module(self.quant(x)))

@@ -11,6 +11,7 @@ from taeda import _C, Tensor
 from taeda._schema.recorder import SizeRecorder
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda._schema.types import DictType, FloatType, IntType, ListType, StringType, TensorType, Type
+from taeda.jit._graph import ScriptObject
 from taeda.jit._ir_types import FunctionType
 from taeda.jit.ir import Graph, Node, Value
 from taeda.jit.source import SourceRange
@@ -55,11 +56,11 @@ class Recorder(SizeRecorder):
     """Records the calls of its thread within ``with recorder:``.
 
     Args:
-        owner: names a tensor that belongs to the traced module, as the path of an attribute; None if it is no such.
+        owner: names what belongs to the traced module, as the path of an attribute; None if it is no such.
         strict: whether lists and dicts are refused as results.
     """
 
-    def __init__(self, owner: Callable[[Tensor], Sequence[str] | None], strict: bool = True) -> None:
+    def __init__(self, owner: Callable[[Any], Sequence[str] | None], strict: bool = True) -> None:
         super().__init__()
         self.graph = Graph()
         self.owner, self.strict = owner, strict
@@ -121,6 +122,8 @@ class Recorder(SizeRecorder):
             return self.emit("prim::TupleConstruct", items, [type]).output()
         if isinstance(value, dict):
             return self._dict(value)
+        if isinstance(value, ScriptObject) and self.self_value is not None and (path := self.owner(value)) is not None:
+            return self._attribute(tuple(path))
         return self.graph.insertConstant(value)
 
     def _tensor(self, tensor: Tensor) -> Value:

@@ -9,6 +9,7 @@ from typing import Any
 
 from taeda import Tensor, nn
 from taeda._schema.types import Type
+from taeda.jit._graph import ScriptObject
 from taeda.jit._state import _enabled
 from taeda.jit.ir import Graph
 from taeda.jit.tracing.checking import check_trace as checked
@@ -35,7 +36,7 @@ def record(
         outplace: whether ops that write into tensors are recorded as those that give new ones.
     """
     paths = _paths(module)
-    recorder = Recorder(lambda tensor: paths.get(id(tensor)), strict)
+    recorder = Recorder(lambda held: paths.get(_identity(held)), strict)
     recorder.outplace = outplace
     if module is not None:
         recorder.self_value = recorder.graph.addInput("self", type_of_module)
@@ -70,18 +71,23 @@ def _names(function: Callable[..., Any], count: int) -> list[str]:
     return [*found[:count], *(f"argument_{i}" for i in range(len(found[:count]), count))]
 
 
-def _paths(module: nn.Module | None) -> dict[int, tuple[str, ...]]:
-    """Where tensors and modules stand in a module."""
+def _identity(held: Any) -> Any:
+    """What is equal of the same tensor or object only: objects get a new face in each call."""
+    return held._c if isinstance(held, ScriptObject) else id(held)
+
+
+def _paths(module: nn.Module | None) -> dict[Any, tuple[str, ...]]:
+    """Where tensors, modules and objects of C++ classes stand in a module."""
     if module is None:
         return {}
-    found: dict[int, tuple[str, ...]] = {}
+    found: dict[Any, tuple[str, ...]] = {}
     for name, part in module.named_modules(remove_duplicate=False):
         path = tuple(name.split(".")) if name else ()
         found.setdefault(id(part), path)
         for table in (part._parameters, part._buffers, vars(part)):
             for key, value in dict(table).items():
-                if isinstance(value, Tensor):
-                    found.setdefault(id(value), (*path, key))
+                if isinstance(value, (Tensor, ScriptObject)):
+                    found.setdefault(_identity(value), (*path, key))
     return found
 
 

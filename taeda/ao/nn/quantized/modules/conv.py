@@ -50,7 +50,7 @@ class _ConvNd(WeightedQuantizedModule):
         weight = taeda._empty_affine_quantized(
             [first, second // groups, *self.kernel_size], scale=1, zero_point=0, dtype=taeda.qint8
         )
-        self.set_weight_bias(weight, taeda.zeros(out_channels) if bias else None)
+        self.set_weight_bias(weight.zero_(), taeda.zeros(out_channels) if bias else None)
         self.scale: Any = 1.0
         self.zero_point: Any = 0
 

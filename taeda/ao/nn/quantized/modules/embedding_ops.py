@@ -81,9 +81,10 @@ class Embedding(nn.Module):
 
     def forward(self, indices: Tensor) -> Tensor:
         """The rows, (*indices.shape, embedding_dim), float32."""
-        lookup = ops.embedding_4bit if self.dtype == taeda.quint4x2 else ops.embedding_byte
-        found: Tensor = lookup(self._packed_params._packed_weight, indices)
-        return found
+        table = self._packed_params._packed_weight
+        if self.dtype == taeda.quint4x2:
+            return ops.embedding_4bit(table, indices)
+        return ops.embedding_byte(table, indices)
 
     def extra_repr(self) -> str:
         return (
@@ -162,12 +163,16 @@ class EmbeddingBag(Embedding):
         compressed_indices_mapping: Tensor | None = None,
     ) -> Tensor:  # fmt: skip
         """The sums, (bags, embedding_dim), float32."""
-        sums = ops.embedding_bag_4bit if self.dtype == taeda.quint4x2 else ops.embedding_bag_byte
-        found: Tensor = sums(
-            self._packed_params._packed_weight, indices, offsets, False, 0, self.pruned_weights, per_sample_weights,
-            compressed_indices_mapping, self.include_last_offset,
+        table = self._packed_params._packed_weight
+        if self.dtype == taeda.quint4x2:
+            return ops.embedding_bag_4bit(
+                table, indices, offsets, False, 0, self.pruned_weights, per_sample_weights, compressed_indices_mapping,
+                self.include_last_offset,
+            )  # fmt: skip
+        return ops.embedding_bag_byte(
+            table, indices, offsets, False, 0, self.pruned_weights, per_sample_weights, compressed_indices_mapping,
+            self.include_last_offset,
         )  # fmt: skip
-        return found
 
     @classmethod
     def _like(cls, mod: Any, dtype: Any) -> Any:

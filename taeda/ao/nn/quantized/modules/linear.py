@@ -30,7 +30,7 @@ class LinearPackedParams(nn.Module):
         super().__init__()
         self.dtype = dtype
         if dtype == taeda.qint8:
-            weight = taeda._empty_affine_quantized([1, 1], scale=1, zero_point=0, dtype=taeda.qint8)
+            weight = taeda._empty_affine_quantized([1, 1], scale=1, zero_point=0, dtype=taeda.qint8).zero_()
         else:
             weight = taeda.zeros([1, 1], dtype=taeda.float)
         self.set_weight_bias(weight, None)
@@ -93,7 +93,7 @@ class Linear(WeightedQuantizedModule):
         else:
             weight = taeda.zeros([out_features, in_features], dtype=taeda.float)
         self._packed_params = LinearPackedParams(dtype)
-        self._packed_params.set_weight_bias(weight, taeda.zeros(out_features) if bias_ else None)
+        self._packed_params.set_weight_bias(weight.zero_(), taeda.zeros(out_features) if bias_ else None)
         self.scale: Any = 1.0
         self.zero_point: Any = 0
 

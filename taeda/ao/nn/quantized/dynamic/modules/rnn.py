@@ -153,29 +153,35 @@ class RNNBase(nn.Module):
             )
         batch = input.size(0 if self.batch_first else 1) if batch_sizes is None else int(batch_sizes[0])
         wanted = (self.num_layers * self._directions, batch, self.hidden_size)
-        for state in hidden if isinstance(hidden, tuple) else (hidden,):
-            if tuple(state.shape) != wanted:
-                raise RuntimeError(f"{self.mode}: states must have shape {wanted}; got {tuple(state.shape)}")
+        for state in self._states(hidden):
+            if state.dim() != 3 or (state.size(0), state.size(1), state.size(2)) != wanted:
+                raise RuntimeError(f"{self.mode}: states must have shape {wanted}; got {state.shape}")
+
+    def _states(self, hidden: Any) -> list[Tensor]:
+        return [hidden]
 
     def _run(self, input: Tensor, hx: Any, batch_sizes: Tensor | None) -> Any:
         raise NotImplementedError
 
     def forward(self, input: Any, hx: Any = None) -> Any:
         """As of ``nn.LSTM`` and ``nn.GRU``: the outputs and the last states, float32."""
-        if not isinstance(input, PackedSequence):
-            hx = self._initial(input, input.size(0 if self.batch_first else 1)) if hx is None else hx
-            self.check_forward_args(input, hx, None)
-            return self._run(input, hx, None)
-        data, batch_sizes, order, back = input
+        if isinstance(input, PackedSequence):
+            return self._forward_packed(input, hx)
         if hx is None:
-            hx = self._initial(data, int(batch_sizes[0]))
-        elif order is not None:
-            hx = _permuted(hx, order)
+            hx = self._initial(input, input.size(0 if self.batch_first else 1))
+        self.check_forward_args(input, hx, None)
+        return self._run(input, hx, None)
+
+    def _forward_packed(self, packed: Any, hx: Any) -> Any:
+        data, batch_sizes, order, back = packed
+        hx = self._initial(data, int(batch_sizes[0])) if hx is None else self.permute_hidden(hx, order)
         self.check_forward_args(data, hx, batch_sizes)
         output, states = self._run(data, hx, batch_sizes)
-        if back is not None:
-            states = _permuted(states, back)
-        return PackedSequence(output, batch_sizes, order, back), states
+        return PackedSequence(output, batch_sizes, order, back), self.permute_hidden(states, back)
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """The states with their batch in the order of ``permutation``."""
+        return hx if permutation is None else hx.index_select(1, permutation)
 
     def _initial(self, x: Tensor, batch: int) -> Any:
         return self._zeros(x, batch)
@@ -223,16 +229,11 @@ def _weight(weight: Tensor, watching: Any, dtype: Any) -> Tensor:
     return _quantize_weight(weight, watching)
 
 
-def _permuted(states: Any, order: Tensor) -> Any:
-    if isinstance(states, tuple):
-        return tuple(state.index_select(1, order) for state in states)
-    return states.index_select(1, order)
-
-
 class LSTM(RNNBase):
     """``nn.LSTM`` over packed weights; inputs, states and results are float32."""
 
     _FLOAT_MODULE = nn.LSTM
+    _script_types = nn.LSTM._script_types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
@@ -243,13 +244,22 @@ class LSTM(RNNBase):
     def _initial(self, x: Tensor, batch: int) -> Any:
         return self._zeros(x, batch), self._zeros(x, batch)
 
+    def _states(self, hidden: Any) -> list[Tensor]:
+        return [hidden[0], hidden[1]]
+
+    def permute_hidden(self, hx: Any, permutation: Tensor | None) -> Any:
+        """Both states with their batch in the order of ``permutation``."""
+        return hx if permutation is None else (hx[0].index_select(1, permutation), hx[1].index_select(1, permutation))
+
     def _run(self, input: Tensor, hx: Any, batch_sizes: Tensor | None) -> Any:
-        named: dict[str, Any] = {"dtype": self.dtype, "use_dynamic": True}
         lstm: Any = taeda.quantized_lstm
+        states, options = self._states(hx), self._options()
         if batch_sizes is None:
-            found = lstm(input, list(hx), self._params(), *self._options(), self.batch_first, **named)
+            found = lstm(
+                input, states, self._params(), *options, self.batch_first, dtype=self.dtype, use_dynamic=True
+            )  # fmt: skip
         else:
-            found = lstm(input, batch_sizes, list(hx), self._params(), *self._options(), **named)
+            found = lstm(input, batch_sizes, states, self._params(), *options, dtype=self.dtype, use_dynamic=True)
         return found[0], (found[1], found[2])
 
 
@@ -257,6 +267,7 @@ class GRU(RNNBase):
     """``nn.GRU`` over packed weights; inputs, states and results are float32."""
 
     _FLOAT_MODULE = nn.GRU
+    _script_types = nn.GRU._script_types
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("GRU", *args, **kwargs)
@@ -273,8 +284,6 @@ class GRU(RNNBase):
 
 class RNNCellBase(nn.Module):
     """The common part of the cells: one step, (batch, input_size) and (batch, hidden_size) to (batch, hidden_size)."""
-
-    _op = ""
 
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, num_chunks: int = 4, dtype: Any = taeda.qint8
@@ -314,22 +323,15 @@ class RNNCellBase(nn.Module):
         Raises:
             RuntimeError: it is another.
         """
-        wanted = (input.size(0), self.hidden_size)
-        if tuple(hx.shape) != wanted:
-            raise RuntimeError(f"{self._get_name()}: the state must have shape {wanted}; got {tuple(hx.shape)}")
+        if hx.dim() != 2 or hx.size(0) != input.size(0) or hx.size(1) != self.hidden_size:
+            wanted = (input.size(0), self.hidden_size)
+            raise RuntimeError(f"{self._get_name()}: the state must have shape {wanted}; got {hx.shape}")
 
-    def _step(self, input: Tensor, hx: Any) -> Any:
-        return getattr(ops, self._op)(
-            input, hx, self._packed_weight_ih, self._packed_weight_hh, self.bias_ih, self.bias_hh
-        )  # fmt: skip
-
-    def forward(self, input: Tensor, hx: Any = None) -> Any:
-        """The next state."""
-        self.check_forward_input(input)
+    def _state(self, input: Tensor, hx: Tensor | None) -> Tensor:
         if hx is None:
-            hx = taeda.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
+            return taeda.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
         self.check_forward_hidden(input, hx)
-        return self._step(input, hx)
+        return hx
 
     def get_weight(self) -> dict[str, Tensor]:
         """The weights, by the names that ``nn.LSTMCell`` gives them."""
@@ -397,34 +399,42 @@ class RNNCell(RNNCellBase):
             raise RuntimeError(f"RNNCell: nonlinearity must be 'tanh' or 'relu'; got {nonlinearity!r}")
         self.nonlinearity = nonlinearity
 
-    @property
-    def _op(self) -> str:  # type: ignore[override]
-        return f"quantized_rnn_{self.nonlinearity}_cell_dynamic"
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        self.check_forward_input(input)
+        state, w_ih, w_hh = self._state(input, hx), self._packed_weight_ih, self._packed_weight_hh
+        if self.nonlinearity == "relu":
+            return ops.quantized_rnn_relu_cell_dynamic(input, state, w_ih, w_hh, self.bias_ih, self.bias_hh)
+        return ops.quantized_rnn_tanh_cell_dynamic(input, state, w_ih, w_hh, self.bias_ih, self.bias_hh)
 
 
 class GRUCell(RNNCellBase):
     """``nn.GRUCell`` over packed weights."""
 
-    _op = "quantized_gru_cell_dynamic"
-
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = taeda.qint8) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=3, dtype=dtype)
+
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        """The next state."""
+        self.check_forward_input(input)
+        return ops.quantized_gru_cell_dynamic(
+            input, self._state(input, hx), self._packed_weight_ih, self._packed_weight_hh, self.bias_ih, self.bias_hh
+        )  # fmt: skip
 
 
 class LSTMCell(RNNCellBase):
     """``nn.LSTMCell`` over packed weights: states are pairs."""
 
-    _op = "quantized_lstm_cell_dynamic"
-
     def __init__(self, input_size: int, hidden_size: int, bias: bool = True, dtype: Any = taeda.qint8) -> None:
         super().__init__(input_size, hidden_size, bias, num_chunks=4, dtype=dtype)
 
-    def forward(self, input: Tensor, hx: Any = None) -> Any:
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
         """The next state and cell state."""
         self.check_forward_input(input)
         if hx is None:
-            zeros = taeda.zeros(input.size(0), self.hidden_size, dtype=input.dtype, device=input.device)
-            hx = (zeros, zeros)
-        for state in hx:
-            self.check_forward_hidden(input, state)
-        return self._step(input, list(hx))
+            states = [self._state(input, None), self._state(input, None)]
+        else:
+            states = [self._state(input, hx[0]), self._state(input, hx[1])]
+        return ops.quantized_lstm_cell_dynamic(
+            input, states, self._packed_weight_ih, self._packed_weight_hh, self.bias_ih, self.bias_hh
+        )  # fmt: skip
