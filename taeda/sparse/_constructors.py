@@ -7,7 +7,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
-from taeda.sparse._invariants import check_compressed, check_coordinates
+from taeda.sparse._invariants import check_compressed, check_coordinates, check_sparse_tensor_invariants
 from taeda.sparse._parts import BLOCKED, BSC, BSR, BY_ROWS, COO, CSC, CSR, SPARSE, Pattern, build
 from taeda.types import _dtype, _layout
 
@@ -51,13 +51,14 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = Non
         values: (stored elements, *dense sizes), a tensor, or nested lists of numbers. Gradients flow back to it.
         size: sparse sizes, then dense ones; the smallest that fits by default. Given alone, of no elements.
         dtype, device: of the result; those of ``values`` by default.
-        check_invariants: False leaves the indices unread, which later calls then check as they use them.
+        check_invariants: False leaves the indices unread, which later calls then check as they use them; True also
+            checks ``is_coalesced``.
         is_coalesced: that the indices rise, each there once; False by default.
 
     Raises:
         TypeError: only one of indices and values is given.
         RuntimeError: shapes do not fit together, an index is negative or outside of ``size``, or the indices of a
-            tensor that is said to be coalesced do not rise.
+            tensor that is said to be coalesced do not rise, which is looked at where invariants are checked.
     """
     name = "sparse_coo_tensor"
     if values is None and (indices is None) != (size is None):
@@ -84,7 +85,8 @@ def sparse_coo_tensor(indices: Any = None, values: Any = None, size: _Size = Non
             f"{index.shape[0] + value.dim() - 1} dimensions; got size {tuple(size)}"
         )
     if check_invariants is not False:
-        check_coordinates(name, index, size, is_coalesced)
+        strict = check_invariants or check_sparse_tensor_invariants.is_enabled()
+        check_coordinates(name, index, size, is_coalesced and strict)
     in_order = index.shape[1] < 2 if is_coalesced is None else is_coalesced
     return _finished(build(Pattern(COO, index, None, tuple(size), in_order), value), requires_grad)
 
@@ -210,7 +212,7 @@ def _validate_sparse_coo_tensor_args(indices: Tensor, values: Tensor, size: Sequ
                                      is_coalesced: bool | None = None, check_pinning: bool | None = None
                                      ) -> None:  # fmt: skip
     """RuntimeError where ``sparse_coo_tensor`` would raise."""
-    sparse_coo_tensor(indices, values.detach(), size, is_coalesced=is_coalesced)
+    sparse_coo_tensor(indices, values.detach(), size, is_coalesced=is_coalesced, check_invariants=True)
 
 
 def _validate_compressed_sparse_indices(is_crow: bool, compressed_idx: Tensor, plain_idx: Tensor, cdim: int, dim: int,

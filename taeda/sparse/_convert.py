@@ -61,10 +61,15 @@ def to_dense(x: Tensor) -> Tensor:
 
 
 def is_matrix(x: Tensor) -> bool:
-    """Whether its rows are at hand: one matrix, without blocks."""
+    """Whether its rows are at hand: one matrix, without blocks, whose rows rise if it is said to be coalesced."""
     if x.layout == COO:
-        return sparse_dim(x) == 2 and _C._sparse_is_coalesced(x)
+        return sparse_dim(x) == 2 and _C._sparse_is_coalesced(x) and _rows_rise(x)
     return x.layout == CSR and batch_dim(x) == 0
+
+
+def _rows_rise(x: Tensor) -> bool:
+    indices = _C._sparse_parts(x)[0]
+    return indices.is_meta or _C._sparse_row_pointers(x) is not None or not bool((indices[0].diff() < 0).any())
 
 
 def _coordinates_to_dense(x: Tensor) -> Tensor:

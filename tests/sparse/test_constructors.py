@@ -52,7 +52,16 @@ def test_indices_that_are_said_to_be_coalesced_must_rise():
     assert taeda.sparse_coo_tensor(I, V, is_coalesced=True).is_coalesced()
     for indices in ([[0, 0]], [[1, 0]]):
         with pytest.raises(RuntimeError, match="rise"):
+            taeda.sparse_coo_tensor(indices, [1.0, 2], (2,), is_coalesced=True, check_invariants=True)
+        with taeda.sparse.check_sparse_tensor_invariants(), pytest.raises(RuntimeError, match="rise"):
             taeda.sparse_coo_tensor(indices, [1.0, 2], (2,), is_coalesced=True)
+        assert taeda.sparse_coo_tensor(indices, [1.0, 2], (2,), is_coalesced=True).is_coalesced()
+
+
+def test_products_do_not_rely_on_the_order_that_a_program_claims():
+    claimed = taeda.sparse_coo_tensor([[2, 0, 1], [0, 1, 1]], [1.0, 2, 3], (3, 2), is_coalesced=True)
+    x = taeda.tensor([[1.0, 2], [3, 4]])
+    assert taeda.equal(claimed @ x, claimed.to_dense() @ x) and taeda.equal(claimed @ x[0], claimed.to_dense() @ x[0])
 
 
 @pytest.mark.parametrize(
