@@ -80,7 +80,7 @@ _LAZY = {
     "_main.devices": ("is_vulkan_available", "get_device_module"),
     "storage": (
         "TypedStorage", "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
-        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "Storage", "HalfStorage", "IntStorage", "LongStorage",
+        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage",
         "ShortStorage", "QInt8Storage", "QUInt8Storage", "QInt32Storage", "QUInt4x2Storage", "QUInt2x4Storage",
         "_storage_classes",
     ),
@@ -312,6 +312,8 @@ def __getattr__(name: str) -> _Any:
             if missing.name != f"taeda.{name}":
                 raise
             raise AttributeError(f"taeda.{name} is not part of this release") from None
+    elif name == "Storage":  # that of the default dtype, which may change
+        return _importlib.import_module("taeda.storage").Storage
     elif name in ("has_cuda", "has_cudnn", "has_mps", "has_mkldnn"):
         return _importlib.import_module("taeda._main.devices").old_question(name)
     else:
@@ -325,4 +327,5 @@ def __getattr__(name: str) -> _Any:
 def __dir__() -> list[str]:
     from importlib.util import find_spec
 
-    return sorted({*globals(), *_MODULE_OF, *(module for module in _MODULES if find_spec(f"taeda.{module}"))})
+    modules = (module for module in _MODULES if find_spec(f"taeda.{module}"))
+    return sorted({"Storage", *globals(), *_MODULE_OF, *modules})

@@ -371,10 +371,18 @@ def _open_archive(file: Any) -> Any:
 def _load_file(
     file: Any, map_location: Any, pickle_module: Any, safe: bool, mapped_path: str | None, pickle_args: dict[str, Any]
 ) -> Any:
+    from taeda._serialization.archive import ScriptArchive
     from taeda._serialization.locations import restorer
     from taeda._serialization.storages import StorageLoader
 
-    archive, data = _open(file)
+    start = file.tell()
+    try:
+        archive, data = _open(file)
+    except ScriptArchive:
+        if safe:
+            raise
+        file.seek(start)
+        return _load_script(file, map_location)
     restore, blank = restorer(map_location), _Settings.skip_data or str(map_location) == "meta"
     old = None
     if archive is None:
@@ -393,6 +401,15 @@ def _load_file(
     if old is not None:
         old.fill()
     return loaded
+
+
+def _load_script(file: Any, map_location: Any) -> Any:
+    import warnings
+
+    import taeda.jit
+
+    warnings.warn("taeda.load: this is a TorchScript archive; taeda.jit.load opens it", stacklevel=4)
+    return taeda.jit.load(file, map_location)
 
 
 def _load_safely(data: bytes, storages: Any, encoding: str) -> Any:

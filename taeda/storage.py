@@ -410,8 +410,11 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        if name == "Storage":
-            return globals().get("FloatStorage") or _make("FloatStorage")
+        if name == "Storage":  # that of the default dtype
+            name = next(
+                old for old, dtype in OLD_STORAGES.items() if getattr(taeda, dtype) == taeda.get_default_dtype()
+            )
+            return globals().get(name) or _make(name)
         if name == "_storage_classes":
             return {UntypedStorage, TypedStorage, *(globals().get(old) or _make(old) for old in OLD_STORAGES)}
         if name not in OLD_STORAGES:

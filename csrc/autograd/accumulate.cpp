@@ -43,7 +43,8 @@ void AccumulateGrad::apply(std::span<Tensor> grads, std::span<Tensor>) {
   validate_gradient(Edge(Ref<Node>(this), 0), grads[0], name());
   {
     std::lock_guard guard(lock());
-    accumulate_into(variable_, std::move(grads[0]));
+    const bool is_seen = hooks() && !hooks()->post.empty();  // the engine holds it for them, who see what is stored
+    accumulate_into(variable_, std::move(grads[0]), is_seen ? 2 : 1);
   }
   RareMeta* rare = meta_of(variable_)->rare.get();
   if (!rare || rare->accumulate_hooks.empty()) return;
@@ -64,10 +65,11 @@ bool lies_as(const Tensor& grad, const Tensor& t) {
   return t->is_non_overlapping_and_dense() ? same_strides(t, grad) : grad.is_contiguous();
 }
 
-bool can_steal(const Tensor& grad, const Tensor& t) {
+bool can_steal(const Tensor& grad, const Tensor& t, int64_t holders) {
   if (const SparseImpl* sparse = sparse_impl(grad))
-    return grad->use_count() == 1 && sparse->parts().values->storage()->use_count() == 1;
-  if (grad->use_count() != 1 || grad->layout() != Layout::Strided || !grad->storage() || grad->is_lazy()) return false;
+    return grad->use_count() == holders && sparse->parts().values->storage()->use_count() == 1;
+  if (grad->use_count() != holders || grad->layout() != Layout::Strided || !grad->storage() || grad->is_lazy())
+    return false;
   // A view made during the pass holds its base; the memory is still ours alone if nobody else does.
   int64_t owners = 1;
   Tensor base = grad->is_view() ? base_of(grad) : Tensor();
@@ -85,7 +87,7 @@ Tensor copied(const Tensor& grad, const Tensor& t) {
 
 }  // namespace
 
-void accumulate_into(const Tensor& t, Tensor gradient) {
+void accumulate_into(const Tensor& t, Tensor gradient, int64_t holders) {
   Tensor before = grad(t), after;
   if (before.defined()) {
     bool has_room = before->layout() == Layout::Strided || before->layout() == gradient->layout();
@@ -93,7 +95,7 @@ void accumulate_into(const Tensor& t, Tensor gradient) {
       after = arithmetic::add(before, gradient);
     else
       arithmetic::add_in_place(before, gradient);
-  } else if (!t_state.grad_mode && can_steal(gradient, t)) {
+  } else if (!t_state.grad_mode && can_steal(gradient, t, holders)) {
     after = gradient->autograd_meta() ? detach(gradient) : std::move(gradient);
   } else {
     after = copied(gradient, t);

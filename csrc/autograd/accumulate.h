@@ -22,7 +22,7 @@ class TAEDA_API AccumulateGrad final : public Node {
 
 // Adds `gradient` to t.grad. Without a graph of gradients it is taken over where nobody else sees it, or added in
 // place; with one (grad mode) the sum is a new tensor.
-// Callers see to it that only one thread does so at a time.
-TAEDA_API void accumulate_into(const Tensor& t, Tensor gradient);
+// `holders` is how many hold it at best. Callers see to it that only one thread does so at a time.
+TAEDA_API void accumulate_into(const Tensor& t, Tensor gradient, int64_t holders = 1);
 
 }  // namespace taeda::autograd

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "composite/ops/decompositions.h"
+#include "core/warn_once.h"
 #include "shape/linalg_rules.h"
-#include "taeda/core/warn.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/complex_numbers.h"
@@ -194,8 +194,7 @@ Pair solve_triangular_backward(const Tensor& grad, const Tensor& A, const Tensor
 
 Pair triangular_solve(const Tensor& self, const Tensor& A, bool upper, bool transpose, bool unitriangular) {
   static std::atomic<bool> warned{false};
-  if (!warned.exchange(true))
-    warn("taeda.triangular_solve is deprecated; taeda.linalg.solve_triangular(A, B) takes the matrix first");
+  warn_once(warned, "taeda.triangular_solve is deprecated; taeda.linalg.solve_triangular(A, B) takes the matrix first");
   Tensor used = transpose ? ops::mT(A) : A;
   Tensor solution = ops::linalg_solve_triangular(used, self, upper != transpose, true, unitriangular);
   shape::Dims sizes(solution.sizes().first(solution.dim() - 2));

@@ -3,7 +3,7 @@
 #include <atomic>
 
 #include "composite/ops/fft.h"
-#include "taeda/core/warn.h"
+#include "core/warn_once.h"
 #include "taeda/ops/binary.h"
 #include "taeda/ops/compare.h"
 #include "taeda/ops/create.h"
@@ -40,10 +40,6 @@ struct Frames {
   }
 };
 
-// Once in the life of the program.
-void warn_once(std::atomic<bool>& warned, const char* message) {
-  if (!warned.exchange(true)) warn(message);
-}
 std::atomic<bool> g_stft_without_window, g_istft_without_window, g_real_stft, g_short_signal;
 
 bool complex_with(const Tensor& self, const Tensor& window) {

@@ -13,9 +13,10 @@ namespace taeda::python {
 
 namespace {
 
-PyObject* g_rules;     // {(op, class): function}
-PyObject* g_name;      // "__torch_dispatch__"
-PyObject* g_disabled;  // what Tensor itself has
+PyObject* g_rules;      // {(op, class): function}
+PyObject* g_name;       // "__torch_dispatch__"
+PyObject* g_outermost;  // the class that is asked before all others: batches, whose values may be of any class
+PyObject* g_disabled;   // what Tensor itself has
 
 // This thread's modes, innermost last; while there are any, every call sees the Python layer.
 thread_local std::vector<PyObject*>* t_modes;
@@ -55,6 +56,8 @@ struct Handlers {
     if (!is_tensor(object) || !unwrap(object).keys().has(Functionality::Python)) return;
     auto same = [&](PyObject* other) { return Py_TYPE(other) == Py_TYPE(object); };
     if (std::ranges::any_of(objects, same)) return;
+    if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == g_outermost)
+      return void(objects.insert(objects.begin(), object));
     auto base = std::ranges::find_if(
         objects, [&](PyObject* other) { return PyType_IsSubtype(Py_TYPE(object), Py_TYPE(other)); });
     objects.insert(base, object);
@@ -209,10 +212,16 @@ PyObject* disabled(PyObject*, PyObject* args, PyObject* kwargs) {
   return PyObject_Call(function, positional.get(), call_kwargs == Py_None ? nullptr : call_kwargs);
 }
 
+PyObject* set_outermost(PyObject*, PyObject* cls) {
+  Py_XSETREF(g_outermost, Py_NewRef(cls));
+  Py_RETURN_NONE;
+}
+
 PyMethodDef g_functions[] = {{"_push_torch_dispatch_mode", push_mode, METH_O, nullptr},
                              {"_pop_torch_dispatch_mode", pop_mode, METH_NOARGS, nullptr},
                              {"_len_torch_dispatch_stack", count_modes, METH_NOARGS, nullptr},
                              {"_get_dispatch_stack_at", mode_at, METH_O, nullptr},
+                             {"_set_outermost_class", set_outermost, METH_O, nullptr},
                              {"_disabled_torch_dispatch_impl", as_method(disabled), METH_VARARGS | METH_KEYWORDS,
                               "A __torch_dispatch__ that opts out: calls the op as it is."},
                              {}};

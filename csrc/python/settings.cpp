@@ -5,6 +5,7 @@
 #include "backend/cpu/libraries/onednn_cache.h"
 #include "core/guard_pages.h"
 #include "core/uninitialized.h"
+#include "core/warn_once.h"
 #include "python/core_hooks.h"
 #include "python/module_parts.h"
 #include "python/types.h"
@@ -147,6 +148,11 @@ PyObject* set_fill_uninitialized(PyObject*, PyObject* mode) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* set_warn_always_(PyObject*, PyObject* mode) {
+  set_warn_always(mode == Py_True);
+  return Py_NewRef(Py_None);
+}
+
 PyObject* cpu_capability(PyObject*, PyObject*) { return PyUnicode_FromString(cpu::isa_name()); }
 
 PyMethodDef settings_functions[] = {
@@ -170,6 +176,7 @@ PyMethodDef settings_functions[] = {
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
     {"_set_fill_uninitialized", set_fill_uninitialized, METH_O, "Whether memory without values is filled."},
+    {"_set_warn_always", set_warn_always_, METH_O, "Whether warnings that show once are shown each time."},
     {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},
     {"_cpu_guard_pages", guard_pages, METH_NOARGS, "Puts each new block between pages that cannot be touched."},
     {"_onednn_cache_stats", onednn_cache_stats, METH_NOARGS, "Sizes and counts of the cache of oneDNN's primitives."},

@@ -163,7 +163,7 @@ Spec index_select(const Tensor& self, int64_t dim, const Tensor& index) {
   if (self.dim() > 0)
     sizes[dim] = index.numel();
   else
-    TAEDA_CHECK_INDEX(index.numel() == 1, "index for a number must have one element; got ", index.numel());
+    TAEDA_CHECK(index.numel() == 1, "index for a number must have one element; got ", index.numel());
   return {sizes, self.dtype()};
 }
 

@@ -82,6 +82,7 @@ def set_warn_always(mode: bool) -> None:
     warnings.filterwarnings("always" if mode else "default", module="taeda")
     global _warn_always
     _warn_always = bool(mode)
+    _C._set_warn_always(_warn_always)
 
 
 def is_warn_always_enabled() -> bool:
@@ -95,6 +96,8 @@ def set_default_tensor_type(t: Any) -> None:
 
     warnings.warn("taeda.set_default_tensor_type is deprecated; use set_default_dtype and set_default_device",
                   UserWarning, stacklevel=2)  # fmt: skip
+    if t.startswith("torch.cuda.") if isinstance(t, str) else getattr(t, "device_type", "cpu") == "cuda":
+        raise TypeError(f"taeda.set_default_tensor_type: this build of Taeda has no CUDA; got {t}")
     _C.set_default_dtype(dtype_of_type_name(t))
 
 

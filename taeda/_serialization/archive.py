@@ -30,6 +30,10 @@ _ENCRYPTED = 0x1
 _CHUNK = 1 << 24
 
 
+class ScriptArchive(RuntimeError):
+    """The archive holds a program."""
+
+
 class Damaged(RuntimeError):
     """The file contradicts itself; a RuntimeError, as PyTorch raises for it."""
 
@@ -154,7 +158,7 @@ class ArchiveReader:
 
     def _check_kind(self) -> None:
         if self.has("constants.pkl"):
-            raise RuntimeError("taeda.load: this is a TorchScript archive; open it with taeda.jit.load")
+            raise ScriptArchive("taeda.load: this is a TorchScript archive; open it with taeda.jit.load")
 
     def _check_compression(self, info: zipfile.ZipInfo) -> None:
         if info.compress_type or info.compress_size != info.file_size:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType
@@ -83,6 +84,9 @@ class Tensor(_Base):
         known_by_class = self.layout in SPARSE or self._python_dispatch or self.is_quantized
         if known_by_class or self.is_conj() or self.is_neg():  # its class knows what it is made of
             copy = self.detach().clone()
+        elif self.is_meta:  # a wrapper's class may have a clone of its own
+            with _C._autograd.no_grad():
+                copy = self.clone()
         else:
             storage = self.untyped_storage()
             key = ("storage", storage.data_ptr(), storage.nbytes())  # views of one memory stay views of one copy
@@ -97,6 +101,9 @@ class Tensor(_Base):
             copy.grad = deepcopy(self.grad, memo)
         if self.__dict__:
             copy.__dict__.update(deepcopy(self.__dict__, memo))
+        for slot in copyreg._slotnames(type(self)) if type(self) is not Tensor else ():  # type: ignore[attr-defined]
+            if hasattr(self, slot):
+                setattr(copy, slot, deepcopy(getattr(self, slot), memo))
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:

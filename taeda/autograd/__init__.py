@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import taeda
+import taeda as torch  # noqa: F401 - programs find it here
 from taeda import Tensor
 from taeda._C import _autograd
 from taeda._C import _profiler_enabled as _profiler_enabled

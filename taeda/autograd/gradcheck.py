@@ -21,7 +21,7 @@ from taeda.autograd._jacobians import _iter_tensors as _iter_tensors
 from taeda.autograd._jacobians import get_analytical_jacobian as get_analytical_jacobian
 from taeda.autograd._jacobians import get_numerical_jacobian as get_numerical_jacobian
 
-_BATCH = 3
+_BATCH = 2
 
 
 class GradcheckError(RuntimeError):
@@ -57,7 +57,8 @@ def gradcheck(
         rtol: relative tolerance.
         raise_exception: raise on failure, or return False.
         nondet_tol: how far two backward passes over one graph may differ.
-        check_undefined_grad: also run backward with undefined gradients, as other parts of a graph may.
+        check_undefined_grad: also run backward with undefined gradients, as other parts of a graph may, and forward
+            mode with undefined tangents.
         check_grad_dtypes: also require each gradient to have its input's dtype.
         check_batched_grad: also compare ``is_grads_batched=True`` with a loop.
         check_batched_forward_grad: also compare ``vmap`` over forward mode with a loop; needs ``check_forward_ad``.
@@ -92,6 +93,8 @@ def gradcheck(
             return True
         if check_forward_ad:
             check.forward()
+            if check_undefined_grad:
+                check.undefined_tangents()
             if check_batched_forward_grad:
                 check.batched_forward()
         if check_backward_ad:
@@ -466,12 +469,15 @@ class _Check:
 
     def _jvp(self, i: int, tangent: Tensor) -> list[Tensor]:
         """The outputs' tangents for one of input ``i``; zeros where there is none."""
+        return self._jvps([tangent if k == i else taeda.zeros_like(x) for k, x in enumerate(self.inputs)])
+
+    def _jvps(self, given: list[Tensor | None]) -> list[Tensor]:
         from taeda.autograd import forward_ad
 
         with forward_ad.dual_level():
             duals = {
-                id(x): forward_ad.make_dual(x.detach(), tangent if k == i else taeda.zeros_like(x))
-                for k, x in enumerate(self.inputs)
+                id(x): x.detach() if tangent is None else forward_ad.make_dual(x.detach(), tangent)
+                for x, tangent in zip(self.inputs, given, strict=True)
             }
             outputs = _as_tuple(self.func(*(duals.get(id(arg), arg) for arg in self.args)))
             outputs = tuple(outputs[k] for k in self._places)
@@ -491,6 +497,26 @@ class _Check:
                 if found and columns:
                     tangents = taeda.stack([_real(one[j]) for one in found], 1)
                     self._compare("forward mode", i, j, tangents, taeda.stack([column[j] for column in columns], 1))
+
+    def undefined_tangents(self) -> None:
+        """Forward mode must bear inputs without a tangent: one of them, or all others."""
+        zeros = [taeda.zeros_like(x) for x in self.inputs]
+        for i in range(len(zeros)):
+            for alone in (True, False):
+                given = [zero if (k == i) is alone else None for k, zero in enumerate(zeros)]
+                names = f"all tangents but input {i}'s" if alone else f"input {i}'s tangent"
+                try:
+                    found = self._jvps(given)
+                except Exception as error:
+                    raise GradcheckError(
+                        f"taeda.autograd.gradcheck: forward mode failed with {names} undefined ({error}); a jvp "
+                        "function must accept undefined tangents (None in Python)"
+                    ) from error
+                if any(bool((tangent != 0).any()) for tangent in found):
+                    raise GradcheckError(
+                        f"taeda.autograd.gradcheck: with {names} undefined and the rest zero, an output's tangent is "
+                        "not zero"
+                    )
 
     def batched_forward(self) -> None:
         for i, x in enumerate(self.inputs):

@@ -22,8 +22,9 @@ def number(value: Any) -> Any:
 
 
 def numbers(values: Tensors) -> list[Any]:
-    """Their values as numbers, but the tensors themselves where they live on an accelerator: reading would wait."""
-    return [t.item() if t.device.type == "cpu" else t for t in values]
+    """Their values as numbers, but the tensors themselves where they live on an accelerator (reading would wait) or
+    are differentiated by."""
+    return [t.item() if t.device.type == "cpu" and not t.requires_grad else t for t in values]
 
 
 class Foreach:

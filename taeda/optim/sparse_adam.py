@@ -26,7 +26,7 @@ class SparseAdam(Optimizer):
         maximize: go uphill.
 
     Raises:
-        ValueError: an option is out of range, or a parameter is sparse.
+        ValueError: an option is out of range, or a parameter is sparse or complex.
     """
 
     def __init__(self, params: ParamsT, lr: float | Tensor = 1e-3, betas: tuple[float, float] = (0.9, 0.999),
@@ -44,6 +44,8 @@ class SparseAdam(Optimizer):
         for group in self.param_groups:
             if any(p.layout != taeda.strided for p in group["params"]):
                 raise ValueError("SparseAdam: parameters must be dense; it is their gradients that are sparse")
+            if any(p.is_complex() for p in group["params"]):
+                raise ValueError("SparseAdam: parameters must be real; Adam takes complex ones, with dense gradients")
 
     def step(self, closure: Any = None) -> Any:
         """Does one update of every parameter that has a gradient; returns what ``closure`` returns.

@@ -147,7 +147,9 @@ def checkpoint(
     frame = _Frame(function, args, kwargs, second_context, preserve_rng_state)
     frame.checks, frame.debug, frame.early_stop = determinism_check == "default", debug, early_stop
     with taeda.autograd.graph.saved_tensors_hooks(frame.pack, _unpack), first_context:
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+    frame.complete = True
+    return result
 
 
 # The world in which the function ran: random states and autocast
@@ -231,6 +233,7 @@ class _Frame:
     checks: bool
     debug: bool
     early_stop: bool
+    complete = False  # the first run has ended
 
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], context: Any, keep_rng: bool
@@ -277,6 +280,8 @@ class _Frame:
         self._compare(second)
 
     def _compare(self, second: list[str]) -> None:
+        if not self.complete:  # a backward pass within the function itself; the second run went further than the first
+            del second[len(self._first) :]
         if len(second) != len(self._first):
             what = f"the first run saved {len(self._first)} tensors for backward, the second {len(second)}"
         else:

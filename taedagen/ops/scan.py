@@ -270,4 +270,5 @@ def cumulative_trapezoid(y, x, dim):
 @composite("cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, int dim=-1) -> Tensor", samples="trapezoid.dx")
 def cumulative_trapezoid_spaced(y, dx, dim):
     """The same for places ``dx`` apart."""
+    check(not natural_dtype(dx).is_complex, f"dx must be real; got {dx}")
     return (_neighbours(y, dim) * (dx * 0.5)).cumsum(dim)

@@ -88,6 +88,7 @@ def histc(self, bins, min, max):
     "-> (Tensor hist, Tensor bin_edges)",
     variants="function method out",
     files="search",
+    out="same",
     explicit=True,
     samples=[S(f(10), f(4, of="sorted"))],  # their results have no derivative, and say so
 )
@@ -105,6 +106,7 @@ def _(grads):
     "-> (Tensor hist, Tensor bin_edges)",
     variants="function method out",
     files="search",
+    out="same",
     explicit=True,
     samples=[S(f(10), 4), S(f(10), 4, density=True)],  # their results have no derivative, and say so
 )
@@ -158,7 +160,6 @@ def is_number_in(element, test_elements, assume_unique, invert):
     "Tensor)",
     shape="dynamic",
     files="unique",
-    not_differentiable=True,
     samples=[S(i(8)), S(i(2, 4)), S(f(0))],
 )
 def _unique2(self, sorted, return_inverse, return_counts):
@@ -166,6 +167,11 @@ def _unique2(self, sorted, return_inverse, return_counts):
 
     What is not asked for is empty.
     """
+
+
+@_unique2.backward
+def _(grads):
+    return {"self": op.no_derivative("_unique2")}
 
 
 @composite(
@@ -182,11 +188,15 @@ def _unique(self, sorted, return_inverse):
     "-> (Tensor, Tensor, Tensor)",
     shape="dynamic",
     files="unique",
-    not_differentiable=True,
     samples="_unique2",
 )
 def unique_consecutive(self, return_inverse, return_counts, dim):
     """The elements (or slices along ``dim``) without those that repeat the one before."""
+
+
+@unique_consecutive.backward
+def _(grads):
+    return {"self": op.no_derivative("unique_consecutive")}
 
 
 @kernel(
@@ -194,11 +204,15 @@ def unique_consecutive(self, return_inverse, return_counts, dim):
     "-> (Tensor, Tensor, Tensor)",
     shape="dynamic",
     files="unique",
-    not_differentiable=True,
     samples=[S(v([[1, 2], [1, 2], [0, 5]]), 0), S(v([[1, 1], [2, 2]]), 1)],
 )
 def unique_dim(self, dim, sorted, return_inverse, return_counts):
     """The distinct slices along ``dim``, in the order of their elements."""
+
+
+@unique_dim.backward
+def _(grads):
+    return {"self": op.no_derivative("unique_dim")}
 
 
 @composite(

@@ -77,3 +77,15 @@ def test_the_old_place_of_a_factor(name: str, inplace: bool) -> None:
 def test_no_other_order(expression: str) -> None:
     with pytest.raises(TypeError):
         eval(expression, dict(NAMES))
+
+
+def test_what_warns_once_can_warn_always() -> None:
+    taeda.set_warn_always(True)
+    try:
+        for _ in range(2):
+            with pytest.warns(UserWarning, match="searchsorted"):
+                taeda.searchsorted(taeda.eye(3).t()[:, ::2], taeda.eye(3))
+            with pytest.warns(UserWarning, match="istft"):
+                taeda.istft(taeda.ones(3, 4, dtype=taeda.cfloat), 4, window=taeda.ones(4), length=99)
+    finally:
+        taeda.set_warn_always(False)

@@ -1,5 +1,6 @@
 """Files of the two systems are exchanged: PyTorch reads ours and we read PyTorch's."""
 
+import io
 import zipfile
 from collections import Counter, OrderedDict
 
@@ -121,3 +122,14 @@ def test_whole_module_reads_in_torch(tmp_path):
     serialization.save(layer, tmp_path / "m.pt")
     back = torch.load(tmp_path / "m.pt", weights_only=False)
     assert type(back) is torch.nn.Linear and back.weight.tolist() == layer.weight.tolist()
+
+
+def test_programs_are_loaded_where_all_is_admitted():
+    file = io.BytesIO()
+    taeda.jit.save(taeda.jit.script(taeda.nn.Linear(3, 4)), file)
+    file.seek(0)
+    with pytest.raises(RuntimeError, match=r"jit\.load"):
+        taeda.load(file)
+    file.seek(0)
+    with pytest.warns(UserWarning, match=r"jit\.load"):
+        assert taeda.load(file, weights_only=False)(taeda.ones(2, 3)).shape == (2, 4)

@@ -81,3 +81,13 @@ def test_storage_types():
     assert taeda.zeros(3, dtype=taeda.int64).storage_type() is taeda.LongStorage
     assert isinstance(taeda.zeros(3).storage(), taeda.FloatStorage)
     assert not isinstance(taeda.LongStorage(2), taeda.FloatStorage)
+
+
+def test_the_default_type():
+    taeda.set_default_dtype(taeda.float64)
+    assert taeda.Storage is taeda.DoubleStorage
+    taeda.set_default_dtype(taeda.float32)
+    assert taeda.Storage is taeda.FloatStorage
+    for absent in (taeda.cuda.FloatTensor, "torch.cuda.FloatTensor"):
+        with pytest.raises(TypeError, match="CUDA"):
+            taeda.set_default_tensor_type(absent)

@@ -459,3 +459,25 @@ def test_hooks_see_that_no_gradient_came():
         t.register_hook(seen.append)
     second.backward()
     assert seen[0] is None and seen[1].tolist() == [0.0, 1.0]
+
+
+def test_a_hook_behind_the_last_node_sees_what_is_stored():
+    x = taeda.ones(2, requires_grad=True)
+    node, seen = x.view_as(x).grad_fn.next_functions[0][0], []
+
+    def more(t):
+        t.grad += 1
+
+    x.register_post_accumulate_grad_hook(more)
+    node.register_hook(lambda _, grads: seen.extend(grads[0].tolist()))
+    (x * 2).sum().backward()
+    assert seen == x.grad.tolist() == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("function", [taeda.unique, taeda.unique_consecutive, lambda x: taeda.unique(x, dim=0)])
+def test_distinct_values_are_of_the_graph_and_have_no_derivative(function):
+    x = taeda.tensor([1.0, 1.0, 2.0], requires_grad=True)
+    values = function(x)
+    assert values.requires_grad and values.tolist() == [1.0, 2.0]
+    with pytest.raises(RuntimeError, match="unique"):
+        values.sum().backward()

@@ -492,3 +492,22 @@ def test_functions_of_the_graph_itself():
     assert autograd.grad(_functions.UndefinedGrad()(x * 2).sum(), x, allow_unused=True) == (None,)
     assert autograd._functions.Resize.apply(x, (2, 1)).shape == (2, 1)
     assert type(autograd.graph.get_gradient_edge(x).node) is _functions.AccumulateGrad
+
+
+def test_a_view_that_forward_wrote_to():
+    class F(autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            view = x.clone()[:2]
+            view += 2
+            return view
+
+        @staticmethod
+        def backward(ctx, grad):
+            return taeda.cat([grad, grad])
+
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    y = F.apply(x)
+    assert "F" in y.grad_fn.name() and y.tolist() == [3.0, 4.0]
+    y.sum().backward()
+    assert x.grad.tolist() == [1.0] * 4

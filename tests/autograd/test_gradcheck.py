@@ -207,3 +207,19 @@ def test_jacobians_of_older_programs_at_the_edges():
     for call in (lambda: numerical(lambda xs: xs[0], (z,)), lambda: analytical(z, z * 1)):
         with pytest.raises(ValueError, match="real outputs"):
             call()
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_a_jvp_that_wants_all_tangents(check):
+    class F(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            ctx.set_materialize_grads(False)
+            return x + y
+
+        @staticmethod
+        def jvp(ctx, x, y):
+            return x + y
+
+    arguments = {"check_forward_ad": True, "check_backward_ad": False, "raise_exception": False}
+    assert gradcheck(F.apply, (double(2), double(2)), check_undefined_grad=check, **arguments) is not check

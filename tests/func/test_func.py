@@ -8,6 +8,7 @@ import pytest
 
 import taeda
 from taeda import func
+from taeda.utils._pytree import tree_map_only
 
 X = [0.5, -1.5, 2.0]
 M = [[1.0, 2.0, -1.0], [3.0, -1.0, 0.5]]
@@ -399,3 +400,22 @@ def test_a_position_of_each_example_in_a_table_that_all_share() -> None:
     result.sum().backward()
     assert result.tolist() == [1, 9, 9, 25, 4]
     assert table.grad.tolist()[:7] == [0, 2, 4, 12, 0, 10, 0]
+
+
+def test_batches_answer_before_other_classes():
+    class Wrapper(taeda.Tensor):
+        @staticmethod
+        def __new__(cls, inner):
+            made = taeda.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+            made.inner = inner
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            args = tree_map_only(cls, lambda x: x.inner, args)
+            return tree_map_only(taeda.Tensor, cls, func(*args, **(kwargs or {})))
+
+    fixed = Wrapper(taeda.full((3,), 2.0))
+    for f in (lambda x: fixed * x, lambda x: x * fixed):
+        found = taeda.func.vmap(f)(taeda.ones(4, 3))
+        assert type(found) is Wrapper and found.inner.tolist() == [[2.0] * 3] * 4

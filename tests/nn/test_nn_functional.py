@@ -303,3 +303,9 @@ def test_embedding_limits_norms_in_place() -> None:
     F.embedding(taeda.tensor([1]), weight, max_norm=1.0)
     assert to_torch(weight).norm(dim=1).tolist() == pytest.approx([4.0, 1.0])
     assert math.isclose(float(F.normalize(weight, out=weight).sum()), 4.0, rel_tol=1e-5)
+
+
+def test_embedding_bag_with_its_arguments_in_the_old_order():
+    table, ids = taeda.eye(3), taeda.tensor([[0, 1]])
+    with pytest.warns(UserWarning, match="swapped"):
+        assert F.embedding_bag(table, ids).tolist() == F.embedding_bag(ids, table).tolist()

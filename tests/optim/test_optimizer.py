@@ -166,6 +166,21 @@ def test_loading_checks_the_groups():
         optim.Adam([parameter()]).load_state_dict(saved)
 
 
+def test_nadam_is_differentiated_by_its_product_of_momenta():
+    p, product = taeda.ones(2, dtype=taeda.double), taeda.tensor(0.5, dtype=taeda.double, requires_grad=True)
+    start = {"step": taeda.tensor(1.0), "exp_avg": p * 0.1, "exp_avg_sq": p * 0.2}
+
+    def stepped(product):
+        x = p.clone()
+        x.grad = taeda.ones_like(x)
+        optimizer = taeda.optim.NAdam([x], differentiable=True)
+        optimizer.state[x].update({name: t.clone() for name, t in start.items()}, mu_product=product.clone())
+        optimizer.step()
+        return x
+
+    assert taeda.autograd.gradcheck(stepped, (product,))
+
+
 @pytest.mark.parametrize("through", [copy.deepcopy, lambda o: pickle.load(io.BytesIO(pickle.dumps(o)))])
 def test_copies_keep_training(through):
     _, optimizer = stepped(optim.SGD, momentum=0.9)

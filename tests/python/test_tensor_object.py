@@ -334,3 +334,23 @@ def test_conversions() -> None:
     assert bytes(taeda.tensor([1, 2, 3])) == b"\x01\x02\x03"
     with pytest.raises(RuntimeError):
         float(taeda.tensor(1j))
+
+
+def test_copies_of_a_wrapper():
+    class Wrapper(taeda.Tensor):
+        __slots__ = ("inner",)
+
+        @staticmethod
+        def __new__(cls, inner):
+            made = taeda.Tensor._make_subclass(cls, inner.to("meta"))
+            made.inner = inner
+            return made
+
+        def clone(self):
+            return type(self)(self.inner.clone())
+
+    x = Wrapper(taeda.ones(2))
+    x.note = ["kept"]
+    y = copy.deepcopy(x)
+    assert type(y) is Wrapper and y.inner.tolist() == [1.0, 1.0] and y.inner is not x.inner
+    assert y.note == x.note and y.note is not x.note

@@ -183,6 +183,8 @@ def test_optimisers_that_do_not():
     for options in ({"lr": 0.0}, {"eps": 0.0}, {"betas": (1.0, 0.9)}):
         with pytest.raises(ValueError):
             taeda.optim.SparseAdam(dense.parameters(), **options)
+    with pytest.raises(ValueError, match="real"):
+        taeda.optim.SparseAdam([taeda.zeros(2, dtype=taeda.cfloat)])
 
 
 def test_sparse_adam_by_its_formula():

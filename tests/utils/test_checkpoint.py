@@ -200,3 +200,15 @@ def test_errors():
         taeda.autograd.grad(checkpoint(taeda.sin, x, use_reentrant=True).sum(), x)
     with taeda.no_grad():
         assert not checkpoint(taeda.sin, x, use_reentrant=False).requires_grad
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_a_backward_pass_within_the_function(early_stop):
+    def slope(x):
+        x = x.sin().exp()
+        return taeda.autograd.grad(x.sin(), x, create_graph=True)[0]
+
+    x = taeda.ones((), requires_grad=True)
+    with set_checkpoint_early_stop(early_stop):
+        y = checkpoint(slope, x, use_reentrant=False)
+        assert equal(taeda.autograd.grad(y, x), taeda.autograd.grad(slope(x), x))

@@ -1,8 +1,10 @@
 // Binary search and counting.
+#include <atomic>
 #include <cmath>
 
 #include "backend/cpu/ops/search.h"
 #include "backend/cpu/sort/order.h"
+#include "core/warn_once.h"
 #include "shape/elementwise.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/copy.h"
@@ -42,6 +44,9 @@ void searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool, bool 
   if (out.numel() == 0) return;
   const shape::Operand both[] = {sorted_sequence, self};
   DType common = shape::result_type(both);
+  static std::atomic<bool> warned{false};
+  if (!sorted_sequence.is_contiguous() || !self.is_contiguous())
+    warn_once(warned, "taeda.searchsorted: an argument is not contiguous, and is copied in each call");
   auto as = [&](const Tensor& t) { return ops::contiguous(t.dtype() == common ? t : ops::_to_copy(t, common)); };
   Tensor sequence = as(sorted_sequence), values = as(self);
   Tensor order = sorter.defined() ? ops::contiguous(sorter) : Tensor();

@@ -200,8 +200,10 @@ struct Call {
     bool aliased = is_input(output) || (t->has_grad_flag() && !t->is_view() && !is_again);
     Owned result = aliased ? alias_of(output) : Owned::borrow(output);
     const Tensor& made = unwrap(result.get());
-    if (autograd::AutogradMeta* meta = autograd::meta_of(made); meta && meta->view && node)
+    if (autograd::AutogradMeta* meta = autograd::meta_of(made); meta && meta->view && node) {
       meta->view->creation = autograd::Creation::CustomFunction;
+      meta->view->version = made->version();  // forward may have written to it
+    }
     if (differentiable)
       autograd::set_history(made, *node);
     else if (node)

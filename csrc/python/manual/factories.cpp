@@ -115,6 +115,7 @@ void measure(PyObject* object, Measure& layout, size_t depth, bool infer) {
   if (layout.sizes.size() == depth) layout.sizes.push_back(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
     Owned item = item_at(items.get(), i);
+    TAEDA_CHECK_TYPE(item.get() != object, "the data contains itself");
     bool deeper = is_nested(item.get());
     if (i > 0 && !infer && !deeper) break;
     if (deeper || infer) measure(item.get(), layout, depth + 1, infer);
@@ -313,6 +314,11 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     Py_ssize_t n = PyTuple_GET_SIZE(args);
     PyObject* data = n == 1 ? PyTuple_GET_ITEM(args, 0) : nullptr;
     if (kwargs && PyDict_GetItemString(kwargs, "data")) data = PyDict_GetItemString(kwargs, "data");
+    PyObject* device = kwargs ? PyDict_GetItemString(kwargs, "device") : nullptr;
+    if (device && device != Py_None) {
+      TAEDA_CHECK(to_device(device) == Device(), "makes tensors on the CPU only; got the device ", to_device(device));
+      TAEDA_CHECK(!data || !is_tensor(data), "a tensor has its device; leave device= away");
+    }
     Tensor result;
     if (!data || (n == 1 && PyLong_Check(data) && !PyBool_Check(data)) || (data && Py_TYPE(data) == size_type)) {
       TAEDA_CHECK_TYPE(all_ints(args) || (data && Py_TYPE(data) == size_type), "takes sizes, a sequence or a tensor");

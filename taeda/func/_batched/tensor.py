@@ -54,6 +54,9 @@ class BatchedTensor(Tensor):
         return f"BatchedTensor(level={self.batch.level}, value={self.value!r})"
 
 
+_C._set_outermost_class(BatchedTensor)
+
+
 def _innermost(args: Any, kwargs: Any) -> Batch | None:
     """The innermost batch of the arguments; None if none is batched."""
     found: Batch | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import taeda
 from taeda import Tensor
 
@@ -80,9 +82,12 @@ def embedding_bag(
     ``input`` is 2-dimensional with a bag in each row, or 1-dimensional with ``offsets`` saying where each bag starts.
     """
     if weight.dtype == taeda.long and input.is_floating_point():
-        raise ValueError(
-            "taeda.nn.functional.embedding_bag: input and weight seem to be swapped: weight holds integers"
+        warnings.warn(
+            "taeda.nn.functional.embedding_bag: the indices come first and the table second; they are swapped, as in "
+            "programs for PyTorch before 1.0",
+            stacklevel=2,
         )
+        input, weight = weight, input
     if per_sample_weights is not None:
         if per_sample_weights.shape != input.shape:
             raise ValueError(
