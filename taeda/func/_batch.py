@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import taeda
 from taeda import Tensor
 from taeda.func._active import transforming
-from taeda.func._batched.tensor import Batch, EachDraws, running
+from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, SameForDifferent, running
 from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
 
 
@@ -226,7 +226,7 @@ def vmap(
             share. One int serves all.
         out_dims: where that dimension goes in the results; None for results that do not depend on the example.
         randomness: whether the function may draw from the default generator: ``"error"``, or ``"different"`` numbers
-            for each example, or the ``"same"``.
+            for each example, or the ``"same"``, which must not depend on values of the example.
         chunk_size: how many examples run at once, to save memory; all if None.
 
     Returns:
@@ -246,11 +246,14 @@ def vmap(
         call = _Call(func, leaves, dims, spec, kwargs, _batch_size(leaves, dims), randomness)
         draws, shared = Draws(randomness, "vmap"), [x for x, dim in zip(leaves, dims, strict=True) if dim is None]
         unmapped = _Unmapped(func, shared)
-        if call.size >= _AT_ONCE and randomness != "same":
+        if call.size >= _AT_ONCE:
             arguments = _Unmapped(lambda: None, leaves)
             try:
-                with EachDraws() if randomness == "different" else nullcontext():
-                    return draws.run(call.at_once, out_dims, chunk_size or call.size, unmapped)
+                with _DRAWS[randomness]():
+                    return draws.run(call.at_once, out_dims, chunk_size or call.size)
+            except SameForDifferent:
+                draws.start_again()
+                raise
             except Exception:
                 arguments.check()  # what was written to an argument cannot be taken back for another try
                 draws.start_again()
@@ -289,11 +292,10 @@ class _Call(NamedTuple):
         """Shows the structure of an empty batch's results."""
         return self._run(lambda x, dim: x.new_zeros([*x.shape[:dim], *x.shape[dim + 1 :]]))
 
-    def at_once(self, out_dims: Any, chunk_size: int, unmapped: _Unmapped) -> Any:
+    def at_once(self, out_dims: Any, chunk_size: int) -> Any:
         """The results of all examples, of ``chunk_size`` of them at a time."""
         starts = range(0, self.size, chunk_size)
         parts = [self._part(start, min(chunk_size, self.size - start), out_dims) for start in starts]
-        unmapped.check()
         (_, spec, dims), columns = parts[0], zip(*(values for values, _, _ in parts), strict=True)
         joined = [c[0] if d is None or len(c) == 1 else taeda.cat(c, d) for c, d in zip(columns, dims, strict=True)]
         return tree_unflatten(joined, spec)
@@ -320,5 +322,5 @@ def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], Tre
     return values, spec, dims
 
 
-# Fewer examples run as fast one by one.
-_AT_ONCE = 4
+_AT_ONCE = 1  # the fewest examples that are tried at once; tests raise it
+_DRAWS: dict[str, Callable[[], Any]] = {"error": nullcontext, "different": EachDraws, "same": OneDraw}

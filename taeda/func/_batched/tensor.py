@@ -135,6 +135,22 @@ class EachDraws(TorchDispatchMode):
         return batch.wrap(func(**given | {"size": [batch.size, *given["size"]]}))
 
 
+class SameForDifferent(RuntimeError):
+    """The examples are to draw the same numbers for values of their own."""
+
+
+class OneDraw(TorchDispatchMode):
+    """One draw serves all examples, which it can where they draw alike."""
+
+    def __torch_dispatch__(self, func: OpOverload, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if Tag.nondeterministic_seeded in func.tags and _innermost(args, kwargs) is not None:
+            raise SameForDifferent(
+                f"taeda.func.vmap: randomness='same' cannot serve {func}, of which an argument differs by example; "
+                "draw the numbers before, or with randomness='different'"
+            )
+        return func(*args, **(kwargs or {}))
+
+
 _running = threading.local()
 
 
