@@ -51,8 +51,9 @@ class _Run:
         self.log.touch()
         self.read = 0
         self.next = 0
+        self.borrow = sources / "torch" / "testing" / "_internal"
         self.command = [sys.executable, str(HERE / "worker.py"), "--module", options.module, "--file",
-                        str(sources / "test" / file), "--borrow", str(sources / "torch" / "testing" / "_internal"),
+                        str(sources / "test" / file), "--borrow", str(self.borrow),
                         "--log", str(self.log), "--timeout", str(options.timeout),
                         "--match", options.match]  # fmt: skip
 
@@ -66,7 +67,9 @@ class _Run:
     def _once(self) -> bool:
         """Runs tests from the next one on; whether some are left."""
         environment = dict(os.environ, OMP_NUM_THREADS="1")
-        environment["PYTHONPATH"] = os.pathsep.join([str(HERE), str(HERE.parent.parent)])
+        environment["PYTHONPATH"] = os.pathsep.join([str(HERE / "children"), str(HERE), str(HERE.parent.parent)])
+        environment["PYTORCH_TESTS_MODULE"] = self.options.module
+        environment["PYTORCH_TESTS_BORROW"] = str(self.borrow)
         environment["PYTORCH_TESTS_LAX_MESSAGES"] = str(int(not self.options.strict_messages))
         process = subprocess.Popen(
             [*self.command, "--start", str(self.next)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,

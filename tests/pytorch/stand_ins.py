@@ -208,6 +208,9 @@ class Finder(importlib.abc.MetaPathFinder):
             return self._helper(name)
         if self.candidate is None or not name.startswith("torch."):
             return None
+        parent, _, leaf = name.rpartition(".")
+        if isinstance(getattr(sys.modules.get(parent), leaf, None), type):  # as mock.patch asks for a class's method
+            return None
         try:
             if self.candidate + name[5:] in sys.modules or importlib.util.find_spec(self.candidate + name[5:]):
                 return None

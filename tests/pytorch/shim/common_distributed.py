@@ -24,7 +24,9 @@ TEST_SKIPS = {name: TestSkip(code, text) for code, (name, text) in enumerate(
     {"backend_unavailable": "a backend is missing", "small_worldsize": "needs more processes",
      "odd_worldsize": "needs an even number of processes", "no_cuda": "needs CUDA", "multi-gpu": "needs GPUs",
      "nccl": "needs NCCL", "skipIfRocm": "not with ROCm", "generic": "skipped", "importerror": "a module is missing",
-     "no_accelerator": "needs an accelerator", "no_peer_access": "needs GPUs"}.items(), 72)}  # fmt: skip
+     "no_accelerator": "needs an accelerator", "no_peer_access": "needs GPUs",
+     **{f"multi-{kind}-{count}": f"needs {count} GPUs" for kind in ("gpu", "hpu") for count in range(1, 9)},
+     }.items(), 72)}  # fmt: skip
 DEFAULT_WORLD_SIZE = 4
 TIMEOUT_DEFAULT, TIMEOUT_OVERRIDE = 100, {}
 _CODES = {skip.exit_code: skip.message for skip in TEST_SKIPS.values()}

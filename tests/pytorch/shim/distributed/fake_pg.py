@@ -8,7 +8,9 @@ except ImportError:  # "fake" is a backend like others
     pass
 else:
     dist.Backend.register_backend(
-        "fake", lambda store, rank, size, timeout: FakeProcessGroup(rank, size), devices=["cpu", "cuda"]
+        "fake",
+        lambda store, rank, size, timeout: FakeProcessGroup._create_internal(rank, size),
+        devices=["cpu", "cuda"],
     )
 
 

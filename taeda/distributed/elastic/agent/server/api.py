@@ -7,7 +7,9 @@ import json
 import logging
 import signal
 import socket
+import sys
 import time
+import traceback
 from typing import Any
 
 from taeda.distributed._errors import DistError
@@ -82,7 +84,7 @@ class SimpleElasticAgent(ElasticAgent):
         """How they fare."""
 
     @abc.abstractmethod
-    def _shutdown(self, death_sig: signal.Signals = signal.SIGTERM, timeout: int = 30) -> None:
+    def _shutdown(self, death_sig: signal.Signals = signal.SIGTERM) -> None:
         """Ends them by a signal, and lets go of all that the agent holds."""
 
     @prof
@@ -140,21 +142,25 @@ class SimpleElasticAgent(ElasticAgent):
 
     def run(self, role: str = "default") -> RunResult:
         start = time.monotonic()
-        closing = signal.SIGTERM
+        closing: tuple[signal.Signals, ...] = ()
         try:
             result = self._invoke_run(role)
             self._total_execution_time = int(time.monotonic() - start)
-            self._record(result)
+            self._record_metrics(result)
+            self._record_worker_events(result)
             return result
         except RendezvousGracefulExitError as end:
             log.info("this node is not needed: %s", end)
             return RunResult(WorkerState.SUCCEEDED)
         except SignalException as end:
-            closing = end.sigval
+            closing = (end.sigval,)
+            raise
+        except Exception:
+            self._record_flakiness_metric(True)
             raise
         finally:
             self._worker_group.spec.rdzv_handler.shutdown()
-            self._shutdown(closing, self._shutdown_timeout)
+            self._shutdown(*closing)
 
     def _invoke_run(self, role: str = "default") -> RunResult:
         group = self._worker_group
@@ -176,6 +182,10 @@ class SimpleElasticAgent(ElasticAgent):
                 self._remaining_restarts -= 1
                 log.warning("a worker failed: all start again; %d times are left", self._remaining_restarts)
                 self._restart_workers(group)
+            elif result.state != WorkerState.HEALTHY:
+                raise RuntimeError(
+                    f"taeda.distributed.elastic: the workers' state is {result.state}, which no one knows"
+                )
             elif self._is_over():
                 return self._end_with_others(group)
             elif isinstance(handler, RendezvousHandler) and (silent := handler.silent_nodes()):
@@ -231,30 +241,63 @@ class SimpleElasticAgent(ElasticAgent):
         except (DistError, RendezvousError) as error:
             log.warning("this node is done; the others cannot be asked: %s", error)
 
-    def _record(self, result: RunResult) -> None:
-        """Publishes events and numbers about the end."""
+    def _record_metrics(self, result: RunResult) -> None:
+        """Publishes how it ended, and after how many restarts."""
         spec = self._worker_group.spec
-        outcome = "failed" if result.is_failed() else "success"
-        restarted = self._remaining_restarts < spec.max_restarts
-        name = f"workers.{spec.role}.run_{outcome}_{'with' if restarted else 'no'}_retries"
-        put_metric(name, 1)
+        self._record_flakiness_metric(result.is_failed())
+        ended = "failed" if result.is_failed() else "success"
+        restarted = "with" if self._remaining_restarts < spec.max_restarts else "no"
+        for outcome in ("success", "failed"):
+            for restarts in ("with", "no"):
+                holds = (outcome, restarts) == (ended, restarted)
+                put_metric(f"workers.{spec.role}.run_{outcome}_{restarts}_retries", int(holds))
+
+    def _record_flakiness_metric(self, is_agent_error: bool = False) -> None:
+        """Publishes how much of the restarts was used, in percent; all, if the agent itself failed."""
+        spec = self._worker_group.spec
+        left = 0.0 if is_agent_error else (self._remaining_restarts + 1) / (spec.max_restarts + 1)
+        put_metric(f"workers.{spec.role}.flakiness", int(100 - 100 * left))
+
+    def _record_worker_events(self, result: RunResult) -> None:
+        """Publishes how each worker ended, and this agent."""
+        spec = self._worker_group.spec
         for worker in self._worker_group.workers:
             failure = result.failures.get(worker.global_rank)
             state = "SUCCEEDED" if not result.is_failed() else "FAILED" if failure else "TERMINATED"
-            events.record(self._event(state, events.EventSource.WORKER, worker, failure), spec.event_log_handler)
-        state = "FAILED" if result.is_failed() else "SUCCEEDED"
-        events.record(self._event(state, events.EventSource.AGENT), spec.event_log_handler)
+            raw = json.dumps(failure.error_file_data) if failure else None
+            code = failure.exitcode if failure else None
+            event = self._construct_event(state, events.EventSource.WORKER, worker, raw_error=raw, exit_code=code)
+            events.record(event, spec.event_log_handler)
+        events.record(self.get_event_failed() if result.is_failed() else self.get_event_succeeded(),
+                      spec.event_log_handler)  # fmt: skip
 
-    def _event(self, state: str, source: events.EventSource, worker: Worker | None = None, failure: Any = None) -> Any:
+    def get_event_succeeded(self) -> events.Event:
+        """What the agent tells of a job that went well."""
+        return self._construct_event("SUCCEEDED", events.EventSource.AGENT)
+
+    def get_event_failed(self) -> events.Event:
+        """What it tells of one that failed; with a traceback while an exception is handled."""
+        raw = traceback.format_exc() if sys.exc_info()[0] is not None else None
+        return self._construct_event("FAILED", events.EventSource.AGENT, raw_error=raw)
+
+    def _construct_event(
+        self, state: str, source: events.EventSource, worker: Worker | None = None, raw_error: str | None = None,
+        duration_ms: float | None = None, exit_code: int | None = None,
+    ) -> events.Event:  # fmt: skip
         group = self._worker_group
+        spec = group.spec
+        about: dict[str, Any] = {"group_world_size": group.group_world_size,
+                                 "entry_point": spec.get_entrypoint_name()}  # fmt: skip
+        if worker is not None:
+            about |= {"local_rank": [worker.local_rank], "role_rank": [worker.role_rank],
+                      "role_world_size": [worker.role_world_size]}  # fmt: skip
         metadata: dict[str, Any] = {
-            "run_id": group.spec.rdzv_handler.get_run_id(), "hostname": socket.gethostname(), "state": state,
+            "run_id": spec.rdzv_handler.get_run_id(), "hostname": socket.gethostname(), "state": state,
             "global_rank": worker.global_rank if worker else None, "group_rank": group.group_rank,
-            "worker_id": str(worker.id) if worker else None, "role": group.spec.role,
-            "total_run_time": self._total_execution_time, "rdzv_backend": group.spec.rdzv_handler.get_backend(),
-            "raw_error": json.dumps(failure.error_file_data) if failure else None,
-            "metadata": json.dumps({"group_world_size": group.group_world_size,
-                                    "entry_point": group.spec.get_entrypoint_name()}),
-            "agent_restarts": group.spec.max_restarts - self._remaining_restarts,
+            "worker_id": str(worker.id) if worker else None, "role": spec.role,
+            "total_run_time": self._total_execution_time, "rdzv_backend": spec.rdzv_handler.get_backend(),
+            "raw_error": raw_error, "metadata": json.dumps(about),
+            "agent_restarts": spec.max_restarts - self._remaining_restarts,
+            "duration_ms": duration_ms, "exit_code": exit_code,
         }  # fmt: skip
         return events.Event(f"torchelastic.worker.status.{state}", source, int(time.time() * 1000), metadata)

@@ -112,7 +112,7 @@ class LocalElasticAgent(SimpleElasticAgent):
         if self._pcontext is not None:
             self._pcontext.close(timeout=self._shutdown_timeout)
 
-    def _shutdown(self, death_sig: signal.Signals = signal.SIGTERM, timeout: int = 30) -> None:
+    def _shutdown(self, death_sig: signal.Signals = signal.SIGTERM) -> None:
         # A second signal must not leave workers behind.
         with _ignoring(signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if self._worker_watchdog is not None:
@@ -122,7 +122,7 @@ class LocalElasticAgent(SimpleElasticAgent):
                 self._health_check_server.stop()
                 self._health_check_server = None
             if self._pcontext is not None:
-                self._pcontext.close(death_sig, timeout)
+                self._pcontext.close(death_sig, self._shutdown_timeout)
 
     def _monitor_workers(self, worker_group: WorkerGroup) -> RunResult:
         assert self._pcontext is not None
