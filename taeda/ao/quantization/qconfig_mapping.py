@@ -19,9 +19,11 @@ from taeda.ao.quantization.qconfig import (
     get_default_qconfig,
 )
 
-_GLOBAL, _BY_TYPE, _BY_REGEX, _BY_NAME, _BY_ORDER = (
-    "", "object_type", "module_name_regex", "module_name", "module_name_object_type_order",
-)  # fmt: skip
+_GLOBAL_DICT_KEY = ""
+_OBJECT_TYPE_DICT_KEY = "object_type"
+_MODULE_NAME_REGEX_DICT_KEY = "module_name_regex"
+_MODULE_NAME_DICT_KEY = "module_name"
+_MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY = "module_name_object_type_order"
 _NEG1TO1: tuple[Any, ...] = (taeda.tanh, nn.Tanh, "tanh", "tanh_")
 _0TO1: tuple[Any, ...] = (
     nn.functional.hardsigmoid, "hardsigmoid", "hardsigmoid_", nn.Hardsigmoid, taeda.sigmoid, "sigmoid", "sigmoid_",
@@ -86,24 +88,26 @@ class QConfigMapping:
     def to_dict(self) -> dict[str, Any]:
         """The same as a dict, whose lists hold tuples."""
         return {
-            _GLOBAL: self.global_qconfig,
-            _BY_TYPE: list(self.object_type_qconfigs.items()),
-            _BY_REGEX: list(self.module_name_regex_qconfigs.items()),
-            _BY_NAME: list(self.module_name_qconfigs.items()),
-            _BY_ORDER: [(*key, qconfig) for key, qconfig in self.module_name_object_type_order_qconfigs.items()],
+            _GLOBAL_DICT_KEY: self.global_qconfig,
+            _OBJECT_TYPE_DICT_KEY: list(self.object_type_qconfigs.items()),
+            _MODULE_NAME_REGEX_DICT_KEY: list(self.module_name_regex_qconfigs.items()),
+            _MODULE_NAME_DICT_KEY: list(self.module_name_qconfigs.items()),
+            _MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY: [
+                (*key, qconfig) for key, qconfig in self.module_name_object_type_order_qconfigs.items()
+            ],
         }
 
     @classmethod
     def from_dict(cls, qconfig_dict: dict[str, Any]) -> QConfigMapping:
         """What `to_dict` gives, or a program wrote in its form."""
-        made = cls().set_global(qconfig_dict.get(_GLOBAL))
-        for key, qconfig in qconfig_dict.get(_BY_TYPE, []):
+        made = cls().set_global(qconfig_dict.get(_GLOBAL_DICT_KEY))
+        for key, qconfig in qconfig_dict.get(_OBJECT_TYPE_DICT_KEY, []):
             made.set_object_type(key, qconfig)
-        for key, qconfig in qconfig_dict.get(_BY_REGEX, []):
+        for key, qconfig in qconfig_dict.get(_MODULE_NAME_REGEX_DICT_KEY, []):
             made.set_module_name_regex(key, qconfig)
-        for key, qconfig in qconfig_dict.get(_BY_NAME, []):
+        for key, qconfig in qconfig_dict.get(_MODULE_NAME_DICT_KEY, []):
             made.set_module_name(key, qconfig)
-        for name, kind, index, qconfig in qconfig_dict.get(_BY_ORDER, []):
+        for name, kind, index, qconfig in qconfig_dict.get(_MODULE_NAME_OBJECT_TYPE_ORDER_DICT_KEY, []):
             made.set_module_name_object_type_order(name, kind, index, qconfig)
         return made
 

@@ -44,9 +44,10 @@ def _prepared(
     names, classes = list(config.non_traceable_module_names), list(config.non_traceable_module_classes)
     names += config.standalone_module_names
     classes += config.standalone_module_classes
+    classes += [cls for table in config.float_to_observed_mapping.values() for cls in table]
     traced, scopes = _trace(model, names, classes)
     fuse.fuse(traced, is_qat, _fusers(backend_config))
-    prepared = prepare.prepare(traced, mapping, scopes, is_qat, backend_config)
+    prepared = prepare.prepare(traced, mapping, scopes, is_qat, config, backend_config)
     _standalone(prepared, mapping, config, is_qat, backend_config)
     _keep(model, prepared, config.preserved_attributes)
     return prepared
@@ -112,16 +113,15 @@ def prepare_qat_fx(
     return _prepared(model, qconfig_mapping, True, prepare_custom_config, backend_config)
 
 
-def _converted(graph_module: fx.GraphModule, config: Any, is_reference: bool, keep: bool) -> fx.GraphModule:
-    if isinstance(config, dict):
-        config = ConvertCustomConfig.from_dict(config)
+def _converted(graph_module: fx.GraphModule, config: Any, is_reference: bool) -> fx.GraphModule:
+    config = ConvertCustomConfig.from_dict(config) if isinstance(config, dict) else config or ConvertCustomConfig()
     kept = {**graph_module.meta.get(_KEPT, {})}
-    for name in (config or ConvertCustomConfig()).preserved_attributes:
+    for name in config.preserved_attributes:
         kept[name] = getattr(graph_module, name)
     for path, module in list(graph_module.named_modules()):
         if path and isinstance(module, fx.GraphModule) and module.meta.get("quantization_standalone"):
-            reference.set_module(graph_module, path, _converted(module, None, is_reference, keep))
-    made = reference.convert_to_reference(graph_module, is_reference)
+            reference.set_module(graph_module, path, _converted(module, None, is_reference))
+    made = reference.convert_to_reference(graph_module, is_reference, config)
     if not is_reference:
         made = lower.lower(made)
     for module in made.modules():
@@ -138,7 +138,7 @@ def convert_fx(
     qconfig_mapping: Any = None, backend_config: Any = None, keep_original_weights: bool = False,
 ) -> fx.GraphModule:  # fmt: skip
     """The graph of `prepare_fx` or `prepare_qat_fx`, with ops and modules that compute with quantised tensors."""
-    return _converted(graph_module, convert_custom_config, False, keep_original_weights)
+    return _converted(graph_module, convert_custom_config, False)
 
 
 def convert_to_reference_fx(
@@ -147,4 +147,4 @@ def convert_to_reference_fx(
 ) -> fx.GraphModule:  # fmt: skip
     """The same with float ops between quantise and dequantise, and modules that hold quantised weights as float ones:
     what a backend starts from."""
-    return _converted(graph_module, convert_custom_config, True, False)
+    return _converted(graph_module, convert_custom_config, True)

@@ -119,6 +119,9 @@ def source_of(object: Any) -> tuple[ast.Module, Source]:
     Raises:
         CompileError: there is no source: it was typed into Python's prompt, or made by ``exec``.
     """
+    code = getattr(object, "__code__", None)
+    if code is not None:  # what a loader knows the text of, as of the functions of graphs
+        linecache.lazycache(code.co_filename, object.__globals__)
     try:
         lines, first = inspect.getsourcelines(object)
     except (OSError, TypeError) as error:

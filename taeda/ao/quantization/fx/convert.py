@@ -12,7 +12,9 @@ from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.fake_quantize import FakeQuantizeBase
 from taeda.ao.quantization.fx import _decomposed as _decomposed  # graphs may call its ops
-from taeda.ao.quantization.fx.patterns import QAT, RECURRENT, TABLES, WEIGHTED, module_of
+from taeda.ao.quantization.fx.custom_config import ConvertCustomConfig, PrepareCustomConfig
+from taeda.ao.quantization.fx.patterns import LINEARS, QAT, RECURRENT, TABLES, WEIGHTED, is_call, module_of
+from taeda.ao.quantization.quant_type import QuantType
 from taeda.ao.quantization.quantization_mappings import (
     DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
     DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS,
@@ -29,8 +31,12 @@ def set_module(model: nn.Module, path: str, module: nn.Module) -> None:
 class Converter:
     """Walks through a prepared graph once."""
 
-    def __init__(self, model: fx.GraphModule, is_reference: bool) -> None:
+    def __init__(self, model: fx.GraphModule, is_reference: bool, config: ConvertCustomConfig) -> None:
         self.model, self.is_reference = model, is_reference
+        self.prepared: PrepareCustomConfig = model.meta.get("quantization_config") or PrepareCustomConfig()
+        self.classes = config.observed_to_quantized_mapping
+        self.qconfigs: dict[str, Any] = model.meta.get("quantization_qconfigs", {})
+        self.gives_quantized: set[fx.Node] = set()  # calls of the user's quantised modules
         self.modules = dict(model.named_modules(remove_duplicate=False))
         self.scopes: dict[str, tuple[str, Any]] = model.meta.get("quantization_scopes", {})
         self.used: dict[str, int] = defaultdict(int)
@@ -38,27 +44,69 @@ class Converter:
 
     def run(self) -> None:
         """The reference form of the graph."""
+        self._dequantize_inputs()
         for node in list(self.model.graph.nodes):
             module = module_of(node, self.modules)
-            if module is None:
+            if module is None or self._is_the_users_own(node, module):
                 continue
             if isinstance(module, (observers.ObserverBase, FakeQuantizeBase)):
                 self._replace_observer(node, module)
             elif type(module) in (*WEIGHTED, *TABLES, *RECURRENT):
                 self._swap(node, module)
 
+        self._keep_outputs_quantized()
+
+    def _dequantize_inputs(self) -> None:
+        inputs = [node for node in self.model.graph.nodes if node.op == "placeholder"]
+        for i in self.prepared.input_quantized_indexes:
+            if i < len(inputs):
+                self._dequantized(inputs[i])
+
+    def _dequantized(self, value: fx.Node) -> fx.Node:
+        """All that takes a quantised value takes floats of it."""
+        with self.model.graph.inserting_after(value):
+            made = self.model.graph.call_method("dequantize", (value,))
+        value.replace_all_uses_with(made, delete_user_cb=lambda user: user is not made)
+        return made
+
+    def _keep_outputs_quantized(self) -> None:
+        output = next(node for node in reversed(self.model.graph.nodes) if node.op == "output")
+        kept = self.prepared.output_quantized_indexes
+        plain = lambda value: value.args[0] if _is_dequantized(value) else value
+        found = output.args[0]
+        if isinstance(found, (tuple, list)):
+            output.args = (type(found)(plain(v) if i in kept else v for i, v in enumerate(found)),)
+        elif 0 in kept:
+            output.args = (plain(found),)
+
+    def _is_the_users_own(self, node: fx.Node, module: Any) -> bool:
+        """Swaps a module of an observed class for one of its quantised class; whether it was one."""
+        for kind, classes in self.classes.items():
+            if type(module) not in classes:
+                continue
+            if kind is QuantType.STATIC:
+                observers_after = [user for user in node.users if user.op == "call_module"]
+                module.activation_post_process = self.modules[str(observers_after[0].target)]
+                for arg in node.all_input_nodes:
+                    if _is_dequantized(arg):
+                        node.replace_input_with(arg, arg.args[0])  # type: ignore[arg-type]
+                self.gives_quantized.add(node)
+            set_module(self.model, str(node.target), classes[type(module)].from_observed(module))
+            return True
+        return False
+
     # --- observers
 
-    def _prefix(self, value: fx.Node) -> str:
-        """Of the names of buffers with what a value is quantised by."""
-        if value.op == "call_module":
-            path = str(value.target)
-        elif value.op == "placeholder":
-            users = [user for node in value.users for user in node.users if user.op == "call_module"]
-            path = f"{users[0].target}_input" if users else "input"
-        else:
-            path = self.scopes.get(value.name, ("", None))[0]
-        return path.replace(".", "_")
+    def _prefix(self, seen: fx.Node, value: fx.Node) -> str:
+        """Of the names of buffers with what a value is quantised by: the module that gives it, or if that is not
+        quantised the one that takes it."""
+        taken = value.op == "placeholder" or value.op.startswith("call") and self.qconfigs.get(value.name) is None
+        first: fx.Node | None = value
+        if taken:
+            users = list(seen.users)
+            first = next((user for user in users if is_call(user, LINEARS)), users[0] if users else None)
+        path = "" if first is None else self.scopes.get(first.name, ("", None))[0]
+        return path.replace(".", "_") + ("_input" if taken else "")
 
     def _buffer(self, prefix: str, value: taeda.Tensor) -> str:
         name = f"{prefix}_{self.used[prefix]}"
@@ -75,14 +123,17 @@ class Converter:
         graph = self.model.graph
         dynamic = getattr(observer, "is_dynamic", False)
         quantizes = observer.dtype in QUANTIZED and (dynamic or not _watches_nothing(observer))
+        by_function = any(is_call(user, LINEARS) for user in node.users)
         with graph.inserting_before(node):
-            if dynamic and not self.is_reference:
+            if value in self.gives_quantized:
+                made = value
+            elif dynamic and not self.is_reference and not by_function:
                 made = None  # the modules do it themselves
             elif quantizes and dynamic:
                 reduced = getattr(getattr(observer, "activation_post_process", observer), "reduce_range", False)
                 made = graph.call_function(taeda.quantize_per_tensor_dynamic, (value, observer.dtype, reduced))
             elif quantizes:
-                made = self._quantize(value, observer)
+                made = self._quantize(node, value, observer)
             elif observer.dtype == taeda.float16:
                 made = graph.call_method("to", (value, taeda.float16))
             else:
@@ -91,8 +142,8 @@ class Converter:
         node.replace_all_uses_with(result)
         graph.erase_node(node)
 
-    def _quantize(self, value: fx.Node, observer: Any) -> fx.Node:
-        graph, prefix = self.model.graph, self._prefix(value)
+    def _quantize(self, seen: fx.Node, value: fx.Node, observer: Any) -> fx.Node:
+        graph, prefix = self.model.graph, self._prefix(seen, value)
         scale, zero_point = observer.calculate_qparams()
         by_channel = is_per_channel(observer.qscheme)
         if not by_channel:
@@ -181,9 +232,9 @@ def _qparams(watching: Any, weight: taeda.Tensor) -> dict[str, Any]:
     return get_qparam_dict(watching)
 
 
-def convert_to_reference(model: fx.GraphModule, is_reference: bool) -> fx.GraphModule:
+def convert_to_reference(model: fx.GraphModule, is_reference: bool, config: ConvertCustomConfig) -> fx.GraphModule:
     """The reference form of a prepared graph."""
-    Converter(model, is_reference).run()
+    Converter(model, is_reference, config).run()
     model.graph.eliminate_dead_code()
     model.graph.lint()
     return trimmed(model)

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from taeda.ao.quantization.quant_type import QuantType, _quant_type_from_str, _quant_type_to_str
+
+STANDALONE_MODULE_NAME_DICT_KEY = "standalone_module_name"
+STANDALONE_MODULE_CLASS_DICT_KEY = "standalone_module_class"
+FLOAT_TO_OBSERVED_DICT_KEY = "float_to_observed_custom_module_class"
+OBSERVED_TO_QUANTIZED_DICT_KEY = "observed_to_quantized_custom_module_class"
+NON_TRACEABLE_MODULE_NAME_DICT_KEY = "non_traceable_module_name"
+NON_TRACEABLE_MODULE_CLASS_DICT_KEY = "non_traceable_module_class"
+INPUT_QUANTIZED_INDEXES_DICT_KEY = "input_quantized_idxs"
+OUTPUT_QUANTIZED_INDEXES_DICT_KEY = "output_quantized_idxs"
+PRESERVED_ATTRIBUTES_DICT_KEY = "preserved_attributes"
+
+
+class StandaloneModuleConfigEntry(NamedTuple):
+    """How a submodule is quantised by itself."""
+
+    qconfig_mapping: Any
+    example_inputs: Any
+    prepare_custom_config: Any
+    backend_config: Any
 
 
 class _Config:
     """Attributes that setters fill, and their form as a dict."""
 
-    _lists: tuple[str, ...] = ()
+    _lists: ClassVar[dict[str, str]] = {PRESERVED_ATTRIBUTES_DICT_KEY: "preserved_attributes"}  # by their keys
 
     def __init__(self) -> None:
-        for name in self._lists:
+        for name in self._lists.values():
             setattr(self, name, [])
 
     def __repr__(self) -> str:
@@ -22,7 +41,15 @@ class _Config:
 
     def to_dict(self) -> dict[str, Any]:
         """The attributes that are filled."""
-        return {name: getattr(self, name) for name in self._lists if getattr(self, name)}
+        return {key: getattr(self, name) for key, name in self._lists.items() if getattr(self, name)}
+
+    def _take_lists(self, config: dict[str, Any]) -> None:
+        for key, name in self._lists.items():
+            setattr(self, name, config.get(key, []))
+
+
+def _as_dict(config: Any) -> Any:
+    return config.to_dict() if hasattr(config, "to_dict") else config
 
 
 def _classes_to_dict(table: dict[QuantType, dict[Any, Any]]) -> dict[str, dict[Any, Any]]:
@@ -32,7 +59,6 @@ def _classes_to_dict(table: dict[QuantType, dict[Any, Any]]) -> dict[str, dict[A
 class FuseCustomConfig(_Config):
     """For `fuse_fx`: attributes of the model that the fused one keeps."""
 
-    _lists = ("preserved_attributes",)
     preserved_attributes: list[str]
 
     def set_preserved_attributes(self, attributes: list[str]) -> FuseCustomConfig:
@@ -43,16 +69,21 @@ class FuseCustomConfig(_Config):
     @classmethod
     def from_dict(cls, config: dict[str, Any]) -> FuseCustomConfig:
         """What `to_dict` gives."""
-        return cls().set_preserved_attributes(config.get("preserved_attributes", []))
+        made = cls()
+        made._take_lists(config)
+        return made
 
 
 class PrepareCustomConfig(_Config):
     """For `prepare_fx`: what is not traced, what is quantised from outside, classes of the user's own."""
 
-    _lists = (
-        "non_traceable_module_names", "non_traceable_module_classes", "input_quantized_indexes",
-        "output_quantized_indexes", "preserved_attributes",
-    )  # fmt: skip
+    _lists = {
+        NON_TRACEABLE_MODULE_NAME_DICT_KEY: "non_traceable_module_names",
+        NON_TRACEABLE_MODULE_CLASS_DICT_KEY: "non_traceable_module_classes",
+        INPUT_QUANTIZED_INDEXES_DICT_KEY: "input_quantized_indexes",
+        OUTPUT_QUANTIZED_INDEXES_DICT_KEY: "output_quantized_indexes",
+        **_Config._lists,
+    }
     non_traceable_module_names: list[str]
     non_traceable_module_classes: list[type[Any]]
     input_quantized_indexes: list[int]
@@ -61,8 +92,8 @@ class PrepareCustomConfig(_Config):
 
     def __init__(self) -> None:
         super().__init__()
-        self.standalone_module_names: dict[str, Any] = {}
-        self.standalone_module_classes: dict[Any, Any] = {}
+        self.standalone_module_names: dict[str, StandaloneModuleConfigEntry] = {}
+        self.standalone_module_classes: dict[Any, StandaloneModuleConfigEntry] = {}
         self.float_to_observed_mapping: dict[QuantType, dict[Any, Any]] = {}
 
     def set_standalone_module_name(
@@ -70,7 +101,7 @@ class PrepareCustomConfig(_Config):
         backend_config: Any,
     ) -> PrepareCustomConfig:  # fmt: skip
         """A submodule to be quantised by itself; None for a config: as the whole."""
-        self.standalone_module_names[module_name] = (
+        self.standalone_module_names[module_name] = StandaloneModuleConfigEntry(
             qconfig_mapping, example_inputs, prepare_custom_config, backend_config
         )  # fmt: skip
         return self
@@ -80,7 +111,7 @@ class PrepareCustomConfig(_Config):
         backend_config: Any,
     ) -> PrepareCustomConfig:  # fmt: skip
         """Submodules of a class to be quantised by themselves."""
-        self.standalone_module_classes[module_class] = (
+        self.standalone_module_classes[module_class] = StandaloneModuleConfigEntry(
             qconfig_mapping, example_inputs, prepare_custom_config, backend_config
         )  # fmt: skip
         return self
@@ -120,29 +151,45 @@ class PrepareCustomConfig(_Config):
     def to_dict(self) -> dict[str, Any]:
         """The attributes that are filled."""
         made = super().to_dict()
+        for key, table in (
+            (STANDALONE_MODULE_NAME_DICT_KEY, self.standalone_module_names),
+            (STANDALONE_MODULE_CLASS_DICT_KEY, self.standalone_module_classes),
+        ):
+            if table:
+                made[key] = [(which, *map(_as_dict, entry[:3]), entry[3]) for which, entry in table.items()]
         if self.float_to_observed_mapping:
-            made["float_to_observed_custom_module_class"] = _classes_to_dict(self.float_to_observed_mapping)
+            made[FLOAT_TO_OBSERVED_DICT_KEY] = _classes_to_dict(self.float_to_observed_mapping)
         return made
 
     @classmethod
     def from_dict(cls, config: dict[str, Any]) -> PrepareCustomConfig:
         """What `to_dict` gives, or a program wrote in its form."""
         made = cls()
-        for kind, classes in config.get("float_to_observed_custom_module_class", {}).items():
+        for name, *entry in config.get(STANDALONE_MODULE_NAME_DICT_KEY, []):
+            made.standalone_module_names[name] = _standalone_entry(*entry)
+        for kind, *entry in config.get(STANDALONE_MODULE_CLASS_DICT_KEY, []):
+            made.standalone_module_classes[kind] = _standalone_entry(*entry)
+        for kind, classes in config.get(FLOAT_TO_OBSERVED_DICT_KEY, {}).items():
             for float_class, observed in classes.items():
                 made.set_float_to_observed_mapping(float_class, observed, _quant_type_from_str(kind))
-        made.non_traceable_module_names = config.get("non_traceable_module_name", [])
-        made.non_traceable_module_classes = config.get("non_traceable_module_class", [])
-        made.input_quantized_indexes = config.get("input_quantized_idxs", [])
-        made.output_quantized_indexes = config.get("output_quantized_idxs", [])
-        made.preserved_attributes = config.get("preserved_attributes", [])
+        made._take_lists(config)
         return made
+
+
+def _standalone_entry(qconfigs: Any, inputs: Any, config: Any, backend: Any) -> StandaloneModuleConfigEntry:
+    """As a program wrote it: with dicts in the place of configs, or without them."""
+    from taeda.ao.quantization.backend_config import BackendConfig
+    from taeda.ao.quantization.qconfig_mapping import QConfigMapping
+
+    read = lambda kind, given: kind.from_dict(given) if isinstance(given, dict) else given
+    return StandaloneModuleConfigEntry(
+        read(QConfigMapping, qconfigs), inputs, read(PrepareCustomConfig, config), read(BackendConfig, backend)
+    )
 
 
 class ConvertCustomConfig(_Config):
     """For `convert_fx`: classes of the user's own, attributes to keep."""
 
-    _lists = ("preserved_attributes",)
     preserved_attributes: list[str]
 
     def __init__(self) -> None:
@@ -165,15 +212,15 @@ class ConvertCustomConfig(_Config):
         """The attributes that are filled."""
         made = super().to_dict()
         if self.observed_to_quantized_mapping:
-            made["observed_to_quantized_custom_module_class"] = _classes_to_dict(self.observed_to_quantized_mapping)
+            made[OBSERVED_TO_QUANTIZED_DICT_KEY] = _classes_to_dict(self.observed_to_quantized_mapping)
         return made
 
     @classmethod
     def from_dict(cls, config: dict[str, Any]) -> ConvertCustomConfig:
         """What `to_dict` gives, or a program wrote in its form."""
         made = cls()
-        for kind, classes in config.get("observed_to_quantized_custom_module_class", {}).items():
+        for kind, classes in config.get(OBSERVED_TO_QUANTIZED_DICT_KEY, {}).items():
             for observed, quantized in classes.items():
                 made.set_observed_to_quantized_mapping(observed, quantized, _quant_type_from_str(kind))
-        made.preserved_attributes = config.get("preserved_attributes", [])
+        made._take_lists(config)
         return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import taeda
@@ -19,6 +20,7 @@ from taeda.ao.quantization.fx.patterns import (
     OWN_FUNCTIONS,
     data_of,
     is_call,
+    is_fact,
     kind_of,
     module_of,
     relu_after,
@@ -27,6 +29,8 @@ from taeda.ao.quantization.fx.patterns import (
 
 _DIMS = (1, 2, 3)
 _PACKED = "_packed_weight_"
+_CONV_ARGS = ("stride", "padding", "dilation", "groups")
+_CONV_TRANSPOSE_ARGS = ("stride", "padding", "output_padding", "groups", "dilation")
 _CONVS = [f"{kind}{d}d" for kind in ("Conv", "ConvTranspose") for d in _DIMS]
 _MODULES: dict[Any, Any] = {
     **{getattr(reference, name): getattr(quantized, name) for name in ("Linear", *_CONVS)},
@@ -59,7 +63,7 @@ class Lowering:
 
     def __init__(self, model: fx.GraphModule) -> None:
         self.model, self.graph = model, model.graph
-        self.packed = 0
+        self.scopes: dict[str, tuple[str, Any]] = model.meta.get("quantization_scopes", {})
 
     @property
     def modules(self) -> dict[str, nn.Module]:
@@ -71,15 +75,21 @@ class Lowering:
         for node in list(self.graph.nodes):
             if node.op not in ("call_module", "call_function", "call_method") or not self._is_in_graph(node):
                 continue
-            kind = "weighted" if type(module_of(node, modules)) in (*_MODULES, *_FUSED) else kind_of(node, modules)
-            if kind is None:
+            known = type(module_of(node, modules)) in (*_MODULES, *_FUSED)
+            kind = "weighted" if known else kind_of(node, modules)
+            if kind is None or kind in ("weighted", "own") and node.op == "call_module" and not known:
                 continue
             after = relu_after(node, modules) if takes_relu(node) else None
+            if is_call(node, LINEARS) and self._lower_dynamic(node, after):
+                continue
             quantize = _quantize_after(after or node)
             data = data_of(node)
             if not data or quantize is None or not all(map(_is_dequantized, data)):
                 continue
             self._lower(node, kind, after, quantize, data)
+        for node in self.graph.nodes:
+            if is_fact(node) and _is_dequantized(node.args[0]):
+                node.replace_input_with(node.args[0], node.args[0].args[0])
         self._sweep()
 
     def _is_in_graph(self, node: fx.Node) -> bool:
@@ -118,6 +128,8 @@ class Lowering:
             made = cls.from_reference(inner, self._number(scale), self._number(zero_point))
             if hasattr(made, "negative_slope"):
                 made.negative_slope = module[1].negative_slope
+        elif type(module) not in _MODULES:
+            return  # an earlier call of the same module lowered it
         else:
             made = _MODULES[type(module)].from_reference(module, self._number(scale), self._number(zero_point))
         set_module(self.model, path, made)
@@ -159,6 +171,32 @@ class Lowering:
         for other in needed:
             node.prepend(other)
 
+    def _lower_dynamic(self, node: fx.Node, after: fx.Node | None) -> bool:
+        """A linear function of values that are quantised on the way; whether it was one."""
+        activation = node.args[0].args[0] if _is_dequantized(node.args[0]) else None  # type: ignore[union-attr]
+        if not is_call(activation, (taeda.quantize_per_tensor_dynamic,)) or not _is_dequantized(node.args[1]):
+            return False
+        weight = self._value(node.args[1].args[0])  # type: ignore[union-attr]
+        bias = node.args[2] if len(node.args) > 2 else node.kwargs.get("bias")
+        held = self._value(bias)
+        if weight is None or bias is not None and held is None:
+            return False
+        packed = taeda.ops.quantized.linear_prepack(weight, None if held is None else held.detach())
+        name = "linear_relu_dynamic" if after is not None else "linear_dynamic"
+        place = self._hold(node, packed)
+        source, _, reduced = activation.args  # type: ignore[union-attr]
+        made = self._call(node, name, (source, place, reduced))
+        self._replace(node, made, after)
+        return True
+
+    def _hold(self, node: fx.Node, packed: Any) -> fx.Node:
+        """A packed weight as an attribute that is named after the module which a call is in."""
+        prefix = self.scopes.get(node.name, ("", None))[0].replace(".", "_") + _PACKED
+        name = next(f"{prefix}{i}" for i in itertools.count() if not hasattr(self.model, f"{prefix}{i}"))
+        setattr(self.model, name, packed)
+        with self.graph.inserting_before(node):
+            return self.graph.get_attr(name)
+
     def _lower_function(self, node: fx.Node, after: fx.Node | None, scale: Any, zero: Any) -> fx.Node | None:
         weight = node.args[1]
         assert isinstance(weight, fx.Node)
@@ -172,20 +210,16 @@ class Lowering:
         if name == "linear":
             packed = ops.linear_prepack(quantized_weight, bias_value)
         else:
-            given = dict(zip(("stride", "padding", "dilation", "groups"), node.args[3:], strict=False)) | dict(
-                node.kwargs
-            )
-            dims = int(name[4])
+            keys = _CONV_TRANSPOSE_ARGS if "transpose" in name else _CONV_ARGS
+            given = dict(zip(keys, node.args[3:], strict=False)) | dict(node.kwargs)
             sizes = [
-                _all(given.get(key, usual), dims) for key, usual in (("stride", 1), ("padding", 0), ("dilation", 1))
+                _all(given.get(key, usual), int(name[-2]))
+                for key, usual in (("stride", 1), ("padding", 0), ("output_padding", 0), ("dilation", 1))
+                if key in keys
             ]
             packed = getattr(ops, f"{name}_prepack")(quantized_weight, bias_value, *sizes, given.get("groups", 1))
-        attribute = f"{_PACKED}{self.packed}"
-        self.packed += 1
-        setattr(self.model, attribute, packed)
+        held = self._hold(node, packed)
         end = after or node
-        with self.graph.inserting_before(end):
-            held = self.graph.get_attr(attribute)
         made = self._call(end, name + ("_relu" if after is not None else ""), (node.args[0], held, scale, zero))
         self._move_before(made, (scale, zero))
         return self._replace(node, made, after)
@@ -249,9 +283,10 @@ def lower(model: fx.GraphModule) -> fx.GraphModule:
 
 def _save_packed(module: nn.Module, state_dict: dict[str, Any], prefix: str, _: Any) -> None:
     """The weights of functions stand in the state as they are, packed."""
-    state_dict.update({prefix + name: value for name, value in vars(module).items() if name.startswith(_PACKED)})
+    state_dict.update({prefix + name: value for name, value in vars(module).items() if _PACKED in name})
 
 
 def _load_packed(module: nn.Module, state_dict: dict[str, Any], prefix: str, *_: Any) -> None:
-    for key in [key for key in state_dict if key.startswith(prefix + _PACKED)]:
-        setattr(module, key.removeprefix(prefix), state_dict.pop(key))
+    for key in [key for key in state_dict if key.startswith(prefix) and key.removeprefix(prefix) in vars(module)]:
+        if _PACKED in key:
+            setattr(module, key.removeprefix(prefix), state_dict.pop(key))

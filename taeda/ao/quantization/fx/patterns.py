@@ -43,7 +43,10 @@ MATMULS = (taeda.matmul, operator.matmul)
 RELUS = (F.relu, taeda.relu, "relu", "relu_")
 LINEARS = (F.linear,)
 CONV_FUNCTIONS: dict[Any, str] = {
-    **{function: f"conv{d}d" for d in _DIMS for function in (getattr(F, f"conv{d}d"), getattr(taeda, f"conv{d}d"))},
+    getattr(home, f"{kind}{d}d"): f"{kind}{d}d"
+    for kind in ("conv", "conv_transpose")
+    for d in _DIMS
+    for home in (F, taeda)
 }
 OWN_FUNCTIONS: dict[Any, str] = {
     F.hardswish: "hardswish", F.elu: "elu", F.leaky_relu: "leaky_relu", F.layer_norm: "layer_norm",
@@ -62,6 +65,8 @@ SHARING_FUNCTIONS = (
     "reshape", "resize_", "squeeze", "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view", "flatten",
 )  # fmt: skip
 CATS = (taeda.cat, taeda.concat)
+# Methods and attributes that tell of a tensor what does not depend on its values.
+_FACTS = ("size", "shape", "dim", "ndim", "numel", "dtype", "device", "stride", "is_quantized")
 # Where the weight and the bias of a function stand.
 WEIGHT_AT = {**dict.fromkeys((*LINEARS, *CONV_FUNCTIONS), 1)}
 DATA_AT = {F.linear: (0, 1), **dict.fromkeys(CONV_FUNCTIONS, (0, 1))}
@@ -72,6 +77,19 @@ def module_of(node: Any, modules: dict[str, nn.Module]) -> nn.Module | None:
     if isinstance(node, fx.Node) and node.op == "call_module":
         return modules.get(str(node.target))
     return None
+
+
+def is_fact(node: fx.Node) -> bool:
+    """Whether a node asks a tensor for its size or the like."""
+    by_name = node.op == "call_function" and node.target is getattr and node.args[1] in _FACTS
+    return by_name or node.op == "call_method" and node.target in _FACTS
+
+
+def _is_number(node: fx.Node) -> bool:
+    """Whether a node's value is no tensor: it is made of sizes alone."""
+    made_of = node.all_input_nodes
+    own = node.op == "call_function" and getattr(node.target, "__module__", "") == "_operator"
+    return is_fact(node) or own and bool(made_of) and all(map(_is_number, made_of))
 
 
 def is_call(node: Any, targets: Any) -> bool:
@@ -94,7 +112,8 @@ def relu_after(node: fx.Node, modules: dict[str, nn.Module]) -> fx.Node | None:
 
 def takes_relu(node: fx.Node) -> bool:
     """Whether the quantised form of a function comes with a ReLU, too."""
-    return is_call(node, (*ADDS, *MULS, *LINEARS, *CONV_FUNCTIONS))
+    plain = (function for function, name in CONV_FUNCTIONS.items() if "transpose" not in name)
+    return is_call(node, (*ADDS, *MULS, *LINEARS, *plain))
 
 
 def kind_of(node: fx.Node, modules: dict[str, nn.Module]) -> str | None:
@@ -126,8 +145,8 @@ def data_of(node: fx.Node) -> list[fx.Node]:
         first = node.args[0] if node.args else node.kwargs.get("tensors")
         return [arg for arg in first if isinstance(arg, fx.Node)] if isinstance(first, (list, tuple)) else []
     if is_call(node, (*ADDS, *MULS, *MATMULS)):
-        return [arg for arg in node.args[:2] if isinstance(arg, fx.Node)]
+        return [arg for arg in node.args[:2] if isinstance(arg, fx.Node) and not _is_number(arg)]
     if is_call(node, WEIGHT_AT):
         return [arg for arg in node.args[:2] if isinstance(arg, fx.Node)]
     first = node.args[0] if node.args else node.kwargs.get("input")
-    return [first] if isinstance(first, fx.Node) else []
+    return [first] if isinstance(first, fx.Node) and not _is_number(first) else []

@@ -10,7 +10,10 @@ from taeda import fx, nn
 from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.quantization import observer as observers
 from taeda.ao.quantization.fake_quantize import FixedQParamsFakeQuantize
+from taeda.ao.quantization.fx.convert import set_module
+from taeda.ao.quantization.fx.custom_config import PrepareCustomConfig
 from taeda.ao.quantization.fx.patterns import (
+    LINEARS,
     MATMULS,
     RECURRENT,
     TABLES,
@@ -23,6 +26,7 @@ from taeda.ao.quantization.fx.patterns import (
     takes_relu,
 )
 from taeda.ao.quantization.qconfig_mapping import QConfigMapping
+from taeda.ao.quantization.quant_type import QuantType
 from taeda.ao.quantization.quantization_mappings import (
     get_default_qat_module_mappings,
     get_embedding_qat_module_mappings,
@@ -36,9 +40,10 @@ class Preparer:
     """Walks through a graph once; a node's arguments are observed before it, and its result after it."""
 
     def __init__(
-        self, model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, backend: Any = None
-    ) -> None:
-        self.model, self.mapping, self.scopes, self.is_qat, self.backend = model, mapping, scopes, is_qat, backend
+        self, model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, config: PrepareCustomConfig,
+        backend: Any = None,
+    ) -> None:  # fmt: skip
+        self.model, self.mapping, self.scopes, self.config, self.backend = model, mapping, scopes, config, backend
         self.modules = dict(model.named_modules())
         self.seen: set[fx.Node] = set()  # the nodes that observe
         self.qconfigs: dict[str, Any] = {}  # by the name of a node
@@ -63,6 +68,8 @@ class Preparer:
 
     def run(self) -> None:
         """Observers where they belong."""
+        inputs = [node for node in self.model.graph.nodes if node.op == "placeholder"]
+        self.quantized = {inputs[i] for i in self.config.input_quantized_indexes if i < len(inputs)}
         skipped: set[fx.Node] = set()
         for node in list(self.model.graph.nodes):
             if node.op not in ("call_module", "call_function", "call_method"):
@@ -71,12 +78,32 @@ class Preparer:
             self.qconfigs[node.name] = qconfig
             if node in skipped or qconfig is None:
                 continue
+            if self._replaced_by_an_observed_class(node, qconfig):
+                continue
             kind = kind_of(node, self.modules)
             if kind is None or not self._handles(node):
                 continue
             after = relu_after(node, self.modules) if takes_relu(node) else None
             if self._observe(node, kind, qconfig, after) and after is not None:
                 skipped.add(after)
+
+    def _replaced_by_an_observed_class(self, node: fx.Node, qconfig: Any) -> bool:
+        """Puts the user's observed class in the place of a float module that it is for; whether there is one."""
+        module: Any = module_of(node, self.modules)
+        for kind, classes in self.config.float_to_observed_mapping.items():
+            if type(module) not in classes:
+                continue
+            module.qconfig = qconfig
+            made = classes[type(module)].from_float(module)
+            made.qconfig = qconfig
+            set_module(self.model, str(node.target), made)
+            self.modules[str(node.target)] = made
+            if kind is QuantType.STATIC:
+                for arg in data_of(node):
+                    self._observed(arg, qconfig.activation)
+                self._insert(node, qconfig.activation())
+            return True
+        return False
 
     def _handles(self, node: fx.Node) -> bool:
         """Whether the backend has a pattern for a node."""
@@ -100,11 +127,11 @@ class Preparer:
         if kind == "fixed" and not isinstance(activation, (observers.FixedQParamsObserver, FixedQParamsFakeQuantize)):
             return False
         data = data_of(node)
-        if not data or kind == "share" and not all(arg in self.seen for arg in data):
+        if not data or kind == "share" and not all(arg in self.seen or arg in self.quantized for arg in data):
             return False
         if kind == "binary" and is_call(node, MATMULS) and len(data) < 2:
             return False
-        if kind == "binary" and len(data) == 1 and data[0] not in self.seen:
+        if kind == "binary" and len(data) == 1 and data[0] not in self.seen and data[0] not in self.quantized:
             return False
         seen: list[fx.Node] = []
         for place, arg in enumerate(data):
@@ -112,6 +139,9 @@ class Preparer:
             seen.append(self._observed(arg, qconfig.weight if is_weight else self._input_maker(qconfig)))
         end = after or node
         if kind in ("share", "cat") or kind == "binary" and len(data) == 1:
+            seen = [node for node in seen if node not in self.quantized]
+            if not seen:
+                return True  # the result has the scale with which the input comes
             self._share(seen)
             self._insert(end, self.model.get_submodule(str(seen[0].target)))
         else:
@@ -127,6 +157,11 @@ class Preparer:
         return qconfig.activation
 
     def _observe_dynamic(self, node: fx.Node, kind: str, qconfig: Any) -> bool:
+        if is_call(node, LINEARS):
+            self._observed(data_of(node)[0], qconfig.activation)
+            for weight in data_of(node)[1:]:
+                self._observed(weight, qconfig.weight)
+            return True
         if kind not in ("weighted", "recurrent", "table") or type(module_of(node, self.modules)) in TABLES:
             return False
         if kind == "recurrent" or type(module_of(node, self.modules)) in RECURRENT:
@@ -137,7 +172,7 @@ class Preparer:
         return True
 
     def _observed(self, arg: fx.Node, maker: Any) -> fx.Node:
-        return arg if arg in self.seen else self._insert(arg, maker())
+        return arg if arg in self.seen or arg in self.quantized else self._insert(arg, maker())
 
     def _share(self, seen: list[fx.Node]) -> None:
         """One observer for several values."""
@@ -173,10 +208,11 @@ def _swap_for_training(model: fx.GraphModule, preparer: Preparer) -> None:
 
 
 def prepare(
-    model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, backend: Any = None
-) -> fx.GraphModule:
+    model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, config: PrepareCustomConfig,
+    backend: Any = None,
+) -> fx.GraphModule:  # fmt: skip
     """Observers in a graph, in place; for training, modules that round their weights, too."""
-    preparer = Preparer(model, mapping, scopes, is_qat, backend)
+    preparer = Preparer(model, mapping, scopes, config, backend)
     preparer.run()
     if is_qat:
         _swap_for_training(model, preparer)
@@ -184,4 +220,5 @@ def prepare(
     model.recompile()
     model.meta["quantization_scopes"] = scopes
     model.meta["quantization_qconfigs"] = preparer.qconfigs
+    model.meta["quantization_config"] = config
     return model

@@ -91,8 +91,11 @@ class QuantizedWeights(nn.Module):
                     setattr(self, f"{name}_{part}", state_dict.pop(key))
             for part in ("scale", "zero_point"):
                 loaded = state_dict.get(f"{prefix}{name}_{part}")
-                if loaded is not None and loaded.shape != getattr(self, f"{name}_{part}").shape:
-                    getattr(self, f"{name}_{part}").resize_(loaded.shape)
+                held = getattr(self, f"{name}_{part}")
+                if loaded is not None and held is None:
+                    setattr(self, f"{name}_{part}", loaded.clone())
+                elif loaded is not None and loaded.shape != held.shape:
+                    held.resize_(loaded.shape)
         super()._load_from_state_dict(state_dict, prefix, *args, **kwargs)
 
     def _named(self) -> list[str]:

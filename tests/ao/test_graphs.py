@@ -1,0 +1,193 @@
+"""Graphs that are quantised: what programs ask for beside a mapping, and what becomes of the graph."""
+
+from __future__ import annotations
+
+import io
+import operator
+from typing import Any
+
+import pytest
+
+import taeda
+from taeda import nn
+from taeda.ao import quantization as q
+from taeda.ao.nn import quantized
+from taeda.ao.quantization.fx.custom_config import ConvertCustomConfig, FuseCustomConfig, PrepareCustomConfig
+from taeda.ao.quantization.quantize_fx import convert_fx, convert_to_reference_fx, prepare_fx
+from taeda.nn import functional as F
+
+x = taeda.randn(3, 4, generator=taeda.Generator().manual_seed(0))
+
+
+def quantised(model: nn.Module, *inputs: taeda.Tensor, mapping: Any = None, convert: Any = None, **options: Any) -> Any:
+    prepared = prepare_fx(model.eval(), mapping or q.get_default_qconfig_mapping("qnnpack"), inputs, **options)
+    prepared(*inputs)
+    return convert_fx(prepared, convert)
+
+
+def targets(model: Any) -> list[Any]:
+    return [node.target for node in model.graph.nodes if node.op.startswith("call")]
+
+
+class Weighted(nn.Module):
+    """A function of a weight, in a module of its own."""
+
+    def __init__(self, function: Any, *shape: int, **options: Any) -> None:
+        super().__init__()
+        self.weight, self.bias = nn.Parameter(taeda.randn(*shape)), nn.Parameter(taeda.randn(2))
+        self.function, self.options = function, options
+
+    def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+        return self.function(x, self.weight, self.bias, **self.options)
+
+
+def test_graphs_are_programs() -> None:
+    made = quantised(nn.Sequential(nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)), x)
+    file = io.BytesIO()
+    taeda.jit.save(taeda.jit.script(made), file)
+    file.seek(0)
+    assert taeda.equal(taeda.jit.load(file)(x), made(x))
+
+
+def test_inputs_that_come_quantised_and_outputs_that_stay_so() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)).eval()
+    given = taeda.quantize_per_tensor(x, 0.05, 128, taeda.quint8)
+    config = {"input_quantized_idxs": [0], "output_quantized_idxs": [0]}
+    prepared = prepare_fx(model, q.get_default_qconfig_mapping("qnnpack"), (x,), config)
+    prepared(x)
+    made = convert_fx(prepared)
+    assert targets(made) == ["0", "1"] and made(given).is_quantized
+    assert (made(given).dequantize() - model(given.dequantize())).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_linear_functions_on_the_way(relu: bool) -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = Weighted(F.linear, 2, 4)
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return F.relu(self.inner(x)) if relu else self.inner(x)
+
+    net = Net()
+    made = quantised(net, x, mapping=q.QConfigMapping().set_global(q.default_dynamic_qconfig))
+    ops = taeda.ops.quantized
+    assert targets(made) == [ops.linear_relu_dynamic if relu else ops.linear_dynamic]
+    assert "inner_packed_weight_0" in made.state_dict()
+    assert (made(x) - net(x)).abs().max() < 0.1
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_transposed_convolutions_as_functions(dims: int) -> None:
+    function = getattr(F, f"conv_transpose{dims}d")
+    net = Weighted(function, 4, 2, *[3] * dims, stride=2, padding=1, output_padding=1)
+    image = taeda.randn(1, 4, *[5] * dims)
+    made = quantised(net, image)
+    assert getattr(taeda.ops.quantized, f"conv_transpose{dims}d") in targets(made)
+    assert (made(image) - net(image)).abs().max() < 0.03 * net(image).abs().max()
+
+
+class Own(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+
+    def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+        return self.linear(x)
+
+
+class Observed(Own):
+    @classmethod
+    def from_float(cls, module: Any) -> Any:
+        made = cls()
+        made.linear, made.linear.qconfig = module.linear, module.qconfig
+        return made
+
+
+class Quantised(Own):
+    @classmethod
+    def from_observed(cls, module: Any) -> Any:
+        made: Any = cls()
+        module.linear.activation_post_process = module.activation_post_process
+        made.linear = quantized.Linear.from_float(module.linear)
+        return made
+
+
+def test_classes_of_the_user() -> None:
+    model = nn.Sequential(Own(), nn.Linear(4, 2)).eval()
+    wanted = model(x)
+    made = quantised(
+        model, x,
+        prepare_custom_config=PrepareCustomConfig().set_float_to_observed_mapping(Own, Observed),
+        convert=ConvertCustomConfig().set_observed_to_quantized_mapping(Observed, Quantised),
+    )  # fmt: skip
+    assert [type(made.get_submodule(name)) for name in "01"] == [Quantised, quantized.Linear]
+    assert targets(made) == [taeda.quantize_per_tensor, "0", "1", "dequantize"]
+    assert (made(x) - wanted).abs().max() < 0.1
+
+
+def test_a_layer_that_is_called_twice_and_one_that_is_left_out() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.twice, self.once = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return self.once(operator.add(self.twice(self.twice(x)), 1))
+
+    mapping = q.get_default_qconfig_mapping("qnnpack")
+    mapping.set_module_name_object_type_order("", nn.Linear, 2, None)
+    made = quantised(Net(), x, mapping=mapping)
+    assert type(made.twice) is quantized.Linear and type(made.once) is nn.Linear
+    assert made(x).shape == (3, 4)
+
+
+def test_sizes_are_no_tensors_and_are_those_of_what_is_quantised() -> None:
+    class Net(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 2)
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            x = self.first(x)
+            rows, columns = x.size(0) + 0, x.shape[1] * (x.ndim - 1)
+            return self.second(x.view(rows, columns))
+
+    made = quantised(Net(), x)
+    assert targets(made).count("dequantize") == 1 and made(x).shape == (3, 2)
+
+
+def test_buffers_are_named_after_what_takes_the_value() -> None:
+    made = quantised(nn.Sequential(nn.Sequential(nn.Linear(4, 2))), x)
+    assert {"0_0_input_scale_0", "0_0_input_zero_point_0"} <= {*made.state_dict()}
+
+
+def test_reference_modules_load_what_was_taken_away() -> None:
+    prepared = prepare_fx(nn.Sequential(nn.Linear(4, 2)).eval(), q.get_default_qconfig_mapping("qnnpack"), (x,))
+    prepared(x)
+    made: Any = convert_to_reference_fx(prepared)
+    state = made.state_dict()
+    getattr(made, "0").weight_scale = None
+    made.load_state_dict(state)
+    assert taeda.equal(getattr(made, "0").weight_scale, state["0.weight_scale"])
+
+
+@pytest.mark.parametrize("kind, config", [
+    (PrepareCustomConfig, {
+        "standalone_module_name": [("a", {"": None}, (1,), {"input_quantized_idxs": [0]}, None)],
+        "standalone_module_class": [(Own, None, (1,), None, None)],
+        "float_to_observed_custom_module_class": {"static": {Own: Observed}}, "non_traceable_module_name": ["b"],
+        "non_traceable_module_class": [Own], "input_quantized_idxs": [0, 1], "output_quantized_idxs": [2],
+        "preserved_attributes": ["kept"],
+    }),
+    (ConvertCustomConfig, {
+        "observed_to_quantized_custom_module_class": {"static": {Observed: Quantised}},
+        "preserved_attributes": ["kept"],
+    }),
+    (FuseCustomConfig, {"preserved_attributes": ["kept"]}),
+])  # fmt: skip
+def test_configs_as_dicts(kind: Any, config: dict[str, Any]) -> None:
+    made = kind.from_dict(config).to_dict()
+    assert made.keys() == config.keys() and kind.from_dict(made).to_dict() == made
+    assert all(made[key] == config[key] for key in config if not key.startswith("standalone"))
