@@ -2,7 +2,6 @@
 
 import sys
 from types import ModuleType
-from typing import Any
 
 from taeda import func
 from taeda.func import _functional_modules, _modules
@@ -10,21 +9,9 @@ from taeda.func import _functional_modules, _modules
 __path__: list[str] = []  # a package, whose modules are these
 
 
-def functionalize(*args: Any, **kwargs: Any) -> Any:
-    """PyTorch rewrites a function without writes in place, which its tracers need and those here do not.
-
-    Raises:
-        RuntimeError: always.
-    """
-    raise RuntimeError(
-        "taeda.func.functionalize: there is none here; what records a function (fx, jit.trace, export) takes writes in "
-        "place as they are"
-    )
-
-
 _TRANSFORMS = {
     name: getattr(func, name)
-    for name in ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian")
+    for name in ("vmap", "grad", "grad_and_value", "vjp", "jvp", "jacrev", "jacfwd", "hessian", "functionalize")
 }
 _MODULES = {
     name: getattr(_functional_modules, name)
@@ -35,7 +22,7 @@ _MODULES = {
 }  # fmt: skip
 _CONTENTS = {
     "deprecated": {name: x if isinstance(x, type) else _functional_modules.moved(name, x)
-                   for name, x in {**_TRANSFORMS, **_MODULES, "functionalize": functionalize}.items()},
+                   for name, x in {**_TRANSFORMS, **_MODULES}.items()},
     "apis": {**_TRANSFORMS, "chunk_vmap": _functional_modules.chunk_vmap},
     "vmap": {"vmap": func.vmap},
     "eager_transforms": {**_TRANSFORMS, "linearize": func.linearize},

@@ -28,7 +28,7 @@ REASONS = {
     "symbolic shapes come with the compiler": "[sS]ym.*",
     "the compiler and its graphs come later": (
         ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
-        "optimize_for.* .*triton.* AVG SUM cpp functionalize"
+        "optimize_for.* .*triton.* AVG SUM cpp"
     ),
     "a prototype in PyTorch": "index",
     "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",

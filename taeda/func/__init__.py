@@ -10,6 +10,7 @@ from taeda.func._reverse import grad, grad_and_value, jacrev, vjp
 
 __all__ = [
     "functional_call",
+    "functionalize",
     "grad",
     "grad_and_value",
     "hessian",
@@ -32,6 +33,10 @@ def __getattr__(name: str) -> Any:
         from taeda.func._rearrange import rearrange
 
         return rearrange
+    if name == "functionalize":
+        from taeda.func._functionalize import functionalize
+
+        return functionalize
     if name not in _OF_MODULES:  # these alone need nn
         from taeda._main.absent import missing
 

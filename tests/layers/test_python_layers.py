@@ -26,6 +26,7 @@ LOOKS_UP = {
         "sparse": "files hold sparse tensors",
         "cuda": "whether a file's device is there",
     },
+    "serialization": {"jit": "load is given a program's archive"},
     "classes": {
         "jit": "objects of a C++ class have the face of programs' objects",
         "ops": "a library is loaded as one of ops",
