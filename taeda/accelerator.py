@@ -3,6 +3,8 @@ module, or none."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import taeda
@@ -14,10 +16,24 @@ if TYPE_CHECKING:
 
 __all__ = [
     "current_accelerator",
+    "current_device_idx",
     "current_device_index",
     "current_stream",
     "device_count",
+    "device_index",
+    "empty_cache",
+    "empty_host_cache",
+    "get_device_capability",
+    "get_memory_info",
     "is_available",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "reset_accumulated_memory_stats",
+    "reset_peak_memory_stats",
+    "set_device_idx",
     "set_device_index",
     "set_stream",
     "synchronize",
@@ -68,6 +84,84 @@ def current_device_index() -> int:
 def set_device_index(device: Any) -> None:
     """Makes an accelerator, given by index or device, the current one; RuntimeError without one."""
     _needed("set_device_index").set_device(device if isinstance(device, int) else taeda.device(device).index)
+
+
+current_device_idx, set_device_idx = current_device_index, set_device_index  # their older names
+
+
+@contextlib.contextmanager
+def device_index(device: int | None, /) -> Iterator[None]:
+    """A context in which the accelerator of that index is the current one; None changes nothing."""
+    if device is None:
+        yield
+        return
+    before = current_device_index()
+    set_device_index(device)
+    try:
+        yield
+    finally:
+        set_device_index(before)
+
+
+def get_device_capability(device: Device = None, /) -> dict[str, Any]:
+    """What an accelerator can do; RuntimeError without one."""
+    return _needed("get_device_capability").get_device_capability(device)
+
+
+# --- memory
+
+
+def empty_cache() -> None:
+    """Gives unused memory of the accelerator back; RuntimeError without one."""
+    _needed("empty_cache").empty_cache()
+
+
+def empty_host_cache() -> None:
+    """Gives unused pinned memory back; RuntimeError without an accelerator."""
+    _needed("empty_host_cache").empty_host_cache()
+
+
+def get_memory_info(device_index: Device = None, /) -> tuple[int, int]:
+    """The free and the total bytes of an accelerator; RuntimeError without one."""
+    return _needed("get_memory_info").mem_get_info(device_index)
+
+
+def memory_allocated(device_index: Device = None, /) -> int:
+    """The bytes in live tensors of an accelerator; RuntimeError without one."""
+    return _needed("memory_allocated").memory_allocated(device_index)
+
+
+def max_memory_allocated(device_index: Device = None, /) -> int:
+    """The most bytes that were in live tensors; RuntimeError without an accelerator."""
+    return _needed("max_memory_allocated").max_memory_allocated(device_index)
+
+
+def memory_reserved(device_index: Device = None, /) -> int:
+    """The bytes taken from an accelerator; RuntimeError without one."""
+    return _needed("memory_reserved").memory_reserved(device_index)
+
+
+def max_memory_reserved(device_index: Device = None, /) -> int:
+    """The most bytes that were taken from an accelerator; RuntimeError without one."""
+    return _needed("max_memory_reserved").max_memory_reserved(device_index)
+
+
+def memory_stats(device_index: Device = None, /) -> dict[str, Any]:
+    """The counts of the accelerator's allocator; RuntimeError without one."""
+    return _needed("memory_stats").memory_stats(device_index)
+
+
+def reset_accumulated_memory_stats(device_index: Device = None, /) -> None:
+    """Starts the sums among the counts anew; RuntimeError without an accelerator."""
+    _needed("reset_accumulated_memory_stats").reset_accumulated_memory_stats(device_index)
+
+
+def reset_peak_memory_stats(device_index: Device = None, /) -> None:
+    """Starts the maxima among the counts anew; RuntimeError without an accelerator."""
+    _needed("reset_peak_memory_stats").reset_peak_memory_stats(device_index)
+
+
+# --- streams
 
 
 def current_stream(device: Device = None) -> Any:

@@ -9,6 +9,12 @@ if TYPE_CHECKING:
     from taeda.types import Device
 
 
+class AcceleratorError(RuntimeError):
+    """What a device beside the CPU reports to have gone wrong."""
+
+    error_code: int = 0
+
+
 def is_vulkan_available() -> bool:
     """Whether there is a Vulkan device: no."""
     return False

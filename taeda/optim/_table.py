@@ -131,9 +131,11 @@ class TableOptimizer(Optimizer):
                 if not entry:
                     entry.update(self._fresh(p, group))
                 states.append(entry)
-        if not params:
-            return
-        batch = Batch(params, grads, states)
+        if params:
+            self._update(group, Batch(params, grads, states))
+
+    def _update(self, group: dict[str, Any], batch: Batch) -> None:
+        params, grads = batch.params, batch.grads
         if self._has_native and group["fused"] is not False and self._fits_native(group, params, grads):
             self._native(group, batch, self._amp_scaling())
         else:
@@ -214,3 +216,25 @@ class TableOptimizer(Optimizer):
                 entry = self.state.get(p)
                 if entry and "step" in entry and not isinstance(entry["step"], Tensor):
                     entry["step"] = self._count(p, group, float(number(entry["step"])))
+
+
+def step_on_lists(
+    optimizer: type[TableOptimizer],
+    params: list[Tensor],
+    grads: list[Tensor],
+    columns: dict[str, list[Any]],
+    options: dict[str, Any],
+    **scaling: Tensor | None,
+) -> None:
+    """One step of an optimiser's rule without an optimiser: ``columns`` are the lists of each state, by its name.
+
+    A list of states that is empty stands for none: the options say that the rule does not read it.
+    """
+    made = optimizer.__new__(optimizer)
+    made.__dict__.update({name: value for name, value in scaling.items() if value is not None})
+    read = {name: column for name, column in columns.items() if column}
+    states = [{name: column[i] for name, column in read.items()} for i in range(len(params))]
+    unset = {"foreach": None, "fused": False, "capturable": False, "differentiable": False, "maximize": False}
+    made._update(unset | options, Batch(list(params), list(grads), states))
+    for name, column in read.items():
+        column[:] = [state[name] for state in states]  # the first momentum is made by the step

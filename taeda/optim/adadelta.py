@@ -7,10 +7,10 @@ from typing import Any
 from taeda import Tensor
 
 from ._checks import at_least
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["Adadelta"]
+__all__ = ["Adadelta", "adadelta"]
 
 
 class Adadelta(TableOptimizer):
@@ -65,3 +65,35 @@ class Adadelta(TableOptimizer):
         ops.mul_(moves, rho)
         ops.addcmul_(moves, deltas, deltas, 1 - rho)
         ops.add_(batch.params, deltas, alpha=-ops.number(group["lr"]))
+
+
+def adadelta(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    acc_deltas: list[Tensor],
+    state_steps: list[Tensor],
+    capturable: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float | Tensor,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
+    """One step of `Adadelta` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"square_avg": square_avgs, "acc_delta": acc_deltas, "step": state_steps}
+    options = {
+        "capturable": capturable,
+        "foreach": foreach,
+        "differentiable": differentiable,
+        "lr": lr,
+        "rho": rho,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "maximize": maximize,
+    }
+    step_on_lists(Adadelta, params, grads, columns, options)

@@ -9,10 +9,10 @@ from taeda import Tensor
 
 from ._checks import at_least
 from ._lists import number
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["Adagrad"]
+__all__ = ["Adagrad", "adagrad"]
 
 
 class Adagrad(TableOptimizer):
@@ -115,3 +115,37 @@ def _sparse_update(p: Tensor, grad: Any, total: Any, rate: Any, eps: float) -> N
     total.add_(taeda.sparse_coo_tensor(grad.indices(), values * values, grad.shape))  # type: ignore[attr-defined]
     roots = total.sparse_mask(grad).values().sqrt().add_(eps)
     p.add_(taeda.sparse_coo_tensor(grad.indices(), values / roots, grad.shape), alpha=rate)  # type: ignore[attr-defined]
+
+
+def adagrad(
+    params: list[Tensor],
+    grads: list[Tensor],
+    state_sums: list[Tensor],
+    state_steps: list[Tensor],
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float | Tensor,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """One step of `Adagrad` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"sum": state_sums, "step": state_steps}
+    options = {
+        "fused": fused,
+        "foreach": foreach,
+        "differentiable": differentiable,
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "lr_decay": lr_decay,
+        "eps": eps,
+        "maximize": maximize,
+    }
+    step_on_lists(Adagrad, params, grads, columns, options, grad_scale=grad_scale, found_inf=found_inf)

@@ -9,10 +9,10 @@ from taeda import Tensor
 
 from ._checks import at_least, check_betas
 from ._lists import number
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["Adam"]
+__all__ = ["Adam", "adam"]
 
 
 class Adam(TableOptimizer):
@@ -118,3 +118,50 @@ class Adam(TableOptimizer):
 
 
 _SLOTS = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+
+
+def adam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    max_exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    decoupled_weight_decay: bool = False,
+    *,
+    amsgrad: bool,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """One step of `Adam` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {
+        "exp_avg": exp_avgs,
+        "exp_avg_sq": exp_avg_sqs,
+        "max_exp_avg_sq": max_exp_avg_sqs,
+        "step": state_steps,
+    }
+    options = {
+        "foreach": foreach,
+        "capturable": capturable,
+        "differentiable": differentiable,
+        "fused": fused,
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "amsgrad": amsgrad,
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+        "maximize": maximize,
+    }
+    step_on_lists(Adam, params, grads, columns, options, grad_scale=grad_scale, found_inf=found_inf)

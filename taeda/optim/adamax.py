@@ -7,10 +7,10 @@ from typing import Any
 from taeda import Tensor
 
 from ._checks import at_least, check_betas
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["Adamax"]
+__all__ = ["Adamax", "adamax"]
 
 
 class Adamax(TableOptimizer):
@@ -62,3 +62,36 @@ class Adamax(TableOptimizer):
         ops.mul_(norms, beta2)
         ops.maximum_(norms, ops.add_own(ops.abs(grads), group["eps"]))
         ops.addcdiv_(batch.params, means, norms, [-lr / (1 - beta1**t) for t in steps])
+
+
+def adamax(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_infs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    eps: float,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+) -> None:
+    """One step of `Adamax` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"exp_avg": exp_avgs, "exp_inf": exp_infs, "step": state_steps}
+    options = {
+        "foreach": foreach,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "eps": eps,
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+    }
+    step_on_lists(Adamax, params, grads, columns, options)

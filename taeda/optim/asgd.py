@@ -9,10 +9,10 @@ from taeda import Tensor
 
 from ._checks import at_least
 from ._lists import numbers
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["ASGD"]
+__all__ = ["ASGD", "asgd"]
 
 
 class ASGD(TableOptimizer):
@@ -71,3 +71,38 @@ class ASGD(TableOptimizer):
         for t, e, m in zip(steps, etas, mus, strict=True):
             e.copy_(taeda.as_tensor(lr / (1 + lambd * lr * t) ** group["alpha"]))
             m.copy_(1 / taeda.as_tensor(t - group["t0"]).clamp(min=1.0))
+
+
+def asgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    axs: list[Tensor],
+    mus: list[Tensor],
+    etas: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lambd: float,
+    lr: float | Tensor,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+) -> None:
+    """One step of `ASGD` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"ax": axs, "mu": mus, "eta": etas, "step": state_steps}
+    options = {
+        "foreach": foreach,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "lambd": lambd,
+        "lr": lr,
+        "t0": t0,
+        "alpha": alpha,
+        "weight_decay": weight_decay,
+    }
+    step_on_lists(ASGD, params, grads, columns, options)

@@ -8,10 +8,10 @@ from taeda import Tensor
 
 from ._checks import at_least, check_betas
 from ._lists import numbers
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["NAdam"]
+__all__ = ["NAdam", "nadam"]
 
 
 class NAdam(TableOptimizer):
@@ -79,3 +79,46 @@ class NAdam(TableOptimizer):
         of_mean = [-lr * mu / (1 - done * mu) for mu, done in zip(following, products, strict=True)]
         ops.addcdiv_(batch.params, grads, roots, of_grad)
         ops.addcdiv_(batch.params, means, roots, of_mean)
+
+
+def nadam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    mu_products: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+) -> None:
+    """One step of `NAdam` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {
+        "exp_avg": exp_avgs,
+        "exp_avg_sq": exp_avg_sqs,
+        "mu_product": mu_products,
+        "step": state_steps,
+    }
+    options = {
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "foreach": foreach,
+        "capturable": capturable,
+        "differentiable": differentiable,
+        "maximize": maximize,
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "momentum_decay": momentum_decay,
+        "eps": eps,
+    }
+    step_on_lists(NAdam, params, grads, columns, options)

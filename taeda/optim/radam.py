@@ -7,10 +7,10 @@ from typing import Any
 from taeda import Tensor
 
 from ._checks import at_least, check_betas
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["RAdam"]
+__all__ = ["RAdam", "radam"]
 
 
 class RAdam(TableOptimizer):
@@ -81,3 +81,38 @@ def _adaptive_and_plain(t: Any, beta2: float) -> tuple[Any, Any]:
     usable = length * enough + 5.0 * (1 - 1 * enough)
     rectified = (usable - 4) * (usable - 2) * longest / ((longest - 4) * (longest - 2) * usable)
     return 1 * enough * (rectified * (1 - decayed)) ** 0.5, 1.0 - 1 * enough
+
+
+def radam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float | Tensor,
+    beta2: float | Tensor,
+    lr: float | Tensor,
+    weight_decay: float,
+    eps: float,
+) -> None:
+    """One step of `RAdam` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"exp_avg": exp_avgs, "exp_avg_sq": exp_avg_sqs, "step": state_steps}
+    options = {
+        "decoupled_weight_decay": decoupled_weight_decay,
+        "foreach": foreach,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "maximize": maximize,
+        "betas": (beta1, beta2),
+        "lr": lr,
+        "weight_decay": weight_decay,
+        "eps": eps,
+    }
+    step_on_lists(RAdam, params, grads, columns, options)

@@ -7,10 +7,10 @@ from typing import Any
 from taeda import Tensor
 
 from ._checks import at_least
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["RMSprop"]
+__all__ = ["RMSprop", "rmsprop"]
 
 
 class RMSprop(TableOptimizer):
@@ -75,3 +75,45 @@ class RMSprop(TableOptimizer):
             ops.add_(batch.params, buffers, alpha=-lr)
         else:
             ops.addcdiv_(batch.params, grads, roots, -lr)
+
+
+def rmsprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    grad_avgs: list[Tensor],
+    momentum_buffer_list: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: float | Tensor,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    """One step of `RMSprop` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {
+        "square_avg": square_avgs,
+        "grad_avg": grad_avgs,
+        "momentum_buffer": momentum_buffer_list,
+        "step": state_steps,
+    }
+    options = {
+        "foreach": foreach,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "capturable": capturable,
+        "lr": lr,
+        "alpha": alpha,
+        "eps": eps,
+        "weight_decay": weight_decay,
+        "momentum": momentum,
+        "centered": centered,
+    }
+    step_on_lists(RMSprop, params, grads, columns, options)

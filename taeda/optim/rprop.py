@@ -7,10 +7,10 @@ from typing import Any
 import taeda
 from taeda import Tensor
 
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["Rprop"]
+__all__ = ["Rprop", "rprop"]
 
 
 class Rprop(TableOptimizer):
@@ -70,3 +70,33 @@ class Rprop(TableOptimizer):
             previous[i].copy_(grad.masked_fill(flipped, 0))
         moves = [taeda.sign(last) * size for last, size in zip(previous, sizes, strict=True)]
         ops.add_(batch.params, moves, alpha=-1)
+
+
+def rprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    prevs: list[Tensor],
+    step_sizes: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    maximize: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+) -> None:
+    """One step of `Rprop` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"prev": prevs, "step_size": step_sizes, "step": state_steps}
+    options = {
+        "foreach": foreach,
+        "capturable": capturable,
+        "maximize": maximize,
+        "differentiable": differentiable,
+        "step_sizes": (step_size_min, step_size_max),
+        "etas": (etaminus, etaplus),
+    }
+    step_on_lists(Rprop, params, grads, columns, options)

@@ -9,10 +9,10 @@ from taeda import Tensor
 
 from ._checks import at_least
 from ._lists import number
-from ._table import Batch, TableOptimizer
+from ._table import Batch, TableOptimizer, step_on_lists
 from .optimizer import ParamsT
 
-__all__ = ["SGD"]
+__all__ = ["SGD", "sgd"]
 
 
 class SGD(TableOptimizer):
@@ -125,3 +125,35 @@ class SGD(TableOptimizer):
             is_first_step=first,
             **scaling,
         )
+
+
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: float,
+    momentum: float,
+    lr: float | Tensor,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """One step of `SGD` on lists, which it changes. Not for new programs: an optimiser keeps the lists itself."""
+    columns: dict[str, list[Any]] = {"momentum_buffer": momentum_buffer_list}
+    options = {
+        "foreach": foreach,
+        "fused": fused,
+        "weight_decay": weight_decay,
+        "momentum": momentum,
+        "lr": lr,
+        "dampening": dampening,
+        "nesterov": nesterov,
+        "maximize": maximize,
+    }
+    step_on_lists(SGD, params, d_p_list, columns, options, grad_scale=grad_scale, found_inf=found_inf)

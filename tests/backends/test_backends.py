@@ -35,3 +35,26 @@ def test_primitive_cache():
             cache.max_size = -1
     finally:
         cache.max_size = kept
+
+
+def test_ways_to_compute_attention():
+    """The switches of `taeda.backends.cuda` and of `taeda.nn.attention` are one."""
+    from taeda.backends import cuda
+    from taeda.nn import attention
+
+    names = ("flash", "mem_efficient", "math", "cudnn")
+    state = lambda: [getattr(cuda, f"{name}_sdp_enabled")() for name in names]
+    assert state() == [True] * 4
+    with attention.sdpa_kernel([attention.SDPBackend.MATH, attention.SDPBackend.FLASH_ATTENTION]):
+        assert state() == [True, False, True, False]
+    with pytest.warns(FutureWarning, match="sdpa_kernel"), cuda.sdp_kernel(enable_math=False):
+        assert state() == [True, True, False, True]
+    for i, name in enumerate(names):
+        getattr(cuda, f"enable_{name}_sdp")(False)
+        assert state() == [k != i for k in range(4)] and len(attention._cur_sdpa_kernel_backends()) == 4
+        getattr(cuda, f"enable_{name}_sdp")(True)
+    q = taeda.ones(1, 1, 2, 4)
+    asked = cuda.SDPAParams(q, q, q, None, 0.0, False, False)
+    assert not (cuda.can_use_flash_attention(asked) or cuda.is_flash_attention_available())
+    with pytest.raises(AssertionError, match="CUDA"):
+        cuda.cufft_plan_cache[0].clear()

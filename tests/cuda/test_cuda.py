@@ -14,7 +14,7 @@ def test_there_is_no_cuda():
     cuda.manual_seed_all(3)
     cuda.set_rng_state_all([])
     cuda.set_device(-1)
-    with cuda.device(None), cuda.device(-1), cuda.stream(None):
+    with cuda.device(None), cuda.device(-1), cuda.device_of(taeda.ones(1)), cuda.stream(None):
         pass
     for name in ("synchronize", "current_device", "current_stream", "get_device_name", "get_device_properties",
                  "get_device_capability", "mem_get_info", "init", "get_rng_state"):  # fmt: skip
@@ -23,10 +23,23 @@ def test_there_is_no_cuda():
     with pytest.raises(AssertionError, match="set_device"):
         cuda.set_device(0)
     for make in (cuda.Stream, cuda.Event, cuda.CUDAGraph):
-        with pytest.raises(RuntimeError, match="CUDA"):
+        with pytest.raises(RuntimeError, match="no such device"):
             make()
-    with pytest.raises(RuntimeError, match="CUDA"), cuda.device(0):
+    with pytest.raises(RuntimeError, match="no such device"), cuda.device(0):
         pass
+
+
+def test_modules_of_cuda():
+    cuda = taeda.cuda
+    assert cuda.memory.memory_allocated is cuda.memory_allocated and cuda.random.seed is cuda.seed
+    assert "no CUDA" in cuda.memory_summary() and cuda.host_memory_stats() == {} and cuda.memory_snapshot() == []
+    assert issubclass(cuda.OutOfMemoryError, RuntimeError) and cuda.AcceleratorError is taeda.AcceleratorError
+    assert taeda.equal(cuda.comm.reduce_add([taeda.ones(2), taeda.ones(2)]), taeda.full((2,), 2.0))
+    with pytest.warns(UserWarning, match="NCCL"):
+        assert not cuda.nccl.is_available([taeda.ones(1)])
+    for call in (cuda.cudart, cuda.profiler.start, cuda.nccl.version, cuda.ipc_collect, cuda.graph_pool_handle):
+        with pytest.raises(AssertionError, match="no CUDA"):
+            call()
 
 
 def test_nvtx_marks_nothing():
