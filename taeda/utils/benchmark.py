@@ -14,8 +14,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import taeda
+from taeda.utils._fuzzer import FuzzedParameter, FuzzedSparseTensor, FuzzedTensor, Fuzzer, ParameterAlias
 
-__all__ = ["Compare", "Measurement", "TaskSpec", "Timer", "select_unit", "timer", "trim_sigfig"]
+__all__ = [
+    "Compare",
+    "FuzzedParameter",
+    "FuzzedSparseTensor",
+    "FuzzedTensor",
+    "Fuzzer",
+    "Measurement",
+    "ParameterAlias",
+    "TaskSpec",
+    "Timer",
+    "select_unit",
+    "timer",
+    "trim_sigfig",
+]
 
 timer = timeit.default_timer
 

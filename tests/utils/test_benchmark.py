@@ -69,3 +69,36 @@ def test_rounding():
     ]  # fmt: skip
     assert [trim_sigfig(x, 2) for x in (1234.0, 0.0, -0.01267)] == [1200, 0, -0.013]
     assert benchmark.timer() <= benchmark.timer()
+
+
+def test_fuzzer():
+    B = benchmark
+    sizes = [B.FuzzedParameter(f"k{i}", 4, 64, "loguniform") for i in range(2)]
+    steps = B.FuzzedParameter("step", distribution={1: 0.5, 2: 0.5})
+    same = B.FuzzedParameter("same", distribution={B.ParameterAlias("k1"): 1.0})
+    tensors = [
+        B.FuzzedTensor("x", ("k0", "same"), ("step", 1), probability_contiguous=0, min_elements=64, max_elements=512),
+        B.FuzzedSparseTensor("s", ("k0", 3), density=0.5, coalesced=True),
+    ]
+    make = lambda: B.Fuzzer([sizes, steps, same], tensors, [lambda k0, k1, **rest: k0 <= k1], seed=3)
+    fuzzer = make()
+    drawn = list(fuzzer.take(20))
+    again = list(make().take(20))
+    for (made, facts, params), (other, _, _) in zip(drawn, again, strict=True):
+        x, s = made["x"], made["s"]
+        assert (
+            tuple(x.shape) == (params["k0"], params["k1"]) and 64 <= x.numel() <= 512 and params["k0"] <= params["k1"]
+        )
+        assert facts["x"]["steps"] == (params["step"], 1) and facts["x"]["is_contiguous"] == x.is_contiguous()
+        assert s.is_coalesced() and s.shape[1] == 3 and taeda.equal(x, other["x"])
+    assert {params["step"] for _, _, params in drawn} == {1, 2} and 0 < fuzzer.rejection_rate < 1
+    for wrong in (
+        lambda: B.FuzzedParameter("a", 0, 4, "loguniform"),
+        lambda: B.FuzzedParameter("a", distribution={1: 0.2}, strict=True),
+        lambda: B.FuzzedParameter("a", 1, 2, "normal"),
+        lambda: B.Fuzzer([sizes, sizes], []),
+        lambda: B.Fuzzer([3], []),
+        lambda: next(B.Fuzzer(sizes, [], [lambda **sizes: False]).take(1)),
+    ):
+        with pytest.raises(ValueError, match="Fuzze"):
+            wrong()

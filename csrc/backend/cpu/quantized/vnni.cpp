@@ -28,7 +28,8 @@ bool available() {
 }
 
 #pragma GCC push_options
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // of GCC 12's own header
+#pragma GCC diagnostic ignored "-Wuninitialized"  // of GCC 12's own header, as the next
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")
 
 namespace {
@@ -176,23 +177,86 @@ void multiply_to(const Product& p, std::span<const uint8_t* const> rows, char* t
   x[3] = _mm512_shuffle_i32x4(b, d, 0xdd);
 }
 
+__mmask64 bytes_of(int64_t count) { return count >= 64 ? ~__mmask64{0} : (__mmask64{1} << count) - 1; }
+
+// The next four taps of 64 channels times their weights, added to sums in the order of `interleave`.
+[[gnu::always_inline]] inline void add_taps(const Depthwise& s, const int64_t* taps, int64_t first, __mmask64 mask,
+                                            const uint8_t* row, const int8_t* weights, __m512i (&sums)[4]) {
+  __m512i x[4];
+#pragma GCC unroll 4
+  for (int t = 0; t < 4; ++t) x[t] = _mm512_maskz_loadu_epi8(mask, row + taps[std::min(first + t, s.taps - 1)]);
+  interleave(x);
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) sums[j] = _mm512_dpbusd_epi32(sums[j], x[j], _mm512_loadu_si512(weights + j * 64));
+}
+
+// The sums of 64 channels to bytes of type T. What belongs to the channels is brought into the order of `interleave`
+// once; narrowing puts the bytes into that of the channels.
+template <class T>
+struct FinishBytes {
+  __m512i start[4];  // of the sums: -x_zero times those of the weights
+  __m512 factor[4], bias[4], most;
+  __m512i zero, least;
+
+  FinishBytes(const Epilogue& e, int64_t first, int64_t channels) {
+    const __m512i x_zero = _mm512_set1_epi32(-e.x_zero);
+    __m512i factors[4], biases[4];
+#pragma GCC unroll 4
+    for (int n = 0; n < 4; ++n) {
+      const int64_t c = first + n * 16;
+      const __mmask16 mask = c < channels ? lanes(channels - c) : 0;
+      start[n] = _mm512_mullo_epi32(x_zero, _mm512_maskz_loadu_epi32(mask, e.sums + c));
+      factors[n] = _mm512_maskz_loadu_epi32(mask, e.factors + c);
+      biases[n] = e.bias ? _mm512_maskz_loadu_epi32(mask, e.bias + c) : _mm512_setzero_si512();
+    }
+    transpose_quarters(start);
+    transpose_quarters(factors);
+    transpose_quarters(biases);
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) factor[j] = _mm512_castsi512_ps(factors[j]), bias[j] = _mm512_castsi512_ps(biases[j]);
+    constexpr bool is_signed = std::is_signed_v<T>;
+    most = _mm512_set1_ps(static_cast<float>((is_signed ? 127 : 255) - e.zero));
+    zero = _mm512_set1_epi16(static_cast<int16_t>(e.zero));
+    const int low = is_signed ? -128 : 0;
+    least = _mm512_set1_epi8(static_cast<char>(e.floor ? std::max(low, e.zero) : low));
+  }
+
+  // What is below all integers narrows to the least; what is above would, too, and is bounded before.
+  [[gnu::always_inline]] __m512i operator()(const __m512i (&sums)[4]) const {
+    __m512i whole[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const __m512 value = _mm512_mul_ps(_mm512_add_ps(_mm512_cvtepi32_ps(sums[j]), bias[j]), factor[j]);
+      whole[j] = _mm512_cvtps_epi32(_mm512_min_ps(value, most));
+    }
+    const __m512i low = _mm512_adds_epi16(_mm512_packs_epi32(whole[0], whole[1]), zero),
+                  high = _mm512_adds_epi16(_mm512_packs_epi32(whole[2], whole[3]), zero);
+    if constexpr (std::is_signed_v<T>) return _mm512_max_epi8(_mm512_packs_epi16(low, high), least);
+    return _mm512_max_epu8(_mm512_packus_epi16(low, high), least);
+  }
+};
+
+// 64 channels, or those that are left, of many places.
+template <class T>
+void bytes_at(const Depthwise& s, const int64_t* taps, const int8_t* weights, const Epilogue& e, int64_t c,
+              std::span<const uint8_t* const> rows, char* to) {
+  const FinishBytes<T> finish(e, c, s.channels);
+  const __mmask64 mask = bytes_of(s.channels - c);
+  for (const uint8_t* row : rows) {
+    __m512i sums[4]{finish.start[0], finish.start[1], finish.start[2], finish.start[3]};
+    for (int64_t g = 0; g < s.groups(); ++g) add_taps(s, taps, g * 4, mask, row + c, weights + g * 256, sums);
+    _mm512_mask_storeu_epi8(to, mask, finish(sums));
+    to += s.channels;
+  }
+}
+
 // 64 channels, or those that are left, of one place.
 template <class T>
 [[gnu::always_inline]] inline void channels_at(const Depthwise& s, const int64_t* taps, const int8_t* weights,
                                                const Finish<T>& finish, const uint8_t* row, int64_t c, char* to) {
   const int64_t left = s.channels - c;
-  const __mmask64 mask = left >= 64 ? ~__mmask64{0} : (__mmask64{1} << left) - 1;
-  __m512i sums[4];
-#pragma GCC unroll 4
-  for (int j = 0; j < 4; ++j) sums[j] = _mm512_setzero_si512();
-  for (int64_t first = 0; first < s.taps; first += 4, weights += 256) {
-    __m512i x[4];
-#pragma GCC unroll 4
-    for (int t = 0; t < 4; ++t) x[t] = _mm512_maskz_loadu_epi8(mask, row + taps[std::min(first + t, s.taps - 1)] + c);
-    interleave(x);
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) sums[j] = _mm512_dpbusd_epi32(sums[j], x[j], _mm512_loadu_si512(weights + j * 64));
-  }
+  __m512i sums[4]{};
+  for (int64_t g = 0; g < s.groups(); ++g) add_taps(s, taps, g * 4, bytes_of(left), row + c, weights + g * 256, sums);
   transpose_quarters(sums);
 #pragma GCC unroll 4
   for (int n = 0; n < 4; ++n)
@@ -204,9 +268,14 @@ void depthwise_to(const Depthwise& s, const int64_t* taps, const int8_t* weights
                   std::span<const uint8_t* const> rows, char* to) {
   const Finish<T> finish(e);
   const auto step = s.channels * static_cast<int64_t>(sizeof(T));
-  for (int64_t c = 0; c < s.channels; c += 64)
-    for (size_t i = 0; i < rows.size(); ++i)
-      channels_at(s, taps, weights + c * s.groups() * 4, finish, rows[i], c, to + static_cast<int64_t>(i) * step);
+  for (int64_t c = 0; c < s.channels; c += 64) {
+    const int8_t* own = weights + c * s.groups() * 4;
+    if constexpr (sizeof(T) == 1)
+      bytes_at<T>(s, taps, own, e, c, rows, to + c);
+    else
+      for (size_t i = 0; i < rows.size(); ++i)
+        channels_at(s, taps, own, finish, rows[i], c, to + static_cast<int64_t>(i) * step);
+  }
 }
 
 }  // namespace
