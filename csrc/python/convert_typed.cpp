@@ -331,7 +331,8 @@ bool is_hashable(PyObject* dict) {
   Py_ssize_t at = 0;
   PyObject *key, *value;
   while (PyDict_Next(dict, &at, &key, &value))
-    if (!PyUnicode_Check(key) && !PyLong_Check(key) && !PyFloat_Check(key) && !PyTuple_Check(key) && !is_tensor(key))
+    if (!PyUnicode_Check(key) && !PyLong_Check(key) && !PyFloat_Check(key) && !PyComplex_Check(key) &&
+        !PyTuple_Check(key) && !is_tensor(key))
       return false;
   return true;
 }

@@ -48,6 +48,13 @@ PyObject* recorded_size(const Tensor& tensor, const char* what, int64_t dim, int
       PyObject_CallMethod(kept.get(), "read", "OsOL", object.get(), what, place.get(), static_cast<long long>(value)));
 }
 
+void tell_detached(PyObject* tensor) {
+  if (!recorder) return;
+  Owned kept = Owned::borrow(recorder);
+  Pause pause;
+  Owned(check(PyObject_CallMethod(kept.get(), "detached", "O", tensor)));
+}
+
 bool is_symbol(PyObject* object) {
   return g_symbol && PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(g_symbol));
 }

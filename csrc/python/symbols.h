@@ -16,6 +16,9 @@ PyObject* recorded_size(const Tensor& tensor, const char* what, int64_t dim, int
 
 PyObject* recorded_shape(const Tensor& tensor);  // all sizes, as a Size
 
+// Before `detach_`, which is no op that a recorder would hear of.
+void tell_detached(PyObject* tensor);
+
 bool is_symbol(PyObject* object);
 // The number that a symbol stands for, without anybody being told. Requires is_symbol.
 Owned symbol_value(PyObject* object);

@@ -143,13 +143,12 @@ def _disable_emit_hooks() -> Iterator[None]:
 
 
 def get_callable_argument_names(fn: Callable[..., Any]) -> list[str]:
-    """The names of a function's arguments that can be given by place; none if it takes others, too, or is native."""
+    """The names of a function's arguments that can be given by place or name; none if it is native."""
     try:
         parameters = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):
         return []
-    plain = [p.name for p in parameters if p.kind == p.POSITIONAL_OR_KEYWORD]
-    return plain if len(plain) == len(parameters) else []
+    return [p.name for p in parameters if p.kind == p.POSITIONAL_OR_KEYWORD]
 
 
 def container_isinstance(obj: Any, target_type: Any) -> bool:
@@ -157,8 +156,11 @@ def container_isinstance(obj: Any, target_type: Any) -> bool:
     ``Tuple[int, str]``, ``Optional[...]``, a union, or a tuple of types, one of which must fit.
 
     Raises:
-        RuntimeError: a container type that does not say of what.
+        RuntimeError: a container type that does not say of what, or a list or set of types.
     """
+    if isinstance(target_type, (list, set)):
+        raise RuntimeError("taeda.jit.isinstance: wants a type or a tuple of types; got "
+                           f"a {type(target_type).__name__} of them")  # fmt: skip
     if isinstance(target_type, tuple):
         return any(container_isinstance(obj, one) for one in target_type)
     if target_type in (list, dict, tuple, List, Dict, Tuple, Optional):  # noqa: UP006

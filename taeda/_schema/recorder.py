@@ -91,6 +91,9 @@ class SizeRecorder:
         """The program checks a condition (``taeda._check``). Whether nothing more is to be asked than its hint."""
         return False
 
+    def detached(self, tensor: Tensor) -> None:
+        """The program cut a tensor out of autograd's graph in place."""
+
     def given(self, op: Any, arguments: list[tuple[str, int | None, Any]]) -> None:
         """An op is about to run on the numbers of these symbols."""
         self.uses.append(Use(op, arguments))

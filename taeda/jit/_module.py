@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import functools
 import inspect
 import re
 import types
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any, NoReturn
 
 import taeda
@@ -84,6 +85,11 @@ class ScriptMethod:
             run = functools.partial(runnable(function), self.owner._c, *args, **kwargs)
             return recorder.scripted_method(self.owner, function, run, args, kwargs)
         return runnable(function)(self.owner._c, *args, **kwargs)
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        node = getattr(getattr(self.function, "definition", None), "node", None)
+        return ast.get_docstring(node) if isinstance(node, ast.FunctionDef) else None
 
     @property
     def graph(self) -> Graph:
@@ -285,7 +291,7 @@ class RecursiveScriptModule(ScriptModule):
         elif name in attributes["_info"].properties and attributes["_info"].properties[name][1] is not None:
             runnable(attributes["_info"].properties[name][1])(attributes["_c"], value)
         elif name in attributes["_info"].constants:
-            raise AttributeError(f"'{name}' is a constant of this compiled module and cannot be set")
+            raise RuntimeError(f"'{name}' is a constant of this compiled module and cannot be set")
         else:
             super().__setattr__(name, value)
 
@@ -506,16 +512,23 @@ def compile_entries(info: Any) -> None:
     if forward is not None:
         _compile(info, forward)
         compile_hooks(info, forward)
-    for name in exported(type(info.example)):
-        function = info.methods.get(name)
-        if function is not None:
-            _compile(info, function)
+    compile_exported(info)
     for function in defined:
         function.compile()
     for getter, setter in info.properties.values():
         getter.compile()
         if setter is not None:
             setter.compile()
+
+
+def compile_exported(info: Any, apart_from: Container[str] = ()) -> None:
+    """Compiles the methods of a module that are marked as exported."""
+    from taeda.jit.check.modules import method_of
+
+    names = [name for name in exported(type(info.example)) if name not in apart_from]
+    for function in [method_of(info, name) for name in names]:
+        if function is not None:
+            _compile(info, function)
 
 
 def _compile(info: Any, function: Function) -> None:
@@ -546,7 +559,9 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
         return module
     if id(module) in memo:
         return memo[id(module)]
-    children = {name: None if child is None else wrapped(child, memo) for name, child in module._modules.items()}
+    ignored = getattr(module, "__jit_ignored_attributes__", ())
+    children = {name: None if child is None else wrapped(child, memo)
+                for name, child in module._modules.items() if name not in ignored}  # fmt: skip
     info: ModuleInfo = module_info(module)
     made = _C._jit.Object(info.type)
     for name, type in info.attributes().items():
@@ -555,6 +570,7 @@ def wrapped(module: nn.Module, memo: dict[int, RecursiveScriptModule]) -> Recurs
             raise RuntimeError(f"{info.name}: '{name}' lacks a method of the interface {type}, or has another form")
         made.setattr(name, child._c if child is not None else _held(module, name, type))
     python = {name: raw for base in reversed(_bases(module)) for name, raw in vars(base).items() if _stays(raw)}
+    python |= {name: getattr(module, name) for name in ignored if name in vars(module) or name in module._modules}
     shown = {name: child for name, child in children.items()}
     twin = RecursiveScriptModule(made, info, shown, python)
     memo[id(module)] = twin

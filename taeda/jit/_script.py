@@ -173,7 +173,9 @@ def script(obj: Any, optimize: Any = None, _frames_up: int = 0, _rcb: Any = None
 
         return shared(obj)
     if inspect.isclass(obj):
-        return _script_class(obj)
+        from taeda.jit.check.environment import names_of_caller
+
+        return _script_class(obj, names_of_caller(0))
     if inspect.ismethod(obj) and isinstance(obj.__self__, nn.Module):
         raise TypeError(f"taeda.jit.script: {obj.__name__} is a method; script the module it belongs to")
     if not callable(obj) or inspect.isbuiltin(obj):
@@ -222,7 +224,7 @@ def _try_to_compile(function: Function) -> None:
 _SCRIPTED: dict[Any, ScriptFunction] = {}
 
 
-def _script_class(cls: Any) -> Any:
+def _script_class(cls: Any, names: Callable[[str], Any]) -> Any:
     from taeda.jit.check.annotations import type_of_object
     from taeda.jit.check.classes import class_of, compile_init
 
@@ -233,9 +235,13 @@ def _script_class(cls: Any) -> Any:
     if issubclass(cls, enum.Enum) or (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         type_of_object(cls)
         return cls
-    info = class_of(cls, None)
-    compile_init(info)
-    info.compile()
+    present = [names]  # while it is compiled: they hold all that the caller's variables hold
+    try:
+        info = class_of(cls, None, seen=lambda name: present[0](name) if present else None)
+        compile_init(info)
+        info.compile()
+    finally:
+        present.clear()
     return cls
 
 

@@ -135,7 +135,8 @@ def _supply(error: str, candidate: str) -> bool:
         namespace = getattr(sys.modules[candidate].ops, op[1])  # type: ignore[attr-defined]
         setattr(namespace, op[2], stand_ins.Absent(f"torch.ops.{op[1]}.{op[2]}"))
         return True
-    if form := re.match(r"\w+\.ops\.(\w+)\.(\w+) has no overload '(\w+)'", error):
+    form = re.match(r"\w+\.ops\.(\w+)\.(\w+) has no overload '(\w+)'", error)
+    if form := form or re.match(r"The underlying op of '(\w+)\.(\w+)' has no overload name '(\w+)'", error):
         packet = getattr(getattr(sys.modules[candidate].ops, form[1]), form[2])  # type: ignore[attr-defined]
         setattr(packet, form[3], stand_ins.Absent(f"torch.ops.{form[1]}.{form[2]}.{form[3]}"))
         return True

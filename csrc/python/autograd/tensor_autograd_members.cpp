@@ -5,6 +5,7 @@
 #include "python/autograd/node_object.h"
 #include "python/autograd/python_hooks.h"
 #include "python/member.h"
+#include "python/symbols.h"
 #include "taeda/autograd/engine.h"
 #include "taeda/autograd/meta.h"
 #include "taeda/autograd/view.h"
@@ -125,6 +126,8 @@ PyObject* retain_grad(PyObject* self) {
   return Py_NewRef(Py_None);
 }
 PyObject* detach_in_place(PyObject* self) {
+  if (size_recorders > 0) [[unlikely]]
+    tell_detached(self);
   autograd::detach_in_place(unwrap(self));
   return Py_NewRef(self);
 }

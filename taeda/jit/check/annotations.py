@@ -85,7 +85,10 @@ def type_of_object(obj: Any, range: SourceRange | None = None) -> Any:
 def type_of_class(cls: Any, range: SourceRange | None) -> Any:
     """The type of objects of a class: a named tuple, an enumeration, an interface, or a class that is compiled."""
     if issubclass(cls, enum.Enum):
-        return _C._enum_type(cls)
+        try:
+            return _C._enum_type(cls)
+        except TypeError as error:
+            fail(range, str(error))
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return named_tuple_type(cls, range)
     if issubclass(cls, taeda.Tensor):
@@ -315,6 +318,15 @@ def classes_asked(emitter: Emitter, node: ast.expr) -> list[Any]:
     if isinstance(what, tuple):
         return [_class_asked(c, emitter.range(node)) for c in what]
     return [_class_asked(what, emitter.range(node))]
+
+
+def refuse_bare(emitter: Emitter, node: ast.expr) -> None:
+    """``taeda.jit.isinstance`` looks into containers: it is told of what they are."""
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        asked = evaluate(emitter, node)
+        if any(asked is bare for bare in (*_LISTS, *_TUPLES, *_DICTS, typing.Optional)):
+            name = getattr(asked, "__name__", None) or str(asked)
+            fail(emitter.range(node), f"{name} does not say of what; write e.g. List[int]")
 
 
 def _class_asked(cls: Any, range: SourceRange) -> Any:

@@ -102,6 +102,8 @@ def _range(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sou
 
 @special(slice)
 def _slice(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    if kwargs:
+        fail(range, "slice takes its bounds by position")
     if len(args) == 1:
         return SliceOf(Known(None), args[0], Known(None))
     start, stop, step = [*args, Known(None)][:3]
@@ -124,6 +126,8 @@ def _enumerate(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range:
 
 @special(zip)
 def _zip(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
+    if not args:
+        fail(range, "zip takes what to go through, one or several")
     return ZipOf(tuple(args))
 
 
@@ -169,10 +173,12 @@ def _tuple(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: Sou
 
 @special(dict, OrderedDict)
 def _dict(emitter: Emitter, args: list[Any], kwargs: dict[str, Any], range: SourceRange | None) -> Any:
-    from taeda.jit.check.types import dict_of
+    from taeda.jit.check.types import dict_of, list_of
 
     if args:
         what = emitter.value(args[0], range)
+        if what.static_type is list_of(TENSOR) and what.node().kind() == "prim::ListConstruct":  # dict([])
+            return emitter.graph.emit("prim::DictConstruct", [], [dict_of(STR, TENSOR)], range).output()
         made = emitter.op_value("aten::dict", [what], range)
     else:
         values = [emitter.value(v, range) for v in kwargs.values()]

@@ -474,6 +474,13 @@ def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str,
 
     function = Function(definition_of(obj), ClosureResolver(obj), f"__torch__.{obj.__name__}", defaults_of(obj),
                         None if owner is None else owner.static_type)  # fmt: skip
+    if obj._script_modifier == "unused":  # it may take what programs have no types for
+        from taeda.jit.check.statements import raise_exception
+
+        result = function.said_result() or operators.TENSOR
+        message = Known(f"{obj.__name__} was left out of this program (taeda.jit.unused)")
+        raise_exception(emitter, message, RuntimeError, range)
+        return emitter.graph.emit("prim::Uninitialized", [], [result], range).output()
     result = function.declared_result()
     if result is None:
         result = operators.TENSOR
@@ -481,15 +488,9 @@ def call_left_out(emitter: Emitter, obj: Any, args: list[Any], kwargs: dict[str,
     given = [owner, *args] if owner is not None else args
     placed = place_arguments(parameters, given, kwargs, obj.__name__, range)
     inputs = [emitter.convert(w, p.type, range, f"{obj.__name__}: '{p.name}'") for p, w in zip(parameters, placed)]
-    if obj._script_modifier == "ignore":
-        kind = python_op(obj, [p.type for p in parameters], result)
-        node = emitter.graph.emit(kind, inputs, [] if result is NONE else [result], range, "")
-        return Known(None) if result is NONE else node.output()
-    from taeda.jit.check.statements import raise_exception
-
-    message = Known(f"{obj.__name__} was left out of this program (taeda.jit.unused)")
-    raise_exception(emitter, message, RuntimeError, range)
-    return emitter.graph.emit("prim::Uninitialized", [], [result], range).output()
+    kind = python_op(obj, [p.type for p in parameters], result)
+    node = emitter.graph.emit(kind, inputs, [] if result is NONE else [result], range, "")
+    return Known(None) if result is NONE else node.output()
 
 
 _PYTHON_OPS: dict[Any, str] = {}

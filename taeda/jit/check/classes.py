@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import weakref
 from collections.abc import Callable, Sequence
@@ -111,8 +112,12 @@ def info_of(value: Any) -> ClassInfo | None:
 
 
 # --- Python classes
-def class_of(cls: Any, range: SourceRange | None, name: str | None = None) -> ClassInfo:
+def class_of(cls: Any, range: SourceRange | None, name: str | None = None,
+             seen: Callable[[str], Any] | None = None) -> ClassInfo:  # fmt: skip
     """The compiled form of a Python class, the same each time; methods are compiled when they are called.
+
+    Args:
+        seen: what names mean where the class stands, beside those that its methods see.
 
     Raises:
         CompileError: it is no class that programs can have.
@@ -127,19 +132,19 @@ def class_of(cls: Any, range: SourceRange | None, name: str | None = None) -> Cl
     info = ClassInfo(free_name(name or _C._program_name(cls)), cls)
     _BY_CLASS[cls] = info
     try:
-        _declare_members(info, cls, range)
+        _declare_members(info, cls, seen)
     except CompileError:
         del _BY_CLASS[cls]
         raise
     return info
 
 
-def _declare_members(info: ClassInfo, cls: Any, range: SourceRange | None) -> None:
+def _declare_members(info: ClassInfo, cls: Any, seen: Callable[[str], Any] | None) -> None:
     for base in reversed(cls.__mro__):
         if base is object:
             continue
         tree, source = class_definition(base)
-        resolver = _ClassResolver(base)
+        resolver = _ClassResolver(base, seen)
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 _add_function(info, base, Definition(node, source), resolver)
@@ -160,9 +165,10 @@ def _is_dataclass(cls: Any) -> bool:
 class _ClassResolver(ClosureResolver):
     """The names that methods of a class see; within the class's own source its name is the class."""
 
-    def __init__(self, cls: Any) -> None:
-        functions = [f for f in vars(cls).values() if inspect.isfunction(f)]
-        super().__init__(functions[0] if functions else None)
+    def __init__(self, cls: Any, seen: Callable[[str], Any] | None = None) -> None:
+        members = [f.fget if isinstance(f, property) else getattr(f, "__func__", f) for f in vars(cls).values()]
+        functions = [f for f in members if inspect.isfunction(f)]
+        super().__init__(functions[0] if functions else None, seen)
         for function in functions[1:]:
             self.closure = {**ClosureResolver(function).closure, **self.closure}
         self.cls = cls
@@ -176,6 +182,12 @@ class _ClassResolver(ClosureResolver):
             return Known(self.cls)
         return super().resolve(name, range)
 
+    def of_method(self, function: Any) -> Resolver:
+        """The same for one of the class's functions, whose annotations Python has."""
+        found = copy.copy(self)
+        found.function = function
+        return found
+
 
 def _marks(node: ast.FunctionDef) -> set[str]:
     out = set()
@@ -185,7 +197,7 @@ def _marks(node: ast.FunctionDef) -> set[str]:
     return out
 
 
-def _add_function(info: ClassInfo, base: Any, definition: Definition, resolver: Resolver) -> None:
+def _add_function(info: ClassInfo, base: Any, definition: Definition, resolver: _ClassResolver) -> None:
     node = definition.node
     assert isinstance(node, ast.FunctionDef)
     name, marks = node.name, _marks(node)
@@ -194,8 +206,9 @@ def _add_function(info: ClassInfo, base: Any, definition: Definition, resolver: 
     raw = vars(base).get(name)
     plain = raw.fget if isinstance(raw, property) else getattr(raw, "__func__", raw)
     defaults = defaults_of(plain) if callable(plain) else {}
+    seen = resolver.of_method(plain)
     make = lambda label, self_type: Function(
-        definition, resolver, f"{info.name}.{label}", defaults, self_type, owner_class=base
+        definition, seen, f"{info.name}.{label}", defaults, self_type, owner_class=base
     )
     if "property" in marks:
         info.properties[name] = (make(name, info.type), None)
@@ -247,9 +260,9 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
     defaults = {f.name: f.default for f in taken if f.default is not dataclasses.MISSING}
     for f in fields:
         if f.default_factory is not dataclasses.MISSING:
-            made = f.default_factory()
-            if f.init:
-                defaults[f.name] = made
+            raise NotImplementedError(
+                f"taeda.jit.script: {cls.__name__}.{f.name} has a default_factory, which programs do not call"
+            )
     parameters = ", ".join(f"{f.name}: {spelled[f.name]}" for f in shown)
     body = [f"    self.{f.name} = {f.name}" for f in shown if not _is_init_var(f)]
     if "__post_init__" in info.methods:
@@ -258,6 +271,8 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
     if vars(cls)["__dataclass_params__"].eq and "__eq__" not in info.methods:
         same = " and ".join(f"self.{f.name} == other.{f.name}" for f in fields if f.compare) or "True"
         texts["__eq__"] = f"def __eq__(self, other: {cls.__name__}) -> bool:\n    return {same}"
+    if vars(cls)["__dataclass_params__"].order:
+        texts |= _orders(cls.__name__, [f.name for f in fields if f.compare])
     from taeda.jit.parse.definition import parse_text
 
     for name, text in texts.items():
@@ -265,6 +280,16 @@ def _add_dataclass_methods(info: ClassInfo, cls: Any) -> None:
         definition = Definition(tree.body[0], source)  # type: ignore[arg-type]
         info.methods[name] = Function(definition, _Fields(None), f"{info.name}.{name}",
                                       defaults if name == "__init__" else {}, info.type, owner_class=cls)  # fmt: skip
+
+
+def _orders(owner: str, names: list[str]) -> dict[str, str]:
+    """What compares two objects of a dataclass, field by field."""
+    texts = {}
+    for method, sign in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">=")):
+        lines = [f"    if self.{n} != other.{n}:\n        return self.{n} {sign} other.{n}" for n in names]
+        lines.append(f"    return {'=' in sign}")
+        texts[method] = f"def {method}(self, other: {owner}) -> bool:\n" + "\n".join(lines)
+    return texts
 
 
 def _is_init_var(field: Any) -> bool:

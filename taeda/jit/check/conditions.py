@@ -6,6 +6,7 @@ import ast
 import inspect
 from typing import Any
 
+from taeda._main import script_marks
 from taeda.jit.check import operators
 from taeda.jit.check.control import inside, refine
 from taeda.jit.check.emitter import Emitter
@@ -73,7 +74,10 @@ def truth(emitter: Emitter, what: Any, range: SourceRange | None) -> Condition:
         for name in ("__bool__", "__len__"):
             done = call_magic(emitter, value, name, [], range)
             if done is not None:
-                return truth(emitter, done if name == "__bool__" else emitter.op("aten::gt", [done, Known(0)]), range)
+                found = done if name == "__bool__" else emitter.op("aten::gt", [done, Known(0)])
+                if emitter.value(found, range).static_type is not BOOL:
+                    fail(range, f"what {name} gives is no condition")
+                return truth(emitter, found, range)
         return Condition(None, True)
     if kind == "OptionalType":
         inner = without_none(value.static_type)
@@ -187,6 +191,7 @@ def _same(emitter: Emitter, left: Any, right: Any, negative: bool, range: Source
 
 
 def _isinstance_call(emitter: Emitter, node: ast.Call) -> Condition | None:
+    from taeda.jit.check.annotations import refuse_bare
     from taeda.jit.check.builtins import is_isinstance
 
     if len(node.args) != 2 or node.keywords:
@@ -196,6 +201,9 @@ def _isinstance_call(emitter: Emitter, node: ast.Call) -> Condition | None:
     callee = emitter.expression(node.func)
     if not is_isinstance(callee):
         return None
+    if callee.obj is script_marks.container_isinstance:
+        for asked in node.args[1].elts if isinstance(node.args[1], ast.Tuple) else [node.args[1]]:
+            refuse_bare(emitter, asked)
     what = emitter.expression(node.args[0])
     return is_instance(emitter, what, node.args[1], path_of(node.args[0]), emitter.range(node))
 

@@ -133,6 +133,7 @@ def merge(emitter: Emitter, node: Any, first: tuple[Frame, int], second: tuple[F
         if status & FALLS:
             for name, why in frame.lost.items():
                 if name not in names:
+                    emitter.frame.names.pop(name, None)
                     emitter.frame.lost[name] = why
         for name, type in frame.declared.items():
             emitter.frame.declared.setdefault(name, type)

@@ -10,7 +10,7 @@ from typing import Any
 from taeda import Tensor
 from taeda.jit.check import operators
 from taeda.jit.check.conditions import condition, is_identical, truth
-from taeda.jit.check.control import branch, refine
+from taeda.jit.check.control import branch, cast, refine
 from taeda.jit.check.emitter import FALLS, Emitter, handles
 from taeda.jit.check.iteration import collect, iterate
 from taeda.jit.check.types import (
@@ -651,7 +651,16 @@ def _comprehension(emitter: Emitter, node: ast.ListComp, hint: Any) -> Any:
 @handles(ast.DictComp)
 def _dict_comprehension(emitter: Emitter, node: ast.DictComp, hint: Any) -> Any:
     place = emitter.range(node)
-    pair = lambda e: TupleOf((e.expression(node.key), e.expression(node.value)))
+    types = hint.containedTypes() if hint is not None and hint.kind() == "DictType" else (None, None)
+
+    def item(e: Emitter, part: ast.expr, type: Any) -> Any:
+        found = e.expression(part, type)
+        if type is None:
+            return found
+        value = e.convert(found, type, place, "an item of the dict", widen=True)
+        return value if value.static_type is type else cast(e, value, type, place)
+
+    pair = lambda e: TupleOf((item(e, node.key, types[0]), item(e, node.value, types[1])))
     if len(node.generators) > 1 or node.generators[0].ifs:
         pairs = _accumulate(emitter, node, list(node.generators), None, pair)
     else:

@@ -109,13 +109,23 @@ class Function:
                 found.append(Parameter(arg.arg, self.self_type, MISSING, False, None))
                 continue
             found.append(self._parameter(reader, arg, types[i - (self.self_type is not None)], i >= len(plain)))
-        returns = getattr(node, "returns", None)
+        return found, self._result_of(reader, comment)
+
+    def said_result(self) -> Any:
+        """The type of the result that the source says, whatever the parameters are; None if it says none."""
+        reader, comments = self._reader(), type_comments(self.definition)
+        head = self.definition.head()
+        said = comments.signature
+        return self._result_of(reader, signature_of_comment(reader, said, head) if said is not None else None)
+
+    def _result_of(self, reader: Emitter, comment: tuple[list[Any] | None, Any] | None) -> Any:
+        returns = getattr(self.definition.node, "returns", None)
         result = comment[1] if comment is not None else None
         if returns is not None and result is None:
             result = type_of_annotation(reader, returns, self.resolver.annotation("return"))
             if result is ANY and self._is_ours():
-                result = None  # it says nothing
-        return found, result
+                return None  # it says nothing
+        return result
 
     def _is_ours(self) -> bool:
         return self.owner_class is not None and is_ours(self.owner_class)
@@ -133,6 +143,8 @@ class Function:
             if type is None:
                 type = TENSOR
                 self.inferred.add(name)
+        if not self._is_ours():
+            _check_default(default, type, name, self.definition.range(arg))
         return Parameter(name, type, default, keyword_only, arg.annotation)
 
     def takes_tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any], skip: int = 0) -> bool:
@@ -251,6 +263,26 @@ def _default_text(parameter: Parameter) -> str:
         items = ", ".join(map(repr, default))
         return f"=({items})" if parameter.type.kind() == "TupleType" else f"=[{items}]"
     return "=None" if parameter.type.kind() == "OptionalType" else ""
+
+
+def _check_default(default: Any, type: Any, name: str, range: SourceRange) -> None:
+    """A default is of its parameter's type, and nothing that a call could change for the next."""
+    if default is MISSING:
+        return
+    if _changes(default):
+        fail(range, f"the default of '{name}' could be changed by a call, for all later ones; let it be None")
+    found = type_of_default(default)
+    if default is None:
+        found = NONE
+    numbers = ("IntType", "FloatType", "ComplexType", "BoolType", "TensorType")
+    if found is None or found.isSubtypeOf(type) or (found.kind() in numbers and type.kind() in numbers[1:]):
+        return
+    if found is NONE or found.kind() in numbers:
+        fail(range, f"the default of '{name}' must be a {type}; got a {found}")
+
+
+def _changes(value: Any) -> bool:
+    return isinstance(value, (list, dict)) or (isinstance(value, tuple) and any(map(_changes, value)))
 
 
 def type_of_default(default: Any) -> Any:

@@ -6,6 +6,7 @@ import ast
 import enum
 import inspect
 import re
+import weakref
 from typing import Any
 
 import taeda
@@ -365,6 +366,8 @@ def _facts(module: nn.Module) -> _Facts:
     for name, buffer in module._buffers.items():
         facts.attributes[name] = (_tensor_type(buffer, hints.get(name)), BUFFER)
     for name, child in module._modules.items():
+        if name in ignored:
+            continue
         if child is None:
             facts.attributes[name] = (NONE, PLAIN)
         else:
@@ -458,7 +461,7 @@ def _attribute(facts: _Facts, name: str, value: Any, hint: Any) -> None:
     elif isinstance(value, (list, tuple)) and value and all(isinstance(item, nn.Module) for item in value):
         facts.missing[name] = "modules in a list are not part of it: use nn.ModuleList"
     else:
-        found = _type_of(value)
+        found = _type_of(value) or _type_of_instance(value)
         if found is None:
             facts.missing[name] = f"a {type(value).__name__} is nothing that programs have"
         else:
@@ -480,6 +483,26 @@ def _type_of(value: Any) -> Any:
     from taeda.jit._ir_types import contained_in
 
     return None if contained_in(found, lambda t: t.kind() in ("PyObjectType", "AnyType", "CapsuleType")) else found
+
+
+def _type_of_instance(value: Any) -> Any:
+    """The type of an object of a class that nobody scripted, but that can be; None of others."""
+    from taeda.jit.check.classes import _BY_CLASS, class_of, compile_init
+
+    cls = type(value)
+    if cls in _UNFIT or cls.__module__ == "builtins" or is_ours(cls) or hasattr(cls, "__slots__"):
+        return None
+    try:
+        info = class_of(cls, None)
+        compile_init(info)
+    except (CompileError, OSError, TypeError):
+        _BY_CLASS.pop(cls, None)
+        _UNFIT.add(cls)
+        return None
+    return info.type
+
+
+_UNFIT: weakref.WeakSet[type] = weakref.WeakSet()  # classes whose objects are nothing that programs have
 
 
 def _fill(info: ModuleInfo, facts: _Facts) -> None:

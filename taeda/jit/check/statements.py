@@ -105,9 +105,13 @@ def items_of(emitter: Emitter, what: Any, count: int | None, range: SourceRange 
 
 def _assign_several(emitter: Emitter, target: ast.Tuple | ast.List, what: Any, range: SourceRange | None) -> None:
     names = target.elts
+    starred = [i for i, t in enumerate(names) if isinstance(t, ast.Starred)]
+    if len(starred) > 1:
+        fail(emitter.range(names[starred[1]]), "there can be one starred name only")
+    if starred and len(names) == 1:
+        fail(emitter.range(names[0]), "a starred name stands among others: a, *b = items")
     if isinstance(what, Value) and what.static_type.kind() == "ListType" and _unpack_list(emitter, names, what, range):
         return
-    starred = [i for i, t in enumerate(names) if isinstance(t, ast.Starred)]
     items = items_of(emitter, what, None if starred else len(names), range)
     if not starred:
         if len(items) != len(names):
@@ -115,8 +119,6 @@ def _assign_several(emitter: Emitter, target: ast.Tuple | ast.List, what: Any, r
         for name, item in zip(names, items):
             assign(emitter, name, item, range)
         return
-    if len(starred) > 1:
-        fail(emitter.range(names[starred[1]]), "there can be one starred name only")
     at, behind = starred[0], len(names) - starred[0] - 1
     if len(items) < len(names) - 1:
         fail(range, f"{len(items)} values are too few for {len(names) - 1} names beside the starred one")
@@ -258,6 +260,7 @@ def _read(target: ast.Name) -> ast.Name:
 def _delete(emitter: Emitter, node: ast.Delete, rest: Sequence[ast.stmt]) -> Ended:
     for target in node.targets:
         if isinstance(target, ast.Name):
+            emitter.expression(_read(target))  # it must be there
             emitter.frame.names.pop(target.id, None)
             emitter.frame.lost[target.id] = f"'{target.id}' was deleted"
         elif isinstance(target, ast.Subscript):
@@ -265,7 +268,9 @@ def _delete(emitter: Emitter, node: ast.Delete, rest: Sequence[ast.stmt]) -> End
             if owner.static_type.kind() == "ClassType":
                 from taeda.jit.check.classes import call_magic
 
-                call_magic(emitter, owner, "__delitem__", [emitter.expression(target.slice)], emitter.range(target))
+                place = emitter.range(target)
+                if call_magic(emitter, owner, "__delitem__", [emitter.expression(target.slice)], place) is None:
+                    fail(place, f"a {owner.static_type} has no __delitem__")
             else:
                 emitter.op("aten::Delete", [owner, emitter.expression(target.slice)], None, emitter.range(target))
         else:

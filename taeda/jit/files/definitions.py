@@ -186,7 +186,7 @@ class Definitions:
 
     def _write_constant(self, file: _File, name: str, value: Any) -> None:
         """A constant, unless it is one that archives do not spell: its uses have it themselves."""
-        plain = isinstance(value, (bool, int, float, str, complex)) or _is_plain_list(value)
+        plain = value is None or isinstance(value, (bool, int, float, str, complex)) or _is_plain_list(value)
         if plain and _NAME.fullmatch(name) and not keyword.iskeyword(name):
             type = _C._type_of(value)
             text = literal(value, type, self.constants)

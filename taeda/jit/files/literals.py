@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from collections.abc import Callable
 from typing import Any
@@ -66,6 +67,8 @@ def literal(value: Any, type: Any, table: ConstantTable) -> str:
     """The expression for a constant of this type."""
     if value is None:
         return "None"
+    if isinstance(value, enum.Enum) and type.kind() == "EnumType":  # its members may be texts or numbers, too
+        return f"{type_text(type)}.{value.name}"
     for cls, spell in _SPELLINGS:
         if isinstance(value, cls):
             return spell(value)
@@ -73,8 +76,6 @@ def literal(value: Any, type: Any, table: ConstantTable) -> str:
         return text_literal(value) if is_plain(value) else table.add(value)
     if isinstance(value, (list, tuple, dict)):
         return _collection(value, type, table)
-    if hasattr(value, "name") and hasattr(value, "value") and type.kind() == "EnumType":
-        return f"{type_text(type)}.{value.name}"
     return table.add(value)
 
 

@@ -92,6 +92,11 @@ class PickleWriter:
             type = self._type_of(value, type)
         if value is None:
             self.put(b"N")
+        elif is_member(value):  # which may be a text or a number, too
+            name, held = member_of(value, type)
+            self.name(name)
+            self.write(held)
+            self.put(b"R")
         elif isinstance(value, bool):
             self.put(b"\x88" if value else b"\x89")
         elif isinstance(value, (int, float, complex)):
@@ -104,11 +109,6 @@ class PickleWriter:
             self._call("torch.device", lambda: self.text(str(value)))
         elif is_object(value):
             self._shared(value, lambda: self._object(value))
-        elif is_member(value):
-            name, held = member_of(value, type)
-            self.name(name)
-            self.write(held)
-            self.put(b"R")
         else:
             self._collection(value, type)
 

@@ -35,10 +35,17 @@ _MAY_RAISE = frozenset([
 ] + ["prim::min", "prim::max", "prim::ListUnpack", "prim::unchecked_unwrap_optional"])  # fmt: skip
 
 
+def _calls_python(kind: str) -> bool:
+    """Whether it is a function that was left to Python (`ignore`), which may do anything."""
+    return kind.startswith("python::")
+
+
 def is_barrier(node: Node) -> bool:
     """Whether what follows may give other results than before: nothing is moved over it or shared across it."""
     kind = node.kind()
-    return kind in _MODES or kind in _CALLS or any(is_barrier(inner) for b in node.blocks() for inner in b.nodes())
+    if kind in _MODES or kind in _CALLS or _calls_python(kind):
+        return True
+    return any(is_barrier(inner) for b in node.blocks() for inner in b.nodes())
 
 
 def writes(node: Node) -> bool:
@@ -46,7 +53,7 @@ def writes(node: Node) -> bool:
     if node.kind() in PURE or node.kind() in ("prim::If", "prim::Loop"):
         return False
     schema = node.op_schema()
-    return schema is None or schema.is_mutable
+    return schema is None or schema.is_mutable or _calls_python(node.kind())
 
 
 def is_random(node: Node) -> bool:

@@ -27,6 +27,9 @@ def traced_module(module: nn.Module) -> TopLevelTracedModule:
     from taeda.jit.check.classes import free_name
     from taeda.jit.check.modules import ModuleInfo, _facts, _fill
 
+    for part in module.modules():
+        if part._backward_hooks or part._backward_pre_hooks:
+            raise ValueError(f"taeda.jit.trace: {type(part).__name__} has backward hooks, which no program can hold")
     children = {name: None if child is None else wrapped(child, {}) for name, child in module._modules.items()}
     info = ModuleInfo(free_name(_C._program_name(type(module))), module)
     _fill(info, _facts(module))

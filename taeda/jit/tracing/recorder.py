@@ -177,8 +177,9 @@ class Recorder(SizeRecorder):
             element = IntType.get()
         return self.emit("prim::ListConstruct", values, [ListType(element)]).output()
 
-    def _dict(self, entries: dict[Any, Any]) -> Value:
-        parts = [part for k, v in entries.items() for part in (self.value_of(k), self.value_of(v))]
+    def _dict(self, entries: dict[Any, Any], held_as: Callable[[Any], Value] | None = None) -> Value:
+        held_as = held_as or self.value_of
+        parts = [part for k, v in entries.items() for part in (self.value_of(k), held_as(v))]
         key = parts[0].static_type if parts else StringType.get()
         held = parts[1].static_type if parts else TensorType.get()
         return self.emit("prim::DictConstruct", parts, [DictType(key, held)]).output()
@@ -264,6 +265,12 @@ class Recorder(SizeRecorder):
             for key, item in value.items():
                 part = self.graph.insert("aten::__getitem__", [output, self.value_of(key)])
                 self._result(item, part)
+
+    def detached(self, tensor: Tensor) -> None:
+        """``detach_`` is no op: what is traced makes another value of the tensor."""
+        if self.listens and self._knows(tensor):
+            with self.quiet():
+                self.track(tensor, self.emit("aten::detach", [self._tensor(tensor)], [TensorType.get()]).output())
 
     # --- Scripted parts
     def scripted(self, function: Any, run: Callable[[], Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -120,9 +120,12 @@ def _output(recorder: Recorder, result: Any, where: str) -> Value:
     if isinstance(result, list) and recorder.strict:
         warnings.warn(f"taeda.jit.trace: {where} is a list, whose length is the example's for good; return a tuple to "
                       "say that it is fixed", TracerWarning, stacklevel=2)  # fmt: skip
-        return recorder.value_of(result)
-    if isinstance(result, (list, dict)) and not recorder.strict:
-        return recorder.value_of(result)
+    if isinstance(result, list) and not any(isinstance(item, list) for item in result):
+        items = [_output(recorder, item, f"{where}[{i}]") for i, item in enumerate(result)]
+        made = ListType(items[0].static_type if items else TensorType.get())
+        return recorder.emit("prim::ListConstruct", items, [made]).output()
+    if isinstance(result, dict) and not recorder.strict:
+        return recorder._dict(result, lambda item: _output(recorder, item, where))
     if isinstance(result, dict):
         raise RuntimeError(
             f"taeda.jit.trace: {where} is a {type(result).__name__}, which the caller could change unseen; return a "

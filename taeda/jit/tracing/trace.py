@@ -152,6 +152,8 @@ def trace(
     Raises:
         RuntimeError: an example input or a result that is not made of tensors.
         TypeError: no example inputs at all.
+        AttributeError: a method of a module that is not its ``forward``.
+        ValueError: a module has backward hooks.
         TracingCheckError: the program and ``func`` differ on an example.
     """
     from taeda.jit._module import ScriptModule
@@ -159,14 +161,16 @@ def trace(
 
     if not _enabled or isinstance(func, (ScriptModule, ScriptFunction)):
         return func
-    check_examples(example_kwarg_inputs or {})
+    check_examples(tuple((example_kwarg_inputs or {}).values()))
     args = () if example_kwarg_inputs is not None else as_arguments(example_inputs)
     kwargs = example_kwarg_inputs or {}
     if isinstance(func, nn.Module):
         made = _trace_methods(func, {"forward": (args, kwargs)}, strict, _force_outplace)
     elif inspect.ismethod(func) and isinstance(func.__self__, nn.Module):
-        methods = {func.__name__: (args, kwargs)}
-        made = getattr(_trace_methods(func.__self__, methods, strict, _force_outplace), func.__name__)
+        if func.__name__ != "forward":
+            raise AttributeError(f"taeda.jit.trace: of a module's methods takes forward; got {func.__name__}, which "
+                                 "trace_module takes")  # fmt: skip
+        made = _trace_methods(func.__self__, {"forward": (args, kwargs)}, strict, _force_outplace).forward
     else:
         made = _trace_function(func, args, kwargs, strict, _force_outplace)
     if check_trace:
@@ -210,7 +214,7 @@ def trace_module(
     for name, given in inputs.items():
         getattr(mod, name)
         if example_inputs_is_kwarg:
-            check_examples(given)
+            check_examples(tuple(given.values()))
         examples[name] = ((), given) if example_inputs_is_kwarg else (as_arguments(given), {})
     if not _enabled or isinstance(mod, ScriptModule):
         return mod
@@ -227,7 +231,7 @@ def trace_module(
 def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...], dict[str, Any]]], strict: bool,
                    outplace: bool) -> Any:  # fmt: skip
     """The module with a recorded graph for each method."""
-    from taeda.jit._module import ScriptMethod
+    from taeda.jit._module import ScriptMethod, compile_exported
     from taeda.jit.tracing.function import GraphFunction
     from taeda.jit.tracing.module import traced_module
 
@@ -242,6 +246,7 @@ def _trace_methods(module: nn.Module, examples: dict[str, tuple[tuple[Any, ...],
         if name != "forward":  # which may also be the name of something that every module has, as double
             made.__dict__[name] = ScriptMethod(made, info.methods[name])
     made.__dict__["_fixed"] = fixed
+    compile_exported(info, apart_from=examples)
     return made
 
 
@@ -251,12 +256,14 @@ def _get_trace_graph(
 ) -> tuple[Any, ...]:  # fmt: skip
     """The graph of one call, whose inputs are the arguments and then the parameters and buffers; and the call's result.
 
-    With ``return_inputs`` also the arguments. Raises as `trace`.
+    With ``return_inputs`` also all of the graph's inputs. Raises as `trace`.
     """
     arguments = args if isinstance(args, tuple) else (args,)
     check_examples(arguments)
     recorded = record_flat(f, arguments, kwargs or {}, strict)
-    return (recorded.graph, recorded.result, arguments) if return_inputs else (recorded.graph, recorded.result)
+    state = f.state_dict(keep_vars=True).values() if isinstance(f, nn.Module) else ()
+    inputs = (*arguments, *(kwargs or {}).values(), *state)
+    return (recorded.graph, recorded.result, inputs) if return_inputs else (recorded.graph, recorded.result)
 
 
 def record_flat(f: Any, args: tuple[Any, ...], kwargs: dict[str, Any], strict: bool = True) -> Recorded:
