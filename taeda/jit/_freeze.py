@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from taeda import _C
 from taeda._schema.function_schema import FunctionSchema
+from taeda.jit._frozen_parts import FrozenParts
 from taeda.jit._module import RecursiveScriptModule, ScriptModule
-from taeda.jit.check.classes import ClassInfo, class_named, free_name
+from taeda.jit.check.classes import ClassInfo, class_named
 from taeda.jit.check.function import MISSING, Function, Parameter
-from taeda.jit.check.types import BOOL
 from taeda.jit.ir import Graph
 from taeda.jit.optimise import fold_batch_norms, optimise, remove_dead_code
-from taeda.jit.optimise.attributes import changed_slots, make_constant_attributes, resolve
+from taeda.jit.optimise.attributes import Slot, changed_slots, make_constant_attributes, resolve
 from taeda.jit.translate.build import forget
 
 
@@ -78,31 +77,33 @@ def freeze(mod: Any, preserved_attrs: list[str] | None = None, optimize_numerics
 def frozen(mod: Any, wanted: list[str], optimize_numerics: bool) -> Any:
     """As `freeze`, in whichever mode ``mod`` is."""
     info = _info(mod)
-    slots = [_slot(mod, name) for name in wanted if name not in info.methods]
+    slots = [slot for name in wanted if name not in info.methods for slot in _slots(mod, name)]
     methods = {name: info.methods[name] for name in dict.fromkeys(["forward", *wanted]) if name in info.methods}
-    attributes = [name.partition(".")[0] for name in wanted if name not in info.methods]
     graphs = {name: function.graph.copy() for name, function in methods.items()}
-    _freeze(graphs, mod._c, [(mod._c, name) for name in attributes] + slots)
+    _freeze(graphs, mod._c, slots)
     for graph in graphs.values():
         _finish(graph, optimize_numerics)
-    return _module(mod, info, methods, graphs, attributes)
+    return _module(mod, methods, graphs, slots)
 
 
-def _slot(mod: Any, name: str) -> Any:
-    """The object and attribute that ``a.b.c`` names in a module; of a method the same."""
-    owner, _, last = name.rpartition(".")
+def _slots(mod: Any, name: str) -> list[Slot]:
+    """The objects and attributes that ``a.b.c`` names in a module, from ``a`` on; the last may be a method."""
+    found: list[Slot] = []
     held = mod._c
     try:
-        for part in owner.split(".") if owner else ():
+        for part in name.split("."):
+            found.append((held, part))
+            info = class_named(held.type()._name)
+            if not held.hasattr(part):
+                known = info is not None and info.function(part) is not None and held is not mod._c
+                break
             inner = held.getattr(part)
-            held = getattr(inner, "_c", inner)
-        info = class_named(held.type()._name)
-        known = held.hasattr(last) or (owner and info is not None and info.function(last) is not None)
+            known, held = True, getattr(inner, "_c", inner)
     except (AttributeError, RuntimeError, TypeError):
         known = False
-    if not known:
+    if not known or len(found) != name.count(".") + 1:
         raise RuntimeError(f"taeda.jit.freeze: the module has no attribute or method '{name}' to preserve")
-    return held, last
+    return found
 
 
 def _freeze(graphs: dict[str, Graph], held: Any, kept: list[Any]) -> None:
@@ -128,25 +129,11 @@ def _finish(graph: Graph, optimize_numerics: bool) -> bool:
     return changed
 
 
-def _module(mod: Any, info: ClassInfo, methods: dict[str, Any], graphs: dict[str, Graph],
-            attributes: list[str]) -> RecursiveScriptModule:  # fmt: skip
-    made = ClassInfo(free_name(info.name), info.python_class, True, passing=True)
-    names = dict.fromkeys(["training", *attributes])
-    for graph in graphs.values():
-        first = next(graph.inputs())
-        names |= dict.fromkeys(n.s("name") for n in first._users if n.kind() in ("prim::GetAttr", "prim::SetAttr"))
-        first.setType(made.type)
-    kinds = {name: (held, kind) for name, held, kind in _C._class_attributes(info.type)}
-    for name in names:
-        made.add_attribute(name, *kinds.get(name, (BOOL, 0)))
+def _module(mod: Any, methods: dict[str, Any], graphs: dict[str, Graph], kept: list[Slot]) -> RecursiveScriptModule:
+    frozen = FrozenParts(mod, list(graphs.values()), kept).root
+    made = frozen._info
     for name, graph in graphs.items():
         made.methods[name] = GraphFunction(name, graph, methods[name], made.type)
-    twin = _C._jit.Object(made.type)
-    children = {name: child.copy() for name, child in mod._modules.items() if name in names and child is not None}
-    for name in names:
-        held = children[name]._c if name in children else mod._c.getattr(name) if name in kinds else False
-        twin.setattr(name, held)
-    frozen = RecursiveScriptModule(twin, made, children, {})
     frozen.__dict__["_is_frozen"] = True
     return frozen
 

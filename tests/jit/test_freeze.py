@@ -172,3 +172,33 @@ def test_objects_alone_keep_their_methods(way: str) -> None:
     gc.collect()
     assert taeda.equal(_recursive.wrap_cpp_module(alone)(x), expected)
     assert taeda.equal(alone.forward(x), expected)
+
+
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.count, self.step = 0, 2
+
+    def forward(self, x):
+        self.count += self.step
+        return x + self.count
+
+
+class Two(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = self.again = Counted()
+        self.other = Counted()
+
+    def forward(self, x):
+        return self.other(self.first(x)) - self.again.count
+
+
+@pytest.mark.parametrize("kept", [[], ["other.step"], ["first"]])
+def test_parts_keep_what_is_used(kept):
+    model = jit.script(Two().eval())
+    frozen = jit.freeze(model, kept)._c
+    assert frozen.other.hasattr("count") and frozen.hasattr("first")
+    assert frozen.other.hasattr("step") == ("other.step" in kept) and frozen.first.hasattr("step") == ("first" in kept)
+    x = taeda.ones(1)
+    assert [frozen.forward(x).item() for _ in range(2)] == [model(x).item() for _ in range(2)]

@@ -104,9 +104,6 @@ def test_traces() -> None:
     hooked.register_full_backward_hook(lambda *given: None)
     with pytest.raises(ValueError, match="backward hooks"):
         jit.trace(hooked, (x,))
-    model = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))
-    with pytest.raises(RuntimeError, match="trace outside"), nn.utils.parametrize.cached():
-        jit.trace(model, (x,))
 
 
 def test_constants_stay() -> None:

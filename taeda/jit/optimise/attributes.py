@@ -27,7 +27,7 @@ def resolve(graph: Graph, held: Any) -> Owned:
     An attribute whose type is an interface becomes the object that it is, so that its methods are known.
     """
     while True:
-        owned = _owned(graph, held)
+        owned = objects_in(graph, held)
         for value, inner in owned.objects.items():
             if value.static_type.kind() == "InterfaceType":
                 value.setType(inner.type())
@@ -35,7 +35,8 @@ def resolve(graph: Graph, held: Any) -> Owned:
             return owned
 
 
-def _owned(graph: Graph, held: Any) -> Owned:
+def objects_in(graph: Graph, held: Any) -> Owned:
+    """What the values of a graph are, whose first argument is ``held``."""
     objects: dict[Value, Any] = {next(graph.inputs()): held}
     reads: dict[Value, Slot] = {}
     for node in graph.all_nodes():

@@ -179,8 +179,6 @@ def _inject_property(module: Module, name: str) -> None:
     def read(self: Any) -> Tensor:
         if not _cache_users:
             return self.parametrizations[name]()
-        if taeda.jit.is_tracing():
-            raise RuntimeError("taeda.nn.utils.parametrize.cached: what is kept is no part of a trace; trace outside")
         key = (id(self), name)
         if key not in _cache:
             _cache[key] = self.parametrizations[name]()
