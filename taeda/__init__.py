@@ -122,6 +122,7 @@ _LAZY = {
     "func": ("vmap",),
     "_control_flow.cond": ("cond",),
     "_control_flow.while_loop": ("while_loop",),
+    "_library.dispatch_key": ("DispatchKey",),
     "testing._file_check": ("FileCheck",),
     "utils.dlpack": ("to_dlpack",),
     "_main.installation": ("compiled_with_cxx11_abi", "get_file_path", "prepare_multiprocessing_environment"),

@@ -28,10 +28,12 @@ SUFFIXES = (
     r"(_cpu(_\w+)?|_(float|complex|b?float|u?int)\d+.*|_has_bias_.*|_\d.*|(?<!^test)_(with|weights|contiguous)_.*)$"
 )
 NAMESPACES = (
-    "", "Tensor", "amp", "autograd", "distributed", "distributions", "fft", "func", "fx", "hub", "jit", "library",
-    "linalg", "masked", "multiprocessing", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel",
-    "nn.utils", "optim", "optim.lr_scheduler", "overrides", "profiler", "random", "serialization", "signal.windows",
-    "special", "testing", "utils.checkpoint", "utils.data",
+    "", "Tensor", "accelerator", "amp", "ao.nn.quantized", "ao.quantization", "autograd", "backends.cuda", "cpu",
+    "cuda", "cuda.memory", "distributed", "distributed.fsdp", "distributed.rpc", "distributed.tensor",
+    "distributions", "export", "fft", "func", "futures", "fx", "hub", "jit", "library", "linalg", "masked", "mps",
+    "mtia", "multiprocessing", "nested", "nn", "nn.attention", "nn.functional", "nn.init", "nn.parallel", "nn.utils",
+    "onnx", "optim", "optim.lr_scheduler", "overrides", "profiler", "random", "serialization", "signal.windows",
+    "sparse", "special", "testing", "utils.benchmark", "utils.checkpoint", "utils.data", "utils.weak", "xpu",
 )  # fmt: skip
 
 
@@ -93,7 +95,7 @@ def page() -> str:
         lines.append(f"| `{shown}` | {len(names)} | {len(missing)} |")
         by_reason: dict[str, list[str]] = {}
         for name in missing:
-            by_reason.setdefault(REASONS_BY_MODULE.get(namespace) or reason(name, getattr(theirs, name)), []).append(
+            by_reason.setdefault(REASONS_BY_MODULE.get(namespace) or reason(name, getattr(theirs, name, None)), []).append(
                 f"`{name}`"
             )
         if missing:

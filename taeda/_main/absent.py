@@ -14,8 +14,8 @@ REASONS = {
         "solve symeig eig lstsq matrix_rank reinforce resize resize_as __div__ __idiv__ __rdiv__ __long__ __nonzero__"
     ),
     "a private name of sparse tensors": "_.*sparse.* _.*Sparse.*",
-    "quantised tensors come later": (
-        ".*quant.* q_.* qscheme q?u?int[1-7].* qint.* QU?Int.* quint.* int_repr fbgemm.* .*observ.* choose_qparams.*"
+    "older functions of 8-bit layers, in whose place PyTorch put torch.ops.quantized": (
+        "fbgemm_.* quantized_(gru|lstm|rnn_relu|rnn_tanh)_cell"
     ),
     "small dtypes without arithmetic come later": "float[48]_.* bits.* bit",
     "of another library or device": (
@@ -26,10 +26,16 @@ REASONS = {
         ".*flash_attention_impls?"
     ),
     "symbolic shapes come with the compiler": "[sS]ym.*",
-    "the compiler and its graphs come later": (
-        ".*(export|cond|while_loop|compile|Graph|Script|script|Trac|freeze|fusion|flatbuffer|CompilationUnit).* "
-        "optimize_for.* .*triton.* AVG SUM cpp"
+    "inner parts of TorchScript in PyTorch": (
+        ".*(ScriptModuleSerializer|ScriptClass|ScriptObject|LiteScript|TracingState|GraphExecutor|GraphExec).* "
+        "IODescriptor Code"
     ),
+    "TorchScript's quantisation, which PyTorch has deprecated": (
+        "(quantize|prepare|convert|fuse|script).*_(jit|qconfig.*)"
+    ),
+    "the compiler comes later": ".*(compile|fusion).* optimize_for.* .*triton.* ExecutionTraceObserver",
+    "for benchmarks of PyTorch's own": "AVG SUM AggregationType cpp",
+    "files of PyTorch's mobile runtime": ".*flatbuffer.*",
     "a prototype in PyTorch": "index",
     "tensors in transforms have no wrapper here that could be taken off": "debug_unwrap",
     "kept in PyTorch for files and programs of its first years": "StorageType storage_to_tensor_type NestedIOFunction",
@@ -37,7 +43,7 @@ REASONS = {
         ".*(DataPipe|datapipe|DataChunk|runtime_validation|argument_validation|determinis).*"
     ),
 }
-REASONS_BY_MODULE = {"distributed": "for groups of several processes, which come later: a group has one process"}
+REASONS_BY_MODULE = {"distributed": "inner parts of PyTorch's process groups"}
 
 
 def reason_of(name: str) -> str | None:

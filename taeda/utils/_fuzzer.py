@@ -59,7 +59,8 @@ class FuzzedParameter:
             return {value: weight / total for value, weight in distribution.items()}
         if distribution not in ("uniform", "loguniform"):
             raise ValueError(
-                f"FuzzedParameter {self.name!r}: distribution is 'uniform', 'loguniform' or a dict; got {distribution!r}"
+                f"FuzzedParameter {self.name!r}: distribution is 'uniform', 'loguniform' or a dict; "
+                f"got {distribution!r}"
             )
         least = 0 if distribution == "loguniform" else -float("inf")
         if self._minval is None or self._maxval is None or not least < self._minval <= self._maxval:
@@ -132,9 +133,8 @@ class FuzzedTensor:
 
     def _measures(self, params: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """The size, the memory's size and the steps."""
-        resolve = lambda values: [
-            int(params.get(value, value)) if isinstance(value, str) else value for value in values
-        ]
+        known = lambda value: int(params[value]) if isinstance(value, str) else value
+        size, steps = (list(map(known, values)) for values in (self._size, self._steps or [1] * len(self._size)))
         dims = len(size) if self._dim_parameter is None else int(params[self._dim_parameter])
         size, steps = size[:dims] + [1] * (dims - len(size)), steps[:dims] + [1] * (dims - len(steps))
         return tuple(size), tuple(n * step for n, step in zip(size, steps)), tuple(steps)
