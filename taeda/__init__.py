@@ -71,7 +71,8 @@ _LAZY = {
         "get_num_interop_threads", "init_num_threads",
     ),
     "_main.sizes": (
-        "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "sym_ite",
+        "sym_int", "sym_float", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "sym_ite", "sym_fresh_size",
+        "sym_constrain_range", "sym_constrain_range_for_size",
     ),
     "_main.schemes": (
         "qscheme", "per_tensor_affine", "per_channel_affine", "per_tensor_symmetric", "per_channel_symmetric",

@@ -25,7 +25,6 @@ REASONS = {
         "batch_norm_stats batch_norm_elemt batch_norm_gather_stats.* batch_norm_backward_.* scaled_grouped_mm "
         ".*flash_attention_impls?"
     ),
-    "symbolic shapes come with the compiler": "[sS]ym.*",
     "inner parts of TorchScript in PyTorch": (
         ".*(ScriptModuleSerializer|ScriptClass|ScriptObject|LiteScript|TracingState|GraphExecutor|GraphExec).* "
         "IODescriptor Code"

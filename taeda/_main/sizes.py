@@ -64,3 +64,36 @@ def sym_sum(args: Any) -> Any:
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
     """``t if b else f``."""
     return _apply("sym_ite", lambda b, t, f: t if b else f, b, t, f) if isinstance(b, SymBool) else (t if b else f)
+
+
+def sym_fresh_size(expr: Any) -> Any:
+    """The size itself, which an expression of sizes stands for."""
+    return expr
+
+
+def sym_constrain_range(size: Any, *, min: int | None = None, max: int | None = None) -> None:
+    """Checks that a size is from ``min`` to ``max``; recorded graphs keep that as a condition.
+
+    Raises:
+        RuntimeError: it is not, or ``min`` is above ``max``.
+    """
+    _constrain("sym_constrain_range", size, min, max)
+
+
+def sym_constrain_range_for_size(size: Any, *, min: int | None = None, max: int | None = None) -> None:
+    """Like `sym_constrain_range`, for what becomes the size of a tensor: it is at least 0.
+
+    Raises:
+        RuntimeError: it is out of the range, or ``max`` is below 3, so that a graph would hold for sizes that are
+            special in it.
+    """
+    if max is not None and max <= 2:
+        raise RuntimeError(f"taeda.sym_constrain_range_for_size: max must be above 2; got {max}")
+    _constrain("sym_constrain_range_for_size", size, 0 if min is None else min, max)
+
+
+def _constrain(name: str, size: Any, least: int | None, most: int | None) -> None:
+    if least is not None and most is not None and least > most:
+        raise RuntimeError(f"taeda.{name}: min must not be above max; got {least} and {most}")
+    if (least is not None and size < least) or (most is not None and size > most):
+        raise RuntimeError(f"taeda.{name}: the size must be from {least} to {most}; got {size}")

@@ -41,3 +41,16 @@ def test_small_functions():
     taeda._assert(True, "fine")
     with pytest.raises(AssertionError, match="not so"):
         taeda._assert(False, "not so")
+
+
+def test_ranges_of_sizes():
+    for call in (taeda.sym_constrain_range, taeda.sym_constrain_range_for_size):
+        assert call(5) is call(5, min=3) is call(5, min=5, max=5) is None
+        for wrong in (lambda: call(5, min=6), lambda: call(5, max=4), lambda: call(5, min=4, max=3)):  # noqa: B023
+            with pytest.raises(RuntimeError, match=call.__name__):
+                wrong()
+    taeda.sym_constrain_range(-5)
+    for options in ({}, {"max": 2}):
+        with pytest.raises(RuntimeError, match="for_size"):
+            taeda.sym_constrain_range_for_size(-5, **options)
+    assert taeda.sym_fresh_size(3) == 3
