@@ -32,11 +32,14 @@ def test_absent_devices():
 
 
 # What PyTorch's builds without the device do otherwise: fail for want of another package or of a key.
-BETTER = {"cuda": {"is_current_stream_capturing", "memory_summary", "list_gpu_processes", "device_memory_used", "memory_usage", "temperature",
-                   "power_draw", "clock_rate", "utilization", "is_bf16_supported", "graph_pool_handle"},
-          "xpu": {"device_memory_used", "memory_usage", "temperature", "power_draw", "clock_rate", "utilization",
-                  "graph_pool_handle", "is_current_stream_capturing", "is_bf16_supported"},
-          "mtia": {"is_bf16_supported", "init", "initial_seed", "get_rng_state"}, "mps": set()}  # fmt: skip
+_BY_PACKAGES = {"device_memory_used", "memory_usage", "temperature", "power_draw", "clock_rate", "utilization"}
+BETTER = {
+    "cuda": {"is_current_stream_capturing", "memory_summary", "list_gpu_processes", "is_bf16_supported",
+             "graph_pool_handle", *_BY_PACKAGES},
+    "xpu": {"is_current_stream_capturing", "is_bf16_supported", "graph_pool_handle", *_BY_PACKAGES},
+    "mtia": {"is_bf16_supported", "init", "initial_seed", "get_rng_state"},
+    "mps": set(),
+}  # fmt: skip
 
 
 @pytest.mark.torch

@@ -95,9 +95,9 @@ def page() -> str:
         lines.append(f"| `{shown}` | {len(names)} | {len(missing)} |")
         by_reason: dict[str, list[str]] = {}
         for name in missing:
-            by_reason.setdefault(REASONS_BY_MODULE.get(namespace) or reason(name, getattr(theirs, name, None)), []).append(
-                f"`{name}`"
-            )
+            by_reason.setdefault(
+                REASONS_BY_MODULE.get(namespace) or reason(name, getattr(theirs, name, None)), []
+            ).append(f"`{name}`")
         if missing:
             details += ["", f"## `{shown}`", ""]
             details += [f"- {why}: {', '.join(found)}" for why, found in sorted(by_reason.items())]

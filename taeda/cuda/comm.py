@@ -36,9 +36,7 @@ def reduce_add(inputs: Sequence[Tensor], destination: Any = None) -> Tensor:
     """The sum of tensors of one shape on several devices, on ``destination`` (the first one's device if None)."""
     first, *others = inputs
     if any(other.shape != first.shape for other in others):
-        raise ValueError(
-            f"taeda.cuda.comm.reduce_add: shapes differ: {[tuple(given.shape) for given in inputs]}"
-        )
+        raise ValueError(f"taeda.cuda.comm.reduce_add: shapes differ: {[tuple(given.shape) for given in inputs]}")
     device = first.device if destination is None else taeda.device(destination)
     total = first.to(device, copy=True)
     for other in others:
