@@ -18,7 +18,7 @@ Tensor zeros(IntList sizes, DType dtype, Device device) { return ops::zeros(size
 Tensor zeros_like(const Tensor& t) { return ops::zeros_like(t); }
 
 TAEDA_API Tensor ones_like(const Tensor& t) {
-  if (t.keys().has(Functionality::Python)) return ops::ones_like(t);
+  if (t.keys().has(Functionality::Python) || t_state.include.has(Functionality::Python)) return ops::ones_like(t);
   Tensor ones = new_tensor(t.sizes(), t.dtype(), t.device());
   ops::fill_(ones, 1);
   return ones;

@@ -24,7 +24,7 @@ from taeda._schema.tags import Tag
 from taeda.export._facts import Facts
 from taeda.export._places import Place, asked_by_library, user_place
 from taeda.export._scope import Scope
-from taeda.export._size_ops import SIZE_OPS, assert_scalar
+from taeda.export._size_ops import SIZE_OPS, assert_scalar, item
 from taeda.export.errors import UserError, UserErrorType
 from taeda.export.guards import expression_of
 from taeda.fx.graph import Graph
@@ -233,6 +233,17 @@ class Capture(SizeRecorder):
             self._inside = inside
             _C._set_size_recorder(recorder)
             _C._set_capture(former)
+
+    def refuse(self, what: str) -> None:
+        """The program asks for a value that the graph calculates."""
+        refuse(what)
+
+    def take_number(self, tensor: Tensor, take: Callable[[Tensor], Any]) -> Any:
+        """A number out of a tensor, as a value of the graph."""
+        with self.quiet():
+            value = take(tensor)
+        node = self.create(item, (self.node_of(tensor),), {})
+        return self.track_symbol(SymNode(value, "item", (), self, node.name), node, UNKNOWN)
 
     def depends(self, value: Any) -> bool:
         """Whether a value comes from the graph."""

@@ -54,7 +54,10 @@ def user_place() -> Place:
     return Place(found[0][0], found[0][1], tuple(found))
 
 
-_MACHINERY = tuple(os.path.join(OWN_FOLDER, *path) for path in (("export", "_capture.py"), ("_schema",)))
+_MACHINERY = tuple(
+    os.path.join(OWN_FOLDER, *path)
+    for path in (("export", "_capture.py"), ("fx", "experimental", "_recording.py"), ("_schema",))
+)
 
 
 def asked_by_library() -> bool:

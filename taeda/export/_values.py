@@ -8,9 +8,6 @@ from typing import Any
 
 from taeda import Tensor
 from taeda._control_flow import current_capture
-from taeda._schema.symbols import SymNode
-from taeda.export import _capture
-from taeda.export._size_ops import item as item_op
 
 _REFUSED = {
     "__bool__": "a branch on a tensor's value",
@@ -44,7 +41,7 @@ def _refusing(function: Callable[..., Any], what: str) -> Callable[..., Any]:
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
         capture = current_capture()
         if capture is not None and capture.depends(self):
-            _capture.refuse(what)
+            capture.refuse(what)
         return function(self, *args, **kwargs)
 
     return ask
@@ -55,10 +52,6 @@ def _item(function: Callable[..., Any]) -> Callable[..., Any]:
         capture = current_capture()
         if capture is None or not capture.depends(self):
             return function(self)
-        with capture.quiet():
-            value = function(self)
-        node = capture.create(item_op, (capture.node_of(self),), {})
-        symbol = SymNode(value, "item", (), capture, node.name)
-        return capture.track_symbol(symbol, node, _capture.UNKNOWN)
+        return capture.take_number(self, function)
 
     return take

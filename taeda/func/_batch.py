@@ -16,6 +16,7 @@ import taeda
 from taeda import Tensor
 from taeda.func._active import transforming
 from taeda.func._batched.tensor import Batch, EachDraws, OneDraw, SameForDifferent, running
+from taeda.utils._python_dispatch import _disable_current_modes
 from taeda.utils._pytree import TreeSpec, broadcast_prefix, tree_flatten, tree_leaves, tree_unflatten
 
 
@@ -49,7 +50,8 @@ class Draws:
         return result
 
     def _drew(self) -> bool:
-        return any(not taeda.equal(state, generator.get_state()) for generator, state in self.starts.items())
+        with _disable_current_modes():  # which record what the function does
+            return any(not taeda.equal(state, generator.get_state()) for generator, state in self.starts.items())
 
     @contextmanager
     def _watching(self) -> Iterator[None]:
@@ -135,12 +137,12 @@ def _checked(leaf: Any, dim: Any) -> int | None:
 
 
 def _batch_size(leaves: Sequence[Any], dims: Sequence[int | None]) -> int:
-    sizes = [leaf.shape[dim] for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
+    sizes = [int(leaf.shape[dim]) for leaf, dim in zip(leaves, dims, strict=True) if dim is not None]
     if not sizes:
         raise ValueError("taeda.func.vmap: in_dims maps no argument; at least one must be mapped")
     if len(set(sizes)) > 1:
         raise ValueError(f"taeda.func.vmap: mapped dimensions must have one size; got {sizes}")
-    return int(sizes[0])
+    return sizes[0]
 
 
 def _no_tensor(leaf: Any) -> ValueError:
@@ -304,8 +306,14 @@ class _Call(NamedTuple):
         from taeda.func._batched.rules import rule_of
 
         with running(size, rule_of, self.randomness) as batch:
-            result = self._run(lambda x, dim: batch.wrap(x.narrow(dim, start, size).movedim(dim, 0)))
+            result = self._run(lambda x, dim: batch.wrap(_examples(x, dim, start, size)))
             return _values(batch, result, out_dims)
+
+
+def _examples(x: Tensor, dim: int, start: int, size: int) -> Tensor:
+    """Some examples of a batch, which come first; all of it as it is."""
+    some = x if size == x.size(dim) else x.narrow(dim, start, size)
+    return some.movedim(dim, 0) if dim else some
 
 
 def _values(batch: Batch, result: Any, out_dims: Any) -> tuple[list[Tensor], TreeSpec, list[int | None]]:

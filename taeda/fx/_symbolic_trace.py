@@ -351,6 +351,7 @@ class _Concrete:
     def argument(self, name: str, parameter: inspect.Parameter | None) -> Any:
         """What the program gets for the argument: its value, with proxies in the places of `PH`."""
         leaves, spec = pytree.tree_flatten(self.values[name])
+        self.count = 0
         alone = parameter if len(leaves) == 1 and leaves[0] is self.values[name] else None
         return pytree.tree_unflatten([self._leaf(name, leaf, alone) for leaf in leaves], spec)
 
