@@ -162,11 +162,11 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
 _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "_awaits", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
     "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
-    "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg", "masked",
-    "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim", "overrides", "profiler",
-    "quantization", "quasirandom", "random", "return_types", "serialization", "signal", "sparse", "special", "storage",
-    "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types", "_utils", "utils", "version",
-    "_VF", "_vmap_internals", "xpu",
+    "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg",
+    "_linalg_utils", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim",
+    "overrides", "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal",
+    "sparse", "special", "storage", "_subclasses", "_tensor_str", "testing", "torch_version", "transforms", "types",
+    "_utils", "utils", "version", "_VF", "_vmap_internals", "xpu",
 ])  # fmt: skip
 
 

@@ -325,6 +325,11 @@ TypedStorage.char = _conversion(taeda.int8)  # type: ignore[attr-defined]
 TypedStorage.byte = _conversion(taeda.uint8)  # type: ignore[attr-defined]
 
 
+def _numbers_of(untyped: UntypedStorage, name: str) -> TypedStorage:
+    """What ``UntypedStorage.float()`` and its kind give: each byte as a number of the type."""
+    return getattr(TypedStorage(wrap_storage=untyped, dtype=taeda.uint8), name)()
+
+
 def _rebuild(untyped: UntypedStorage, dtype: taeda.dtype) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped, dtype=dtype)
 
@@ -366,6 +371,26 @@ def _make(name: str) -> Any:
     )
     globals()[name] = made
     return made
+
+
+class _NoMemory(TypedStorage):
+    """Of a device that this build has not: nothing is an instance."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._refuse()
+
+    @classmethod
+    def _refuse(cls, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"taeda.cuda.{cls.__name__}: this build of Taeda has no CUDA")
+
+    from_buffer = _new_with_weak_ptr = _new_shared_filename = _refuse
+
+
+def _absent_on_cuda(name: str) -> type:
+    if name not in OLD_STORAGES:
+        raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
+    fixed = getattr(taeda, OLD_STORAGES[name])
+    return type(name, (_NoMemory,), {"_fixed_dtype": fixed, "dtype": fixed, "__module__": "torch.cuda"})
 
 
 if TYPE_CHECKING:

@@ -67,7 +67,8 @@ bool lies_as(const Tensor& grad, const Tensor& t) {
 
 bool can_steal(const Tensor& grad, const Tensor& t, int64_t holders) {
   if (const SparseImpl* sparse = sparse_impl(grad))
-    return grad->use_count() == holders && sparse->parts().values->storage()->use_count() == 1;
+    return grad->use_count() == holders && sparse->parts().values->storage()->use_count() == 1 &&
+           sparse->parts().values.is_contiguous();
   if (grad->use_count() != holders || grad->layout() != Layout::Strided || !grad->storage() || grad->is_lazy())
     return false;
   // A view made during the pass holds its base; the memory is still ours alone if nobody else does.

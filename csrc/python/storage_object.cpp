@@ -340,6 +340,17 @@ PyObject* deepcopy(PyObject* self, PyObject* memo) {
   });
 }
 
+// A copy of the bytes, each as a number of a type.
+constexpr const char* kConversions[] = {"float", "double", "half", "bfloat16", "long",          "int",
+                                        "short", "char",   "byte", "bool",     "complex_float", "complex_double"};
+template <size_t i>
+PyObject* converted(PyObject* self, PyObject*) {
+  return guarded(kConversions[i], [&] {
+    Owned module(check(PyImport_ImportModule("taeda.storage")));
+    return check(PyObject_CallMethod(module.get(), "_numbers_of", "Os", self, kConversions[i]));
+  });
+}
+
 PyBufferProcs g_buffer{get_buffer, release_buffer};
 PySequenceMethods g_sequence{};
 PyMappingMethods g_mapping{length, subscript, assign};
@@ -373,6 +384,18 @@ PyMethodDef g_methods[] = {
      "from_buffer($type, buffer, byte_order=None, count=-1, offset=0, dtype=None)\n--\n\nA copy of a buffer's "
      "elements."},
     {"_fix_weakref", nothing, METH_NOARGS, "_fix_weakref($self)\n--\n\nNothing: see Tensor._fix_weakref."},
+    {kConversions[0], converted<0>, METH_NOARGS, nullptr},
+    {kConversions[1], converted<1>, METH_NOARGS, nullptr},
+    {kConversions[2], converted<2>, METH_NOARGS, nullptr},
+    {kConversions[3], converted<3>, METH_NOARGS, nullptr},
+    {kConversions[4], converted<4>, METH_NOARGS, nullptr},
+    {kConversions[5], converted<5>, METH_NOARGS, nullptr},
+    {kConversions[6], converted<6>, METH_NOARGS, nullptr},
+    {kConversions[7], converted<7>, METH_NOARGS, nullptr},
+    {kConversions[8], converted<8>, METH_NOARGS, nullptr},
+    {kConversions[9], converted<9>, METH_NOARGS, nullptr},
+    {kConversions[10], converted<10>, METH_NOARGS, nullptr},
+    {kConversions[11], converted<11>, METH_NOARGS, nullptr},
     {"__reduce__", reduce, METH_NOARGS, nullptr},
     {"__copy__", clone, METH_NOARGS, nullptr},
     {"__deepcopy__", deepcopy, METH_O, nullptr},

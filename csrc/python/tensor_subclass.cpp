@@ -126,7 +126,7 @@ PyObject* make_wrapper_subclass(PyObject*, PyObject* const* args, Py_ssize_t cou
                                             "_extra_dispatch_keys",
                                             "storage_size"};
     PyObject* given[kCount];
-    read_arguments(kNames, 2, args, count, names, given, 4);
+    read_arguments(kNames, 2, args, count, names, given, kCount);
     PyTypeObject* cls = check_tensor_class(given[kClass]);
     TAEDA_CHECK_TYPE(wants_dispatch(cls), cls->tp_name, " must define __torch_dispatch__, which answers its ops");
     TAEDA_CHECK(!is_given(given[kLayout]) || to_layout(given[kLayout]) == Layout::Strided, "'layout' must be strided");

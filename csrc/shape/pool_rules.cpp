@@ -147,8 +147,18 @@ Spec avg_pool_backward(const Tensor& upper, IntList sizes, int64_t rank, IntList
 
 }  // namespace
 
+namespace {
+// An image of an example that has nothing in it leads nowhere; that there is no example, or no channel, may be.
+void check_has_places(const Tensor& upper, int64_t rank) {
+  IntList places = upper.sizes().last(std::min<size_t>(rank, upper.sizes().size()));
+  TAEDA_CHECK(std::ranges::all_of(places, [](int64_t n) { return n > 0; }),
+              "images pooled to no element have no gradient; got one of shape ", upper.sizes());
+}
+}  // namespace
+
 Spec max_pool_backward(const Tensor& upper, const Tensor& indices, IntList sizes, int64_t rank) {
   check_images(upper, sizes, rank);
+  check_has_places(upper, rank);
   TAEDA_CHECK(std::ranges::equal(upper.sizes(), indices.sizes()) && indices.dtype() == DType::Int64,
               "indices must be int64 of the gradient's shape ", upper.sizes(), "; got ", indices.dtype(), " of shape ",
               indices.sizes());
@@ -182,6 +192,7 @@ Spec adaptive_avg_pool3d(const Tensor& self, IntList output_size) {
 }
 Spec adaptive_avg_pool_backward(const Tensor& upper, IntList sizes, int64_t rank) {
   check_images(upper, sizes, rank, rank == 2);
+  check_has_places(upper, rank);
   // One number per plane says nothing of a layout.
   bool is_mean = std::ranges::all_of(upper.sizes().last(rank), [](int64_t n) { return n == 1; });
   return is_mean ? Spec{Dims(sizes), upper.dtype()} : image_like(sizes, rank, upper, upper.dtype());

@@ -183,6 +183,11 @@ else:
 
             globals()[name] = made = make(name, "cuda")
             return made
+        if name.endswith("Storage"):
+            from taeda import storage
+
+            globals()[name] = kind = storage._absent_on_cuda(name)
+            return kind
         raise AttributeError(f"module 'taeda.cuda' has no attribute '{name}'")
 
 

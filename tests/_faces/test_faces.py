@@ -61,3 +61,14 @@ def test_earlier_pickles_of_ops() -> None:
     op = taeda.ops.aten.add.Tensor
     earlier = pickle.dumps(op, 0).replace(b"taeda._library.ops", b"taeda._ops")
     assert b"taeda._ops\nfind_overload" in earlier and pickle.loads(earlier) is op
+
+
+def test_products_of_the_algorithms():
+    from taeda import _linalg_utils as utils
+
+    s, a = taeda.arange(6.0).view(3, 2), taeda.eye(3) * 2
+    assert taeda.equal(utils.qform(a, s), s.mT @ a @ s) and utils.matmul(None, s) is s
+    assert taeda.equal(utils.matmul(a.to_sparse(), s), a @ s) and utils.get_floating_dtype(taeda.ones(1).long())
+    values, vectors = utils.symeig(taeda.diag(taeda.tensor([1.0, 3.0, 2.0])), largest=True)
+    assert values.tolist() == [3.0, 2.0, 1.0] and vectors.abs().argmax(0).tolist() == [1, 2, 0]
+    taeda.testing.assert_close(utils.basis(s).mT @ utils.basis(s), taeda.eye(2))

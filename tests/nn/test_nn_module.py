@@ -230,3 +230,9 @@ def test_the_class_of_a_table_makes_plain_dicts() -> None:
     rebuilt = type(table)({"linear": 1})
     rebuilt["other"] = 2
     assert rebuilt == {"linear": 1, "other": 2}
+
+
+def test_copies_of_a_parameter_dict_keep_the_order():
+    names = ["z", "a", "m"]
+    one = taeda.nn.ParameterDict([(name, taeda.ones(1)) for name in names])
+    assert list(one.copy()) == names == list(one | {})

@@ -185,3 +185,10 @@ def test_typed_storage() -> None:
     assert (len(storage), storage.dtype, storage[2]) == (4, taeda.float32, 2.0)
     storage[1] = 9
     assert storage.int().tolist() == [0, 9, 2, 3]
+
+
+def test_bytes_as_numbers():
+    for name, dtype in (("float", taeda.float32), ("half", taeda.half), ("complex_double", taeda.complex128)):
+        made = getattr(UntypedStorage([1, 200]), name)()
+        assert (made.dtype, made.tolist()) == (dtype, [1.0, 200.0])
+    assert not isinstance(taeda.ones(1).storage(), taeda.cuda.FloatStorage)

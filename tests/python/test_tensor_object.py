@@ -354,3 +354,15 @@ def test_copies_of_a_wrapper():
     y = copy.deepcopy(x)
     assert type(y) is Wrapper and y.inner.tolist() == [1.0, 1.0] and y.inner is not x.inner
     assert y.note == x.note and y.note is not x.note
+
+
+def test_a_wrapper_described_by_position():
+    class Wrapper(taeda.Tensor):
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            raise NotImplementedError
+
+    x = Tensor._make_wrapper_subclass(
+        Wrapper, (2, 3), (1, 2), 0, None, taeda.float16, taeda.strided, taeda.device("cpu"), False, True, "sizes"
+    )
+    assert (x.shape, x.stride(), x.dtype, x.requires_grad) == ((2, 3), (1, 2), taeda.float16, True)

@@ -195,3 +195,10 @@ def test_files_go_both_ways() -> None:
         torch.save(theirs, back)
         back.seek(0)
         assert repr(taeda.load(back)) == repr(q) == repr(theirs)
+
+
+@pytest.mark.parametrize("dtype", [taeda.quint4x2, taeda.quint2x4])
+def test_zero_points_of_packed_elements_are_bytes(dtype):
+    assert taeda.quantize_per_tensor(taeda.ones(5), 0.1, 200, dtype).q_zero_point() == 200
+    with pytest.raises(RuntimeError, match="zero point"):
+        taeda.quantize_per_tensor(taeda.ones(5), 0.1, 256, dtype)

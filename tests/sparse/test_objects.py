@@ -171,6 +171,22 @@ def test_optimisers_that_take_both(make):
     taeda.testing.assert_close(tables[1].weight, tables[0].weight)
 
 
+def test_gradients_with_gaps_are_stored_without():
+    class Spread(taeda.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, grad):
+            values = taeda.tensor([1.0]).expand(3)
+            return taeda.sparse_coo_tensor(taeda.tensor([[0, 1, 2]]), values, (3,), check_invariants=False)
+
+    x = taeda.ones(3, requires_grad=True)
+    Spread.apply(x).sum().backward()
+    assert x.grad.is_sparse and x.grad._values().is_contiguous() and x.grad.to_dense().tolist() == [1.0] * 3
+
+
 def test_optimisers_that_do_not():
     t = table(True)
     t(taeda.tensor([1])).sum().backward()

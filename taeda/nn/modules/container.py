@@ -395,7 +395,7 @@ class ParameterDict(Module):
 
     def copy(self) -> ParameterDict:
         """A new dictionary of the same parameters."""
-        return ParameterDict({key: self[key] for key in self._keys})
+        return ParameterDict([(key, self[key]) for key in self._keys])
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value of ``key``, which is set to ``default`` if there is none."""

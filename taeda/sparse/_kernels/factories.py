@@ -26,13 +26,20 @@ def zeros_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None
 @coordinates("empty_like")
 def empty_like(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
                pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
+    _check_format(memory_format)
     return zeros_like(self, dtype, layout, device)
+
+
+def _check_format(memory_format: Any) -> None:
+    if memory_format is not None:
+        raise RuntimeError(f"taeda.empty_like: memory formats are of strided tensors; got {memory_format}")
 
 
 @compressed("empty_like")
 def empty_like_compressed(self: Tensor, dtype: _dtype | None = None, layout: _layout | None = None, device: Any = None,
                           pin_memory: bool = False, memory_format: Any = None) -> Tensor:  # fmt: skip
     """The same pattern, with values that nobody has written yet."""
+    _check_format(memory_format)
     if layout is not None and layout != self.layout:
         raise RuntimeError(f"taeda.empty_like: the result has the layout of self, {self.layout}; got layout={layout}")
     values = taeda.empty_like(_C._sparse_parts(self)[2], dtype=dtype, device=device)

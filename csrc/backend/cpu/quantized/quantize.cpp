@@ -60,7 +60,8 @@ void check_values(const Tensor& self, DType dtype) {
 }
 
 void check_zero_point(int64_t zero_point, DType dtype) {
-  QuantizedRange range = range_of(dtype);
+  bool packed = dtype == DType::QUInt4x2 || dtype == DType::QUInt2x4;  // a whole byte is theirs
+  QuantizedRange range = range_of(packed ? DType::QUInt8 : dtype);
   TAEDA_CHECK(zero_point >= range.least && zero_point <= range.most, "the zero point must be one of the integers of ",
               dtype, ", ", range.least, " to ", range.most, "; got ", zero_point);
 }
