@@ -191,3 +191,35 @@ def test_configs_as_dicts(kind: Any, config: dict[str, Any]) -> None:
     made = kind.from_dict(config).to_dict()
     assert made.keys() == config.keys() and kind.from_dict(made).to_dict() == made
     assert all(made[key] == config[key] for key in config if not key.startswith("standalone"))
+
+
+def test_a_relu_that_a_block_uses_twice_goes_with_both_ops() -> None:
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.conv1, self.conv2, self.relu = nn.Conv2d(4, 4, 1), nn.Conv2d(4, 4, 1), nn.ReLU(inplace=True)
+
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            y = self.conv2(self.relu(self.conv1(x)))
+            y += x
+            return self.relu(y)
+
+    made = quantised(Block(), taeda.randn(1, 4, 2, 2))
+    assert targets(made) == [
+        taeda.quantize_per_tensor, "conv1", "conv2", taeda.ops.quantized.add_relu, "dequantize",
+    ]  # fmt: skip
+    assert {"conv1_input_scale_0", "relu_scale_0"} <= {*made.state_dict()}
+
+
+def test_numbers_are_added_to_what_was_float() -> None:
+    class Net(nn.Module):
+        def forward(self, x: taeda.Tensor) -> taeda.Tensor:
+            return F.gelu(x) + 1
+
+    assert taeda.ops.quantized.add in targets(quantised(Net(), x))
+
+
+def test_convolutions_are_not_quantised_on_the_way() -> None:
+    mapping = q.QConfigMapping().set_global(q.default_dynamic_qconfig)
+    made = quantised(nn.Sequential(nn.Conv1d(4, 2, 1)), x[..., None], mapping=mapping)
+    assert type(made.get_submodule("0")) is nn.Conv1d

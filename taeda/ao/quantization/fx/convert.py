@@ -130,7 +130,7 @@ class Converter:
             elif dynamic and not self.is_reference and not by_function:
                 made = None  # the modules do it themselves
             elif quantizes and dynamic:
-                reduced = getattr(getattr(observer, "activation_post_process", observer), "reduce_range", False)
+                reduced = taeda.backends.quantized.engine in ("fbgemm", "x86")
                 made = graph.call_function(taeda.quantize_per_tensor_dynamic, (value, observer.dtype, reduced))
             elif quantizes:
                 made = self._quantize(node, value, observer)
@@ -147,7 +147,7 @@ class Converter:
         scale, zero_point = observer.calculate_qparams()
         by_channel = is_per_channel(observer.qscheme)
         if not by_channel:
-            scale, zero_point = scale.reshape([]), zero_point.reshape([])
+            scale, zero_point = scale.reshape([]), zero_point.reshape([]).to(taeda.int64)
         parts = [
             graph.get_attr(self._buffer(f"{prefix}_{name}", part.detach().clone()))
             for name, part in (("scale", scale), ("zero_point", zero_point))
@@ -182,12 +182,12 @@ class Converter:
             return made
         if type(module) in RECURRENT and not dynamic:
             return None
+        if dynamic and isinstance(module, nn.modules.conv._ConvNd):
+            return None  # PyTorch's graphs quantise them after training only
         if dynamic and not self.is_reference:
             plain = module.to_float() if type(module) in QAT else module
             plain.qconfig = qconfig
             cls = DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS.get(type(plain))
-            if cls is None and isinstance(plain, nn.modules.conv._ConvNd):
-                cls = getattr(quantized.dynamic, type(plain).__name__)
             if cls is None:
                 return None
             dynamic_module: nn.Module = cls.from_float(plain)

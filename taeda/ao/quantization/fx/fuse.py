@@ -41,7 +41,7 @@ def fuse(model: fx.GraphModule, is_qat: bool, additional: dict[Any, Any] | None 
         additional: types of modules to functions ``f(is_qat, *modules)`` that fuse them.
     """
     table = {**_DEFAULT_OP_LIST_TO_FUSER_METHOD, **(additional or {})}
-    modules = dict(model.named_modules())
+    modules = dict(model.named_modules(remove_duplicate=False))
     fused: set[fx.Node] = set()
     for node in list(model.graph.nodes):
         if node in fused or module_of(node, modules) is None:

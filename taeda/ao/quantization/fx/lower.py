@@ -67,7 +67,7 @@ class Lowering:
 
     @property
     def modules(self) -> dict[str, nn.Module]:
-        return dict(self.model.named_modules())
+        return dict(self.model.named_modules(remove_duplicate=False))
 
     def run(self) -> None:
         """Lowers what can be lowered."""

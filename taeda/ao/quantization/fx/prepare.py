@@ -44,7 +44,7 @@ class Preparer:
         backend: Any = None,
     ) -> None:  # fmt: skip
         self.model, self.mapping, self.scopes, self.config, self.backend = model, mapping, scopes, config, backend
-        self.modules = dict(model.named_modules())
+        self.modules = dict(model.named_modules(remove_duplicate=False))  # a ReLU may be in a fused module, too
         self.seen: set[fx.Node] = set()  # the nodes that observe
         self.qconfigs: dict[str, Any] = {}  # by the name of a node
         self.count = 0
@@ -131,8 +131,6 @@ class Preparer:
             return False
         if kind == "binary" and is_call(node, MATMULS) and len(data) < 2:
             return False
-        if kind == "binary" and len(data) == 1 and data[0] not in self.seen and data[0] not in self.quantized:
-            return False
         seen: list[fx.Node] = []
         for place, arg in enumerate(data):
             is_weight = kind == "function" and place == WEIGHT_AT[node.target]
@@ -162,6 +160,8 @@ class Preparer:
             for weight in data_of(node)[1:]:
                 self._observed(weight, qconfig.weight)
             return True
+        if isinstance(module_of(node, self.modules), nn.modules.conv._ConvNd):
+            return False
         if kind not in ("weighted", "recurrent", "table") or type(module_of(node, self.modules)) in TABLES:
             return False
         if kind == "recurrent" or type(module_of(node, self.modules)) in RECURRENT:
