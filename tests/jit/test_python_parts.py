@@ -200,3 +200,30 @@ def test_what_traces_take() -> None:
     assert torch.equal(named(x=x, pair=(x, x)), 3 * x) and named.twice(2) == 6 and saved(named).twice(2) == 6
     graph, result, inputs = jit._get_trace_graph(nn.Linear(4, 2), x, return_inputs=True)
     assert len(inputs) == len(list(graph.inputs())) == 3 and result.shape == (3, 2)
+
+
+@dataclass
+class Settings:
+    """What no program can hold: its annotation says text, its value is none."""
+
+    kind: str = "a"
+    layers: "list[Unknown]" = ()  # type: ignore[name-defined] # noqa: F821
+
+
+class Configured(nn.Module):
+    config: Settings
+
+    def __init__(self):
+        super().__init__()
+        self.config, self.other, self.left = Settings(), Settings(), {1: object()}
+
+    def forward(self, x):
+        return x * 2 if self.config.kind == "a" else x
+
+
+def test_attributes_that_no_program_holds_do_not_hinder_traces() -> None:
+    model = nn.Sequential(Configured(), Configured())
+    traced = jit.trace(model, torch.ones(2))
+    assert traced(torch.ones(3)).tolist() == [4.0] * 3 and saved(traced)(torch.ones(1)).item() == 4
+    with pytest.raises(RuntimeError, match="config"):
+        jit.script(model)

@@ -436,10 +436,12 @@ def _is_constant(value: Any) -> bool:
 def _attribute(facts: _Facts, name: str, value: Any, hint: Any) -> None:
     if isinstance(value, script_marks.Attribute):
         hint, value = value.type, value.value
-    if hint is not None and not _is_final(hint):
+    if hint is not None and not _is_final(hint) and not (inspect.isclass(hint) and hint in _UNFIT):
         try:
-            facts.attributes[name] = (type_of_object(hint), PLAIN)
-            return
+            found = type_of_object(hint)
+            if type(value) is not hint or found.kind() != "ClassType" or _type_of_instance(value) is not None:
+                facts.attributes[name] = (found, PLAIN)
+                return
         except CompileError as error:
             if value is None:
                 facts.missing[name] = error.message
@@ -487,15 +489,16 @@ def _type_of(value: Any) -> Any:
 
 def _type_of_instance(value: Any) -> Any:
     """The type of an object of a class that nobody scripted, but that can be; None of others."""
-    from taeda.jit.check.classes import _BY_CLASS, class_of, compile_init
+    from taeda.jit._graph import as_object
+    from taeda.jit.check.classes import _BY_CLASS, class_of
 
     cls = type(value)
     if cls in _UNFIT or cls.__module__ == "builtins" or is_ours(cls) or hasattr(cls, "__slots__"):
         return None
     try:
         info = class_of(cls, None)
-        compile_init(info)
-    except (CompileError, OSError, TypeError):
+        as_object(value)
+    except (RuntimeError, OSError, TypeError, AttributeError):
         _BY_CLASS.pop(cls, None)
         _UNFIT.add(cls)
         return None
