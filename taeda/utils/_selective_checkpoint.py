@@ -49,8 +49,8 @@ class _Kept:
 
     def __init__(self, tensor: Tensor) -> None:
         with enable_reentrant_dispatch(), taeda.no_grad():  # through all layers, so that the alias counts writes, too
-            self.tensor = tensor.detach()
-        self.version = self.tensor._version
+            self.val = tensor.detach()
+        self.version = self.val._version
 
 
 class _Store:
@@ -62,18 +62,19 @@ class _Store:
         self.used = False
 
     def put_back(self, kept: _Kept) -> Tensor:
-        if kept.tensor._version != kept.version and not self.allow_mutation:
+        if kept.val._version != kept.version and not self.allow_mutation:
             raise RuntimeError(
                 "taeda.utils.checkpoint: a tensor that selective checkpointing kept was written to; "
                 "allow_cache_entry_mutation=True uses it all the same"
             )
-        return kept.tensor
+        return kept.val
 
 
-class _FirstRun(TorchDispatchMode):
+class _CachingTorchDispatchMode(TorchDispatchMode):
     def __init__(self, policy: Callable[..., CheckpointPolicy], store: _Store) -> None:
         super().__init__()
         self._policy, self._store = policy, store
+        self.storage = store.results
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: dict[str, Any] | None = None) -> Any:
         kwargs = kwargs or {}
@@ -85,10 +86,11 @@ class _FirstRun(TorchDispatchMode):
         return result
 
 
-class _SecondRun(TorchDispatchMode):
+class _CachedTorchDispatchMode(TorchDispatchMode):
     def __init__(self, store: _Store) -> None:
         super().__init__()
         self._store = store
+        self.storage = store.results
 
     def __enter__(self) -> TorchDispatchMode:
         if self._store.used:
@@ -140,4 +142,4 @@ def create_selective_checkpoint_contexts(
             f"got {type(policy_fn_or_list).__name__}"
         )
     store = _Store(allow_cache_entry_mutation)
-    return _FirstRun(policy, store), _SecondRun(store)
+    return _CachingTorchDispatchMode(policy, store), _CachedTorchDispatchMode(store)

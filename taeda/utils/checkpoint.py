@@ -15,6 +15,12 @@ from taeda.utils._selective_checkpoint import (
     SelectiveCheckpointContext,
     create_selective_checkpoint_contexts,
 )
+from taeda.utils._selective_checkpoint import (
+    _CachedTorchDispatchMode as _CachedTorchDispatchMode,
+)
+from taeda.utils._selective_checkpoint import (
+    _CachingTorchDispatchMode as _CachingTorchDispatchMode,
+)
 
 __all__ = [
     "SAC_IGNORED_OPS",
