@@ -107,7 +107,7 @@ class GraphModule(nn.Module):
                 if node.target not in root:
                     raise RuntimeError(f"taeda.fx.GraphModule: {node} names {node.target}, which root lacks")
             # Outer ones first, so that inner ones find their place.
-            for target in sorted({str(node.target) for node in named}, key=lambda target: target.count(".")):
+            for target in sorted(dict.fromkeys(str(node.target) for node in named), key=lambda path: path.count(".")):
                 _assign(root, self, target)
         else:
             raise RuntimeError(f"taeda.fx.GraphModule: root must be a module or a dict; got {type(root).__name__}")

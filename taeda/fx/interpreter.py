@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from taeda.fx import traceback as fx_traceback
 from taeda.fx._python_code import last_uses
 from taeda.fx._symbolic_trace import Tracer
 from taeda.fx.graph import Graph
@@ -76,7 +77,8 @@ class Interpreter:
     def run_node(self, n: Node) -> Any:
         """The result of one step, by the method that is named as its ``op``."""
         args, kwargs = self.fetch_args_kwargs_from_env(n)
-        return getattr(self, n.op)(n.target, args, kwargs)
+        with fx_traceback.set_current_meta(n, f"Interpreter_{self.name}"):
+            return getattr(self, n.op)(n.target, args, kwargs)
 
     def placeholder(self, target: Target, args: tuple[Argument, ...], kwargs: dict[str, Any]) -> Any:
         """The next argument, or the default; all that are left for ``*args``. RuntimeError without one."""

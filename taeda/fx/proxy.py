@@ -11,11 +11,15 @@ from typing import Any, NoReturn
 
 import taeda
 from taeda._library.ops import OpOverload, OpOverloadPacket
+from taeda.fx import traceback as fx_traceback
 from taeda.fx._naming import name_of_target
 from taeda.fx.graph import Graph
 from taeda.fx.node import Argument, Node, Target, map_aggregate
 
-__all__ = ["Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "TraceError", "TracerBase"]
+__all__ = [
+    "Attribute", "GraphAppendingTracer", "MetaProxy", "ParameterProxy", "Proxy", "Scope", "ScopeContextManager",
+    "TraceError", "TracerBase",
+]  # fmt: skip
 
 _CONSTANTS = (
     str, int, float, bool, complex, bytes, type(None), type(...), taeda.dtype, taeda.device, taeda.memory_format,
@@ -36,6 +40,26 @@ class Scope:
         self.module_type = module_type
 
 
+class ScopeContextManager:
+    """Within, a tracer's scope says that it is in a module; afterwards it is as before.
+
+    Args:
+        scope: what changes.
+        current_scope: what it is within.
+    """
+
+    def __init__(self, scope: Scope, current_scope: Scope) -> None:
+        self._scope = scope
+        self._before = Scope(scope.module_path, scope.module_type)
+        scope.module_path, scope.module_type = current_scope.module_path, current_scope.module_type
+
+    def __enter__(self) -> Scope:
+        return self._scope
+
+    def __exit__(self, *error: Any) -> None:
+        self._scope.module_path, self._scope.module_type = self._before.module_path, self._before.module_type
+
+
 class TracerBase:
     """Turns calls into nodes of ``graph``; what every tracer does, wherever its graph comes from."""
 
@@ -53,6 +77,7 @@ class TracerBase:
     ) -> Node:  # fmt: skip
         """Adds a node to the graph; the arguments hold nodes, not proxies."""
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        node.meta.update(fx_traceback.inherited())
         stack = getattr(self, "module_stack", None)
         if stack:
             node.meta["nn_module_stack"] = dict(stack)
@@ -231,6 +256,39 @@ class Attribute(Proxy):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+class MetaProxy(Proxy):
+    """Stands for a value whose node has a fake tensor in ``meta["val"]``; so have the nodes of what is done with it.
+
+    Args:
+        node: the node.
+        tracer: records what happens.
+        fake_mode: the mode of the fake tensors.
+    """
+
+    def __init__(self, node: Node, tracer: TracerBase | None = None, fake_mode: Any = None) -> None:
+        super().__init__(node, tracer)
+        self.fake_mode = fake_mode
+
+    def __repr__(self) -> str:
+        return f"MetaProxy({self.node.name})"
+
+    @classmethod
+    def __torch_function__(cls, orig_method: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        found: list[MetaProxy] = []
+
+        def value_of(leaf: Any) -> Any:
+            if isinstance(leaf, MetaProxy):
+                found.append(leaf)
+                return leaf.node.meta["val"]
+            return leaf
+
+        values, named = map_aggregate((args, kwargs), value_of)
+        proxy = super().__torch_function__(orig_method, types, args, kwargs)
+        proxy.node.meta["val"] = orig_method(*values, **named)
+        return MetaProxy(proxy.node, proxy.tracer, found[0].fake_mode)
 
 
 class ParameterProxy(Proxy):

@@ -1,0 +1,201 @@
+"""What nodes inherit while a graph is recorded: notes of the program, and of the node that is being run again."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+from taeda.fx.node import Node
+
+__all__ = [
+    "NodeSource",
+    "NodeSourceAction",
+    "annotate",
+    "annotate_fn",
+    "format_stack",
+    "get_current_meta",
+    "get_current_replay_node",
+    "get_graph_provenance_json",
+    "has_preserved_node_meta",
+    "preserve_node_meta",
+    "reset_grad_fn_seq_nr",
+    "set_current_meta",
+    "set_current_replay_node",
+    "set_grad_fn_seq_nr",
+    "set_stack_trace",
+]
+
+_current: dict[str, Any] = {}
+_preserves = False
+_replayed: Node | None = None
+
+
+class NodeSourceAction(Enum):
+    """What a pass did to make a node."""
+
+    CREATE = "create"
+    REPLACE = "replace"
+
+
+class NodeSource:
+    """Where a node comes from: a node of an earlier graph, and the pass that made the one of the other."""
+
+    def __init__(self, node: Node | None, pass_name: str = "", action: Any = None) -> None:
+        self.pass_name = pass_name
+        self.action = [] if action is None else action if isinstance(action, list) else [action]
+        self.from_node = copy.deepcopy(node.meta.get("from_node", [])) if node is not None else []
+        self.name = node.name if node is not None else ""
+        self.target = str(node.target) if node is not None else ""
+        self.graph_id = id(node.graph) if node is not None else -1
+
+    def print_readable(self, indent: int = 0) -> str:
+        """The way here, one line for each step."""
+        action = "+".join(a.value for a in self.action)
+        lines = [f"{' ' * indent}({self.name}, {self.target}, {self.pass_name}, {action})"]
+        lines += [source.print_readable(indent + 4) for source in self.from_node]
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {
+            "name": self.name, "target": self.target, "graph_id": self.graph_id, "pass_name": self.pass_name,
+            "action": "+".join(a.value for a in self.action), "from_node": [s.to_dict() for s in self.from_node],
+        }  # fmt: skip
+
+    def __repr__(self) -> str:
+        return self.print_readable()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NodeSource) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.target, self.graph_id, self.pass_name))
+
+
+@contextmanager
+def preserve_node_meta(enable: bool = True) -> Iterator[None]:
+    """Within, new nodes get what is noted: by `annotate`, `set_stack_trace` and the node that is run again."""
+    global _preserves, _current
+    before = _preserves, _current
+    _preserves, _current = enable, dict(_current)
+    try:
+        yield
+    finally:
+        _preserves, _current = before
+
+
+def has_preserved_node_meta() -> bool:
+    """Whether new nodes get what is noted."""
+    return _preserves
+
+
+def get_current_meta() -> dict[str, Any]:
+    """What is noted now."""
+    return _current
+
+
+@contextmanager
+def annotate(annotation_dict: dict[str, Any]) -> Iterator[None]:
+    """Within, nodes that are recorded have the items of a dict in ``meta["custom"]``. Where nothing is recorded it
+    changes nothing."""
+    global _current
+    before = _current
+    _current = {**_current, "custom": {**_current.get("custom", {}), **annotation_dict}}
+    try:
+        yield
+    finally:
+        _current = before
+
+
+def annotate_fn(annotation_dict: dict[str, Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: calls are within `annotate`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            with annotate(annotation_dict):
+                return function(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+@contextmanager
+def set_current_meta(node: Node, pass_name: str = "") -> Iterator[None]:
+    """Within, while nodes inherit, they do from this node, which they name as their source."""
+    global _current
+    if not _preserves or not node.meta:
+        yield
+        return
+    before = _current
+    _current = {**node.meta, "from_node": [NodeSource(node, pass_name, NodeSourceAction.CREATE)]}
+    try:
+        yield
+    finally:
+        _current = before
+
+
+@contextmanager
+def set_current_replay_node(node: Node | None) -> Iterator[None]:
+    """Within, this node is the one that is run again."""
+    global _replayed
+    before, _replayed = _replayed, node
+    try:
+        yield
+    finally:
+        _replayed = before
+
+
+def get_current_replay_node() -> Node | None:
+    """The node that is run again, if any is."""
+    return _replayed
+
+
+def set_stack_trace(stack: list[str]) -> None:
+    """Notes the place of the program, while nodes inherit."""
+    if _preserves and stack:
+        _current["stack_trace"] = "".join(stack)
+
+
+def set_grad_fn_seq_nr(seq_nr: int) -> None:
+    """Notes the number of the backward node that runs."""
+    if _preserves:
+        _current["grad_fn_seq_nr"] = [*_current.get("grad_fn_seq_nr", []), seq_nr]
+        _current["in_grad_fn"] = _current.get("in_grad_fn", 0) + 1
+
+
+def reset_grad_fn_seq_nr() -> None:
+    """The backward node that was noted last is through."""
+    if _preserves and _current.get("in_grad_fn", 0) > 0:
+        _current["in_grad_fn"] -= 1
+        _current["grad_fn_seq_nr"] = _current["grad_fn_seq_nr"][:-1]
+
+
+def format_stack() -> list[str]:
+    """The noted place of the program while nodes inherit, else where this is called."""
+    if _preserves:
+        return [_current.get("stack_trace", "")]
+    return traceback.format_list(traceback.extract_stack()[:-1])
+
+
+def get_graph_provenance_json(graph: Any) -> dict[str, Any]:
+    """By the name of each node that calls something, where it comes from, as plain data."""
+    return {
+        node.name: [source.to_dict() for source in node.meta.get("from_node", [])]
+        for node in graph.nodes
+        if node.op == "call_function"
+    }
+
+
+def inherited() -> dict[str, Any]:
+    """What a new node gets in ``meta``."""
+    if not _preserves:
+        return {"custom": dict(_current["custom"])} if "custom" in _current else {}
+    kept = ("stack_trace", "nn_module_stack", "source_fn_stack", "from_node", "custom", "grad_fn_seq_nr", "torch_fn")
+    return {key: copy.copy(value) for key, value in _current.items() if key in kept and value}
