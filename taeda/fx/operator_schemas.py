@@ -57,14 +57,14 @@ def _signature_of(schema: Any) -> inspect.Signature:
         kind = kinds.KEYWORD_ONLY if argument.kwarg_only else kinds.POSITIONAL_OR_KEYWORD
         name = "input" if argument.name == "self" else "from_" if argument.name == "from" else argument.name
         parameters.append(kinds(name, kind, default=default, annotation=_python_type(str(argument.type))))
-    returns = [_python_type(str(result.type)) for result in schema.returns]
-    kind = returns[0] if len(returns) == 1 else tuple(returns) if returns else None
+    returns = [_python_type(str(r.type)) for r in schema.returns]
+    result: Any = returns[0] if len(returns) == 1 else tuple(returns) if returns else None
     optional = [p for p in parameters if p.kind is kinds.POSITIONAL_OR_KEYWORD]
     first = next((i for i, p in enumerate(optional) if p.default is not kinds.empty), len(optional))
     parameters = [  # Python has no required argument after one with a default
         p.replace(default=None) if p in optional[first:] and p.default is kinds.empty else p for p in parameters
     ]
-    return inspect.Signature(parameters, return_annotation=kind)
+    return inspect.Signature(parameters, return_annotation=result)
 
 
 def _schemas_of(op: Any) -> list[Any]:

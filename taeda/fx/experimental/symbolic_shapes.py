@@ -1,4 +1,4 @@
-"""Questions about sizes that are values of a graph. Such a size has a number, its hint, and knows where it comes from."""
+"""Questions about sizes that are values of a graph. Such a size has a number, its hint, and knows its origin."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def constrain_range(a: Any, *, min: int | None = None, max: int | None = None) -
         raise ValueError(f"taeda.fx.constrain_range: max must be at least min; got {min} and {max}")
     if not low <= hint_int(a) <= high:
         raise ValueError(f"taeda.fx.constrain_range: {hint_int(a)} is not from {low} to {high}")
-    if isinstance(a, _Symbol):
+    if is_symbolic(a):
         if min is not None:
             expect_true(a >= min)
         if max is not None:
@@ -249,8 +249,9 @@ def _symbols(value: Any) -> Iterator[SymNode]:
             yield leaf.node
         elif isinstance(leaf, SymNode):
             yield leaf
-        elif isinstance(leaf, Tensor):
-            yield from (size.node for size in leaf.shape if isinstance(size, _Symbol))
+        elif isinstance(leaf, (Tensor, tuple)):  # sizes are a tuple that is a leaf
+            items: Any = leaf.shape if isinstance(leaf, Tensor) else leaf
+            yield from (size.node for size in items if isinstance(size, _Symbol))
 
 
 def _leaves(node: SymNode) -> Iterator[SymNode]:
