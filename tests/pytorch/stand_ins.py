@@ -209,7 +209,8 @@ class Finder(importlib.abc.MetaPathFinder):
         if self.candidate is None or not name.startswith("torch."):
             return None
         parent, _, leaf = name.rpartition(".")
-        if isinstance(getattr(sys.modules.get(parent), leaf, None), type):  # as mock.patch asks for a class's method
+        # As mock.patch asks for a class's method. Not by getattr, which would load the module that is being found.
+        if isinstance(vars(sys.modules[parent]).get(leaf) if parent in sys.modules else None, type):
             return None
         try:
             if self.candidate + name[5:] in sys.modules or importlib.util.find_spec(self.candidate + name[5:]):
