@@ -14,10 +14,12 @@ std::array<std::string, kDeviceTypes>& names() {
                                                      "meta", "privateuseone", "privateusetwo", "privateusethree"};
   return table;
 }
+constexpr const char* kNamesAlone[] = {"hip", "xla", "vulkan", "hpu", "mtia"};
 thread_local Device t_default{};
 }  // namespace
 
 std::string device_type_name(DeviceType type) {
+  if (type >= DeviceType::HIP) return kNamesAlone[static_cast<int>(type) - static_cast<int>(DeviceType::HIP)];
   Lock lock(g_mutex);
   return names()[static_cast<int>(type)];
 }

@@ -10,6 +10,13 @@ void Error::name_function(std::string_view function) {
   message_.insert(0, str("taeda.", function, ": "));
 }
 
+void Error::add_context(std::string_view more) { message_.append("\n").append(more); }
+
+std::string placed(const SourceLocation& place, std::string message) {
+  message += str("\n(raised in ", place.function, " at ", place.file, ":", place.line, ")");
+  return message;
+}
+
 void append(std::string& out, std::string_view text) { out += text; }
 void append(std::string& out, int64_t number) { out += std::to_string(number); }
 void append(std::string& out, uint64_t number) { out += std::to_string(number); }

@@ -7,6 +7,5 @@
 namespace taeda {
 
 TAEDA_API void warn_once(std::atomic<bool>& warned, const std::string& message);
-TAEDA_API void set_warn_always(bool always);
 
 }  // namespace taeda

@@ -102,9 +102,10 @@ std::string in_module(const Error& e) {
   return found;
 }
 
-void raise_warning(const std::string& message) {
+void raise_warning(const Warning& warning) {
   WithGil gil;
-  check(PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1));
+  const bool deprecation = std::holds_alternative<Warning::DeprecationWarning>(warning.type());
+  check(PyErr_WarnEx(deprecation ? PyExc_DeprecationWarning : PyExc_UserWarning, warning.msg().c_str(), 1));
 }
 }  // namespace
 

@@ -7,18 +7,12 @@
 #include "python/torch_function.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
-#include "taeda/core/warn.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/view.h"
 
 namespace taeda::python {
 namespace {
-
-void warn_in_python(const std::string& message) {
-  WithGil locked;
-  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) throw PythonError();
-}
 
 // A submodule of _C that holds one namespace's functions.
 int add_functions(PyObject* module, const char* name, PyMethodDef* const* tables) {
@@ -43,7 +37,6 @@ void fill_hooks() {
 
 int init(PyObject* module) {
   Py_AtExit(cpu::onednn::close_library);
-  set_warn_handler(warn_in_python);
   fill_hooks();
   for (PyMethodDef* const* table = all_methods; *table; ++table) add_tensor_methods(*table);
   add_conversions();

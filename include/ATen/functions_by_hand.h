@@ -109,12 +109,20 @@ Tensor tensor(std::initializer_list<T> values) {
   return tensor(ArrayRef<T>(values));
 }
 template <class T>
-  requires std::is_arithmetic_v<T>
+Tensor tensor(const std::vector<T>& values, const TensorOptions& options) {
+  return tensor(ArrayRef<T>(values), options);
+}
+template <class T>
+Tensor tensor(const std::vector<T>& values) {
+  return tensor(ArrayRef<T>(values));
+}
+template <class T>
+concept Number = std::is_arithmetic_v<T> || c10::is_complex<T>::value;
+template <Number T>
 Tensor tensor(T value, const TensorOptions& options) {
   return tensor(ArrayRef<T>(value), options).view(IntArrayRef());
 }
-template <class T>
-  requires std::is_arithmetic_v<T>
+template <Number T>
 Tensor tensor(T value) {
   return tensor(ArrayRef<T>(value)).view(IntArrayRef());
 }

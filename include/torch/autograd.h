@@ -1,4 +1,5 @@
 // Gradients: functions of one's own, grad and backward.
 #pragma once
+#include <torch/csrc/autograd/anomaly_mode.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/csrc/autograd/variable.h>

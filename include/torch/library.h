@@ -226,6 +226,10 @@ class Library {
     put(name, CppFunction(std::forward<F>(f)));
     return *this;
   }
+  template <class Key, class F>
+  Library& impl(const std::string& name, Key key, F&& f) & {
+    return impl(name, dispatch(key, std::forward<F>(f)));
+  }
   template <class F>
   Library& impl_UNBOXED(const std::string& name, F* f) & {
     return impl(name, f);

@@ -125,6 +125,8 @@ def test_ops_of_its_own(basic: Any) -> None:
 def test_warnings_and_hooks(basic: Any) -> None:
     with pytest.warns(UserWarning, match="careful: 3"):
         basic.warned()
+    with pytest.warns(DeprecationWarning, match="old: 3"):
+        basic.warned_of_old()
     grad, other, reached = basic.backward(torch.tensor([1.0, 2.0], requires_grad=True))
     assert grad.tolist() == [20.0, 40.0] and other.tolist() == [2.0, 2.0] and not reached
 

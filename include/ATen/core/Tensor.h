@@ -292,6 +292,10 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   void print() const;
 
 #include <ATen/core/methods.inc>
+  Tensor to(c10::Device device, caffe2::TypeMeta dtype, bool non_blocking = false, bool copy = false,
+            std::optional<c10::MemoryFormat> memory_format = std::nullopt) const {
+    return to(device, dtype.toScalarType(), non_blocking, copy, memory_format);
+  }
 
  private:
   static c10::IntArrayRef as_list(::taeda::IntList list) { return {list.data(), list.size()}; }

@@ -14,8 +14,8 @@ constexpr int64_t INDEX_MIN = INT64_MIN, INDEX_MAX = -(INDEX_MIN + 1);
 
 class Slice {
  public:
-  explicit Slice(std::optional<c10::SymInt> start = std::nullopt, std::optional<c10::SymInt> stop = std::nullopt,
-                 std::optional<c10::SymInt> step = std::nullopt)
+  Slice(std::optional<c10::SymInt> start = std::nullopt, std::optional<c10::SymInt> stop = std::nullopt,
+        std::optional<c10::SymInt> step = std::nullopt)
       : step_(step ? int64_t(*step) : 1) {
     TORCH_CHECK_VALUE(step_ != 0, "the step of a slice cannot be 0");
     start_ = start ? int64_t(*start) : step_ < 0 ? INDEX_MAX : 0;

@@ -245,6 +245,14 @@ struct Argument<OptionalArrayRef<T>> : Argument<std::optional<ArrayRef<T>>> {
   using Argument<std::optional<ArrayRef<T>>>::Argument;
   OptionalArrayRef<T> get() { return Argument<std::optional<ArrayRef<T>>>::get(); }
 };
+template <class T>
+struct Argument<const ArrayRef<T>&> : Argument<ArrayRef<T>> {
+  using Argument<ArrayRef<T>>::Argument;
+};
+template <class T>
+struct Argument<const OptionalArrayRef<T>&> : Argument<OptionalArrayRef<T>> {
+  using Argument<OptionalArrayRef<T>>::Argument;
+};
 
 template <class T>
 Value to_value(const T& value) {

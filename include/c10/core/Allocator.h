@@ -19,12 +19,8 @@ class DataPtr : public ::taeda::DataPtr {
   DataPtr(void* data, Device device) : Base(data, nullptr, nullptr, device) {}
   DataPtr(void* data, void* context, DeleterFnPtr deleter, Device device) : Base(data, context, deleter, device) {}
   operator bool() const { return get() || context(); }
-  void* operator->() const { return get(); }
   void* mutable_get() { return get(); }
-  void* get_context() const { return context(); }
-  DeleterFnPtr get_deleter() const { return deleter(); }
   Device device() const { return Base::device(); }
-  void clear() { *this = DataPtr(); }
 };
 
 // Gives out blocks of one device. A class of this kind is given to the core by SetAllocator.

@@ -13,6 +13,8 @@ using DeviceType = ::taeda::DeviceType;
 using DeviceIndex = int8_t;
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA, kMeta = DeviceType::Meta;
 constexpr DeviceType kXPU = DeviceType::XPU, kMPS = DeviceType::MPS, kPrivateUse1 = DeviceType::PrivateUse1;
+constexpr DeviceType kHIP = DeviceType::HIP, kXLA = DeviceType::XLA, kVulkan = DeviceType::Vulkan;
+constexpr DeviceType kHPU = DeviceType::HPU, kMTIA = DeviceType::MTIA;
 constexpr int COMPILE_TIME_MAX_DEVICE_TYPES = ::taeda::kDeviceTypes;
 
 inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
@@ -35,7 +37,9 @@ inline std::string get_privateuse1_backend(bool lower_case = true) {
 struct Device : ::taeda::Device {
   using Type = DeviceType;
   Device() = default;
-  Device(DeviceType type, DeviceIndex index = -1) : ::taeda::Device{type, index} {}
+  Device(DeviceType type, DeviceIndex index = -1) : ::taeda::Device{type, index} {
+    TORCH_CHECK(isValidDeviceType(type), "there is no device of type ", DeviceTypeName(type, true), " here");
+  }
   Device(::taeda::Device device) : ::taeda::Device(device) {}
   Device(const std::string& text) : ::taeda::Device(::taeda::parse_device(text)) {}
   Device(const char* text) : Device(std::string(text)) {}

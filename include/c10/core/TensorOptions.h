@@ -13,6 +13,7 @@ class TensorOptions {
   template <class T>
     requires std::is_convertible_v<T, Device>
   TensorOptions(T&& device) : device_(Device(std::forward<T>(device))) {}
+  TensorOptions(DeviceType type, int index) : device_(Device(type, static_cast<DeviceIndex>(index))) {}
   TensorOptions(TypeMeta dtype) : dtype_(dtype.toScalarType()) {}
   TensorOptions(ScalarType dtype) : dtype_(dtype) {}
   TensorOptions(MemoryFormat format) : memory_format_(format) {}

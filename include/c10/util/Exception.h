@@ -14,6 +14,8 @@ using Error = ::taeda::Error;
   class C10_API name : public Error {                                                           \
    public:                                                                                      \
     explicit name(std::string message) : Error(::taeda::ErrorKind::kind, std::move(message)) {} \
+    name(const ::taeda::SourceLocation& place, std::string message)                             \
+        : name(::taeda::placed(place, std::move(message))) {}                                   \
   };
 TAEDA_ERROR_CLASS(IndexError, Index)
 TAEDA_ERROR_CLASS(ValueError, Value)
@@ -29,11 +31,13 @@ TAEDA_ERROR_CLASS(EnforceFiniteError, Value)
 TAEDA_ERROR_CLASS(OnnxfiBackendSystemError, Runtime)
 #undef TAEDA_ERROR_CLASS
 
-struct SourceLocation {
-  const char* function;
-  const char* file;
-  uint32_t line;
-};
+using SourceLocation = ::taeda::SourceLocation;
+using Warning = ::taeda::Warning;
+using UserWarning = Warning::UserWarning;
+using DeprecationWarning = Warning::DeprecationWarning;
+using WarningHandler = ::taeda::WarningHandler;
+inline void warn(const Warning& warning) { ::taeda::warn(warning); }
+
 inline std::ostream& operator<<(std::ostream& out, const SourceLocation& place) {
   return out << place.function << " at " << place.file << ":" << place.line;
 }
@@ -54,22 +58,14 @@ std::string joined(const Args&... args) {
   }
 }
 
-// The message with the place that raised it.
-inline std::string placed(const SourceLocation& place, std::string message) {
-  std::ostringstream out;
-  out << message << "\n(raised in " << place << ")";
-  return out.str();
-}
-
 template <class Raised = void>
 [[noreturn, gnu::noinline, gnu::cold]] void fail(const SourceLocation& place, const char* condition,
                                                  std::string message) {
   if (message.empty()) message = std::string("this does not hold: ") + condition;
-  message = placed(place, std::move(message));
   if constexpr (std::is_void_v<Raised>)
-    throw Error(::taeda::ErrorKind::Runtime, std::move(message));
+    throw Error(place, std::move(message));
   else
-    throw Raised(std::move(message));
+    throw Raised(place, std::move(message));
 }
 
 }  // namespace detail
@@ -79,14 +75,39 @@ std::string str(const Args&... args) {
   return detail::joined(args...);
 }
 
+template <class Container>
+std::string Join(const std::string& delimiter, const Container& items) {
+  std::ostringstream out;
+  const char* before = "";
+  for (const auto& item : items) {
+    out << before << item;
+    before = delimiter.c_str();
+  }
+  return out.str();
+}
+
 namespace WarningUtils {
+inline WarningHandler* get_warning_handler() noexcept { return ::taeda::thread_warning_handler(); }
+inline void set_warning_handler(WarningHandler* handler) noexcept { ::taeda::set_thread_warning_handler(handler); }
+class WarningHandlerGuard {
+ public:
+  explicit WarningHandlerGuard(WarningHandler* handler) : before_(get_warning_handler()) {
+    set_warning_handler(handler);
+  }
+  WarningHandlerGuard(const WarningHandlerGuard&) = delete;
+  WarningHandlerGuard& operator=(const WarningHandlerGuard&) = delete;
+  ~WarningHandlerGuard() { set_warning_handler(before_); }
+
+ private:
+  WarningHandler* before_;
+};
+
 // While set, TORCH_WARN_ONCE warns each time.
-inline bool g_warn_always = false;
-inline void set_warnAlways(bool value) { g_warn_always = value; }
-inline bool get_warnAlways() { return g_warn_always; }
+inline void set_warnAlways(bool value) { ::taeda::set_warn_always(value); }
+inline bool get_warnAlways() { return ::taeda::warns_always(); }
 struct WarnAlways {
-  explicit WarnAlways(bool value = true) : before(g_warn_always) { g_warn_always = value; }
-  ~WarnAlways() { g_warn_always = before; }
+  explicit WarnAlways(bool value = true) : before(get_warnAlways()) { set_warnAlways(value); }
+  ~WarnAlways() { set_warnAlways(before); }
   bool before;
 };
 }  // namespace WarningUtils
@@ -94,10 +115,11 @@ struct WarnAlways {
 }  // namespace c10
 
 #define TAEDA_HERE (::c10::SourceLocation{__func__, __FILE__, static_cast<uint32_t>(__LINE__)})
-#define TAEDA_CHECK_RAISING(raised, cond, ...)                                                                     \
-  do {                                                                                                             \
-    if (C10_UNLIKELY(!(cond))) ::c10::detail::fail<raised>(TAEDA_HERE, #cond, ::c10::detail::joined(__VA_ARGS__)); \
-  } while (false)
+// An if, as programs leave out the semicolon after it.
+#define TAEDA_CHECK_RAISING(raised, cond, ...)                                          \
+  if (C10_UNLIKELY(!(cond))) {                                                          \
+    ::c10::detail::fail<raised>(TAEDA_HERE, #cond, ::c10::detail::joined(__VA_ARGS__)); \
+  }
 #define TORCH_CHECK(cond, ...) TAEDA_CHECK_RAISING(void, cond, __VA_ARGS__)
 #define TORCH_CHECK_WITH(error_t, cond, ...) TAEDA_CHECK_RAISING(::c10::error_t, cond, __VA_ARGS__)
 #define TORCH_CHECK_WITH_MSG(error_t, cond, type, ...) TAEDA_CHECK_RAISING(::c10::error_t, cond, __VA_ARGS__)
@@ -120,9 +142,10 @@ struct WarnAlways {
 #define AT_ERROR(...) ::c10::detail::fail<>(TAEDA_HERE, "", ::c10::detail::joined(__VA_ARGS__))
 #define TORCH_RETHROW(e, ...) throw
 
-#define TORCH_WARN(...) ::taeda::warn(::c10::detail::joined(__VA_ARGS__))
-#define TORCH_WARN_WITH(kind, ...) TORCH_WARN(__VA_ARGS__)
-#define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
+#define TORCH_WARN_WITH(kind, ...) \
+  ::c10::warn(::c10::Warning(::c10::kind(), TAEDA_HERE, ::c10::detail::joined(__VA_ARGS__)))
+#define TORCH_WARN(...) TORCH_WARN_WITH(UserWarning, __VA_ARGS__)
+#define TORCH_WARN_DEPRECATION(...) TORCH_WARN_WITH(DeprecationWarning, __VA_ARGS__)
 #define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
 #define TORCH_WARN_ONCE(...)                                \
   do {                                                      \

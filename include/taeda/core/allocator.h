@@ -31,6 +31,15 @@ class DataPtr {
   void* get() const { return data_; }
   void* context() const { return context_; }
   Deleter deleter() const { return deleter_; }
+  void* get_context() const { return context_; }
+  Deleter get_deleter() const { return deleter_; }
+  void* operator->() const { return data_; }
+  explicit operator bool() const { return data_ || context_; }
+  void clear() { *this = DataPtr(); }
+  void* release_context() {  // the caller's to free
+    deleter_ = nullptr;
+    return std::exchange(context_, nullptr);
+  }
   Device device() const { return std::bit_cast<Device>(device_); }
 
  private:

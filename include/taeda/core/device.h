@@ -7,9 +7,24 @@
 
 namespace taeda {
 
-// For XPU and MPS there is the name alone, so that programs may speak of them.
-enum class DeviceType : uint8_t { CPU, CUDA, XPU, MPS, Meta, PrivateUse1, PrivateUse2, PrivateUse3 };
-constexpr int kDeviceTypes = 8;
+// For XPU and MPS, and all from HIP on, there is the name alone, so that programs may speak of them.
+enum class DeviceType : uint8_t {
+  CPU,
+  CUDA,
+  XPU,
+  MPS,
+  Meta,
+  PrivateUse1,
+  PrivateUse2,
+  PrivateUse3,
+  COMPILE_TIME_MAX_DEVICE_TYPES,
+  HIP,
+  XLA,
+  Vulkan,
+  HPU,
+  MTIA
+};
+constexpr int kDeviceTypes = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
 constexpr DeviceType privateuse(int which) {  // 1 to 3
   return static_cast<DeviceType>(static_cast<int>(DeviceType::PrivateUse1) + which - 1);
 }

@@ -32,11 +32,25 @@ enum class ErrorKind : uint8_t {
   QueueEmpty
 };
 
+struct SourceLocation {
+  const char* function;
+  const char* file;
+  uint32_t line;
+};
+
+// The message with the place that raised it.
+TAEDA_API std::string placed(const SourceLocation& place, std::string message);
+
 class TAEDA_API Error : public std::exception {
  public:
   Error(ErrorKind kind, std::string message) : kind_(kind), message_(std::move(message)) {}
+  Error(const SourceLocation& place, std::string message)
+      : Error(ErrorKind::Runtime, placed(place, std::move(message))) {}
   ErrorKind kind() const { return kind_; }
   const char* what() const noexcept override { return message_.c_str(); }
+  const char* what_without_backtrace() const noexcept { return what(); }
+  const std::string& msg() const noexcept { return message_; }
+  void add_context(std::string_view more);  // in a line of its own
   // "taeda.add: " is put once, by the outermost named call.
   void name_function(std::string_view function);
   bool named() const { return named_; }

@@ -132,6 +132,7 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
         .call(x, y, 2);
   });
   m.def("warned", [] { TORCH_WARN("careful: ", 3); });
+  m.def("warned_of_old", [] { TORCH_WARN_DEPRECATION("old: ", 3); });
   m.def("printed", [](torch::Tensor x) { return c10::str(x); });
   m.def("backward", [](torch::Tensor x) {
     x.register_hook([](torch::Tensor grad) { return grad * 10; });

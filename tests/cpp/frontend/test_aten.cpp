@@ -1,6 +1,7 @@
 // Loops over tensors, vectors of elements, namespaces, modules over several devices.
 #include <ATen/TensorIterator.h>
 #include <ATen/cpu/vec/vec.h>
+#include <torch/csrc/utils/tensor_flatten.h>
 #include <torch/nn/parallel/data_parallel.h>
 #include <torch/torch.h>
 
@@ -79,4 +80,68 @@ TEST(data_parallel_reaches_the_module) {
   linear->zero_grad();
   linear(x).sum().backward();
   CHECK(parallel.allclose(linear->weight.grad()));
+}
+
+TEST(tensors_from_values_and_types) {
+  const std::vector<double> values{1.5, 2.5};
+  CHECK(at::tensor(values).dtype() == torch::kDouble && at::tensor(values, torch::kComplexDouble).is_complex());
+  CHECK(at::tensor(c10::complex<float>(1, 2)).dtype() == torch::kComplexFloat && at::tensor(values).numel() == 2);
+  torch::Tensor other = torch::ones({2}, torch::kInt);
+  CHECK(at::tensor(values).to(other.device(), other.dtype()).equal(torch::tensor({1, 2}, torch::kInt)));
+  torch::autograd::InferenceMode inference;
+  torch::autograd::AutoGradMode recorded(false);
+  CHECK(torch::ones(1).is_inference());
+  CHECK(torch::arange(4).index({torch::indexing::Slice({torch::indexing::None, 2})}).numel() == 2);
+}
+
+TEST(many_tensors_as_one) {
+  std::vector<torch::Tensor> parts{torch::ones({2, 3}), torch::ones({0, 4}), torch::full({1}, 2)};
+  torch::Tensor flat = torch::utils::flatten_dense_tensors(parts);
+  CHECK(flat.numel() == 7 && flat[6].item<float>() == 2);
+  auto again = torch::utils::unflatten_dense_tensors(flat, parts);
+  CHECK(again.size() == 3 && again[0].equal(parts[0]) && again[1].sizes() == parts[1].sizes());
+  CHECK(again[2].is_alias_of(flat) && !again[1].is_alias_of(flat));
+}
+
+struct Collected : c10::WarningHandler {
+  std::vector<std::string> messages;
+  bool deprecated = false;
+  void process(const c10::Warning& warning) override {
+    messages.push_back(warning.msg());
+    deprecated = std::holds_alternative<c10::DeprecationWarning>(warning.type());
+  }
+};
+
+TEST(warnings_are_taken_by_a_handler) {
+  Collected collected;
+  {
+    c10::WarningUtils::WarningHandlerGuard here(&collected);
+    TORCH_WARN("one ", 1);
+    torch::ones({1, 0}).std();  // an op's own
+    TORCH_WARN_DEPRECATION("old");
+  }
+  CHECK(c10::WarningUtils::get_warning_handler() != &collected);
+  CHECK(collected.messages.size() == 3 && collected.messages[0] == "one 1" && collected.deprecated);
+  CHECK(c10::Join(", ", std::vector<int>{1, 2, 3}) == "1, 2, 3" && c10::Join("-", collected.messages).size() > 6);
+}
+
+TEST(errors_of_libtorchs_interface) {
+  try {
+    throw c10::Error({__func__, __FILE__, __LINE__}, "broken");
+  } catch (c10::Error& error) {
+    error.add_context("while testing");
+    const std::string text = error.what_without_backtrace();
+    CHECK(text.starts_with("broken\n") && text.ends_with("\nwhile testing") && error.msg() == text);
+  }
+  auto checked = [](bool good) {
+    TORCH_CHECK_INDEX(good, "out of ", 3)  // a semicolon is not needed
+    return true;
+  };
+  CHECK_ERROR(checked(!checked(true)), Index, "test_aten.cpp");
+  CHECK_ERROR(torch::Device(torch::kXLA), Runtime, "xla");
+  CHECK(static_cast<int>(torch::kCUDA) < static_cast<int>(torch::DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES));
+  torch::Tensor held = torch::ones({2});
+  const auto& memory = held.storage().data_ptr();
+  CHECK(memory && memory.get_context() && memory.get_deleter() && memory.device().is_cpu());
+  CHECK(torch::ones({2}).to({torch::kCPU, 0}).device().is_cpu());
 }

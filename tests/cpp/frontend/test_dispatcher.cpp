@@ -1,6 +1,8 @@
 // Ops, kernels and classes that a C++ program registers and calls; a device of one's own (examples/cpp/own_device.h).
 #include <torch/torch.h>
 
+#include <numeric>
+
 #include "../../../examples/cpp/own_device.h"
 #include "../test_main.h"
 
@@ -42,6 +44,7 @@ void negate(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 struct Tally : torch::CustomClassHolder {
   explicit Tally(int64_t start) : count(start) {}
   int64_t add(int64_t by) { return count += by; }
+  void add_all(const at::IntArrayRef& many) { count = std::accumulate(many.begin(), many.end(), count); }
   int64_t count;
 };
 
@@ -54,7 +57,14 @@ TORCH_LIBRARY(cpptest, m) {
     for (const torch::Tensor& x : xs) total = total + x.sum();
     return total;
   });
-  m.class_<Tally>("Tally").def(torch::init<int64_t>()).def("add", &Tally::add).def_readonly("count", &Tally::count);
+  m.def("total(int[] of) -> int");
+  m.impl("total", c10::DispatchKey::CompositeImplicitAutograd,
+         [](const at::IntArrayRef& of) { return std::accumulate(of.begin(), of.end(), int64_t{0}); });
+  m.class_<Tally>("Tally")
+      .def(torch::init<int64_t>())
+      .def("add", &Tally::add)
+      .def("add_all", &Tally::add_all)
+      .def_readonly("count", &Tally::count);
 }
 TORCH_LIBRARY_FRAGMENT(cpptest, m) {
   m.def("later(int n) -> int", [](int64_t n) { return n + 1; });
@@ -101,6 +111,9 @@ TEST(dispatcher_schemas_from_types) {
 }
 
 TEST(dispatcher_classes) {
+  auto total =
+      c10::Dispatcher::singleton().findSchemaOrThrow("cpptest::total", "").typed<int64_t(const at::IntArrayRef&)>();
+  CHECK(total.call(std::vector<int64_t>{1, 2, 3}) == 6);
   torch::IValue tally = torch::make_custom_class<Tally>(5);
   CHECK(tally.isCustomClass() && tally.toCustomClass<Tally>()->add(2) == 7);
 }

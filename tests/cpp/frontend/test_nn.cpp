@@ -110,6 +110,8 @@ TEST(nn_containers) {
   CHECK(parameters->parameters().size() == 1 && parameters->contains("w"));
   ParameterList values(torch::ones(2), torch::zeros(3));
   CHECK(values->size() == 2 && values[1].equal(torch::zeros(3)));
+  *values += *values;
+  CHECK(values->size() == 4 && values[3].equal(torch::zeros(3)));
 }
 
 TEST(nn_printing) {

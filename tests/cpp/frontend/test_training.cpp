@@ -77,6 +77,22 @@ TEST(optim_sparse_gradients) {
 }
 
 // A handle holds modules of derived classes, is copied and moved as a pointer, and may be empty.
+TEST(anomaly_mode) {
+  using torch::autograd::AnomalyMode, torch::autograd::DetectAnomalyGuard;
+  auto nan_at_zero = [] {
+    torch::Tensor x = torch::zeros({1}, torch::requires_grad());
+    torch::Tensor slope = torch::autograd::grad({x.pow(1.5)}, {x}, {}, true, true)[0];
+    return torch::autograd::grad({slope}, {x}, {torch::zeros({1})})[0];
+  };
+  {
+    DetectAnomalyGuard detect;
+    CHECK_ERROR(nan_at_zero(), Runtime, "NaN");
+    DetectAnomalyGuard quiet(/*check_nan=*/false);
+    CHECK(AnomalyMode::is_enabled() && !AnomalyMode::should_check_nan() && nan_at_zero().isnan().item<bool>());
+  }
+  CHECK(!AnomalyMode::is_enabled() && nan_at_zero().isnan().item<bool>());
+}
+
 TEST(module_holders) {
   struct WideImpl : nn::LinearImpl {
     WideImpl() : nn::LinearImpl(2, 3) {}

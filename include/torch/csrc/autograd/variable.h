@@ -8,7 +8,7 @@ namespace torch::autograd {
 using Variable = at::Tensor;
 using variable_list = std::vector<Variable>;
 using tensor_list = std::vector<at::Tensor>;
-using at::TensorList;
+using at::AutoFwGradMode, at::AutoGradMode, at::GradMode, at::InferenceMode, at::TensorList;
 
 inline Variable make_variable(at::Tensor data, bool requires_grad = false) {
   Variable made = data.detach();

@@ -106,12 +106,13 @@ class DataLoaderBase {
     auto is_there = [&] {
       return !results_.empty() && (!options_.enforce_ordering || results_.begin()->first == wanted_number_);
     };
-    if (options_.timeout)
+    if (options_.timeout) {
       TORCH_CHECK(results_changed_.wait_for(lock, *options_.timeout, is_there),
                   "Timeout in DataLoader queue while waiting for next batch (timeout was ", options_.timeout->count(),
                   " ms)");
-    else
+    } else {
       results_changed_.wait(lock, is_there);
+    }
     Result result = std::move(results_.begin()->second);
     results_.erase(results_.begin());
     ++wanted_number_;

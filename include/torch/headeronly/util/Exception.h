@@ -20,8 +20,7 @@ template <class... Parts>
 
 }  // namespace torch::headeronly::detail
 
-#define STD_TORCH_CHECK(cond, ...)                                                                       \
-  do {                                                                                                   \
-    if (!(cond)) [[unlikely]]                                                                            \
-      ::torch::headeronly::detail::fail(__func__, __FILE__, __LINE__, #cond __VA_OPT__(, ) __VA_ARGS__); \
-  } while (false)
+#define STD_TORCH_CHECK(cond, ...)                                                                     \
+  if (!(cond)) [[unlikely]] {                                                                          \
+    ::torch::headeronly::detail::fail(__func__, __FILE__, __LINE__, #cond __VA_OPT__(, ) __VA_ARGS__); \
+  }

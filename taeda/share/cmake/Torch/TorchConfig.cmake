@@ -5,9 +5,9 @@
 #   target_link_libraries(program "${TORCH_LIBRARIES}")
 #
 # TORCH_LIBRARIES, TORCH_INCLUDE_DIRS, TORCH_CXX_FLAGS, TORCH_INSTALL_PREFIX; the targets torch, torch_library,
-# torch_cpu and c10 stand for all of it. Headers are C++20, which the targets ask for.
+# torch_cpu, torch_cpu_library and c10 stand for all of it. Headers are C++20, which the targets ask for.
 include("${CMAKE_CURRENT_LIST_DIR}/../Taeda/TaedaConfig.cmake")
-foreach(name torch torch_library torch_cpu c10)
+foreach(name torch torch_library torch_cpu torch_cpu_library c10)
   if(NOT TARGET ${name})
     add_library(${name} INTERFACE IMPORTED)
     set_property(TARGET ${name} PROPERTY INTERFACE_LINK_LIBRARIES Taeda::taeda)

@@ -25,6 +25,10 @@ class TORCH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
   void extend(const Container& container) {
     for (const auto& param : container) append(param);
   }
+  ParameterListImpl& operator+=(const ParameterListImpl& other) {
+    extend(other.parameters_.values());
+    return *this;
+  }
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }
