@@ -50,6 +50,24 @@ def test_as_pytorch(dtype: str, name: str, args: tuple[Any, ...]) -> None:
         assert quanta(g, w) <= 1 if w.is_quantized else (of_torch(w) == g).all()
 
 
+# Arguments of sums and products: another tensor with the result's scale and zero point, or a number.
+OPERANDS = [("b", 1.5, 2), (3.0,), (-3.0,), (0.0,)]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("args", OPERANDS, ids=str)
+@pytest.mark.parametrize("name", ["add", "add_relu", "mul", "mul_relu"])
+@pytest.mark.parametrize("dtype", ["quint8", "qint8", "qint32"])
+def test_sums_and_products_as_pytorch(dtype: str, name: str, args: tuple[Any, ...]) -> None:
+    import torch
+
+    a, b = (torch.quantize_per_tensor(torch.arange(n, n + 40.0), s, 3, getattr(torch, dtype))
+            for n, s in ((-20, 2.0), (0, 0.5)))  # fmt: skip
+    wanted = getattr(torch.ops.quantized, name)(a, *(b if arg == "b" else arg for arg in args))
+    got = getattr(taeda.ops.quantized, name)(of_torch(a), *(of_torch(b) if arg == "b" else arg for arg in args))
+    assert quanta(got, wanted) == 0
+
+
 def test_signed_channels_are_shuffled_too() -> None:
     q = taeda.quantize_per_tensor(taeda.randn(2, 4, 3), 0.05, 3, taeda.qint8)
     assert taeda.equal(taeda.channel_shuffle(q, 2).int_repr(), taeda.channel_shuffle(q.int_repr(), 2))

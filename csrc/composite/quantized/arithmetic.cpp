@@ -28,16 +28,20 @@ Tensor requantized(const Tensor& integers_as_floats, DType dtype, double scale, 
 
 Tensor with_relu(const Tensor& q, bool relu) { return relu ? ops::relu(q) : q; }
 
+void check_operand(const Tensor& q) {
+  if (!is_quantized(q) || q.dtype() != DType::QInt32) packed::check_quantized_input(q);
+}
+
 }  // namespace
 
 Tensor _values(const Tensor& qx) {
-  if (!is_quantized(qx) || qx.dtype() != DType::QInt32) packed::check_quantized_input(qx);
+  check_operand(qx);
   return ops::dequantize(qx);
 }
 
 Tensor _product(const Tensor& qa, const Tensor& qb, double scale, int64_t zero_point, bool relu) {
-  packed::check_quantized_input(qa);
-  packed::check_quantized_input(qb);
+  check_operand(qa);
+  check_operand(qb);
   double factor = per_tensor_quantizer(qa).scale * per_tensor_quantizer(qb).scale / scale;
   Tensor product = ops::mul(ops::mul(distances(qa), distances(qb)), Scalar(factor));
   Tensor result = ops::quantize_per_tensor(relu ? ops::relu(product) : product, 1.0, zero_point, qa.dtype());
@@ -46,7 +50,7 @@ Tensor _product(const Tensor& qa, const Tensor& qb, double scale, int64_t zero_p
 
 // A sum moves the zero point, unless it would leave the integers' range: then the scale grows.
 Tensor _add_number(const Tensor& qa, const Scalar& b, bool relu) {
-  packed::check_quantized_input(qa);
+  check_operand(qa);
   const Quantizer& by = per_tensor_quantizer(qa);
   QuantizedRange range = range_of(qa.dtype());
   int64_t steps = static_cast<int64_t>(std::nearbyint(b.to<double>() / by.scale)), moved = by.zero_point - steps;
@@ -69,7 +73,7 @@ Tensor _add_number(const Tensor& qa, const Scalar& b, bool relu) {
 
 // A product scales; by a negative number the integers turn round.
 Tensor _mul_number(const Tensor& qa, const Scalar& b, bool relu) {
-  packed::check_quantized_input(qa);
+  check_operand(qa);
   const Quantizer& by = per_tensor_quantizer(qa);
   QuantizedRange range = range_of(qa.dtype());
   double factor = b.to<double>();
