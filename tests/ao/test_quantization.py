@@ -129,6 +129,7 @@ def test_intrinsic_sequences_take_their_parts_only():
         intrinsic.ConvReLU2d(nn.Conv1d(1, 1, 1), nn.ReLU())
     with pytest.raises(AssertionError, match="LinearReLU: takes"):
         intrinsic.LinearReLU(nn.Linear(1, 1))
+    assert len(intrinsic._FusedModule(nn.Linear(1, 1), nn.Tanh())) == 2
 
 
 def test_older_homes():

@@ -44,10 +44,12 @@ std::shared_ptr<Operation> convolution(DType x, const Geometry& g) {
   });
 }
 
-// What filters are packed for: 28 places of a result along each dimension.
+// What filters are packed for, as far as they alone tell: 28 places of a result along each dimension, but for those that
+// a filter of fewer dimensions leaves out.
 Geometry nominal(Geometry g) {
+  const bool is_point = product_of(g.kernel) == 1;
   for (size_t d = 0; d < g.kernel.size(); ++d) {
-    g.result[d] = g.kernel[d] == 1 && g.padded[d] == 1 ? 1 : 28;
+    g.result[d] = g.kernel[d] == 1 && !is_point ? 1 : 28;
     g.padded[d] = (g.kernel[d] - 1) * g.dilation[d] + 1 + g.stride[d] * (g.result[d] - 1);
   }
   return g;

@@ -8,13 +8,13 @@ from taeda import Tensor, nn
 
 
 class FusedModule(nn.Sequential):
-    """Modules of the types ``parts``, in this order."""
+    """Modules of the types ``parts``, in this order; whichever they are in a class of the user's that says no types."""
 
     parts: ClassVar[tuple[type[nn.Module], ...]] = ()
 
     def __init__(self, *modules: nn.Module) -> None:
         got = tuple(type(module) for module in modules)
-        if not (len(got) == len(self.parts) and all(map(issubclass, got, self.parts))):
+        if self.parts and not (len(got) == len(self.parts) and all(map(issubclass, got, self.parts))):
             raise AssertionError(
                 f"{type(self).__name__}: takes {', '.join(part.__name__ for part in self.parts)}; "
                 f"got {', '.join(part.__name__ for part in got)}"
