@@ -44,8 +44,8 @@ std::shared_ptr<Operation> convolution(DType x, const Geometry& g) {
   });
 }
 
-// What filters are packed for, as far as they alone tell: 28 places of a result along each dimension, but for those that
-// a filter of fewer dimensions leaves out.
+// What filters are packed for, as far as they alone tell: 28 places of a result along each dimension, but for those
+// that a filter of fewer dimensions leaves out.
 Geometry nominal(Geometry g) {
   const bool is_point = product_of(g.kernel) == 1;
   for (size_t d = 0; d < g.kernel.size(); ++d) {
