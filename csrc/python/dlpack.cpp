@@ -177,6 +177,8 @@ PyObject* to_dlpack(PyObject* self, PyObject* const* args, Py_ssize_t count, PyO
   read_arguments(kNames, 0, args, count, names, given, 0);
   Tensor t = unwrap(self);
   check_exportable(t);
+  TAEDA_CHECK_TYPE(!is_given(given[0]) || PyLong_Check(given[0]), "'stream' must be an int or None; got ",
+                   Py_TYPE(given[0])->tp_name);
   TAEDA_CHECK_KIND(Assertion, !t.is_cpu() || !is_given(given[0]),
                    "a tensor on the CPU has no stream; pass stream=None");
   bool copied = to_flag(given[3], false);

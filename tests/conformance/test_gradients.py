@@ -49,7 +49,8 @@ PHASE = {"linalg_svd", "svd", "linalg_eigh", "linalg_eig", "linalg_qr", "qr"}
 NO_DERIVATIVE = {
     "_standard_gamma_grad", "_dirichlet_grad", "heaviside", "scatter.reduce", "scatter.value_reduce",
     "geqrf", "linalg_ldl_factor", "linalg_ldl_factor_ex", "linalg_ldl_solve", "bincount", "histogram.bins_tensor",
-    "histogram.bin_ct", "randint_like", "randint_like.generator", "randint_like.low_dtype",
+    "histogram.bin_ct", "_unique2", "unique_consecutive",
+    "randint_like", "randint_like.generator", "randint_like.low_dtype",
     "randint_like.low_generator_dtype", "randint_like.Tensor", "randint_like.Tensor_generator",
 }  # fmt: skip
 # Arguments that are data to their op, not variables: PyTorch has no derivative for them either.

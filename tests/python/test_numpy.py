@@ -181,6 +181,8 @@ def test_dlpack_errors() -> None:
         taeda.empty(2, device="meta").__dlpack__()
     with pytest.raises(AssertionError):
         taeda.ones(2).__dlpack__(stream=1)
+    with pytest.raises(TypeError, match="stream"):
+        taeda.ones(2).__dlpack__(stream=object())
     with pytest.raises(RuntimeError):
         taeda.from_dlpack(3)
 
