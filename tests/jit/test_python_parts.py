@@ -227,3 +227,20 @@ def test_attributes_that_no_program_holds_do_not_hinder_traces() -> None:
     assert traced(torch.ones(3)).tolist() == [4.0] * 3 and saved(traced)(torch.ones(1)).item() == 4
     with pytest.raises(RuntimeError, match="config"):
         jit.script(model)
+
+
+class Named(nn.Module):
+    """A part is called as the module itself is in its program, as in published models."""
+
+    def __init__(self):
+        super().__init__()
+        self.self, self.x = nn.Linear(2, 2), nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.x(self.self(x))
+
+
+def test_parts_that_are_called_as_arguments_are() -> None:
+    model, x = Named(), torch.ones(2)
+    traced = jit.trace(model, x)
+    assert traced(x=x).equal(model(x)) and saved(traced)(x).equal(model(x))

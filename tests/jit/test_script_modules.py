@@ -4,7 +4,9 @@
 
 import copy
 import enum
+import gc
 import io
+import weakref
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 import pytest
@@ -480,3 +482,23 @@ def test_calls_say_the_types_of_arguments():
 
     module, x = Whole(), taeda.ones(2)
     assert taeda.equal(jit.script(module)(x), module(x))
+
+
+def test_types_do_not_keep_modules():
+    class Passing(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner, self.note = nn.Linear(2, 2), {"a": [1]}
+            self.inner.register_forward_hook(lambda part, args, result: result * 2)
+
+        def forward(self, x):
+            return self.inner(x) if hasattr(self, "note") else x
+
+    model = Passing()
+    kept, x = weakref.ref(model), taeda.ones(2)
+    assert taeda.equal(jit.script(model)(x), model(x))
+    del model
+    gc.collect()
+    assert kept() is None
+    again = Passing()
+    assert taeda.equal(jit.script(again)(x), again(x))

@@ -107,12 +107,12 @@ def flatten(suite: Any) -> Iterator[Any]:
 def load(file: Path, candidate: str) -> Any:
     """The test file as a module. A name that the candidate lacks costs the tests that use it, not the file."""
     sys.argv = [str(file)]
-    for _ in range(60):
+    for again in range(60):
         spec: Any = importlib.util.spec_from_file_location(file.stem, file)
         module = sys.modules[file.stem] = importlib.util.module_from_spec(spec)
         stand_ins.importing = True
         try:
-            with stand_ins.lenient_script():
+            with stand_ins.lenient_script(), stand_ins.known_ops(again > 0):
                 spec.loader.exec_module(module)
             return module
         except (ImportError, AttributeError) as error:

@@ -37,11 +37,11 @@ _CONSTANT = (bool, int, float, complex, str, taeda.dtype, taeda.device, taeda.la
 
 
 class ModuleInfo(ClassInfo):
-    """The type of a module with what compiling its methods needs: a module of this type, as an example."""
+    """The type of a module with what compiling its methods needs: a module of this type, without tensors."""
 
     def __init__(self, name: str, module: nn.Module, passing: bool = False) -> None:
         super().__init__(name, type(module), True, passing)
-        self.example = module
+        self.example = _without_tensors(module)
         self.children: dict[str, Any] = {}
         self.functions: dict[str, Any] = {}
         self.missing: dict[str, str] = {}  # attributes that programs cannot have, and why
@@ -97,6 +97,20 @@ class ModuleInfo(ClassInfo):
         if isinstance(raw, property):
             return emitter.call(BoundPython(owner, raw.fget), [], {}, range)
         return Known(raw)
+
+
+def _without_tensors(module: nn.Module) -> nn.Module:
+    """An object of the module's class with its names, hooks, functions and constants: types outlive modules."""
+    made: nn.Module = object.__new__(type(module))
+    for name, value in vars(module).items():
+        if name in ("_parameters", "_buffers", "_modules"):
+            value = dict.fromkeys(value)
+        elif isinstance(value, types_method) and value.__self__ is module:  # type: ignore[attr-defined]
+            value = value.__func__  # type: ignore[attr-defined]
+        elif not (name in HOOK_TABLES or name in (PENDING, TYPES) or inspect.isroutine(value) or _is_constant(value)):
+            value = None
+        vars(made)[name] = value
+    return made
 
 
 def _parts(emitter: Emitter, info: ModuleInfo, owner: Value, what: str, range: SourceRange | None) -> TupleOf:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from taeda.jit.check.function import MISSING, Function, Parameter
@@ -20,7 +21,10 @@ class GraphFunction(Function):
     def __init__(self, graph: Graph, qualified_name: str, self_type: Any = None) -> None:
         super().__init__(None, None, qualified_name, self_type=self_type)  # type: ignore[arg-type]
         self._graph = graph
-        self._parameters = [
-            Parameter(value.debugName(), value.static_type, MISSING, False, None) for value in graph.inputs()
-        ]
+        self._parameters = []
+        for value in graph.inputs():
+            name = re.sub(r"\.\d+$", "", value.debugName())  # a value within may have taken the name itself
+            if any(p.name == name for p in self._parameters):
+                name = value.debugName().replace(".", "_")
+            self._parameters.append(Parameter(name, value.static_type, MISSING, False, None))
         self._declared_result = graph.return_node().inputsAt(0).static_type
