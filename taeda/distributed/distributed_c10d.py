@@ -11,6 +11,8 @@ from taeda.distributed._coalescing import _CoalescingManager as _CoalescingManag
 from taeda.distributed._collectives import *  # noqa: F403
 from taeda.distributed._collectives import _all_gather_base as _all_gather_base
 from taeda.distributed._collectives import _reduce_scatter_base as _reduce_scatter_base
+from taeda.distributed._control_collectives import _ControlCollectives as _ControlCollectives
+from taeda.distributed._control_collectives import _StoreCollectives as _StoreCollectives
 from taeda.distributed._debug import *  # noqa: F403
 from taeda.distributed._engine import ProcessGroupGloo as ProcessGroupGloo
 from taeda.distributed._errors import *  # noqa: F403

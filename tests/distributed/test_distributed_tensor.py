@@ -13,6 +13,7 @@ import pytest
 import taeda
 import taeda.distributed as dist
 from taeda import nn
+from taeda.distributed._threads import run_ranks
 from taeda.distributed.device_mesh import DeviceMesh, init_device_mesh
 from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_module, distribute_tensor
 
@@ -301,3 +302,15 @@ def test_terms_of_a_reduction(mesh):
     assert whole.placements == (Replicate(),) and x.grad.tolist() == [1.0, 1.0]
     with pytest.raises(ValueError, match="placements"):
         whole.to_local(grad_placements=[])
+
+
+def test_random_numbers_are_not_drawn_for_terms_of_a_sum() -> None:
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2,))
+        terms = DTensor.from_local(taeda.ones(4), mesh, [Partial()])
+        for draw in (taeda.rand_like, taeda.nn.functional.dropout, taeda.bernoulli):
+            with pytest.raises(RuntimeError, match="not supported; redistribute first"):
+                draw(terms)
+        assert taeda.rand_like(terms.redistribute(mesh, [Replicate()])).shape == (4,)
+
+    run_ranks(2, body)

@@ -70,10 +70,13 @@ def read_items(name: str, stored: TensorStorageMetadata | BytesStorageMetadata, 
         raise ValueError(f"taeda.distributed.checkpoint: {name} is stored with shape {tuple(stored.size)}; "
                          f"got {tuple(value.shape)}")  # fmt: skip
     own = local_chunk(value)
-    return [] if own is None else list(_overlaps(name, stored, own))
+    return [] if own is None else list(overlaps(name, stored, own))
 
 
-def _overlaps(name: str, stored: TensorStorageMetadata, own: ChunkStorageMetadata) -> Iterator[ReadItem]:
+def overlaps(
+    name: str, stored: TensorStorageMetadata, own: ChunkStorageMetadata, number: int = 0
+) -> Iterator[ReadItem]:
+    """The parts of stored chunks that belong into the chunk of that number on this process."""
     for at, chunk in enumerate(stored.chunks):
         starts = [max(a, b) for a, b in zip(own.offsets, chunk.offsets, strict=True)]
         ends = [min(a + x, b + y) for a, x, b, y in
@@ -82,7 +85,7 @@ def _overlaps(name: str, stored: TensorStorageMetadata, own: ChunkStorageMetadat
             continue
         yield ReadItem(
             LoadItemType.TENSOR,
-            MetadataIndex(name, own.offsets, 0),
+            MetadataIndex(name, own.offsets, number),
             Size(start - first for start, first in zip(starts, own.offsets, strict=True)),
             MetadataIndex(name, chunk.offsets, at),
             Size(start - first for start, first in zip(starts, chunk.offsets, strict=True)),

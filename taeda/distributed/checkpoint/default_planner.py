@@ -69,7 +69,7 @@ class DefaultSavePlanner(SavePlanner):
         return self.plan
 
     def create_global_plan(self, all_plans: list[SavePlan]) -> tuple[list[SavePlan], Metadata]:
-        plans, metadata = create_default_global_save_plan(_without_doubles(all_plans, self.dedup_save_to_lowest_rank))
+        plans, metadata = create_default_global_save_plan(without_doubles(all_plans, self.dedup_save_to_lowest_rank))
         if self.flatten_state_dict:
             merged: dict[str, Any] = {}
             for plan in all_plans:
@@ -195,7 +195,7 @@ def create_default_local_save_plan(state_dict: dict[str, Any], is_coordinator: b
     return SavePlan(items)
 
 
-def _without_doubles(plans: list[SavePlan], lowest: bool) -> list[SavePlan]:
+def without_doubles(plans: list[SavePlan], lowest: bool) -> list[SavePlan]:
     """Each chunk in one plan only."""
     owners: dict[MetadataIndex, list[int]] = defaultdict(list)
     sizes: dict[MetadataIndex, int] = {}

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 from taeda.distributed._world import is_initialized
+from taeda.distributed.checkpoint._former import as_called_first
 from taeda.distributed.checkpoint._together import Together
 from taeda.distributed.checkpoint.default_planner import DefaultLoadPlanner, _EmptyStateDictLoadPlanner
 from taeda.distributed.checkpoint.filesystem import FileSystemReader
@@ -26,6 +27,7 @@ def load_state_dict(
     _load_state_dict(state_dict, storage_reader, process_group, coordinator_rank, no_dist, planner)
 
 
+@as_called_first("storage_reader")
 def load(
     state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | None = None,
     storage_reader: StorageReader | None = None, planner: LoadPlanner | None = None, process_group: Any = None,

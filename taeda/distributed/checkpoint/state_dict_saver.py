@@ -14,6 +14,7 @@ from taeda.distributed._group import world
 from taeda.distributed._new_group import new_group
 from taeda.distributed._queries import get_process_group_ranks
 from taeda.distributed._world import is_initialized
+from taeda.distributed.checkpoint._former import as_called_first
 from taeda.distributed.checkpoint._together import Together
 from taeda.distributed.checkpoint.default_planner import DefaultSavePlanner
 from taeda.distributed.checkpoint.filesystem import FileSystemWriter
@@ -50,6 +51,7 @@ def save_state_dict(
     return _save(state_dict, storage_writer, process_group, coordinator_rank, no_dist, planner)
 
 
+@as_called_first("storage_writer")
 def save(
     state_dict: dict[str, Any], *, checkpoint_id: str | os.PathLike[str] | None = None,
     storage_writer: StorageWriter | None = None, planner: SavePlanner | None = None, process_group: Any = None,

@@ -137,16 +137,22 @@ class DistributedDataParallel(Module, Joinable):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The module's own result."""
-        waits = taeda.is_grad_enabled() and self.require_backward_grad_sync
-        if waits:
+        self._before_forward()
+        output = self.module(*inputs, **kwargs)
+        self._behind_forward(output)
+        return output
+
+    def _before_forward(self) -> None:
+        if taeda.is_grad_enabled() and self.require_backward_grad_sync:
             self._tell_others()
         if self.will_sync_module_buffers():
             broadcast_coalesced(self.process_group, self._buffers_to_sync())
-        output = self.module(*inputs, **kwargs)
+
+    def _behind_forward(self, output: Any) -> None:
+        waits = taeda.is_grad_enabled() and self.require_backward_grad_sync
         if waits:
             self.reducer.prepare(tensors_in(output) if self.find_unused_parameters else ())
         self.require_forward_param_sync = waits
-        return output
 
     def _tell_others(self) -> None:
         """Within `join`: that this process goes on, and whether it also syncs its buffers."""

@@ -17,7 +17,7 @@ def _parse_rendezvous_config(config_str: str) -> dict[str, str]:
         ValueError: a part is no ``key=value``.
     """
     config: dict[str, str] = {}
-    for part in filter(None, (one.strip() for one in config_str.split(","))):
+    for part in config_str.split(",") if config_str.strip() else ():
         key, _, value = (one.strip() for one in part.partition("="))
         if not key or not value:
             raise ValueError(f"taeda.distributed.elastic: key=value is wanted, split by commas; got {part!r}")
@@ -48,8 +48,9 @@ def _matches_machine_hostname(host: str) -> bool:
     if host == "localhost" or host in (socket.gethostname(), socket.getfqdn()):
         return True
     with contextlib.suppress(ValueError):
-        if ipaddress.ip_address(host).is_loopback:
-            return True
+        address = ipaddress.ip_address(host)
+        if address.is_loopback or address.is_unspecified:  # the latter names every machine, so none
+            return address.is_loopback
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:

@@ -1,0 +1,7 @@
+"""`taeda.distributed.tensor`'s functions, where programs of PyTorch's earlier versions look for them."""
+
+from __future__ import annotations
+
+from taeda.distributed.tensor import DTensor as DTensor
+from taeda.distributed.tensor import distribute_module as distribute_module
+from taeda.distributed.tensor import distribute_tensor as distribute_tensor

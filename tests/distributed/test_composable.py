@@ -1,0 +1,73 @@
+"""Functions that add to modules in place."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+import taeda
+import taeda.distributed as dist
+from taeda import nn
+from taeda.distributed._composable import _get_registry, contract
+from taeda.distributed._composable.replicate import replicate
+from taeda.distributed._threads import run_ranks
+
+
+def test_a_contract_is_kept() -> None:
+    @contract()
+    def once(module: Any, value: int) -> Any:
+        once.state(module if isinstance(module, nn.Module) else module[0]).value = value
+        return module
+
+    @contract()
+    def wraps(module: Any) -> Any:
+        return nn.Sequential(module)
+
+    first, second = nn.Linear(1, 1), nn.Linear(1, 1)
+    assert _get_registry(first) is None and once.state(first) is None
+    assert once(first, 1) is first and once.state(first).value == 1 and set(_get_registry(first) or ()) == {"once"}
+    with pytest.raises(AssertionError, match="applied to this Linear before"):
+        once(first, 2)
+    pair = [second, nn.Linear(1, 1)]
+    assert once(pair, 3) is pair and once.state(pair[0]) is once.state(pair[1])
+    with pytest.raises(RuntimeError, match="names of parameters"):
+        wraps(first)
+
+
+def net() -> nn.Module:
+    taeda.manual_seed(0)
+    return nn.Sequential(*(nn.Linear(3, 3) for _ in range(3)))
+
+
+@pytest.mark.parametrize("parts", [False, True])
+def test_replicas_learn_what_one_does(parts: bool) -> None:
+    x = taeda.randn(4, 3, generator=taeda.Generator().manual_seed(1))
+    expected = net()
+    expected(x).square().mean().backward()
+
+    def body() -> None:
+        module, rank = net(), dist.get_rank()
+        for one in module if parts else [module]:  # type: ignore[attr-defined]
+            replicate(one, bucket_cap_mb=1)
+        assert list(module.state_dict()) == list(expected.state_dict())
+        module(x[2 * rank : 2 * rank + 2]).square().mean().backward()
+        taeda.testing.assert_close([p.grad for p in module.parameters()], [p.grad for p in expected.parameters()])
+
+    run_ranks(2, body)
+
+
+def test_what_is_ignored_stays_apart() -> None:
+    def body() -> None:
+        module, rank = net(), dist.get_rank()
+        replicate(module, ignored_modules=[module[0]])  # type: ignore[index]
+        module(taeda.ones(2, 3) * (rank + 1)).sum().backward()
+        found = [[taeda.empty(3, 3), taeda.empty(3, 3)] for _ in range(2)]
+        for one, into in zip((module[0], module[1]), found):  # type: ignore[index]
+            dist.all_gather(into, one.weight.grad)
+        assert not found[0][0].equal(found[0][1]) and found[1][0].equal(found[1][1])
+        with pytest.raises(RuntimeError, match="not list"):
+            replicate(copy.deepcopy(net()), device_id=[0])
+
+    run_ranks(2, body)
