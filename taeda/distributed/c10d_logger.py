@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import taeda.distributed as dist
+from taeda.distributed.distributed_c10d import _get_process_group_name
 
 __all__: list[str] = []
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -33,7 +34,7 @@ def _get_msg_dict(func_name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
     if dist.is_initialized():
         group = kwargs.get("group") or kwargs.get("process_group")
         about |= {
-            "pg_name": str(dist._get_process_group_name(group) if group else None),
+            "pg_name": str(_get_process_group_name(group) if group else None),
             "backend": str(dist.get_backend(group)),
             "world_size": str(dist.get_world_size()),
             "group_size": str(dist.get_world_size(group)),

@@ -190,7 +190,7 @@ def test_endpoints_that_make_no_sense(text: str) -> None:
 
 
 def test_settings() -> None:
-    assert _parse_rendezvous_config(" a=1, b = x=y,") == {"a": "1", "b": "x=y"}
+    assert _parse_rendezvous_config(" a=1, b = x=y") == {"a": "1", "b": "x=y"}
     given = RendezvousParameters("b", "e", "r", 1, 2, yes="True", no="0", number="3", odd="x")
     assert given.get_as_bool("yes") and not given.get_as_bool("no") and given.get_as_bool("none") is None
     assert given.get_as_int("number") == 3 and given.get_as_int("none", 4) == 4

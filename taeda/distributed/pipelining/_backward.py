@@ -56,7 +56,8 @@ def _children(node: Any) -> list[Any]:
 
 def _leading_to(roots: list[Any], goals: set[Any]) -> set[Any]:
     """The functions from which one of ``goals`` is reached."""
-    found, state, stack = set(goals), {}, list(roots)
+    found, stack = set(goals), list(roots)
+    state: dict[Any, bool] = {}
     while stack:
         node = stack[-1]
         if state.get(node) is None:

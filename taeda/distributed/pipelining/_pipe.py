@@ -114,7 +114,8 @@ def pipeline(
         raise ValueError("taeda.distributed.pipelining.pipeline: give split_spec or split_policy, not both")
     if split_policy is not None:
         raise NotImplementedError("taeda.distributed.pipelining.pipeline: split_policy; name submodules in split_spec")
-    _local.marks = marks = []
+    marks: list[set[str]] = []
+    _local.marks = marks
     try:
         with _split_at(module, split_spec or {}):
             program = export(module, tuple(mb_args), dict(mb_kwargs or {}))
@@ -153,7 +154,7 @@ def _state_of(program: ExportedProgram, given: list[Node]) -> dict[Node, str]:
     """The parameters, buffers and constants among the graph's inputs, and their names."""
     names = {spec.arg.name: spec.target for spec in program.graph_signature.input_specs
              if spec.kind is not InputKind.USER_INPUT}  # fmt: skip
-    return {node: names[node.name] for node in given if node.name in names}
+    return {node: str(names[node.name]) for node in given if node.name in names}
 
 
 def _used_by(graph: fx.Graph, stage_of: dict[Node, int], index: int) -> list[Node]:

@@ -113,8 +113,9 @@ class _PipelineSchedule(ABC):
     def _tell_stages(self) -> None:
         for stage in self._stages:
             stage.has_backward = self._has_backward
-            if self._has_backward and isinstance(getattr(stage, "submod", None), FSDPModule):
-                stage.submod.set_is_last_backward(True)
+            module = getattr(stage, "submod", None)
+            if self._has_backward and isinstance(module, FSDPModule):
+                module.set_is_last_backward(True)
 
     def _run(self, args: Any, kwargs: Any, target: Any, losses: Any, returns: bool, loss_kwargs: Any) -> Any:
         for stage in self._stages:
@@ -349,7 +350,7 @@ class _PipelineScheduleRuntime(PipelineScheduleMulti):
         if format == "compute_only":
             self._validate_and_set_stage_mapping(actions)
             self.pipeline_order = actions
-            sharded = {rank: _add_unshard_reshard(steps) for rank, steps in actions.items()}
+            sharded: Orders = {rank: [*_add_unshard_reshard(steps)] for rank, steps in actions.items()}
             self.pipeline_order_with_comms = _add_send_recv(
                 sharded, lambda stage: self.stage_index_to_group_rank[stage], self._num_stages
             )

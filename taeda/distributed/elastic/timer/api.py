@@ -110,16 +110,23 @@ class TimerServer(abc.ABC):
     def _run_watchdog(self) -> None:
         size = max(1, self._request_queue.size())
         self.register_timers(self._request_queue.get(size, self._max_interval))
-        done = {worker for worker in self.get_expired_timers(time.time()) if self._reap_worker(worker)}
+        done = set()
+        for worker in self.get_expired_timers(time.time()):
+            try:
+                if self._reap_worker(worker):
+                    done.add(worker)
+            except Exception:
+                log.exception("worker %s could not be ended", worker)
+                done.add(worker)  # once is enough
         self.clear_timers(done)
 
 
 _client: list[TimerClient] = []
 
 
-def configure(timer_client: TimerClient) -> None:
-    """Has `expires` use this client."""
-    _client[:] = [timer_client]
+def configure(timer_client: TimerClient | None) -> None:
+    """Has `expires` use this client; none if it is None."""
+    _client[:] = [] if timer_client is None else [timer_client]
 
 
 @contextmanager

@@ -36,9 +36,10 @@ def create_c10d_store(
         ValueError: a client, or a server with workers to wait for, needs a port.
         DistNetworkError: the port is taken, or nobody serves there.
     """
-    if server_port == -1 and world_size > 1 and not is_server:
+    if server_port == -1 and world_size > 1:
         raise ValueError(
-            f"taeda.distributed.elastic.create_c10d_store: a client needs the server's port; got {server_port}"
+            f"taeda.distributed.elastic.create_c10d_store: {world_size} processes are to know the server's port; got "
+            f"{server_port}"
         )
     given = dict[str, Any](
         world_size=world_size, is_master=is_server, timeout=timedelta(seconds=timeout), wait_for_workers=False

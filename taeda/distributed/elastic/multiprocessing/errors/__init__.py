@@ -141,7 +141,9 @@ def record(fn: _Function, error_handler: ErrorHandler | None = None) -> _Functio
         try:
             return fn(*args, **kwargs)
         except SystemExit as end:
-            if end.code not in (None, 0):
+            if end.code == 0:
+                return None
+            if end.code is not None:
                 handler.record_exception(end)
             raise
         except ChildFailedError as error:
