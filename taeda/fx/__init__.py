@@ -8,7 +8,14 @@ print(traced.code)                  # the Python that was made of them
 from __future__ import annotations
 
 from taeda.fx import _symbolic_trace as _symbolic_trace
+from taeda.fx import graph as graph
+from taeda.fx import graph_module as graph_module
 from taeda.fx import immutable_collections as immutable_collections
+from taeda.fx import interpreter as interpreter
+from taeda.fx import node as node
+from taeda.fx import proxy as proxy
+from taeda.fx import subgraph_rewriter as subgraph_rewriter
+from taeda.fx import traceback as traceback
 from taeda.fx._symbolic_trace import PH as PH
 from taeda.fx._symbolic_trace import Tracer, symbolic_trace, wrap
 from taeda.fx.graph import CodeGen as CodeGen

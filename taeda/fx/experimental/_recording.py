@@ -11,12 +11,12 @@ import taeda
 from taeda import _C, Tensor
 from taeda._library.fake_tensor import FakeTensor, FakeTensorMode
 from taeda._library.ops import OpOverload
-from taeda._schema.symbols import SymNode
+from taeda._schema.symbols import SymNode, _Symbol
 from taeda._schema.tags import Tag
-from taeda.export._capture import UNKNOWN, Capture, ShapeDependence, _shown_as
+from taeda.export._capture import UNKNOWN, Capture, ShapeDependence, _function, _shown_as
 from taeda.export._places import Place
 from taeda.export._scope import Scope
-from taeda.export._size_ops import sym_size
+from taeda.export._size_ops import SIZE_OPS, sym_size
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
 from taeda.fx.passes.shape_prop import _describe
@@ -63,6 +63,7 @@ class Recording(Capture):
         self._known: dict[int, Tensor] = {}
         self._snapshots: Any = FakeTensorMode()
         self._others: dict[int, int] = {}
+        self.places: dict[int, tuple[str, int | None]] = {}  # by symbol: the input and its dimension
 
     # --- values and nodes
 
@@ -114,6 +115,7 @@ class Recording(Capture):
             return value
         if self.varying and type(value) is int:
             symbol = SymNode(value, "input", (), self, node.name)
+            self.places[id(symbol)] = str(node.target), None
             return self.track_symbol(symbol, node, self._other(value))
         node.meta["val"] = value
         return value
@@ -234,7 +236,25 @@ class Recording(Capture):
         return found
 
     def read(self, tensor: Tensor, what: str, dim: int | None, value: int) -> Any:
-        return super().read(tensor, what, dim, value) if self.varying and self.tracked(tensor) is not None else value
+        node = self.tracked(tensor) if self.varying else None
+        if node is None:
+            return value
+        symbol = super().read(tensor, what, dim, value)
+        if isinstance(symbol, _Symbol) and node.op == "placeholder" and what == "size":
+            self.places[id(symbol.node)] = str(node.target), dim
+        return symbol
+
+    def number(self, node: Any, inputs: dict[str, Any]) -> Any:
+        """What a symbol is for other inputs, by name; LookupError if they do not tell."""
+        if not isinstance(node, SymNode):
+            return node
+        place = self.places.get(id(node))
+        if place is not None:
+            value = inputs[place[0]]
+            return value if place[1] is None else int(value.shape[place[1]])
+        if node.operation in ("input", "item", *SIZE_OPS):
+            raise LookupError(f"{node} is no size of an input")
+        return _function(node.operation)(*(self.number(operand, inputs) for operand in node.operands))
 
     def guard(self, condition: SymNode, value: bool, place: tuple[str, int]) -> None:
         """A branch on sizes: the graph goes the way of the example, and the guard is noted."""

@@ -13,11 +13,13 @@ from taeda.utils import _pytree as pytree
 __all__ = [
     "ConstraintViolationError",
     "GuardOnDataDependentSymNode",
+    "bind_symbols",
     "canonicalize_bool_expr",
     "constrain_range",
     "constrain_unify",
     "definitely_false",
     "definitely_true",
+    "eval_guards",
     "expect_true",
     "free_symbols",
     "free_unbacked_symbols",
@@ -294,3 +296,23 @@ def fx_placeholder_vals(gm: GraphModule) -> list[Any]:
 def fx_placeholder_targets(gm: GraphModule) -> list[str]:
     """The names of a graph's inputs."""
     return [str(node.target) for node in gm.graph.nodes if node.op == "placeholder"]
+
+
+def bind_symbols(gm: GraphModule, *args: Any) -> dict[SymNode, int]:
+    """The number of each size that a symbolic graph of `make_fx` reads of its inputs, for these arguments."""
+    values = dict(zip(fx_placeholder_targets(gm), pytree.tree_leaves(args), strict=True))
+    recording: Any = gm.shape_env
+    return {node: recording.number(node, values) for node in recording.sizes if id(node) in recording.places}
+
+
+def eval_guards(gm: GraphModule, *args: Any, ignore_static: bool = True) -> bool:
+    """Whether a symbolic graph of `make_fx` is for these arguments: what it was guarded by holds for them."""
+    values = dict(zip(fx_placeholder_targets(gm), pytree.tree_leaves(args), strict=True))
+    recording: Any = gm.shape_env
+    for guard in recording.guards:
+        try:
+            if bool(recording.number(guard.condition, values)) is not guard.value:
+                return False
+        except LookupError:  # about a number that only the run tells
+            continue
+    return True

@@ -182,7 +182,7 @@ class _Split:
             part = self.partitions[name]
             module, paths = lift_subgraph_as_module(_Named(self.root, self.m), part.graph, part.submod_name)
             if qualname_map is not None:
-                qualname_map.update(paths)
+                qualname_map.update({there: path for path, there in paths.items()})
             modules[part.submod_name] = module
             call = graph.call_module(part.submod_name, tuple(outer(value) for value in part.inputs.values()))
             values = list(part.outputs.values())

@@ -65,7 +65,7 @@ def split_by_tags(
     Args:
         gm: the module; all its nodes that call something have a ``tag``.
         tags: all tags, so that values go from earlier ones to later ones.
-        return_fqn_mapping: give by the path of each parameter there its path in ``gm``, too.
+        return_fqn_mapping: give by the path of each parameter in ``gm`` its path there, too.
         return_tuple: the modules return tuples, also of one value.
         GraphModuleCls: the class of the result.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ __all__ = [
     "is_node_output_tensor",
     "legalize_graph",
     "stable_topological_sort",
+    "validate_partition",
 ]
 
 Tensors = tuple[taeda.Tensor] | list[taeda.Tensor]
@@ -143,3 +144,19 @@ def stable_topological_sort(gm: GraphModule) -> GraphModule:
     for node in _ready_order(gm):
         gm.graph._root.prepend(node)
     return gm
+
+
+def validate_partition(partition: Iterable[Node]) -> bool:
+    """Whether no value goes out of the nodes and, through others, comes in again."""
+    within = set(partition)
+    open_ = [user for node in within for user in node.users if user not in within]
+    seen: set[Node] = set(open_)
+    while open_:
+        node = open_.pop()
+        for user in node.users:
+            if user in within:
+                return False
+            if user not in seen:
+                seen.add(user)
+                open_.append(user)
+    return True

@@ -124,6 +124,8 @@ def test_questions_about_sizes() -> None:
     made = make_fx(f, tracing_mode="symbolic")(torch.ones(4, 3))
     assert seen["symbolic"] == [True, False, 4] and seen["free"] == (True, 1) and seen["values"] == (False, True)
     assert seen["known"] == (False, True) and seen["int"] == 4
+    assert sizes.eval_guards(made, torch.ones(4, 5)) and not sizes.eval_guards(made, torch.ones(5, 3))
+    assert list(sizes.bind_symbols(made, torch.ones(7, 3)).values())[0] == 7
     assert sizes.fx_placeholder_targets(made) == ["x_1"] and len(sizes.fx_placeholder_vals(made)) == 1
     assert sizes.sym_eq((1, 2), (1, 2)) and sizes.sym_or(False, 3 > 2) and not sizes.sym_and(True, False)
     with pytest.raises(ValueError, match="from 0 to 2"):

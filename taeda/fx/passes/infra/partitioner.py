@@ -75,29 +75,36 @@ class CapabilityBasedPartitioner:
         }  # fmt: skip
         merged = _Merging(nodes, supported, self.skip_horizontal_fusion).run()
         found = [Partition(i, members) for i, members in enumerate(merged)]
-        self._move_getitems(found, supported)
+        self._move_getitems(found)
         return [p for p in found if p.nodes and (self.allows_single_node_partition or self._is_worth(p))]
 
-    def _move_getitems(self, partitions: list[Partition], supported: set[Node]) -> None:
-        """An item of a tuple goes where the tuple is made, which nobody else can give out."""
-        of_node = {node: p for p in partitions for node in p.nodes}
+    @staticmethod
+    def _move_getitems(partitions: list[Partition]) -> None:
+        """An item of a tuple goes where the tuple is made; where that is no part's, neither is the item."""
+        of_node = {node: partition for partition in partitions for node in partition.nodes}
+        for node in sorted(of_node, key=[*next(iter(of_node)).graph.nodes].index) if of_node else ():
+            if node.target is not operator.getitem or not isinstance(node.args[0], Node):
+                continue
+            home = of_node.get(node.args[0])
+            if home is not of_node[node]:
+                of_node.pop(node).remove_node(node)
+                if home is not None:
+                    home.add_node(node)
+                    of_node[node] = home
         for node, partition in list(of_node.items()):
-            for user in list(node.users):
-                if user.target is operator.getitem and of_node.get(user) is not partition:
-                    if user in of_node:
-                        of_node[user].remove_node(user)
+            for user in node.users:
+                if user.target is operator.getitem and user not in of_node:
                     partition.add_node(user)
-                    of_node[user] = partition
 
     def _is_worth(self, partition: Partition) -> bool:
-        default = {"torch.ops.aten.view", "_operator.getitem", "operator.getitem"}
-        ignored = default | set(self.non_compute_ops)
+        """Whether it has more than one function that computes, or one that may be alone."""
+        ignored = {"_operator.getitem", "operator.getitem", *self.non_compute_ops}
         work = 0
         for node in partition.nodes:
-            name = qualified_name(node.target) if node.op == "call_function" else ""
-            if node.op == "call_function" and name in self.allowed_single_node_partition_ops:
-                return True
-            work += node.op != "get_attr" and not any(name == i or name.startswith(f"{i}.") for i in ignored)
+            if node.op == "call_function":
+                name = qualified_name(node.target)
+                work += name not in ignored and not f"{name}.".startswith("torch.ops.aten.view.")
+                work += name in self.allowed_single_node_partition_ops
         return work > 1
 
     def fuse_partitions(self, partitions: list[Partition], prefix: str = "fused_") -> GraphModule:
@@ -147,32 +154,34 @@ class _Merging:
             self.after[node] = mask
         self.reach: dict[int, int] = {}  # by part: what depends on it
         self.own: dict[int, int] = {}  # by part: its nodes
+        self.order: dict[int, int] = {}  # by part: the number of its last node, which is tried first
 
     def run(self) -> list[dict[Node, None]]:
         for number, node in enumerate(reversed(self.nodes)):
             if node not in self.supported:
                 continue
-            self.part[node] = number
+            self.part[node] = self.order[number] = number
             self.members[number] = {node: None}
             self.reach[number], self.own[number] = self.after[node], self.bit[node]
-            near = [self.part[user] for user in node.users if user in self.part]
-            others = near if self.apart else [*near, *self.members]
-            for other in dict.fromkeys(others):
-                if other in self.members and other != self.part[node]:
-                    self._merge(self.part[node], other)
-        return [dict(reversed(list(m.items()))) for m in reversed(list(self.members.values()))]
+            near = {self.part[user]: None for user in node.users if user in self.part}
+            others = near if self.apart else sorted(self.members, key=self.order.__getitem__)
+            for other in others:
+                if other != number:
+                    self._merge(number, other)
+        return [dict(reversed(list(members.items()))) for members in self.members.values()]
 
     def _merge(self, one: int, other: int) -> None:
+        """Makes two parts the first of them, unless that would depend on itself."""
         own, reach = self.own[one] | self.own[other], self.reach[one] | self.reach[other]
         if self._comes_back(own, reach):
             return
-        members = self.members.pop(one)
-        into = self.members[other]
-        into.update(members)
+        members = self.members.pop(other)
+        self.members[one] = {**members, **self.members[one]}
         for node in members:
-            self.part[node] = other
-        self.own[other], self.reach[other] = own, reach
-        del self.own[one], self.reach[one]
+            self.part[node] = one
+        self.own[one], self.reach[one] = own, reach
+        self.order[one] = min(self.order[one], self.order.pop(other))
+        del self.own[other], self.reach[other]
 
     def _comes_back(self, own: int, reach: int) -> bool:
         """Whether a value goes out of these nodes and comes in again, also through parts that run as one."""

@@ -95,9 +95,9 @@ class PassManager:
         self._validated = True
 
     def add_checks(self, check: Callable[..., Any]) -> None:
-        """Sets a function of a module that raises if something is wrong with it; ValueError if it takes another."""
+        """Sets a function of a module that raises if something is wrong with it; TypeError if it takes another."""
         if len(inspect.signature(check).parameters) != 1:
-            raise ValueError("taeda.fx.PassManager.add_checks: check must take one argument, the module")
+            raise TypeError("taeda.fx.PassManager.add_checks: check must take one argument, the module")
         setattr(self, "check", check)  # noqa: B010
 
     def check(self, module: nn.Module) -> None:

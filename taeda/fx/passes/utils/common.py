@@ -29,7 +29,7 @@ def lift_subgraph_as_module(
     """A module of a graph that names what ``gm`` has, which it shares.
 
     Returns:
-        The module; and by the path of each parameter or module there, below ``comp_name``, its path in ``gm``.
+        The module; and by the path of each parameter or module in ``gm`` its path there, below ``comp_name``.
     """
     root = HolderModule({})
     paths: dict[str, str] = {}
@@ -46,7 +46,7 @@ def lift_subgraph_as_module(
         value = operator.attrgetter(target)(gm)
         if not hasattr(owner, name):
             _set(owner, name, value)
-        paths[f"{comp_name}.{target}"] = target
+        paths[target] = f"{comp_name}.{target}" if comp_name else target
     return GraphModule(root, subgraph, class_name), paths
 
 

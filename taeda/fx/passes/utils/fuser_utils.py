@@ -9,7 +9,7 @@ from typing import Any
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_arg
-from taeda.fx.passes.tools_common import stable_topological_sort
+from taeda.fx.passes.tools_common import stable_topological_sort, validate_partition
 from taeda.fx.passes.utils.common import lift_subgraph_as_module
 
 __all__ = [
@@ -33,22 +33,6 @@ def topo_sort(nodes: Iterable[Node]) -> list[Node]:
     if len(order) < len(wanted):
         raise AssertionError("taeda.fx.topo_sort: the nodes depend on each other in a circle")
     return order
-
-
-def validate_partition(partition: Iterable[Node]) -> bool:
-    """Whether no value goes out of the nodes and, through others, comes in again."""
-    within = set(partition)
-    open_ = [user for node in within for user in node.users if user not in within]
-    seen: set[Node] = set(open_)
-    while open_:
-        node = open_.pop()
-        for user in node.users:
-            if user in within:
-                return False
-            if user not in seen:
-                seen.add(user)
-                open_.append(user)
-    return True
 
 
 def fuse_as_graphmodule(

@@ -8,6 +8,7 @@ from typing import Any
 
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
+from taeda.fx.passes.tools_common import validate_partition
 from taeda.utils import _pytree as pytree
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
@@ -182,6 +183,8 @@ class SubgraphMatcher:
             if node.op not in ("get_attr", "output") and any(user not in within for user in node.users):
                 return False
         if any(n not in nodes_map for n in self.pattern_returning_nodes):
+            return False
+        if not validate_partition(n for n in within if n.op not in ("output", "get_attr")):
             return False
         match.placeholder_nodes = [nodes_map[n] for n in self.pattern_placeholder_nodes if n in nodes_map]
         match.returning_nodes = [nodes_map[n] for n in self.pattern_returning_nodes]

@@ -78,7 +78,8 @@ def _written(graph: Graph) -> set[Node]:
     open_: list[Node] = []
     for node in graph.nodes:
         schema = getattr(node.target, "_schema", None)
-        if schema is not None and schema.is_mutable:
+        calls = node.op in ("call_function", "call_method")
+        if (schema is not None and schema.is_mutable) or (calls and node.is_impure(impure_random=False)):
             open_ += [node, *node.all_input_nodes]
     while open_:
         node = open_.pop()
