@@ -54,7 +54,7 @@ REFUSED = {
     "taeda.trapz(ones(2, 3), ones(2, 1))": "broadcast",
     "taeda.cumulative_trapezoid(ones(2, 3), dx=1j)": "real",
     "taeda.index_select(zeros(0, 3), 0, tensor([0]))": "outside dimension 0",
-    "taeda.index_select(zeros(2, 3), 1, tensor([5]))": "outside dimension 1",
+    "taeda.index_select(zeros(0, 3), 1, tensor([5]))": "outside dimension 1",
     "taeda.index_select(tensor(1.), 0, tensor([0, 0]))": "one element",
     "taeda.histogram(ones(3), 1, out=(zeros(0), zeros(0, dtype=taeda.double)))": "float64",
     "taeda.Tensor(device='meta')": "CPU",

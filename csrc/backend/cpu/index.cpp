@@ -151,7 +151,7 @@ void index_put_(const Tensor& self, TensorList indices, const Tensor& values, bo
 void index_select(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& out) {
   dim = wrap_dim(dim, self.dim());
   IndexOffsets places =
-      offsets_along(self, dim, index, Negative::Raises, self.dim() > 1 ? ErrorKind::Runtime : ErrorKind::Index);
+      offsets_along(self, dim, index, Negative::Raises, self.numel() == 0 ? ErrorKind::Runtime : ErrorKind::Index);
   if (out.numel() == 0) return;
   std::vector<int64_t> kept = others(self, dim), steps;
   for (int64_t d : kept) steps.push_back(out.strides()[d] * out.itemsize());
