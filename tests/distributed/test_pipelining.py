@@ -33,6 +33,7 @@ from taeda.distributed.pipelining._lowering import (
     _simulate_comms_compute,
     _validate_schedule,
 )
+from taeda.distributed.pipelining._pipe import annotate_split_points
 from taeda.distributed.pipelining.microbatch import (
     TensorChunkSpec,
     _LossReducer,
@@ -151,6 +152,8 @@ def test_submodules_are_cut_off_before_or_behind() -> None:
         kept = [[name for name, _ in pipe.get_stage_module(index).named_children()] for index in range(2)]
         assert pipe.num_stages == 2 and kept == [["0", "1"], ["2", "3"]]
     assert pipeline(model, (batch()[0],)).num_stages == 1  # hooks are gone
+    annotate_split_points(model, {"1": SplitPoint.BEGINNING, "3": SplitPoint.BEGINNING})
+    assert pipeline(model, (batch()[0],)).num_stages == 3
     with pytest.raises(ValueError, match="no stage 2 of 2"):
         pipe.get_stage_module(2)
 

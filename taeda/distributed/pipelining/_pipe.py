@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
@@ -36,25 +36,16 @@ class SplitPoint(Enum):
     END = 2
 
 
-@contextlib.contextmanager
-def _split_at(module: nn.Module, spec: dict[str, SplitPoint]) -> Iterator[None]:
+def annotate_split_points(mod: nn.Module, spec: dict[str, SplitPoint]) -> list[Any]:
+    """From now on `pipeline` splits ``mod`` at the submodules named; returns handles that take this back."""
     handles: list[Any] = []
-    try:
-        for name, point in spec.items():
-            one = module.get_submodule(name)
-            if point is SplitPoint.BEGINNING:
-                handles.append(one.register_forward_pre_hook(lambda *_: pipe_split()))
-            else:
-                handles.append(one.register_forward_hook(lambda *_: pipe_split()))
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
-
-
-def annotate_split_points(mod: nn.Module, spec: dict[str, SplitPoint]) -> None:
-    """From now on `pipeline` splits ``mod`` at the submodules named."""
-    _split_at(mod, spec).__enter__()
+    for name, point in spec.items():
+        one = mod.get_submodule(name)
+        if point is SplitPoint.BEGINNING:
+            handles.append(one.register_forward_pre_hook(lambda *_: pipe_split()))
+        else:
+            handles.append(one.register_forward_hook(lambda *_: pipe_split()))
+    return handles
 
 
 class Pipe(nn.Module):
@@ -115,12 +106,14 @@ def pipeline(
     if split_policy is not None:
         raise NotImplementedError("taeda.distributed.pipelining.pipeline: split_policy; name submodules in split_spec")
     marks: list[set[str]] = []
+    handles = annotate_split_points(module, split_spec or {})
     _local.marks = marks
     try:
-        with _split_at(module, split_spec or {}):
-            program = export(module, tuple(mb_args), dict(mb_kwargs or {}))
+        program = export(module, tuple(mb_args), dict(mb_kwargs or {}))
     finally:
         _local.marks = None
+        for handle in handles:
+            handle.remove()
     return _cut(module, program, marks)
 
 
