@@ -185,12 +185,12 @@ class Recording(Capture):
         """The value of an op on constants, which the program may ask for; None for what only the graph's run tells."""
         leaves = [x for x in pytree.tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
         fresh = op._opname == "lift_fresh" and not isinstance(args[0], FakeTensor)
-        if not fresh and (not leaves or any(id(x) not in self._known for x in leaves)):
+        is_known = fresh or (bool(leaves) and all(id(x) in self._known for x in leaves))
+        is_small = sum(x.numel() for x in leaves) <= _MOST_KNOWN * len(leaves)
+        if not is_known or not is_small or Tag.nondeterministic_seeded in op.tags:
             if op._schema.is_mutable:
                 for leaf in leaves:
                     self._known.pop(id(leaf), None)
-            return None
-        if Tag.nondeterministic_seeded in op.tags or sum(x.numel() for x in leaves) > _MOST_KNOWN * len(leaves):
             return None
         with _disable_current_modes(), self.quiet(), taeda.no_grad():
             if fresh:

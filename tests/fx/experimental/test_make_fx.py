@@ -116,7 +116,14 @@ def test_nodes_know_what_their_values_are() -> None:
     assert last.meta["tensor_meta"].shape == (3,)
 
 
+def drawn(x: Any) -> Any:
+    step = torch.tensor(1.0)
+    step.uniform_()
+    return x * step.item()
+
+
 @pytest.mark.parametrize("ask", [
+    drawn,
     lambda x: x if x.sum() > 0 else -x, lambda x: x + x.sum().item(), lambda x: x[int(x.sum())],
     lambda x: x * float(torch.equal(x, x)),
 ])  # fmt: skip

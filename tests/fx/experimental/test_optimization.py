@@ -13,8 +13,11 @@ from taeda.fx import traceback as notes
 from taeda.fx.annotate import annotate
 from taeda.fx.experimental import symbolic_shapes as sizes
 from taeda.fx.experimental.const_fold import FoldedGraphModule, split_const_subgraphs
+from taeda.fx.experimental.debug import set_trace
+from taeda.fx.experimental.normalize import NormalizeArgs, NormalizeOperators
 from taeda.fx.experimental.optimization import fuse, optimize_for_inference, remove_dropout
 from taeda.fx.experimental.proxy_tensor import make_fx
+from taeda.fx.experimental.schema_type_annotation import AnnotateTypesWithSchema
 from taeda.fx.proxy import MetaProxy
 from taeda.fx.tensor_type import Dyn, TensorType, is_consistent, is_more_precise
 
@@ -147,3 +150,24 @@ def test_proxies_with_types_and_values() -> None:
     assert annotate(result, int) is result and result.node.type is int
     with pytest.raises(RuntimeError, match="already"):
         annotate(result, int)
+
+
+def test_calls_are_put_in_one_form() -> None:
+    module = fx.symbolic_trace(nn.Sequential(nn.Linear(2, 2)))
+    named = NormalizeArgs(module).transform()
+    call = next(n for n in named.graph.nodes if n.op == "call_module")
+    assert call.args == () and list(call.kwargs) == ["input"]
+    by_name = NormalizeArgs(fx.symbolic_trace(lambda x: torch.nn.functional.relu(x))).transform()
+    relu = next(n for n in by_name.graph.nodes if n.op == "call_function")
+    assert relu.args == () and relu.kwargs["inplace"] is False
+    x = torch.tensor([-1.0, 2.0])
+    assert by_name(x).tolist() == [0, 2] and torch.equal(named(x), module(x))
+    functions = NormalizeOperators(fx.symbolic_trace(lambda x, y: x + y * 2)).transform()
+    assert [n.target for n in functions.graph.nodes if n.op == "call_function"] == [torch.mul, torch.add]
+    assert functions(x, x).tolist() == [-3, 6]
+    typed = AnnotateTypesWithSchema(module).transform()
+    assert next(n for n in typed.graph.nodes if n.op == "call_module").type is torch.Tensor
+
+
+def test_code_with_a_breakpoint() -> None:
+    assert "pdb.set_trace()" in set_trace(fx.symbolic_trace(lambda x: x + 1)).code
