@@ -68,6 +68,11 @@ FILES = [
     "distributed/test_collective_utils.py", "distributed/test_control_collectives.py",
     "distributed/test_device_mesh.py", "distributed/test_fake_pg.py", "distributed/test_launcher.py",
     "distributed/test_multi_threaded_pg.py", "distributed/test_store.py",
+    "test_fx.py", "test_proxy_tensor.py", "test_fx_passes.py", "test_fx_experimental.py",
+    "fx/test_common_passes.py", "fx/test_cse_pass.py", "fx/test_dce_pass.py", "fx/test_fx_const_fold.py",
+    "fx/test_fx_node_hook.py", "fx/test_fx_param_shape_control_flow.py", "fx/test_fx_split.py",
+    "fx/test_lazy_graph_module.py", "fx/test_matcher_utils.py", "fx/test_partitioner_order.py",
+    "fx/test_pass_infra.py", "fx/test_source_matcher_utils.py", "fx/test_subgraph_rewriter.py",
 ]  # fmt: skip
 STATES = ("passed", "failed", "error", "timeout", "crash", "skipped", "xfailed")
 
