@@ -101,7 +101,7 @@ class Observed(Own):
     @classmethod
     def from_float(cls, module: Any) -> Any:
         made = cls()
-        made.linear, made.linear.qconfig = module.linear, module.qconfig
+        made.linear = module.linear
         return made
 
 

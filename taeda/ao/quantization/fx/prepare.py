@@ -93,7 +93,8 @@ class Preparer:
         for kind, classes in self.config.float_to_observed_mapping.items():
             if type(module) not in classes:
                 continue
-            module.qconfig = qconfig
+            for part in module.modules():
+                part.qconfig = qconfig
             made = classes[type(module)].from_float(module)
             made.qconfig = qconfig
             set_module(self.model, str(node.target), made)
