@@ -37,6 +37,7 @@ FILES = [
     "quantization/eager/test_fuse_eager.py", "quantization/eager/test_model_numerics.py",
     "quantization/eager/test_bias_correction_eager.py", "quantization/eager/test_numeric_suite_eager.py",
     "quantization/eager/test_quantize_eager_qat.py", "quantization/eager/test_quantize_eager_ptq.py",
+    "quantization/fx/test_quantize_fx.py",
     "quantization/fx/test_equalize_fx.py",
     "quantization/fx/test_model_report_fx.py", "quantization/fx/test_subgraph_rewriter.py",
     "test_stateless.py", "test_complex.py", "test_numpy_interop.py", "test_dlpack.py", "test_segment_reductions.py",
