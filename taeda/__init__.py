@@ -312,6 +312,8 @@ _written_in_python(_C._autograd, {"_saved_tensors_hooks_is_enabled": "_main.nati
 def __getattr__(name: str) -> _Any:
     if name in _MODULE_OF:
         value = getattr(_importlib.import_module(f"taeda.{_MODULE_OF[name]}"), name)
+        if _MODULE_OF[name].startswith("_main.") and hasattr(value, "__code__"):
+            value.__module__ = __name__  # pickles and messages tell the public name
     elif name in _MODULES:
         try:
             return _importlib.import_module(f"taeda.{name}")

@@ -14,12 +14,15 @@
 namespace taeda::python {
 namespace {
 
-// A submodule of _C that holds one namespace's functions.
-int add_functions(PyObject* module, const char* name, PyMethodDef* const* tables) {
-  Owned part(PyModule_New((std::string("taeda._C.") + name).c_str()));
+// A submodule of _C that holds one namespace's functions, which say that they are `home`'s.
+int add_functions(PyObject* module, const char* name, PyMethodDef* const* tables, const char* home = nullptr) {
+  const std::string own = std::string("taeda._C.") + name;
+  Owned part(PyModule_New(home ? home : own.c_str()));
   if (!part) return -1;
   for (; *tables; ++tables)
     if (PyModule_AddFunctions(part.get(), *tables) < 0) return -1;
+  Owned text(PyUnicode_FromString(own.c_str()));
+  if (!text || PyObject_SetAttrString(part.get(), "__name__", text.get()) < 0) return -1;
   return PyModule_AddObjectRef(module, name, part.get());
 }
 
@@ -48,7 +51,7 @@ int init(PyObject* module) {
       init_settings(module) < 0 || init_library(module) < 0 || init_autocast(module) < 0 ||
       init_distributed(module) < 0 || init_jit(module) < 0 || init_sparse(module) < 0 || init_cpp_api(module) < 0)
     return -1;
-  if (add_functions(module, "_functions", all_functions) < 0 || add_functions(module, "_nn", all_nn) < 0 ||
+  if (add_functions(module, "_functions", all_functions, "taeda") < 0 || add_functions(module, "_nn", all_nn) < 0 ||
       add_functions(module, "_linalg", all_linalg) < 0 || add_functions(module, "_fft", all_fft) < 0 ||
       add_functions(module, "_special", all_special) < 0)
     return -1;

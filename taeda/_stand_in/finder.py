@@ -12,7 +12,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from types import CodeType, FrameType, FunctionType, ModuleType
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import taeda
@@ -33,7 +33,7 @@ def _torchs(name: str) -> str:
 def _rename(module: ModuleType) -> None:
     """Lets the module's classes and functions say that they are torch's: ``<class 'torch.Tensor'>``."""
     for value in vars(module).values():
-        if isinstance(value, (type, FunctionType)) and _is(value.__module__ or "", "taeda"):
+        if isinstance(value, (type, FunctionType, BuiltinFunctionType)) and _is(value.__module__ or "", "taeda"):
             if isinstance(value, type) and not value.__flags__ & _HEAP_TYPE:
                 taeda._C._set_type_module(value, _torchs(value.__module__))
             else:
