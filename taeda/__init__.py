@@ -30,7 +30,9 @@ _take(_C._functions)
 _sys.modules.update({module.__name__: module for module in vars(_C).values() if isinstance(module, type(_C))})
 globals().update({name: value for name, value in vars(_C).items() if not name.startswith("_")})
 
-globals().pop("unique_dim", None)  # a form of unique: an op, and no function of this namespace
+_OPS_ALONE = ("unique_dim",)  # forms of functions that are ops, and no names of this module
+for _name in _OPS_ALONE:
+    globals().pop(_name, None)
 _segment_reduce = getattr(_C._functions, "segment_reduce", None)  # the name that programs found first
 e, inf, nan, pi, newaxis = _math.e, _math.inf, _math.nan, _math.pi, None
 # The short and the old names of dtypes. They hide the Python types of the same name in this module only.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import taeda
-from taeda import _C, Tensor
+from taeda import Tensor
 from taeda._C import _nn
 
 
@@ -31,23 +31,7 @@ def batch_norm(
             "taeda.nn.functional.batch_norm: training needs more than 1 value per channel; got an input of size "
             f"{tuple(input.size())}"
         )
-    if not training and _C._autograd._dual_levels() and not _are_constant(input, running_mean, running_var):
-        raise RuntimeError(
-            "taeda.nn.functional.batch_norm: there is no derivative by the running statistics; detach them"
-        )
-    if not input.numel():  # nothing is computed, in whatever dtype
-        weight, bias = (None if t is None else t.to(input.dtype) for t in (weight, bias))
-        running_mean, running_var, training = None, None, True
     return taeda.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
-
-
-def _are_constant(input: Tensor, *statistics: Tensor | None) -> bool:
-    """Whether none of the statistics of an input that has a tangent has one."""
-
-    def moves(x: Tensor) -> bool:
-        return any(_C._autograd._get_tangent(x, level) is not None for level in range(_C._autograd._dual_levels()))
-
-    return not moves(input) or not any(x is not None and moves(x) for x in statistics)
 
 
 def instance_norm(

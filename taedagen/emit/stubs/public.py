@@ -41,7 +41,7 @@ def _import(module: str, names: dict[str, str] | Iterable[str]) -> str:
 def _package(names: list[Bound]) -> str:
     source = ast.parse((ROOT / "taeda" / "__init__.py").read_text())
     lazy: dict[str, tuple[str, ...]] = _table(source, "_LAZY")
-    in_python = {name for names in lazy.values() for name in names}
+    in_python = {name for names in lazy.values() for name in names} | set(_table(source, "_OPS_ALONE"))
     natives = [b.name for b in names if b.function and not b.module and b.name not in in_python]
     modules = [n for n in sorted(_table(source, "_MODULES")) if not n.startswith("__")]
     assigned = dict(_assigned(source))
@@ -54,6 +54,7 @@ def _package(names: list[Bound]) -> str:
         _import("taeda._C", [name for name in _written() if name not in in_python | assigned.keys()]),
         *(_import(f"taeda.{module}", listed) for module, listed in lazy.items()),
         *(_import(f"taeda{folder}", [n for n in modules if _exists(folder, n)]) for folder in ("", "._faces")),
+        _import("taeda.storage", {"FloatStorage": "Storage"}),  # that of the default dtype
         *assigned.values(),
         *(f"{name}: _bool" for name in _OLD_QUESTIONS),
     ]
