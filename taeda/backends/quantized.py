@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 __all__ = ["supported_engines"]
 
 supported_engines = ["qnnpack", "onednn", "x86", "fbgemm"]
 _chosen = "x86"
+if TYPE_CHECKING:
+    engine: str
 
 
 class _Switch(ModuleType):
-    """``engine`` keeps what a program chose, and nothing depends on it."""
+    """``engine`` keeps what a program chose. Kernels are the same for all; ranges of observed values follow it."""
 
     @property
     def engine(self) -> str:
