@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -167,10 +169,11 @@ class Recording(Capture):
                 return op(*_exchanged(args, leaves, known), **kwargs)
         known_result = self._known_result(op, args, kwargs)
         names = [parameter.name for parameter in op._schema.arguments]
+        done, args = args, self._freed(op, args, given)
         node_args = tuple(self._argument(a, given.get(n)) for a, n in zip(args, names))
         node_kwargs = {k: self._argument(a, given.get(k)) for k, a in kwargs.items()}
         node = self.create(op, node_args, node_kwargs)
-        result = self.compute(op, args, kwargs)
+        result = self.compute(op, done, kwargs)
         self._note(node, result, self._shadow_call(op, args, kwargs, given, names))
         if known_result is not None and isinstance(result, Tensor):
             self._known[id(result)] = known_result
@@ -201,13 +204,30 @@ class Recording(Capture):
 
     def _note(self, node: Node, result: Any, shadow: Any) -> None:
         several = isinstance(result, (tuple, list)) and isinstance(shadow, (tuple, list))
-        super()._note(node, result, UNKNOWN if several and len(shadow) != len(result) else shadow)
+        if several and len(shadow) != len(result):
+            _warn_of_sizes(node.target)
+            shadow = UNKNOWN
+        super()._note(node, result, shadow)
         for user in node.users:
             example = user.meta.pop("example", None)
             if example is not None:
                 self.describe(user, example)
 
     # --- sizes
+
+    def _freed(self, op: OpOverload, args: tuple[Any, ...], given: Any) -> tuple[Any, ...]:
+        """The arguments of a view, with -1 for the size that the library has calculated from those that vary, if one
+        alone can be meant: ``x.reshape(-1)`` comes here as ``view(x, [12])``."""
+        if not self.varying or op._opname not in ("view", "_unsafe_view", "reshape") or given.get("size"):
+            return args
+        shadow, sizes = self._shadow_argument(args[0], {}), list(args[1])
+        if not isinstance(shadow, Tensor) or 0 in sizes or shadow.numel() == math.prod(sizes):
+            return args
+        places = [k for k, size in enumerate(sizes) if shadow.numel() % (math.prod(sizes) // size) == 0]
+        if len(places) != 1:
+            return args
+        sizes[places[0]] = -1
+        return args[0], sizes, *args[2:]
 
     def _taken(self, op: OpOverload) -> dict[str, dict[int | None, Any]]:
         """The symbols that this call was given, also where it is the part of another that gets the same list."""
@@ -270,6 +290,7 @@ class Recording(Capture):
             with _disable_current_modes():
                 return super()._shadow_call(op, args, kwargs, given, names)
         except ShapeDependence:
+            _warn_of_sizes(op)
             return UNKNOWN
 
     def take_number(self, tensor: Tensor, take: Callable[[Tensor], Any]) -> Any:
@@ -283,6 +304,14 @@ class Recording(Capture):
     def refuse(self, what: str) -> None:
         if self.asks_values:
             raise _reads(what)
+
+
+def _warn_of_sizes(op: Any) -> None:
+    warnings.warn(
+        f"taeda.fx.experimental.make_fx: {op} was given numbers that the library calculated from sizes of inputs; the "
+        "graph holds for the example's sizes alone. Give the sizes in the program (x.shape[0]) instead",
+        stacklevel=2,
+    )
 
 
 def _fits(value: Any, items: dict[int | None, Any]) -> bool:

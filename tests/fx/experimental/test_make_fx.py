@@ -217,3 +217,16 @@ def test_the_ops_are_those_of_pytorch(name: str) -> None:
     }
     wanted = targets(real_make_fx(functions[name])(real.randn(4, 3)))
     assert sorted(targets(make_fx(FUNCTIONS[name])(X))) == sorted(wanted)
+
+
+@pytest.mark.filterwarnings("error")
+def test_sizes_that_the_library_calculates_vary() -> None:
+    x, other = torch.rand(4, 3), torch.rand(6, 3)
+    for function in (lambda x: x.reshape(-1) * 2, lambda x: x.flatten().mean(), lambda x: x[:, :2].reshape(-1)):
+        graph = make_fx(function, tracing_mode="symbolic")(x)
+        assert torch.equal(graph(other), function(other))
+    for function in (lambda x: torch.cat([x, x]).chunk(2)[0],
+                     lambda x: x.unflatten(0, (2, -1))):  # fmt: skip
+        with pytest.warns(UserWarning, match="the example's sizes alone"):
+            graph = make_fx(function, tracing_mode="symbolic")(x)
+        assert torch.equal(graph(x), function(x))
