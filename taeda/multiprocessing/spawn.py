@@ -62,7 +62,8 @@ def _end_with_parent(parent: int) -> None:
         return
     import ctypes
 
-    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGINT)
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as jobs in the background do
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGTERM if ignored else signal.SIGINT)
     if os.getppid() != parent:  # it died before
         raise KeyboardInterrupt
 

@@ -90,7 +90,10 @@ class Job:
                             "MASTER_PORT": str(self.port)}  # fmt: skip
         command = [sys.executable, *(word.format(port=self.port) for word in launcher), str(script), end, str(folder)]
         pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+        self.process = subprocess.Popen(
+            command, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # tests in the background ignore it
+        )  # fmt: skip
 
     def ready(self) -> None:
         assert self.process.stdout is not None

@@ -56,7 +56,7 @@ def special_for(name: str, tensors: list[Tensor], specs: list[DTensorSpec]) -> S
     if name == "embedding":
         return _embedding if any(one.is_shard(0) for one in first.placements) else None
     if name in _RANDOM:
-        if any(one.is_partial() for one in first.placements):
+        if name != "bernoulli" and any(one.is_partial() for one in first.placements):  # which reads its input
             raise RuntimeError(f"DTensor: {name} of terms of a sum (Partial) is not supported; redistribute first")
         return _random if any(one.is_shard() for one in first.placements) else None
     if name in _LOSSES and state.losses:
