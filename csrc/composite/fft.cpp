@@ -183,8 +183,8 @@ Tensor _fft_c2c_backward(const Tensor& grad, IntList dim, int64_t normalization,
 // Of a two-sided transform, the real part of the backward one; a one-sided one gave no more than zeros beyond its half.
 Tensor _fft_r2c_backward(const Tensor& grad, IntList sizes, IntList dim, int64_t normalization, bool onesided) {
   TAEDA_CHECK(!dim.empty(), "dim is empty");
-  TAEDA_CHECK(static_cast<int64_t>(sizes.size()) == grad.dim(), "sizes ", sizes, " are not those of a tensor of ",
-              grad.dim(), " dimensions");
+  TAEDA_CHECK(static_cast<int64_t>(sizes.size()) == grad.dim() && grad.dim(), "sizes ", sizes,
+              " are not those of a tensor of ", grad.dim(), " dimensions, or have none to transform");
   const int64_t last = wrap_dim(dim.back(), grad.dim());
   Tensor whole = onesided ? resized(grad, Dims{last}, Dims{sizes[static_cast<size_t>(last)]}) : grad;
   return ops::real(ops::_fft_c2c(whole, dim, normalization, false));

@@ -80,6 +80,8 @@ void warn_of_expanded(const Tensor& self) {
 }
 
 Indexed indexed(const Tensor& self, TensorList positions) {
+  for (size_t d = static_cast<size_t>(self.dim()); d < positions.size(); ++d)
+    TAEDA_CHECK_INDEX(!positions[d].defined(), "too many indices for a tensor of ", self.dim(), " dimensions");
   Indexed result;
   bool any = false, apart = false;
   int64_t last = 0;

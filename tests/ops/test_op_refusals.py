@@ -176,3 +176,11 @@ def test_what_fits_a_half() -> None:
     several[:2] = 1e6
     assert several.tolist() == [INF, INF, 0]
     assert zeros(1, dtype=taeda.bfloat16).fill_(3.38e38).isfinite()
+
+
+def test_primitives_refuse_what_their_functions_never_give():
+    aten = taeda.ops.aten
+    with pytest.raises(IndexError, match="too many indices"):
+        aten._index_at(taeda.tensor(False), [taeda.tensor(1)])
+    with pytest.raises(RuntimeError, match="0 dimensions"):
+        aten._fft_r2c_backward(taeda.tensor(1.0), [], [-1], 0, True)
