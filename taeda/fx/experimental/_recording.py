@@ -170,6 +170,7 @@ class Recording(Capture):
         known_result = self._known_result(op, args, kwargs)
         names = [parameter.name for parameter in op._schema.arguments]
         done, args = args, self._freed(op, args, given)
+        self._look_for_sizes(op, args, given)
         node_args = tuple(self._argument(a, given.get(n)) for a, n in zip(args, names))
         node_kwargs = {k: self._argument(a, given.get(k)) for k, a in kwargs.items()}
         node = self.create(op, node_args, node_kwargs)
@@ -228,6 +229,14 @@ class Recording(Capture):
             return args
         sizes[places[0]] = -1
         return args[0], sizes, *args[2:]
+
+    def _look_for_sizes(self, op: OpOverload, args: tuple[Any, ...], given: Any) -> None:
+        """Warns of numbers in place of sizes that are those of inputs: a gradient may have calculated them from these
+        (``expand(grad, [4, 3])`` after ``sum``), which nothing else tells."""
+        for parameter, value in zip(op._schema.arguments, args):
+            is_sizes = isinstance(value, (list, tuple)) and "size" in parameter.name and parameter.name not in given
+            if is_sizes and any(type(size) is int and size in self._others for size in value):
+                _warn_of_sizes(op)
 
     def _taken(self, op: OpOverload) -> dict[str, dict[int | None, Any]]:
         """The symbols that this call was given, also where it is the part of another that gets the same list."""
@@ -308,8 +317,8 @@ class Recording(Capture):
 
 def _warn_of_sizes(op: Any) -> None:
     warnings.warn(
-        f"taeda.fx.experimental.make_fx: {op} was given numbers that the library calculated from sizes of inputs; the "
-        "graph holds for the example's sizes alone. Give the sizes in the program (x.shape[0]) instead",
+        f"taeda.fx.experimental.make_fx: {op} was given numbers that the library seems to have calculated from sizes of "
+        "inputs; the graph then holds for the example's sizes alone. Give the sizes in the program (x.shape[0])",
         stacklevel=2,
     )
 
