@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -71,3 +73,20 @@ def test_what_is_ignored_stays_apart() -> None:
             replicate(copy.deepcopy(net()), device_id=[0])
 
     run_ranks(2, body)
+
+
+def test_what_a_state_knows_of_its_module_does_not_keep_it():
+    class State:
+        pass
+
+    @contract(state_cls=State)
+    def mark(module):
+        mark.state(module).module = module
+        return module
+
+    module = mark(nn.Linear(1, 1))
+    assert mark.state(module).module is module and mark.state(nn.Linear(1, 1)) is None
+    known = weakref.ref(module)
+    del module
+    gc.collect()
+    assert known() is None

@@ -19,7 +19,7 @@ class RegistryItem:
 
 
 _registries: weakref.WeakKeyDictionary[nn.Module, dict[str, RegistryItem]] = weakref.WeakKeyDictionary()
-_states: weakref.WeakKeyDictionary[nn.Module, dict[Any, Any]] = weakref.WeakKeyDictionary()
+_STATES = "_contract_states"  # an attribute of modules: a state may refer to its module, and ends with it
 
 
 def _get_registry(module: nn.Module) -> dict[str, RegistryItem] | None:
@@ -45,7 +45,7 @@ def contract(state_cls: type[Any] = _State) -> Any:
     def wrap(function: Callable[..., Any]) -> Any:
         def state(module: nn.Module) -> Any:
             """What the function keeps for a module it has been applied to."""
-            return _states.get(module, {}).get(call)
+            return vars(module).get(_STATES, {}).get(call)
 
         @functools.wraps(function)
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
@@ -58,7 +58,7 @@ def contract(state_cls: type[Any] = _State) -> Any:
                         f"taeda.distributed: {function.__name__} has been applied to this {type(one).__name__} before"
                     )
                 applied[function.__name__] = item
-                _states.setdefault(one, {})[call] = shared
+                vars(one).setdefault(_STATES, {})[call] = shared
             before = [_names(one) for one in modules]
             result = function(module, *args, **kwargs)
             changed = [result] if isinstance(result, nn.Module) else modules if result is None else list(result)

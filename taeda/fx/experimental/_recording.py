@@ -317,8 +317,8 @@ class Recording(Capture):
 
 def _warn_of_sizes(op: Any) -> None:
     warnings.warn(
-        f"taeda.fx.experimental.make_fx: {op} was given numbers that the library seems to have calculated from sizes of "
-        "inputs; the graph then holds for the example's sizes alone. Give the sizes in the program (x.shape[0])",
+        f"taeda.fx.experimental.make_fx: {op} was given numbers that the library seems to have calculated from sizes "
+        "of inputs; the graph then holds for the example's sizes alone. Give the sizes in the program (x.shape[0])",
         stacklevel=2,
     )
 
