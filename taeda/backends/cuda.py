@@ -203,24 +203,15 @@ def sdp_kernel(
 
 
 class _PlanCache:
-    """The plans of one device; `cufft_plan_cache[device]`."""
+    """The plans of one device: how many there are (``size``), may be (``max_size``), and ``clear()``."""
 
     def __getitem__(self, device: Any) -> _PlanCache:
         return self
 
-    @property
-    def size(self) -> int:
-        """The plans that are kept."""
-        return Absent("backends.cuda").refuse("cufft_plan_cache")
-
-    @property
-    def max_size(self) -> int:
-        """How many are kept at most."""
-        return Absent("backends.cuda").refuse("cufft_plan_cache")
-
-    def clear(self) -> None:
-        """Forgets them."""
-        Absent("backends.cuda").refuse("cufft_plan_cache")
+    def __getattr__(self, name: str) -> Any:
+        if name not in ("size", "max_size", "clear"):
+            raise AttributeError(f"taeda.backends.cuda.cufft_plan_cache has no attribute '{name}'")
+        return Absent("cuda").refuse(f"cufft_plan_cache.{name}")
 
 
 cufft_plan_cache = _PlanCache()

@@ -56,5 +56,7 @@ def test_ways_to_compute_attention():
     q = taeda.ones(1, 1, 2, 4)
     asked = cuda.SDPAParams(q, q, q, None, 0.0, False, False)
     assert not (cuda.can_use_flash_attention(asked) or cuda.is_flash_attention_available())
-    with pytest.raises(AssertionError, match="CUDA"):
-        cuda.cufft_plan_cache[0].clear()
+    for name in ("clear", "size", "max_size"):
+        with pytest.raises(AssertionError, match=f"cufft_plan_cache.{name}: .* no CUDA"):
+            getattr(cuda.cufft_plan_cache[0], name)
+    assert not hasattr(cuda.cufft_plan_cache, "plans")
