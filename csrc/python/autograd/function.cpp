@@ -424,7 +424,6 @@ PyObject* new_context(PyTypeObject* type, PyObject*, PyObject*) {
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
   FunctionContext* ctx = cast(self);
-  if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
   Py_VISIT(ctx->dict);
   Py_VISIT(ctx->needs_input_grad);
   Py_VISIT(ctx->to_save);

@@ -144,7 +144,6 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
 PyObject* get_mode(PyObject* self, void*) { return PyBool_FromLong(cast(self)->mode); }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
-  if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->dict);
   return 0;
 }

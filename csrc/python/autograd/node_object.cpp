@@ -40,8 +40,7 @@ PyTypeObject* type_named(std::string_view name) {
   if (!type) {
     Owned made(check(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PyType_Type), "O(O){s:(),s:s}", key.get(),
                                            &g_type, "__slots__", "__module__", "taeda._C._autograd")));
-    check(PyDict_SetItem(g_types, key.get(), made.get()));
-    type = made.get();
+    type = check(PyDict_SetDefault(g_types, key.get(), made.get()));  // another thread's, if it was quicker
   }
   return known = reinterpret_cast<PyTypeObject*>(type);
 }
@@ -235,8 +234,9 @@ PyObject* variable(PyObject* self, void*) {
 
 PyObject* repr(PyObject* self) { return PyUnicode_FromFormat("<%s object at %p>", Py_TYPE(self)->tp_name, self); }
 
+// A node's type is visited by CPython's own function, which asks this one: visited twice, it would be collected while
+// it is in use.
 int traverse(PyObject* self, visitproc visit, void* arg) {
-  if (Py_TYPE(self)->tp_flags & Py_TPFLAGS_HEAPTYPE) Py_VISIT(Py_TYPE(self));
   Node* node = cast(self)->node;
   return node && node->use_count() == 1 && node->hooks() ? traverse_hooks(*node->hooks(), visit, arg) : 0;
 }
