@@ -22,6 +22,7 @@ using shape::Dims;
 namespace {
 
 std::vector<int64_t> numbers(const Tensor& lengths) {
+  TAEDA_CHECK(is_integral(lengths.dtype()), "lengths must be integers; got ", lengths.dtype());
   Tensor all = ops::contiguous(ops::_to_copy(lengths, DType::Int64, {}, Device{}));
   return {elements<int64_t>(all), elements<int64_t>(all) + all.numel()};
 }
@@ -54,8 +55,6 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
 
 std::tuple<Tensor, Tensor> _ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                                      const Tensor& target_lengths, int64_t blank, bool zero_infinity) {
-  for (const Tensor& t : {input_lengths, target_lengths})
-    TAEDA_CHECK(is_integral(t.dtype()), "lengths must be integers; got ", t.dtype());
   return ops::_ctc_loss(log_probs, targets, IntList(numbers(input_lengths)), IntList(numbers(target_lengths)), blank,
                         zero_infinity);
 }

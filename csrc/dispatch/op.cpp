@@ -76,6 +76,8 @@ class Search {
       found = encode(kPartsBeforePython);
     if (!found && fallbacks_[index]) found = encode(*fallbacks_[index]);
     if (!found && f == Functionality::Quantized) found = encode(quantized_kernel);
+    if (!found && f == Functionality::Autograd && is_foreign() && has_own_kernel(backend))
+      found = encode(undifferentiated_kernel);
     if (!found && kLazyKeys.has(f) && reads_elements()) found = encode(lazy_kernel);
     return found || holds_data(f) ? found : kPass;
   }
@@ -116,6 +118,9 @@ class Search {
       if (has_sparse_kernel(static_cast<DeviceType>(backend))) return composite() && !reads_elements();
     return false;
   }
+
+  // Defined at run time: a declared op without a derivative has none on purpose.
+  bool is_foreign() const { return info_.kernel_count == 0; }
 
   // Then the parts of a composite cannot record for it.
   bool has_own_kernel(DeviceType backend) const {

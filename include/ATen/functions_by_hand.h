@@ -87,6 +87,25 @@ inline Tensor from_blob(void* data, IntArrayRef sizes, const TensorOptions& opti
   return from_blob(data, sizes, std::function<void(void*)>(), options);
 }
 
+// --- x.var(0) means the dimension, though C++ would take 0 for a bool before it takes it for a list
+#define TAEDA_BY_DIMENSION(Result, function)                         \
+  inline Result function(const Tensor& self, int dim) {              \
+    const int64_t dims[] = {dim};                                    \
+    return at::function(self, IntArrayRef(dims), /*unbiased=*/true); \
+  }
+#define TAEDA_PAIR std::tuple<Tensor, Tensor>
+#define TAEDA_METHOD_BY_DIMENSION(function) \
+  inline Tensor Tensor::function(int dim) const { return at::function(*this, dim); }
+TAEDA_BY_DIMENSION(Tensor, var)
+TAEDA_BY_DIMENSION(Tensor, std)
+TAEDA_BY_DIMENSION(TAEDA_PAIR, var_mean)
+TAEDA_BY_DIMENSION(TAEDA_PAIR, std_mean)
+TAEDA_METHOD_BY_DIMENSION(var)
+TAEDA_METHOD_BY_DIMENSION(std)
+#undef TAEDA_BY_DIMENSION
+#undef TAEDA_METHOD_BY_DIMENSION
+#undef TAEDA_PAIR
+
 // --- tensors from values
 namespace detail {
 TORCH_API Tensor tensor_of(const void* values, int64_t count, ScalarType type, const TensorOptions& options);
@@ -116,15 +135,16 @@ template <class T>
 Tensor tensor(const std::vector<T>& values) {
   return tensor(ArrayRef<T>(values));
 }
+// A number makes a tensor of one dimension here, and one without any in torch::tensor.
 template <class T>
 concept Number = std::is_arithmetic_v<T> || c10::is_complex<T>::value;
 template <Number T>
 Tensor tensor(T value, const TensorOptions& options) {
-  return tensor(ArrayRef<T>(value), options).view(IntArrayRef());
+  return tensor(ArrayRef<T>(value), options);
 }
 template <Number T>
 Tensor tensor(T value) {
-  return tensor(ArrayRef<T>(value)).view(IntArrayRef());
+  return tensor(ArrayRef<T>(value));
 }
 
 // --- tensors of which only some elements are stored

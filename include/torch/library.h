@@ -133,15 +133,18 @@ class CppFunction {
   }
   template <class F>
   static CppFunction makeFromBoxedFunctor(F f) {
-    CppFunction made;
-    made.kernel_->boxed = [f = std::move(f)](const ::taeda::Op& op, ::taeda::KeySet keys, ::taeda::Stack& stack) {
+    return makeFromBoxedKernel([f = std::move(f)](const ::taeda::Op& op, ::taeda::KeySet keys, ::taeda::Stack& stack) {
       // The op's own arguments: there may be others' below.
       const size_t base = stack.size() - op.info().param_count;
       jit::Stack values(stack.begin() + static_cast<std::ptrdiff_t>(base), stack.end());
       f(c10::OperatorHandle(op), c10::DispatchKeySet(keys), &values);
       stack.resize(base);
       stack.insert(stack.end(), values.begin(), values.end());
-    };
+    });
+  }
+  static CppFunction makeFromBoxedKernel(::taeda::BoxedFunction kernel) {
+    CppFunction made;
+    made.kernel_->boxed = std::move(kernel);
     return made;
   }
   static CppFunction makeFallthrough() {

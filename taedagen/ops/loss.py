@@ -507,10 +507,8 @@ def huber_loss(self, target, reduction, delta):
 )
 def binary_cross_entropy(self, target, weight, reduction):
     """The cross entropy of probabilities ``self`` and ``target``, both from 0 to 1; logarithms stop at -100."""
-    check(
-        self.shape == target.shape,
-        f"target must have the input's shape {self.shape}; got {target.shape}",
-    )
+    if self.shape != target.shape:  # dimensions of size 1 are no difference
+        target = op.reshape(op.expand(op.squeeze(target), op.squeeze(self).shape), self.shape)
     if has_values(self) and self.numel() > 0:
         low, high = op.aminmax(self.detach())
         least, most = float(low.item()), float(high.item())

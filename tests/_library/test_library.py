@@ -637,3 +637,17 @@ def test_register_vmap() -> None:
     assert taeda.vmap(numpy_scale)(x, y).equal(wanted)
     assert taeda.vmap(numpy_scale, in_dims=(1, 0), out_dims=1)(x.t(), y).equal(wanted.t())
     assert calls == [(4, "error", (0, 0))] * 2
+
+
+def test_ops_without_a_derivative_warn_in_backward(mine: Library) -> None:
+    mine.define("plain(Tensor x, Tensor y) -> (Tensor, Tensor[])")
+    mine.impl("plain", lambda x, y: (x.detach() * 2, [x.detach().int(), x, x * y]), "CPU")
+    x = taeda.ones(3, requires_grad=True)
+    first, (number, same, recorded) = taeda.ops.mine.plain(x, x.detach())
+    assert first.grad_fn.name() == "WarnNotImplemented" and not number.requires_grad and same is x
+    recorded.sum().backward()
+    with pytest.warns(UserWarning, match="mine::plain has no kernel under Autograd"):
+        (first + x).sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+    with taeda.no_grad():
+        assert not taeda.ops.mine.plain(x, x)[0].requires_grad

@@ -58,12 +58,13 @@ bool Tensor::is_leaf() const { return !defined() || ::taeda::autograd::is_leaf(*
 int64_t Tensor::output_nr() const { return ::taeda::autograd::output_nr(*this); }
 
 Tensor& Tensor::mutable_grad() const {
-  if (!requires_grad() && (!defined() || !known(*this))) {
-    static thread_local Tensor none;
-    none.reset();
-    return none;
-  }
+  TORCH_CHECK(defined(), "mutable_grad: an undefined tensor has no gradient");
   return static_cast<Tensor&>(::taeda::autograd::make_meta(*this).grad);
+}
+const Tensor& Tensor::grad() const {
+  static const Tensor none;
+  const bool has_meta = defined() && (requires_grad() || known(*this));
+  return has_meta ? static_cast<const Tensor&>(::taeda::autograd::make_meta(*this).grad) : none;
 }
 
 std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const {
@@ -161,10 +162,18 @@ Tensor from_blob(void* data, IntArrayRef sizes, std::function<void(void*)> delet
 
 // --- from values
 
+namespace {
+void check_is_no_part(ScalarType given, ScalarType wanted) {
+  TORCH_CHECK(!c10::isComplexType(given) || c10::isComplexType(wanted), "tensor: complex numbers do not fit into ",
+              wanted, "; give their real parts");
+}
+}  // namespace
+
 namespace detail {
 Tensor tensor_of(const void* values, int64_t count, ScalarType type, const TensorOptions& options) {
   Tensor made = ::taeda::new_tensor(IntArrayRef(count), c10::to_dtype(type));
   if (count) std::memcpy(made.data_ptr(), values, made.nbytes());
+  if (options.has_dtype()) check_is_no_part(type, options.dtype().toScalarType());
   if (options.has_dtype() || options.has_device()) made = made.to(options.requires_grad(std::nullopt));
   return torch::detail::with_grad(std::move(made), options);
 }
@@ -180,13 +189,42 @@ void manual_seed(uint64_t seed) {
 
 namespace torch::detail {
 
+namespace {
+// What Python's numbers would be: int64 for int, the default type for float and double. Others stay as they are.
+c10::ScalarType natural(c10::ScalarType type) {
+  if (type == c10::kInt) return c10::kLong;
+  if (c10::isComplexType(type)) return c10::toComplexType(c10::get_default_dtype_as_scalartype());
+  return type == c10::kFloat || type == c10::kDouble ? c10::get_default_dtype_as_scalartype() : type;
+}
+}  // namespace
+
+TensorData::TensorData(std::initializer_list<TensorData> rows) : sizes_{static_cast<int64_t>(rows.size())} {
+  if (rows.size() == 0) return;
+  const TensorData& first = *rows.begin();
+  sizes_.insert(sizes_.end(), first.sizes_.begin(), first.sizes_.end());
+  type_ = first.type_;
+  std::vector<at::Tensor> lists;
+  for (const TensorData& row : rows) {
+    TORCH_CHECK(row.sizes_ == first.sizes_ && row.list_.defined() == first.list_.defined(),
+                "torch::tensor: rows of sizes ", c10::IntArrayRef(first.sizes_), " and ", c10::IntArrayRef(row.sizes_),
+                " do not make a tensor");
+    TORCH_CHECK(row.type_ == type_, "torch::tensor: numbers of one type were expected; got ", type_, " and ",
+                row.type_);
+    if (row.list_.defined()) lists.push_back(row.list_);
+    numbers_.insert(numbers_.end(), row.numbers_.begin(), row.numbers_.end());
+  }
+  if (first.list_.defined()) list_ = at::stack(lists);
+}
+
 at::Tensor TensorData::make(const at::TensorOptions& options) const {
-  c10::ScalarType type = options.has_dtype() ? options.dtype().toScalarType() : type_;
-  at::Tensor made = at::empty(sizes_, at::TensorOptions(type));
-  ::taeda::visit_stored(c10::to_dtype(type), [&]<class T>() {
-    T* out = static_cast<T*>(made.data_ptr());
-    for (const c10::Scalar& number : numbers_) *out++ = static_cast<const ::taeda::Scalar&>(number).to<T>();
-  });
+  c10::ScalarType type = options.has_dtype() ? options.dtype().toScalarType() : natural(type_);
+  at::check_is_no_part(type_, type);
+  at::Tensor made = list_.defined() ? list_.to(type) : at::empty(sizes_, at::TensorOptions(type));
+  if (!list_.defined())
+    ::taeda::visit_stored(c10::to_dtype(type), [&]<class T>() {
+      T* out = static_cast<T*>(made.data_ptr());
+      for (const c10::Scalar& number : numbers_) *out++ = static_cast<const ::taeda::Scalar&>(number).to<T>();
+    });
   if (options.has_device()) made = made.to(options.device());
   return with_grad(std::move(made), options);
 }

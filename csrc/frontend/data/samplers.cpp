@@ -80,11 +80,12 @@ void StreamSampler::load(serialize::InputArchive& archive) {
 // --- distributed
 void DistributedListSampler::reset(std::optional<size_t> new_size) {
   if (new_size) size_ = *new_size;
-  std::vector<size_t> all = all_indices();
-  if (allow_duplicates_ && !all.empty())  // filled up from the start, so that all processes have as many
-    for (size_t i = 0; all.size() < local_sample_count() * num_replicas_; ++i) all.push_back(all[i]);
-  mine_.clear();
-  for (size_t i = rank_; i < all.size(); i += num_replicas_) mine_.push_back(all[i]);
+  const size_t count = local_sample_count();
+  std::vector<size_t> all(num_replicas_ == 1 ? size_ : count * num_replicas_);
+  for (size_t i = 0; i < all.size(); ++i) all[i] = i % size_;
+  shuffle(all);
+  auto first = all.begin() + static_cast<std::ptrdiff_t>(rank_ * count);
+  mine_.assign(first, first + static_cast<std::ptrdiff_t>(count));
   sample_index_ = 0;
 }
 std::optional<std::vector<size_t>> DistributedListSampler::next(size_t batch_size) {
@@ -109,22 +110,14 @@ DistributedRandomSampler::DistributedRandomSampler(size_t size, size_t num_repli
     : DistributedListSampler(size, num_replicas, rank, allow_duplicates) {
   reset(size_);
 }
-std::vector<size_t> DistributedRandomSampler::all_indices() const {
-  std::vector<size_t> all(size_);
-  std::iota(all.begin(), all.end(), 0);
+void DistributedRandomSampler::shuffle(std::vector<size_t>& all) const {
   std::mt19937 random(static_cast<uint32_t>(epoch_));
   std::shuffle(all.begin(), all.end(), random);
-  return all;
 }
 DistributedSequentialSampler::DistributedSequentialSampler(size_t size, size_t num_replicas, size_t rank,
                                                            bool allow_duplicates)
     : DistributedListSampler(size, num_replicas, rank, allow_duplicates) {
   reset(size_);
-}
-std::vector<size_t> DistributedSequentialSampler::all_indices() const {
-  std::vector<size_t> all(size_);
-  std::iota(all.begin(), all.end(), 0);
-  return all;
 }
 
 }  // namespace torch::data::samplers

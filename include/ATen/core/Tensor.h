@@ -250,7 +250,7 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   int64_t output_nr() const;
   int64_t _version() const { return impl()->version(); }
   Tensor& mutable_grad() const;
-  const Tensor& grad() const { return mutable_grad(); }
+  const Tensor& grad() const;
   const Tensor& _fw_grad(uint64_t level) const = delete;
   std::shared_ptr<torch::autograd::Node> grad_fn() const;
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
@@ -292,6 +292,8 @@ class TORCH_API Tensor : public ::taeda::Tensor {
   void print() const;
 
 #include <ATen/core/methods.inc>
+  Tensor var(int dim) const;
+  Tensor std(int dim) const;
   Tensor to(c10::Device device, caffe2::TypeMeta dtype, bool non_blocking = false, bool copy = false,
             std::optional<c10::MemoryFormat> memory_format = std::nullopt) const {
     return to(device, dtype.toScalarType(), non_blocking, copy, memory_format);

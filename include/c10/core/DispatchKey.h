@@ -193,6 +193,12 @@ inline bool tls_is_dispatch_key_excluded(DispatchKey key) {
 inline bool tls_is_dispatch_key_included(DispatchKey key) {
   return !(::taeda::t_state.include & DispatchKeySet::functionality_of(key)).empty();
 }
+inline bool tls_is_dispatch_keyset_excluded(DispatchKeySet keys) {
+  return DispatchKeySet(::taeda::t_state.exclude).has_all(keys);
+}
+inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) {
+  return DispatchKeySet(::taeda::t_state.include).has_all(keys);
+}
 }  // namespace impl
 
 }  // namespace c10

@@ -64,7 +64,9 @@ class Scalar : public ::taeda::Scalar {
   }
   bool equal(bool value) const { return isBoolean() && toBool() == value; }
   friend std::ostream& operator<<(std::ostream& out, const Scalar& value) {
-    return out << ::taeda::str(static_cast<const Base&>(value));
+    if (value.isBoolean()) return out << (value.toBool() ? "true" : "false");
+    if (value.isComplex()) return out << value.toComplexDouble();
+    return value.isFloatingPoint() ? out << value.toDouble() : out << ::taeda::str(static_cast<const Base&>(value));
   }
 
  private:

@@ -32,11 +32,25 @@ class TypeMeta {
   c10::ScalarType type_ = c10::ScalarType::Undefined;
 };
 
+namespace detail {
+// An integer's name as compilers give it.
+constexpr std::string_view spelled(std::string_view type) {
+  constexpr std::pair<std::string_view, std::string_view> kIntegers[] = {
+      {"uint8_t", "unsigned char"},       {"int8_t", "signed char"}, {"int16_t", "short int"},
+      {"uint16_t", "short unsigned int"}, {"int64_t", "long int"},   {"uint32_t", "unsigned int"},
+      {"uint64_t", "long unsigned int"},
+  };
+  for (const auto& [name, spelling] : kIntegers)
+    if (type == name) return spelling;
+  return type;
+}
+}  // namespace detail
+
 inline std::string_view TypeMeta::name() const {
   switch (type_) {
 #define TAEDA_NAME(cpp, name, core) \
   case c10::ScalarType::name:       \
-    return #cpp;
+    return detail::spelled(#cpp);
     TAEDA_FORALL_SCALAR_TYPES(TAEDA_NAME)
 #undef TAEDA_NAME
     default:

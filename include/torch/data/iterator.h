@@ -19,30 +19,34 @@ class Iterator {
   using iterator_category = std::input_iterator_tag;
 
   Iterator() = default;  // the end
-  explicit Iterator(std::function<std::optional<Batch>()> next)
-      : state_(std::make_shared<State>(State{std::move(next), {}})) {
-    advance();
-  }
+  explicit Iterator(std::function<std::optional<Batch>()> next) : state_(std::make_shared<State>(std::move(next))) {}
   Iterator& operator++() {
-    TORCH_CHECK(state_, "Incrementing the DataLoader's past-the-end iterator is not allowed");
-    advance();
+    TORCH_CHECK(!is_end(), "Incrementing the DataLoader's past-the-end iterator is not allowed");
+    state_->advance();
     return *this;
   }
   Batch& operator*() {
-    TORCH_CHECK(state_, "Dereferencing the DataLoader's past-the-end iterator is not allowed");
+    TORCH_CHECK(!is_end(), "Dereferencing the DataLoader's past-the-end iterator is not allowed");
     return *state_->batch;
   }
   Batch* operator->() { return &**this; }
-  bool operator==(const Iterator& other) const { return state_ == other.state_; }
+  bool operator==(const Iterator& other) const { return state_ == other.state_ || (is_end() && other.is_end()); }
 
  private:
+  // The first batch is asked for when somebody looks, so that a worker's exception meets whoever does.
   struct State {
+    explicit State(std::function<std::optional<Batch>()> from) : next(std::move(from)) {}
+    void advance() {
+      is_started = true;
+      batch = next();
+    }
     std::function<std::optional<Batch>()> next;
     std::optional<Batch> batch;
+    bool is_started = false;
   };
-  void advance() {
-    state_->batch = state_->next();
-    if (!state_->batch) state_ = nullptr;
+  bool is_end() const {
+    if (state_ && !state_->is_started) state_->advance();
+    return !state_ || !state_->batch;
   }
   std::shared_ptr<State> state_;
 };

@@ -13,47 +13,27 @@ inline at::Tensor with_grad(at::Tensor made, const at::TensorOptions& options) {
 // Numbers of one type, and how they lie.
 class TensorData {
  public:
-  TensorData(std::initializer_list<TensorData> rows) {
-    sizes_ = {static_cast<int64_t>(rows.size())};
-    if (rows.size() == 0) return;
-    const TensorData& first = *rows.begin();
-    sizes_.insert(sizes_.end(), first.sizes_.begin(), first.sizes_.end());
-    type_ = first.type_;
-    for (const TensorData& row : rows) {
-      TORCH_CHECK(row.sizes_ == first.sizes_, "torch::tensor: rows of sizes ", c10::IntArrayRef(first.sizes_), " and ",
-                  c10::IntArrayRef(row.sizes_), " do not make a tensor");
-      TORCH_CHECK(row.type_ == type_, "torch::tensor: numbers of one type were expected; got ", type_, " and ",
-                  row.type_);
-      numbers_.insert(numbers_.end(), row.numbers_.begin(), row.numbers_.end());
-    }
-  }
+  TORCH_API TensorData(std::initializer_list<TensorData> rows);
   template <class T>
     requires requires { c10::CppTypeToScalarType<T>::value; }
-  TensorData(T number) : numbers_{c10::Scalar(number)}, type_(natural(c10::CppTypeToScalarType<T>::value)) {}
+  TensorData(T number) : numbers_{c10::Scalar(number)}, type_(c10::CppTypeToScalarType<T>::value) {}
   template <class T>
-  TensorData(c10::ArrayRef<T> numbers)
-      : sizes_{static_cast<int64_t>(numbers.size())}, type_(c10::CppTypeToScalarType<T>::value) {
-    for (const T& number : numbers) numbers_.emplace_back(number);
-  }
+  TensorData(c10::ArrayRef<T> list)
+      : sizes_{static_cast<int64_t>(list.size())}, type_(c10::CppTypeToScalarType<T>::value), list_(at::tensor(list)) {}
   template <class T>
-  TensorData(const std::vector<T>& numbers)
-      : sizes_{static_cast<int64_t>(numbers.size())}, type_(c10::CppTypeToScalarType<T>::value) {
-    for (T number : numbers) numbers_.emplace_back(number);
-    type_ = natural(type_);
+    requires(!std::is_same_v<T, bool>)
+  TensorData(const std::vector<T>& list) : TensorData(c10::ArrayRef<T>(list)) {}
+  TensorData(const std::vector<bool>& list) : sizes_{static_cast<int64_t>(list.size())}, type_(c10::kBool) {
+    for (bool value : list) numbers_.emplace_back(value);
   }
 
   TORCH_API at::Tensor make(const at::TensorOptions& options) const;
 
  private:
-  // Whole numbers are int64, others of the default type, as Python's are.
-  static c10::ScalarType natural(c10::ScalarType type) {
-    if (type == c10::kBool) return type;
-    if (c10::isComplexType(type)) return c10::toComplexType(c10::get_default_dtype_as_scalartype());
-    return c10::isFloatingType(type) ? c10::get_default_dtype_as_scalartype() : c10::kLong;
-  }
   std::vector<int64_t> sizes_;
   std::vector<c10::Scalar> numbers_;
   c10::ScalarType type_ = c10::get_default_dtype_as_scalartype();
+  at::Tensor list_;  // in place of numbers_, for what came as an array
 };
 
 }  // namespace torch::detail

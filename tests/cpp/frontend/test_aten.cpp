@@ -1,4 +1,5 @@
 // Loops over tensors, vectors of elements, namespaces, modules over several devices.
+#include <ATen/DLConvertor.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/cpu/vec/vec.h>
 #include <torch/csrc/utils/tensor_flatten.h>
@@ -56,12 +57,15 @@ TEST(namespaces_and_numbers) {
   CHECK(torch::fft::irfft(torch::fft::rfft(torch::arange(4, torch::kFloat))).allclose(torch::arange(4, torch::kFloat)));
   CHECK(torch::linalg::det(torch::eye(3) * 2).item<float>() == 8);
   CHECK(torch::special::expit(torch::zeros(1)).item<float>() == 0.5f);
-  CHECK((-torch::Scalar(2.5)).toDouble() == -2.5 && torch::tensor(3).dim() == 0 && at::tensor(2.5f).dim() == 0);
+  CHECK((-torch::Scalar(2.5)).toDouble() == -2.5 && torch::tensor(3).dim() == 0 && at::tensor(2.5f).dim() == 1);
   CHECK(at::result_type(torch::ones(2), torch::ones({}, torch::kDouble)) == torch::kFloat);
   CHECK(at::result_type(torch::ones(2, torch::kInt), torch::ones({}, torch::kDouble)) == torch::kDouble);
   CHECK(at::can_cast(torch::kInt, torch::kFloat) && !at::can_cast(torch::kFloat, torch::kInt));
   torch::Tensor x = torch::arange(6, torch::kFloat).view({2, 3});
   CHECK(x.var().item<float>() == 3.5f && x.std().numel() == 1 && x.sum(1).equal(torch::tensor({3.f, 12.f})));
+  // 0 is a dimension, not a truth value
+  CHECK(x.var(0).numel() == 3 && x.std(1).numel() == 2 && x.std(false).numel() == 1 && torch::var(x, 0).numel() == 3);
+  CHECK(std::get<1>(torch::var_mean(x, 0)).numel() == 3 && std::get<0>(at::std_mean(x, 1)).numel() == 2);
   CHECK(x.mean(0).equal(torch::tensor({1.5f, 2.5f, 3.5f})) && x.any().item<bool>() && !x.all().item<bool>());
   CHECK(x.clamp(1, 2).max().item<float>() == 2 &&
         torch::conv1d(x.view({1, 2, 3}), torch::ones({1, 2, 2})).numel() == 2);
@@ -86,12 +90,43 @@ TEST(tensors_from_values_and_types) {
   const std::vector<double> values{1.5, 2.5};
   CHECK(at::tensor(values).dtype() == torch::kDouble && at::tensor(values, torch::kComplexDouble).is_complex());
   CHECK(at::tensor(c10::complex<float>(1, 2)).dtype() == torch::kComplexFloat && at::tensor(values).numel() == 2);
+  CHECK(torch::tensor(values).dtype() == torch::kFloat &&
+        torch::tensor({values, values}).sizes() == at::IntArrayRef{2, 2});
+  CHECK(torch::tensor(at::ArrayRef<int>({1, 2})).dtype() == torch::kLong);
+  CHECK(torch::tensor(std::vector<uint8_t>{1}).dtype() == torch::kByte);
+  CHECK(torch::tensor(std::vector<bool>{true, false}).dtype() == torch::kBool);
+  CHECK_ERROR(torch::tensor({c10::complex<float>(1, 2)}, torch::kFloat), Runtime, "complex numbers");
+  CHECK(c10::str(torch::tensor({1.f / 3}).item(), " ", torch::Scalar(true), " ", torch::kLong, " ",
+                 torch::tensor({1}).dtype()) == "0.333333 true Long long int");
   torch::Tensor other = torch::ones({2}, torch::kInt);
   CHECK(at::tensor(values).to(other.device(), other.dtype()).equal(torch::tensor({1, 2}, torch::kInt)));
   torch::autograd::InferenceMode inference;
   torch::autograd::AutoGradMode recorded(false);
   CHECK(torch::ones(1).is_inference());
   CHECK(torch::arange(4).index({torch::indexing::Slice({torch::indexing::None, 2})}).numel() == 2);
+}
+
+TEST(gradients_are_given_by_hand) {
+  torch::Tensor plain = torch::ones({2});
+  CHECK(!plain.grad().defined());
+  plain.mutable_grad() = torch::full({2}, 3);
+  CHECK(plain.grad().sum().item<float>() == 6 && !plain.requires_grad());
+  CHECK_ERROR(torch::Tensor().mutable_grad(), Runtime, "undefined");
+}
+
+TEST(dlpack_both_ways) {
+  torch::Tensor x = torch::arange(6, torch::kShort).view({2, 3}).t();
+  DLManagedTensor* lent = at::toDLPack(x);
+  CHECK(lent->dl_tensor.ndim == 2 && lent->dl_tensor.shape[0] == 3 && lent->dl_tensor.strides[1] == 3);
+  torch::Tensor back = at::fromDLPack(lent);
+  back[0][1] = 7;
+  CHECK(x[0][1].item<int>() == 7 && back.dtype() == torch::kShort && at::getDLDataType(x).bits == 16);
+  x.reset();
+  CHECK(at::fromDLPackVersioned(at::toDLPackVersioned(back)).equal(back));
+  lent = at::toDLPack(back);
+  lent->dl_tensor.dtype.lanes = 4;
+  CHECK_ERROR(at::fromDLPack(lent), Runtime, "4 lanes");
+  lent->deleter(lent);  // what was refused is still ours
 }
 
 TEST(many_tensors_as_one) {

@@ -1,4 +1,5 @@
 // Ops, kernels and classes that a C++ program registers and calls; a device of one's own (examples/cpp/own_device.h).
+#include <torch/csrc/autograd/autograd_not_implemented_fallback.h>
 #include <torch/torch.h>
 
 #include <numeric>
@@ -125,6 +126,42 @@ TEST(dispatcher_libraries_come_and_go) {
     CHECK(typed<int64_t()>("cpptest_gone::one").call() == 1);
   }
   CHECK(!c10::Dispatcher::singleton().findSchema({"cpptest_gone::one", ""}));
+}
+
+TEST(dispatcher_ops_without_a_derivative) {
+  using Unary = torch::Tensor(const torch::Tensor&);
+  auto m = MAKE_TORCH_LIBRARY(cpptest_plain);
+  m.def("twice(Tensor x) -> Tensor");
+  m.def("fixed(Tensor x) -> Tensor");
+  m.def("fill_(Tensor(a!) x, Tensor by) -> Tensor(a!)");
+  auto cpu = MAKE_TORCH_LIBRARY_IMPL(cpptest_plain, CPU), autograd = MAKE_TORCH_LIBRARY_IMPL(cpptest_plain, Autograd),
+       writes = MAKE_TORCH_LIBRARY_IMPL(cpptest_plain, ADInplaceOrView);
+  auto twice = [](const torch::Tensor& x) { return x.detach() * 2; };
+  cpu.impl("twice", twice);
+  cpu.impl("fixed", twice);
+  cpu.impl("fill_", [](torch::Tensor& x, const torch::Tensor& by) -> torch::Tensor& { return x.copy_(by.detach()); });
+  for (const char* name : {"fixed", "fill_"}) {
+    autograd.impl(name, torch::autograd::autogradNotImplementedFallback());
+    writes.impl(name, torch::autograd::autogradNotImplementedInplaceOrViewFallback());
+  }
+  torch::Tensor x = torch::ones({2}, torch::requires_grad());
+  auto call = typed<Unary>("cpptest_plain::twice");
+  torch::Tensor marked = call.call(x);
+  CHECK(marked.requires_grad() && !call.call(x.detach()).requires_grad());
+  (marked + x).sum().backward();
+  CHECK(x.grad().equal(torch::ones({2})));
+  torch::autograd::setAutogradFallbackMode(torch::autograd::AutogradFallbackMode::Nothing);
+  CHECK(!call.call(x).requires_grad());
+  torch::autograd::setAutogradFallbackMode(torch::autograd::AutogradFallbackMode::Error);
+  CHECK_ERROR(call.call(x), Runtime, "cpptest_plain::twice has no kernel under Autograd");
+  torch::autograd::setAutogradFallbackMode(torch::autograd::AutogradFallbackMode::Warn);
+
+  CHECK_ERROR(typed<Unary>("cpptest_plain::fixed").call(x).sum().backward(), Runtime, "the derivative of");
+  auto fill = typed<torch::Tensor&(torch::Tensor&, const torch::Tensor&)>("cpptest_plain::fill_");
+  torch::Tensor target = torch::zeros({2});
+  fill.call(target, x);
+  CHECK(target.requires_grad() && target._version() == 1 && target.equal(torch::ones({2})));
+  CHECK_ERROR(fill.call(x, target), Runtime, "leaf");
 }
 
 TEST(a_device_of_ones_own) {

@@ -160,9 +160,15 @@ void fill_table(Tensor& weight, const std::optional<int64_t>& padding_idx) {
   weight[*padding_idx].fill_(0);
 }
 template <class Options>
-void print_table(Printed& text, const Options& options) {
+void print_size(Printed& text, const Options& options) {
   text.arg("num_embeddings", options.num_embeddings()).arg("embedding_dim", options.embedding_dim());
+}
+template <class Options>
+void print_padding(Printed& text, const Options& options) {
   if (options.padding_idx()) text.arg("padding_idx", *options.padding_idx());
+}
+template <class Options>
+void print_limits(Printed& text, const Options& options) {
   if (options.max_norm()) text.arg("max_norm", *options.max_norm());
   text.arg_unless("norm_type", options.norm_type(), 2.0)
       .arg_unless("scale_grad_by_freq", options.scale_grad_by_freq(), false)
@@ -180,7 +186,9 @@ void EmbeddingImpl::reset() {
 void EmbeddingImpl::reset_parameters() { fill_table(weight, options.padding_idx()); }
 void EmbeddingImpl::pretty_print(std::ostream& stream) const {
   Printed text(stream, "Embedding");
-  print_table(text, options);
+  print_size(text, options);
+  print_padding(text, options);
+  print_limits(text, options);
 }
 Tensor EmbeddingImpl::forward(const Tensor& indices) {
   return F::embedding(indices, weight,
@@ -213,9 +221,11 @@ void EmbeddingBagImpl::reset() {
 void EmbeddingBagImpl::reset_parameters() { fill_table(weight, options.padding_idx()); }
 void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
   Printed text(stream, "EmbeddingBag");
-  print_table(text, options);
+  print_size(text, options);
+  print_limits(text, options);
   text.arg_unless("mode", enumtype::get_enum_name(options.mode()), std::string("kMean"))
       .arg_unless("include_last_offset", options.include_last_offset(), false);
+  print_padding(text, options);
 }
 Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights) {
   return F::embedding_bag(input, weight,

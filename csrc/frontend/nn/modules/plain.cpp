@@ -8,8 +8,10 @@ namespace torch::nn {
 namespace F = functional;
 
 // A module that passes its options on, and one whose function needs none.
-#define TAEDA_PASS_ON(Name, function, ...)                                                \
-  void Name##Impl::reset() {}                                                             \
+#define TAEDA_PASS_ON(Name, ...) \
+  void Name##Impl::reset() {}    \
+  TAEDA_CHECKED(Name, __VA_ARGS__)
+#define TAEDA_CHECKED(Name, function, ...)                                                \
   Tensor Name##Impl::forward(const Tensor& input) { return F::function(input, options); } \
   void Name##Impl::pretty_print(std::ostream& stream) const {                             \
     Printed text(stream, #Name);                                                          \
@@ -27,7 +29,11 @@ TAEDA_PASS_ON(CELU, celu, .arg("alpha", options.alpha()) TAEDA_INPLACE)
 TAEDA_PASS_ON(GLU, glu, .arg("dim", options.dim()))
 TAEDA_PASS_ON(GELU, gelu, .arg_unless("approximate", options.approximate(), std::string("none")))
 TAEDA_PASS_ON(Hardshrink, hardshrink, .bare(options.lambda()))
-TAEDA_PASS_ON(Hardtanh, hardtanh, .arg("min_val", options.min_val()).arg("max_val", options.max_val()) TAEDA_INPLACE)
+void HardtanhImpl::reset() {
+  TORCH_CHECK(options.min_val() < options.max_val(), "Hardtanh: max_val must be greater than min_val; got ",
+              options.max_val(), " and ", options.min_val());
+}
+TAEDA_CHECKED(Hardtanh, hardtanh, .arg("min_val", options.min_val()).arg("max_val", options.max_val()) TAEDA_INPLACE)
 TAEDA_PASS_ON(LeakyReLU, leaky_relu, .arg("negative_slope", options.negative_slope()) TAEDA_INPLACE)
 TAEDA_PASS_ON(ReLU, relu, TAEDA_INPLACE)
 TAEDA_PASS_ON(ReLU6, relu6, TAEDA_INPLACE)

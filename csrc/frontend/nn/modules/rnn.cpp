@@ -179,7 +179,7 @@ void RNNCellImplBase<Derived>::pretty_print(std::ostream& stream) const {
 template <class Derived>
 void RNNCellImplBase<Derived>::check(const Tensor& input, const Tensor& hx) const {
   TORCH_CHECK(input.dim() == 2 && input.size(1) == options_base.input_size(), "input must be (batch, ",
-              options_base.input_size(), "); got ", input.sizes());
+              options_base.input_size(), ") or (", options_base.input_size(), "); got ", input.sizes());
   TORCH_CHECK(!hx.defined() || (hx.size(0) == input.size(0) && hx.size(1) == options_base.hidden_size()),
               "the state must be (", input.size(0), ", ", options_base.hidden_size(), "); got ",
               hx.defined() ? hx.sizes() : IntArrayRef());
@@ -283,9 +283,15 @@ std::tuple<PackedSequence, LSTMImpl::State> LSTMImpl::forward_with_packed_input(
 
 RNNCellImpl::RNNCellImpl(int64_t input_size, int64_t hidden_size)
     : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
+namespace {
+// One example's state as a batch of one.
+Tensor as_batch(const Tensor& state) { return state.defined() ? state.unsqueeze(0) : state; }
+}  // namespace
+
 RNNCellImpl::RNNCellImpl(const RNNCellOptions& o)
     : detail::RNNCellImplBase<RNNCellImpl>({o.input_size(), o.hidden_size(), o.bias(), 1}), options(o) {}
 Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
+  if (input.dim() == 1) return forward(input.unsqueeze(0), as_batch(hx)).squeeze(0);
   check(input, hx);
   Tensor state = state_or_zeros(input, hx);
   return std::holds_alternative<enumtype::kTanh>(options.nonlinearity())
@@ -299,6 +305,7 @@ GRUCellImpl::GRUCellImpl(int64_t input_size, int64_t hidden_size)
 GRUCellImpl::GRUCellImpl(const GRUCellOptions& o)
     : detail::RNNCellImplBase<GRUCellImpl>({o.input_size(), o.hidden_size(), o.bias(), 3}), options(o) {}
 Tensor GRUCellImpl::forward(const Tensor& input, const Tensor& hx) {
+  if (input.dim() == 1) return forward(input.unsqueeze(0), as_batch(hx)).squeeze(0);
   check(input, hx);
   return at::gru_cell(input, state_or_zeros(input, hx), weight_ih, weight_hh, bias_ih, bias_hh);
 }
@@ -311,6 +318,10 @@ LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& o)
 std::tuple<Tensor, Tensor> LSTMCellImpl::forward(const Tensor& input,
                                                  std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
   Tensor h = hx_opt ? std::get<0>(*hx_opt) : Tensor(), c = hx_opt ? std::get<1>(*hx_opt) : Tensor();
+  if (input.dim() == 1) {
+    auto [next_h, next_c] = forward(input.unsqueeze(0), std::tuple(as_batch(h), as_batch(c)));
+    return {next_h.squeeze(0), next_c.squeeze(0)};
+  }
   check(input, h);
   check(input, c);
   std::vector<Tensor> state = {state_or_zeros(input, h), state_or_zeros(input, c)};

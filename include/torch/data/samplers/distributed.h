@@ -1,4 +1,4 @@
-// One process's part of all examples: every num_replicas-th, from its rank on.
+// One process's part of all examples: as many in a row as its share, after those of the ranks before it.
 #pragma once
 #include <torch/data/samplers/base.h>
 
@@ -14,10 +14,10 @@ class DistributedSampler : public Sampler<BatchRequest> {
   size_t epoch() const { return epoch_; }
 
  protected:
-  // How many of the examples are this process's: with duplicates all processes have as many.
+  // How many examples each process has: the first ones come twice to fill up the last part, or the last ones not at
+  // all.
   size_t local_sample_count() const {
-    return allow_duplicates_ ? (size_ + num_replicas_ - 1) / num_replicas_
-                             : (size_ > rank_ ? (size_ - rank_ - 1) / num_replicas_ + 1 : 0);
+    return allow_duplicates_ ? (size_ + num_replicas_ - 1) / num_replicas_ : size_ / num_replicas_;
   }
   size_t size_, num_replicas_, rank_;
   size_t epoch_ = 0;
@@ -35,7 +35,7 @@ class TORCH_API DistributedListSampler : public DistributedSampler<> {
   size_t index() const noexcept { return sample_index_; }
 
  protected:
-  virtual std::vector<size_t> all_indices() const = 0;
+  virtual void shuffle(std::vector<size_t>&) const {}
 
  private:
   std::vector<size_t> mine_;
@@ -46,14 +46,11 @@ class TORCH_API DistributedRandomSampler : public DistributedListSampler {
   DistributedRandomSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true);
 
  private:
-  std::vector<size_t> all_indices() const override;
+  void shuffle(std::vector<size_t>& all) const override;
 };
 class TORCH_API DistributedSequentialSampler : public DistributedListSampler {
  public:
   DistributedSequentialSampler(size_t size, size_t num_replicas = 1, size_t rank = 0, bool allow_duplicates = true);
-
- private:
-  std::vector<size_t> all_indices() const override;
 };
 
 }  // namespace torch::data::samplers
