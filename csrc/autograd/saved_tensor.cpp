@@ -130,7 +130,7 @@ Tensor SavedTensor::unpack_packed(Node* owner) const {
   }
   if (is_output_ && owner) return as_result(data, owner, output_nr_);
   if (!packed.edge.is_valid()) return data;
-  Tensor input(data->shallow_copy());
+  Tensor input = detach(data);
   set_gradient_edge(input, packed.edge);
   return input;
 }

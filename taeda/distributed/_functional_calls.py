@@ -40,12 +40,27 @@ def _group(group: Any) -> Any:
 
 
 class AsyncCollectiveTensor(Tensor):
-    """The class of results that are still to come, which programs ask for: here they have come, and none is of it."""
+    """What a collective gives, which a program may wait for: it has come already. Ops on it give plain tensors."""
+
+    __torch_function__ = taeda._C._disabled_torch_function_impl  # type: ignore[assignment]
+
+    def wait(self) -> Tensor:
+        """The same as a plain tensor."""
+        return self.as_subclass(Tensor)
+
+    trigger_wait = wait
+
+    def __repr__(self) -> str:  # type: ignore[override]
+        return f"AsyncCollectiveTensor({self.wait()})"
+
+
+def _come(result: Tensor) -> Tensor:
+    return result.as_subclass(AsyncCollectiveTensor) if type(result) is Tensor else result
 
 
 def wait_tensor(tensor: Tensor) -> Tensor:
-    """``tensor``: what these functions give is there already."""
-    return tensor
+    """``tensor`` as a plain tensor: what these functions give is there already."""
+    return tensor.wait() if isinstance(tensor, AsyncCollectiveTensor) else tensor
 
 
 def broadcast(self: Tensor, src: int, group: Any, tag: str = "") -> Tensor:
@@ -53,7 +68,7 @@ def broadcast(self: Tensor, src: int, group: Any, tag: str = "") -> Tensor:
     _counted.tell("broadcast")
     result = self.detach().clone()
     dist.broadcast(result, src, _group(group))
-    return result
+    return _come(result)
 
 
 def all_reduce(self: Tensor, reduceOp: str, group: Any, tag: str = "") -> Tensor:
@@ -61,7 +76,7 @@ def all_reduce(self: Tensor, reduceOp: str, group: Any, tag: str = "") -> Tensor
     _counted.tell("all_reduce")
     result = self.detach().clone(memory_format=taeda.contiguous_format)
     dist.all_reduce(result, _op(reduceOp), _group(group))
-    return result
+    return _come(result)
 
 
 def all_reduce_coalesced(self: list[Tensor], reduceOp: str, group: Any, tag: str = "") -> list[Tensor]:
@@ -69,12 +84,12 @@ def all_reduce_coalesced(self: list[Tensor], reduceOp: str, group: Any, tag: str
     _counted.tell("all_reduce_coalesced")
     results = [one.detach().clone(memory_format=taeda.contiguous_format) for one in self]
     dist.all_reduce_coalesced(results, _op(reduceOp), _group(group))
-    return results
+    return [_come(one) for one in results]
 
 
 def all_gather_tensor(self: Tensor, gather_dim: int, group: Any, tag: str = "") -> Tensor:
     """The processes' tensors, joined along a dimension."""
-    return _gathered(self.detach(), gather_dim, group, dist.all_gather_into_tensor)
+    return _come(_gathered(self.detach(), gather_dim, group, dist.all_gather_into_tensor))
 
 
 def _gathered(tensor: Tensor, gather_dim: int, group: Any, gather: Any) -> Tensor:
@@ -108,7 +123,7 @@ def reduce_scatter_tensor(self: Tensor, reduceOp: str, scatter_dim: int, group: 
     parts = _parts(self.detach(), scatter_dim, made)
     result = taeda.empty_like(parts[0])
     dist.reduce_scatter(result, parts, _op(reduceOp), made)
-    return result
+    return _come(result)
 
 
 def reduce_scatter_tensor_autograd(self: Tensor, reduceOp: str, scatter_dim: int, group: Any, tag: str = "") -> Tensor:
@@ -133,7 +148,7 @@ def all_to_all_single(
     result = _outputs(self, output_split_sizes)
     own = self.detach().contiguous()
     dist.all_to_all_single(result, own, output_split_sizes, input_split_sizes, _group(group))
-    return result
+    return _come(result)
 
 
 def all_to_all_single_autograd(
@@ -156,4 +171,4 @@ def permute_tensor(self: Tensor, src_dst: Sequence[int], group: Any, tag: str = 
             give[target] = self.numel()
         if target == rank:
             take[source] = self.numel()
-    return all_to_all_single(self.reshape(-1), take, give, made).view(self.shape)
+    return _come(all_to_all_single(self.reshape(-1), take, give, made).view(self.shape))

@@ -128,6 +128,10 @@ class Reducer:
         self.as_views = as_views
         self.sparse = {id(parameter) for parameter in sparse}
         self.hook: Callable[[GradBucket], Any] | None = None
+        self.stepping = [one for one in self.parameters if hasattr(one, "_in_backward_optimizers")]
+        for parameter in self.stepping:  # not before the gradient is reduced
+            if (hook := vars(parameter).pop("_in_backward_hook", None)) is not None:
+                hook.remove()
         self.present: Any = None  # a function that tells how many processes take part, where that is not all
         self._numbers = {id(parameter): number for number, parameter in enumerate(self.parameters)}
         self._armed = False  # a forward pass waits for its gradients
@@ -274,6 +278,9 @@ class Reducer:
                 bucket.pending = 0  # of what else there is, nothing comes
             self._start_ready_buckets()
             self._put_back(self._used_anywhere())
+        for parameter in self.stepping:
+            if parameter.grad is not None:
+                step_in_backward(parameter)
         if not self._ordered:
             self.reorder([*self._ready.values(), *(p for p in self.parameters if id(p) in self._unused)])
         self._armed = False
@@ -337,6 +344,13 @@ class Reducer:
                     sources.append(view)
             if targets:
                 taeda._foreach_copy_(targets, sources)
+
+
+def step_in_backward(parameter: Any) -> None:
+    """A step of the optimisers that were given to ``parameter`` for its backward passes; it loses its gradient."""
+    for optimizer in parameter._in_backward_optimizers:
+        optimizer.step()
+    parameter.grad = None
 
 
 def _watch(reducer: Reducer) -> None:

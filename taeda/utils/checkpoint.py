@@ -145,17 +145,32 @@ def checkpoint(
         raise ValueError(
             f"taeda.utils.checkpoint: determinism_check must be 'default' or 'none'; got {determinism_check!r}"
         )
-    debug = debug if _Settings.debug is None else _Settings.debug
-    early_stop = early_stop if _Settings.early_stop is None else _Settings.early_stop
     if not taeda.is_grad_enabled():
         return function(*args, **kwargs)
+    with _recording(function, args, kwargs, context_fn, determinism_check, debug, early_stop, preserve_rng_state):
+        return function(*args, **kwargs)
+
+
+@contextlib.contextmanager
+def _recording(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    context_fn: ContextFn = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    preserve_rng_state: bool = True,
+) -> Iterator[None]:
+    """Within, ``function`` is to be called with ``args`` and ``kwargs``; backward passes will do that again."""
     first_context, second_context = context_fn()
     frame = _Frame(function, args, kwargs, second_context, preserve_rng_state)
-    frame.checks, frame.debug, frame.early_stop = determinism_check == "default", debug, early_stop
+    frame.checks = determinism_check == "default"
+    frame.debug = debug if _Settings.debug is None else _Settings.debug
+    frame.early_stop = early_stop if _Settings.early_stop is None else _Settings.early_stop
     with taeda.autograd.graph.saved_tensors_hooks(frame.pack, _unpack), first_context:
-        result = function(*args, **kwargs)
+        yield
     frame.complete = True
-    return result
 
 
 # The world in which the function ran: random states and autocast

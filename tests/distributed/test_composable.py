@@ -12,7 +12,7 @@ import pytest
 import taeda
 import taeda.distributed as dist
 from taeda import nn
-from taeda.distributed._composable import _get_registry, contract
+from taeda.distributed._composable import _get_registry, checkpoint, contract
 from taeda.distributed._composable.replicate import replicate
 from taeda.distributed._threads import run_ranks
 
@@ -90,3 +90,43 @@ def test_what_a_state_knows_of_its_module_does_not_keep_it():
     del module
     gc.collect()
     assert known() is None
+
+
+def test_checkpoints_are_added_in_place() -> None:
+    """The same gradients and random numbers, with nothing kept; a failure leaves no recording behind."""
+
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner, self.calls, self.fails = nn.Linear(3, 3), 0, -1
+
+        def forward(self, x: Any, scale: float = 1.0) -> Any:
+            self.calls += 1
+            if self.calls == self.fails:
+                raise ValueError("no more")
+            return nn.functional.dropout(self.inner(x) * scale, 0.5).sin()
+
+    taeda.manual_seed(0)
+    plain = Twice()
+    recorded = checkpoint(copy.deepcopy(plain))
+    x = taeda.randn(4, 3)
+    for module in (plain, recorded):
+        taeda.manual_seed(1)
+        module(x, scale=2.0).sum().backward()
+    assert (plain.calls, recorded.calls) == (1, 2)
+    for one, other in zip(plain.parameters(), recorded.parameters(), strict=True):
+        assert one.grad is not None and other.grad is not None and taeda.equal(one.grad, other.grad)
+    with taeda.no_grad():
+        recorded(x)
+    recorded.fails = 5
+    result = recorded(x).sum()
+    with pytest.raises(ValueError, match="no more"):
+        result.backward()
+    recorded.fails = 6
+    with pytest.raises(ValueError, match="no more"):
+        recorded(x)
+    assert checkpoint.state(recorded)._ac_generator is None and recorded.calls == 6
+    with pytest.raises(NotImplementedError, match="use_reentrant=False"):
+        checkpoint(nn.Linear(1, 1), use_reentrant=True)
+    with pytest.raises(ValueError, match="got .'other'"):
+        checkpoint(nn.Linear(1, 1), other=1)

@@ -20,7 +20,13 @@ from taeda.distributed.algorithms.ddp_comm_hooks import (
 )
 from taeda.distributed.algorithms.join import Join
 from taeda.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
-from taeda.distributed.optim import PostLocalSGDOptimizer, ZeroRedundancyOptimizer
+from taeda.distributed.algorithms.model_averaging.hierarchical_model_averager import HierarchicalModelAverager
+from taeda.distributed.optim import (
+    PostLocalSGDOptimizer,
+    ZeroRedundancyOptimizer,
+    _apply_optimizer_in_backward,
+    _get_in_backward_optimizers,
+)
 from taeda.nn.functional import cross_entropy
 from taeda.nn.parallel import DistributedDataParallel
 from taeda.utils.data import DistributedSampler
@@ -308,3 +314,50 @@ def test_averages_and_samplers() -> None:
     first, second = run(2, _averaged)
     assert first[:2] == second[:2] == ([True, False, True, False], 4)
     assert (first[2], second[2]) == ([0, 2, 4], [1, 3, 0])
+
+
+def _train_in_backward(rank: int, views: bool) -> None:
+    x, y = data()
+    stepped, plain = net(), net()
+    for optimizer, lr in ((taeda.optim.SGD, 0.1), (taeda.optim.Adam, 0.01)):
+        _apply_optimizer_in_backward(optimizer, stepped.parameters(), {"lr": lr})
+    assert len(_get_in_backward_optimizers(stepped)) == 12
+    both = [taeda.optim.SGD(plain.parameters(), lr=0.1), taeda.optim.Adam(plain.parameters(), lr=0.01)]
+    wrapped = DistributedDataParallel(stepped, gradient_as_bucket_view=views)
+    for inputs, wanted in zip(x, y, strict=True):
+        cross_entropy(wrapped(inputs[rank::2]), wanted[rank::2]).backward()
+        cross_entropy(plain(inputs), wanted).backward()
+        for one in both:
+            one.step()
+        plain.zero_grad()
+        assert all(parameter.grad is None for parameter in stepped.parameters())
+    for one, other in zip(stepped.parameters(), plain.parameters(), strict=True):
+        assert taeda.allclose(one, other, atol=1e-5)
+
+
+def test_optimisers_step_in_the_backward_pass() -> None:
+    for views in (False, True):
+        run(2, _train_in_backward, views)
+
+
+def _average_by_levels(rank: int) -> list[float]:
+    averager = HierarchicalModelAverager({2: 2, 4: 4}, warmup_steps=1)
+    found = []
+    for _ in range(5):
+        parameter = nn.Parameter(taeda.tensor(float(rank)))
+        parameter.grad = taeda.zeros(())
+        averager.average_parameters([parameter])
+        found.append(parameter.item())
+    for given in ({}, {4: 2, 2: 4}, {2: 4, 4: 2}, {2: 2}, {0: 4}):
+        with pytest.raises(ValueError, match="HierarchicalModelAverager"):
+            HierarchicalModelAverager(given)
+    with pytest.raises(ValueError, match="warmup_steps"):
+        HierarchicalModelAverager({2: 4}, warmup_steps=-1)
+    return found
+
+
+def test_averages_by_levels() -> None:
+    """Of pairs at every second call, of all at every fourth."""
+    assert run(4, _average_by_levels) == [
+        [float(rank), float(rank), rank // 2 * 2 + 0.5, float(rank), 1.5] for rank in range(4)
+    ]

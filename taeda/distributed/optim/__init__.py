@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from taeda.distributed.optim.apply_optimizer_in_backward import (
+    _apply_optimizer_in_backward as _apply_optimizer_in_backward,
+)
+from taeda.distributed.optim.apply_optimizer_in_backward import (
+    _get_in_backward_optimizers as _get_in_backward_optimizers,
+)
 from taeda.distributed.optim.post_localSGD_optimizer import PostLocalSGDOptimizer as PostLocalSGDOptimizer
 from taeda.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer as ZeroRedundancyOptimizer
 

@@ -1,0 +1,87 @@
+"""Functions and modules of plain tensors among DTensors, and what a functional collective gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import taeda
+from taeda import Tensor, nn
+from taeda.distributed import _functional_collectives as functional
+from taeda.distributed._threads import run_ranks
+from taeda.distributed.device_mesh import init_device_mesh
+from taeda.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from taeda.distributed.tensor.experimental import local_map
+from taeda.distributed.tensor.parallel.input_reshard import input_reshard
+
+ROWS, COLUMNS, WHOLE = [Shard(0)], [Shard(1)], [Replicate()]
+
+
+def test_local_map() -> None:
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2,))
+        a, b = taeda.arange(24.0).view(4, 6), taeda.arange(12.0).view(6, 2)
+        rows, columns = distribute_tensor(a, mesh, ROWS), distribute_tensor(a, mesh, COLUMNS)
+        right = distribute_tensor(b, mesh, ROWS)
+
+        @local_map(out_placements=WHOLE, in_placements=(COLUMNS, ROWS), redistribute_inputs=True)
+        def product(x: Tensor, y: Tensor) -> Tensor:
+            return functional.all_reduce(x @ y, "sum", mesh).wait()
+
+        for left in (rows, columns):
+            assert taeda.equal(product(left, right).to_local(), a @ b)
+
+        split: Any = local_map(lambda x, times: (x * times, times), (ROWS, None), (ROWS, None))
+        twice, times = split(rows, 2)
+        assert taeda.equal(twice.full_tensor(), a * 2) and times == 2
+        plain: Any = split(rows.to_local(), 2)[0]
+        assert type(plain) is Tensor and taeda.equal(plain, rows.to_local() * 2)
+
+        watched = rows.detach().requires_grad_()
+        local_map(lambda x: x * 3, ROWS, in_grad_placements=(ROWS,))(watched).sum().backward()
+        assert taeda.equal(watched.grad.full_tensor(), taeda.full((4, 6), 3.0))
+
+        for error, call, said in (
+            (ValueError, lambda: local_map(taeda.mm, ROWS, (ROWS, WHOLE))(columns, right), "argument 0 must lie"),
+            (AssertionError, lambda: split(rows, rows), "argument 1 is a DTensor"),
+            (AssertionError, lambda: split(rows), "2 in_placements were given for 1"),
+            (AssertionError, lambda: local_map(lambda x: x, (ROWS, ROWS))(rows), "2 out_placements were given for 1"),
+            (AssertionError, lambda: local_map(lambda x: 1, ROWS)(rows), "int is no tensor"),
+        ):
+            with pytest.raises(error, match=said):
+                call()
+
+    run_ranks(2, body)
+
+
+def test_what_a_module_keeps_is_cut() -> None:
+    class Cube(nn.Module):
+        def forward(self, x: Tensor) -> Any:
+            return (x * 1).pow(3)
+
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2,))
+        assert input_reshard(module := Cube(), mesh) is module and not module._forward_hooks
+        for sizes in ((4, 3), (3, 3), ()):  # which can be cut, or not
+            x = taeda.ones(sizes).mul_(2).requires_grad_()
+            input_reshard(Cube(), mesh, 0)(x).sum().backward()
+            assert x.grad is not None and taeda.equal(x.grad, taeda.full(sizes, 12.0))
+        whole = DTensor.from_local(taeda.ones(4, 3), mesh, WHOLE).requires_grad_()
+        result = input_reshard(Cube(), mesh, 0)(whole)
+        assert taeda.autograd.grad(result.sum(), whole)[0].to_local().tolist() == [[3.0] * 3] * 4
+
+    run_ranks(2, body)
+
+
+def test_results_can_be_waited_for() -> None:
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2,))
+        total = functional.all_reduce(taeda.ones(2), "sum", mesh)
+        assert isinstance(total, functional.AsyncCollectiveTensor) and repr(total).startswith("AsyncCollectiveTensor(")
+        for one in (total.wait(), total.trigger_wait(), functional.wait_tensor(total), total * 1):
+            assert type(one) is Tensor and one.tolist() == [2.0, 2.0]
+        for two in functional.all_reduce_coalesced([taeda.ones(1)], "sum", mesh), [functional.wait_tensor(total)]:
+            assert functional.wait_tensor(two[0])[0] == 2
+
+    run_ranks(2, body)
