@@ -7,6 +7,12 @@ from typing import Any
 from taeda._library.ops import OpNamespace
 
 loaded_libraries: set[str] = set()
+# Namespaces whose ops are written in Python, and not needed by most.
+_IN_PYTHON = {
+    "onednn": "taeda.ao.quantization._onednn",
+    "_quantized": "taeda.ao.quantization._wrapped",
+    "profiler": "taeda.profiler._ops",
+}
 
 
 def load_library(path: str) -> None:
@@ -46,8 +52,8 @@ def __getattr__(name: str) -> Any:
     namespace = globals()[name] = OpNamespace(name)
     if name == "quantized":  # packed weights come to Python as objects
         import_module("taeda.jit._graph")
-    if name == "profiler":  # written in Python, and not needed by most
-        import_module("taeda.profiler._ops")
+    if name in _IN_PYTHON:
+        import_module(_IN_PYTHON[name])
     return namespace
 
 

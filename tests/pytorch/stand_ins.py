@@ -170,7 +170,7 @@ def known_ops(again: bool) -> Any:
                 done = register(*args, **kwargs)
             except RuntimeError:
                 return args[0] if len(args) == 1 and callable(args[0]) else lambda function: function
-            return once(done) if callable(done) else done
+            return once(done) if isinstance(done, types.FunctionType) else done
 
         return attempt
 

@@ -74,6 +74,25 @@ def test_embedding_tables_of_few_bits(bits: int) -> None:
     np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("bits", [8, 4, 2])
+@pytest.mark.parametrize("kept", [[0, 2, 3], []])
+def test_pruned_tables(bits: int, kept: list[int]) -> None:
+    """The rows left out are zeros; a mapping counts only where the table is said to be pruned."""
+    name = "byte" if bits == 8 else f"{bits}bit"
+    prepack, unpack, bag = (
+        getattr(q, f"embedding_bag_{name}_{what}") for what in ("prepack", "unpack", "rowwise_offsets")
+    )
+    whole = prepack(taeda.randn(5, 8))
+    mapping = taeda.tensor([kept.index(i) if i in kept else -1 for i in range(5)], dtype=taeda.int32)
+    indices, offsets = taeda.tensor([1, 2, 4, 0], dtype=taeda.int32), taeda.tensor([0, 3])
+    options = {"mode": 0, "compressed_indices_mapping": mapping}
+    every, left = unpack(whole), unpack(whole) * (mapping >= 0).unsqueeze(1)
+    for pruned, table, rows in ((True, whole[kept], left), (False, whole, every)):
+        wanted = taeda.stack([rows[[1, 2, 4]].sum(0), rows[0]])
+        got = bag(table, indices, offsets, pruned_weights=pruned, **options)
+        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.torch
 @pytest.mark.parametrize("bits", [8, 4])
 def test_embeddings_as_pytorch(bits: int) -> None:

@@ -9,11 +9,14 @@
 #include "core/quantized.h"
 #include "taeda/core/half.h"
 #include "taeda/core/parallel.h"
+#include "taeda/ops/compare.h"
 #include "taeda/ops/copy.h"
+#include "taeda/ops/create.h"
 #include "taeda/ops/embedding.h"
 #include "taeda/ops/fake_quantize.h"
 #include "taeda/ops/index.h"
 #include "taeda/ops/join.h"
+#include "taeda/ops/mask.h"
 #include "taeda/ops/quantized.h"
 #include "taeda/ops/quantized_embedding.h"
 #include "taeda/ops/ranges.h"
@@ -154,23 +157,31 @@ Tensor bags_of(const Tensor& rows, const Tensor& indices, const Tensor& offsets,
               "takes a vector of indices with offsets, or a matrix whose "
               "rows are bags; got indices of shape ",
               indices.sizes(), offsets.defined() ? " and offsets" : "");
-  Tensor places = ops::arange(Scalar(rows.size(0))), begins = offsets;
-  if (!offsets.defined()) {
+  Tensor places = ops::arange(Scalar(rows.size(0))), begins;
+  if (offsets.defined()) {
+    begins = ops::_to_copy(offsets, DType::Int64);
+  } else {
     auto end = indices.size(0) + (include_last_offset ? 1 : 0);
     begins = ops::mul(ops::arange(Scalar(end)), Scalar(indices.size(1)));
   }
   return std::get<0>(ops::embedding_bag(rows, places, begins, false, mode, false, weights, include_last_offset));
 }
 
-Tensor mapped_indices(const Tensor& indices, const Tensor& mapping) {
-  Tensor flat = ops::_to_copy(ops::reshape(indices, IntList({-1})), DType::Int64);
-  if (!mapping.defined() || mapping.numel() <= 1) return flat;
-  return ops::index_select(ops::_to_copy(mapping, DType::Int64), 0, flat);
+Tensor flat_indices(const Tensor& indices) { return ops::_to_copy(ops::reshape(indices, IntList({-1})), DType::Int64); }
+
+// The rows that indices name. `mapping`, of a pruned table, says where each row is kept: at -1 it is zeros.
+Tensor rows_at(const Tensor& table, RowFormat f, const Tensor& indices, const Tensor& mapping) {
+  Tensor at = flat_indices(indices);
+  if (!mapping.defined() || mapping.numel() <= 1) return unpacked_rows(ops::index_select(table, 0, at), f);
+  at = ops::index_select(ops::_to_copy(mapping, DType::Int64), 0, at);
+  if (table.size(0) == 0) return ops::zeros(IntList({at.numel(), f.columns(table.size(-1))}), DType::Float32);
+  Tensor rows = unpacked_rows(ops::index_select(table, 0, ops::clamp(at, Scalar(0))), f);
+  return ops::masked_fill(rows, ops::unsqueeze(ops::lt(at, Scalar(0)), -1), Scalar(0));
 }
 
 Tensor bag_of_bytes(const Tensor& table, RowFormat f, const Tensor& indices, const Tensor& offsets, int64_t mode,
-                    const Tensor& weights, const Tensor& mapping, bool include_last_offset) {
-  Tensor rows = unpacked_rows(ops::index_select(table, 0, mapped_indices(indices, mapping)), f);
+                    bool pruned, const Tensor& weights, const Tensor& mapping, bool include_last_offset) {
+  Tensor rows = rows_at(table, f, indices, pruned ? mapping : Tensor());
   return bags_of(rows, indices, offsets, mode, weights, include_last_offset);
 }
 
@@ -200,18 +211,19 @@ Tensor rows_of_quantized(const Tensor& weight, RowFormat f) {
 }
 
 Tensor bag_of_packed(const Value& value, RowFormat f, const Tensor& indices, const Tensor& offsets, int64_t mode,
-                     const Tensor& weights, const Tensor& mapping, bool include_last_offset) {
+                     bool pruned, const Tensor& weights, const Tensor& mapping, bool include_last_offset) {
   const Instance& e = embedding_of(value);
   TAEDA_CHECK(e.slots[kBitRate].to_int() == f.bits, "takes a table of ", f.bits, " bits; this one has ",
               e.slots[kBitRate].to_int());
-  return bag_of_bytes(e.slots[kBytes].to_tensor(), f, indices, offsets, mode, weights, mapping, include_last_offset);
+  return bag_of_bytes(e.slots[kBytes].to_tensor(), f, indices, offsets, mode, pruned, weights, mapping,
+                      include_last_offset);
 }
 
 Tensor looked_up(const Value& value, RowFormat f, const Tensor& indices) {
   const Instance& e = embedding_of(value);
   TAEDA_CHECK(e.slots[kBitRate].to_int() == f.bits, "takes a table of ", f.bits, " bits; this one has ",
               e.slots[kBitRate].to_int());
-  Tensor rows = unpacked_rows(ops::index_select(e.slots[kBytes].to_tensor(), 0, mapped_indices(indices, {})), f);
+  Tensor rows = unpacked_rows(ops::index_select(e.slots[kBytes].to_tensor(), 0, flat_indices(indices)), f);
   std::vector<int64_t> sizes(indices.sizes().begin(), indices.sizes().end());
   sizes.push_back(rows.size(1));
   return ops::view(rows, sizes);
@@ -226,9 +238,9 @@ Tensor looked_up(const Value& value, RowFormat f, const Tensor& indices) {
   }                                                                                                                    \
   Tensor embedding_bag_##name##_unpack(const Tensor& weight) { return unpacked_rows(weight, {bits}); }                 \
   Tensor embedding_bag_##name##_rowwise_offsets(const Tensor& weight, const Tensor& indices, const Tensor& offsets,    \
-                                                bool, int64_t mode, bool, const Tensor& weights,                       \
+                                                bool, int64_t mode, bool pruned, const Tensor& weights,                \
                                                 const Tensor& mapping, bool include_last_offset) {                     \
-    return bag_of_bytes(weight, {bits}, indices, offsets, mode, weights, mapping, include_last_offset);                \
+    return bag_of_bytes(weight, {bits}, indices, offsets, mode, pruned, weights, mapping, include_last_offset);        \
   }
 #define COMMA ,
 #define OPTIMIZED COMMA bool optimized COMMA int64_t bins COMMA double ratio
@@ -238,8 +250,8 @@ EMBEDDING(2bit, 2, OPTIMIZED, (Search{optimized, bins, ratio}))
 
 #define PACKED(name, bits)                                                                                           \
   Tensor embedding_bag_##name(const Value& weight, const Tensor& indices, const Tensor& offsets, bool, int64_t mode, \
-                              bool, const Tensor& weights, const Tensor& mapping, bool include_last_offset) {        \
-    return bag_of_packed(weight, {bits}, indices, offsets, mode, weights, mapping, include_last_offset);             \
+                              bool pruned, const Tensor& weights, const Tensor& mapping, bool include_last_offset) { \
+    return bag_of_packed(weight, {bits}, indices, offsets, mode, pruned, weights, mapping, include_last_offset);     \
   }                                                                                                                  \
   Tensor embedding_##name(const Value& weight, const Tensor& indices, bool) {                                        \
     return looked_up(weight, {bits}, indices);                                                                       \
