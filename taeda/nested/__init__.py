@@ -73,6 +73,10 @@ def as_nested_tensor(
         if layout is None or layout == ts.layout:
             return ts.to(device=device or ts.device, dtype=dtype or ts.dtype)
         ts = ts.parts()
+    if isinstance(ts, Tensor) and ts.dim() < 2:
+        raise RuntimeError(
+            f"taeda.nested.as_nested_tensor: the rows of a tensor must have a dimension; got shape {tuple(ts.shape)}"
+        )
     is_list = isinstance(ts, (list, tuple)) and all(isinstance(part, Tensor) for part in ts)
     if not is_list and not isinstance(ts, Tensor):
         raise TypeError("taeda.nested.as_nested_tensor: takes a tensor or a list of tensors")
@@ -102,9 +106,10 @@ def _nest(parts: list[Tensor], layout: taeda.layout | None) -> Any:
             f"{uneven}: {[tuple(part.shape) for part in parts]}"
         )
     ragged = uneven[0] if uneven else 0
-    offsets = offsets_of([part.shape[ragged] for part in parts], parts[0].device)
-    return NestedTensor.of(taeda.cat(parts, ragged).detach_() if _all_leaves(parts) else taeda.cat(parts, ragged),
-                           offsets, None, ragged + 1)  # fmt: skip
+    lengths = [part.shape[ragged] for part in parts]
+    values = taeda.cat(parts, ragged).detach_() if _all_leaves(parts) else taeda.cat(parts, ragged)
+    offsets, limits = offsets_of(lengths, parts[0].device), (min(lengths), max(lengths))
+    return NestedTensor.of(values, offsets, None, ragged + 1, limits)
 
 
 def _all_leaves(parts: list[Tensor]) -> bool:
@@ -140,7 +145,9 @@ def nested_tensor_from_jagged(
         raise RuntimeError(
             f"taeda.nested.nested_tensor_from_jagged: jagged_dim must be from 1 to {values.dim()}; got {ragged}"
         )
-    return NestedTensor.of(values, offsets, lengths, ragged, (min_seqlen, max_seqlen))
+    made = NestedTensor.of(values, offsets, lengths, ragged, (min_seqlen, max_seqlen))
+    made._viewed = values
+    return made
 
 
 def narrow(
@@ -170,7 +177,9 @@ def narrow(
     begins = [row * size + first for row, first in enumerate(starts)]
     ends = [begin + length for begin, length in zip(begins, lengths, strict=True)]
     offsets = taeda.tensor([*begins, ends[-1] if ends else 0], device=tensor.device)
-    return NestedTensor.of(tensor.flatten(0, 1), offsets, taeda.tensor(lengths, device=tensor.device))
+    made = NestedTensor.of(tensor.flatten(0, 1), offsets, taeda.tensor(lengths, device=tensor.device))
+    made._viewed = made._values
+    return made
 
 
 def masked_select(tensor: Tensor, mask: Tensor) -> Tensor:

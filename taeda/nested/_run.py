@@ -16,7 +16,7 @@ RULES: dict[str, Rule] = {"grad": grad}
 
 # Answered by the outer tensor.
 _OF_THE_WHOLE = frozenset(["dim", "ndimension", "element_size", "get_device", "is_complex", "is_floating_point",
-                           "is_inference", "is_signed", "type", "is_conj", "is_neg", "storage_offset"])  # fmt: skip
+                           "is_inference", "is_signed", "type", "is_conj", "is_neg", "storage_offset", "_is_view"])  # fmt: skip
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:
@@ -38,7 +38,7 @@ def run(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """
     from taeda.nested import _reduce, _rows, _views  # noqa: F401  (they fill RULES)
 
-    name = func.__name__
+    name = func.__name__.partition(".")[0]  # of an op without its overload
     if name in ("__get__", "__set__", "__delete__") or name in _OF_THE_WHOLE:
         with taeda._C.DisableTorchFunctionSubclass():
             return func(*args, **kwargs)

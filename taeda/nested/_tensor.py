@@ -154,6 +154,7 @@ class NestedTensor(Nested):
     _ragged_idx: int
     _bounds: list[tuple[int, int]]
     _limits: tuple[int | None, int | None]
+    _viewed: Tensor | None = None  # the values, of which it was made as a view
 
     @staticmethod
     def of(values: Tensor, offsets: Tensor, lengths: Tensor | None = None, ragged: int = 1,
@@ -253,6 +254,30 @@ class NestedTensor(Nested):
     def lengths(self) -> Tensor | None:
         """How long each component is, where the offsets do not say so."""
         return self._lengths
+
+    def _is_view(self) -> bool:
+        """Whether it was made over values that there were before."""
+        return self._viewed is not None
+
+    @property
+    def _base(self) -> Tensor | None:  # type: ignore[override]
+        """The tensor whose memory it shows."""
+        viewed = self._viewed
+        return viewed._base if viewed is not None and viewed._is_view() else viewed
+
+    def _view_func(self, new_base: Tensor) -> NestedTensor:
+        """The same view of another tensor."""
+        old = self._values
+        values = new_base.as_strided(old.shape, old.stride(), old.storage_offset()) if old._is_view() else new_base
+        made = self.with_values(values)
+        made._viewed = values
+        return made
+
+    @property
+    def _metadata_cache(self) -> dict[str, int]:
+        """The least and the greatest length, where they are known."""
+        named = zip(("min_seqlen", "max_seqlen"), self._limits, strict=True)
+        return {name: limit for name, limit in named if limit is not None}
 
     @property
     def _max_seqlen(self) -> int:

@@ -223,3 +223,90 @@ def test_convolutions_are_not_quantised_on_the_way() -> None:
     mapping = q.QConfigMapping().set_global(q.default_dynamic_qconfig)
     made = quantised(nn.Sequential(nn.Conv1d(4, 2, 1)), x[..., None], mapping=mapping)
     assert type(made.get_submodule("0")) is nn.Conv1d
+
+
+def test_what_has_the_scale_of_its_argument_is_observed_at_the_start_too() -> None:
+    prepared = prepare_fx(nn.Sequential(nn.AvgPool2d(2)).eval(), {"": q.default_qconfig}, (taeda.randn(1, 1, 4, 4),))
+    assert len([name for name, _ in prepared.named_modules(remove_duplicate=False) if "post_process" in name]) == 2
+    assert prepared.activation_post_process_0 is prepared.activation_post_process_1
+    prepared(taeda.randn(1, 1, 4, 4))
+    assert targets(convert_fx(prepared)) == [taeda.quantize_per_tensor, "0", "dequantize"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "observer", "kept"),
+    [
+        ({"quant_min_lower_bound": 0, "quant_max_upper_bound": 31}, {"quant_min": 0, "quant_max": 15}, True),
+        ({"quant_min_lower_bound": 0, "quant_max_upper_bound": 31}, {"quant_min": 0, "quant_max": 63}, False),
+        ({"scale_min_lower_bound": 2**-12}, {"eps": 2**-10}, True),
+        ({"scale_min_lower_bound": 2**-12}, {"eps": 2**-14}, False),
+    ],
+)
+def test_backends_have_limits(limits: dict[str, Any], observer: dict[str, Any], kept: bool) -> None:
+    from taeda.ao.quantization import backend_config as backends
+
+    dtypes = backends.DTypeConfig(backends.DTypeWithConstraints(taeda.quint8, **limits), taeda.quint8, taeda.qint8)
+    pattern = backends.BackendPatternConfig(nn.Linear).add_dtype_config(dtypes)
+    backend = backends.BackendConfig("mine").set_backend_pattern_config(pattern)
+    qconfig = q.QConfig(q.MinMaxObserver.with_args(dtype=taeda.quint8, **observer), q.default_weight_observer)
+    prepared = prepare_fx(nn.Sequential(nn.Linear(4, 2)).eval(), {"": qconfig}, (x,), backend_config=backend)
+    prepared(x)
+    made = convert_fx(prepared, backend_config=backend)
+    assert type(made.get_submodule("0")) is (quantized.Linear if kept else nn.Linear)
+
+
+def test_a_mapping_says_what_is_not_converted() -> None:
+    model = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 2)).eval()
+    mapping = {"": q.default_qconfig}
+    prepared = prepare_fx(model, mapping, (x,))
+    prepared(x)
+    made = convert_fx(prepared, qconfig_mapping={**mapping, "module_name": [("1", None), ("2", None)]})
+    assert [type(made.get_submodule(name)) for name in "012"] == [quantized.Linear, nn.Linear, nn.Linear]
+    assert targets(made).count("dequantize") == 1 and made(x).shape == (3, 2)
+
+
+@pytest.mark.parametrize("qconfig", [q.default_qconfig, q.default_dynamic_qconfig, q.get_default_qconfig("fbgemm")])
+def test_reference_of_plain_tensors(qconfig: Any) -> None:
+    """The same numbers by ops of integers that are no quantised tensors."""
+    from taeda.ao.quantization.quantize_fx import _convert_to_reference_decomposed_fx
+
+    made = []
+    for convert in (convert_to_reference_fx, _convert_to_reference_decomposed_fx):
+        prepared = prepare_fx(nn.Sequential(nn.Linear(4, 2)).eval(), {"": qconfig}, (x,))
+        prepared.load_state_dict({name: taeda.full_like(value, 0.3) for name, value in prepared.named_parameters()},
+                                 strict=False)  # fmt: skip
+        prepared(x)
+        made.append(convert(prepared))
+    assert not any(target in (taeda.quantize_per_tensor, "dequantize") for target in targets(made[1]))
+    step = float(made[0](x).abs().max()) / 64
+    taeda.testing.assert_close(made[1](x), made[0](x), atol=step, rtol=0)
+
+
+@pytest.mark.parametrize(("last", "norm"), [(nn.LeakyReLU(0.1), True), (nn.LeakyReLU(0.1), False), (nn.Tanh(), False)])
+def test_what_onednn_fuses(last: nn.Module, norm: bool) -> None:
+    from taeda.ao.nn.intrinsic import quantized as fused
+    from taeda.ao.quantization.backend_config import get_onednn_backend_config
+
+    model = nn.Sequential(nn.Linear(4, 3), *([nn.BatchNorm1d(3)] if norm else []), last).eval()
+    backend, mapping = get_onednn_backend_config(), q.get_default_qconfig_mapping("onednn")
+    prepared = prepare_fx(model, mapping, (x,), backend_config=backend)
+    prepared(x)
+    made = convert_fx(prepared, backend_config=backend)
+    assert type(made.get_submodule("0")) is getattr(fused, f"Linear{type(last).__name__}")
+    assert (made(x) - model(x)).abs().max() < 0.1
+
+
+def test_tuples_that_the_graph_makes_are_passed_by() -> None:
+    from taeda.ao.quantization.fx.match_utils import MatchAllNode, _is_match
+    from taeda.ao.quantization.fx.utils import _reroute_tuple_getitem_pattern
+
+    graph = taeda.fx.Graph()
+    a, b = graph.placeholder("a"), graph.placeholder("b")
+    inner = graph.call_function(tuple, ([a, b],))
+    outer = graph.call_function(tuple, ([inner, a],))
+    taken = graph.call_function(operator.getitem, (graph.call_function(operator.getitem, (outer, 0)), 1))
+    made = graph.call_function(taeda.add, (taken, 2))
+    graph.output(made)
+    _reroute_tuple_getitem_pattern(graph)
+    assert made.args == (b, 2)
+    assert _is_match({}, made, (taeda.add, MatchAllNode, 2)) and not _is_match({}, made, (taeda.add, MatchAllNode, 3))

@@ -1,4 +1,4 @@
-"""The ops ``onednn``: products and convolutions of plain 8-bit tensors, with what follows them, as compiled graphs call it.
+"""The ops ``onednn``: products and convolutions of plain 8-bit tensors, with what follows them in compiled graphs.
 
 Sums are exact integers. What follows is computed with floats, and rounded once where the result has 8 bits.
 """

@@ -121,6 +121,29 @@ _DEFAULT_OP_LIST_TO_FUSER_METHOD: dict[tuple[Any, ...], Any] = {
 }  # fmt: skip
 
 
+def fuse_linear_bn_leaky_relu(is_qat: bool, linear: Any, bn: Any, leaky_relu: Any) -> nn.Module:
+    """A linear layer, the norm after it, which is folded, and a leaky ReLU.
+
+    Raises:
+        AssertionError: the modules are in different modes, or in training.
+    """
+    _check_modes(is_qat, linear, bn)
+    if is_qat:
+        raise NotImplementedError(
+            "taeda.ao.quantization: a linear layer with a norm and a leaky ReLU has no training form"
+        )
+    _check_eval(linear)
+    return intrinsic.LinearLeakyReLU(fuse_linear_bn_eval(linear, bn), leaky_relu)
+
+
+# Further sequences, of the engine onednn.
+ONEDNN_FUSER_METHODS: dict[tuple[Any, ...], Any] = {
+    (nn.Linear, nn.BatchNorm1d, nn.LeakyReLU): fuse_linear_bn_leaky_relu,
+    (nn.Linear, nn.LeakyReLU): _sequential_wrapper2(intrinsic.LinearLeakyReLU),
+    (nn.Linear, nn.Tanh): _sequential_wrapper2(intrinsic.LinearTanh),
+}
+
+
 def get_fuser_method(op_list: Any, additional_fuser_method_mapping: dict[Any, Any] | None = None) -> Method:
     """The function ``f(is_qat, *modules)`` that makes modules of these types one.
 

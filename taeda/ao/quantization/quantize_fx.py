@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 from taeda import fx, nn
@@ -12,7 +13,7 @@ from taeda.ao.quantization.fx.custom_config import ConvertCustomConfig, FuseCust
 from taeda.ao.quantization.fx.tracer import QuantizationTracer
 from taeda.ao.quantization.qconfig_mapping import QConfigMapping
 
-_KEPT = "quantization_preserved"
+_KEPT = "_user_preserved_attributes"
 
 
 def _mapping(given: Any) -> QConfigMapping:
@@ -113,7 +114,21 @@ def prepare_qat_fx(
     return _prepared(model, qconfig_mapping, True, prepare_custom_config, backend_config)
 
 
-def _converted(graph_module: fx.GraphModule, config: Any, is_reference: bool) -> fx.GraphModule:
+def _leave_float(model: fx.GraphModule, mapping: QConfigMapping) -> None:
+    """What a mapping gives no qconfig is not to be converted, though it was observed."""
+    modules, calls = dict(model.named_modules(remove_duplicate=False)), defaultdict[tuple[str, Any], int](int)
+    qconfigs, scopes = model.meta["quantization_qconfigs"], model.meta["quantization_scopes"]
+    for node in model.graph.nodes:
+        if node.name in qconfigs and prepare.qconfig_of_call(node, mapping, scopes, modules, calls) is None:
+            qconfigs[node.name] = None
+
+
+def _converted(
+    graph_module: fx.GraphModule, config: Any, is_reference: bool, remove_qconfig: bool = True, mapping: Any = None,
+    decomposed: bool = False,
+) -> fx.GraphModule:  # fmt: skip
+    if mapping is not None:
+        _leave_float(graph_module, _mapping(mapping))
     config = ConvertCustomConfig.from_dict(config) if isinstance(config, dict) else config or ConvertCustomConfig()
     kept = {**graph_module.meta.get(_KEPT, {})}
     for name in config.preserved_attributes:
@@ -121,11 +136,11 @@ def _converted(graph_module: fx.GraphModule, config: Any, is_reference: bool) ->
     for path, module in list(graph_module.named_modules()):
         if path and isinstance(module, fx.GraphModule) and module.meta.get("quantization_standalone"):
             reference.set_module(graph_module, path, _converted(module, None, is_reference))
-    made = reference.convert_to_reference(graph_module, is_reference, config)
+    made = reference.convert_to_reference(graph_module, is_reference, config, decomposed)
     if not is_reference:
         made = lower.lower(made)
     for module in made.modules():
-        if hasattr(module, "qconfig"):
+        if remove_qconfig and hasattr(module, "qconfig"):
             del module.qconfig
     for name, value in kept.items():
         setattr(made, name, value)
@@ -137,8 +152,12 @@ def convert_fx(
     graph_module: fx.GraphModule, convert_custom_config: Any = None, _remove_qconfig: bool = True,
     qconfig_mapping: Any = None, backend_config: Any = None, keep_original_weights: bool = False,
 ) -> fx.GraphModule:  # fmt: skip
-    """The graph of `prepare_fx` or `prepare_qat_fx`, with ops and modules that compute with quantised tensors."""
-    return _converted(graph_module, convert_custom_config, False)
+    """The graph of `prepare_fx` or `prepare_qat_fx`, with ops and modules that compute with quantised tensors.
+
+    Args:
+        qconfig_mapping: what it gives no qconfig stays float; by default all is converted that was observed.
+    """
+    return _converted(graph_module, convert_custom_config, False, _remove_qconfig, qconfig_mapping)
 
 
 def convert_to_reference_fx(
@@ -147,4 +166,12 @@ def convert_to_reference_fx(
 ) -> fx.GraphModule:  # fmt: skip
     """The same with float ops between quantise and dequantise, and modules that hold quantised weights as float ones:
     what a backend starts from."""
-    return _converted(graph_module, convert_custom_config, True)
+    return _converted(graph_module, convert_custom_config, True, _remove_qconfig, qconfig_mapping)
+
+
+def _convert_to_reference_decomposed_fx(
+    graph_module: fx.GraphModule, convert_custom_config: Any = None, qconfig_mapping: Any = None,
+    backend_config: Any = None,
+) -> fx.GraphModule:  # fmt: skip
+    """`convert_to_reference_fx` by ops of plain tensors of integers, ``taeda.ops.quantized_decomposed``."""
+    return _converted(graph_module, convert_custom_config, True, False, qconfig_mapping, True)

@@ -11,7 +11,7 @@ from taeda.ao.quantization.backend_config.backend_config import (
     DTypeConfig,
     ObservationType,
 )
-from taeda.ao.quantization.fuser_method_mappings import _DEFAULT_OP_LIST_TO_FUSER_METHOD
+from taeda.ao.quantization.fuser_method_mappings import _DEFAULT_OP_LIST_TO_FUSER_METHOD, ONEDNN_FUSER_METHODS
 from taeda.ao.quantization.fx import patterns
 from taeda.ao.quantization.quantization_mappings import (
     DEFAULT_QAT_MODULE_MAPPINGS,
@@ -77,8 +77,13 @@ def get_qnnpack_backend_config() -> BackendConfig:
 
 
 def get_onednn_backend_config() -> BackendConfig:
-    """The same kernels by the engine's name."""
-    return _backend("onednn")
+    """The same kernels by the engine's name, with linear layers that a leaky ReLU or ``tanh`` is fused into."""
+    return _backend("onednn").set_backend_pattern_configs(
+        [
+            BackendPatternConfig(pattern).set_fuser_method(method).add_dtype_config(_STATIC)
+            for pattern, method in ONEDNN_FUSER_METHODS.items()
+        ]
+    )
 
 
 def get_executorch_backend_config() -> BackendConfig:

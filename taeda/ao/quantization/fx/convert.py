@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from typing import Any
 
@@ -19,7 +20,7 @@ from taeda.ao.quantization.quantization_mappings import (
     DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS,
     DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS,
 )
-from taeda.ao.quantization.utils import QUANTIZED, get_qparam_dict, is_per_channel
+from taeda.ao.quantization.utils import QUANTIZED, get_qparam_dict, is_per_channel, to_underlying_dtype
 
 
 def set_module(model: nn.Module, path: str, module: nn.Module) -> None:
@@ -31,8 +32,10 @@ def set_module(model: nn.Module, path: str, module: nn.Module) -> None:
 class Converter:
     """Walks through a prepared graph once."""
 
-    def __init__(self, model: fx.GraphModule, is_reference: bool, config: ConvertCustomConfig) -> None:
-        self.model, self.is_reference = model, is_reference
+    def __init__(
+        self, model: fx.GraphModule, is_reference: bool, config: ConvertCustomConfig, decomposed: bool = False
+    ) -> None:
+        self.model, self.is_reference, self.decomposed = model, is_reference, decomposed
         self.prepared: PrepareCustomConfig = model.meta.get("quantization_config") or PrepareCustomConfig()
         self.classes = config.observed_to_quantized_mapping
         self.qconfigs: dict[str, Any] = model.meta.get("quantization_qconfigs", {})
@@ -45,7 +48,8 @@ class Converter:
     def run(self) -> None:
         """The reference form of the graph."""
         self._dequantize_inputs()
-        for node in list(self.model.graph.nodes):
+        # Buffers are numbered: those of results before those of weights.
+        for node in sorted(self.model.graph.nodes, key=lambda n: [m.op for m in n.all_input_nodes] == ["get_attr"]):
             module = module_of(node, self.modules)
             if module is None or self._is_the_users_own(node, module):
                 continue
@@ -124,11 +128,19 @@ class Converter:
         dynamic = getattr(observer, "is_dynamic", False)
         quantizes = observer.dtype in QUANTIZED and (dynamic or not _watches_nothing(observer))
         by_function = any(is_call(user, LINEARS) for user in node.users)
+        if self._stays_float(node):
+            node.replace_all_uses_with(value)
+            graph.erase_node(node)
+            return
+        if value.op == "get_attr" and by_function:
+            observer(_attribute(self.model, value).detach())  # of a weight that no call has shown to it
         with graph.inserting_before(node):
             if value in self.gives_quantized:
                 made = value
             elif dynamic and not self.is_reference and not by_function:
                 made = None  # the modules do it themselves
+            elif quantizes and self.decomposed:
+                made = self._quantize_plain(node, value, observer)
             elif quantizes and dynamic:
                 reduced = taeda.backends.quantized.engine in ("fbgemm", "x86")
                 made = graph.call_function(taeda.quantize_per_tensor_dynamic, (value, observer.dtype, reduced))
@@ -138,9 +150,44 @@ class Converter:
                 made = graph.call_method("to", (value, taeda.float16))
             else:
                 made = None
-            result = value if made is None else graph.call_method("dequantize", (made,))
+            result = value if made is None else self._dequantize(made)
         node.replace_all_uses_with(result)
         graph.erase_node(node)
+
+    def _stays_float(self, seen: fx.Node) -> bool:
+        """Whether none of the calls around an observer is to be quantised."""
+        around = [n for n in (*seen.all_input_nodes, *seen.users) if n.op != "get_attr"]
+        return all(self.qconfigs.get(n.name) is None for n in around)
+
+    def _dequantize(self, made: fx.Node) -> fx.Node:
+        graph, ops = self.model.graph, taeda.ops.quantized_decomposed
+        back = {
+            ops.quantize_per_tensor.default: ops.dequantize_per_tensor.default,
+            ops.quantize_per_tensor.tensor: ops.dequantize_per_tensor.tensor,
+            ops.quantize_per_channel.default: ops.dequantize_per_channel.default,
+        }.get(made.target)  # type: ignore[call-overload]
+        if back is None:
+            return graph.call_method("dequantize", (made,))
+        return graph.call_function(back, (made, *made.args[1:]))
+
+    def _quantize_plain(self, seen: fx.Node, value: fx.Node, observer: Any) -> fx.Node:
+        """By an op of plain tensors of integers, whose limits are numbers in the graph."""
+        graph, ops = self.model.graph, taeda.ops.quantized_decomposed
+        limits = (observer.quant_min, observer.quant_max)
+        dtype = to_underlying_dtype(observer.dtype)
+        if getattr(observer, "is_dynamic", False):
+            eps = float(getattr(observer, "eps", taeda.finfo(taeda.float32).eps))
+            found = graph.call_function(ops.choose_qparams.tensor, (value, *limits, eps, dtype))
+            parts = tuple(graph.call_function(operator.getitem, (found, i)) for i in range(2))
+            return graph.call_function(ops.quantize_per_tensor.tensor, (value, *parts, *limits, dtype))
+        scale, zero_point = observer.calculate_qparams()
+        if not is_per_channel(observer.qscheme):
+            numbers = (float(scale), int(zero_point))
+            return graph.call_function(ops.quantize_per_tensor.default, (value, *numbers, *limits, dtype))
+        held = [graph.get_attr(self._buffer(f"{self._prefix(seen, value)}_{name}", part.detach().clone()))
+                for name, part in (("scale", scale), ("zero_point", zero_point))]  # fmt: skip
+        args = (value, *held, observer.ch_axis, *limits, dtype)
+        return graph.call_function(ops.quantize_per_channel.default, args)
 
     def _quantize(self, seen: fx.Node, value: fx.Node, observer: Any) -> fx.Node:
         graph, prefix = self.model.graph, self._prefix(seen, value)
@@ -163,7 +210,7 @@ class Converter:
     def _swap(self, node: fx.Node, module: Any) -> None:
         path = str(node.target)
         qconfig = getattr(module, "qconfig", None)
-        if path in self.swapped or qconfig is None:
+        if path in self.swapped or qconfig is None or self.qconfigs.get(node.name, qconfig) is None:
             return
         made = self._swapped(node, module, qconfig)
         if made is not None:
@@ -195,6 +242,13 @@ class Converter:
         if not dynamic and not _is_dequantized(node.args[0] if node.args else None):
             return module.to_float() if type(module) in QAT else None
         return _reference_of(module, qconfig)
+
+
+def _attribute(model: nn.Module, node: fx.Node) -> Any:
+    found: Any = model
+    for part in str(node.target).split("."):
+        found = getattr(found, part)
+    return found
 
 
 def _is_dequantized(value: Any) -> bool:
@@ -232,9 +286,11 @@ def _qparams(watching: Any, weight: taeda.Tensor) -> dict[str, Any]:
     return get_qparam_dict(watching)
 
 
-def convert_to_reference(model: fx.GraphModule, is_reference: bool, config: ConvertCustomConfig) -> fx.GraphModule:
-    """The reference form of a prepared graph."""
-    Converter(model, is_reference, config).run()
+def convert_to_reference(
+    model: fx.GraphModule, is_reference: bool, config: ConvertCustomConfig, decomposed: bool = False
+) -> fx.GraphModule:
+    """The reference form of a prepared graph; ``decomposed`` quantises by the ops of plain tensors."""
+    Converter(model, is_reference, config, decomposed).run()
     model.graph.eliminate_dead_code()
     model.graph.lint()
     return trimmed(model)

@@ -64,6 +64,7 @@ class Lowering:
     def __init__(self, model: fx.GraphModule) -> None:
         self.model, self.graph = model, model.graph
         self.scopes: dict[str, tuple[str, Any]] = model.meta.get("quantization_scopes", {})
+        self.qconfigs: dict[str, Any] = model.meta.get("quantization_qconfigs", {})
 
     @property
     def modules(self) -> dict[str, nn.Module]:
@@ -75,6 +76,8 @@ class Lowering:
         for node in list(self.graph.nodes):
             if node.op not in ("call_module", "call_function", "call_method") or not self._is_in_graph(node):
                 continue
+            if self.qconfigs.get(node.name, self) is None:
+                continue
             known = type(module_of(node, modules)) in (*_MODULES, *_FUSED)
             kind = "weighted" if known else kind_of(node, modules)
             if kind is None or kind in ("weighted", "own") and node.op == "call_module" and not known:
@@ -84,6 +87,8 @@ class Lowering:
                 continue
             quantize = _quantize_after(after or node)
             data = data_of(node)
+            if kind == "share" and quantize is None and len(data) == 1 and _is_quantized_input(data[0]):
+                self._dequantize_later(node, data[0])
             if not data or quantize is None or not all(map(_is_dequantized, data)):
                 continue
             self._lower(node, kind, after, quantize, data)
@@ -91,6 +96,13 @@ class Lowering:
             if is_fact(node) and _is_dequantized(node.args[0]):
                 node.replace_input_with(node.args[0], node.args[0].args[0])
         self._sweep()
+
+    def _dequantize_later(self, node: fx.Node, arg: fx.Node) -> None:
+        """What works on integers as on floats gets them, and its result is dequantised."""
+        with self.graph.inserting_after(node):
+            made = self.graph.call_method("dequantize", (node,))
+        node.replace_all_uses_with(made, delete_user_cb=lambda user: user is not made)
+        node.replace_input_with(arg, arg.all_input_nodes[0])
 
     def _is_in_graph(self, node: fx.Node) -> bool:
         return not node._erased
@@ -262,6 +274,10 @@ class Lowering:
 
 def _all(value: Any, dims: int) -> list[int]:
     return [value] * dims if isinstance(value, int) else list(value)
+
+
+def _is_quantized_input(value: Any) -> bool:
+    return _is_dequantized(value) and value.all_input_nodes[0].op == "placeholder"
 
 
 def _quantize_after(node: fx.Node) -> fx.Node | None:

@@ -33,8 +33,8 @@ OWN_MODULES = (
 FIXED_MODULES = (nn.Sigmoid, nn.Tanh, nn.Hardsigmoid, nn.Softmax)
 SHARING_MODULES = (
     *(getattr(nn, f"{kind}Pool{d}d") for kind in ("AdaptiveAvg", "Avg", "Max") for d in _DIMS), nn.Hardtanh,
-    nn.Identity, nn.PixelShuffle, nn.PixelUnshuffle, nn.ReLU, nn.ReLU6, nn.Flatten, nn.Upsample, nn.Dropout,
-    nn.Dropout1d, nn.Dropout2d, nn.Dropout3d,
+    nn.ChannelShuffle, nn.Identity, nn.PixelShuffle, nn.PixelUnshuffle, nn.ReLU, nn.ReLU6, nn.Flatten, nn.Upsample,
+    nn.Dropout, nn.Dropout1d, nn.Dropout2d, nn.Dropout3d,
 )  # fmt: skip
 
 ADDS = (operator.add, operator.iadd, taeda.add, "add", "add_")
@@ -61,8 +61,9 @@ SHARING_FUNCTIONS = (
     *RELUS, F.relu6, F.hardtanh, F.hardtanh_, "hardtanh", "hardtanh_", taeda.clamp, taeda.flatten, taeda.mean,
     taeda.squeeze, taeda.stack, taeda.unsqueeze, taeda.transpose, taeda.permute, taeda.reshape, taeda.repeat_interleave,
     taeda.max_pool1d, taeda.max_pool2d, taeda.max_pool3d, F.interpolate, F.pad, F.dropout, F.dropout2d,
-    F.pixel_shuffle, "clamp", "contiguous", "detach", "detach_", "mean", "permute", "repeat", "repeat_interleave",
-    "reshape", "resize_", "squeeze", "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view", "flatten",
+    F.pixel_shuffle, F.pixel_unshuffle, F.channel_shuffle, taeda.narrow, "narrow", "clamp", "contiguous", "detach",
+    "detach_", "mean", "permute", "repeat", "repeat_interleave", "reshape", "resize_", "squeeze",
+    "squeeze_", "transpose", "unsqueeze", "unsqueeze_", "view", "flatten",
 )  # fmt: skip
 CATS = (taeda.cat, taeda.concat)
 # Methods and attributes that tell of a tensor what does not depend on its values.

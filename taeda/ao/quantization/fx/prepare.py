@@ -25,6 +25,7 @@ from taeda.ao.quantization.fx.patterns import (
     relu_after,
     takes_relu,
 )
+from taeda.ao.quantization.qconfig import _assert_valid_qconfig
 from taeda.ao.quantization.qconfig_mapping import QConfigMapping
 from taeda.ao.quantization.quant_type import QuantType
 from taeda.ao.quantization.quantization_mappings import (
@@ -34,6 +35,33 @@ from taeda.ao.quantization.quantization_mappings import (
 from taeda.ao.quantization.utils import QUANTIZED
 
 Scopes = dict[str, tuple[str, Any]]
+
+
+def _training_classes() -> dict[Any, Any]:
+    """By the float class, that whose weights are rounded."""
+    return {**get_embedding_qat_module_mappings(), **get_default_qat_module_mappings()}
+
+
+def qconfig_of_call(
+    node: fx.Node, mapping: QConfigMapping, scopes: Scopes, modules: dict[str, nn.Module],
+    calls: dict[tuple[str, Any], int],
+) -> Any:  # fmt: skip
+    """What a mapping says of a call. ``calls`` counts those before it by where they are and what they call."""
+    scope = scopes.get(node.name, ("", None))[0]
+    module = module_of(node, modules)
+    if module is not None:
+        kind = type(module[0]) if isinstance(module, FusedModule) else type(module)
+        kind = next((plain for plain, own in _training_classes().items() if own is kind), kind)
+        path = str(node.target)
+        parent = path.rpartition(".")[0]
+    else:
+        kind, path, parent = node.target, scope, scope
+    index = calls[parent, kind]
+    calls[parent, kind] += 1
+    by_order = mapping.module_name_object_type_order_qconfigs
+    if (parent, kind, index) in by_order:
+        return by_order[parent, kind, index]
+    return mapping.qconfig_of(path, kind)
 
 
 class Preparer:
@@ -51,20 +79,7 @@ class Preparer:
         self.calls: dict[tuple[str, Any], int] = defaultdict(int)
 
     def _qconfig_of(self, node: fx.Node) -> Any:
-        scope = self.scopes.get(node.name, ("", None))[0]
-        module = module_of(node, self.modules)
-        if module is not None:
-            kind = type(module[0]) if isinstance(module, FusedModule) else type(module)
-            path = str(node.target)
-            parent = path.rpartition(".")[0]
-        else:
-            kind, path, parent = node.target, scope, scope
-        index = self.calls[parent, kind]
-        self.calls[parent, kind] += 1
-        by_order = self.mapping.module_name_object_type_order_qconfigs
-        if (parent, kind, index) in by_order:
-            return by_order[parent, kind, index]
-        return self.mapping.qconfig_of(path, kind)
+        return qconfig_of_call(node, self.mapping, self.scopes, self.modules, self.calls)
 
     def run(self) -> None:
         """Observers where they belong."""
@@ -76,12 +91,14 @@ class Preparer:
                 continue
             qconfig = self._qconfig_of(node)
             self.qconfigs[node.name] = qconfig
+            if (module := module_of(node, self.modules)) is not None:
+                module.qconfig = qconfig  # not what an earlier call of prepare left there
             if node in skipped or qconfig is None:
                 continue
             if self._replaced_by_an_observed_class(node, qconfig):
                 continue
             kind = kind_of(node, self.modules)
-            if kind is None or not self._handles(node):
+            if kind is None or not self._handles(node, qconfig):
                 continue
             after = relu_after(node, self.modules) if takes_relu(node) else None
             if self._observe(node, kind, qconfig, after) and after is not None:
@@ -106,19 +123,19 @@ class Preparer:
             return True
         return False
 
-    def _handles(self, node: fx.Node) -> bool:
-        """Whether the backend has a pattern for a node."""
+    def _handles(self, node: fx.Node, qconfig: Any) -> bool:
+        """Whether the backend has a pattern for a node, and takes what the qconfig asks for."""
         if self.backend is None:
             return True
         module = module_of(node, self.modules)
-        return bool(self.backend.handles(node.target if module is None else type(module)))
+        return bool(self.backend.handles(node.target if module is None else type(module), qconfig))
 
     def _observe(self, node: fx.Node, kind: str, qconfig: Any, after: fx.Node | None) -> bool:
         """Observes a node's arguments and result; whether it did."""
         activation = qconfig.activation()
         module = module_of(node, self.modules)
-        if module is not None and kind in ("weighted", "table", "recurrent"):
-            module.qconfig = qconfig
+        if kind == "weighted" and isinstance(module, nn.modules.conv._ConvTransposeNd):
+            _assert_valid_qconfig(qconfig, module)
         if getattr(activation, "is_dynamic", False):
             return self._observe_dynamic(node, kind, qconfig)
         if kind in ("recurrent", "table"):
@@ -128,14 +145,15 @@ class Preparer:
         if kind == "fixed" and not isinstance(activation, (observers.FixedQParamsObserver, FixedQParamsFakeQuantize)):
             return False
         data = data_of(node)
-        if not data or kind == "share" and not all(arg in self.seen or arg in self.quantized for arg in data):
+        reuses = isinstance(activation, observers.ReuseInputObserver)
+        if not data or reuses and not all(arg in self.seen or arg in self.quantized for arg in data):
             return False
         if kind == "binary" and is_call(node, MATMULS) and len(data) < 2:
             return False
         seen: list[fx.Node] = []
         for place, arg in enumerate(data):
             is_weight = kind == "function" and place == WEIGHT_AT[node.target]
-            seen.append(self._observed(arg, qconfig.weight if is_weight else self._input_maker(qconfig)))
+            seen.append(self._observed(arg, qconfig.weight if is_weight else qconfig.activation))
         end = after or node
         if kind in ("share", "cat") or kind == "binary" and len(data) == 1:
             seen = [node for node in seen if node not in self.quantized]
@@ -146,14 +164,6 @@ class Preparer:
         else:
             self._insert(end, qconfig.activation())
         return True
-
-    def _input_maker(self, qconfig: Any) -> Any:
-        """What observes arguments of which no other node has the result's observer."""
-        activation = qconfig.activation()
-        if isinstance(activation, (observers.FixedQParamsObserver, FixedQParamsFakeQuantize)):
-            default = self.mapping.global_qconfig
-            return qconfig.activation if default is None else default.activation
-        return qconfig.activation
 
     def _observe_dynamic(self, node: fx.Node, kind: str, qconfig: Any) -> bool:
         if is_call(node, LINEARS):
@@ -194,7 +204,7 @@ class Preparer:
 
 def _swap_for_training(model: fx.GraphModule, preparer: Preparer) -> None:
     """Float modules become those whose weights are rounded."""
-    table = {**get_embedding_qat_module_mappings(), **get_default_qat_module_mappings()}
+    table = _training_classes()
     for node in list(model.graph.nodes):
         module = module_of(node, preparer.modules)
         if module is None or type(module) not in table:

@@ -16,6 +16,7 @@ class QuantizationTracer(fx.Tracer):
 
     def __init__(self, skipped_module_names: list[str], skipped_module_classes: list[Any]) -> None:
         super().__init__()
+        self.record_stack_traces = True
         self.skipped_module_names, self.skipped_module_classes = skipped_module_names, skipped_module_classes
         self.node_name_to_scope: dict[str, tuple[str, Any]] = {}
         self._open: list[tuple[str, Any]] = [("", None)]
