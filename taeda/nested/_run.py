@@ -16,7 +16,8 @@ RULES: dict[str, Rule] = {"grad": grad}
 
 # Answered by the outer tensor.
 _OF_THE_WHOLE = frozenset(["dim", "ndimension", "element_size", "get_device", "is_complex", "is_floating_point",
-                           "is_inference", "is_signed", "type", "is_conj", "is_neg", "storage_offset", "_is_view"])  # fmt: skip
+                           "is_inference", "is_signed", "type", "is_conj", "is_neg", "storage_offset",
+                           "_is_view"])  # fmt: skip
 
 
 def rule(*names: str) -> Callable[[Rule], Rule]:

@@ -272,3 +272,30 @@ def test_prints_as_pytorch_does() -> None:
     assert repr(mine) == repr(theirs)
     mine, theirs = (m.nested.nested_tensor([m.ones(2), m.zeros(1)], layout=m.jagged) for m in (taeda, torch))
     assert str(theirs).partition("offsets")[2] == str(mine).partition("offsets")[2]
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_ops_by_their_overloads(keepdim: bool) -> None:
+    x = nest(parts(), taeda.jagged)
+    aten = taeda.ops.aten
+    assert taeda.equal(aten.sum.dim_IntList(x, [2], keepdim).values(), x.sum(2, keepdim).values())
+    assert taeda.equal(aten.mean.dim(x, [1], keepdim), x.mean(1, keepdim))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("x", [taeda.tensor(3.0), taeda.ones(3)])
+def test_rows_without_dimensions_are_no_components(x: Tensor, layout: taeda.layout) -> None:
+    with pytest.raises(RuntimeError, match="must have a dimension"):
+        nested.as_nested_tensor(x, layout=layout)
+
+
+def test_views_of_values() -> None:
+    whole, offsets = taeda.arange(12.0).view(6, 2).clone(), taeda.tensor([0, 2, 5])
+    for values in (whole[:5], whole[1:]):
+        x = nested.nested_tensor_from_jagged(values, offsets, max_seqlen=3)
+        assert x._is_view() and x._base is whole and x._metadata_cache == {"max_seqlen": 3}
+        again = x._view_func(whole + 100)
+        assert taeda.equal(again.values(), values + 100) and again._metadata_cache == x._metadata_cache
+    made = nest(parts(), taeda.jagged)
+    assert not made._is_view() and made._base is None
+    assert made._metadata_cache == {"min_seqlen": 1, "max_seqlen": 5}
