@@ -41,12 +41,16 @@ class OrderedDict {
   ~OrderedDict() = default;
 
   const std::string& key_description() const noexcept { return key_description_; }
-  Item& front() { return items_.front(); }
-  const Item& front() const { return items_.front(); }
-  Item& back() { return items_.back(); }
-  const Item& back() const { return items_.back(); }
-  Item& operator[](size_t i) { return items_[i]; }
-  const Item& operator[](size_t i) const { return items_[i]; }
+  Item& front() { return (*this)[0]; }
+  const Item& front() const { return (*this)[0]; }
+  Item& back() { return (*this)[size() - 1]; }
+  const Item& back() const { return (*this)[size() - 1]; }
+  Item& operator[](size_t i) {
+    TORCH_CHECK(!items_.empty(), "an empty OrderedDict has no items");
+    TORCH_CHECK(i < size(), "OrderedDict: index ", i, " is out of range for ", size(), " items");
+    return items_[i];
+  }
+  const Item& operator[](size_t i) const { return const_cast<OrderedDict&>(*this)[i]; }
   Value& operator[](const Key& key) {
     Value* found = find(key);
     TORCH_CHECK(found, key_description_, " '", key, "' is not defined");

@@ -72,15 +72,21 @@ Selection select(const Tensor& self, ArrayRef<TensorIndex> indices) {
   return result;
 }
 
+void check_is_given(ArrayRef<TensorIndex> indices) {
+  TORCH_CHECK(!indices.empty(), "an index takes at least one position; got {}: write {\"...\"} for the whole tensor");
+}
+
 }  // namespace
 
 Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices, bool) {
+  check_is_given(indices);
   Selection selection = select(self, indices);
   if (!selection.indices.empty()) return ::taeda::ops::index(selection.view, selection.indices);
   return selection.view.is(self) ? self.alias() : selection.view;
 }
 
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value, bool) {
+  check_is_given(indices);
   Selection selection = select(self, indices);
   Tensor fitting = value;  // leading dimensions of size 1 are dropped, as assignment broadcasts from the back
   while (fitting.dim() > selection.view.dim() && fitting.sizes()[0] == 1) fitting = fitting.squeeze(0);
@@ -93,6 +99,7 @@ void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& v
 }
 
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Scalar& value) {
+  check_is_given(indices);
   Selection selection = select(self, indices);
   if (selection.indices.empty())
     selection.view.fill_(value);

@@ -45,7 +45,9 @@ Format choose_format(std::ostream& out, const Tensor& self) {
 
 void print_scale(std::ostream& out, double scale) {
   std::ios_base::fmtflags before = out.flags();
+  std::streamsize precision = out.precision(10);
   out << std::defaultfloat << scale << " *\n";
+  out.precision(precision);
   out.flags(before);
 }
 
@@ -61,8 +63,10 @@ void print_matrix(std::ostream& out, const Tensor& self, int64_t linesize, int64
       if (first) out << '\n';
       out << "Columns " << first + 1 << " to " << last + 1 << space;
     }
-    if (format.scale != 1) print_scale(out, format.scale);
-    out << space;
+    if (format.scale != 1) {  // else the first row begins the line, as PyTorch has it
+      print_scale(out, format.scale);
+      out << space;
+    }
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t c = first; c <= last; ++c)
         out << std::setw(format.width) << data[row * columns + c] / format.scale << (c == last ? "\n" : " ");
@@ -84,7 +88,7 @@ void print_slices(std::ostream& out, const Tensor& self, int64_t linesize) {
     }
     out << ".,.) = \n";
     print_matrix(out, part, linesize, 1);
-    for (size_t d = counter.size(); d-- > 0;) {
+    for (size_t d = 0; d < counter.size(); ++d) {  // the first dimension goes fastest
       if (++counter[d] < self.size(static_cast<int64_t>(d))) break;
       counter[d] = 0;
     }

@@ -255,6 +255,8 @@ struct Roots {
       TORCH_CHECK(has_grad || tensors[i].numel() == 1,
                   "a gradient is made up for tensors of one element only; element ", i, " has sizes ",
                   tensors[i].sizes());
+      TORCH_CHECK(has_grad || !tensors[i].is_complex(), "a gradient is made up for real tensors only; element ", i,
+                  " is ", tensors[i].scalar_type());
       ::taeda::Tensor grad = has_grad ? given[i] : at::ones_like(tensors[i]);
       ::taeda::autograd::validate_gradient(edge, grad, "the caller");
       grads.push_back(std::move(grad));

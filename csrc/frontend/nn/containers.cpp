@@ -132,12 +132,7 @@ Tensor ParameterDictImpl::pop(const std::string& key) {
   return param;
 }
 void ParameterDictImpl::update(const Items& params) {
-  for (const auto& item : params) {
-    if (parameters_.contains(item.key()))
-      parameters_[item.key()] = item.value();
-    else
-      insert(item.key(), item.value());
-  }
+  for (const auto& item : params) parameters_[item.key()] = item.value();
 }
 
 }  // namespace torch::nn

@@ -39,7 +39,10 @@ void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
     TORCH_CHECK(known.insert(param.unsafeGetTensorImpl()).second,
                 "some parameters appear in more than one parameter group");
   }
-  if (!group.has_options()) group.set_options(defaults_->clone());
+  if (group.has_options())
+    group.options().inherit(*defaults_);
+  else
+    group.set_options(defaults_->clone());
   param_groups_.push_back(std::move(group));
 }
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {

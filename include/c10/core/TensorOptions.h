@@ -115,9 +115,18 @@ inline TensorOptions device_index(DeviceIndex index) { return TensorOptions().de
 inline TensorOptions requires_grad(bool value = true) { return TensorOptions().requires_grad(value); }
 inline TensorOptions memory_format(MemoryFormat format) { return TensorOptions().memory_format(format); }
 inline std::ostream& operator<<(std::ostream& out, const TensorOptions& options) {
-  return out << "TensorOptions(dtype=" << options.dtype() << ", device=" << options.device()
-             << ", layout=" << options.layout() << ", requires_grad=" << (options.requires_grad() ? "true" : "false")
-             << ", pinned_memory=" << (options.pinned_memory() ? "true" : "false") << ")";
+  auto put = [&](const char* name, const auto& value, bool is_given) {
+    out << name << value << (is_given ? "" : " (default)");
+  };
+  auto word = [](bool value) { return value ? "true" : "false"; };
+  put("TensorOptions(dtype=", options.dtype(), options.has_dtype());
+  put(", device=", options.device(), options.has_device());
+  put(", layout=", options.layout(), options.has_layout());
+  put(", requires_grad=", word(options.requires_grad()), options.has_requires_grad());
+  put(", pinned_memory=", word(options.pinned_memory()), options.has_pinned_memory());
+  out << ", memory_format=";
+  if (options.has_memory_format()) return out << *options.memory_format_opt() << ')';
+  return out << "(nullopt))";
 }
 
 }  // namespace c10

@@ -51,6 +51,8 @@ class TORCH_API OptimizerOptions {
   virtual ~OptimizerOptions() = default;
   virtual double get_lr() const;
   virtual void set_lr(const double lr);
+  // Takes the optimizer's own value for each option that is still what it is without anybody's doing.
+  virtual void inherit(const OptimizerOptions&) {}
 };
 
 // Copies and files of a class that derives from it, if it names its fields: TAEDA_FIELDS(lr, betas).
@@ -90,6 +92,28 @@ class OptimizerCloneableOptions : public OptimizerCloneable<OptimizerOptions, De
       static_cast<Derived&>(*this).lr(lr);
     else
       OptimizerOptions::set_lr(lr);
+  }
+  void inherit(const OptimizerOptions& defaults) override {
+    if constexpr (std::is_default_constructible_v<Derived> &&
+                  requires(Derived& d) { d.each_field([](const char*, auto&) {}); }) {
+      const auto* given = dynamic_cast<const Derived*>(&defaults);
+      if (!given) return;
+      Derived untouched, from(*given);
+      static_cast<Derived&>(*this).each_field([&]<class T>(const char* name, T& value) {
+        if (value == *field<T>(untouched, name)) value = *field<T>(from, name);
+      });
+    }
+  }
+
+ private:
+  template <class T>
+  static T* field(Derived& options, std::string_view wanted) {
+    T* found = nullptr;
+    options.each_field([&]<class U>(const char* name, U& value) {
+      if constexpr (std::is_same_v<T, U>)
+        if (wanted == name) found = &value;
+    });
+    return found;
   }
 };
 

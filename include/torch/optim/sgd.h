@@ -7,7 +7,7 @@ namespace torch::optim {
 TAEDA_COMPILED_OPTIONS(SGDOptions);
 TAEDA_COMPILED_STATE(SGDParamState);
 struct TORCH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
-  SGDOptions(double lr) : lr_(lr) {}
+  SGDOptions(double lr = 1e-3) : lr_(lr) {}
   TORCH_ARG(double, lr);
   TORCH_ARG(double, momentum) = 0;
   TORCH_ARG(double, dampening) = 0;

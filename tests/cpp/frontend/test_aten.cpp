@@ -70,6 +70,11 @@ TEST(namespaces_and_numbers) {
   CHECK(x.clamp(1, 2).max().item<float>() == 2 &&
         torch::conv1d(x.view({1, 2, 3}), torch::ones({1, 2, 2})).numel() == 2);
   CHECK(!torch::Tensor().requires_grad() && !torch::Tensor().grad().defined());
+  CHECK_ERROR(x.index({}), Runtime, "at least one position");
+  CHECK_ERROR((x * c10::complex<double>(0, 1)).sum().set_requires_grad(true).backward(), Runtime, "real tensors only");
+  CHECK(c10::str(torch::arange(4.).view({2, 1, 2})) ==
+        "(1,.,.) = \n 0  1\n\n(2,.,.) = \n 2  3\n[ CPUFloatType{2,1,2} ]");
+  CHECK(c10::str(x.options()).find("requires_grad=false (default)") != std::string::npos);
 }
 
 TEST(data_parallel_reaches_the_module) {

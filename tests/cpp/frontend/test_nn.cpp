@@ -112,6 +112,15 @@ TEST(nn_containers) {
   CHECK(values->size() == 2 && values[1].equal(torch::zeros(3)));
   *values += *values;
   CHECK(values->size() == 4 && values[3].equal(torch::zeros(3)));
+  torch::OrderedDict<std::string, int> numbers;
+  CHECK_ERROR(numbers.front(), Runtime, "empty");
+  numbers.insert("a", 1);
+  CHECK(numbers.back().value() == 1);
+  CHECK_ERROR(numbers[1], Runtime, "out of range for 1 items");
+  ParameterDict some, other;
+  some->insert("a", torch::ones(1));
+  other->insert("b", torch::ones(1));
+  CHECK_ERROR(some->update(*other), Runtime, "'b' is not defined");
 }
 
 TEST(nn_printing) {
@@ -195,6 +204,11 @@ TEST(nn_activations_and_losses) {
   CHECK(F::gumbel_softmax(x, F::GumbelSoftmaxFuncOptions().hard(true)).sum(1).equal(torch::ones(3)));
   CHECK_ERROR(Dropout(1.5), Runtime, "between 0 and 1, but got 1.5");
   CHECK(near(Dropout(0.4)->forward(torch::ones(10000)).mean(), torch::tensor(1.f), 0.05));
+  CHECK_ERROR(Hardtanh(HardtanhOptions().min_val(1).max_val(1)), Runtime, "max_val must be greater");
+  CHECK(torch::binary_cross_entropy(torch::full({3, 1}, 0.5), torch::ones({3})).allclose(torch::tensor(std::log(2.))));
+  CHECK_ERROR(
+      F::ctc_loss(torch::ones({5, 1, 3}), torch::ones({1, 2}, torch::kLong), torch::tensor({5.}), torch::tensor({2})),
+      Runtime, "lengths must be integers");
 }
 
 TEST(nn_embeddings) {
@@ -238,6 +252,9 @@ TEST(nn_recurrent_and_packed) {
   CHECK_ERROR(gru(torch::ones({2, 3})), Runtime, "3 dimensions");
   auto sequence = utils::rnn::pad_sequence({torch::ones({2, 1}), torch::ones({3, 1})}, true, -1);
   CHECK(sequence.sizes() == torch::IntArrayRef({2, 3, 1}) && sequence[0][2].item<float>() == -1);
+  torch::Tensor one = torch::randn({3}), before = torch::randn({4});  // without a batch
+  CHECK(cell(one, before).allclose(cell(one.unsqueeze(0), before.unsqueeze(0))[0]) && RNNCell(3, 4)(one).dim() == 1);
+  CHECK(std::get<1>(LSTMCell(3, 4)(one)).sizes() == at::IntArrayRef{4});
 }
 
 TEST(nn_attention_and_transformers) {

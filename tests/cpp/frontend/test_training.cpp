@@ -146,6 +146,12 @@ TEST(optim_groups_and_schedules) {
   optim::ReduceLROnPlateauScheduler plateau(optimizer, optim::ReduceLROnPlateauScheduler::min, 0.5, 1);
   for (float metric : {1.f, 1.f, 1.f}) plateau.step(metric);
   CHECK(std::abs(optimizer.param_groups()[1].options().get_lr() - 0.025) < 1e-9);
+  // What a group leaves as it is by itself is the optimizer's.
+  std::vector<torch::optim::OptimizerParamGroup> one;
+  one.emplace_back(std::vector<Tensor>{torch::ones(1)}, std::make_unique<torch::optim::SGDOptions>(0.1));
+  torch::optim::SGD inheriting(one, torch::optim::SGDOptions(0.01).momentum(0.9));
+  auto& options = static_cast<torch::optim::SGDOptions&>(inheriting.param_groups()[0].options());
+  CHECK(options.lr() == 0.1 && options.momentum() == 0.9 && !options.nesterov());
 }
 
 TEST(files_of_optimizers) {

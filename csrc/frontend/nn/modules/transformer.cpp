@@ -60,16 +60,16 @@ Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src
 void TransformerDecoderLayerImpl::reset() {
   const int64_t features = options.d_model();
   self_attn = register_module("self_attn", attention(features, options.nhead(), options.dropout()));
-  dropout1 = register_module("dropout1", Dropout(options.dropout()));
-  norm1 = register_module("norm1", norm_of(features));
   multihead_attn = register_module("multihead_attn", attention(features, options.nhead(), options.dropout()));
-  dropout2 = register_module("dropout2", Dropout(options.dropout()));
-  norm2 = register_module("norm2", norm_of(features));
   linear1 = register_module("linear1", Linear(features, options.dim_feedforward()));
   dropout = register_module("dropout", Dropout(options.dropout()));
   linear2 = register_module("linear2", Linear(options.dim_feedforward(), features));
-  dropout3 = register_module("dropout3", Dropout(options.dropout()));
+  norm1 = register_module("norm1", norm_of(features));
+  norm2 = register_module("norm2", norm_of(features));
   norm3 = register_module("norm3", norm_of(features));
+  dropout1 = register_module("dropout1", Dropout(options.dropout()));
+  dropout2 = register_module("dropout2", Dropout(options.dropout()));
+  dropout3 = register_module("dropout3", Dropout(options.dropout()));
 }
 void TransformerDecoderLayerImpl::reset_parameters() {
   self_attn->_reset_parameters();

@@ -14,7 +14,9 @@ class TORCH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using ConstIterator = Items::ConstIterator;
 
   ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const Items& params) { update(params); }
+  explicit ParameterDictImpl(const Items& params) {
+    for (const auto& item : params) insert(item.key(), item.value());
+  }
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   Tensor& insert(const std::string& key, const Tensor& param);
@@ -34,7 +36,7 @@ class TORCH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   Tensor& get(const std::string& key) { return parameters_[key]; }
   Tensor& operator[](const std::string& key) { return parameters_[key]; }
   const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
-  // Those of the same name are replaced.
+  // Gives parameters of these names other values; each has to be there.
   void update(const Items& params);
   void update(const ParameterDictImpl& params) { update(params.parameters_); }
 };
