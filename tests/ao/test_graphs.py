@@ -310,3 +310,19 @@ def test_tuples_that_the_graph_makes_are_passed_by() -> None:
     _reroute_tuple_getitem_pattern(graph)
     assert made.args == (b, 2)
     assert _is_match({}, made, (taeda.add, MatchAllNode, 2)) and not _is_match({}, made, (taeda.add, MatchAllNode, 3))
+
+
+def test_masks_are_not_observed_and_changes_in_place_reach_the_integers() -> None:
+    class Masked(nn.Module):
+        def forward(self, x: taeda.Tensor, mask: taeda.Tensor) -> taeda.Tensor:
+            x = taeda.squeeze(x, 0)
+            x.relu_()
+            return x.masked_fill(mask.unsqueeze(0), 1.0)
+
+    inputs = (taeda.randn(1, 3, 4), taeda.arange(4) > 1)
+    prepared = prepare_fx(Masked().eval(), {"": q.default_qconfig}, inputs)
+    assert len([node for node in prepared.graph.nodes if node.op == "call_module"]) == 3  # of x alone
+    prepared(*inputs)
+    made = convert_fx(prepared)
+    assert targets(made)[:4] == [taeda.quantize_per_tensor, taeda.squeeze, "relu_", "dequantize"]
+    assert made(*inputs).min() >= 0 and made(*inputs)[0, 3] == 1.0

@@ -34,8 +34,9 @@ def _trace(model: nn.Module, names: list[str], classes: list[Any]) -> tuple[fx.G
 
 
 def _prepared(
-    model: nn.Module, qconfig_mapping: Any, is_qat: bool, prepare_custom_config: Any, backend_config: Any
-) -> fx.GraphModule:
+    model: nn.Module, qconfig_mapping: Any, is_qat: bool, prepare_custom_config: Any, backend_config: Any,
+    example_inputs: Any = (),
+) -> fx.GraphModule:  # fmt: skip
     config = prepare_custom_config or PrepareCustomConfig()
     if isinstance(config, dict):
         config = PrepareCustomConfig.from_dict(config)
@@ -48,7 +49,7 @@ def _prepared(
     classes += [cls for table in config.float_to_observed_mapping.values() for cls in table]
     traced, scopes = _trace(model, names, classes)
     fuse.fuse(traced, is_qat, _fusers(backend_config))
-    prepared = prepare.prepare(traced, mapping, scopes, is_qat, config, backend_config)
+    prepared = prepare.prepare(traced, mapping, scopes, is_qat, config, backend_config, example_inputs)
     _standalone(prepared, mapping, config, is_qat, backend_config)
     _keep(model, prepared, config.preserved_attributes)
     return prepared
@@ -100,7 +101,7 @@ def prepare_fx(
         prepare_custom_config: a `PrepareCustomConfig`, or its dict.
         backend_config: what the backend does; by default all that Taeda does.
     """
-    return _prepared(model, qconfig_mapping, False, prepare_custom_config, backend_config)
+    return _prepared(model, qconfig_mapping, False, prepare_custom_config, backend_config, example_inputs)
 
 
 def prepare_qat_fx(
@@ -111,7 +112,7 @@ def prepare_qat_fx(
 
     For the arguments see `prepare_fx`; the model is in training mode.
     """
-    return _prepared(model, qconfig_mapping, True, prepare_custom_config, backend_config)
+    return _prepared(model, qconfig_mapping, True, prepare_custom_config, backend_config, example_inputs)
 
 
 def _leave_float(model: fx.GraphModule, mapping: QConfigMapping) -> None:

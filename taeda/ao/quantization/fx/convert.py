@@ -48,8 +48,7 @@ class Converter:
     def run(self) -> None:
         """The reference form of the graph."""
         self._dequantize_inputs()
-        # Buffers are numbered: those of results before those of weights.
-        for node in sorted(self.model.graph.nodes, key=lambda n: [m.op for m in n.all_input_nodes] == ["get_attr"]):
+        for node in list(self.model.graph.nodes):
             module = module_of(node, self.modules)
             if module is None or self._is_the_users_own(node, module):
                 continue
@@ -104,7 +103,7 @@ class Converter:
     def _prefix(self, seen: fx.Node, value: fx.Node) -> str:
         """Of the names of buffers with what a value is quantised by: the module that gives it, or if that is not
         quantised the one that takes it."""
-        taken = value.op == "placeholder" or value.op.startswith("call") and self.qconfigs.get(value.name) is None
+        taken = value.op == "placeholder" or self.qconfigs.get(value.name) is None
         first: fx.Node | None = value
         if taken:
             users = list(seen.users)

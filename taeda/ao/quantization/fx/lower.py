@@ -87,8 +87,11 @@ class Lowering:
                 continue
             quantize = _quantize_after(after or node)
             data = data_of(node)
-            if kind == "share" and quantize is None and len(data) == 1 and _is_quantized_input(data[0]):
-                self._dequantize_later(node, data[0])
+            if kind == "share" and quantize is None and len(data) == 1 and _is_dequantized(data[0]):
+                if not node.users:
+                    self._change_integers(node, data[0])
+                elif _is_quantized_input(data[0]):
+                    self._dequantize_later(node, data[0])
             if not data or quantize is None or not all(map(_is_dequantized, data)):
                 continue
             self._lower(node, kind, after, quantize, data)
@@ -96,6 +99,13 @@ class Lowering:
             if is_fact(node) and _is_dequantized(node.args[0]):
                 node.replace_input_with(node.args[0], node.args[0].args[0])
         self._sweep()
+
+    def _change_integers(self, node: fx.Node, arg: fx.Node) -> None:
+        """What changes its argument changes the integers, before they are dequantised for those that come after."""
+        node.replace_input_with(arg, arg.all_input_nodes[0])
+        place = {other: i for i, other in enumerate(self.graph.nodes)}
+        if arg.users and all(place[user] > place[node] for user in arg.users):
+            node.append(arg)
 
     def _dequantize_later(self, node: fx.Node, arg: fx.Node) -> None:
         """What works on integers as on floats gets them, and its result is dequantised."""

@@ -69,8 +69,9 @@ class Preparer:
 
     def __init__(
         self, model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, config: PrepareCustomConfig,
-        backend: Any = None,
+        backend: Any = None, example_inputs: Any = (),
     ) -> None:  # fmt: skip
+        self.example_inputs = example_inputs
         self.model, self.mapping, self.scopes, self.config, self.backend = model, mapping, scopes, config, backend
         self.modules = dict(model.named_modules(remove_duplicate=False))  # a ReLU may be in a fused module, too
         self.seen: set[fx.Node] = set()  # the nodes that observe
@@ -84,9 +85,14 @@ class Preparer:
     def run(self) -> None:
         """Observers where they belong."""
         inputs = [node for node in self.model.graph.nodes if node.op == "placeholder"]
+        examples = zip(inputs, self.example_inputs or (), strict=False)
+        self.no_floats = {node for node, x in examples if isinstance(x, taeda.Tensor) and not x.is_floating_point()}
         self.quantized = {inputs[i] for i in self.config.input_quantized_indexes if i < len(inputs)}
         skipped: set[fx.Node] = set()
         for node in list(self.model.graph.nodes):
+            if node.op == "get_attr":
+                scope = self.scopes.get(node.name, ("", None))[0]
+                self.qconfigs[node.name] = self.mapping.qconfig_of(scope, None)
             if node.op not in ("call_module", "call_function", "call_method"):
                 continue
             qconfig = self._qconfig_of(node)
@@ -146,6 +152,9 @@ class Preparer:
             return False
         data = data_of(node)
         reuses = isinstance(activation, observers.ReuseInputObserver)
+        if kind == "share" and any(arg in self.no_floats for arg in data):
+            self.no_floats.add(node)
+            return False
         if not data or reuses and not all(arg in self.seen or arg in self.quantized for arg in data):
             return False
         if kind == "binary" and is_call(node, MATMULS) and len(data) < 2:
@@ -220,10 +229,10 @@ def _swap_for_training(model: fx.GraphModule, preparer: Preparer) -> None:
 
 def prepare(
     model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, is_qat: bool, config: PrepareCustomConfig,
-    backend: Any = None,
+    backend: Any = None, example_inputs: Any = (),
 ) -> fx.GraphModule:  # fmt: skip
     """Observers in a graph, in place; for training, modules that round their weights, too."""
-    preparer = Preparer(model, mapping, scopes, config, backend)
+    preparer = Preparer(model, mapping, scopes, config, backend, example_inputs)
     preparer.run()
     if is_qat:
         _swap_for_training(model, preparer)
