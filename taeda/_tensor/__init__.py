@@ -272,6 +272,28 @@ class Tensor(_Base):
         """Raises RuntimeError: ``linalg.eigh`` took its place."""
         raise _gone("symeig")
 
+    def resize(self, *sizes: Any) -> Tensor:
+        """The same elements in other sizes; ``reshape`` took its place.
+
+        Raises:
+            RuntimeError: there are not as many elements.
+        """
+        import math
+        import warnings
+
+        warnings.warn("taeda.Tensor.resize is deprecated; call reshape", stacklevel=2)
+        shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+        if math.prod(shape) != self.numel():
+            raise RuntimeError(
+                f"taeda.Tensor.resize: {tuple(shape)} has not the {self.numel()} elements of {tuple(self.shape)}: "
+                "only resize_ changes their number"
+            )
+        return self.reshape(shape)
+
+    def resize_as(self, tensor: Tensor) -> Tensor:
+        """`resize` to the sizes of another tensor."""
+        return self.resize(tensor.shape)
+
     def _fix_weakref(self) -> None:
         """Does nothing: a tensor whose object C++ kept has the weak references that it had."""
 

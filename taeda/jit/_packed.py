@@ -31,10 +31,18 @@ def _conv_state(packed: Any) -> Any:
 
 
 def _conv(state: Any) -> Any:
-    version, (facts, weight), (bias,) = state
-    if version != "2":
-        raise RuntimeError(f"taeda: packed convolutions are read in their layout 2; got {version!r}")
-    rank, *numbers = facts.tolist()
+    if len(state) == 6:  # layout 1: a tensor for each number
+        weight, bias, stride, padding, dilation, groups = state
+        lists = (stride, padding, dilation, [0] * len(stride))
+        facts = [len(stride), *(int(n) for numbers in lists for n in numbers), int(groups), 0]
+    elif state[0] == 3:
+        _, facts, (_, weight, bias) = state
+    elif state[0] == "2":
+        _, (facts, weight), (bias,) = state
+        facts = facts.tolist()
+    else:
+        raise RuntimeError(f"taeda: packed convolutions are read in their layouts 1 to 3; got {state[0]!r}")
+    rank, *numbers = facts
     stride, padding, dilation, output_padding = (numbers[i * rank : (i + 1) * rank] for i in range(4))
     groups, transpose = numbers[4 * rank :]
     name = f"conv{'_transpose' if transpose else ''}{rank}d_prepack"
@@ -102,6 +110,33 @@ for _name in ("Conv2d", "Conv3d"):
         _conv_state,
         _conv,
     )
+
+
+def declare(name: str) -> Any:
+    """The class of packed weights of that name, ``__torch__…``, which exists from the first packed weight on; None for
+    other names."""
+    byte = lambda *shape: taeda.quantize_per_tensor(taeda.zeros(shape), 1.0, 0, taeda.qint8)
+    match name.removeprefix(_CLASSES).split("."):
+        case ["quantized", "LinearPackedParamsBase"]:
+            _q.linear_prepack(byte(1, 1), None)
+        case ["quantized", "Conv2dPackedParamsBase"]:
+            _q.conv2d_prepack(byte(1, 1, 1, 1), None, [1, 1], [0, 0], [1, 1], 1)
+        case ["quantized", "Conv3dPackedParamsBase"]:
+            _q.conv3d_prepack(byte(1, 1, 1, 1, 1), None, [1, 1, 1], [0, 0, 0], [1, 1, 1], 1)
+        case ["quantized", "EmbeddingPackedParamsBase"]:
+            one = taeda.ones(1)
+            _q.embedding_bag_prepack(taeda.quantize_per_channel(taeda.zeros(1, 4), one, one, 0, taeda.quint8))
+        case ["rnn", "CellParamsBase"]:
+            half = _q.linear_prepack_fp16(taeda.zeros(1, 1), None)
+            _q.make_quantized_cell_params_fp16(half, half)
+        case _:
+            return None
+    return taeda._C._find_named_type(name)
+
+
+def is_packed(name: str) -> bool:
+    """Whether a class of that name, ``__torch__…``, is one of packed weights."""
+    return name.removeprefix(_CLASSES) in _KNOWN
 
 
 def _of(packed: Any) -> Any:

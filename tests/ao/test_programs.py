@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -103,3 +106,43 @@ def test_cells_of_float16_weights_are_near_the_float_ones(kind: Any) -> None:
 @pytest.mark.parametrize("kind", [quantized.Linear, lambda *s: quantized.Conv1d(*s, 1)])
 def test_weights_are_zero_until_they_are_set(kind: Any) -> None:
     assert not kind(30, 40).weight().int_repr().any()
+
+
+def _scripted_conv() -> tuple[Any, taeda.Tensor]:
+    conv = taeda.ao.nn.quantized.Conv2d(2, 3, 2)
+    weight = taeda.quantize_per_tensor(taeda.randn(3, 2, 2, 2), 0.02, 0, taeda.qint8)
+    conv.set_weight_bias(weight, taeda.randn(3))
+    return taeda.jit.script(conv), taeda.quantize_per_tensor(taeda.randn(1, 2, 4, 4), 0.05, 120, taeda.quint8)
+
+
+def test_programs_load_where_nothing_was_packed(tmp_path: Path) -> None:
+    scripted, x = _scripted_conv()
+    taeda.jit.save(scripted, tmp_path / "conv.pt")
+    code = f"import taeda; print(type(taeda.jit.load({str(tmp_path / 'conv.pt')!r})).__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "RecursiveScriptModule", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("op", "kind"), [("linear", "Linear"), ("conv2d", "Conv2d"), ("conv", "Conv2d"), ("conv3d", "Conv3d"), ("add", "")]
+)
+def test_old_programs_call_packed_weights_tensors(op: str, kind: str) -> None:
+    """Their class is told by what packs them."""
+    text = f"class A(Module):\n  _packed_params : Tensor\n  def f(self):\n    _0 = ops.quantized.{op}_prepack(w, b)\n"
+    wanted = f"__torch__.torch.classes.quantized.{kind}PackedParamsBase" if kind else "Tensor"
+    assert taeda.jit.files.program._packed_type(text) == wanted
+
+
+@pytest.mark.parametrize("layout", [1, 2, 3])
+def test_layouts_of_packed_convolutions(layout: int) -> None:
+    weight, bias = taeda.quantize_per_tensor(taeda.randn(3, 2, 2, 2), 0.02, 0, taeda.qint8), taeda.randn(3)
+    numbers = [2, 1, 2, 1, 0, 1, 1, 0, 0, 1, 0]  # rank, stride, padding, dilation, output padding, groups, transposed
+    lists = [[taeda.tensor([n]) for n in numbers[i : i + 2]] for i in (1, 3, 5)]
+    state: Any = {
+        1: (weight, bias, *lists, taeda.tensor([1])),
+        2: ("2", [taeda.tensor(numbers, dtype=taeda.int16), weight], [bias]),
+        3: (3, numbers, [None, weight, bias]),
+    }[layout]
+    made = taeda.jit._packed._conv(state)
+    assert made.stride() == [1, 2] and made.padding() == [1, 0] and made.dilation() == [1, 1] and made.groups() == 1
+    assert taeda.equal(made.unpack()[0].int_repr(), weight.int_repr()) and taeda.equal(made.bias(), bias)

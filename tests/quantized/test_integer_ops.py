@@ -109,3 +109,10 @@ def test_wrapped_linear():
     assert got.equal(WRAPPED.wrapped_quantized_linear(x, *by, w, *by, bias, *by, 5))
     half = WRAPPED.wrapped_fbgemm_pack_gemm_matrix_fp16(w)
     assert WRAPPED.wrapped_fbgemm_linear_fp16_weight(x, half, bias, 5).equal(F.linear(x, w.half().float(), bias))
+
+
+def test_linear_of_halves():
+    x, w, bias = torch.randn(3, 4), torch.randn(5, 4), torch.randn(5)
+    packed, plain = OPS.linear_prepack_fp16(w, x.shape), F.linear(x, w.half().float(), bias)
+    assert OPS.linear_dynamic_fp16(x, packed, bias).equal(plain)
+    assert OPS.linear_relu_dynamic_fp16(x, packed, bias).equal(plain.relu())

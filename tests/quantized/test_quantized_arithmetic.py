@@ -95,3 +95,9 @@ def test_what_is_not_computed_says_what_is_missing(name: str) -> None:
     q = taeda.quantize_per_tensor(taeda.randn(2, 2), 0.1, 0, taeda.quint8)
     with pytest.raises(NotImplementedError, match="DeQuantStub"):
         getattr(taeda, name)(*([q, q] if name == "matmul" else [q, 0] if name == "softmax" else [q]))
+
+
+def test_joining_takes_no_scales_by_channel() -> None:
+    x = taeda.quantize_per_channel(taeda.ones(2, 2), taeda.ones(2), taeda.zeros(2), 0, taeda.qint32)
+    with pytest.raises(RuntimeError):
+        taeda.ops.quantized.cat([x, x], 0, 1.0, 0)

@@ -29,7 +29,10 @@ Tensor requantized(const Tensor& integers_as_floats, DType dtype, double scale, 
 Tensor with_relu(const Tensor& q, bool relu) { return relu ? ops::relu(q) : q; }
 
 void check_operand(const Tensor& q) {
-  if (!is_quantized(q) || q.dtype() != DType::QInt32) packed::check_quantized_input(q);
+  if (is_quantized(q) && q.dtype() == DType::QInt32)
+    per_tensor_quantizer(q);
+  else
+    packed::check_quantized_input(q);
 }
 
 }  // namespace

@@ -126,7 +126,15 @@ def _conv_binary(*args: Any) -> Tensor:
     return sum_into.copy_(_result(_unary(name, y, numbers or (), how), scale, zero_point, dtype, args[0]))
 
 
+def _linear_half(x: Tensor, w: Tensor, bias: Tensor | None) -> Tensor:
+    return F.linear(x, w.to(x.dtype), bias)
+
+
 def _define_all() -> None:
+    half = "(Tensor x, Tensor w, Tensor? bias) -> Tensor"
+    _define("linear_prepack_fp16(Tensor weight, int[]? x_shape) -> Tensor", lambda w, *_: w.to(taeda.float16))
+    _define(f"linear_dynamic_fp16{half}", _linear_half)
+    _define(f"linear_relu_dynamic_fp16{half}", lambda *args: F.relu(_linear_half(*args)))
     _define("qlinear_prepack(Tensor weight, int[]? x_shape) -> Tensor", lambda weight, *_: weight.contiguous())
     _define(
         "qconv_prepack(Tensor weight, Tensor w_scales, float x_scale, int x_zp, int[] stride, int[] padding, "

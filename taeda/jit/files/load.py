@@ -12,6 +12,7 @@ from taeda._serialization.archive import Damaged
 from taeda._serialization.locations import restorer
 from taeda._serialization.safe_pickle import Refused
 from taeda._serialization.storages import StorageLoader
+from taeda.jit import _packed
 from taeda.jit._module import RecursiveScriptModule, bind_hooks
 from taeda.jit.check.classes import class_named
 from taeda.jit.files.archive import ProgramReader
@@ -141,6 +142,9 @@ class Maker:
         made = self._made[id(saved)] = _C._jit.Object(type)
         if method_of(type, "__setstate__") is not None and not isinstance(saved.state, dict):
             call_method(made, "__setstate__", self._value(saved.state))
+            return made
+        if _packed.is_packed(saved.class_name) and not isinstance(saved.state, dict):
+            made = self._made[id(saved)] = _packed.from_state((self._value(saved.state), saved.class_name))
             return made
         if not isinstance(saved.state, dict):
             raise Damaged(f"the state of a {saved.class_name[:100]} is no dict")

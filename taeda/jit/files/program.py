@@ -24,11 +24,20 @@ from taeda.jit.ir import Graph
 from taeda.jit.parse.errors import CompileError, fail
 from taeda.jit.source import SourceRange
 
+_OLD_PACKED = ("_packed_params", "Tensor")  # what files before 2020 say of packed weights
+_PREPACK = re.compile(r"ops\.quantized\.(linear|conv2d|conv3d|conv)_prepack\(")
 _ATTRIBUTE = re.compile(r'^  (?:(\w+)|__annotations__\["([^"\n]*)"\]) *[:=] *([^=\n]+?)(?: = (.*))?$', re.MULTILINE)
 _NAMES = re.compile(r"^  (__\w+__) = (\[.*?\])$", re.MULTILINE | re.DOTALL)
 _MODULES = ("Module", "InterfaceModule")
 _PLAIN, _PARAMETER, _BUFFER = range(3)
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
+
+
+def _packed_type(text: str) -> str:
+    """The class of packed weights by what a class's methods pack them with; Tensor if they do not."""
+    found = _PREPACK.search(text)
+    kind = {"linear": "Linear", "conv3d": "Conv3d"}.get(found[1], "Conv2d") if found else ""
+    return f"__torch__.torch.classes.quantized.{kind}PackedParamsBase" if found else "Tensor"
 
 
 class SourceFunction(Function):
@@ -146,7 +155,9 @@ class ArchiveProgram:
         """
         found = self._known.get(name)
         if found is None and name.startswith("__torch__.torch.classes."):  # the process's own, if it has one
-            found = self._known[name] = _C._find_named_type(name)
+            from taeda.jit._packed import declare
+
+            found = self._known[name] = _C._find_named_type(name) or declare(name)
         if found is None:
             part = self._sources.find(name)
             if part is None:
@@ -190,7 +201,8 @@ class ArchiveProgram:
                 info.constants[attribute] = value = self._literal(match[4], part)
                 _C._add_class_constant(type, attribute, value)
             else:
-                _C._add_class_attribute(type, attribute, self.types.read(match[3]), kinds.get(attribute, _PLAIN))
+                declared = _packed_type(part.text) if (attribute, match[3]) == _OLD_PACKED else match[3]
+                _C._add_class_attribute(type, attribute, self.types.read(declared), kinds.get(attribute, _PLAIN))
         for method, each in part.methods().items():
             info.methods[method] = SourceFunction(self, each, f"{info.name}.{method}", type)
         return type

@@ -26,8 +26,8 @@ class SourceFile:
         self._origins = Origins(origins)
         self.parts: dict[str, Part] = {}
         found = list(_TOP.finditer(self.text))
-        for match, following in zip(found, [*found[1:], None], strict=True):
-            end = following.start() if following is not None else len(self.text)
+        ends = [*(match.start() for match in found[1:]), len(self.text)]
+        for match, end in zip(found, ends):  # none in a record without definitions
             self.parts[match[2]] = Part(self, match[1], match[2], match.start(), end)
 
     def origin(self, offset: int, end: int) -> SourceRange:

@@ -159,7 +159,7 @@ def leaky_relu(
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """``nn.functional.hardtanh``."""
     _check("hardtanh", input)
-    return F.hardtanh(input, min_val, max_val, inplace)
+    return taeda.clamp_(input, min_val, max_val) if inplace else taeda.clamp(input, min_val, max_val)
 
 
 def hardswish(input: Tensor, scale: float, zero_point: int) -> Tensor:

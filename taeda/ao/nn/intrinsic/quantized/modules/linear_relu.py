@@ -18,6 +18,9 @@ class LinearReLU(linear.Linear):
 
     _FLOAT_MODULE: Any = fused.LinearReLU
 
+    def __init__(self, in_features: int, out_features: int, bias: bool = True, dtype: Any = taeda.qint8) -> None:
+        super().__init__(in_features, out_features, bias, dtype)
+
     def _get_name(self) -> str:
         return "QuantizedLinearReLU"
 
