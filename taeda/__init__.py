@@ -164,7 +164,8 @@ for _name in _MODULE_OF:  # the Python forms, not the natives under them
 # The submodules that are attributes without being imported.
 _MODULES = frozenset([
     "accelerator", "amp", "ao", "autograd", "_awaits", "backends", "classes", "compiler", "__config__", "cpu", "cuda",
-    "datasets", "distributed", "distributions", "_dynamo", "export", "fft", "func", "functional", "__future__",
+    "datasets", "distributed", "distributions", "_dynamo", "_export", "export", "fft", "func", "functional",
+    "__future__",
     "_functorch", "futures", "fx", "_higher_order_ops", "hub", "jit", "_jit_internal", "library", "linalg",
     "_linalg_utils", "masked", "mps", "mtia", "multiprocessing", "nested", "nn", "onnx", "_ops", "ops", "optim",
     "overrides", "profiler", "quantization", "quasirandom", "random", "return_types", "serialization", "signal",

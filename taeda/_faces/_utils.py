@@ -13,6 +13,7 @@ from taeda._main.flat_tensors import _unflatten_dense_tensors as _unflatten_dens
 from taeda._serialization.plain_pickle import rebuild_tensor as rebuild_tensor
 from taeda._serialization.plain_pickle import rebuild_with_state as rebuild_with_state
 from taeda._serialization.rebuild import REBUILDERS
+from taeda.compiler import is_compiling as is_compiling
 from taeda.utils.data._utils.exception_wrapper import ExceptionWrapper as ExceptionWrapper
 
 globals().update({name: rebuild for (module, name), rebuild in REBUILDERS.items() if module == "torch._utils"})

@@ -10,13 +10,13 @@ from typing import Any
 
 from taeda.export import passes as passes
 from taeda.export._decompose import CustomDecompTable, default_decompositions
-from taeda.export._draft import draft_export
+from taeda.export._draft_export import draft_export
 from taeda.export._trace import export
-from taeda.export._unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
 from taeda.export.dynamic_shapes import AdditionalInputs, Constraint, Dim, ShapesCollection, dims
 from taeda.export.exported_program import ExportedProgram, ModuleCallEntry, ModuleCallSignature
 from taeda.export.files import load, save
 from taeda.export.graph_signature import ExportBackwardSignature, ExportGraphSignature
+from taeda.export.unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
 
 __all__ = [
     "AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "ExportBackwardSignature", "ExportGraphSignature",

@@ -25,7 +25,7 @@ from taeda.export._facts import Facts
 from taeda.export._places import Place, asked_by_library, user_place
 from taeda.export._scope import Scope
 from taeda.export._size_ops import SIZE_OPS, assert_scalar, item
-from taeda.export.errors import UserError, UserErrorType
+from taeda.export.errors import DataDependence, UserError
 from taeda.export.guards import expression_of
 from taeda.fx.graph import Graph
 from taeda.fx.node import Node
@@ -492,8 +492,7 @@ def refuse(what: str, place: Place | None = None) -> None:
 
 def data_dependent(what: str, place: Place | None = None) -> UserError:
     """The error for a program whose way depends on values."""
-    return UserError(
-        UserErrorType.DYNAMIC_CONTROL_FLOW,
+    return DataDependence(
         f"taeda.export.export: {what} decides how the program goes on, which a graph cannot hold\n"
         f"{place or user_place()}\nUse torch.cond(predicate, true_fn, false_fn, operands) for a branch, torch.where to "
         "select, torch._higher_order_ops.while_loop for a loop; x.item() gives a number that the program computes with",

@@ -15,6 +15,7 @@ from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
 from taeda.export._core_ops import CORE_OPS
 from taeda.export._scope import holder
+from taeda.export._verifier import Verifier
 from taeda.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
 from taeda.fx.graph_module import GraphModule
 from taeda.fx.node import Node, map_aggregate
@@ -49,7 +50,11 @@ def decompose(program: ExportedProgram, table: dict[Any, Callable[..., Any]] | N
 
     chosen = default_decompositions() if table is None else table
     functional = functionalize(program)
-    return functionalize(_Expansion(functional, chosen).run()) if chosen else functional
+    found = functionalize(_Expansion(functional, chosen).run()) if chosen else functional
+    found = copy.copy(found) if found is program else found
+    found.verifiers = [Verifier]
+    found.graph_module.meta.update(program.graph_module.meta)
+    return found
 
 
 def BELOW(*args: Any) -> Any:
@@ -203,7 +208,7 @@ class _Expansion(Capture):
         for node in reversed(list(self.scope.graph.nodes)):
             if node is before:
                 return
-            for key in ("stack_trace", "place", "nn_module_stack"):
+            for key in ("stack_trace", "place", "nn_module_stack", "custom"):
                 if key in source.meta:
                     node.meta[key] = source.meta[key]
 

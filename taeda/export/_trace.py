@@ -57,16 +57,17 @@ def export(
 
     Raises:
         UserError: the program branches on values, or on sizes that shall vary, with the line; or ``dynamic_shapes``
-            does not fit the example.
-        TypeError: ``mod`` is no module, or ``args`` no tuple.
+            does not fit the example, or ``args`` is no tuple.
+        TypeError: ``mod`` is no module.
     """
     if is_scripted(mod):
         mod = Walked(mod)
     if not isinstance(mod, nn.Module):
         raise TypeError(f"taeda.export.export: mod must be an nn.Module; got {type(mod).__name__}")
     if not isinstance(args, tuple):
-        raise TypeError(
-            f"taeda.export.export: args must be a tuple of the example's arguments; got {type(args).__name__}"
+        raise UserError(
+            UserErrorType.INVALID_INPUT,
+            f"taeda.export.export: args must be a tuple of the example's arguments; got {type(args).__name__}",
         )
     kwargs = dict(kwargs or {})
     wishes = read_wishes(mod, args, kwargs, dynamic_shapes)
@@ -94,6 +95,18 @@ def export(
             elif dependence.sizes or attempt >= 2:  # where an op failed, another size may do: multiples are wanted
                 raise _refusal(dependence, wishes, suggested_fixes(works, wishes)) from None
     raise AssertionError("unreachable")
+
+
+def _export(
+    mod: nn.Module, args: tuple[Any, ...], kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None, *,
+    strict: bool = True, preserve_module_call_signature: tuple[str, ...] = (), pre_dispatch: bool = False,
+    prefer_deferred_runtime_asserts_over_guards: bool = False,
+) -> ExportedProgram:  # fmt: skip
+    """`export` under its inner name; without ``pre_dispatch`` no op writes."""
+    program = export(
+        mod, args, kwargs, dynamic_shapes=dynamic_shapes, preserve_module_call_signature=preserve_module_call_signature
+    )
+    return program if pre_dispatch else program.run_decompositions({})
 
 
 def _refusal(dependence: ShapeDependence, wishes: Wishes, fixes: str) -> UserError:
@@ -154,10 +167,10 @@ class _Recording:
     def _constant(self, tensor: Tensor) -> Node:
         """A tensor that the program made of plain data, or keeps outside of parameters and buffers."""
         path = self.state.path_of_plain(tensor) or f"lifted_tensor_{len(self.capture.constants)}"
-        self.capture.constants[path] = tensor.detach() if tensor.grad_fn is not None else tensor
+        self.capture.constants[path] = tensor.detach() if tensor.requires_grad else tensor
         root = self.capture.scope.root().graph
-        before = self.first_user or next(n for n in root.nodes if n.op != "placeholder")
-        with root.inserting_before(before):
+        before = self.first_user or next((n for n in root.nodes if n.op != "placeholder"), None)
+        with root.inserting_before(before) if before is not None else contextlib.nullcontext():
             node = root.placeholder("c_" + _identifier(path))
         node.meta["example"] = tensor
         at = next((i for i, s in enumerate(self.inputs) if s.kind is InputKind.USER_INPUT), len(self.inputs))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 import taeda
-from taeda.export.errors import UserError, UserErrorType
+from taeda.export.errors import OutOfRange, UserError, UserErrorType
 from taeda.utils import _pytree as pytree
 
 __all__ = [
@@ -321,7 +321,15 @@ def _pairs(where: str, value: Any, wanted: Any) -> Iterator[tuple[str, Any, Any]
         yield from ((where, leaf, None) for leaf in leaves)
         return
     children = spec._children_of(value)
+    if type(wanted) is type(value) and not isinstance(wanted, (Mapping, tuple, list)):
+        wanted = spec._children_of(wanted)  # a dataclass of what is asked
     keys = list(value) if isinstance(value, Mapping) else range(len(children))
+    if isinstance(wanted, (Mapping, tuple, list)) and len(wanted) > len(children):
+        raise UserError(
+            UserErrorType.INVALID_INPUT,
+            f"taeda.export.export: {where} is a {type(value).__name__} of {len(children)}; dynamic_shapes says "
+            f"{len(wanted)} of it",
+        )
     for key, child in zip(keys, children):
         try:
             inner = wanted.get(key) if isinstance(wanted, Mapping) else wanted[key]
@@ -341,6 +349,12 @@ def _of_leaf(where: str, leaf: Any, wanted: Any) -> Iterator[tuple[int | None, W
         if isinstance(wanted, (Dim, _DimHint)) and type(leaf) is int and getattr(wanted, "kind", "") != "STATIC":
             yield None, Wish(wanted, leaf)
         return
+    if not isinstance(wanted, (Mapping, tuple, list)):
+        raise UserError(
+            UserErrorType.INVALID_INPUT,
+            f"taeda.export.export: {where} is a tensor; dynamic_shapes says a dict or a sequence of its dimensions, "
+            f"got {wanted!r}",
+        )
     items: Any = wanted.items() if isinstance(wanted, Mapping) else enumerate(wanted)
     if not isinstance(wanted, Mapping) and len(wanted) != leaf.dim():
         raise UserError(
@@ -381,8 +395,7 @@ def _check_range(where: str, dim: int, size: int, asked: Any) -> None:
     high = asked.max if asked.max is not None else UNLIMITED
     fits = low <= size <= high and (not isinstance(asked, Dim) or asked.of(size) is not None)
     if not fits:
-        raise UserError(
-            UserErrorType.CONSTRAINT_VIOLATION,
+        raise OutOfRange(
             f"taeda.export.export: dimension {dim} of {where} is {size} in the example, which is not in the range of "
             f"{asked!r}",
         )
@@ -390,8 +403,17 @@ def _check_range(where: str, dim: int, size: int, asked: Any) -> None:
 
 def _check_equal_names(wishes: Wishes) -> None:
     found: dict[str, int] = {}
+    roots: dict[str, Dim] = {}
     for wish in wishes.values():
         if isinstance(wish.dim, Dim):
+            root = wish.dim.root
+            other = roots.setdefault(root.__name__, root)
+            if (other.min, other.max) != (root.min, root.max):
+                raise UserError(
+                    UserErrorType.INVALID_INPUT,
+                    f"taeda.export.export: dimensions of one name must have the same limits; got {other!r} and "
+                    f"{root!r}",
+                )
             size: Any = wish.dim.of(wish.hint)
             if found.setdefault(wish.dim.root.__name__, size) != size:
                 raise UserError(

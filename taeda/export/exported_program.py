@@ -9,13 +9,12 @@ from typing import Any
 
 import taeda
 from taeda import Tensor, nn
+from taeda.export._verifier import TrainingIRVerifier, Verifier
 from taeda.export.dynamic_shapes import UNLIMITED
-from taeda.export.graph_signature import (
-    ConstantArgument,
-    ExportGraphSignature,
-    InputKind,
-    OutputKind,
-)
+from taeda.export.graph_signature import ConstantArgument, ExportGraphSignature, InputKind, OutputKind
+from taeda.export.graph_signature import InputSpec as InputSpec
+from taeda.export.graph_signature import OutputSpec as OutputSpec
+from taeda.export.graph_signature import TensorArgument as TensorArgument
 from taeda.export.guards import CheckInputs, InputGuard, SizeName, ValueRanges, bounds_of
 from taeda.fx._python_code import CodeGen
 from taeda.fx.graph import Graph
@@ -116,6 +115,14 @@ class _CompiledLater(GraphModule):
 class NestedModule(GraphModule):
     """A module whose arguments must be nested as they were in the example."""
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        spec = self.__dict__.get("_in_spec")
+        if spec is not None and len(args) > spec.child(0).num_children and spec.child(0).type is tuple:
+            raise ValueError(
+                f"taeda.export: the program takes arguments nested as {spec}; got {len(args)} without a keyword"
+            )
+        return super().__call__(*args, **kwargs)
+
     def _flat_inputs(self, given: Any) -> list[Any]:
         leaves, found = pytree.tree_flatten((tuple(given[0]), given[1]))
         if found != self._in_spec:
@@ -167,7 +174,7 @@ class ExportedProgram:
         self.sizes = list(sizes or [])
         self._range_constraints = dict(range_constraints) or _ranges(self.sizes, self.guards)
         self.training = training
-        self.verifiers = verifiers or []
+        self.verifiers = list(verifiers or ())
 
     @property
     def graph_module(self) -> GraphModule:
@@ -213,6 +220,8 @@ class ExportedProgram:
 
     @example_inputs.setter
     def example_inputs(self, value: Any) -> None:
+        if value is not None:
+            _check_example(value, self.call_spec.in_spec)
         self._example_inputs = value
 
     @property
@@ -222,15 +231,14 @@ class ExportedProgram:
         return CallSpec(None, None) if whole is None else CallSpec(whole.in_spec, whole.out_spec)
 
     @property
-    def verifier(self) -> Any:
-        """None: `validate` checks every dialect."""
-        return None
+    def verifier(self) -> type[Verifier]:
+        """The class whose checks the program passes."""
+        return self.verifiers[0] if self.verifiers else TrainingIRVerifier
 
     @property
     def dialect(self) -> str:
-        """'ATEN', or 'TRAINING' while ops may write to their arguments."""
-        writes = any(getattr(getattr(n.target, "_schema", None), "is_mutable", False) for n in self.graph.nodes)
-        return "TRAINING" if writes else "ATEN"
+        """'ATEN' behind `run_decompositions`, 'TRAINING' while ops may write to their arguments."""
+        return self.verifier.dialect
 
     def parameters(self) -> Iterator[nn.Parameter]:
         """The parameters."""
@@ -283,13 +291,10 @@ class ExportedProgram:
         """Checks that graph and signature fit.
 
         Raises:
-            RuntimeError: they do not.
+            SpecViolationError: they do not.
         """
-        self.graph.lint()
-        placeholders = [n.name for n in self.graph.nodes if n.op == "placeholder"]
-        named = [spec.arg.name for spec in self._signature.input_specs]
-        if placeholders != named:
-            raise RuntimeError(f"taeda.export: the graph takes {placeholders}, its signature says {named}")
+        for verifier in self.verifiers or [self.verifier]:
+            verifier().check(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("taeda.export: an ExportedProgram is no function; call what its module() gives")
@@ -303,7 +308,19 @@ class ExportedProgram:
             root, graph, signature, changes.get("state_dict", self._state_dict), self._range_constraints,
             copy.copy(self._module_call_graph), self._example_inputs, changes.get("constants", self._constants),
             guards=self.guards, sizes=self.sizes, training=self.training,
+            verifiers=changes.get("verifiers", self.verifiers),
         )  # fmt: skip
+
+    def _update(
+        self, graph_module: GraphModule, graph_signature: ExportGraphSignature, *, state_dict: Any = None,
+        constants: Any = None, verifiers: list[type[Verifier]] | None = None,
+    ) -> ExportedProgram:  # fmt: skip
+        """The program with the graph that a pass made of its own."""
+        changes = {"state_dict": state_dict, "constants": constants, "verifiers": verifiers}
+        changed = {name: value for name, value in changes.items() if value is not None}
+        made = self._with(copy.deepcopy(graph_module.graph), graph_signature, graph_module, **changed)
+        made.graph_module.meta.update(graph_module.meta)
+        return made
 
     def __str__(self) -> str:
         code = "\n".join(
@@ -421,6 +438,22 @@ def _settle(module: nn.Module, program: ExportedProgram) -> None:
             owner.__dict__[name] = value
         elif path in left_out:
             owner._non_persistent_buffers_set.add(name)
+
+
+def _check_example(value: Any, spec: pytree.TreeSpec | None) -> None:
+    """Checks that an example is nested as the program's arguments; keywords may come in another order."""
+    if not (
+        isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], tuple) and isinstance(value[1], dict)
+    ):
+        raise ValueError(f"taeda.export: an example is a tuple of arguments and a dict of keywords; got {value!r}")
+    if spec is None:
+        return
+    names = spec.child(1).context or []
+    if set(names) != set(value[1]):
+        raise ValueError(f"taeda.export: the program has the keywords {list(names)}; the example has {list(value[1])}")
+    found = pytree.tree_structure((value[0], {name: value[1][name] for name in names}))
+    if found != spec:
+        raise ValueError(f"taeda.export: the program takes arguments nested as {spec}; the example has {found}")
 
 
 def user_constant(spec: Any) -> bool:

@@ -153,6 +153,8 @@ class CheckInputs(nn.Module):
         AssertionError: a size is not as the program was exported for; which, and why.
     """
 
+    _is_impure = True  # a call of it stays in a graph
+
     def __init__(self, names: list[str], shapes: dict[str, tuple[int, ...]], sizes: list[SizeName],
                  guards: list[InputGuard], fixed: dict[str, Any] | None = None) -> None:  # fmt: skip
         super().__init__()

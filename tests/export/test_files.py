@@ -240,7 +240,7 @@ DAMAGE = {
     "a size beyond 64 bits": (lambda d: tensor(d)["sizes"].__setitem__(0, {"as_int": 1 << 80}), "no exported program"),
     "a sum of nothing": (lambda d: size(d, "Add()", None), "no expression"),
     "a deep expression": (lambda d: size(d, "*1+".join(["Symbol('s0')"] * 3000), None), "RecursionError|no expression"),
-    "no results": (lambda d: d["graph_module"]["signature"].update(output_specs=[]), "0 results"),
+    "no results": (lambda d: d["graph_module"]["signature"].update(output_specs=[]), "0 outputs"),
     "results twice": (lambda d: d["graph_module"]["graph"].update(outputs=[{"as_int": 1}] * 2), "1 outputs"),
     "no such buffer": (
         lambda d: (

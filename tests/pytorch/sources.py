@@ -10,7 +10,7 @@ from pathlib import Path
 
 VERSION = "2.6.0"
 PACKAGE = "pytorch=2.6.0+dfsg-7"  # of Debian 13
-WANTED = ("test/", "torch/testing/")
+WANTED = ("test/", "torch/testing/", "torch/_export/db/")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 
@@ -26,22 +26,23 @@ def home() -> Path:
 
 
 def fetch() -> Path:
-    """The folder with ``test`` and ``torch/testing``, fetched if need be.
+    """The folder with ``test`` and what of ``torch`` the tests use, fetched if need be.
 
     Raises:
         NotThere: there is no apt, or no package.
     """
     folder = home()
-    if (folder / "test" / "test_torch.py").exists():
+    if (folder / "test" / "test_torch.py").exists() and (folder / "torch" / "_export" / "db").exists():
         return folder
     if shutil.which("apt-get") is None or not Path(KEYRING).exists():
         raise NotThere(
-            f"these tests need PyTorch {VERSION}'s folders test and torch/testing in {folder} (or in the folder that "
-            f"TAEDA_PYTORCH_TESTS names). They come from Debian's source package by apt, which this system has not: "
-            f"extract a source archive of PyTorch {VERSION} there"
+            f"these tests need PyTorch {VERSION}'s folders test, torch/testing and torch/_export/db in {folder} (or in "
+            f"the folder that TAEDA_PYTORCH_TESTS names). They come from Debian's source package by apt, which this "
+            f"system has not: extract a source archive of PyTorch {VERSION} there"
         )
     print(f"fetching PyTorch {VERSION}'s test files (27 MB) into {folder}", flush=True)
-    _extract(_download(folder / "apt"), folder)
+    fetched = next((folder / "apt" / "src").glob("pytorch_*.orig.tar.xz"), None)
+    _extract(fetched or _download(folder / "apt"), folder)
     return folder
 
 

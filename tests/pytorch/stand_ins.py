@@ -29,6 +29,9 @@ OUTDATED = {
     "common_quantized": ("supported_qengines.remove('none')", ""),
     "hypothesis_utils": ("randint(0, X.ndim, 1)", "randint(0, X.ndim)"),
 }
+# Helpers of PyTorch's suite that stand in its package.
+HELPERS = {"torch._dynamo.test_case": "dynamo_test_case", "torch._dynamo.testing": "dynamo_testing"}
+EXAMPLES = "torch._export.db"  # programs that its package keeps for tests
 BORROWED_FOLDERS = ("distributed.",)
 FLAGS = ("IS_", "TEST_", "HAS_", "NO_", "SM", "PLATFORM_", "CDNA", "RUN_", "USE_", "NOTEST")
 DECORATORS = (
@@ -52,6 +55,8 @@ def fallback(module: str, name: str) -> Any:
     """A helper that nobody wrote, by what its name says it is: a flag, a decorator, a table; else it skips the test."""
     if name == "import_dill":
         return lambda: None
+    if name == "export_for_training":  # of 2.6: what export itself does in 2.13
+        return importlib.import_module("torch.export").export
     if name.endswith(TABLES) and not name.startswith((*DECORATORS, "get_")):
         return []
     if name.isupper() or name.startswith(FLAGS):
@@ -235,6 +240,15 @@ class Finder(importlib.abc.MetaPathFinder):
             return self._helper(name)
         if self.candidate is None or not name.startswith("torch."):
             return None
+        if name in HELPERS:
+            return importlib.util.spec_from_file_location(name, SHIM / f"{HELPERS[name]}.py")
+        if name.startswith(EXAMPLES):
+            place = self.borrow.parents[1].joinpath(*name.split(".")[1:])
+            package = place.is_dir()
+            return importlib.util.spec_from_file_location(
+                name, place / "__init__.py" if package else place.with_suffix(".py"),
+                submodule_search_locations=[str(place)] if package else None,
+            )  # fmt: skip
         parent, _, leaf = name.rpartition(".")
         # As mock.patch asks for a class's method. Not by getattr, which would load the module that is being found.
         if isinstance(vars(sys.modules[parent]).get(leaf) if parent in sys.modules else None, type):

@@ -2,7 +2,9 @@
 
 from taeda._dynamo import config as config
 from taeda._dynamo import eval_frame as eval_frame
+from taeda._dynamo import exc as exc
 from taeda._dynamo import utils as utils
+from taeda._dynamo.eval_frame import is_dynamo_supported as is_dynamo_supported
 from taeda.compiler import allow_in_graph as allow_in_graph
 from taeda.compiler import assume_constant_result as assume_constant_result
 from taeda.compiler import disable as disable
@@ -12,6 +14,10 @@ from taeda.compiler import reset as reset
 from taeda.compiler import substitute_in_graph as substitute_in_graph
 from taeda.compiler._eager import OptimizedModule as OptimizedModule
 from taeda.compiler._eager import compile as _compile
+
+
+def graph_break(msg: str = "") -> None:
+    """Asks for graphs to end here: there are none."""
 
 
 def optimize(backend: object = "inductor", *, nopython: bool = False, dynamic: bool | None = None) -> object:

@@ -1,5 +1,7 @@
 """Settings for the compiler that programs make. They are kept; while nothing is compiled, nothing reads them."""
 
+from taeda._inert.settings import patch_of
+
 cache_size_limit = 8
 accumulated_cache_size_limit = 256
 recompile_limit = 8
@@ -13,3 +15,21 @@ capture_dynamic_output_shape_ops = False
 optimize_ddp = True
 inline_inbuilt_nn_modules = True
 allow_unspec_int_on_nn_module = False
+error_on_nested_fx_trace = True
+do_not_emit_runtime_asserts = False
+specialize_int = False
+specialize_float = False
+guard_nn_modules = True
+prefer_deferred_runtime_asserts_over_guards = False
+allow_complex_guards_as_runtime_asserts = False
+fake_tensor_cache_enabled = True
+replay_record_enabled = False
+force_parameter_static_shapes = True
+install_free_tensors = False
+enable_compiler_collectives = False
+trace_numpy = True
+numpy_default_float = "float64"
+numpy_default_int = "int64"
+fail_on_recompile_limit_hit = False
+
+patch = patch_of(__name__)

@@ -4,3 +4,4 @@ from taeda._library.fake_tensor import DynamicOutputShapeException as DynamicOut
 from taeda._library.fake_tensor import FakeTensor as FakeTensor
 from taeda._library.fake_tensor import FakeTensorMode as FakeTensorMode
 from taeda._library.fake_tensor import UnsupportedFakeTensorException as UnsupportedFakeTensorException
+from taeda._subclasses import fake_tensor as fake_tensor

@@ -90,11 +90,11 @@ def _described(ep: ExportedProgram) -> dict[str, Any]:
     sizes = Sizes(ep)
     graph = GraphWriter(ep.graph, ep.graph_module, sizes).write()
     places = {name: path for path, name in _places(ep.module_call_graph[0], ep.graph_signature).items()}
-    ours = {"labels": sizes.labels, "training": ep.training}
+    custom = {**ep.graph_module.meta.get("custom", {}), _OURS: {"labels": sizes.labels, "training": ep.training}}
     return {
         "graph_module": {
             "graph": graph, "signature": write_signature(ep.graph_signature),
-            "module_call_graph": write_calls(ep.module_call_graph), "metadata": {"custom": json.dumps({_OURS: ours})},
+            "module_call_graph": write_calls(ep.module_call_graph), "metadata": {"custom": json.dumps(custom)},
             "treespec_namedtuple_fields": _fields(ep.module_call_graph),
         },
         "opset_version": codes.OPSET, "range_constraints": sizes.ranges(),
@@ -230,7 +230,8 @@ def _restored(described: dict[str, Any], state: Any, constants: Any, example: An
     symbols = Symbols(described["range_constraints"])
     reader = GraphReader(module["graph"], symbols, mode)
     graph = reader.read([spec.arg.name for spec in signature.input_specs])
-    ours = json.loads(module.get("metadata", {}).get("custom", "{}")).get(_OURS, {})
+    custom = json.loads(module.get("metadata", {}).get("custom", "{}"))
+    ours = custom.pop(_OURS, {})
     sizes, more = _sizes(module["graph"], signature, symbols, ours.get("labels", {}))
     known = {(size.node, size.dim) for size in sizes}
     known |= {
@@ -241,6 +242,8 @@ def _restored(described: dict[str, Any], state: Any, constants: Any, example: An
         dict(reader.modules), graph, signature, state, {}, calls, example, constants,
         guards=guards, sizes=sizes, training=bool(ours.get("training")),
     )  # fmt: skip
+    if custom:
+        program.graph_module.meta["custom"] = custom
     _check(program)
     return program
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from taeda import Tensor, nn
 from taeda.export.exported_program import ExportedProgram, ModuleCallSignature, NestedModule, codegen_of
 from taeda.export.graph_signature import ConstantArgument
+from taeda.fx._pytree import tree_flatten_spec
+from taeda.fx._symbolic_trace import is_fx_tracing
 from taeda.fx.graph import Graph
 from taeda.fx.graph_module import GraphModule
+from taeda.fx.interpreter import Interpreter
 from taeda.fx.node import Node, map_aggregate, map_arg
 from taeda.utils import _pytree as pytree
+
+InterpreterModule = GraphModule
+
+
+@contextlib.contextmanager
+def _disable_interpreter() -> Iterator[None]:
+    """Within, modules run their code: they always do."""
+    yield
 
 
 class FlatArgsAdapter:
@@ -41,6 +53,8 @@ class UnflattenedModule(nn.Module):
         flat = export_module.module(check_guards=False)
         self._in_spec: Any = flat._in_spec
         self._out_spec: Any = flat._out_spec
+        _own_state(flat)
+        _read_in_place(flat.graph)
         self.module_call_graph = export_module.module_call_graph
         calls = {entry.fqn: entry.signature for entry in export_module.module_call_graph if entry.fqn}
         flat.__dict__["_calls"] = {path: signature for path, signature in calls.items() if signature is not None}
@@ -59,6 +73,9 @@ class UnflattenedModule(nn.Module):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Takes and gives what the original module did."""
+        if is_fx_tracing():
+            leaves = tree_flatten_spec((args, kwargs), self._in_spec)
+            return pytree.tree_unflatten(Interpreter(self, graph=self.graph).run(*leaves), self._out_spec)
         leaves, spec = pytree.tree_flatten((args, kwargs))
         if spec != self._in_spec:
             if self.flat_args_adapter is None:
@@ -216,9 +233,51 @@ def _put(root: nn.Module, name: str, module: Any) -> str:
             return target
         number += 1
         target = f"{name}@{number}"
-    outer, _, last = target.rpartition(".")  # a module that is there has only parameters, which the part has itself
+    outer, _, last = target.rpartition(".")
+    _keep(known, module)
     _owner(root, outer).register_module(last, module)
     return target
+
+
+def _keep(former: Any, module: Any) -> None:
+    """Gives a module what stood at its path: what others called or read there before it was called itself."""
+    if former is None:
+        return
+    for name, tensor in [*former._parameters.items(), *former._buffers.items()]:
+        if not hasattr(module, name):
+            _place(module, name, tensor)
+    for name, child in former._modules.items():
+        if name not in module._modules:
+            module.register_module(name, child)
+        elif not hasattr(module._modules[name], "graph"):
+            _keep(module._modules[name], child)
+            module.register_module(name, child)
+        else:
+            _keep(child, module._modules[name])
+
+
+def _own_state(flat: nn.Module) -> None:
+    """Copies parameters and buffers, which the program keeps; those that are one stay one."""
+    copies: dict[int, Tensor] = {}
+    for module in flat.modules():
+        for name, parameter in module._parameters.items():
+            if parameter is not None:
+                plain = parameter.detach().clone()
+                copy = copies.setdefault(id(parameter), nn.Parameter(plain, parameter.requires_grad))
+                module._parameters[name] = copy  # type: ignore[assignment]
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                module._buffers[name] = copies.setdefault(id(buffer), buffer.detach().clone())
+
+
+def _read_in_place(graph: Graph) -> None:
+    """Lets what follows an op that writes to a buffer read the buffer, so that modules need not be given it."""
+    for node in graph.nodes:
+        schema = getattr(node.target, "_schema", None)
+        first = node.args[0] if node.args else None
+        written = schema is not None and schema.name.endswith("_") and schema.is_mutable
+        if written and isinstance(first, Node) and first.op == "get_attr":
+            node.replace_all_uses_with(first, lambda user: user.op != "output")
 
 
 # --- modules that are called as the original's were

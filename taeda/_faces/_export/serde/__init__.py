@@ -1,0 +1,3 @@
+"""Exported programs as bytes."""
+
+from taeda._export.serde import serialize as serialize
