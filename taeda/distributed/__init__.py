@@ -14,6 +14,9 @@ from taeda.distributed.distributed_c10d import Work as Work
 from taeda.distributed.distributed_c10d import _all_gather_base as _all_gather_base
 from taeda.distributed.distributed_c10d import _coalescing_manager as _coalescing_manager
 from taeda.distributed.distributed_c10d import _CoalescingManager as _CoalescingManager
+from taeda.distributed.distributed_c10d import (
+    _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size,
+)
 from taeda.distributed.distributed_c10d import _ControlCollectives as _ControlCollectives
 from taeda.distributed.distributed_c10d import _make_nccl_premul_sum as _make_nccl_premul_sum
 from taeda.distributed.distributed_c10d import _rank_not_in_group as _rank_not_in_group

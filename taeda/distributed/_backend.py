@@ -14,6 +14,19 @@ __all__ = [
 ]  # fmt: skip
 
 
+class Plugin(NamedTuple):
+    """How a backend of a program's own is made."""
+
+    creator_fn: Callable[..., Any]
+    extended_api: bool
+
+    def make(self, store: Any, rank: int, size: int, timeout: Any, name: str, ranks: list[int], options: Any) -> Any:
+        """The backend, or a whole process group."""
+        if self.extended_api:
+            return self.creator_fn(DistributedBackendOptions(store, rank, size, timeout, name, ranks), options)
+        return self.creator_fn(store, rank, size, timeout)
+
+
 class Backend(str):
     """The name of a backend, in lower case: ``Backend("GLOO") == Backend.GLOO == "gloo"``.
 
@@ -28,6 +41,7 @@ class Backend(str):
     MPI = "mpi"
     XCCL = "xccl"
 
+    _plugins: ClassVar[dict[str, Plugin]] = {}  # by names in capitals
     backend_list: ClassVar[list[str]] = [UNDEFINED, GLOO, NCCL, XCCL, UCC, MPI]
     default_device_backend_map: ClassVar[dict[str, str]] = {"cpu": GLOO, "cuda": NCCL, "xpu": XCCL, "mps": GLOO}
     backend_capability: ClassVar[dict[str, list[str]]] = {
@@ -54,7 +68,7 @@ class Backend(str):
         cls.backend_capability[name] = wanted
         for device in wanted:
             cls.default_device_backend_map.setdefault(device, name)
-        plugins[name] = Plugin(func, extended_api)
+        plugins[name] = cls._plugins[name.upper()] = Plugin(func, extended_api)
 
     def __new__(cls, name: str) -> str:  # type: ignore[misc]
         if not isinstance(name, str):
@@ -66,15 +80,19 @@ class BackendConfig:
     """The backend of each kind of device, from one name for all of them or from ``"cpu:gloo,cuda:nccl"``.
 
     Raises:
-        ValueError: an entry is not of the form device:backend.
+        ValueError: an entry is not of the form device:backend, or a device has two.
     """
 
     def __init__(self, backend: str) -> None:
         if backend == Backend.UNDEFINED:
             self.device_backend_map = {"cpu": Backend.GLOO}  # of the devices that groups can serve
         elif ":" in backend:
-            self.device_backend_map = dict(_entry(part) for part in backend.lower().split(","))
+            entries = [_entry(part) for part in backend.lower().split(",")]
+            self.device_backend_map = dict(entries)
+            if len(self.device_backend_map) < len(entries):
+                raise ValueError(f"taeda.distributed: one backend for each device is wanted; got {backend!r}")
         else:
+            backend = backend.lower()
             self.device_backend_map = dict.fromkeys(Backend.backend_capability.get(backend, ["cpu"]), backend)
 
     def get_device_backend_map(self) -> dict[str, str]:
@@ -102,19 +120,6 @@ class DistributedBackendOptions:
         self.timeout = timeout
         self.group_id = name
         self.global_ranks_in_group = ranks
-
-
-class Plugin(NamedTuple):
-    """How a backend of a program's own is made."""
-
-    function: Callable[..., Any]
-    extended: bool
-
-    def make(self, store: Any, rank: int, size: int, timeout: Any, name: str, ranks: list[int], options: Any) -> Any:
-        """The backend, or a whole process group."""
-        if self.extended:
-            return self.function(DistributedBackendOptions(store, rank, size, timeout, name, ranks), options)
-        return self.function(store, rank, size, timeout)
 
 
 plugins: dict[str, Plugin] = {}

@@ -132,7 +132,11 @@ class ProcessGroup:
         return self._size
 
     def name(self) -> str:
-        """The backend's name."""
+        """The backend's name, which a group of a program's own tells by ``getBackendName``."""
+        if (own := getattr(type(self), "getBackendName", None)) is not None:
+            return str(own(self))
+        if BackendType.MPI in self._kinds.values():
+            return "mpi"
         return next(iter(self._backends.values())).name() if self._backends else "undefined"
 
     def _get_backend_name(self) -> str:

@@ -44,11 +44,11 @@ def set_debug_level_from_env() -> None:
     """Sets the level that the environment variable TORCH_DISTRIBUTED_DEBUG names: OFF (the usual), INFO or DETAIL.
 
     Raises:
-        RuntimeError: it names another.
+        ValueError: it names another.
     """
     name = os.environ.get("TORCH_DISTRIBUTED_DEBUG", "OFF").upper()
     if name not in DebugLevel.__members__:
-        raise RuntimeError(f"taeda.distributed: TORCH_DISTRIBUTED_DEBUG is wanted as OFF, INFO or DETAIL; got {name!r}")
+        raise ValueError(f"taeda.distributed: TORCH_DISTRIBUTED_DEBUG is wanted as OFF, INFO or DETAIL; got {name!r}")
     set_debug_level(DebugLevel[name])
 
 

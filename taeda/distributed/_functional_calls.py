@@ -9,6 +9,8 @@ import taeda
 from taeda import Tensor
 from taeda import distributed as dist
 from taeda.distributed import _counted
+from taeda.distributed._queries import _resolve_process_group
+from taeda.distributed._world import world
 from taeda.distributed.nn import functional as differentiable
 
 __all__ = [
@@ -32,11 +34,24 @@ def _op(name: Any) -> Any:
 
 
 def _group(group: Any) -> Any:
-    """A process group, from one, from a mesh of one dimension, or from a mesh and a dimension."""
+    """A process group, from one, its name, its ranks (or all groups' lists of them, of which one has this process),
+    a mesh of one dimension, or a mesh and a dimension."""
+    if isinstance(group, str):
+        return _resolve_process_group(group)
+    if isinstance(group, list):
+        return _with_ranks(group)
     if isinstance(group, tuple):
         mesh, dim = group
         return mesh.get_group(dim)
     return group.get_group() if hasattr(group, "get_group") else group
+
+
+def _with_ranks(ranks: list[Any]) -> Any:
+    own = next((one for one in ranks if dist.get_rank() in one), []) if isinstance(ranks[0], list) else ranks
+    found = next((group for group in world.groups if dist.get_process_group_ranks(group) == own), None)
+    if found is None:
+        raise ValueError(f"taeda.distributed: there is no process group of the ranks {own}; make it by new_group()")
+    return found
 
 
 class AsyncCollectiveTensor(Tensor):

@@ -87,6 +87,32 @@ def in_buckets(parameters: Iterable[Tensor], limits: Sequence[int], alone: Conta
     return closed + list(open_ones.values())
 
 
+def _compute_bucket_assignment_by_size(
+    tensors: Sequence[Tensor], bucket_size: Sequence[int], expect_sparse_gradient: Sequence[bool] = (),
+    tensor_indices: Sequence[int] = (), logger: Any = None,
+) -> tuple[list[list[int]], list[int]]:  # fmt: skip
+    """The buckets of `DistributedDataParallel` as numbers of tensors, by the first in each, and the buckets' limits.
+
+    Args:
+        tensors: the parameters, in the order in which their gradients come.
+        bucket_size: bytes of the first, the second, ... bucket of a dtype; the last one holds for all that follow.
+        expect_sparse_gradient: which of them have a bucket of their own.
+        tensor_indices: their numbers, by default from 0 on.
+    """
+    numbers = dict(zip(map(id, tensors), tensor_indices or range(len(tensors)), strict=True))
+    alone = {id(tensor) for tensor, sparse in zip(tensors, expect_sparse_gradient) if sparse}
+    buckets: list[tuple[list[int], int]] = []
+    filled: dict[Any, int] = {}
+    for bucket in in_buckets(tensors, bucket_size, alone):
+        kind = bucket[0].dtype, bucket[0].device
+        count = 0 if id(bucket[0]) in alone else filled.setdefault(kind, 0)
+        filled[kind] = count + 1
+        buckets.append(([numbers[id(one)] for one in bucket], bucket_size[min(count, len(bucket_size) - 1)]))
+    if not tensor_indices:
+        buckets.sort(key=lambda bucket: min(bucket[0]))
+    return [members for members, _ in buckets], [limit for _, limit in buckets]
+
+
 class _Bucket:
     """Parameters whose gradients are reduced together, and a place for these."""
 

@@ -35,6 +35,9 @@ from taeda.distributed._reduce_op import *  # noqa: F403
 from taeda.distributed._reduce_op import _make_nccl_premul_sum as _make_nccl_premul_sum
 from taeda.distributed._reducer import BuiltinCommHookType as BuiltinCommHookType
 from taeda.distributed._reducer import GradBucket as GradBucket
+from taeda.distributed._reducer import (
+    _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size,
+)
 from taeda.distributed._store import *  # noqa: F403
 from taeda.distributed._work import Work as _Work  # noqa: F401
 from taeda.distributed._world import *  # noqa: F403

@@ -126,9 +126,9 @@ def get_use_env(args: Namespace) -> bool:
 
 
 def _get_logs_specs_class(name: str | None) -> Any:
-    if name is None:
+    if name in (None, "default"):
         return DefaultLogsSpecs
-    for found in metadata.entry_points(group="torchrun.logs_specs", name=name):
+    for found in metadata.entry_points(group="torchrun.logs_specs", name=str(name)):
         return found.load()
     raise ValueError(f"taeda.distributed.run: there is no entry point {name!r} in the group torchrun.logs_specs")
 

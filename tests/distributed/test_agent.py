@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 
 from taeda.distributed.elastic import metrics, timer
 from taeda.distributed.elastic.agent.server.api import RunResult, SimpleElasticAgent, WorkerSpec, WorkerState
+from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException
 from taeda.distributed.elastic.multiprocessing.errors import record
 from taeda.distributed.elastic.utils.distributed import create_c10d_store
+from taeda.distributed.launcher import api as launcher
+from taeda.distributed.run import _get_logs_specs_class
 
 
 class Alone:
@@ -119,3 +123,43 @@ def test_an_agent_tells_how_the_job_went() -> None:
             agent.run()
     finally:
         metrics.configure(metrics.NullMetricHandler(), "torchelastic")
+
+
+class _Ends:
+    """An agent that ends as it is told."""
+
+    end: Any = None
+    told: list[str] = []
+
+    def __init__(self, spec: Any, *args: Any, **kwargs: Any) -> None:
+        spec.rdzv_handler.shutdown = lambda: self.told.append("closed")
+
+    def run(self) -> RunResult:
+        if isinstance(self.end, Exception):
+            raise self.end
+        return RunResult(self.end)
+
+    def get_event_succeeded(self) -> str:
+        return "succeeded"
+
+    def get_event_failed(self) -> str:
+        return "failed"
+
+
+def test_a_launcher_tells_how_the_agent_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It closes the rendezvous, unless a signal ended this node alone."""
+    monkeypatch.setattr(launcher, "LocalElasticAgent", _Ends)
+    monkeypatch.setattr(launcher.events, "record", lambda event, handler: _Ends.told.append(event))
+    config = launcher.LaunchConfig(1, 1, 1, run_id="one", rdzv_backend="c10d", rdzv_endpoint="localhost:0")
+    for end, told in (
+        (WorkerState.SUCCEEDED, ["succeeded", "closed"]),
+        (ValueError("odd"), ["failed", "closed"]),
+        (SignalException("ended", signal.SIGTERM), ["failed"]),
+    ):
+        _Ends.end, _Ends.told = end, []
+        with contextlib.suppress(ValueError, SignalException):
+            launcher.launch_agent(config, "script", [])
+        assert _Ends.told == told
+    assert _get_logs_specs_class("default") is DefaultLogsSpecs
+    with pytest.raises(ValueError, match="no entry point 'other'"):
+        _get_logs_specs_class("other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from taeda import Tensor, nn
 from taeda.distributed import _functional_collectives as functional
 from taeda.distributed._threads import run_ranks
 from taeda.distributed.device_mesh import init_device_mesh
-from taeda.distributed.tensor import DTensor, Replicate, Shard, distribute_tensor
+from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from taeda.distributed.tensor.debug import CommDebugMode
 from taeda.distributed.tensor.experimental import local_map
 from taeda.distributed.tensor.parallel.input_reshard import input_reshard
 
@@ -83,5 +85,49 @@ def test_results_can_be_waited_for() -> None:
             assert type(one) is Tensor and one.tolist() == [2.0, 2.0]
         for two in functional.all_reduce_coalesced([taeda.ones(1)], "sum", mesh), [functional.wait_tensor(total)]:
             assert functional.wait_tensor(two[0])[0] == 2
+
+    run_ranks(2, body)
+
+
+def test_groups_go_by_many_names() -> None:
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2,))
+        world = mesh.get_group()
+        for group in (world, world.group_name, [0, 1], [[0, 1], [2, 3]], mesh, (mesh, 0)):
+            assert functional.all_reduce(taeda.ones(2), "sum", group).tolist() == [2.0, 2.0]
+        with pytest.raises(ValueError, match="no process group of the ranks .0, 3"):
+            functional.all_reduce(taeda.ones(2), "sum", [0, 3])
+
+    run_ranks(2, body)
+
+
+def test_nothing_is_sent_for_new_tensors_and_gathers() -> None:
+    together = threading.Barrier(2, timeout=20)
+
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2,))
+        plain = taeda.arange(48.0).view(4, 6, 2)
+        columns = distribute_tensor(plain, mesh, COLUMNS)
+        index = taeda.arange(24).view(4, 2, 3)[:, :, :2] % 4
+        cut = distribute_tensor(index, mesh, COLUMNS)
+        columns_of_one = distribute_tensor(index[:1, :1].expand(1, 6, 2), mesh, COLUMNS)
+        whole, rows = distribute_tensor(plain, mesh, WHOLE), distribute_tensor(plain, mesh, ROWS)
+        together.wait()  # what another thread sends is counted, too
+        with CommDebugMode() as sent:
+            same, other = columns.new_full((4, 6, 2), 3.0), columns.new_zeros(2, 3)
+            strided = columns.new_empty_strided((4, 6, 2), (12, 1, 6))
+            uneven = rows.new_empty_strided((4, 6, 2), (12, 2, 1))
+            terms = DTensor.from_local(plain, mesh, [Partial()]).new_ones((4, 6, 2))
+            along = whole.gather(1, cut)
+            beside = columns.gather(0, columns_of_one)
+        together.wait()
+        assert sent.get_total_counts() == 0
+        assert same.placements == (Shard(1),) and taeda.equal(same.full_tensor(), plain.new_full((4, 6, 2), 3.0))
+        assert other.placements == terms.placements == (Replicate(),) and other.to_local().shape == (2, 3)
+        assert strided.placements == (Shard(1),) and strided.to_local().stride() == (6, 1, 3)
+        assert uneven.to_local().stride() == (12, 2, 1) and uneven.to_local().shape == (2, 6, 2)
+        assert along.placements == (Shard(1),) and taeda.equal(along.full_tensor(), plain.gather(1, index))
+        assert beside.placements == (Shard(1),)
+        assert taeda.equal(beside.full_tensor(), plain.gather(0, index[:1, :1].expand(1, 6, 2)))
 
     run_ranks(2, body)

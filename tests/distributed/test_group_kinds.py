@@ -199,6 +199,47 @@ def test_backends_of_ones_own(name, factor):
         dist.Backend.register_backend(name, None)
 
 
+def test_what_backends_are_called():
+    assert dist.Backend._plugins["HALVING"].extended_api and not dist.Backend._plugins["DOUBLING"].extended_api
+    for given, wanted in {"DOUBLING": "cpu:doubling", "GLOO": "cpu:gloo,cuda:gloo", "CPU:gloo,cuda:MPI":
+                          "cpu:gloo,cuda:mpi"}.items():  # fmt: skip
+        assert str(dist.BackendConfig(given)) == wanted
+    for given in ("cpu:gloo,cuda:nccl,", "cpu:gloo,cuda:nccl,cpu:doubling"):
+        with pytest.raises(ValueError, match="taeda.distributed"):
+            dist.BackendConfig(given)
+
+    class Own(dist.ProcessGroup):
+        def getBackendName(self):
+            return "own"
+
+    assert Own(0, 1).name() == "own" and dist.ProcessGroup(0, 1).name() == "undefined"
+    for backend in ("gloo", "mpi"):
+        dist.init_process_group(backend, store=dist.HashStore(), rank=0, world_size=1)
+        assert dist.distributed_c10d._get_default_group().name() == backend
+        dist.destroy_process_group()
+
+
+def test_levels_from_the_environment(monkeypatch):
+    for given, level in (("dEtail", dist.DebugLevel.DETAIL), ("INFO", dist.DebugLevel.INFO), ("off", 0)):
+        monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", given)
+        dist.set_debug_level_from_env()
+        assert dist.get_debug_level() == level
+    monkeypatch.setenv("TORCH_DISTRIBUTED_DEBUG", "1")
+    with pytest.raises(ValueError, match="OFF, INFO or DETAIL; got '1'"):
+        dist.set_debug_level_from_env()
+
+
+def test_buckets_by_size():
+    floats = [taeda.empty(size) for size in (10, 10, 10, 30)]
+    doubles = [taeda.empty(5, dtype=taeda.float64) for _ in range(3)]
+    assign = dist._compute_bucket_assignment_by_size
+    assert assign(floats, [40, 80]) == ([[0], [1, 2], [3]], [40, 80, 80])
+    mixed = [floats[0], doubles[0], floats[1], doubles[1], doubles[2]]
+    assert assign(mixed, [80]) == ([[0, 2], [1, 3], [4]], [80, 80, 80])
+    assert assign(mixed, [80], [False, True]) == ([[0, 2], [1], [3, 4]], [80, 80, 80])
+    assert assign(floats[:3], [80], [], [2, 1, 0]) == ([[2, 1], [0]], [80, 80])
+
+
 def by_hand(rank, path):
     store = dist.FileStore(path, 2)
     group = dist.ProcessGroupGloo(store, rank, 2)

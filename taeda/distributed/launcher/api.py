@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from taeda.distributed.elastic import events
 from taeda.distributed.elastic.agent.server import WorkerSpec
 from taeda.distributed.elastic.agent.server.local_elastic_agent import LocalElasticAgent
-from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, LogsSpecs
+from taeda.distributed.elastic.multiprocessing import DefaultLogsSpecs, LogsSpecs, SignalException
 from taeda.distributed.elastic.multiprocessing.errors import ChildFailedError
 from taeda.distributed.elastic.rendezvous import RendezvousParameters
 from taeda.distributed.elastic.rendezvous import registry as rdzv_registry
@@ -150,7 +151,17 @@ def launch_agent(
         spec, config.logs_specs, config.start_method, log_line_prefix_template=config.log_line_prefix_template,
         shutdown_timeout=config.shutdown_timeout or 30, health_check_server=health_check_server,
     )  # fmt: skip
-    result = agent.run()
+    closes = True
+    try:
+        result = agent.run()
+        events.record(agent.get_event_succeeded(), config.event_log_handler)
+    except Exception as error:
+        closes = not isinstance(error, SignalException)  # other nodes may go on without this one
+        events.record(agent.get_event_failed(), config.event_log_handler)
+        raise
+    finally:
+        if closes:
+            spec.rdzv_handler.shutdown()
     if result.is_failed():
         raise ChildFailedError(_get_entrypoint_name(entrypoint, args), result.failures)
     return result.return_values

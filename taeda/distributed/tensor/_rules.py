@@ -177,6 +177,17 @@ def _embedding(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     return Rule([(None, 1000), letters], [(*letters, 1000)], {*letters, 1000})
 
 
+def _gather(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+    """Along the dimension itself the indices may be cut; along another both, where both are of one size."""
+    source, index = tensors
+    if not index.dim() or source.dim() != index.dim():
+        return _whole(tensors)
+    along = args[1] % index.dim()
+    same = {dim for dim in range(index.dim()) if dim != along and source.shape[dim] == index.shape[dim]}
+    letters = _numbered(index)
+    return Rule([tuple(dim if dim in same else None for dim in letters), letters], [letters], same | {along})
+
+
 def _attention(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
     if any(tensor.dim() != 4 or tensor.shape[1] != tensors[0].shape[1] for tensor in tensors):
         return _whole(tensors)
@@ -226,6 +237,7 @@ RULES: dict[str, Callable[..., Rule]] = {
     "_log_softmax": _keeps(1),
     "_softmax_backward_data": _keeps(2),
     "_log_softmax_backward_data": _keeps(2),
+    "gather": _gather,
     "sum": _reduction("sum"),
     "mean": _reduction("avg"),
     "native_layer_norm": _layer_norm,

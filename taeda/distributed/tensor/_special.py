@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from taeda import Tensor
 from taeda.distributed._reduce_op import ReduceOp
 from taeda.distributed.tensor._redistribute import local_of, move, reduce_along
 from taeda.distributed.tensor._spec import DTensorSpec, local_shape, part_in_whole
-from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate
+from taeda.distributed.tensor.placement_types import Partial, Placement, Replicate, Shard
 from taeda.utils._pytree import tree_unflatten
 
 
@@ -59,6 +60,8 @@ def special_for(name: str, tensors: list[Tensor], specs: list[DTensorSpec]) -> S
         if name != "bernoulli" and any(one.is_partial() for one in first.placements):  # which reads its input
             raise RuntimeError(f"DTensor: {name} of terms of a sum (Partial) is not supported; redistribute first")
         return _random if any(one.is_shard() for one in first.placements) else None
+    if name in _NEW:
+        return _new
     if name in _LOSSES and state.losses:
         scores = specs[_LOSSES[name][1]]
         return _LOSSES[name][0] if len(scores.shape) == 2 and _class_dim(scores) is not None else None
@@ -83,6 +86,28 @@ def _embedding(func: Any, leaves: list[Any], at: list[int], tree: Any, specs: li
     found = taeda.embedding(given[0], given[1]).masked_fill(~there.unsqueeze(-1), 0)
     placed = tuple(Partial() if row.is_shard() else one for row, one in zip(rows, whole, strict=True))
     return kind._made(found, DTensorSpec(mesh, placed, (*indices.shape, table.shape[1])))
+
+
+_NEW = {"new_empty", "new_full", "new_ones", "new_zeros", "new_empty_strided"}
+
+
+def _new(func: Any, leaves: list[Any], at: list[int], tree: Any, specs: list[DTensorSpec], kind: Any) -> Any:
+    """Lies as the given tensor if it is of the same shape, else whole on each process; nothing is sent."""
+    (given, sizes, *rest), named = tree_unflatten(leaves, tree)
+    spec, strided = specs[0], func._schema.name.endswith("strided")
+    cut = [(dim, p) for dim, p in enumerate(spec.placements) if isinstance(p, Shard)]
+    even = all(spec.shape[p.dim] % spec.mesh.size(dim) == 0 for dim, p in cut)
+    whole = tuple(Replicate() if p.is_partial() else p for p in spec.placements)
+    alike = tuple(sizes) == tuple(spec.shape) and (even or not strided)
+    placed = DTensorSpec(spec.mesh, whole if alike else (Replicate(),) * spec.mesh.ndim, tuple(sizes))
+    parts = local_shape(placed)
+    if strided:
+        rest[0] = [
+            stride // math.prod(size for size, other in zip(sizes, rest[0], strict=True) if other < stride)
+            * math.prod(part for part, other in zip(parts, rest[0], strict=True) if other < stride)
+            for stride in rest[0]
+        ]  # fmt: skip
+    return kind._made(func(_local(given, kind), list(parts), *rest, **named), placed)
 
 
 _RANDOM = {"native_dropout", "bernoulli", "uniform_", "normal_", "random_", "exponential_", "rand_like", "randn_like",

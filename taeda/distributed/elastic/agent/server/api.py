@@ -21,6 +21,7 @@ from taeda.distributed.elastic.agent.server._workers import (
     WorkerSpec,
     WorkerState,
 )
+from taeda.distributed.elastic.events import record
 from taeda.distributed.elastic.metrics import prof, put_metric
 from taeda.distributed.elastic.multiprocessing import SignalException
 from taeda.distributed.elastic.rendezvous import RendezvousError, RendezvousGracefulExitError, RendezvousHandler
@@ -159,7 +160,6 @@ class SimpleElasticAgent(ElasticAgent):
             self._record_flakiness_metric(True)
             raise
         finally:
-            self._worker_group.spec.rdzv_handler.shutdown()
             self._shutdown(*closing)
 
     def _invoke_run(self, role: str = "default") -> RunResult:
@@ -259,7 +259,7 @@ class SimpleElasticAgent(ElasticAgent):
         put_metric(f"workers.{spec.role}.flakiness", int(100 - 100 * left))
 
     def _record_worker_events(self, result: RunResult) -> None:
-        """Publishes how each worker ended, and this agent."""
+        """Publishes how each worker ended."""
         spec = self._worker_group.spec
         for worker in self._worker_group.workers:
             failure = result.failures.get(worker.global_rank)
@@ -267,9 +267,7 @@ class SimpleElasticAgent(ElasticAgent):
             raw = json.dumps(failure.error_file_data) if failure else None
             code = failure.exitcode if failure else None
             event = self._construct_event(state, events.EventSource.WORKER, worker, raw_error=raw, exit_code=code)
-            events.record(event, spec.event_log_handler)
-        events.record(self.get_event_failed() if result.is_failed() else self.get_event_succeeded(),
-                      spec.event_log_handler)  # fmt: skip
+            record(event, spec.event_log_handler)
 
     def get_event_succeeded(self) -> events.Event:
         """What the agent tells of a job that went well."""
