@@ -511,3 +511,27 @@ def test_a_view_that_forward_wrote_to():
     assert "F" in y.grad_fn.name() and y.tolist() == [3.0, 4.0]
     y.sum().backward()
     assert x.grad.tolist() == [1.0] * 4
+
+
+def test_mark_dirty_counts_a_write():
+    class SetFirst(Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.data.numpy()[0] = 2  # past the ops that count
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.saved_tensors[0]
+
+    for wants in (True, False):
+        x = taeda.ones(3, requires_grad=wants).clone()
+        squares = x * x
+        before = x._version
+        assert SetFirst.apply(x) is x and x._version == before + 1
+        if wants:
+            x.sum().backward()
+            with pytest.raises(RuntimeError, match="a Function that marked it dirty"):
+                squares.sum().backward()

@@ -75,6 +75,7 @@ std::shared_ptr<torch::autograd::Node> Tensor::grad_fn() const {
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
+  TORCH_CHECK(!inputs || !inputs->empty(), "backward: inputs is empty; leave it out for the gradients of all leaves");
   torch::autograd::backward({*this}, {gradient}, retain_graph, create_graph,
                             inputs ? inputs->vec() : std::vector<Tensor>());
 }

@@ -66,6 +66,7 @@ at::Tensor FunctionNode::finish_output(const at::Tensor& output, bool is_only) {
                         !ctx.non_differentiable_.contains(output.impl());
   if (ctx.dirty_.contains(output.impl())) {
     TORCH_CHECK(is_input(output), "mark_dirty() takes inputs of forward that it wrote to and returns; one is no input");
+    if (!output.is_inference()) ::taeda::autograd::bump(output, "a Function that marked it dirty");
     if (differentiable) {
       ::taeda::autograd::check_inplace(output, true);
       TORCH_CHECK(is_only || !output.is_view(),

@@ -212,6 +212,7 @@ struct Call {
   }
 
   Owned finish_dirty(PyObject* output, const Tensor& t, bool differentiable, bool is_only) {
+    if (!t->is_inference()) autograd::bump(t, "a Function that marked it dirty");
     if (!differentiable) {
       if (node) node->add_metadata(t);
       return Owned::borrow(output);
