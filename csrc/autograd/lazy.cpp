@@ -20,25 +20,14 @@ Tensor as_stored(const Tensor& t) {
   return Tensor(std::move(impl));
 }
 
-// The conjugates, also of the complex dtype that ops do not compute with.
-Tensor conjugates(const Tensor& t) {
-  if (t.dtype() != DType::Complex32) return ops::_conj_physical(t);
-  return ops::_to_copy(ops::_conj_physical(ops::_to_copy(t, DType::Complex64)), DType::Complex32);
-}
-
 // From what is stored to what is shown, and back.
 Tensor turned(const Tensor& t, KeySet bits) {
-  Tensor result = bits.has(Functionality::Conjugate) ? conjugates(t) : t;
+  Tensor result = bits.has(Functionality::Conjugate) ? ops::_conj_physical(t) : t;
   return bits.has(Functionality::Negative) ? ops::neg(result) : result;
 }
 
 void turn(const Tensor& t, KeySet bits) {
-  if (bits.has(Functionality::Conjugate)) {
-    if (is_stored_only(t.dtype()))
-      ops::copy_(t, conjugates(t));
-    else
-      ops::_conj_physical_out(t, t);
-  }
+  if (bits.has(Functionality::Conjugate)) ops::_conj_physical_out(t, t);
   if (bits.has(Functionality::Negative)) ops::neg_(t);
 }
 
@@ -67,7 +56,7 @@ void copy(const Tensor& self, const Tensor& src, bool non_blocking) {
   KeySet bits = bits_of(self) ^ bits_of(src);
   bool is_alike = self.dtype() == src.dtype() && self.device() == src.device();
   if (is_alike && bits.empty()) return ops::copy_(target, source, non_blocking);
-  if (is_alike && bits == Functionality::Conjugate && !is_stored_only(self.dtype()))
+  if (is_alike && bits == Functionality::Conjugate)
     return ops::_conj_physical_out(ops::expand(source, self.sizes()), target);
   if (is_alike && bits == Functionality::Negative) return ops::neg_out(ops::expand(source, self.sizes()), target);
   if (src->is_lazy()) source = turned(source, bits_of(src));

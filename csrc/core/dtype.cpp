@@ -39,12 +39,19 @@ DType promote_floating(DType a, DType b) {
   return itemsize(a) > itemsize(b) ? a : b;
 }
 
+// The common dtype of complex32 and another one.
+DType promote_complex_half(DType other) {
+  if (other == DType::Float16 || category(other) <= Category::Integral) return DType::Complex32;
+  return promote(other, DType::Complex64);
+}
+
 }  // namespace
 
 DType promote(DType a, DType b) {
   if (a == b) return a;
   if (a == DType::Undefined) return b;
   if (b == DType::Undefined) return a;
+  if (a == DType::Complex32 || b == DType::Complex32) return promote_complex_half(a == DType::Complex32 ? b : a);
   TAEDA_CHECK(!is_stored_only(a) && !is_stored_only(b), "nothing is computed with ", is_stored_only(a) ? a : b,
               ", here together with ", is_stored_only(a) ? b : a, "; convert it first");
   Category ca = category(a), cb = category(b);

@@ -1,5 +1,7 @@
 #include "python/types.h"
 
+#include "shape/complex_half.h"
+
 namespace taeda::python {
 
 namespace {
@@ -28,7 +30,7 @@ PyObject* to_complex_method(PyObject* self, PyObject*) {
   return guarded("dtype.to_complex", [&] {
     TAEDA_CHECK(is_differentiable(dtype_of_object(self)), dtype_of_object(self), " has no complex counterpart");
     DType dtype = dtype_of_object(self);
-    return wrap(dtype == DType::Float16 ? DType::Complex32 : to_complex(dtype));
+    return wrap(shape::with_imaginary(dtype));
   });
 }
 PyObject* to_real_method(PyObject* self, PyObject*) { return wrap(to_real(dtype_of_object(self))); }

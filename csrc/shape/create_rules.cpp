@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "shape/complex_half.h"
 #include "shape/elementwise.h"
 
 namespace taeda::shape {
@@ -144,7 +145,7 @@ Spec complex_of(const Tensor& real, const Tensor& imag) {
               imag.dtype());
   const Operand parts[] = {real, imag};
   Dims sizes = broadcast_sizes(parts);
-  return {sizes, part == DType::Float16 ? DType::Complex32 : to_complex(part), result_strides(parts, sizes)};
+  return {sizes, with_imaginary(part), result_strides(parts, sizes)};
 }
 
 }  // namespace taeda::shape

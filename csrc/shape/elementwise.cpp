@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "shape/arguments.h"
+#include "shape/complex_half.h"
 
 namespace taeda::shape {
 
@@ -14,12 +15,12 @@ namespace {
 DType combine_ranks(DType higher, DType lower) {
   if (higher == DType::Undefined || lower == DType::Undefined) return higher == DType::Undefined ? lower : higher;
   if (category(higher) >= category(lower)) return higher;
-  if (is_floating(higher) && is_complex(lower)) return to_complex(higher);
+  if (is_floating(higher) && is_complex(lower)) return with_imaginary(higher);
   return promote(higher, lower);
 }
 
 DType tensor_dtype_as_number(DType dtype) {
-  if (is_complex(dtype)) return to_complex(default_dtype());
+  if (is_complex(dtype)) return with_imaginary(default_dtype());
   return is_floating(dtype) ? default_dtype() : dtype;
 }
 
@@ -71,7 +72,7 @@ DType common_dtype(const ElementwiseRule& rule, Operands operands) {
   DType common =
       rule.promotion == Promotion::Same ? one_dtype(rule, operands) : result_type(operands, rule.mask_inputs);
   if (rule.promotion == Promotion::Float && category(common) <= Category::Integral) common = default_dtype();
-  if (is_stored_only(common) || !(rule.dtypes >> static_cast<int>(common) & 1)) {
+  if (!has_formula(rule.dtypes, common)) {
     std::string known;
     for (int i = 0; i < kComputedDTypes; ++i)
       if (rule.dtypes >> i & 1) known += str(known.empty() ? "" : ", ", static_cast<DType>(i));

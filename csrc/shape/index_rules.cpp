@@ -36,6 +36,8 @@ std::vector<Tensor> positions_of(const Tensor& self, TensorList indices) {
     if (!index.defined()) {
       result.emplace_back();
     } else if (is_mask(index)) {
+      if (index.dtype() == DType::UInt8)
+        warn("a uint8 tensor as an index is deprecated; make it bool to choose by truth");
       add_mask(self, index, result);
     } else {
       TAEDA_CHECK_INDEX(index.dtype() == DType::Int64 || index.dtype() == DType::Int32,

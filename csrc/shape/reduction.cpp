@@ -1,6 +1,7 @@
 #include "shape/reduction.h"
 
 #include "shape/arguments.h"
+#include "shape/complex_half.h"
 
 namespace taeda::shape {
 
@@ -35,7 +36,7 @@ DType reduction_input(const ReductionRule& rule, const Reduce& call) {
   if (result == ReducedType::Long && !call.dtype && category(input) <= Category::Integral) input = DType::Int64;
   if (result == ReducedType::Float || result == ReducedType::Real)
     TAEDA_CHECK(is_differentiable(input), "it takes a floating or complex tensor (or dtype=); got ", input);
-  TAEDA_CHECK_KIND(NotImplemented, rule.dtypes >> static_cast<int>(input) & 1, "it is not for ", input, " tensors");
+  TAEDA_CHECK_KIND(NotImplemented, has_formula(rule.dtypes, input), "it is not for ", input, " tensors");
   return input;
 }
 

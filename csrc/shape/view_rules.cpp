@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/elements.h"
+#include "shape/complex_half.h"
 #include "shape/elementwise.h"
 #include "taeda/ops/copy.h"
 
@@ -348,7 +349,6 @@ View view_as_real(const Tensor& self) {
 }
 
 // The complex dtype whose parts have this one.
-DType pairs_of(DType dtype) { return dtype == DType::Float16 ? DType::Complex32 : to_complex(dtype); }
 
 View view_as_complex(const Tensor& self) {
   TAEDA_CHECK(is_floating(self.dtype()) && self.dtype() != DType::BFloat16, "takes float32, float64 or float16; got ",
@@ -359,7 +359,7 @@ View view_as_complex(const Tensor& self) {
               self.sizes());
   TAEDA_CHECK(self.strides().back() == 1, "the last dimension must have stride 1; got strides ", self.strides());
   TAEDA_CHECK(self.storage_offset() % 2 == 0, "the storage offset must be even; got ", self.storage_offset());
-  View result{{}, {}, self.storage_offset() / 2, pairs_of(self.dtype())};
+  View result{{}, {}, self.storage_offset() / 2, with_imaginary(self.dtype())};
   for (int64_t d = 0; d + 1 < self.dim(); ++d) {
     TAEDA_CHECK(self.strides()[d] % 2 == 0 || self.sizes()[d] <= 1, "all strides but the last must be even; got ",
                 self.strides());

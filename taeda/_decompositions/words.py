@@ -75,9 +75,18 @@ def unrecorded() -> Iterator[None]:
         yield
 
 
+def alert_open_result(why: str) -> None:
+    """Refuses, or warns, where deterministic algorithms are asked for."""
+    mode = taeda.get_deterministic_debug_mode()
+    check(mode != 2, why)
+    if mode == 1:
+        warnings.warn(why, stacklevel=4)
+
+
 WORDS: dict[str, Any] = {
     "check": check,
     "warn": lambda message: warnings.warn(message, stacklevel=3),
+    "alert_open_result": alert_open_result,
     "wrap_dim": wrap_dim,
     "broadcast_shapes": lambda a, b: list(taeda.broadcast_shapes(tuple(a), tuple(b))),
     "infer_size": infer_size,

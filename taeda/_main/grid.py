@@ -111,9 +111,10 @@ def histogramdd(input: Tensor, bins: Any, *, range: Sequence[float] | None = Non
         raise RuntimeError(
             f"taeda.histogramdd: weight must have shape {tuple(input.shape[:-1])}; got {tuple(weight.shape)}"
         )
-    amounts = taeda.ones_like(points[:, 0]) if weight is None else weight.reshape(-1).to(input.dtype)
+    ones = taeda.ones(points.shape[0], dtype=input.dtype, device=input.device)
+    amounts = ones if weight is None else weight.reshape(-1).to(input.dtype)
     cell = taeda.zeros(points.shape[0], dtype=taeda.int64, device=input.device)
-    inside = taeda.ones(points.shape[0], dtype=taeda.bool, device=input.device)
+    inside = taeda.full((points.shape[0],), count > 0, dtype=taeda.bool, device=input.device)
     for values, along in zip(points.unbind(1), edges):
         parts = along.numel() - 1
         index = taeda.searchsorted(along, values.contiguous(), right=True) - 1

@@ -14,12 +14,15 @@ _interop_threads = 1
 
 
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """Asks for deterministic kernels. All kernels of this library are: the setting is remembered for those who ask, and
-    memory without values (``empty``, ``resize_``) is filled; see ``utils.deterministic.fill_uninitialized_memory``."""
+    """Asks for deterministic kernels. All kernels of this library are; memory without values (``empty``, ``resize_``)
+    is filled then, see ``utils.deterministic.fill_uninitialized_memory``. Calls whose result PyTorch leaves open
+    raise, or warn with ``warn_only``: ``put_`` without ``accumulate``, ``max_unpool1d`` to ``max_unpool3d``, and
+    ``resize_`` of quantised tensors."""
     for name, given in (("mode", mode), ("warn_only", warn_only)):
         if not isinstance(given, bool):
             raise TypeError(f"taeda.use_deterministic_algorithms: {name} must be a bool; got {type(given).__name__}")
     _deterministic.update(mode=mode, warn_only=warn_only)
+    _C._set_determinism(get_deterministic_debug_mode())
     _tell_about_filling()
 
 
@@ -98,6 +101,8 @@ def set_default_tensor_type(t: Any) -> None:
                   UserWarning, stacklevel=2)  # fmt: skip
     if t.startswith("torch.cuda.") if isinstance(t, str) else getattr(t, "device_type", "cpu") == "cuda":
         raise TypeError(f"taeda.set_default_tensor_type: this build of Taeda has no CUDA; got {t}")
+    if isinstance(t, _C.dtype):
+        raise TypeError(f"taeda.set_default_tensor_type: takes a tensor type or its name; got the dtype {t}")
     _C.set_default_dtype(dtype_of_type_name(t))
 
 

@@ -154,6 +154,8 @@ class Tensor(_Base):
 
             return new(self, args)
         if len(args) == 1 and isinstance(args[0], Tensor):
+            if device is not None:
+                raise RuntimeError("taeda.Tensor.new: the result is over the tensor's memory; leave device away")
             if args[0].dtype != self.dtype:
                 raise TypeError(f"taeda.Tensor.new: takes a tensor of its own dtype {self.dtype}; got {args[0].dtype}")
             return args[0].detach()

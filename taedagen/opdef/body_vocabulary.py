@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # what lists of a body are annotated with
 
 check = _word("check", "check(condition, message, kind=RuntimeError): raises unless the condition holds")
 warn = _word("warn", "warn(message): a warning to the user")
+alert_open_result = _word(
+    "alert_open_result", "alert_open_result(why): refuses where deterministic algorithms are asked for"
+)
 wrap_dim = _word("wrap_dim", "wrap_dim(dim, rank): a dimension counted from the front; IndexError outside")
 broadcast_shapes = _word("broadcast_shapes", "broadcast_shapes(a, b): the sizes that both expand to")
 infer_size = _word("infer_size", "infer_size(sizes, numel): the sizes with one -1 replaced by what is left")

@@ -514,6 +514,7 @@ def _unpooled(self, indices, output_size, rank):
         indices.dtype == int64 and indices.shape == self.shape,
         f"indices must be int64 of the input's shape {self.shape}; got {indices.dtype} of shape {indices.shape}",
     )
+    alert_open_result("which of several values for one place stays is left open")
     outer = self.shape[: self.dim() - rank]
     zeros = self.new_zeros([*outer, math.prod(output_size)])
     result = op.scatter(zeros, -1, indices.flatten(-rank), self.flatten(-rank)).reshape([*outer, *output_size])

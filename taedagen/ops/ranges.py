@@ -85,6 +85,7 @@ def _number_in(tensor):
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
+    not_differentiable=True,
 )
 def linspace_tensors(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` between the numbers in 0-d tensors."""
@@ -112,6 +113,7 @@ linspace_tensors.samples([
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
+    not_differentiable=True,
 )
 def linspace_from(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` from the number in a 0-d tensor."""
@@ -137,6 +139,7 @@ linspace_from.samples([
     "Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
+    not_differentiable=True,
 )
 def linspace_to(start, end, steps, dtype, layout, device, pin_memory):
     """``linspace`` to the number in a 0-d tensor."""
@@ -175,6 +178,7 @@ def logspace(start, end, steps, base, dtype, layout, device, pin_memory):
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
+    not_differentiable=True,
     samples="linspace.Tensor_Tensor",
 )
 def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory):
@@ -196,6 +200,7 @@ def logspace_tensors(start, end, steps, base, dtype, layout, device, pin_memory)
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
+    not_differentiable=True,
     samples="linspace.Tensor_Scalar",
 )
 def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
@@ -217,6 +222,7 @@ def logspace_from(start, end, steps, base, dtype, layout, device, pin_memory):
     "Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
     variants="function out",
     explicit=True,
+    not_differentiable=True,
     samples="linspace.Scalar_Tensor",
 )
 def logspace_to(start, end, steps, base, dtype, layout, device, pin_memory):

@@ -34,7 +34,8 @@ NAMES = {
     **{"x": taeda.eye(3), "b": taeda.ones(3, 1), "byte": taeda.ones(3, dtype=taeda.uint8)},
 }
 CASES = {
-    UserWarning: """(leaf(1)*2).grad | float(leaf(1)) | complex(leaf(1)) | x.new_tensor(x) | T.tensor(x) | x[byte] |
+    UserWarning: """x.index_put((byte,),x) |
+        (leaf(1)*2).grad | float(leaf(1)) | complex(leaf(1)) | x.new_tensor(x) | T.tensor(x) | x[byte] |
         x[:,byte] | T.cross(x,x) | x.cross(x) | T.chain_matmul(x,x) | T.cholesky(x) | x.qr() | T.lu(x) | x.lu() |
         T.lu_solve(b,*T.linalg.lu_factor(x)) | T.triangular_solve(b,x) | T.add(x,2,x) | hook(T.ones(1,2)) |
         T.set_default_tensor_type('torch.FloatTensor') | data.DataLoader([1],num_workers=4096)""",

@@ -91,3 +91,7 @@ def test_the_default_type():
     for absent in (taeda.cuda.FloatTensor, "torch.cuda.FloatTensor"):
         with pytest.raises(TypeError, match="CUDA"):
             taeda.set_default_tensor_type(absent)
+    with pytest.raises(TypeError, match="dtype"):
+        taeda.set_default_tensor_type(taeda.float32)
+    with pytest.raises(RuntimeError, match="device"):
+        taeda.ones(1).new(taeda.ones(1), device="cpu")

@@ -94,6 +94,8 @@ RANGES = [
     lambda T: T.linspace(T.tensor(1), T.tensor(5.0), 3),
     lambda T: T.linspace(T.tensor(1.0), 2, 3),
     lambda T: T.linspace(1, T.tensor([2.0]), 3),
+    lambda T: T.linspace(T.tensor(1.0, requires_grad=True), T.tensor(5.0, requires_grad=True), 3).requires_grad,
+    lambda T: T.logspace(1, T.tensor(5.0, requires_grad=True), 3).requires_grad,
     lambda T: T.logspace(0, 2, 5),
     lambda T: T.logspace(0, 2, 3, base=2, dtype=T.int32),
     lambda T: T.logspace(1j, 2, 3),

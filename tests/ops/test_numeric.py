@@ -57,6 +57,7 @@ HISTOGRAMS = [
     lambda T, d: T.histogramdd(grid(T, 20, 2, dtype=d), 4, weight=grid(T, 3, dtype=d)),
     lambda T, d: T.histogramdd(T.ones(3, 2), 2),
     lambda T, d: T.histogramdd(T.ones(0, 2), 2),
+    lambda T, d: T.histogramdd(T.ones(5, 0), 2),
     lambda T, d: T.histogramdd(T.ones(3, 2, dtype=T.int64), 2),
 ]
 

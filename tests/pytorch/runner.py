@@ -69,6 +69,7 @@ class _Run:
         environment = dict(os.environ, OMP_NUM_THREADS="1")
         environment["PYTHONPATH"] = os.pathsep.join([str(HERE / "children"), str(HERE), str(HERE.parent.parent)])
         environment["PYTORCH_TESTS_MODULE"] = self.options.module
+        environment["PYTORCH_TESTS_FILE"] = self.command[self.command.index("--file") + 1]
         environment["PYTORCH_TESTS_BORROW"] = str(self.borrow)
         environment["PYTORCH_TESTS_LAX_MESSAGES"] = str(int(not self.options.strict_messages))
         process = subprocess.Popen(

@@ -49,3 +49,24 @@ def test_only_when_asked(deterministic: None) -> None:
     assert taeda.zeros(3).tolist() == [0, 0, 0]
     with pytest.raises(RuntimeError, match="bool"):
         taeda.utils.deterministic.fill_uninitialized_memory = 1
+
+
+OPEN = {
+    "put_": lambda: taeda.zeros(3).put_(taeda.tensor([0, 0]), taeda.ones(2)),
+    "put": lambda: taeda.zeros(3).put(taeda.tensor([0, 0]), taeda.ones(2)),
+    "max_unpool1d": lambda: taeda.nn.functional.max_unpool1d(taeda.ones(1, 1, 2), taeda.tensor([[[0, 2]]]), 2),
+    "max_unpool3d": lambda: taeda.nn.MaxUnpool3d(1)(taeda.ones(1, 1, 1, 1, 1), taeda.zeros(1, 1, 1, 1, 1).long()),
+    "resize_": lambda: taeda.quantize_per_tensor(taeda.ones(3), 0.1, 0, taeda.quint8).resize_(9),
+}
+
+
+@pytest.mark.parametrize("call", OPEN)
+def test_what_is_left_open_is_refused(call: str, deterministic: None) -> None:
+    with pytest.raises(RuntimeError, match="use_deterministic_algorithms"):
+        OPEN[call]()
+    taeda.use_deterministic_algorithms(True, warn_only=True)
+    with pytest.warns(UserWarning, match="use_deterministic_algorithms"):
+        OPEN[call]()
+    taeda.zeros(3).put_(taeda.tensor([0, 0]), taeda.ones(2), accumulate=True)
+    taeda.use_deterministic_algorithms(False)
+    OPEN[call]()

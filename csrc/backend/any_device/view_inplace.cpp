@@ -1,6 +1,7 @@
 // Tensors that change their own geometry.
 #include "backend/any_device/ops/view_inplace.h"
 
+#include "core/determinism.h"
 #include "core/uninitialized.h"
 #include "shape/view_rules.h"
 
@@ -35,6 +36,7 @@ void as_strided_(const Tensor& self, IntList size, IntList stride, std::optional
 void resize_(const Tensor& self, IntList size, std::optional<MemoryFormat> memory_format) {
   TAEDA_CHECK(!self->has_grad_flag() || t_state.inference_mode,
               "a tensor that requires grad keeps its size; resize its detach() instead");
+  if (is_quantized(self.dtype())) alert_open_result("what new elements of a quantised tensor hold is left open");
   size_t before = self->storage() ? self->storage()->nbytes() : 0;
   resize_in_place(self, size);
   if (fills_uninitialized()) fill_uninitialized(self->storage(), self.dtype(), before);

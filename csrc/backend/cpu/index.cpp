@@ -6,6 +6,7 @@
 #include "backend/cpu/engine/index_offsets.h"
 #include "backend/cpu/engine/strided_copy.h"
 #include "backend/cpu/ops/index.h"
+#include "core/determinism.h"
 #include "core/insertion_sort.h"
 #include "shape/elementwise.h"
 #include "taeda/ops/binary.h"
@@ -259,6 +260,7 @@ void put_(const Tensor& self, const Tensor& index, const Tensor& source, bool ac
   TAEDA_CHECK_INDEX(index.numel() == source.numel(), "index and source must have as many elements; got ", index.numel(),
                     " and ", source.numel());
   TAEDA_CHECK_INDEX(self.numel() > 0 || index.numel() == 0, "nothing can be put into an empty tensor");
+  if (!accumulate) alert_open_result("which of several values for one place stays is left open");
   check_target(self, index, source);
   Tensor values = ops::contiguous(source);
   write_at_offsets(self, values.data<char>(), offsets_flat(self, index), {{}, {}, self.itemsize()},

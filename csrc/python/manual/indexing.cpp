@@ -8,7 +8,6 @@
 #include "python/symbols.h"
 #include "python/types.h"
 #include "shape/view_rules.h"
-#include "taeda/core/warn.h"
 #include "taeda/ops/copy.h"
 #include "taeda/ops/create.h"
 #include "taeda/ops/index.h"
@@ -84,7 +83,6 @@ Tensor as_index(PyObject* item) {
   if (t.dim() == 0 && is_integral(t.dtype()) && !is_mask(t)) return ops::_to_copy(t, DType::Int64);
   TAEDA_CHECK_INDEX(t.dtype() == DType::Int64 || t.dtype() == DType::Int32 || is_mask(t),
                     "tensors used as indices must be int64, int32, bool or uint8; got ", t.dtype());
-  if (t.dtype() == DType::UInt8) warn("a uint8 tensor as an index is deprecated; make it bool to choose by truth");
   return t;
 }
 

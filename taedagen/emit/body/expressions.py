@@ -531,7 +531,7 @@ class Expressions:
         if name == "result_type":
             texts = [self.value(a).text for a in node.args]
             return Value(f"composite::result_type({', '.join(texts)})", "ScalarType")
-        if name in ("check", "warn"):
+        if name in ("check", "warn", "alert_open_result"):
             raise self.fail(node, f"{name}(...) is a statement of its own")
         return self._spelled(node, name, words.WORDS)
 

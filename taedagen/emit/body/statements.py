@@ -285,6 +285,8 @@ class Body(Loops, Expressions):
                 return [self._check(call)]
             if isinstance(known, Word) and known.name == "warn":
                 return [f"warn(str({self._message(call.args[0])}));"]
+            if isinstance(known, Word) and known.name == "alert_open_result":
+                return [f"alert_open_result({self._message(call.args[0])});"]
         if (
             isinstance(call, ast.Call)
             and isinstance(call.func, ast.Attribute)

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backend/cpu/engine/convert.h"
+#include "shape/complex_half.h"
 #include "taeda/ops/copy.h"
 
 namespace taeda::cpu {
@@ -17,15 +18,17 @@ namespace {
 
 constexpr int64_t kNumberBytes = 4 << 10;  // numbers are spread over so much: it stays in the first-level cache
 
-constexpr Compute kComputeOf[kDTypes] = {Compute::U8,   Compute::I32, Compute::I32, Compute::I32, Compute::I64,
-                                         Compute::F32,  Compute::F32, Compute::F64, Compute::C64, Compute::C128,
-                                         Compute::Bool, Compute::F32, Compute::I32, Compute::I64, Compute::I64};
+constexpr Compute kComputeOf[kComputedDTypes] = {Compute::U8,   Compute::I32, Compute::I32, Compute::I32, Compute::I64,
+                                                 Compute::F32,  Compute::F32, Compute::F64, Compute::C64, Compute::C128,
+                                                 Compute::Bool, Compute::F32, Compute::I32, Compute::I64, Compute::I64};
 constexpr DType kDTypeOf[kComputes] = {DType::Float32,   DType::Float64,    DType::Int32, DType::Int64,   DType::UInt8,
                                        DType::Complex64, DType::Complex128, DType::Bool,  DType::BFloat16};
 
 }  // namespace
 
-Compute compute_of(DType dtype) { return kComputeOf[static_cast<int>(dtype)]; }
+Compute compute_of(DType dtype) {
+  return dtype == DType::Complex32 ? Compute::C64 : kComputeOf[static_cast<int>(dtype)];
+}
 DType dtype_of_compute(Compute compute) { return kDTypeOf[static_cast<int>(compute)]; }
 
 void number_to(DType dtype, const Scalar& number, void* to) {
@@ -239,7 +242,7 @@ DType quick_dtype(const shape::ElementwiseRule& rule, Operands in) {
   for (const Operand& operand : in)
     if (!operand.tensor() && operand.number().category() > category(dtype)) return DType::Undefined;
   if (rule.promotion == shape::Promotion::Float && category(dtype) <= Category::Integral) return DType::Undefined;
-  return !is_stored_only(dtype) && rule.dtypes >> static_cast<int>(dtype) & 1 ? dtype : DType::Undefined;
+  return shape::has_formula(rule.dtypes, dtype) ? dtype : DType::Undefined;
 }
 
 DType promoted(const shape::ElementwiseRule& rule, Operands in) {
