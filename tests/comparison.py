@@ -35,6 +35,8 @@ def numpy_of(tensor: Any) -> np.ndarray:
     if str(tensor.dtype) == "torch.bfloat16" or "float8" in str(tensor.dtype):
         tensor = tensor.float()
     tensor = tensor.resolve_conj().resolve_neg()
+    if str(tensor.dtype) == "torch.complex32":
+        tensor = tensor.cfloat()
     return tensor.numpy().copy()
 
 

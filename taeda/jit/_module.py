@@ -6,6 +6,7 @@ import ast
 import copy
 import functools
 import inspect
+import itertools
 import re
 import types
 from collections import OrderedDict
@@ -452,8 +453,11 @@ def script_module(module: nn.Module) -> RecursiveScriptModule:
     Raises:
         RuntimeError: it cannot be compiled; shows where and why.
     """
-    import taeda.jit.check.front  # noqa: F401
+    import taeda.jit.check.front
 
+    for name, value in itertools.chain(module.named_parameters(), module.named_buffers()):
+        if taeda.nn.parameter.is_lazy(value):
+            raise RuntimeError(f"taeda.jit.script: {name} has no shape yet; a forward pass gives it one")
     made = wrapped(module, {})
     for info in _infos(made, {}):
         compile_entries(info)

@@ -83,6 +83,8 @@ def same(func: Any, input: Any, other: Any, *args: Any, **kwargs: Any) -> bool:
 
 @rule("is_same_size")
 def is_same_size(func: Any, input: Any, other: Any) -> bool:
-    if not (isinstance(input, Nested) and isinstance(other, Nested)) or len(input) != len(other):
+    if not (isinstance(input, Nested) and isinstance(other, Nested)):
+        raise RuntimeError("taeda.is_same_size: either both tensors must be nested or none")
+    if len(input) != len(other):
         return False
     return all(a.shape == b.shape for a, b in zip(input.parts(), other.parts(), strict=True))

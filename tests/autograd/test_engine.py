@@ -481,3 +481,13 @@ def test_distinct_values_are_of_the_graph_and_have_no_derivative(function):
     assert values.requires_grad and values.tolist() == [1.0, 2.0]
     with pytest.raises(RuntimeError, match="unique"):
         values.sum().backward()
+
+
+def test_saved_values_have_torchs_names_and_are_listed():
+    x = taeda.ones(2, 3, requires_grad=True)
+    node = x.sum(0).grad_fn
+    assert {"_saved_dim", "_saved_keepdim", "_saved_self_sym_sizes"} <= set(dir(node)) and "name" in dir(node)
+    assert node._saved_self_sym_sizes == (2, 3) and node._saved_dim == (0,)
+    product = (x * x).grad_fn
+    assert {"_saved_self", "_raw_saved_self", "_saved_other"} <= set(dir(product))
+    assert taeda.equal(product._saved_self, x)

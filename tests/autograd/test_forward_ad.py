@@ -140,3 +140,10 @@ def test_a_tangent_reaches_as_far_as_its_primal():
 
 def test_a_dual_tensor_shows_its_tangent():
     assert "tangent=tensor([1., 2.]" in str(dual([3.0, 4.0])) and "tangent" not in str(taeda.ones(2))
+
+
+def test_rows_made_shorter_keep_their_tangents():
+    weight = forward_ad.make_dual(taeda.full((3, 4), 2.0), taeda.ones(3, 4))
+    rows = taeda.nn.functional.embedding(taeda.tensor([0, 2]), weight, max_norm=1.0)
+    primal, tangent = forward_ad.unpack_dual(rows)
+    assert primal.norm(dim=1).max() <= 1 and tangent.tolist() == [[1.0] * 4] * 2

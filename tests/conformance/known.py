@@ -14,10 +14,14 @@ KNOWN: dict[str, str] = {
         ("dtype matrix_exp", "dtype linalg_matrix_exp"),
         "PyTorch computes half-precision exponentials in half precision, where they overflow to NaN; here in float32",
     ),
-    **{
-        f"dtype {name}": "PyTorch makes complex32 of float16, with which nothing is computed here, comparisons included"
-        for name in ("complex", "view_as_complex", "view_as_complex_copy")
-    },
+    **dict.fromkeys(
+        [
+            f"recording {op}space.{ends}"
+            for op in ("lin", "log")
+            for ends in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor")
+        ],
+        "PyTorch's op records a node that raises; its function, which programs call, records nothing",
+    ),
     **dict.fromkeys(
         ("torch _local_scalar_dense", "dtype _local_scalar_dense"),
         "PyTorch gives the first element of several; here several are an error, as for item, its caller",

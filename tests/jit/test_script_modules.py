@@ -502,3 +502,8 @@ def test_types_do_not_keep_modules():
     assert kept() is None
     again = Passing()
     assert taeda.equal(jit.script(again)(x), again(x))
+
+
+def test_what_has_no_shape_yet_is_refused():
+    with pytest.raises(RuntimeError, match="forward pass"):
+        jit.script(nn.Sequential(nn.LazyLinear(3)))

@@ -104,6 +104,9 @@ def test_facts(layout: taeda.layout) -> None:
     assert x.is_nested and x.layout == layout and x.dim() == 3 and len(x) == x.size(0) == 3 and x.size(-1) == 4
     assert x.numel() == 32 and x.dtype == taeda.float64 and x.is_contiguous() and not x.requires_grad and x.is_leaf
     assert taeda.equal(x, nest(parts(), layout)) and not taeda.equal(x, nest(parts(1), layout))
+    for pair in ((x, parts()[0]), (parts()[0], x)):
+        with pytest.raises(RuntimeError, match="nested"):
+            taeda.is_same_size(*pair)
     assert x.is_same_size(x + 1) and [part.shape[0] for part in x] == [2, 5, 1]
     taeda.testing.assert_close(x.sum(), sum(part.sum() for part in parts()))
     with pytest.raises(RuntimeError, match="to_padded_tensor"):

@@ -185,6 +185,15 @@ PyObject* wrap_saved(Node& node, const autograd::SavedTensor& saved) {
 
 namespace {
 
+constexpr std::string_view kSaved = "_saved_", kRaw = "_raw_saved_";
+
+// What PyTorch calls a saved value: sizes of arguments may be symbols.
+std::string public_name(std::string_view name) {
+  constexpr std::string_view kSizes = "_sizes";
+  if (!name.ends_with(kSizes)) return std::string(name);
+  return str(name.substr(0, name.size() - kSizes.size()), "_sym", kSizes);
+}
+
 // Finds one value among those a node saved.
 struct Finder final : autograd::SavedVisitor {
   Node& node;
@@ -206,12 +215,44 @@ struct Finder final : autograd::SavedVisitor {
     found = std::move(tuple);
   }
   void value(const char* name, const Value& value) override {
-    if (name == wanted && !raw) found = Owned(check(wrap(value)));
+    if (raw || public_name(name) != wanted) return;
+    found = Owned(check(wrap(value)));
+    if (PyList_Check(found.get())) found = Owned(check(PyList_AsTuple(found.get())));
   }
 };
 
+// The attributes under which a node's saved values are found.
+struct Names final : autograd::SavedVisitor {
+  PyObject* list;
+  explicit Names(PyObject* l) : list(l) {}
+
+  void add(std::string_view prefix, std::string_view name) {
+    Owned text(check(to_str(str(prefix, name))));
+    if (PyList_Append(list, text.get()) < 0) throw PythonError();
+  }
+  void tensor(const char* name, const autograd::SavedTensor&) override {
+    add(kSaved, name);
+    add(kRaw, name);
+  }
+  void tensors(const char* name, std::span<const autograd::SavedTensor>) override {
+    add(kSaved, name);
+    add(kRaw, name);
+  }
+  void value(const char* name, const Value&) override { add(kSaved, public_name(name)); }
+};
+
+PyObject* dir(PyObject* self, PyObject*) {
+  return guarded("Node.__dir__", [&] {
+    Owned plain(check(PyObject_CallMethod(reinterpret_cast<PyObject*>(&PyBaseObject_Type), "__dir__", "O", self)));
+    Owned list(check(PySequence_List(plain.get())));
+    Ref<Node> node = to_node(self);
+    Names names(list.get());
+    node->visit_saved(names);
+    return list.release();
+  });
+}
+
 PyObject* getattro(PyObject* self, PyObject* attribute) {
-  constexpr std::string_view kSaved = "_saved_", kRaw = "_raw_saved_";
   Py_ssize_t length;
   const char* text = PyUnicode_AsUTF8AndSize(attribute, &length);
   if (!text) return nullptr;
@@ -305,6 +346,7 @@ int add_metadata_type() {
 }  // namespace
 
 PyMethodDef node_methods[] = {
+    {"__dir__", dir, METH_NOARGS, "The names, also those of saved values."},
     {"name", name, METH_NOARGS, "name($self)\n--\n\nThe node's name, e.g. 'AddBackward0'."},
     {"_sequence_nr", sequence_nr, METH_NOARGS, "The place in the order in which this thread recorded nodes."},
     {"register_hook", register_hook, METH_O,

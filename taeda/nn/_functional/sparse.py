@@ -6,12 +6,13 @@ import warnings
 
 import taeda
 from taeda import Tensor
+from taeda.autograd.forward_ad import _set_fwd_grad_enabled
 
 _MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
 def _limit_norms(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> None:
-    with taeda.no_grad():
+    with taeda.no_grad(), _set_fwd_grad_enabled(False):
         taeda.embedding_renorm_(weight, indices.contiguous(), max_norm, norm_type)
 
 
