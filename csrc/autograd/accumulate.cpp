@@ -60,9 +60,12 @@ bool same_strides(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+// A sparse tensor, which may have a dense gradient, has no strides.
+bool lies_densely(const Tensor& t) { return t->layout() == Layout::Strided && t->is_non_overlapping_and_dense(); }
+
 // Gradients lie as their parameter does, so that optimisers run over both in one sweep.
 bool lies_as(const Tensor& grad, const Tensor& t) {
-  return t->is_non_overlapping_and_dense() ? same_strides(t, grad) : grad.is_contiguous();
+  return lies_densely(t) ? same_strides(t, grad) : grad.is_contiguous();
 }
 
 bool can_steal(const Tensor& grad, const Tensor& t, int64_t holders) {
@@ -80,7 +83,7 @@ bool can_steal(const Tensor& grad, const Tensor& t, int64_t holders) {
 
 Tensor copied(const Tensor& grad, const Tensor& t) {
   if (grad->layout() != Layout::Strided) return arithmetic::clone(grad);
-  if (!t->is_non_overlapping_and_dense() || t.is_contiguous()) return arithmetic::clone_contiguous(grad);
+  if (!lies_densely(t) || t.is_contiguous()) return arithmetic::clone_contiguous(grad);
   Tensor copy = arithmetic::empty_beside(grad, t.sizes(), t.strides());
   arithmetic::copy(copy, grad);
   return copy;

@@ -228,8 +228,7 @@ def resize_as_sparse_(x: Tensor, template: Tensor) -> Tensor:
         raise RuntimeError(f"taeda.resize_as_sparse_: layouts must be equal; got {x.layout} and {template.layout}")
     if x.layout == COO:
         return sparse_resize_(x, template.shape, _parts.sparse_dim(template), _parts.dense_dim(template), False)
-    pattern, values = pattern_of(template), _C._sparse_parts(template)[2]
-    own = pattern._replace(
-        indices=pattern.indices.clone(), plain=pattern.plain.clone() if pattern.plain is not None else None
-    )
+    pattern, values, dtype = pattern_of(template), _C._sparse_parts(template)[2], pattern_of(x).indices.dtype
+    plain = None if pattern.plain is None else pattern.plain.to(dtype, copy=True)
+    own = pattern._replace(indices=pattern.indices.to(dtype, copy=True), plain=plain)
     return assign(x, build(own, values.new_zeros(values.shape, dtype=x.dtype)))

@@ -153,3 +153,13 @@ def test_dense_leaves_beside_sparse_ones():
     d.grad = None
     (a * d).sum().backward()
     assert taeda.equal(d.grad.to_dense(), taeda.eye(3))
+
+
+@pytest.mark.parametrize("make", [lambda x: x.sum().abs(), lambda x: 3 * x.sum(), lambda x: taeda.sparse.sum(x) ** 2])
+def test_dense_gradients_of_sparse_leaves(make):
+    """Whatever memory a gradient lies in, a leaf without strides takes it."""
+    x = taeda.arange(1.0, 7).view(2, 3).to_sparse().requires_grad_()
+    make(x).backward()
+    dense = taeda.arange(1.0, 7).view(2, 3).requires_grad_()
+    make(dense.to_sparse()).backward()
+    assert taeda.equal(x.grad.to_dense() if x.grad.is_sparse else x.grad, dense.grad)

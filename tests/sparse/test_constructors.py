@@ -201,3 +201,25 @@ def test_semi_structured_is_refused_clearly():
     ):
         with pytest.raises(NotImplementedError, match="CUDA"):
             call()
+
+
+@pytest.mark.parametrize(
+    ("layout", "block", "lines"),
+    [("sparse_csr", (), 5), ("sparse_csc", (), 7), ("sparse_bsr", (2, 3), 3), ("sparse_bsc", (2, 3), 3)],
+)
+def test_compressed_of_so_many_elements(layout, block, lines):
+    x = taeda.ops.aten._sparse_compressed_tensor_with_dims(
+        0, 1, (2, 4, 6, 5), block, taeda.int32, dtype=taeda.float64, layout=getattr(taeda, layout)
+    )
+    pointers = x.crow_indices() if "sr" in layout else x.ccol_indices()
+    assert pointers.shape == (2, lines) and pointers.dtype == taeda.int32
+    assert x.values().shape == (2, 0, *block, 5) and x.dtype == taeda.float64
+
+
+@pytest.mark.parametrize("convert", [lambda x: x.to_sparse(), lambda x: x.to_sparse_csr(), lambda x: x.to_sparse_csc()])
+def test_zeros_into_a_sparse_tensor(convert):
+    for make in (taeda.zeros, taeda.empty):
+        out = convert(taeda.ones(2, 2, dtype=taeda.float64))
+        layout = out.layout
+        assert make(2, 3, out=out) is out
+        assert (out.layout, out.shape, out.dtype, out._nnz()) == (layout, (2, 3), taeda.float64, 0)

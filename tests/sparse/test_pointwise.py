@@ -262,3 +262,13 @@ def test_questions():
     with pytest.raises(TypeError, match="cannot be set"):
         s[0] = 1
     assert len(s) == 4 and s.numel() == 24 and s.ndim == 2
+
+
+@pytest.mark.parametrize("convert", [lambda x: x.to_sparse(), lambda x: x.to_sparse_csr()])
+def test_sparse_numbers(convert):
+    """One without dimensions is a number, stored or not, and be it in two parts."""
+    x = taeda.eye(3)
+    parts = taeda.sparse_coo_tensor(taeda.empty(0, 2, dtype=taeda.int64), taeda.tensor([1.0, 1.0]), ())
+    for number in (taeda.tensor(2.0).to_sparse(), taeda.tensor(0.0).to_sparse(), parts):
+        for made in (convert(x) * number, number * convert(x)):
+            assert made.layout == convert(x).layout and taeda.equal(made.to_dense(), x * number.to_dense())

@@ -116,3 +116,18 @@ def test_masks():
         x.sparse_mask(mask)
     with pytest.raises(RuntimeError):
         x[:2].sparse_mask(mask.to_sparse())
+
+
+def test_indices_from_the_end():
+    x = taeda.arange(6.0).view(2, 3)
+    for dim, index in ((0, [-1, 0, -2]), (1, [-3, 2])):
+        got = x.to_sparse().index_select(dim, taeda.tensor(index))
+        assert taeda.equal(got.to_dense(), x.index_select(dim, taeda.tensor(index) % x.shape[dim]))
+    with pytest.raises(IndexError, match="from -3 to 2; got -4"):
+        x.to_sparse().index_select(1, taeda.tensor([-4]))
+
+
+def test_resized_as_another_keeps_the_dtype_of_its_indices():
+    a = taeda.sparse_csr_tensor(taeda.tensor([0, 1], dtype=taeda.int32), taeda.tensor([0], dtype=taeda.int32), [1.0])
+    a.resize_as_sparse_(taeda.eye(3).to_sparse_csr())
+    assert a.shape == (3, 3) and a.crow_indices().dtype == a.col_indices().dtype == taeda.int32 and a._nnz() == 3

@@ -103,6 +103,20 @@ def zeros(size: Sequence[int], dtype: _dtype | None = None, layout: _layout | No
     return without_elements(taeda.strided if layout is None else layout, size, dtype, device)
 
 
+@sparse("zeros.out", "empty.out")
+def zeros_out(size: Sequence[int], memory_format: Any = None, *, out: Tensor) -> Tensor:
+    return assign(out, without_elements(out.layout, size, out.dtype, out.device))
+
+
+@sparse("_sparse_compressed_tensor_with_dims")
+def with_dims(*args: Any, device: Any = None, **kwargs: Any) -> Tensor:
+    """As C++ makes it, which dispatches by the device alone."""
+    key = "Meta" if device is not None and _C.device(device).type == "meta" else "CPU"
+    kernel = taeda.library.get_kernel("aten::_sparse_compressed_tensor_with_dims", key)
+    made: Tensor = kernel.call_boxed(_C.DispatchKeySet(key), *args, device=device, **kwargs)
+    return made
+
+
 def without_elements(layout: _layout, size: Sequence[int], dtype: _dtype | None = None, device: Any = None) -> Tensor:
     """A tensor of a layout, all sparse dimensions, that stores nothing."""
     size = tuple(size)

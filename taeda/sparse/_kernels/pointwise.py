@@ -51,6 +51,9 @@ def is_pointwise(op: OpOverload) -> bool:
 
 def run(op: OpOverload, given: dict[str, Any], tensors: list[str], rule: Rule) -> Tensor:
     sparse = [name for name in tensors if is_sparse(given[name])]
+    if any(given[name].dim() for name in sparse):  # beside which one without dimensions is a number
+        given = given | {name: given[name].to_dense() for name in sparse if not given[name].dim()}
+        sparse = [name for name in sparse if is_sparse(given[name])]
     numbers = [name for name in tensors if not is_sparse(given[name]) and given[name].numel() == 1]
     others = [name for name in tensors if name not in sparse and name not in numbers]
     shape = taeda.broadcast_shapes(*(given[name].shape for name in tensors))

@@ -266,10 +266,12 @@ def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
             f"taeda.index_select: index must be a vector of integers; got shape {tuple(index.shape)}, {index.dtype}"
         )
     index, extent = index.reshape(-1).long(), self.shape[dim]
-    if index.numel() and not index.is_meta and (int(index.min()) < 0 or int(index.max()) >= extent):
+    if index.numel() and not index.is_meta and (int(index.min()) < -extent or int(index.max()) >= extent):
         raise IndexError(
-            f"taeda.index_select: index must be from 0 to {extent - 1}; got {int(index.min())} to {int(index.max())}"
+            f"taeda.index_select: index must be from {-extent} to {extent - 1}; got {int(index.min())} to "
+            f"{int(index.max())}"
         )
+    index = taeda.where(index < 0, index + extent, index)
     size = (*self.shape[:dim], index.shape[0], *self.shape[dim + 1 :])
     if dim >= split:
         return coo(
