@@ -319,6 +319,7 @@ def test_masks_are_not_observed_and_changes_in_place_reach_the_integers() -> Non
             x.relu_()
             return x.masked_fill(mask.unsqueeze(0), 1.0)
 
+    assert prepare_fx(nn.Sequential(nn.Linear(4, 2)).eval(), {"": q.default_qconfig}, taeda.randn(3, 4)) is not None
     inputs = (taeda.randn(1, 3, 4), taeda.arange(4) > 1)
     prepared = prepare_fx(Masked().eval(), {"": q.default_qconfig}, inputs)
     assert len([node for node in prepared.graph.nodes if node.op == "call_module"]) == 3  # of x alone

@@ -221,5 +221,7 @@ def test_zeros_into_a_sparse_tensor(convert):
     for make in (taeda.zeros, taeda.empty):
         out = convert(taeda.ones(2, 2, dtype=taeda.float64))
         layout = out.layout
-        assert make(2, 3, out=out) is out
+        assert make(2, 3, out=out, device="cpu") is out
         assert (out.layout, out.shape, out.dtype, out._nnz()) == (layout, (2, 3), taeda.float64, 0)
+        with pytest.raises(RuntimeError, match="got dtype=torch.int32"):
+            make(2, 3, out=out, dtype=taeda.int32)

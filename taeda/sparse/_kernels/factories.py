@@ -104,7 +104,12 @@ def zeros(size: Sequence[int], dtype: _dtype | None = None, layout: _layout | No
 
 
 @sparse("zeros.out", "empty.out")
-def zeros_out(size: Sequence[int], memory_format: Any = None, *, out: Tensor) -> Tensor:
+def zeros_out(size: Sequence[int], memory_format: Any = None, *, out: Tensor, dtype: _dtype | None = None,
+              layout: _layout | None = None, device: Any = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    if dtype not in (None, out.dtype) or layout not in (None, out.layout):
+        raise RuntimeError(
+            f"taeda.zeros: out is a {out.layout} tensor of {out.dtype}; got dtype={dtype} and layout={layout}"
+        )
     return assign(out, without_elements(out.layout, size, out.dtype, out.device))
 
 

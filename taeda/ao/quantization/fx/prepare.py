@@ -71,7 +71,7 @@ class Preparer:
         self, model: fx.GraphModule, mapping: QConfigMapping, scopes: Scopes, config: PrepareCustomConfig,
         backend: Any = None, example_inputs: Any = (),
     ) -> None:  # fmt: skip
-        self.example_inputs = example_inputs
+        self.example_inputs = example_inputs if isinstance(example_inputs, (tuple, list)) else (example_inputs,)
         self.model, self.mapping, self.scopes, self.config, self.backend = model, mapping, scopes, config, backend
         self.modules = dict(model.named_modules(remove_duplicate=False))  # a ReLU may be in a fused module, too
         self.seen: set[fx.Node] = set()  # the nodes that observe
@@ -85,7 +85,7 @@ class Preparer:
     def run(self) -> None:
         """Observers where they belong."""
         inputs = [node for node in self.model.graph.nodes if node.op == "placeholder"]
-        examples = zip(inputs, self.example_inputs or (), strict=False)
+        examples = zip(inputs, self.example_inputs, strict=False)
         self.no_floats = {node for node, x in examples if isinstance(x, taeda.Tensor) and not x.is_floating_point()}
         self.quantized = {inputs[i] for i in self.config.input_quantized_indexes if i < len(inputs)}
         skipped: set[fx.Node] = set()
