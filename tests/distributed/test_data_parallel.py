@@ -253,6 +253,8 @@ def _zero(rank: int) -> list[Any]:
             for number, state in wanted["state"].items() for name, value in state.items()
         ))  # fmt: skip
         found.append([group["params"] for group in whole["param_groups"]] == [[0, 1], [2, 3]])
+    with pytest.raises(TypeError, match="got a Tensor"):
+        ZeroRedundancyOptimizer(taeda.ones(2), taeda.optim.Adam, lr=0.01)
     again = ZeroRedundancyOptimizer(ours.parameters(), taeda.optim.Adam, lr=0.01)
     plain = taeda.optim.Adam(theirs.parameters(), lr=0.01)
     again.load_state_dict(copy.deepcopy(plain.state_dict()))

@@ -173,6 +173,7 @@ def test_a_damaged_error_file(tmp_path: Path) -> None:
     path.write_text("{")
     failure = ProcessFailure(0, 12, -11, str(path))
     assert failure.signal_name() == "SIGSEGV" and "SIGSEGV" in str(failure.message)
+    assert isinstance(failure.error_file_data, dict) and failure.error_file_data["message"] == "<NONE>"
 
 
 @pytest.mark.parametrize("text, wanted", [

@@ -43,6 +43,8 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         overlap_with_ddp: bool = False,
         **defaults: Any,
     ) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError(f"{_NAME}: params is wanted as tensors or groups of them; got a Tensor")
         _made(process_group)
         self.process_group = _get_default_group() if process_group is None else process_group
         self.world_size: int = self.process_group.size()

@@ -114,10 +114,9 @@ class PContext(abc.ABC):
         self.grace = 30  # seconds that processes get to end when one of them has failed
         dest = logs_specs.reify(envs)
         self.stdouts, self.stderrs, self.error_files = dest.stdouts, dest.stderrs, dest.error_files
-        self._tails = [
-            TailLog(name, dest.tee_stdouts, sys.stdout, log_line_prefixes),
-            TailLog(name, dest.tee_stderrs, sys.stderr, log_line_prefixes),
-        ]
+        self._stdout_tail = TailLog(name, dest.tee_stdouts, sys.stdout, log_line_prefixes)
+        self._stderr_tail = TailLog(name, dest.tee_stderrs, sys.stderr, log_line_prefixes)
+        self._tails = [self._stdout_tail, self._stderr_tail]
         self._duplicates: list[tuple[dict[int, str], str, list[str]]] = []
         if duplicate_stdout_filters:
             self._duplicates.append((dest.stdouts, dest.filtered_stdout, duplicate_stdout_filters))

@@ -43,6 +43,8 @@ class ProcessFailure:
         self.error_file_data, self.message, self.timestamp = _read(self.error_file)
         if not self.error_file_data:
             self.error_file = _NO_FILE
+            traits = {"category": "system_terminated_error", "retryability": "False"}
+            self.error_file_data = {"message": "<NONE>", "errorTraits": traits}
             self.message = self._without_file()
             self.timestamp = int(time.time())
 
