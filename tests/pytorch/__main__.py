@@ -72,7 +72,7 @@ FILES = [
     "distributed/test_collective_utils.py", "distributed/test_control_collectives.py",
     "distributed/test_device_mesh.py", "distributed/test_fake_pg.py", "distributed/test_launcher.py",
     "distributed/test_multi_threaded_pg.py", "distributed/test_store.py", "distributed/test_c10d_common.py",
-    "distributed/launcher/test_run.py", "distributed/launcher/launch_test.py", "distributed/algorithms/test_join.py",
+    "distributed/launcher/test_run.py", "distributed/launcher/launch_test.py",
     "distributed/_tensor/test_tensor_ops.py", "distributed/_tensor/experimental/test_local_map.py",
     "distributed/optim/test_apply_optimizer_in_backward.py", "distributed/_composable/test_checkpoint.py",
     "test_fx.py", "test_proxy_tensor.py", "test_fx_passes.py", "test_fx_experimental.py",
