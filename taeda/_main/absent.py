@@ -11,7 +11,7 @@ from taeda._main import left_out
 # A reason, and patterns of the names that it is the reason for.
 REASONS = {
     "left over from older PyTorch, where it raises": (
-        "solve symeig eig lstsq matrix_rank reinforce resize resize_as __div__ __idiv__ __rdiv__ __long__ __nonzero__"
+        "solve symeig eig lstsq matrix_rank reinforce __div__ __idiv__ __rdiv__ __long__ __nonzero__"
     ),
     "a private name of sparse tensors": "_.*sparse.* _.*Sparse.*",
     "older functions of 8-bit layers, in whose place PyTorch put torch.ops.quantized": (

@@ -30,7 +30,7 @@ FILES = [
     "optim/test_lrscheduler.py", "optim/test_swa_utils.py", "distributions/test_distributions.py",
     "test_nestedtensor.py",
     "quantization/core/test_backend_config.py", "quantization/core/test_utils.py",
-    "quantization/core/test_quantized_op.py",
+    "quantization/core/test_quantized_op.py", "quantization/bc/test_backward_compatibility.py",
     "quantization/core/test_quantized_tensor.py", "quantization/core/test_workflow_ops.py",
     "quantization/core/test_workflow_module.py", "quantization/core/test_quantized_functional.py",
     "quantization/core/test_quantized_module.py",
