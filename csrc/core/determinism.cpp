@@ -1,4 +1,4 @@
-#include "core/determinism.h"
+#include "taeda/core/determinism.h"
 
 #include <atomic>
 
@@ -7,13 +7,14 @@
 namespace taeda {
 
 namespace {
-std::atomic<Determinism> determinism{Determinism::Open};
+std::atomic<Determinism> g_determinism{Determinism::Open};
 }  // namespace
 
-void set_determinism(Determinism wanted) { determinism.store(wanted, std::memory_order_relaxed); }
+Determinism determinism() { return g_determinism.load(std::memory_order_relaxed); }
+void set_determinism(Determinism wanted) { g_determinism.store(wanted, std::memory_order_relaxed); }
 
 void alert_open_result(std::string_view why) {
-  Determinism wanted = determinism.load(std::memory_order_relaxed);
+  Determinism wanted = determinism();
   if (wanted == Determinism::Open) return;
   std::string message = str(why, "; use_deterministic_algorithms refuses such calls");
   TAEDA_CHECK(wanted == Determinism::Warns, message);

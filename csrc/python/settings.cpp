@@ -3,7 +3,7 @@
 
 #include "backend/cpu/engine/isa.h"
 #include "backend/cpu/libraries/onednn_cache.h"
-#include "core/determinism.h"
+#include "taeda/core/determinism.h"
 #include "core/guard_pages.h"
 #include "core/uninitialized.h"
 #include "core/warn_once.h"
@@ -149,6 +149,7 @@ PyObject* set_fill_uninitialized(PyObject*, PyObject* mode) {
   return Py_NewRef(Py_None);
 }
 
+PyObject* get_determinism(PyObject*, PyObject*) { return PyLong_FromLong(static_cast<long>(determinism())); }
 PyObject* set_determinism_(PyObject*, PyObject* level) {
   long wanted = PyLong_AsLong(level);
   set_determinism(wanted == 0 ? Determinism::Open : wanted == 1 ? Determinism::Warns : Determinism::Raises);
@@ -183,6 +184,7 @@ PyMethodDef settings_functions[] = {
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
     {"_set_fill_uninitialized", set_fill_uninitialized, METH_O, "Whether memory without values is filled."},
+    {"_get_determinism", get_determinism, METH_NOARGS, "What _set_determinism was last told, here or in C++."},
     {"_set_determinism", set_determinism_, METH_O, "0, 1 or 2: open results are given, warn or raise."},
     {"_set_warn_always", set_warn_always_, METH_O, "Whether warnings that show once are shown each time."},
     {"_get_cpu_capability", cpu_capability, METH_NOARGS, "The instruction set that the CPU kernels use."},

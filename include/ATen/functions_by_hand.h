@@ -192,4 +192,5 @@ TORCH_API void manual_seed(uint64_t seed);
 
 }  // namespace at
 
+#include <ATen/Context.h>
 #include <ATen/TensorIndexing.h>

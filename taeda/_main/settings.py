@@ -7,7 +7,7 @@ from typing import Any
 
 from taeda import _C
 
-_deterministic = {"mode": False, "warn_only": False, "fill": True}
+_deterministic = {"warn_only": False, "fill": True}
 _warn_always = False
 _matmul_precision = "highest"
 _interop_threads = 1
@@ -21,13 +21,13 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
     for name, given in (("mode", mode), ("warn_only", warn_only)):
         if not isinstance(given, bool):
             raise TypeError(f"taeda.use_deterministic_algorithms: {name} must be a bool; got {type(given).__name__}")
-    _deterministic.update(mode=mode, warn_only=warn_only)
-    _C._set_determinism(get_deterministic_debug_mode())
+    _deterministic["warn_only"] = warn_only
+    _C._set_determinism(0 if not mode else 1 if warn_only else 2)
     _tell_about_filling()
 
 
 def _tell_about_filling() -> None:
-    _C._set_fill_uninitialized(_deterministic["mode"] and _deterministic["fill"])
+    _C._set_fill_uninitialized(are_deterministic_algorithms_enabled() and _deterministic["fill"])
 
 
 def fill_uninitialized_memory(mode: bool) -> None:
@@ -43,12 +43,12 @@ def fills_uninitialized_memory() -> bool:
 
 def are_deterministic_algorithms_enabled() -> bool:
     """What ``use_deterministic_algorithms`` was last told."""
-    return _deterministic["mode"]
+    return _C._get_determinism() > 0
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:
     """Whether the request was to warn only."""
-    return _deterministic["warn_only"]
+    return _C._get_determinism() == 1 if are_deterministic_algorithms_enabled() else _deterministic["warn_only"]
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
@@ -64,7 +64,7 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
 
 def get_deterministic_debug_mode() -> int:
     """0, 1 or 2, see ``set_deterministic_debug_mode``."""
-    return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
+    return _C._get_determinism()
 
 
 def set_float32_matmul_precision(precision: str) -> None:

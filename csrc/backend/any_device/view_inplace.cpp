@@ -1,7 +1,7 @@
 // Tensors that change their own geometry.
 #include "backend/any_device/ops/view_inplace.h"
 
-#include "core/determinism.h"
+#include "taeda/core/determinism.h"
 #include "core/uninitialized.h"
 #include "shape/view_rules.h"
 

@@ -6,7 +6,7 @@
 #include "backend/cpu/engine/index_offsets.h"
 #include "backend/cpu/engine/strided_copy.h"
 #include "backend/cpu/ops/index.h"
-#include "core/determinism.h"
+#include "taeda/core/determinism.h"
 #include "core/insertion_sort.h"
 #include "shape/elementwise.h"
 #include "taeda/ops/binary.h"

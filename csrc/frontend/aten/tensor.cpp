@@ -180,6 +180,11 @@ Tensor tensor_of(const void* values, int64_t count, ScalarType type, const Tenso
 }
 }  // namespace detail
 
+Context& globalContext() {
+  static Context context;
+  return context;
+}
+
 void manual_seed(uint64_t seed) {
   Generator generator = detail::getDefaultCPUGenerator();
   std::lock_guard<std::mutex> lock(generator.mutex());

@@ -1,6 +1,7 @@
 // A value of any type that schemas know: the core's boxed value with PyTorch's names for its questions.
 #pragma once
 #include <ATen/core/boxing.h>
+#include <c10/util/SmallVector.h>
 
 namespace torch::jit {
 class Module;
@@ -72,7 +73,7 @@ struct IValue : ::taeda::Value {
   impl::GenericList toList() const { return impl::GenericList(*this); }
   impl::GenericDict toGenericDict() const { return impl::GenericDict(Ref<::taeda::Dict>(&to_dict())); }
   std::vector<int64_t> toIntVector() const { return toIntList().vec(); }
-  std::vector<int64_t> toDimVector() const { return toIntVector(); }
+  at::DimVector toDimVector() const { return at::DimVector(IntArrayRef(toIntVector())); }
   std::vector<double> toDoubleVector() const { return toDoubleList().vec(); }
   std::vector<at::Tensor> toTensorVector() const { return toTensorList().vec(); }
   ArrayRef<IValue> toListRef() const {

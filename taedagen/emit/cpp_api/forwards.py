@@ -16,7 +16,8 @@ _FORWARDS = {
     "c10/util/{Deprecated,C++17}.h",
     "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/csrc/Exceptions.h "
     "c10/util/logging_is_not_google_glog.h",
-    "c10/util/ArrayRef.h": "ATen/ArrayRef.h c10/util/SmallVector.h ATen/core/DimVector.h c10/util/DimVector.h",
+    "c10/util/ArrayRef.h": "ATen/ArrayRef.h",
+    "c10/util/SmallVector.h": "ATen/core/DimVector.h c10/util/DimVector.h",
     "c10/util/OptionalArrayRef.h": "ATen/core/OptionalArrayRef.h",
     "c10/util/Optional.h": "c10/core/OptionalRef.h torch/csrc/utils/optional.h",
     "c10/util/Half.h": "c10/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h "
@@ -43,7 +44,7 @@ _FORWARDS = {
     "c10/core/GeneratorImpl.h": "ATen/{CPUGeneratorImpl,Generator}.h ATen/core/{Generator,DistributionsHelper}.h",
     "c10/core/InferenceMode.h": "c10/core/{GradMode,AutogradState}.h ATen/core/grad_mode.h "
     "torch/csrc/autograd/grad_mode.h torch/csrc/autograd/InferenceMode.h",
-    "ATen/Functions.h": "ATen/{ATen,Operators,TensorOperators,NativeFunctions,Context,CPUFunctions,WrapDimUtils,"
+    "ATen/Functions.h": "ATen/{ATen,Operators,TensorOperators,NativeFunctions,CPUFunctions,WrapDimUtils,"
     "InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions}.h "
     "ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
     "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase}.h c10/core/{TensorImpl,"

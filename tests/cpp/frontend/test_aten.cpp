@@ -134,6 +134,21 @@ TEST(dlpack_both_ways) {
   lent->deleter(lent);  // what was refused is still ours
 }
 
+TEST(settings_of_the_process) {
+  at::Context& context = at::globalContext();
+  CHECK(!context.deterministicAlgorithms() && context.userEnabledMkldnn() && !context.benchmarkCuDNN());
+  context.alertNotDeterministic("scatter");
+  context.setDeterministicAlgorithms(true, /*warn_only=*/false);
+  CHECK(context.deterministicAlgorithms() && !context.deterministicAlgorithmsWarnOnly());
+  CHECK_ERROR(context.alertNotDeterministic("scatter"), Runtime, "scatter does not give the same");
+  context.setDeterministicAlgorithms(false);
+  context.setBenchmarkCuDNN(true);
+  CHECK(torch::globalContext().benchmarkCuDNN() && context.defaultGenerator(torch::kCPU).defined());
+  at::DimVector sizes{2, 3};
+  sizes.append(2, 4);
+  CHECK(sizes.pop_back_val() == 4 && torch::ones(sizes).sizes() == at::IntArrayRef{2, 3, 4});
+}
+
 TEST(many_tensors_as_one) {
   std::vector<torch::Tensor> parts{torch::ones({2, 3}), torch::ones({0, 4}), torch::full({1}, 2)};
   torch::Tensor flat = torch::utils::flatten_dense_tensors(parts);

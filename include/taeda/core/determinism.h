@@ -7,6 +7,7 @@
 namespace taeda {
 
 enum class Determinism { Open, Warns, Raises };
+TAEDA_API Determinism determinism();
 TAEDA_API void set_determinism(Determinism wanted);
 // Warns or raises where that is wanted. The results are the same in each run here; another device's need not be.
 TAEDA_API void alert_open_result(std::string_view why);

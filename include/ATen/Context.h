@@ -1,0 +1,53 @@
+// Settings of the process, and what this build has.
+#pragma once
+#include <atomic>
+
+#include <ATen/Functions.h>
+#include <taeda/core/determinism.h>
+
+namespace at {
+
+class Context {
+ public:
+  bool deterministicAlgorithms() const { return ::taeda::determinism() != ::taeda::Determinism::Open; }
+  bool deterministicAlgorithmsWarnOnly() const { return ::taeda::determinism() == ::taeda::Determinism::Warns; }
+  void setDeterministicAlgorithms(bool wanted, bool warn_only = false) {
+    using ::taeda::Determinism;
+    ::taeda::set_determinism(!wanted ? Determinism::Open : warn_only ? Determinism::Warns : Determinism::Raises);
+  }
+  // For kernels whose result varies from run to run: raises, or warns, where that is not wanted.
+  static void alertNotDeterministic(std::string_view caller) {
+    ::taeda::alert_open_result(c10::str(caller, " does not give the same result in each run"));
+  }
+  const Generator& defaultGenerator(Device device = kCPU) {
+    TORCH_CHECK(device.is_cpu(), "defaultGenerator: there is none for ", device);
+    return detail::getDefaultCPUGenerator();
+  }
+
+  // Remembered for those who ask; nothing here depends on them.
+#define TAEDA_SWITCH(name, setter, initial)         \
+  bool name() const { return name##_.load(); }      \
+  void setter(bool value) { name##_.store(value); } \
+                                                    \
+ private:                                           \
+  std::atomic<bool> name##_{initial};               \
+                                                    \
+ public:
+  TAEDA_SWITCH(userEnabledCuDNN, setUserEnabledCuDNN, true)
+  TAEDA_SWITCH(userEnabledMkldnn, setUserEnabledMkldnn, true)
+  TAEDA_SWITCH(benchmarkCuDNN, setBenchmarkCuDNN, false)
+  TAEDA_SWITCH(deterministicCuDNN, setDeterministicCuDNN, false)
+  TAEDA_SWITCH(allowTF32CuDNN, setAllowTF32CuDNN, true)
+  TAEDA_SWITCH(allowTF32CuBLAS, setAllowTF32CuBLAS, false)
+#undef TAEDA_SWITCH
+
+  static bool hasCUDA() { return at::hasCUDA(); }
+  static bool hasMPS() { return at::hasMPS(); }
+  static bool hasHIP() { return at::hasHIP(); }
+  static bool hasXPU() { return at::hasXPU(); }
+  static bool hasMKL() { return at::hasMKL(); }
+  static bool hasOpenMP() { return at::hasOpenMP(); }
+};
+TORCH_API Context& globalContext();
+
+}  // namespace at
