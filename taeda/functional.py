@@ -96,7 +96,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
 
     Also takes operands and index lists in turn: ``einsum(a, [0, 1], b, [1, 2], [0, 2])``.
     """
-    if not isinstance(equation, str):
+    if isinstance(equation, taeda.Tensor):
         return _einsum_sublists((equation, *operands))
     tensors = _tensors(operands)
     if not tensors:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import taeda
@@ -110,7 +112,11 @@ def handle_torch_function(
         if result is not NotImplemented:
             return result
     for arg in overriding:
-        result = type(arg).__torch_function__(public_api, types, args, kwargs)
+        method = arg.__torch_function__
+        if getattr(method, "__self__", None) is arg:
+            name = f"{type(arg).__qualname__}.__torch_function__"
+            warnings.warn(f"{name} as a plain method is deprecated; make it a classmethod", DeprecationWarning, 2)
+        result = method(public_api, types, args, kwargs)
         if result is not NotImplemented:
             return result
     raise TypeError(
@@ -223,6 +229,16 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         self, func: Callable[..., Any], types: Any, args: Any = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _enable_torch_function() -> Iterator[None]:
+    """A context in which ``__torch_function__`` is asked, whatever ``DisableTorchFunction`` says around it."""
+    enabled = taeda._C._EnableTorchFunction()
+    try:
+        yield
+    finally:
+        del enabled
 
 
 def enable_reentrant_dispatch() -> Any:

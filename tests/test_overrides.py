@@ -280,3 +280,78 @@ def test_redispatch(call):
     result = function(taeda.ones(2).as_subclass(Logged))
     assert Logged.calls == wanted and type(result) is taeda.Tensor
     assert type(taeda.ones(2).as_subclass(Logged) + 1) is taeda.Tensor and Logged.calls[-1] == "add"
+
+
+def test_the_protocol_can_be_switched_on_again():
+    class Sub(taeda.Tensor):
+        pass
+
+    x = Sub(taeda.ones(2))
+    assert not taeda._C._is_torch_function_all_disabled()
+    with taeda._C.DisableTorchFunctionSubclass():
+        held = taeda._C._EnableTorchFunction()
+        assert type(x.sum()) is Sub
+        del held
+        assert type(x.sum()) is taeda.Tensor
+    with taeda._C.DisableTorchFunction():
+        assert taeda._C._is_torch_function_all_disabled()
+        with overrides._enable_torch_function():
+            assert type(x.sum()) is Sub
+        assert type(x.sum()) is taeda.Tensor
+    assert type(x.sum()) is Sub
+
+
+class Plain:
+    """Asked on the object, as the protocol's first form had it."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        return self, func
+
+
+def test_plain_methods_are_called_with_their_object():
+    plain = Plain()
+    with pytest.warns(DeprecationWarning, match="classmethod"):
+        assert taeda.nn.functional.dropout(plain)[0] is plain
+    with pytest.warns(UserWarning, match="classmethod"):
+        assert taeda.abs(plain) == (plain, taeda.abs)
+
+
+def test_modes_are_told_of_subclasses_that_override_nothing():
+    class Sub(taeda.Tensor):
+        pass
+
+    class Picky(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append([t.__name__ for t in types])
+            return NotImplemented if types else func(*args, **(kwargs or {}))
+
+    class ByClass(TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func(*args)
+
+    seen: list[list[str]] = []
+    with Picky():
+        assert type(taeda.neg(Sub(taeda.ones(2)))) is Sub
+    assert seen[-2:] == [["Sub"], []]
+    with pytest.raises(RuntimeError, match="plain method"), ByClass():
+        taeda.ones(1) + 1
+
+
+@pytest.mark.parametrize("call", [
+    lambda x: taeda.nn.init.constant_(x, 1.0), lambda x: taeda.nn.init.kaiming_uniform_(x), taeda.sym_not,
+    lambda x: taeda.sym_sum([x, x]), lambda x: taeda.einsum("i->", x), taeda.get_device, taeda.is_distributed,
+    lambda x: taeda.autograd.grad(x, x), lambda x: taeda.sym_max(x, x),
+])  # fmt: skip
+def test_what_else_is_taken_over(call):
+    assert call(Named())[0] == "Named"
+
+
+def test_truth_must_be_a_bool():
+    class Odd(taeda.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return 3
+
+    with pytest.raises(TypeError, match="bool"):
+        bool(Odd(taeda.ones(1)))

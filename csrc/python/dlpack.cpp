@@ -162,7 +162,10 @@ PyMethodDef g_functions[] = {
 }  // namespace
 
 PyMethodDef dlpack_methods[] = {
-    method<to_dlpack, "__dlpack__">(nullptr), method<dlpack_device, "__dlpack_device__">(nullptr), {}};
+    method<to_dlpack, "__dlpack__">(nullptr),
+    method<dlpack_device, "__dlpack_device__">(
+        "__dlpack_device__($self)\n--\n\nThe kind and number of the device, as DLPack counts them."),
+    {}};
 
 int init_dlpack(PyObject* module) { return PyModule_AddFunctions(module, g_functions); }
 

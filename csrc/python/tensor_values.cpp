@@ -127,8 +127,11 @@ PyObject* to_bool_object(PyObject* self) {
 
 int truth(PyObject* self) {
   PyObject* value = no_arguments<to_bool_object, "__bool__">(self, nullptr);
-  Py_XDECREF(value);  // True and False live for ever
-  return value ? value == Py_True : -1;
+  if (!value) return -1;
+  Owned held(value);
+  if (PyBool_Check(value)) return value == Py_True;
+  PyErr_Format(PyExc_TypeError, "__bool__ must give a bool; it gave one of type %s", Py_TYPE(value)->tp_name);
+  return -1;
 }
 // As elements are listed, although a tensor also has a buffer.
 PyObject* to_bytes(PyObject* self) {
@@ -162,7 +165,7 @@ PyMethodDef value_methods[] = {
     method<item, "item">("item($self)\n--\n\nThe element of a one-element tensor as a Python number."),
     method<tolist, "tolist">(
         "tolist($self)\n--\n\nThe elements as nested lists of Python numbers; of a 0-d tensor the number."),
-    method<to_complex_object, "__complex__">(nullptr),
+    method<to_complex_object, "__complex__">("__complex__($self)\n--\n\nThe element as a complex number."),
     method<to_bytes, "__bytes__">(nullptr),
     {}};
 

@@ -5,6 +5,8 @@
 
 #include "python/exceptions.h"
 #include "python/items.h"
+#include "python/types.h"
+#include "taeda/core/warn.h"
 
 namespace taeda::python {
 
@@ -47,6 +49,7 @@ Protocol protocol_of(PyObject* object) {
 
 void Overloaded::note(PyObject* object) {
   Protocol protocol = protocol_of(object);
+  if (protocol == Protocol::Subclass && modes_active()) protocol = Protocol::Custom;  // modes are told of its type
   if (protocol == Protocol::Subclass && t_subclass_disabled == 0 && t_disabled == 0) {
     PyTypeObject* type = Py_TYPE(object);
     if (!subclass || PyType_IsSubtype(type, subclass)) subclass = type;
@@ -83,11 +86,21 @@ bool Overloaded::must_dispatch(PyObject* function) const {
 
 namespace {
 
-// Calls one handler: a mode's bound method or a type's classmethod.
-PyObject* ask(PyObject* handler, PyObject* function, PyObject* types, PyObject* args, PyObject* kwargs) {
-  Owned method(check(PyObject_GetAttr(handler, g_name)));
+// What `method` is bound to; null if to nothing.
+PyObject* bound_to(const Owned& method) {
+  return PyMethod_Check(method.get()) ? PyMethod_GET_SELF(method.get()) : nullptr;
+}
+
+PyObject* ask(const Owned& method, PyObject* function, PyObject* types, PyObject* args, PyObject* kwargs) {
   PyObject* arguments[] = {function, types, args, kwargs};
   return check(PyObject_Vectorcall(method.get(), arguments, 4, nullptr));
+}
+
+PyObject* ask_argument(PyObject* object, PyObject* function, PyObject* types, PyObject* args, PyObject* kwargs) {
+  Owned method(check(PyObject_GetAttr(object, g_name)));
+  if (bound_to(method) == object)
+    warn(str(Py_TYPE(object)->tp_name, ".__torch_function__ as a plain method is deprecated; make it a classmethod"));
+  return ask(method, function, types, args, kwargs);
 }
 
 // Innermost mode first; while it runs, it is off the stack.
@@ -98,7 +111,11 @@ PyObject* ask_mode(PyObject* function, PyObject* types, PyObject* args, PyObject
     PyObject* mode;
     ~Restore() { modes().push_back(mode); }
   } restore{mode};
-  return ask(mode, function, types, args, kwargs);
+  Owned method(check(PyObject_GetAttr(mode, g_name)));
+  PyObject* owner = bound_to(method);
+  TAEDA_CHECK(!owner || !PyType_Check(owner), Py_TYPE(mode)->tp_name,
+              ".__torch_function__ of a mode must be a plain method; it is a classmethod");
+  return ask(method, function, types, args, kwargs);
 }
 
 }  // namespace
@@ -120,8 +137,7 @@ PyObject* call_torch_function(PyObject* function, const Overloaded& overloaded, 
     if (result.get() != Py_NotImplemented) return result.release();
   }
   for (const Owned& object : overloaded.custom) {
-    Owned result(ask(reinterpret_cast<PyObject*>(Py_TYPE(object.get())), function, types.get(), positional.get(),
-                     keywords.get()));
+    Owned result(ask_argument(object.get(), function, types.get(), positional.get(), keywords.get()));
     if (result.get() != Py_NotImplemented) return result.release();
   }
   std::string list;
@@ -254,6 +270,31 @@ PyObject* disable_leave(PyObject*, PyObject* all) {
   disable_torch_function(PyObject_IsTrue(all), -1);
   Py_RETURN_NONE;
 }
+// Calls see all of __torch_function__ as long as such an object lives.
+struct EnabledObject {
+  PyObject_HEAD
+  int all, subclasses;  // the depths that it set to zero
+};
+PyTypeObject g_enabled = static_type("taeda._C._EnableTorchFunction", sizeof(EnabledObject));
+
+PyObject* enabled_new(PyTypeObject* type, PyObject*, PyObject*) {
+  auto* self = reinterpret_cast<EnabledObject*>(type->tp_alloc(type, 0));
+  if (!self) return nullptr;
+  self->all = t_disabled;
+  self->subclasses = t_subclass_disabled;
+  disable_torch_function(true, -self->all);
+  disable_torch_function(false, -self->subclasses);
+  return reinterpret_cast<PyObject*>(self);
+}
+
+void enabled_deallocate(PyObject* object) {
+  auto* self = reinterpret_cast<EnabledObject*>(object);
+  disable_torch_function(true, self->all);
+  disable_torch_function(false, self->subclasses);
+  Py_TYPE(object)->tp_free(object);
+}
+
+PyObject* is_all_disabled(PyObject*, PyObject*) { return PyBool_FromLong(t_disabled > 0); }
 PyObject* is_enabled(PyObject*, PyObject*) { return PyBool_FromLong(t_disabled == 0 && t_subclass_disabled == 0); }
 
 // Whether any argument has a protocol of its own, or a mode is active: what Python-level functions ask who then call
@@ -283,6 +324,8 @@ PyMethodDef torch_function_functions[] = {
     {"_get_torch_function_mode", mode_at, METH_O, nullptr},
     {"_disable_torch_function_enter", disable_enter, METH_O, nullptr},
     {"_disable_torch_function_leave", disable_leave, METH_O, nullptr},
+    {"_get_function_stack_at", mode_at, METH_O, nullptr},
+    {"_is_torch_function_all_disabled", is_all_disabled, METH_NOARGS, nullptr},
     {"_is_torch_function_enabled", is_enabled, METH_NOARGS, nullptr},
     {"_has_torch_function", has_torch_function, METH_O, nullptr},
     {"_set_parameter_type", set_parameter_type, METH_O, nullptr},
@@ -303,6 +346,9 @@ void disable_torch_function(bool all, int by) {
 int init_torch_function(PyObject* module) {
   g_name = PyUnicode_InternFromString("__torch_function__");
   if (PyModule_AddFunctions(module, torch_function_functions) < 0) return -1;
+  g_enabled.tp_new = enabled_new;
+  g_enabled.tp_dealloc = enabled_deallocate;
+  if (add_type(module, g_enabled) < 0) return -1;
   g_disabled = PyObject_GetAttrString(module, "_disabled_torch_function_impl");
   g_inherited = PyDescr_NewClassMethod(tensor_base_type, &inherited_method);
   if (!g_inherited || !g_disabled) return -1;

@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from taeda import _C
 from taeda._schema.symbols import SymBool, SymFloat, SymInt, calculate
 
 _SYMBOLS = (SymInt, SymFloat, SymBool)
@@ -28,11 +29,13 @@ def sym_float(a: Any) -> Any:
     return a if isinstance(a, SymFloat) else _apply("sym_float", float, a)
 
 
+@_C._overridable
 def sym_max(a: Any, b: Any) -> Any:
     """The larger of two sizes; a float where either is one."""
     return _apply("sym_max", _like_both(max), a, b)
 
 
+@_C._overridable
 def sym_min(a: Any, b: Any) -> Any:
     """The smaller of two sizes; a float where either is one."""
     return _apply("sym_min", _like_both(min), a, b)
@@ -45,6 +48,7 @@ def _like_both(choose: Callable[..., Any]) -> Callable[..., Any]:
     return chosen
 
 
+@_C._overridable
 def sym_not(a: Any) -> Any:
     """The negation of a truth value."""
     return _apply("sym_not", operator.not_, a)
@@ -55,12 +59,14 @@ def sym_sqrt(a: Any) -> Any:
     return _apply("sym_sqrt", math.sqrt, a)
 
 
+@_C._overridable
 def sym_sum(args: Any) -> Any:
     """The sum of sizes."""
     args = tuple(args)
     return _apply("sym_sum", lambda *all: sum(all), *args)
 
 
+@_C._overridable
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
     """``t if b else f``."""
     return _apply("sym_ite", lambda b, t, f: t if b else f, b, t, f) if isinstance(b, SymBool) else (t if b else f)

@@ -72,11 +72,13 @@ def is_neg(input: Any) -> bool:
     return input.is_neg()
 
 
+@_C._overridable
 def is_distributed(input: Any) -> bool:
     """Whether ``input`` lies on several machines: never."""
     return False
 
 
+@_C._overridable
 def get_device(input: Any) -> int:
     """The index of the device of ``input``; -1 for the CPU."""
     return input.get_device()

@@ -101,7 +101,7 @@ def _is_checkpoint_valid() -> bool:
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     """One tensor or GradientEdge, or a sequence of them, as a tuple."""
-    if isinstance(value, Tensor) or hasattr(value, "output_nr"):
+    if taeda.overrides.is_tensor_like(value) or hasattr(value, "output_nr"):
         return (value,)
     return tuple(value)
 
@@ -261,7 +261,7 @@ def grad(
     results, sources = _as_tuple(outputs), _as_tuple(inputs)
     if taeda._C._has_torch_function((*results, *sources)):
         return taeda.overrides.handle_torch_function(
-            grad, (*results, *sources), outputs, inputs, grad_outputs=grad_outputs, retain_graph=retain_graph,
+            grad, (*results, *sources), results, sources, grad_outputs=grad_outputs, retain_graph=retain_graph,
             create_graph=create_graph, only_inputs=only_inputs, allow_unused=allow_unused,
             is_grads_batched=is_grads_batched, materialize_grads=materialize_grads,
         )  # fmt: skip

@@ -92,12 +92,14 @@ def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
     return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
 
 
+@taeda._C._overridable
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
     """Uniform values from ``a`` to ``b``."""
     with taeda.no_grad():
         return tensor.uniform_(a, b, generator=generator)
 
 
+@taeda._C._overridable
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
     """Normal values of ``mean`` and standard deviation ``std``."""
     with taeda.no_grad():
@@ -148,6 +150,7 @@ def trunc_normal_(
     return tensor
 
 
+@taeda._C._overridable
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """The value ``val`` everywhere."""
     with taeda.no_grad():
@@ -218,6 +221,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     return calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
 
 
+@taeda._C._overridable
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:

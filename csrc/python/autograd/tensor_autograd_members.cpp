@@ -189,7 +189,8 @@ constexpr PyGetSetDef property(setter set, const char* doc) {
 }  // namespace
 
 PyMethodDef autograd_methods[] = {
-    method<is_view, "_is_view">("Whether writes to this tensor count as writes to another, of which it shows a part."),
+    method<is_view, "_is_view">(
+        "_is_view($self)\n--\n\nWhether writes to this tensor count as writes to another, of which it shows a part."),
     method<is_inference, "is_inference">("is_inference($self)\n--\n\nWhether the tensor was made in inference mode."),
     method<retain_grad, "retain_grad">(
         "retain_grad($self)\n--\n\nKeeps the gradient of a tensor that is not a leaf in .grad."),
