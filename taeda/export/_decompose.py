@@ -13,6 +13,7 @@ from taeda._library.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
+from taeda.export._core_bodies import BODIES
 from taeda.export._core_ops import CORE_OPS
 from taeda.export._scope import holder
 from taeda.export._verifier import Verifier
@@ -38,7 +39,7 @@ def default_decompositions() -> CustomDecompTable:
     return CustomDecompTable(
         {
             op: body
-            for op, body in decomposition_table.items()
+            for op, body in {**decomposition_table, **BODIES}.items()
             if op._opname not in CORE_OPS and not op._schema.is_mutable
         }
     )
@@ -181,6 +182,8 @@ class _Expansion(Capture):
         recording, self.is_recording = self.is_recording, True
         try:
             result = self._below(op, args, kwargs) if body is BELOW else body(*_plain(args), **kwargs)
+            if result is NotImplemented:
+                raise NotImplementedError(f"{op} with such arguments")
         except Exception:
             self._drop_after(before)
             return None
