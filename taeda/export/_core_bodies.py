@@ -9,6 +9,7 @@ from typing import Any
 
 import taeda
 from taeda import Tensor
+from taeda._schema.symbols import _Symbol
 
 aten: Any = taeda.ops.aten
 BODIES: dict[Any, Callable[..., Any]] = {}
@@ -37,8 +38,18 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     return found if input.dim() == 2 else aten.view.default(found, [*input.shape[:-1], weight.shape[0]])
 
 
+def _hint(size: Any) -> Any:
+    return size.node.hint if isinstance(size, _Symbol) else size
+
+
 def _is_foldable(x: Tensor) -> bool:
-    return x.dim() == 2 or x.is_contiguous()
+    return x.dim() == 2 or _is_contiguous(x)
+
+
+def _is_contiguous(x: Tensor) -> bool:
+    """Whether it is whatever its sizes are: dimensions of 1 in the example hide an order, or that they were widened."""
+    sizes, strides = list(map(_hint, x.shape)), list(map(_hint, x.stride()))
+    return sizes.count(1) < 2 and strides == [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
 
 
 @_body_of(aten.matmul.default)
@@ -59,7 +70,7 @@ def _matmul(self: Tensor, other: Tensor) -> Any:
 
 def _batched(x: Tensor, batch: list[Any]) -> Tensor:
     wide = aten.expand.default(x, [*batch, *x.shape[-2:]])
-    if not wide.is_contiguous():
+    if not _is_contiguous(wide) or (len(batch) > 1 and 1 in map(_hint, batch)):
         wide = aten.clone.default(wide, memory_format=taeda.contiguous_format)
     return aten.view.default(wide, [math.prod(batch), *x.shape[-2:]])
 
@@ -80,7 +91,7 @@ def _transpose(self: Tensor, dim0: int, dim1: int) -> Any:
 
 @_body_of(aten.reshape.default)
 def _reshape(self: Tensor, shape: list[Any]) -> Any:
-    if not self.is_contiguous():
+    if not _is_contiguous(self):
         self = aten.clone.default(self, memory_format=taeda.contiguous_format)
     return aten.view.default(self, shape)
 

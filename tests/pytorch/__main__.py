@@ -41,6 +41,8 @@ FILES = [
     "quantization/fx/test_quantize_fx.py",
     "quantization/fx/test_equalize_fx.py",
     "quantization/fx/test_model_report_fx.py", "quantization/fx/test_subgraph_rewriter.py",
+    "export/test_export.py", "export/test_serialize.py", "export/test_unflatten.py", "export/test_passes.py",
+    "export/test_verifier.py",
     "test_stateless.py", "test_complex.py", "test_numpy_interop.py", "test_dlpack.py", "test_segment_reductions.py",
     "test_type_info.py", "test_futures.py", "test_native_functions.py", "test_expanded_weights.py",
     "test_namedtuple_return_api.py",
