@@ -19,9 +19,7 @@ _native = _C._functions
 
 def __getattr__(name: str) -> Any:
     if name == "F":  # as programs reach nn.functional from here
-        from taeda.nn import functional
-
-        return functional
+        return taeda.nn.functional
     raise AttributeError(f"module 'taeda.functional' has no attribute {name!r}")
 
 

@@ -241,17 +241,6 @@ class BackendConfig:
             if config.fuser_method is not None and isinstance(config.pattern, tuple)
         }
 
-    def handles(self, kind: Any, qconfig: Any) -> bool:
-        """Whether a module class, a function or a method's name is a pattern, or the fused class of one, whose dtypes
-        and ranges are those of a qconfig."""
-        from taeda.ao.quantization.backend_config.constraints import satisfied_by
-
-        found = [config for config in self.configs if kind in (config.pattern, config.fused_module)]
-        return any(
-            not config.dtype_configs or any(satisfied_by(dtypes, qconfig) for dtypes in config.dtype_configs)
-            for config in found
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """The name and the patterns."""
         return {"name": self.name, "configs": [config.to_dict() for config in self.configs]}

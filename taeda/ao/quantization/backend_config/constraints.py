@@ -5,7 +5,17 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from taeda.ao.quantization.backend_config.backend_config import DTypeConfig, DTypeWithConstraints
+from taeda.ao.quantization.backend_config.backend_config import BackendConfig, DTypeConfig, DTypeWithConstraints
+
+
+def handles(backend: BackendConfig, kind: Any, qconfig: Any) -> bool:
+    """Whether a module class, a function or a method's name is a pattern of a backend, or the fused class of one, whose
+    dtypes and ranges are those of a qconfig."""
+    found = [config for config in backend.configs if kind in (config.pattern, config.fused_module)]
+    return any(
+        not config.dtype_configs or any(satisfied_by(dtypes, qconfig) for dtypes in config.dtype_configs)
+        for config in found
+    )
 
 
 def satisfied_by(config: DTypeConfig, qconfig: Any) -> bool:

@@ -9,6 +9,7 @@ import taeda
 from taeda import fx, nn
 from taeda.ao.nn.intrinsic.modules.fused import FusedModule
 from taeda.ao.quantization import observer as observers
+from taeda.ao.quantization.backend_config.constraints import handles
 from taeda.ao.quantization.fake_quantize import FixedQParamsFakeQuantize
 from taeda.ao.quantization.fx.convert import set_module
 from taeda.ao.quantization.fx.custom_config import PrepareCustomConfig
@@ -134,7 +135,7 @@ class Preparer:
         if self.backend is None:
             return True
         module = module_of(node, self.modules)
-        return bool(self.backend.handles(node.target if module is None else type(module), qconfig))
+        return handles(self.backend, node.target if module is None else type(module), qconfig)
 
     def _observe(self, node: fx.Node, kind: str, qconfig: Any, after: fx.Node | None) -> bool:
         """Observes a node's arguments and result; whether it did."""
