@@ -17,12 +17,6 @@ if TYPE_CHECKING:
 _native = _C._functions
 
 
-def __getattr__(name: str) -> Any:
-    if name == "F":  # as programs reach nn.functional from here
-        return taeda.nn.functional
-    raise AttributeError(f"module 'taeda.functional' has no attribute {name!r}")
-
-
 def _tensors(arguments: tuple[Any, ...]) -> list[Tensor]:
     """``f(a, b)`` and ``f([a, b])`` alike."""
     if len(arguments) == 1 and isinstance(arguments[0], (list, tuple)):
