@@ -3,7 +3,6 @@
 
 #include "backend/cpu/engine/isa.h"
 #include "backend/cpu/libraries/onednn_cache.h"
-#include "taeda/core/determinism.h"
 #include "core/guard_pages.h"
 #include "core/uninitialized.h"
 #include "core/warn_once.h"
@@ -11,6 +10,7 @@
 #include "python/module_parts.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/core/determinism.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/complex_numbers.h"
 #include "taeda/ops/copy.h"

@@ -45,6 +45,7 @@ LOOKS_UP = {
         "sparse": "gradcheck of functions of sparse tensors",
         "testing": "the tolerances of gradcheck",
     },
+    "functional": {"nn": "nn.functional, as programs reach it from here"},
     "nn": {
         "func": "gradients per sample are those of a call, batched",
     },
