@@ -45,7 +45,6 @@ LOOKS_UP = {
         "sparse": "gradcheck of functions of sparse tensors",
         "testing": "the tolerances of gradcheck",
     },
-    "functional": {"nn": "nn.functional, as programs reach it from here"},
     "nn": {
         "func": "gradients per sample are those of a call, batched",
     },
