@@ -10,6 +10,7 @@
 #include "python/module_parts.h"
 #include "python/types.h"
 #include "taeda/autograd/meta.h"
+#include "taeda/autograd/undifferentiated.h"
 #include "taeda/core/determinism.h"
 #include "taeda/core/parallel.h"
 #include "taeda/ops/complex_numbers.h"
@@ -149,6 +150,20 @@ PyObject* set_fill_uninitialized(PyObject*, PyObject* mode) {
   return Py_NewRef(Py_None);
 }
 
+constexpr const char* kUndifferentiated[] = {"nothing", "warn", "error"};
+PyObject* get_fallback_mode(PyObject*, PyObject*) {
+  return PyUnicode_FromString(kUndifferentiated[static_cast<int>(autograd::undifferentiated_mode())]);
+}
+PyObject* set_fallback_mode(PyObject*, PyObject* mode) {
+  return guarded("_C._set_autograd_fallback_mode", [&] {
+    for (int i = 0; i < 3; ++i)
+      if (PyUnicode_Check(mode) && PyUnicode_CompareWithASCIIString(mode, kUndifferentiated[i]) == 0) {
+        autograd::set_undifferentiated_mode(static_cast<autograd::Undifferentiated>(i));
+        return Py_NewRef(Py_None);
+      }
+    TAEDA_FAIL(Runtime, "takes nothing, warn or error");
+  });
+}
 PyObject* get_determinism(PyObject*, PyObject*) { return PyLong_FromLong(static_cast<long>(determinism())); }
 PyObject* set_determinism_(PyObject*, PyObject* level) {
   long wanted = PyLong_AsLong(level);
@@ -184,6 +199,9 @@ PyMethodDef settings_functions[] = {
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
     {"_set_fill_uninitialized", set_fill_uninitialized, METH_O, "Whether memory without values is filled."},
+    {"_get_autograd_fallback_mode", get_fallback_mode, METH_NOARGS, "What _set_autograd_fallback_mode was told."},
+    {"_set_autograd_fallback_mode", set_fallback_mode, METH_O,
+     "What calls of a library's op without a derivative do: nothing, warn in the backward pass, or error."},
     {"_get_determinism", get_determinism, METH_NOARGS, "What _set_determinism was last told, here or in C++."},
     {"_set_determinism", set_determinism_, METH_O, "0, 1 or 2: open results are given, warn or raise."},
     {"_set_warn_always", set_warn_always_, METH_O, "Whether warnings that show once are shown each time."},

@@ -13,10 +13,40 @@ _autograd = _C._autograd
 _current_autograd_node = _autograd._current_autograd_node
 _current_graph_task_id = _autograd._current_graph_task_id
 _will_engine_execute_node = _autograd._will_engine_execute_node
+_TensorBase = _C.TensorBase
+_VariableFunctions = _C._functions
+has_cuda = _has_cuda = False
 has_lapack, has_openmp, has_spectral, has_mkldnn, has_mkl = True, True, True, True, False
 
 
 AccumulateGrad = type(_autograd.get_gradient_edge(Tensor().requires_grad_())[0])  # made when first seen
+
+
+def _set_grad_enabled(mode: bool) -> None:
+    """Whether calls record, from now on: what graphs call for ``set_grad_enabled``."""
+    _autograd.set_grad_enabled(mode)
+
+
+def _get_accelerator(check: bool | None = None) -> Any:
+    """The type of device that ``taeda.accelerator`` finds, else the CPU's; RuntimeError for none with ``check``."""
+    import taeda
+
+    found = taeda.accelerator.current_accelerator(bool(check))
+    if found is None and check:
+        raise RuntimeError("taeda._C._get_accelerator: there is no accelerator")
+    return taeda.device("cpu") if found is None else found
+
+
+def _set_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """``use_deterministic_algorithms`` under its inner name."""
+    from taeda._main import settings
+
+    settings.use_deterministic_algorithms(mode, warn_only=warn_only)
+
+
+def _get_deterministic_algorithms() -> bool:
+    """``are_deterministic_algorithms_enabled`` under its inner name."""
+    return _C._get_determinism() > 0
 
 
 class _WeakTensorRef:

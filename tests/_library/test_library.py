@@ -651,3 +651,33 @@ def test_ops_without_a_derivative_warn_in_backward(mine: Library) -> None:
     assert x.grad.tolist() == [2, 2, 2]
     with taeda.no_grad():
         assert not taeda.ops.mine.plain(x, x)[0].requires_grad
+    try:
+        taeda._C._set_autograd_fallback_mode("error")
+        with pytest.raises(RuntimeError, match="mine::plain has no kernel under Autograd, and"):
+            taeda.ops.mine.plain(x, x)
+        taeda._C._set_autograd_fallback_mode("nothing")
+        assert not taeda.ops.mine.plain(x, x)[0].requires_grad
+        with pytest.raises(RuntimeError, match="takes nothing, warn or error"):
+            taeda._C._set_autograd_fallback_mode("loudly")
+    finally:
+        taeda._C._set_autograd_fallback_mode("warn")
+
+
+def test_what_programs_ask_about_ops() -> None:
+    C: Any = taeda._C
+    assert str(C._get_schema("aten::add", "Tensor")).startswith("aten::add.Tensor(Tensor self, Tensor other")
+    assert [s.overload_name for s in C._jit_get_schemas_for_operator("aten::relu")] == ["", "out"]
+    assert not C._jit_get_schemas_for_operator("aten::nope") and len(C._jit_get_all_schemas()) > 2000
+    assert C._dispatch_has_kernel("aten::add.Tensor") and not C._dispatch_has_kernel("aten::add.nope")
+    assert C._dispatch_has_kernel_for_dispatch_key("aten::relu", "CPU")
+    for wrong in (
+        lambda: C._get_schema("aten::nope", ""),
+        lambda: C._dispatch_has_kernel_for_dispatch_key("a::b", "CPU"),
+    ):
+        with pytest.raises(RuntimeError, match="there is no op"):
+            wrong()
+    assert isinstance(taeda.ones(1), C._TensorBase) and C._VariableFunctions.add is C._functions.add
+    C._set_grad_enabled(False)
+    assert not taeda.is_grad_enabled()
+    C._set_grad_enabled(True)
+    assert C._get_accelerator().type == "cpu" and not C._has_cuda
