@@ -300,6 +300,8 @@ def test_hyperparameters(tmp_path):
             writer.add_hparams({"a": [1]}, {})
         with pytest.raises(TypeError, match="hparam_domain_discrete"):
             writer.add_hparams({"a": 1}, {}, {"a": ["b"]})
+        with pytest.raises(TypeError, match="hparam_domain_discrete must be a dict; got bytes"):
+            writer.add_hparams({"a": 1}, {}, b"x")
     found = values(tmp_path / "run")
     assert [tag.removeprefix("_hparams_/") for tag, _, _ in found] == [
         "experiment", "session_start_info", "session_end_info", "accuracy",

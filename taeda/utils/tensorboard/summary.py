@@ -173,10 +173,14 @@ def hparams(
         TypeError: an argument is no mapping, or a domain does not fit its hyperparameter.
         ValueError: a value of a type that cannot be shown.
     """
-    for name, argument in (("hparam_dict", hparam_dict), ("metric_dict", metric_dict)):
+    given_domains = {} if hparam_domain_discrete is None else hparam_domain_discrete
+    arguments = {
+        "hparam_dict": hparam_dict, "metric_dict": metric_dict, "hparam_domain_discrete": given_domains
+    }  # fmt: skip
+    for name, argument in arguments.items():
         if not isinstance(argument, Mapping):
             raise TypeError(f"SummaryWriter.add_hparams: {name} must be a dict; got {type(argument).__name__}")
-    domains = _checked_domains(hparam_dict, hparam_domain_discrete or {})
+    domains = _checked_domains(hparam_dict, given_domains)
     values = {name: _value(value) for name, value in hparam_dict.items() if value is not None}
     infos = [message({1: name, 4: kind, 5: domains.get(name)}) for name, (_, kind) in values.items()]
     metrics = [message({1: message({2: name})}) for name in metric_dict]
