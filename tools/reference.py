@@ -39,7 +39,7 @@ def documented(namespace: str) -> list[str]:
     module = resolve(taeda, namespace)
     names = [n for n in getattr(module, "__all__", None) or dir(module) if not n.startswith("_")]
     if namespace == "Tensor":
-        known = {*dir(taeda), *names}
+        known = {*dir(taeda), *names} - {"resize"}  # reshape's older name, of which resize_ is no form
         return [n for n in names if not hasattr(taeda, n) and not (n.endswith("_") and n[:-1] in known)]
     values = {n: getattr(module, n) for n in names if not (n.endswith("_") and n[:-1] in names)}
     return sorted(n for n, v in values.items() if callable(v) and not inspect.isclass(v))

@@ -4,7 +4,7 @@ import sys
 from types import ModuleType
 
 from taeda import func
-from taeda._inert.settings import patch_of
+from taeda._inert import settings as _settings
 from taeda.func import _functional_modules, _modules
 
 __path__: list[str] = []  # a package, whose modules are these
@@ -38,7 +38,7 @@ _CONTENTS = {
     "config": {
         "functionalize_rng_ops": False, "fake_tensor_propagate_real_tensors": False, "unlift_effect_tokens": False,
         "fake_tensor_allow_meta": True, "debug_assert": False, "donated_buffer": True, "activation_memory_budget": 1.0,
-        "treat_parameters_as_free_to_save": True, "patch": patch_of("taeda._functorch.config"),
+        "treat_parameters_as_free_to_save": True, "patch": _settings.patch_of("taeda._functorch.config"),
     },
     "batch_norm_replacement": {"replace_all_batch_norm_modules_": _modules.replace_all_batch_norm_modules_},
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,21 +21,42 @@ _REFUSED = {
 }
 
 
+_lock = threading.Lock()
+_captures = 0  # those that are under way, in any thread
+_before: dict[str, Callable[..., Any] | None] = {}
+
+
 @contextlib.contextmanager
 def watched_values() -> Iterator[None]:
-    """Within, this thread's capture is asked before a number is taken out of a tensor."""
-    before = {name: vars(Tensor).get(name) for name in (*_REFUSED, "item")}
-    for name, what in _REFUSED.items():
-        setattr(Tensor, name, _refusing(getattr(Tensor, name), what))
-    Tensor.item = _item(Tensor.item)  # type: ignore[method-assign]
+    """Within, this thread's capture is asked before a number is taken out of a tensor. Captures of several threads and
+    one inside another share the methods that ask."""
+    global _captures
+    with _lock:
+        if not _captures:
+            _watch()
+        _captures += 1
     try:
         yield
     finally:
-        for name, function in before.items():
-            if function is None:
-                delattr(Tensor, name)
-            else:
-                setattr(Tensor, name, function)
+        with _lock:
+            _captures -= 1
+            if not _captures:
+                _unwatch()
+
+
+def _watch() -> None:
+    _before.update({name: vars(Tensor).get(name) for name in (*_REFUSED, "item")})
+    for name, what in _REFUSED.items():
+        setattr(Tensor, name, _refusing(getattr(Tensor, name), what))
+    Tensor.item = _item(Tensor.item)  # type: ignore[method-assign]
+
+
+def _unwatch() -> None:
+    for name, function in _before.items():
+        if function is None:
+            delattr(Tensor, name)
+        else:
+            setattr(Tensor, name, function)
 
 
 def _refusing(function: Callable[..., Any], what: str) -> Callable[..., Any]:

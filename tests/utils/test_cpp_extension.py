@@ -138,7 +138,7 @@ def test_warnings_and_hooks(basic: Any) -> None:
         (torch.tensor(2.5), "2.5\n[ CPUFloatType{} ]"),
         (torch.tensor([0.5, 100.25]), "   0.5000\n 100.2500\n[ CPUFloatType{2} ]"),
         (torch.zeros(0), "[ CPUFloatType{0} ]"),
-        (torch.arange(4).reshape(2, 1, 2), "(1,.,.) = \n  0  1\n\n(2,.,.) = \n  2  3\n[ CPULongType{2,1,2} ]"),
+        (torch.arange(4).reshape(2, 1, 2), "(1,.,.) = \n 0  1\n\n(2,.,.) = \n 2  3\n[ CPULongType{2,1,2} ]"),
     ],
 )
 def test_printing(basic: Any, values: torch.Tensor, text: str) -> None:

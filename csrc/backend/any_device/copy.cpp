@@ -57,6 +57,7 @@ Tensor _lazy_clone(const Tensor& self) {
 }
 
 Tensor _test_parallel_materialize(const Tensor& self, int64_t num_parallel, bool skip_first) {
+  TAEDA_CHECK(num_parallel <= 1 << 16, "num_parallel is at most 65536; got ", num_parallel);
   parallel_for(0, num_parallel, 1, [&](int64_t begin, int64_t) {
     if (begin > 0 || !skip_first) self->storage()->materialize();
   });

@@ -1,6 +1,6 @@
 """Settings for the compiler that programs make. They are kept; while nothing is compiled, nothing reads them."""
 
-from taeda._inert.settings import patch_of
+from taeda._inert import settings as _settings
 
 cache_size_limit = 8
 accumulated_cache_size_limit = 256
@@ -21,7 +21,6 @@ specialize_int = False
 specialize_float = False
 guard_nn_modules = True
 prefer_deferred_runtime_asserts_over_guards = False
-allow_complex_guards_as_runtime_asserts = False
 fake_tensor_cache_enabled = True
 replay_record_enabled = False
 force_parameter_static_shapes = True
@@ -32,4 +31,4 @@ numpy_default_float = "float64"
 numpy_default_int = "int64"
 fail_on_recompile_limit_hit = False
 
-patch = patch_of(__name__)
+patch = _settings.patch_of(__name__)

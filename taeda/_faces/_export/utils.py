@@ -1,6 +1,6 @@
 """What passes over exported programs ask of them."""
 
-from taeda.export import register_dataclass as register_dataclass
+from taeda.export import register_dataclass as register_dataclass_as_pytree_node
 from taeda.export._parts import get_buffer as get_buffer
 from taeda.export._parts import get_lifted_tensor_constant as get_lifted_tensor_constant
 from taeda.export._parts import get_param as get_param
@@ -16,5 +16,4 @@ from taeda.export._parts import nodes_map as nodes_map
 from taeda.export._parts import sequential_split as sequential_split
 from taeda.export._parts import without_state_dict_hooks as _disable_load_state_dict_hooks
 
-register_dataclass_as_pytree_node = register_dataclass
 __all__ = ["_disable_load_state_dict_hooks", "register_dataclass_as_pytree_node"]
