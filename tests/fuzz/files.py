@@ -248,7 +248,8 @@ def load_safetensors(rng: random.Random, path: Path) -> None:
 
 
 # Of each kind: the errors that are right, and what their texts must hold.
-_LOADING: tuple[tuple[type[BaseException], ...], str] = ((RuntimeError, pickle.UnpicklingError, EOFError), "taeda.load")
+# load names itself; what lists a file's globals names its module.
+_LOADING: tuple[tuple[type[BaseException], ...], str] = ((RuntimeError, pickle.UnpicklingError, EOFError), "taeda.")
 _DATA: tuple[tuple[type[BaseException], ...], str] = ((RuntimeError,), "damaged")
 _ANY: tuple[tuple[type[BaseException], ...], str] = ((Exception,), "")
 _LOGGING: tuple[tuple[type[BaseException], ...], str] = (
