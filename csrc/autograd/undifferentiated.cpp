@@ -17,7 +17,7 @@ std::atomic<Undifferentiated> g_mode{Undifferentiated::Warn};
 struct NoDerivative final : Node {
   NoDerivative(std::string of, bool raises) : op(std::move(of)), raises(raises) {}
   void apply(std::span<Tensor>, std::span<Tensor>) override {
-    TAEDA_CHECK_KIND(Runtime, !raises, "the derivative of ", op, " is not implemented");
+    TAEDA_CHECK_KIND(Runtime, !raises, op, " has no derivative; detach() its result, or use another op");
     warn(str(op,
              " has no kernel under Autograd, so no gradient goes back through it; register one with its derivative, "
              "or one that falls through where none is meant"));

@@ -63,6 +63,11 @@ Device from_dlpack(DLDevice device) {
 
 template <class Managed>
 Managed* to_dlpack(const Tensor& t, uint64_t flags) {
+  TAEDA_CHECK(t.defined() && t->layout() == Layout::Strided && t->storage() && !t->is_lazy(),
+              "DLPack takes a strided tensor whose memory holds what it shows; got ",
+              !t.defined()   ? "an undefined one"
+              : t->is_lazy() ? "one that is lazily conjugated or negated"
+                             : "another layout, or none");
   auto exported = std::make_unique<Export<Managed>>();
   exported->tensor = Tensor(t->shallow_copy());
   const Tensor& kept = exported->tensor;

@@ -348,8 +348,6 @@ View view_as_real(const Tensor& self) {
   return result;
 }
 
-// The complex dtype whose parts have this one.
-
 View view_as_complex(const Tensor& self) {
   TAEDA_CHECK(is_floating(self.dtype()) && self.dtype() != DType::BFloat16, "takes float32, float64 or float16; got ",
               self.dtype());

@@ -641,8 +641,15 @@ def test_register_vmap() -> None:
 
 def test_ops_without_a_derivative_warn_in_backward(mine: Library) -> None:
     mine.define("plain(Tensor x, Tensor y) -> (Tensor, Tensor[])")
+    mine.define("first(Tensor?[] xs, Tensor? y) -> Tensor")
+    mine.impl("first", lambda xs, y: xs[1].detach() * 2, "CPU")
     mine.impl("plain", lambda x, y: (x.detach() * 2, [x.detach().int(), x, x * y]), "CPU")
     x = taeda.ones(3, requires_grad=True)
+    assert (
+        taeda.ops.mine.first([None, x], None).requires_grad
+        and taeda.ops.mine.first([None, x.detach()], x).requires_grad
+    )
+    assert not taeda.ops.mine.first([None, x.detach()], None).requires_grad
     first, (number, same, recorded) = taeda.ops.mine.plain(x, x.detach())
     assert first.grad_fn.name() == "WarnNotImplemented" and not number.requires_grad and same is x
     recorded.sum().backward()

@@ -79,9 +79,11 @@ void StreamSampler::load(serialize::InputArchive& archive) {
 
 // --- distributed
 void DistributedListSampler::reset(std::optional<size_t> new_size) {
+  TORCH_CHECK(rank_ < num_replicas_, "a distributed sampler's rank is below num_replicas (", num_replicas_, "); got ",
+              rank_);
   if (new_size) size_ = *new_size;
   const size_t count = local_sample_count();
-  std::vector<size_t> all(num_replicas_ == 1 ? size_ : count * num_replicas_);
+  std::vector<size_t> all(count * num_replicas_);
   for (size_t i = 0; i < all.size(); ++i) all[i] = i % size_;
   shuffle(all);
   auto first = all.begin() + static_cast<std::ptrdiff_t>(rank_ * count);
@@ -103,7 +105,7 @@ void DistributedListSampler::save(serialize::OutputArchive& archive) const {
 void DistributedListSampler::load(serialize::InputArchive& archive) {
   set_epoch(read_number(archive, "epoch_"));
   reset(size_);
-  sample_index_ = read_number(archive, "sample_index_");
+  sample_index_ = std::min(read_number(archive, "sample_index_"), mine_.size());
 }
 
 DistributedRandomSampler::DistributedRandomSampler(size_t size, size_t num_replicas, size_t rank, bool allow_duplicates)

@@ -90,6 +90,7 @@ TAEDA_API DLDevice to_dlpack(Device device);
 TAEDA_API Device from_dlpack(DLDevice device);
 
 // Managed: DLManagedTensor or DLManagedTensorVersioned. The result keeps the memory until its deleter is called.
+// RuntimeError for a tensor that is not strided, or whose memory does not hold what it shows.
 template <class Managed>
 TAEDA_API Managed* to_dlpack(const Tensor& t, uint64_t flags = 0);
 // A tensor over the other's memory, with which `release` is called when nobody uses it any more. RuntimeError for one

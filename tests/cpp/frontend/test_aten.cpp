@@ -132,6 +132,11 @@ TEST(dlpack_both_ways) {
   lent->dl_tensor.dtype.lanes = 4;
   CHECK_ERROR(at::fromDLPack(lent), Runtime, "4 lanes");
   lent->deleter(lent);  // what was refused is still ours
+  lent = at::toDLPack(torch::empty({0, 3}, torch::kHalf).expand({2, 0, 3}));
+  CHECK(at::fromDLPack(lent).sizes() == at::IntArrayRef{2, 0, 3});
+  CHECK_ERROR(at::toDLPack(torch::eye(2).to_sparse()), Runtime, "another layout");
+  CHECK_ERROR(at::toDLPack(torch::ones(2, torch::kComplexFloat).conj()), Runtime, "lazily conjugated");
+  CHECK_ERROR(at::toDLPack(torch::Tensor()), Runtime, "undefined");
 }
 
 TEST(settings_of_the_process) {

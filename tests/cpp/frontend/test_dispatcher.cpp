@@ -156,7 +156,8 @@ TEST(dispatcher_ops_without_a_derivative) {
   CHECK_ERROR(call.call(x), Runtime, "cpptest_plain::twice has no kernel under Autograd");
   torch::autograd::setAutogradFallbackMode(torch::autograd::AutogradFallbackMode::Warn);
 
-  CHECK_ERROR(typed<Unary>("cpptest_plain::fixed").call(x).sum().backward(), Runtime, "the derivative of");
+  CHECK_ERROR(typed<Unary>("cpptest_plain::fixed").call(x).sum().backward(), Runtime,
+              "cpptest_plain::fixed has no derivative");
   auto fill = typed<torch::Tensor&(torch::Tensor&, const torch::Tensor&)>("cpptest_plain::fill_");
   torch::Tensor target = torch::zeros({2});
   fill.call(target, x);

@@ -339,6 +339,9 @@ TEST(data_samplers_and_transforms) {
   }
   CHECK(all.size() == 9);
   CHECK(data_::samplers::DistributedSequentialSampler(10, 3, 2).next(10) == std::vector<size_t>{8, 9, 0, 1});
+  CHECK_ERROR(data_::samplers::DistributedRandomSampler(10, 3, 3), Runtime, "got 3");
+  CHECK_ERROR(data_::samplers::DistributedSequentialSampler(10, 0, 0), Runtime, "below num_replicas");
+  CHECK(!data_::samplers::DistributedSequentialSampler(0, 3, 1).next(1));
   data_::transforms::Normalize<> normalize({0.5, 1}, {0.5, 2});
   Tensor made = normalize(torch::ones({2, 1, 2}));
   CHECK(made.equal(torch::tensor({{{1.f, 1.f}}, {{0.f, 0.f}}})));

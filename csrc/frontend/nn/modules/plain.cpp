@@ -10,8 +10,8 @@ namespace F = functional;
 // A module that passes its options on, and one whose function needs none.
 #define TAEDA_PASS_ON(Name, ...) \
   void Name##Impl::reset() {}    \
-  TAEDA_CHECKED(Name, __VA_ARGS__)
-#define TAEDA_CHECKED(Name, function, ...)                                                \
+  TAEDA_CALLS(Name, __VA_ARGS__)
+#define TAEDA_CALLS(Name, function, ...)                                                  \
   Tensor Name##Impl::forward(const Tensor& input) { return F::function(input, options); } \
   void Name##Impl::pretty_print(std::ostream& stream) const {                             \
     Printed text(stream, #Name);                                                          \
@@ -33,7 +33,7 @@ void HardtanhImpl::reset() {
   TORCH_CHECK(options.min_val() < options.max_val(), "Hardtanh: max_val must be greater than min_val; got ",
               options.max_val(), " and ", options.min_val());
 }
-TAEDA_CHECKED(Hardtanh, hardtanh, .arg("min_val", options.min_val()).arg("max_val", options.max_val()) TAEDA_INPLACE)
+TAEDA_CALLS(Hardtanh, hardtanh, .arg("min_val", options.min_val()).arg("max_val", options.max_val()) TAEDA_INPLACE)
 TAEDA_PASS_ON(LeakyReLU, leaky_relu, .arg("negative_slope", options.negative_slope()) TAEDA_INPLACE)
 TAEDA_PASS_ON(ReLU, relu, TAEDA_INPLACE)
 TAEDA_PASS_ON(ReLU6, relu6, TAEDA_INPLACE)

@@ -281,13 +281,13 @@ std::tuple<PackedSequence, LSTMImpl::State> LSTMImpl::forward_with_packed_input(
                 reordered(std::get<1>(state), packed.unsorted_indices()))};
 }
 
-RNNCellImpl::RNNCellImpl(int64_t input_size, int64_t hidden_size)
-    : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
 namespace {
 // One example's state as a batch of one.
 Tensor as_batch(const Tensor& state) { return state.defined() ? state.unsqueeze(0) : state; }
 }  // namespace
 
+RNNCellImpl::RNNCellImpl(int64_t input_size, int64_t hidden_size)
+    : RNNCellImpl(RNNCellOptions(input_size, hidden_size)) {}
 RNNCellImpl::RNNCellImpl(const RNNCellOptions& o)
     : detail::RNNCellImplBase<RNNCellImpl>({o.input_size(), o.hidden_size(), o.bias(), 1}), options(o) {}
 Tensor RNNCellImpl::forward(const Tensor& input, const Tensor& hx) {
