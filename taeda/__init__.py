@@ -213,10 +213,8 @@ _written_in_python(
                 "_debug_only_display_vmap_fallback_warnings",
                 "_current_graph_task_id",
                 "_get_accelerator",
-                "_get_deterministic_algorithms",
                 "_get_deterministic_fill_uninitialized_memory",
                 "_has_cuda",
-                "_set_deterministic_algorithms",
                 "_set_deterministic_fill_uninitialized_memory",
                 "_infer_size",
                 "_is_alias_of",
@@ -238,6 +236,7 @@ _written_in_python(
             ),  # fmt: skip
             "_main.native_names",
         ),
+        **dict.fromkeys(("_get_deterministic_algorithms", "_set_deterministic_algorithms"), "_main.settings"),
         **dict.fromkeys(
             (
                 "_dispatch_has_kernel",

@@ -8,9 +8,9 @@
 #include "autograd/numbers.h"
 #include "composite/fresh.h"
 #include "composite/records.h"
-#include "taeda/core/determinism.h"
 #include "shape/elementwise.h"
 #include "shape/view_rules.h"
+#include "taeda/core/determinism.h"
 #include "taeda/core/warn.h"
 
 namespace taeda::composite {

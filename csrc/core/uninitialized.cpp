@@ -4,10 +4,12 @@
 #include <atomic>
 #include <limits>
 
+#include "taeda/core/determinism.h"
+
 namespace taeda {
 
 namespace {
-std::atomic<bool> fills{false};
+std::atomic<bool> g_fills{true};  // in deterministic mode
 
 template <class T>
 T undefined_value() {
@@ -17,8 +19,8 @@ T undefined_value() {
 }
 }  // namespace
 
-bool fills_uninitialized() { return fills.load(std::memory_order_relaxed); }
-void set_fills_uninitialized(bool on) { fills.store(on, std::memory_order_relaxed); }
+bool fills_uninitialized() { return determinism() != Determinism::Open && g_fills.load(std::memory_order_relaxed); }
+void set_fills_uninitialized(bool fills) { g_fills.store(fills, std::memory_order_relaxed); }
 
 void fill_uninitialized(const Storage& storage, DType dtype, size_t first) {
   auto* data = static_cast<std::byte*>(storage->data());

@@ -1,4 +1,5 @@
-// In deterministic mode memory without values is filled, so that a program that reads it does the same each time.
+// In deterministic mode memory without values is filled unless that was switched off, so that a program that reads it
+// does the same each time.
 #pragma once
 #include "taeda/core/tensor.h"
 

@@ -167,6 +167,7 @@ PyObject* set_fallback_mode(PyObject*, PyObject* mode) {
 PyObject* get_determinism(PyObject*, PyObject*) { return PyLong_FromLong(static_cast<long>(determinism())); }
 PyObject* set_determinism_(PyObject*, PyObject* level) {
   long wanted = PyLong_AsLong(level);
+  if (wanted == -1 && PyErr_Occurred()) return nullptr;
   set_determinism(wanted == 0 ? Determinism::Open : wanted == 1 ? Determinism::Warns : Determinism::Raises);
   return Py_NewRef(Py_None);
 }
@@ -198,7 +199,8 @@ PyMethodDef settings_functions[] = {
     {"_cpu_empty_cache", empty_cache, METH_NOARGS, "Gives cached blocks back to the system."},
     {"_cpu_reset_peak_memory", reset_peak, METH_NOARGS, "Starts the peak anew."},
     {"_cpu_set_memory_limit", set_memory_limit, METH_O, "Limits the bytes in live tensors; 0 or None for no limit."},
-    {"_set_fill_uninitialized", set_fill_uninitialized, METH_O, "Whether memory without values is filled."},
+    {"_set_fill_uninitialized", set_fill_uninitialized, METH_O,
+     "Whether deterministic mode fills memory without values."},
     {"_get_autograd_fallback_mode", get_fallback_mode, METH_NOARGS, "What _set_autograd_fallback_mode was told."},
     {"_set_autograd_fallback_mode", set_fallback_mode, METH_O,
      "What calls of a library's op without a derivative do: nothing, warn in the backward pass, or error."},

@@ -37,18 +37,6 @@ def _get_accelerator(check: bool | None = None) -> Any:
     return taeda.device("cpu") if found is None else found
 
 
-def _set_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """``use_deterministic_algorithms`` under its inner name."""
-    from taeda._main import settings
-
-    settings.use_deterministic_algorithms(mode, warn_only=warn_only)
-
-
-def _get_deterministic_algorithms() -> bool:
-    """``are_deterministic_algorithms_enabled`` under its inner name."""
-    return _C._get_determinism() > 0
-
-
 class _WeakTensorRef:
     """Knows a tensor without keeping it."""
 

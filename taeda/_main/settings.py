@@ -23,17 +23,12 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
             raise TypeError(f"taeda.use_deterministic_algorithms: {name} must be a bool; got {type(given).__name__}")
     _deterministic["warn_only"] = warn_only
     _C._set_determinism(0 if not mode else 1 if warn_only else 2)
-    _tell_about_filling()
-
-
-def _tell_about_filling() -> None:
-    _C._set_fill_uninitialized(are_deterministic_algorithms_enabled() and _deterministic["fill"])
 
 
 def fill_uninitialized_memory(mode: bool) -> None:
     """Whether deterministic mode fills memory without values; ``utils.deterministic`` has this setting."""
     _deterministic["fill"] = mode
-    _tell_about_filling()
+    _C._set_fill_uninitialized(mode)
 
 
 def fills_uninitialized_memory() -> bool:
@@ -44,6 +39,11 @@ def fills_uninitialized_memory() -> bool:
 def are_deterministic_algorithms_enabled() -> bool:
     """What ``use_deterministic_algorithms`` was last told."""
     return _C._get_determinism() > 0
+
+
+# Their names in torch._C.
+_set_deterministic_algorithms = use_deterministic_algorithms
+_get_deterministic_algorithms = are_deterministic_algorithms_enabled
 
 
 def is_deterministic_algorithms_warn_only_enabled() -> bool:

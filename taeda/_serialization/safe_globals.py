@@ -59,7 +59,7 @@ def globals_in(data: bytes) -> list[str]:
     try:
         opcodes = list(pickletools.genops(data))
     except ValueError as error:
-        raise Refused(f"taeda.serialization: the pickle is damaged: {error}") from error
+        raise Refused(f"taeda.load: the pickle is damaged: {error}") from error
     for opcode, arg, _ in opcodes:
         if opcode.name == "GLOBAL":
             found.add(str(arg).replace(" ", ".", 1))

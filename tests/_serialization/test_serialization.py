@@ -13,6 +13,7 @@ import pytest
 import taeda
 from taeda import serialization
 from taeda._serialization import archive
+from taeda._serialization.safe_globals import globals_in
 
 DTYPES = [
     "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64",
@@ -220,6 +221,8 @@ def test_unsafe_globals_are_listed():
         listed = serialization.get_unsafe_globals_in_checkpoint(file)
         assert f"{__name__}.Point" in listed and "collections.defaultdict" in listed
         assert not any("_rebuild" in name for name in listed)
+    with pytest.raises(pickle.UnpicklingError, match="taeda.load: the pickle is damaged"):
+        globals_in(b"S'\xf7'\n.")
 
 
 def test_map_location():

@@ -248,8 +248,7 @@ def load_safetensors(rng: random.Random, path: Path) -> None:
 
 
 # Of each kind: the errors that are right, and what their texts must hold.
-# load names itself; what lists a file's globals names its module.
-_LOADING: tuple[tuple[type[BaseException], ...], str] = ((RuntimeError, pickle.UnpicklingError, EOFError), "taeda.")
+_LOADING: tuple[tuple[type[BaseException], ...], str] = ((RuntimeError, pickle.UnpicklingError, EOFError), "taeda.load")
 _DATA: tuple[tuple[type[BaseException], ...], str] = ((RuntimeError,), "damaged")
 _ANY: tuple[tuple[type[BaseException], ...], str] = ((Exception,), "")
 _LOGGING: tuple[tuple[type[BaseException], ...], str] = (

@@ -1,9 +1,9 @@
 // Tensors that change their own geometry.
 #include "backend/any_device/ops/view_inplace.h"
 
-#include "taeda/core/determinism.h"
 #include "core/uninitialized.h"
 #include "shape/view_rules.h"
+#include "taeda/core/determinism.h"
 
 namespace taeda::any_device {
 
