@@ -21,6 +21,12 @@ class _RedOpType(IntEnum):
     BXOR = 7
     PREMUL_SUM = 8
 
+    def __eq__(self, other: object) -> bool:  # a ReduceOp equals its kind, and not the other way round
+        return isinstance(other, int) and int(self) == int(other)
+
+    def __hash__(self) -> int:
+        return int(self)
+
     def __str__(self) -> str:
         return f"RedOpType.{self.name}"
 
@@ -81,7 +87,7 @@ _OF_COMPLEX = (ReduceOp.SUM, ReduceOp.AVG, ReduceOp.PREMUL_SUM)
 
 def supports_complex(reduceOp: Any) -> bool:
     """Whether complex tensors can be reduced like that."""
-    return reduceOp in _OF_COMPLEX
+    return getattr(reduceOp, "op", reduceOp) in _OF_COMPLEX
 
 
 def checked(name: str, op: Any, tensor: Tensor) -> None:
@@ -100,5 +106,5 @@ def checked(name: str, op: Any, tensor: Tensor) -> None:
         kind = ValueError if name.startswith("all_reduce") else RuntimeError
         raise kind(f"taeda.distributed.{name}: {op} is not for complex tensors")
     integral = not (tensor.is_complex() or tensor.is_floating_point())
-    if (op in _BITWISE and not integral) or (op == ReduceOp.AVG and integral):
+    if (getattr(op, "op", op) in _BITWISE and not integral) or (op == ReduceOp.AVG and integral):
         raise RuntimeError(f"taeda.distributed.{name}: {op} is not for {tensor.dtype}")

@@ -4,6 +4,7 @@ while the backward pass goes on, and puts the results back."""
 from __future__ import annotations
 
 import sys
+import time
 import weakref
 from collections.abc import Callable, Container, Iterable, Sequence
 from enum import Enum
@@ -18,6 +19,10 @@ from taeda.futures import Future
 __all__ = ["BuiltinCommHookType", "GradBucket", "Reducer"]
 
 FIRST_BUCKET_BYTES = 1 << 20  # small, so that the first reduction starts early
+MARKS = (  # of an iteration, in nanoseconds
+    "forward_compute_time_start", "backward_compute_time_start", "backward_comm_time_start",
+    "backward_compute_time_end", "backward_comm_time_end",
+)  # fmt: skip
 
 
 class BuiltinCommHookType(Enum):
@@ -167,6 +172,11 @@ class Reducer:
         self._counts: dict[int, int] = {}  # of a static graph: how often a gradient grew in this pass,
         self._expected: dict[int, int] = {}  # and how often it does in each
         self._started = 0
+        self.iterations = 0  # forward passes whose gradients are reduced
+        self.marks: dict[str, int] = {}  # when what of the last one was, see `MARKS`
+        self.last_order: list[int] = []  # of the last one: numbers of parameters in the order of their gradients,
+        self.last_unused: list[Tensor] = []
+        self.last_reduced = 0  # and how many buckets were reduced before its end
         # Whose gradients come first is known after the first backward pass only.
         self._ordered = find_unused and not static
         first = limits if find_unused else [sys.maxsize]
@@ -185,6 +195,28 @@ class Reducer:
             ]
             self._bucket_of = {id(p): bucket for bucket in self._buckets for p in bucket.parameters}
         return self._buckets
+
+    @property
+    def members(self) -> list[list[Tensor]]:
+        """Whose gradients each bucket has."""
+        return self._members
+
+    @property
+    def rebuilt(self) -> bool:
+        """Whether the buckets are in the order of the gradients."""
+        return self.iterations > 0 and self._ordered and not (self.find_unused and not self.static)
+
+    def number_of(self, parameter: Tensor) -> int:
+        """The place of ``parameter`` among those that are watched."""
+        return self._numbers[id(parameter)]
+
+    def begin(self) -> None:
+        """Called before a forward pass whose gradients are to be reduced."""
+        self.iterations += 1
+        self.marks = {MARKS[0]: time.time_ns()}
+
+    def _mark(self, name: str) -> None:
+        self.marks.setdefault(name, time.time_ns())
 
     def _reduces(self) -> bool:
         return self.hook is not None or self.size > 1 or self.as_views
@@ -232,6 +264,7 @@ class Reducer:
             self._used.add(key)  # also where nothing is reduced yet
         if not self._armed:
             return
+        self._mark("backward_compute_time_start")
         if self.static and not self._is_last(key):
             return
         if key in self._ready:
@@ -271,6 +304,7 @@ class Reducer:
             self._started += 1
 
     def _start(self, bucket: _Bucket) -> None:
+        self._mark("backward_comm_time_start")
         with taeda.no_grad():
             self._fill(bucket)
             if self.hook is not None:
@@ -299,11 +333,17 @@ class Reducer:
                     parameter.grad = view
 
     def _finish(self) -> None:
+        self._mark("backward_compute_time_end")
+        self._mark("backward_comm_time_start")
+        self.last_order = [self._numbers[key] for key in self._ready]
+        self.last_unused = [self.parameters[self._numbers[key]] for key in self._unused]
+        self.last_reduced = self._started if self._reduces() else len(self._members)
         if self._reduces():
             for bucket in self.buckets():
                 bucket.pending = 0  # of what else there is, nothing comes
             self._start_ready_buckets()
             self._put_back(self._used_anywhere())
+        self._mark("backward_comm_time_end")
         for parameter in self.stepping:
             if parameter.grad is not None:
                 step_in_backward(parameter)

@@ -11,6 +11,7 @@ from ranks import needs_mpi, run
 import taeda
 import taeda.distributed as dist
 from taeda import nn
+from taeda.distributed._reducer import BuiltinCommHookType
 from taeda.distributed.algorithms.ddp_comm_hooks import (
     DDPCommHookType,
     default_hooks,
@@ -363,3 +364,27 @@ def test_averages_by_levels() -> None:
     assert run(4, _average_by_levels) == [
         [float(rank), float(rank), rank // 2 * 2 + 0.5, float(rank), 1.5] for rank in range(4)
     ]
+
+
+def _told(rank: int) -> list[Any]:
+    ddp = DistributedDataParallel(nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 4)), bucket_cap_mb=0.001)
+    found = []
+    for _ in range(3):
+        ddp(taeda.ones(2, 3)).sum().backward()
+        found.append(ddp._get_ddp_logging_data())
+    first, last = found[0], found[-1]
+    assert last["forward_compute_time"] > 0 < last["avg_backward_compute_time"]
+    assert "forward_compute_time" not in first and last["backward_comm_time_end"] > last["backward_comm_time_start"]
+    ddp._register_builtin_comm_hook(BuiltinCommHookType.ALLREDUCE)
+    ddp._set_static_graph()
+    names = [
+        "rank", "world_size", "module_name", "dtypes", "broadcast_buffers", "bucket_sizes", "iteration", "has_sync_bn",
+        "num_buckets_reduced", "rebuilt_bucket_sizes", "master_addr", "unused_parameter_size",
+    ]  # fmt: skip
+    later = ddp.logger._get_ddp_logging_data()
+    return [*map(last.get, names), later.strs_map["comm_hook"], later.ints_map["static_graph"]]
+
+
+def test_the_wrapper_tells_about_itself() -> None:
+    rest = [2, "Sequential", "float", 1, "144", 2, 0, 1, "144", "127.0.0.1", 0, "BuiltinCommHookType.ALLREDUCE", 1]
+    assert run(2, _told) == [[0, *rest], [1, *rest]]

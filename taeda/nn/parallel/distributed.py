@@ -18,6 +18,7 @@ from taeda.futures import Future
 from taeda.nn.modules.module import Module
 from taeda.nn.modules.sparse import Embedding, EmbeddingBag
 from taeda.nn.parallel._joined import JoinedProcess
+from taeda.nn.parallel._logging import Logger
 from taeda.nn.parameter import is_lazy
 
 __all__ = ["DistributedDataParallel"]
@@ -124,11 +125,12 @@ class DistributedDataParallel(Module, Joinable):
             self._watched(), [*limits, self.bucket_bytes_cap], self.find_unused_parameters, self.static_graph,
             self.process_group, self.gradient_as_bucket_view, self._with_sparse_gradients(),
         )  # fmt: skip
+        self.logger = Logger(self)
         if self._comm_hook is not None:
             self._use_hook(*self._comm_hook)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name not in ("process_group", "reducer")}
+        return {name: value for name, value in vars(self).items() if name not in ("process_group", "reducer", "logger")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.process_group = _get_default_group()
@@ -144,6 +146,8 @@ class DistributedDataParallel(Module, Joinable):
 
     def _before_forward(self) -> None:
         if taeda.is_grad_enabled() and self.require_backward_grad_sync:
+            self.logger.set_runtime_stats_and_log()
+            self.reducer.begin()
             self._tell_others()
         if self.will_sync_module_buffers():
             broadcast_coalesced(self.process_group, self._buffers_to_sync())
@@ -210,31 +214,21 @@ class DistributedDataParallel(Module, Joinable):
             BuiltinCommHookType.FP16_COMPRESS: default_hooks.fp16_compress_hook,
         }
         self.register_comm_hook(self.process_group, names[comm_hook_type])
+        self.logger._set_comm_hook_name(str(comm_hook_type))
 
     def _use_hook(self, state: object, hook: Callable[..., Any]) -> None:
         self.reducer.hook = lambda bucket: hook(state, bucket)
+        self.logger._set_comm_hook_name(getattr(hook, "__qualname__", type(hook).__name__))
 
     def _set_static_graph(self) -> None:
         """``static_graph=True``, said later."""
         self.static_graph = self.reducer.static = True
+        self.logger._set_static_graph()
 
-    def _get_ddp_logging_data(self) -> dict[str, Any]:
-        """What this was made with, and for."""
-        watched = [p for p in self.module.parameters() if p.requires_grad]
-        return {
-            "module_name": type(self.module).__name__,
-            "backend_name": dist.get_backend(self.process_group),
-            "world_size": dist.get_world_size(self.process_group),
-            "rank": dist.get_rank(self.process_group),
-            "dtypes": ", ".join(sorted({str(p.dtype).removeprefix("torch.") for p in watched})),
-            "num_parameter_tensors": len(watched),
-            "total_parameter_size_bytes": sum(p.numel() * p.element_size() for p in watched),
-            "bucket_cap_bytes": self.bucket_bytes_cap,
-            "broadcast_buffers": self.broadcast_buffers,
-            "find_unused_parameters": self.find_unused_parameters,
-            "gradient_as_bucket_view": self.gradient_as_bucket_view,
-            "static_graph": self.static_graph,
-        }
+    def _get_ddp_logging_data(self) -> dict[str, str | int]:
+        """How this was made, and how the last iterations went."""
+        data = self.logger._get_ddp_logging_data()
+        return {**data.strs_map, **data.ints_map}
 
     @staticmethod
     def _set_params_and_buffers_to_ignore_for_model(module: Module, params_and_buffers_to_ignore: Any) -> None:
@@ -250,6 +244,7 @@ class DistributedDataParallel(Module, Joinable):
             divide_by_initial_world_size: the mean of gradients is over all processes; else over those that go on.
             enable, throw_on_early_termination: see `Join`.
         """
+        self.logger._set_uneven_input_join()
         given = {"divide_by_initial_world_size": divide_by_initial_world_size}
         return Join([self], enable, throw_on_early_termination, **given)
 
