@@ -12,6 +12,7 @@ import taeda
 import taeda.distributed as dist
 from taeda import nn
 from taeda.distributed._reducer import BuiltinCommHookType
+from taeda.distributed.algorithms._optimizer_overlap import _as_overlapped_optim
 from taeda.distributed.algorithms.ddp_comm_hooks import (
     DDPCommHookType,
     default_hooks,
@@ -19,6 +20,7 @@ from taeda.distributed.algorithms.ddp_comm_hooks import (
     powerSGD_hook,
     register_ddp_comm_hook,
 )
+from taeda.distributed.algorithms.ddp_comm_hooks.ddp_zero_hook import hook_with_zero_step
 from taeda.distributed.algorithms.join import Join
 from taeda.distributed.algorithms.model_averaging.averagers import PeriodicModelAverager
 from taeda.distributed.algorithms.model_averaging.hierarchical_model_averager import HierarchicalModelAverager
@@ -388,3 +390,33 @@ def _told(rank: int) -> list[Any]:
 def test_the_wrapper_tells_about_itself() -> None:
     rest = [2, "Sequential", "float", 1, "144", 2, 0, 1, "144", "127.0.0.1", 0, "BuiltinCommHookType.ALLREDUCE", 1]
     assert run(2, _told) == [[0, *rest], [1, *rest]]
+
+
+def _steps_in_hooks(rank: int) -> list[Any]:
+
+    x = data()[0][:, rank::2]
+    plain, overlapped, shared = net(), net(), net()
+    usual = DistributedDataParallel(plain)
+    optimizer = taeda.optim.Adam(plain.parameters(), 0.01)
+    over = DistributedDataParallel(overlapped)
+    _as_overlapped_optim(taeda.optim.Adam, None, 0.01).register_ddp(over)
+    sharing = DistributedDataParallel(shared)
+    zero = ZeroRedundancyOptimizer(shared.parameters(), taeda.optim.Adam, overlap_with_ddp=True, lr=0.01)
+    sharing.register_comm_hook(None, hook_with_zero_step(default_hooks.allreduce_hook, sharing, zero))
+    for _ in range(2):
+        sharing(x[0]).square().sum().backward()  # before it takes steps
+        sharing.zero_grad()
+    for batch in x:
+        for ddp in (usual, over, sharing):
+            ddp.zero_grad()
+            ddp(batch).square().sum().backward()
+        optimizer.step()
+        zero.step()  # has happened
+    return [
+        all(taeda.equal(p, q) for p, q in zip(plain.parameters(), module.parameters(), strict=True))
+        for module in (overlapped, shared)
+    ]
+
+
+def test_steps_within_the_backward_pass_of_the_wrapper() -> None:
+    assert run(2, _steps_in_hooks) == [[True, True]] * 2

@@ -187,7 +187,7 @@ def reductions(b: Both) -> Any:
     for x in (r.arange(6.0).view(2, 3).t(), r.ones(0), r.tensor(3.0), [r.ones(1)], 3):
         log.append(outcome(lambda x=x: (b.dist.all_reduce(x), x)))
     leaf = r.ones(2, requires_grad=True)
-    log += [(R.SUM == R(R.SUM), R(R.SUM) == R.SUM, R(R.SUM) == R(R.SUM), R.SUM == 0, hash(R(R.MAX)) == hash(R.MAX))]
+    log += [(R(R.SUM) == R.SUM, R(R.SUM) == R.SUM, R(R.SUM) == R(R.SUM), R.SUM == 0, hash(R(R.MAX)) == hash(R.MAX))]
     log += [b.dist.all_reduce(leaf), leaf.requires_grad, leaf._version, b.dist.reduce_op.MAX == R.MAX]
     pair = [r.ones(1), r.ones(2)]
     log += [b.dist.all_reduce_coalesced(pair), plain(pair)]

@@ -18,6 +18,8 @@ from taeda.distributed.algorithms._checkpoint.checkpoint_wrapper import (
     apply_activation_checkpointing,
     checkpoint_wrapper,
 )
+from taeda.distributed.algorithms._comm_hooks import LOW_PRECISION_HOOKS
+from taeda.distributed.algorithms._comm_hooks.default_hooks import LowPrecisionState
 from taeda.distributed.device_mesh import init_device_mesh
 from taeda.distributed.fsdp import (
     CPUOffload,
@@ -339,6 +341,17 @@ def _wrapped_oddities(rank: int) -> list[str]:
     hooked(batch(0)).sum().backward()
     if set(next(hooked.parameters()).grad.tolist()) != {3.0}:
         wrong.append("hook")
+    for way in (ShardingStrategy.FULL_SHARD, ShardingStrategy.NO_SHARD):
+        for hook in LOW_PRECISION_HOOKS:
+            grads = []
+            for hooks in ([], [hook]):
+                made = FSDP(nn.Linear(5, 5), sharding_strategy=way, sync_module_states=True, use_orig_params=True)
+                for one in hooks:
+                    made.register_comm_hook(LowPrecisionState(dist.group.WORLD), one)
+                made(batch(0)).square().sum().backward()
+                grads.append([p.grad for p in made.parameters() if p.grad is not None])
+            if not all(p.dtype == q.dtype and taeda.allclose(p, q, 0.02, 0.1) for p, q in zip(*grads, strict=True)):
+                wrong.append(f"{hook.__name__} {way}")
     return wrong
 
 

@@ -10,7 +10,9 @@ from taeda.distributed.optim.apply_optimizer_in_backward import (
 from taeda.distributed.optim.apply_optimizer_in_backward import (
     _get_in_backward_optimizers as _get_in_backward_optimizers,
 )
+from taeda.distributed.optim.named_optimizer import _NamedOptimizer as _NamedOptimizer
 from taeda.distributed.optim.post_localSGD_optimizer import PostLocalSGDOptimizer as PostLocalSGDOptimizer
+from taeda.distributed.optim.utils import as_functional_optim as as_functional_optim
 from taeda.distributed.optim.zero_redundancy_optimizer import ZeroRedundancyOptimizer as ZeroRedundancyOptimizer
 
 if TYPE_CHECKING:

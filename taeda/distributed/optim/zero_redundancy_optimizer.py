@@ -26,7 +26,8 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         params: the tensors, or dictionaries of groups of them, on all processes the same.
         optimizer_class: the optimiser of the share, which ``optim`` is.
         process_group: who divides the parameters, by default the whole world.
-        parameters_as_bucket_view, overlap_with_ddp: accepted; parameters are sent at the end of a step.
+        parameters_as_bucket_view: accepted; parameters are sent at the end of a step.
+        overlap_with_ddp: ``hook_with_zero_step`` takes the steps, and `step` does nothing.
         defaults: the optimiser's own arguments.
 
     Raises:
@@ -51,6 +52,7 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
         self.rank: int = self.process_group.rank()
         self._optimizer_class, self._given = optimizer_class, defaults
         self._shares: list[list[Tensor]] = [[] for _ in range(self.world_size)]
+        self._overlap_with_ddp = overlap_with_ddp
         self._consolidated: list[Any] | None = None
         self.optim: Optimizer | None = None
         given = list(params)
@@ -84,9 +86,13 @@ class ZeroRedundancyOptimizer(Optimizer, Joinable):
             if one is not other:
                 other.update({name: value for name, value in one.items() if name != "params"})
 
-    @taeda.no_grad()
     def step(self, closure: Callable[[], Any] | None = None, **kwargs: Any) -> Any:
         """One step of the share, then everybody's values to everybody. Returns what ``closure`` does."""
+        return None if self._overlap_with_ddp else self.step_now(closure, **kwargs)
+
+    @taeda.no_grad()
+    def step_now(self, closure: Callable[[], Any] | None = None, **kwargs: Any) -> Any:
+        """`step`, also where that is left to `DistributedDataParallel`."""
         Join.notify_join_context(self)
         self._consolidated = None
         if closure is not None:
