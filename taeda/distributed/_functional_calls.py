@@ -14,9 +14,11 @@ from taeda.distributed._world import world
 from taeda.distributed.nn import functional as differentiable
 
 __all__ = [
-    "AsyncCollectiveTensor", "all_gather_tensor", "all_gather_tensor_autograd", "all_reduce", "all_reduce_coalesced",
-    "all_to_all_single", "all_to_all_single_autograd", "broadcast", "permute_tensor", "reduce_scatter_tensor",
-    "reduce_scatter_tensor_autograd", "wait_tensor",
+    "AsyncCollectiveTensor", "all_gather_into_tensor_coalesced", "all_gather_single", "all_gather_single_autograd",
+    "all_gather_single_coalesced", "all_gather_tensor", "all_gather_tensor_autograd", "all_reduce",
+    "all_reduce_coalesced", "all_to_all_single", "all_to_all_single_autograd", "broadcast", "permute_tensor",
+    "reduce_scatter_single", "reduce_scatter_single_autograd", "reduce_scatter_single_coalesced",
+    "reduce_scatter_tensor", "reduce_scatter_tensor_autograd", "reduce_scatter_tensor_coalesced", "wait_tensor",
 ]  # fmt: skip
 
 _OPS = {
@@ -90,6 +92,8 @@ def all_reduce(self: Tensor, reduceOp: str, group: Any, tag: str = "") -> Tensor
     """The processes' tensors reduced to one."""
     _counted.tell("all_reduce")
     result = self.detach().clone(memory_format=taeda.contiguous_format)
+    if result.is_meta:
+        return _come(result)
     dist.all_reduce(result, _op(reduceOp), _group(group))
     return _come(result)
 
@@ -121,6 +125,11 @@ def all_gather_tensor_autograd(self: Tensor, gather_dim: int, group: Any, tag: s
     return taeda.cat(list(differentiable.all_gather(self.contiguous(), _group(group))), gather_dim)
 
 
+def all_gather_into_tensor_coalesced(self: list[Tensor], group: Any, tag: str = "") -> list[Tensor]:
+    """The processes' tensors in each place of the list, joined along the first dimension."""
+    return [all_gather_tensor(one, 0, group, tag) for one in self]
+
+
 def _parts(tensor: Tensor, scatter_dim: int, group: Any) -> list[Tensor]:
     _counted.tell("reduce_scatter_tensor")
     ranks = dist.get_world_size(group)
@@ -147,6 +156,13 @@ def reduce_scatter_tensor_autograd(self: Tensor, reduceOp: str, scatter_dim: int
     parts = _parts(self, scatter_dim, made)
     total = differentiable.reduce_scatter(taeda.empty_like(parts[0]), parts, dist.ReduceOp.SUM, made)
     return total / dist.get_world_size(made) if _op(reduceOp) == dist.ReduceOp.AVG else total
+
+
+def reduce_scatter_tensor_coalesced(
+    inputs: list[Tensor], reduceOp: str, scatter_dim: list[int], group: Any, tag: str = ""
+) -> list[Tensor]:
+    """`reduce_scatter_tensor` of each, along its own dimension."""
+    return [reduce_scatter_tensor(one, reduceOp, dim, group, tag) for one, dim in zip(inputs, scatter_dim, strict=True)]
 
 
 def _outputs(tensor: Tensor, output_split_sizes: Sequence[int] | None) -> Tensor:
@@ -187,3 +203,9 @@ def permute_tensor(self: Tensor, src_dst: Sequence[int], group: Any, tag: str = 
         if target == rank:
             take[source] = self.numel()
     return _come(all_to_all_single(self.reshape(-1), take, give, made).view(self.shape))
+
+
+all_gather_single, all_gather_single_autograd = all_gather_tensor, all_gather_tensor_autograd
+reduce_scatter_single, reduce_scatter_single_autograd = reduce_scatter_tensor, reduce_scatter_tensor_autograd
+all_gather_single_coalesced = all_gather_into_tensor_coalesced
+reduce_scatter_single_coalesced = reduce_scatter_tensor_coalesced

@@ -25,6 +25,7 @@ class Made(NamedTuple):
     ranks: list[int]  # the global rank of each of its processes
     store: Any = None
     timeout: timedelta = default_pg_timeout
+    tag: str = ""  # under which a program asks for it
 
 
 class World:

@@ -48,7 +48,7 @@ def new_group(
     if get_rank() not in members:
         world.made += not use_local_synchronization
         if get_rank() == server:
-            place.wait([_MADE], limit)
+            place.wait([MADE], limit)
         return GroupMember.NON_GROUP_MEMBER  # type: ignore[return-value]
     title = _local_name(members) if use_local_synchronization else None
     rank = members.index(get_rank())
@@ -58,11 +58,11 @@ def new_group(
     world.made -= use_local_synchronization  # which other processes do not count
     if rank == 0 and server is not None:
         with suppress(DistError):  # who waited for others than this one may be gone
-            place.set(_MADE, b"")  # one member has the group, so that all have met
+            place.set(MADE, b"")  # one member has the group, so that all have met
     return made
 
 
-_MADE = "made"
+MADE = "made"
 
 
 def _server_outside(everyone: list[int], members: list[int], backend: str) -> int | None:

@@ -39,6 +39,10 @@ from taeda.distributed._reducer import (
     _compute_bucket_assignment_by_size as _compute_bucket_assignment_by_size,
 )
 from taeda.distributed._store import *  # noqa: F403
+from taeda.distributed._tags import _find_or_create_pg_by_ranks_and_tag as _find_or_create_pg_by_ranks_and_tag
+from taeda.distributed._tags import _find_pg_by_ranks_and_tag as _find_pg_by_ranks_and_tag
+from taeda.distributed._tags import _get_group_tag as _get_group_tag
+from taeda.distributed._tags import _new_group_with_tag as _new_group_with_tag
 from taeda.distributed._work import Work as _Work  # noqa: F401
 from taeda.distributed._world import *  # noqa: F403
 from taeda.distributed._world import _abort_process_group as _abort_process_group

@@ -225,6 +225,9 @@ OPS: dict[str, Callable[..., Any]] = {
     "max": lambda x, w, b: F.linear(x, w, b).max(),
     "expanded": lambda x, w, b: (x.unsqueeze(1).expand(7, 6, 5) * w).sum(-1),
     "norm": lambda x, w, b: (x @ w.t()).norm(),
+    "addmm": lambda x, w, b: taeda.addmm(b, x, w.t(), alpha=2, beta=3) + taeda.addmm(x[:, :1] @ w[:, :1].t(), x, w.t()),
+    "baddbmm": lambda x, w, b: taeda.baddbmm(b, x.expand(3, 7, 5), w.t().expand(3, 5, 6)),
+    "along rows": lambda x, w, b: F.linear(x, w, b).cumsum(1) * b,
     "without a rule": lambda x, w, b: F.conv1d(x.unsqueeze(0).transpose(1, 2), w.unsqueeze(-1)),
 }
 

@@ -8,13 +8,16 @@ from typing import Any
 import pytest
 
 import taeda
+import taeda.distributed as dist
+import taeda.distributed.distributed_c10d as tags
 from taeda import Tensor, nn
 from taeda.distributed import _functional_collectives as functional
 from taeda.distributed._threads import run_ranks
 from taeda.distributed.device_mesh import init_device_mesh
 from taeda.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
+from taeda.distributed.tensor._registered import strategies
 from taeda.distributed.tensor.debug import CommDebugMode
-from taeda.distributed.tensor.experimental import local_map
+from taeda.distributed.tensor.experimental import local_map, register_sharding
 from taeda.distributed.tensor.parallel.input_reshard import input_reshard
 
 ROWS, COLUMNS, WHOLE = [Shard(0)], [Shard(1)], [Replicate()]
@@ -131,3 +134,79 @@ def test_nothing_is_sent_for_new_tensors_and_gathers() -> None:
         assert taeda.equal(beside.full_tensor(), plain.gather(0, index[:1, :1].expand(1, 6, 2)))
 
     run_ranks(2, body)
+
+
+def test_ways_that_are_registered() -> None:
+    op = taeda.ops.aten.cumsum.default
+    with pytest.raises(KeyError):
+        strategies[op]
+
+    @register_sharding(op)
+    def ways(x: Any, dim: int) -> Any:
+        return [([how], [how, None]) for how in (Replicate(), *(Shard(at) for at in range(x.ndim) if at != dim))]
+
+    def body() -> None:
+        mesh = init_device_mesh("cpu", (2, 2))
+        x = taeda.arange(24.0).view(6, 4)
+        for placed, wanted in (
+            ([Shard(0), Shard(1)], [Shard(0), Replicate()]),
+            ([Replicate(), Shard(0)], [Replicate(), Shard(0)]),
+            ([Partial(), Replicate()], [Shard(0), Replicate()]),
+        ):
+            whole = (
+                DTensor.from_local(x / 2, mesh, placed) if Partial() in placed else distribute_tensor(x, mesh, placed)
+            )
+            found = taeda.cumsum(whole, 1)
+            assert list(found.placements) == wanted and taeda.equal(found.full_tensor(), taeda.cumsum(x, 1))  # type: ignore[attr-defined]
+        narrow = distribute_tensor(x[:1], mesh, [Replicate()] * 2)
+        assert list(taeda.cumsum(narrow, 1).placements) == [Replicate()] * 2  # type: ignore[attr-defined]
+
+    try:
+        run_ranks(4, body)
+        strategies[op] = lambda x, dim: [([Shard(0)], [Shard(0), None])]
+        with pytest.raises(RuntimeError, match="none of the ways that are registered"):
+            run_ranks(
+                2, lambda: taeda.cumsum(distribute_tensor(taeda.ones(1), init_device_mesh("cpu", (2,)), WHOLE), 0)
+            )
+    finally:
+        del strategies[op]
+
+
+def test_groups_by_tag() -> None:
+    def body() -> None:
+        rank = dist.get_rank()
+        pairs = [[0, 1], [2, 3]]
+
+        def of_pairs(tag: str | None = None) -> Any:
+            return [tags._new_group_with_tag(pair, pg_tag=tag) for pair in pairs][rank // 2]
+
+        blue, again, red, plain = of_pairs("blue"), of_pairs("blue"), of_pairs("red"), of_pairs()
+        assert blue is again and len({id(one) for one in (blue, red, plain, of_pairs())}) == 4
+        assert tags._find_pg_by_ranks_and_tag("", [0, 1, 2, 3]) is dist.group.WORLD
+        for group in (blue, red, plain):
+            tag, ranks, size = functional._expand_group(group)
+            assert (ranks, size) == (pairs[rank // 2], 2) and tags._find_pg_by_ranks_and_tag(tag, ranks) is group
+        assert functional._expand_group(plain, "blue")[0] == "blue" == tags._get_group_tag(blue)
+        assert functional._expand_group(pairs, "x") == ("x", [0, 1, 2, 3], 2)
+        assert tags._find_or_create_pg_by_ranks_and_tag("red", [0, 1, 2, 3], 2) is red
+        green = tags._find_or_create_pg_by_ranks_and_tag("green", [0, 1, 2, 3], 2)
+        assert green is of_pairs("green")
+        assert [one.item() for one in functional.all_gather_into_tensor_coalesced([taeda.ones(1)] * 2, plain)[0]] == [
+            1,
+            1,
+        ]
+        mesh = init_device_mesh("cpu", (2, 2))
+        assert functional._expand_group((mesh, 0))[1:] == ([rank % 2, rank % 2 + 2], 2)
+        parts = functional.reduce_scatter_tensor_coalesced([taeda.ones(4), taeda.ones(2, 4)], "sum", [0, 1], green)
+        assert [list(part.shape) for part in parts] == [[2], [2, 2]] and parts[0].tolist() == [2, 2]
+        for error, call in (
+            (ValueError, lambda: functional._expand_group([[0], [1, 2]])),
+            (AssertionError, lambda: functional._expand_group(mesh)),
+            (ValueError, lambda: functional._expand_group(3)),
+            (ValueError, lambda: tags._find_or_create_pg_by_ranks_and_tag("x", [0, 1, 2], 2)),
+            (RuntimeError, lambda: tags._find_or_create_pg_by_ranks_and_tag("", [rank], 1)),
+        ):
+            with pytest.raises(error):
+                call()
+
+    run_ranks(4, body)

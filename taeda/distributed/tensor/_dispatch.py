@@ -9,6 +9,7 @@ from typing import Any
 import taeda
 from taeda import Tensor
 from taeda.distributed.tensor._redistribute import move, reduce_along
+from taeda.distributed.tensor._registered import run_registered, strategies
 from taeda.distributed.tensor._rules import Letters, Rule, rule_for, view_letters
 from taeda.distributed.tensor._spec import DTensorSpec, Placements, local_shape
 from taeda.distributed.tensor._special import special_for, state
@@ -32,6 +33,8 @@ def run(func: Any, args: Any, kwargs: Any, kind: Any) -> Any:
     tensors = [leaves[i] for i in at]
     mesh = next(tensor._spec.mesh for tensor in tensors if isinstance(tensor, kind))
     specs = [_spec(tensor, mesh, kind, name) for tensor in tensors]
+    if func in strategies:
+        return run_registered(func, args, kwargs, specs, kind)
     if (special := special_for(name, tensors, specs)) is not None:
         return special(func, leaves, at, tree, specs, kind)
     in_place = name.endswith("_") and not name.endswith("__") and isinstance(args[0], kind)

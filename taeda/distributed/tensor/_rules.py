@@ -79,6 +79,21 @@ def _contraction(operands: str, result: str, free: str, results: int = 1) -> Cal
     return rule
 
 
+def _added_to(product: Callable[..., Rule]) -> Callable[..., Rule]:
+    """Of a product to which the first operand, which may be smaller, is added."""
+
+    def rule(tensors: Sequence[Tensor], args: Any, kwargs: Any) -> Rule:
+        made = product(tensors[1:], args, kwargs)
+        shape = [next((t.shape[own.index(letter)] for t, own in zip(tensors[1:], made.operands, strict=True)
+                       if letter in own), 0) for letter in made.results[0]]  # fmt: skip
+        first = tensors[0]
+        behind = zip(made.results[0][len(shape) - first.dim() :], shape[len(shape) - first.dim() :], strict=True)
+        own = tuple(letter if size == have else None for (letter, size), have in zip(behind, first.shape, strict=True))
+        return made._replace(operands=[own, *made.operands], linear=0, added=0)
+
+    return rule
+
+
 def _whole(tensors: Sequence[Tensor]) -> Rule:
     return Rule([(None,) * tensor.dim() for tensor in tensors], [], set())
 
@@ -221,6 +236,8 @@ _LIKE = {"clone", "detach", "_to_copy", "alias", "zeros_like", "ones_like", "emp
 RULES: dict[str, Callable[..., Rule]] = {
     "mm": _contraction("ik,kj", "ij", "ikj"),
     "bmm": _contraction("bik,bkj", "bij", "bikj"),
+    "addmm": _added_to(_contraction("ik,kj", "ij", "ikj")),
+    "baddbmm": _added_to(_contraction("bik,bkj", "bij", "bikj")),
     "linear": _contraction(".k,jk,j", ".j", "jk"),
     "t": _moved(lambda ndim, args: _swapped(ndim, args[:1]) if ndim == 2 else range(ndim)),
     "transpose": _moved(_swapped),
@@ -233,6 +250,7 @@ RULES: dict[str, Callable[..., Rule]] = {
     "split": _keeps(2, results=64),
     "split_with_sizes": _keeps(2, results=64),
     "cat": _keeps(1),
+    "cumsum": _keeps(1),
     "_softmax": _keeps(1),
     "_log_softmax": _keeps(1),
     "_softmax_backward_data": _keeps(2),

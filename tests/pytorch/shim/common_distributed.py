@@ -354,6 +354,8 @@ class MultiThreadedTestCase(MultiProcessTestCase):
         self._spawn_processes()
 
     def _in_child(self):
+        if dist.is_initialized():  # the parent's, of a test that leaves it
+            dist.destroy_process_group()
         store = dist.FileStore(self.file_name, self.world_size)
         dist.init_process_group("gloo", store=store, rank=self.rank, world_size=self.world_size)
         self.perThreadSetUp()
