@@ -109,24 +109,24 @@ void clear_cache() {
 int enter() { return ++state().depth; }
 int leave() { return --state().depth; }
 
-bool Scope::is_eligible(const Tensor& t) const {
-  return t.defined() && t.device().type == type_ && is_floating(t.dtype()) && t.dtype() != DType::Float64;
+bool is_eligible(const Tensor& t, DeviceType type) {
+  return t.defined() && t.device().type == type && is_floating(t.dtype()) && t.dtype() != DType::Float64;
+}
+
+Tensor cast(const Tensor& t, DType to, DeviceType type) {
+  if (!is_eligible(t, type) || t.dtype() == to) return t;
+  if (state().cache && to == lower_dtype(type) && is_weight(t)) return cast_weight(t, to);
+  return autograd::arithmetic::cast(t, to);
 }
 
 void Scope::widen(const Tensor& t) {
-  if (!is_eligible(t)) return;
+  if (!is_eligible(t, type_)) return;
   to_ = active_ ? promote(to_, t.dtype()) : t.dtype();
   active_ = true;
 }
 
 void Scope::widen(TensorList list) {
   for (const Tensor& t : list) widen(t);
-}
-
-Tensor Scope::operator()(const Tensor& t) const {
-  if (!active_ || !is_eligible(t) || t.dtype() == to_) return t;
-  if (state().cache && to_ == lower_dtype(type_) && is_weight(t)) return cast_weight(t, to_);
-  return autograd::arithmetic::cast(t, to_);
 }
 
 std::vector<Tensor> Scope::operator()(TensorList list) const {

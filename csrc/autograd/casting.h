@@ -28,6 +28,11 @@ enum class Rule : uint8_t {
   Promote,  // to the widest among the arguments
 };
 
+// Floating-point tensors on the device type, float64 left out.
+TAEDA_API bool is_eligible(const Tensor& t, DeviceType type);
+// Those in the dtype, weights from the cache; what else there is, as it is.
+TAEDA_API Tensor cast(const Tensor& t, DType to, DeviceType type);
+
 // One call's casts. The calls made in its lifetime are not cast again.
 class TAEDA_API Scope : Below {
  public:
@@ -41,11 +46,10 @@ class TAEDA_API Scope : Below {
     active_ = false;
     (widen(tensors), ...);
   }
-  Tensor operator()(const Tensor& t) const;
+  Tensor operator()(const Tensor& t) const { return active_ ? cast(t, to_, type_) : t; }
   std::vector<Tensor> operator()(TensorList list) const;
 
  private:
-  bool is_eligible(const Tensor& t) const;
   void widen(const Tensor& t);
   void widen(TensorList list);
 

@@ -127,6 +127,10 @@ def _padded_same(input, weight, bias, stride, dilation, groups, rank):
     sides by the larger half makes one position too many at the start of that dimension."""
     for s in stride:
         check(s == 1, f"padding='same' is for stride 1; got stride {stride}")
+    for d in dilation:
+        check(0 < d <= 2147483647, f"dilation must be from 1 to 2147483647; got {dilation}")
+    for n in weight.shape[2:]:
+        check(n <= 2147483647, f"a kernel has at most 2147483647 positions along a dimension; got {weight.shape[2:]}")
     reach = [dilation[0 if len(dilation) == 1 else i] * (weight.size(i + 2) - 1) for i in range(rank)]
     result = _convolved(
         input,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -42,6 +43,7 @@ def test_a_limit_beyond_64_bits() -> None:
         taeda.cpu.set_memory_limit(2**70)
 
 
+@pytest.mark.skipif("TAEDA_SANITIZED" in os.environ, reason="a sanitizer holds freed blocks back")
 def test_small_blocks_serve_other_sizes_and_go_back() -> None:
     found = run("""
         fill([1000], 1)

@@ -12,12 +12,12 @@ _FORWARDS = {
     "torch/csrc/stable/tensor.h": "torch/csrc/stable/{tensor_inl,tensor_struct}.h",
     "torch/csrc/stable/device.h": "torch/csrc/stable/{device_inl,device_struct}.h",
     "torch/csrc/stable/generator.h": "torch/csrc/stable/{generator_inl,generator_struct}.h",
-    "c10/macros/Macros.h": "c10/macros/Export.h torch/headeronly/macros/{Export,Macros}.h "
+    "c10/macros/Macros.h": "c10/macros/Export.h torch/csrc/Export.h torch/headeronly/macros/{Export,Macros}.h "
     "c10/util/{Deprecated,C++17}.h",
     "c10/util/Exception.h": "c10/util/{StringUtil,Logging}.h torch/csrc/Exceptions.h "
     "c10/util/logging_is_not_google_glog.h",
     "c10/util/ArrayRef.h": "ATen/ArrayRef.h",
-    "c10/util/SmallVector.h": "ATen/core/DimVector.h c10/util/DimVector.h",
+    "c10/util/SmallVector.h": "ATen/{DimVector,SmallVector}.h ATen/core/DimVector.h c10/util/DimVector.h",
     "c10/util/OptionalArrayRef.h": "ATen/core/OptionalArrayRef.h",
     "c10/util/Optional.h": "c10/core/OptionalRef.h torch/csrc/utils/optional.h",
     "c10/util/Half.h": "c10/util/{BFloat16,Float8_e4m3fn,Float8_e4m3fnuz,Float8_e5m2,Float8_e5m2fnuz,Float8_e8m0fnu}.h "
@@ -29,10 +29,11 @@ _FORWARDS = {
     "c10/util/typeid.h": "c10/core/{ScalarTypeToTypeMeta,DefaultDtype}.h",
     "c10/core/DeviceGuard.h": "ATen/DeviceGuard.h c10/core/{StreamGuard,Stream}.h c10/core/impl/"
     "{DeviceGuardImplInterface,VirtualGuardImpl,InlineDeviceGuard}.h",
+    "ATen/TensorIterator.h": "ATen/native/TensorIterator.h ATen/native/cpu/Loops.h",
     "ATen/TensorUtils.h": "ATen/TensorGeometry.h",
     "ATen/record_function.h": "torch/csrc/autograd/{record_function,profiler}.h",
     "c10/core/Device.h": "c10/core/DeviceType.h ATen/Device.h",
-    "c10/core/Layout.h": "ATen/Layout.h ATen/core/Reduction.h",
+    "c10/core/Layout.h": "c10/core/MemoryFormat.h ATen/Layout.h ATen/core/Reduction.h",
     "c10/core/Scalar.h": "ATen/{Scalar,ScalarOps}.h ATen/core/Scalar.h",
     "c10/core/SymInt.h": "c10/core/{SymIntArrayRef,SymBool,SymFloat}.h",
     "c10/core/TensorOptions.h": "ATen/TensorOptions.h c10/core/DefaultTensorOptions.h",
@@ -44,11 +45,11 @@ _FORWARDS = {
     "c10/core/GeneratorImpl.h": "ATen/{CPUGeneratorImpl,Generator}.h ATen/core/{Generator,DistributionsHelper}.h",
     "c10/core/InferenceMode.h": "c10/core/{GradMode,AutogradState}.h ATen/core/grad_mode.h "
     "torch/csrc/autograd/grad_mode.h torch/csrc/autograd/InferenceMode.h",
-    "ATen/Functions.h": "ATen/{ATen,Operators,TensorOperators,NativeFunctions,CPUFunctions,WrapDimUtils,"
-    "InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions}.h "
-    "ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
-    "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase}.h c10/core/{TensorImpl,"
-    "UndefinedTensorImpl,WrapDimMinimal}.h",
+    "ATen/Functions.h": "ATen/{Operators,TensorOperators,NativeFunctions,CPUFunctions,WrapDimUtils,"
+    "InferSize,Utils,NamedTensorUtils,TypeDefault,MetaFunctions,RedispatchFunctions,Formatting}.h "
+    "ATen/core/{Formatting,ATenGeneral,UnsafeFromTH}.h ATen/ops/from_blob.h torch/csrc/autograd/VariableTypeUtils.h",
+    "ATen/core/Tensor.h": "ATen/{Tensor,TensorAccessor}.h ATen/core/{TensorBody,TensorBase,ATen_fwd}.h "
+    "c10/core/{TensorImpl,UndefinedTensorImpl,WrapDimMinimal}.h",
     "ATen/core/List.h": "ATen/core/{Dict,List_inl,Dict_inl,IListRef}.h",
     "ATen/core/ivalue.h": "ATen/core/{ivalue_inl,stack,jit_type,jit_type_base,type_factory}.h torch/csrc/jit/frontend/"
     "schema_type_parser.h",
@@ -67,7 +68,8 @@ _FORWARDS = {
     "torch/nn/pimpl.h": "torch/nn/pimpl-inl.h",
     "torch/autograd.h": "torch/csrc/autograd/{function,autograd,edge,engine,function_hook,cpp_hook,saved_variable}.h "
     "torch/csrc/api/include/torch/autograd.h torch/csrc/autograd/functions/{utils,accumulate_grad}.h",
-    "torch/python.h": "torch/csrc/{THP,DynamicTypes,Device,Dtype,Layout,Generator,python_headers,Size,Storage}.h "
+    "torch/python.h": "torch/csrc/{THP,Types,utils,MemoryFormat,DynamicTypes,Device,Dtype,Layout,Generator}.h "
+    "torch/csrc/{python_headers,Size,Storage}.h "
     "torch/csrc/utils/{python_arg_parser,python_numbers,python_strings,object_ptr}.h "
     "torch/csrc/autograd/python_variable.h torch/csrc/api/include/torch/python.h",
     "ATen/Dispatch.h": "torch/headeronly/core/Dispatch.h",

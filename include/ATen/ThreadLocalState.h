@@ -1,0 +1,40 @@
+// What a thread carries from call to call, taken to a thread that works for it.
+#pragma once
+#include <taeda/core/thread_state.h>
+
+#include <c10/macros/Macros.h>
+
+namespace at {
+
+class ThreadLocalState {
+ public:
+  ThreadLocalState() = default;  // this thread's
+  void set_grad_mode(bool on) { state_.grad_mode = on; }
+  static void setThreadLocalState(const ThreadLocalState& state) { ::taeda::t_state = state.state_; }
+
+ private:
+  ::taeda::ThreadState state_ = ::taeda::t_state;
+};
+
+// Another thread's state for a scope.
+class ThreadLocalStateGuard {
+ public:
+  explicit ThreadLocalStateGuard(const ThreadLocalState& state) { ThreadLocalState::setThreadLocalState(state); }
+  ~ThreadLocalStateGuard() { ThreadLocalState::setThreadLocalState(before_); }
+  ThreadLocalStateGuard(const ThreadLocalStateGuard&) = delete;
+  ThreadLocalStateGuard& operator=(const ThreadLocalStateGuard&) = delete;
+
+ private:
+  const ThreadLocalState before_;
+};
+
+// The function, with the state of the thread that wraps it wherever it is called.
+template <class F>
+auto wrapPropagateTLSState(F function) {
+  return [state = ThreadLocalState(), function = std::move(function)](auto&&... args) {
+    ThreadLocalStateGuard guard(state);
+    return function(std::forward<decltype(args)>(args)...);
+  };
+}
+
+}  // namespace at

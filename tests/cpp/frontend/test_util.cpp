@@ -1,0 +1,175 @@
+// The small tools that extensions take from ATen and c10.
+#include <ATen/ATen.h>
+#include <ATen/Config.h>
+#include <ATen/EmptyTensor.h>
+#include <ATen/MemoryOverlap.h>
+#include <ATen/NumericUtils.h>
+#include <ATen/ThreadLocalState.h>
+#include <ATen/autocast_mode.h>
+#include <ATen/ceil_div.h>
+#include <ATen/core/Array.h>
+#include <ATen/core/MT19937RNGEngine.h>
+#include <ATen/cpu/vec/functional.h>
+#include <ATen/div_rtn.h>
+#include <c10/core/impl/alloc_cpu.h>
+#include <c10/util/CallOnce.h>
+#include <c10/util/Flags.h>
+#include <c10/util/FunctionRef.h>
+#include <c10/util/MathConstants.h>
+#include <c10/util/Registry.h>
+#include <c10/util/Synchronized.h>
+#include <c10/util/Unroll.h>
+#include <c10/util/bit_cast.h>
+#include <c10/util/copysign.h>
+#include <c10/util/env.h>
+#include <c10/util/hash.h>
+#include <c10/util/overloaded.h>
+#include <c10/util/safe_numerics.h>
+#include <c10/util/strides.h>
+
+#include <thread>
+#include <variant>
+
+#include "../test_main.h"
+
+C10_DEFINE_int(test_steps, 3, "how many");
+C10_DEFINE_bool(test_loud, false, "whether to tell");
+C10_DEFINE_string(test_name, "none", "what it is called");
+
+TEST(flags_of_a_program) {
+  std::vector<std::string> words{"program", "--test_steps=7", "in.txt", "--test_loud", "--test_name", "a b"};
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  int argc = static_cast<int>(argv.size());
+  char** arguments = argv.data();
+  CHECK(c10::ParseCommandLineFlags(&argc, &arguments) && c10::CommandLineFlagsHasBeenParsed());
+  CHECK(FLAGS_test_steps == 7 && FLAGS_test_loud && FLAGS_test_name == "a b");
+  CHECK(argc == 2 && std::string(arguments[1]) == "in.txt");
+  for (std::string wrong : {"--test_steps=many", "--test_steps", "--unknown=1"}) {
+    std::string name = "program";
+    char* two[] = {name.data(), wrong.data()};
+    char** at = two;
+    int count = 2;
+    CHECK(!c10::ParseCommandLineFlags(&count, &at) && FLAGS_test_steps == 7);
+  }
+}
+
+struct Shape {
+  virtual ~Shape() = default;
+  virtual int sides() const = 0;
+};
+C10_DECLARE_REGISTRY(TestShapes, Shape, int);
+C10_DEFINE_REGISTRY(TestShapes, Shape, int);
+struct Polygon : Shape {
+  explicit Polygon(int n) : n(n) {}
+  int sides() const override { return n; }
+  int n;
+};
+C10_REGISTER_CLASS(TestShapes, polygon, Polygon);
+
+TEST(classes_by_name) {
+  CHECK(TestShapes()->Has("polygon") && TestShapes()->Create("polygon", 5)->sides() == 5);
+  CHECK(!TestShapes()->Create("circle", 1) && TestShapes()->Keys().size() == 1);
+  CHECK_ERROR(TestShapes()->Register("polygon", RegistererTestShapes::DefaultCreator<Polygon>), Runtime, "already");
+}
+
+TEST(numbers) {
+  CHECK(c10::pi<double> == 3.141592653589793 && c10::pi<float> == 3.14159274f);
+  CHECK(at::ceil_div(7, 3) == 3 && at::round_up(7, 3) == 9 && div_rtn(-7, 3) == -3 && div_rtn(7, 3) == 2);
+  CHECK(at::_isnan(std::nan("")) && !at::_isnan(1) && at::_isinf(c10::Half(INFINITY)) && !at::_isinf(1e300));
+  CHECK(at::_isnan(c10::BFloat16(NAN)) && at::exp(c10::Half(0.f)) == c10::Half(1.f));
+  CHECK(c10::copysign(2.0, -0.0) == -2 && c10::copysign(c10::Half(2.f), c10::Half(-1.f)) == c10::Half(-2.f));
+  CHECK(c10::bit_cast<uint32_t>(1.f) == 0x3f800000);
+  int64_t product = 0;
+  CHECK(c10::mul_overflows(INT64_MAX, int64_t{2}, &product) && !c10::add_overflows(int64_t{1}, int64_t{2}, &product));
+  uint64_t size = 1;
+  CHECK(!c10::safe_multiplies_u64(std::vector<int64_t>{INT64_MAX, INT64_MAX, 0}, &size) && size == 0);
+  CHECK(c10::safe_multiplies_u64(std::vector<int64_t>{INT64_MAX, 4}, &size));
+  CHECK((c10::contiguous_strides({2, 0, 3}) == c10::DimVector{3, 3, 1}));
+  at::mt19937 engine(5489);
+  CHECK(engine() == 3499211612u);
+  at::detail::Array<int, 3> three({1, 2, 3});
+  CHECK(three[2] == 3 && three.size() == 3);
+}
+
+TEST(tools_of_the_language) {
+  CHECK(c10::get_hash(1, std::string("a")) == c10::get_hash(1, std::string("a")));
+  CHECK(c10::get_hash(std::vector<int>{1, 2}) != c10::get_hash(std::vector<int>{2, 1}));
+  CHECK((c10::hash<std::tuple<int, at::ScalarType>>()({1, at::kFloat}) !=
+         c10::hash<std::tuple<int, at::ScalarType>>()({1, at::kLong})));
+  std::variant<int, std::string> either = std::string("word");
+  CHECK(std::visit(c10::overloaded([](int) { return 1; }, [](const std::string&) { return 2; }), either) == 2);
+  int sum = 0;
+  c10::ForcedUnroll<4>()([&](auto i) { sum += i; });
+  auto add = [&](int x) { return sum + x; };
+  c10::function_ref<int(int)> call = add;
+  CHECK(sum == 6 && call(4) == 10 && !c10::function_ref<int(int)>());
+  c10::Synchronized<int> count(3);
+  CHECK(count.withLock([](int& value) { return ++value; }) == 4);
+  c10::once_flag once;
+  for (int i = 0; i < 2; ++i) c10::call_once(once, [&] { ++sum; });
+  CHECK(sum == 7);
+  c10::utils::set_env("TAEDA_TEST_ENV", "1");
+  CHECK(c10::utils::check_env("TAEDA_TEST_ENV") == true && !c10::utils::get_env("TAEDA_TEST_NO_ENV"));
+  void* memory = c10::alloc_cpu(100);
+  CHECK(reinterpret_cast<uintptr_t>(memory) % c10::gAlignment == 0 && !c10::alloc_cpu(0));
+  c10::free_cpu(memory);
+}
+
+TEST(memory_that_overlaps) {
+  at::Tensor x = at::arange(12, at::kFloat).view({3, 4});
+  CHECK(at::has_internal_overlap(x) == at::MemOverlap::No);
+  CHECK(at::has_internal_overlap(x[0].expand({3, 4})) == at::MemOverlap::Yes);
+  CHECK(at::has_internal_overlap(x.as_strided({3, 3}, {2, 1})) == at::MemOverlap::TooHard);
+  CHECK(at::get_overlap_status(x[0], x[0]) == at::MemOverlapStatus::Full);
+  CHECK(at::get_overlap_status(x[0], x[1]) == at::MemOverlapStatus::No);
+  CHECK(at::get_overlap_status(x[0], x.view({12}).slice(0, 2, 6)) == at::MemOverlapStatus::Partial);
+  CHECK(at::get_overlap_status(x, at::ones({3, 4})) == at::MemOverlapStatus::No);
+  CHECK_ERROR(at::assert_no_internal_overlap(x[0].expand({3, 4})), Runtime, "clone it");
+  CHECK_ERROR(at::assert_no_overlap(x, x), Runtime, "share memory");
+  at::assert_no_partial_overlap(x, x);
+  CHECK(at::detail::empty_cpu({2, 3}, at::kInt).sizes() == at::IntArrayRef({2, 3}));
+}
+
+TEST(autocast_from_kernels) {
+  using namespace at::autocast;
+  const auto cpu = c10::DeviceType::CPU;
+  at::Tensor weight = at::ones({2}).requires_grad_(), whole = at::ones({2}, at::kInt);
+  CHECK(!is_autocast_enabled(cpu) && get_autocast_dtype(cpu) == at::kBFloat16);
+  set_autocast_enabled(cpu, true);
+  CHECK(at::mm(at::ones({2, 2}), at::ones({2, 2})).scalar_type() == at::kBFloat16);
+  at::Tensor low = cached_cast(at::kBFloat16, weight, cpu);
+  CHECK(low.scalar_type() == at::kBFloat16 && cached_cast(at::kBFloat16, weight, cpu).is_same(low));
+  CHECK(cached_cast(at::kBFloat16, whole, cpu).is_same(whole) && cached_cast(at::kBFloat16, weight).is_same(weight));
+  CHECK(cached_cast(at::kFloat, std::vector<at::Tensor>{low}, cpu)[0].scalar_type() == at::kFloat);
+  CHECK(!cached_cast(at::kFloat, std::optional<at::Tensor>(), cpu) && cached_cast(at::kFloat, 3, cpu) == 3);
+  set_autocast_enabled(cpu, false);
+  clear_cache();
+}
+
+TEST(states_of_threads) {
+  at::NoGradGuard guard;
+  bool inside = true, after = false;
+  auto asks = at::wrapPropagateTLSState([&] { inside = at::GradMode::is_enabled(); });
+  std::thread([&] {
+    asks();
+    after = at::GradMode::is_enabled();
+  }).join();
+  CHECK(!inside && after);
+}
+
+TEST(vectors_over_arrays) {
+  using Vec = at::vec::Vectorized<float>;
+  std::vector<float> a(37), out(37);
+  for (size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i);
+  auto add = [](Vec x, Vec y) { return x + y; };
+  CHECK(at::vec::map_reduce_all<float>([](Vec x) { return x * x; }, add, a.data(), 37) == 16206);
+  CHECK(at::vec::map2_reduce_all<float>([](Vec x, Vec y) { return x * y; }, add, a.data(), a.data(), 5) == 30);
+  CHECK(at::vec::map3_reduce_all<float>([](Vec x, Vec y, Vec z) { return x + y - z; }, add, a.data(), a.data(),
+                                        a.data(), 37) == 666);
+  at::vec::map3<float>([](Vec x, Vec y, Vec z) { return x + y + z; }, out.data(), a.data(), a.data(), a.data(), 37);
+  CHECK(out[36] == 108);
+  at::vec::map4<float>([](Vec x, Vec y, Vec z, Vec w) { return x + y + z * w; }, out.data(), a.data(), a.data(),
+                       a.data(), a.data(), 37);
+  CHECK(out[36] == 1368);
+}
