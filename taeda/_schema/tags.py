@@ -6,6 +6,7 @@ import enum
 from typing import Any
 
 from taeda import _C
+from taeda._schema.core_ops import CORE_OPS
 
 
 class Tag(enum.Enum):
@@ -65,4 +66,6 @@ def tags_of(name: str, overload: str, bits: int) -> list[Tag]:
     found = {Tag[name] for name, bit in _C._op_tag_bits().items() if bits & bit}
     if name.startswith("aten::"):
         found.add(Tag.pt2_compliant_tag)
+        if name.removeprefix("aten::") + (f".{overload}" if overload else "") in CORE_OPS:
+            found.add(Tag.core)
     return sorted(found, key=int)

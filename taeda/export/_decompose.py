@@ -13,8 +13,7 @@ from taeda._library.fake_tensor import FakeTensor, FakeTensorMode, is_fake
 from taeda._library.ops import OpOverload
 from taeda._schema.symbols import SymNode, _Symbol
 from taeda.export._capture import UNKNOWN, Capture
-from taeda.export._core_bodies import BODIES
-from taeda.export._core_ops import CORE_OPS
+from taeda.export._core import ENDS, bodies, laid_out
 from taeda.export._scope import holder
 from taeda.export._verifier import Verifier
 from taeda.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
@@ -39,8 +38,8 @@ def default_decompositions() -> CustomDecompTable:
     return CustomDecompTable(
         {
             op: body
-            for op, body in {**decomposition_table, **BODIES}.items()
-            if op._opname not in CORE_OPS and not op._schema.is_mutable
+            for op, body in {**decomposition_table, **bodies()}.items()
+            if op.name().removeprefix("aten::") not in ENDS and not op._schema.is_mutable
         }
     )
 
@@ -182,6 +181,9 @@ class _Expansion(Capture):
         recording, self.is_recording = self.is_recording, True
         try:
             result = self._below(op, args, kwargs) if body is BELOW else body(*_plain(args), **kwargs)
+            like = None if node is None or op.is_view else node.meta.get("val")
+            if isinstance(result, Tensor) and isinstance(like, Tensor):
+                result = laid_out(result, like)
             if result is NotImplemented:
                 raise NotImplementedError(f"{op} with such arguments")
         except Exception:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import taeda
 from taeda._library.ops import OpOverload
+from taeda._schema.symbols import SymInt, SymNode
 from taeda.export._scope import holder
 from taeda.export._size_ops import functional_batch_norm, sym_size
 from taeda.export.graph_signature import InputKind, OutputKind, OutputSpec, TensorArgument
@@ -201,9 +202,14 @@ class _Functional:
     def _sizes(self, whole: Node, like: Node) -> list[Any]:
         value, other = like.meta["val"], like.meta.get("other")
         return [
-            size if other is not None and other[d] == size
-            else self._call(sym_size, (whole, d), {}, like) for d, size in enumerate(map(int, value.shape))
+            size if other is not None and other[d] == size else self._size(whole, d, size, None if other is None else
+            other[d], like) for d, size in enumerate(map(int, value.shape))
         ]  # fmt: skip
+
+    def _size(self, whole: Node, dim: int, size: int, other: int | None, like: Node) -> Node:
+        node = self._call(sym_size, (whole, dim), {}, like)
+        node.meta["val"], node.meta["other"] = SymInt(SymNode(size, "input", (), None, node.name)), other
+        return node
 
     def _put_back_part(self, step: Node, whole: Node, part: Node) -> Node:
         source: Any = step.args[0]

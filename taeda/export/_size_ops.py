@@ -68,6 +68,18 @@ functional_batch_norm = _define(
     "running_var, bool training, float momentum, float eps) -> (Tensor, Tensor, Tensor, Tensor, Tensor)",
     _batch_norm,
 )
+
+
+def _settled_batch_norm(x: Any, weight: Any, bias: Any, mean: Any, var: Any, momentum: float, eps: float) -> Any:
+    packet: Any = taeda.ops.aten
+    return packet.native_batch_norm(x, weight, bias, mean, var, False, momentum, eps)
+
+
+_define(
+    "_native_batch_norm_legit_no_training(Tensor input, Tensor? weight, Tensor? bias, Tensor running_mean, Tensor "
+    "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
+    _settled_batch_norm,
+)
 has_side_effect(assert_scalar)
 has_side_effect(assert_metadata)
 

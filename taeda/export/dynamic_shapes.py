@@ -282,14 +282,16 @@ def read_wishes(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], s
             UserErrorType.INVALID_INPUT,
             f"taeda.export.export: dynamic_shapes names {unknown}; the arguments are {', '.join(named)}",
         )
-    numbers = {id(leaf): i for i, leaf in enumerate(pytree.tree_leaves((args, dict(kwargs))))}
+    numbers: dict[int, list[int]] = {}  # a tensor may be several arguments
+    for i, leaf in enumerate(pytree.tree_leaves((args, dict(kwargs)))):
+        numbers.setdefault(id(leaf), []).append(i)
     positions = itertools.count()
     # Leaves of the named arguments come in the order of those of (args, kwargs), as keywords follow.
     wishes: Wishes = {}
     for name, value in named.items():
         for where, leaf, wanted in _pairs(name, value, shapes.get(name)):
             at = next(positions)
-            index = numbers.get(id(leaf), at) if isinstance(leaf, taeda.Tensor) else at
+            index = numbers[id(leaf)].pop(0) if isinstance(leaf, taeda.Tensor) and numbers.get(id(leaf)) else at
             wishes.update({(index, d): wish for d, wish in _of_leaf(where, leaf, wanted)})
     _check_equal_names(wishes)
     return wishes
