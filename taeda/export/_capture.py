@@ -245,6 +245,14 @@ class Capture(SizeRecorder):
         node = self.create(item, (self.node_of(tensor),), {})
         return self.track_symbol(SymNode(value, "item", (), self, node.name), node, UNKNOWN)
 
+    def take_alias(self, tensor: Tensor, make: Callable[[Tensor], Tensor]) -> Tensor:
+        """A tensor of another class that shares the elements: to the graph, ``tensor`` without its history."""
+        plain = tensor.detach()
+        with self.quiet():
+            made = make(plain)
+        self.track(made, self.node_of(plain), self._shadows.get(id(plain)))
+        return made
+
     def depends(self, value: Any) -> bool:
         """Whether a value comes from the graph."""
         return isinstance(value, Tensor) and self.scope.find(id(value)) is not None

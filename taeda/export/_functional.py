@@ -161,6 +161,7 @@ class _Functional:
             return args[0]
         if name == "zero":
             return self._call(aten.zeros_like.default, (args[0],), {}, node)
+        name = "normal_functional" if name == "normal" else name
         packet = getattr(aten, name, None) if hasattr(aten, name) else None
         overload = getattr(packet, op._overloadname or "default", None) if packet is not None else None
         if overload is None:

@@ -80,6 +80,25 @@ _define(
     "running_var, float momentum, float eps) -> (Tensor, Tensor, Tensor)",
     _settled_batch_norm,
 )
+
+def _give_draw(name: str, parameters: str, inplace: str = "") -> None:
+    """A random filling that gives a new tensor."""
+
+    def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self.clone(), inplace or f"{name}_")(*args, **kwargs)
+
+    _define(f"{name}(Tensor self, {parameters}*, Generator? generator=None) -> Tensor", draw)
+
+
+_give_draw("uniform", "float from=0, float to=1, ")
+_give_draw("exponential", "float lambd=1, ")
+_give_draw("geometric", "float p, ")
+_give_draw("cauchy", "float median=0, float sigma=1, ")
+_give_draw("log_normal", "float mean=1, float std=2, ")
+_give_draw("random", "")
+_give_draw("random.from", "int from, int? to, ")
+_give_draw("random.to", "int to, ")
+_give_draw("normal_functional", "float mean=0, float std=1, ", "normal_")
 has_side_effect(assert_scalar)
 has_side_effect(assert_metadata)
 

@@ -1,14 +1,19 @@
-"""Numbers out of tensors under record: ``item()`` is a value of the graph, what Python needs at once is refused."""
+"""Numbers out of tensors under record: ``item()`` is a value of the graph, what Python needs at once is refused. And back:
+``tensor`` of such numbers is a value, too, and so is a parameter made of a value."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import taeda
 from taeda import Tensor
 from taeda._control_flow import current_capture
+from taeda._schema.symbols import _Symbol
+from taeda.utils._pytree import tree_leaves
 
 _REFUSED = {
     "__bool__": "a branch on a tensor's value",
@@ -24,6 +29,8 @@ _REFUSED = {
 _lock = threading.Lock()
 _captures = 0  # those that are under way, in any thread
 _before: dict[str, Callable[..., Any] | None] = {}
+_MAKERS = ("tensor", "as_tensor")
+_makers: dict[str, Callable[..., Any]] = {}
 
 
 @contextlib.contextmanager
@@ -45,13 +52,19 @@ def watched_values() -> Iterator[None]:
 
 
 def _watch() -> None:
-    _before.update({name: vars(Tensor).get(name) for name in (*_REFUSED, "item")})
+    _before.update({name: vars(Tensor).get(name) for name in (*_REFUSED, "item", "_make_subclass")})
     for name, what in _REFUSED.items():
         setattr(Tensor, name, _refusing(getattr(Tensor, name), what))
     Tensor.item = _item(Tensor.item)  # type: ignore[method-assign]
+    Tensor._make_subclass = staticmethod(_subclass(Tensor._make_subclass))  # type: ignore[method-assign]
+    for name in _MAKERS:
+        _makers[name] = getattr(taeda, name)
+        setattr(taeda, name, _maker(_makers[name]))
 
 
 def _unwatch() -> None:
+    for name, function in _makers.items():
+        setattr(taeda, name, function)
     for name, function in _before.items():
         if function is None:
             delattr(Tensor, name)
@@ -77,3 +90,30 @@ def _item(function: Callable[..., Any]) -> Callable[..., Any]:
         return capture.take_number(self, function)
 
     return take
+
+
+def _subclass(function: Callable[..., Any]) -> Callable[..., Any]:
+    def make(cls: type, data: Tensor, *args: Any, **kwargs: Any) -> Any:
+        capture = current_capture()
+        if capture is None:
+            return function(cls, data, *args, **kwargs)
+        return capture.take_alias(data, lambda plain: function(cls, plain, *args, **kwargs))
+
+    return make
+
+
+def _maker(function: Callable[..., Any]) -> Callable[..., Any]:
+    def make(data: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Any:
+        if current_capture() is None or not any(isinstance(leaf, _Symbol) for leaf in tree_leaves(data)):
+            return function(data, dtype=dtype, device=device, **kwargs)
+        kinds = {leaf.node.pytype if isinstance(leaf, _Symbol) else type(leaf) for leaf in tree_leaves(data)}
+        number = taeda.get_default_dtype() if float in kinds else taeda.int64 if int in kinds else taeda.bool
+        return _put_together(data, {"dtype": dtype or number, "device": device})
+
+    return functools.wraps(function)(make)
+
+
+def _put_together(data: Any, how: dict[str, Any]) -> Tensor:
+    if isinstance(data, (list, tuple)):
+        return taeda.stack([_put_together(item, how) for item in data])
+    return taeda.ops.aten.scalar_tensor.default(data, **how)
