@@ -1,5 +1,5 @@
-"""Numbers out of tensors under record: ``item()`` is a value of the graph, what Python needs at once is refused. And back:
-``tensor`` of such numbers is a value, too, and so is a parameter made of a value."""
+"""Numbers out of tensors under record: ``item()`` is a value of the graph, what Python needs at once is refused. And
+back: ``tensor`` of such numbers is a value, too, and so is a parameter made of a value."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def _watch() -> None:
 
 
 def _unwatch() -> None:
-    for name, function in _makers.items():
-        setattr(taeda, name, function)
+    for name in _MAKERS:
+        setattr(taeda, name, _makers[name])
     for name, function in _before.items():
         if function is None:
             delattr(Tensor, name)

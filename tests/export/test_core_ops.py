@@ -187,6 +187,11 @@ MORE = {
     "lstm both ways": (nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True), (randn(5, 2, 3),), None),
     "gru": (nn.GRU(3, 4, 2, bias=False), (randn(2, 5, 3),), None),
     "rnn": (nn.RNN(3, 4, nonlinearity="relu"), (randn(2, 5, 3),), None),
+    "moved": (
+        Call(lambda x: (x.to("cpu") + x.to(taeda.float32) + x.to("cpu", taeda.float64) + x.to(x))), (randn(5),),
+        "add add _to_copy add",
+    ),
+    "weight norm": (nn.utils.parametrizations.weight_norm(nn.Linear(3, 4)), (randn(5, 3),), None),
     "labels": (Call(lambda x: F.nll_loss(x, LABELS)), (randn(3, 3),), None),
 }
 CASES.update(MORE)

@@ -56,6 +56,12 @@ def _group_norm(input: Tensor, num_groups: int, weight: Any = None, bias: Any = 
     return aten.native_group_norm.default(input, weight, bias, batch, channels, each, num_groups, eps)[0]
 
 
+@body_of("_weight_norm")
+def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Any:
+    others = [] if dim == -1 else [d for d in range(v.dim()) if d != dim % v.dim()]
+    return aten.mul.Tensor(v, aten.div.Tensor(g, aten.linalg_vector_norm.default(v, 2, others, dim != -1)))
+
+
 @body_of("dropout")
 def _dropout(input: Tensor, p: float, train: bool) -> Any:
     return aten.native_dropout.default(input, p, True)[0] if train and p > 0 else aten.clone.default(input)

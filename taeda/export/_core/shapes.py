@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import taeda
 from taeda import Tensor
-from taeda.export._core.table import as_dtype, aten, body_of, contiguous, dims_of, varies, viewed
+from taeda.export._core.table import aten, body_of, contiguous, dims_of, varies, viewed
 
 
 @body_of("t")
@@ -159,15 +160,39 @@ def _channel_shuffle(self: Tensor, groups: int) -> Any:
 
 @body_of("contiguous")
 def _contiguous(self: Tensor, *, memory_format: Any = None) -> Any:
-    from taeda import contiguous_format
+    return contiguous(self) if memory_format in (None, taeda.contiguous_format) else NotImplemented
 
-    return contiguous(self) if memory_format in (None, contiguous_format) else NotImplemented
+
+def _moved(x: Tensor, device: Any, dtype: Any, copy: bool, memory_format: Any) -> Any:
+    if memory_format not in (None, taeda.preserve_format):
+        return NotImplemented
+    changes = {} if dtype in (None, x.dtype) else {"dtype": dtype}
+    if device is not None and taeda.device(device) != x.device:
+        changes["device"] = device
+    return aten._to_copy.default(x, **changes) if changes or copy else x
 
 
 @body_of("to.dtype")
 def _to_dtype(self: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False,
               memory_format: Any = None) -> Any:  # fmt: skip
-    return NotImplemented if self.dtype == dtype or copy or memory_format is not None else as_dtype(self, dtype)
+    return _moved(self, None, dtype, copy, memory_format)
+
+
+@body_of("to.prim_Device")
+def _to_device(self: Tensor, device: Any, dtype: Any = None, non_blocking: bool = False, copy: bool = False) -> Any:
+    return _moved(self, device, dtype, copy, None)
+
+
+@body_of("to.device")
+def _to_device_and_dtype(self: Tensor, device: Any, dtype: Any, non_blocking: bool = False, copy: bool = False,
+                         memory_format: Any = None) -> Any:  # fmt: skip
+    return _moved(self, device, dtype, copy, memory_format)
+
+
+@body_of("to.other")
+def _to_other(self: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False,
+              memory_format: Any = None) -> Any:  # fmt: skip
+    return _moved(self, other.device, other.dtype, copy, memory_format)
 
 
 @body_of("take")

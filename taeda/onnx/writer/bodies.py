@@ -167,3 +167,9 @@ def cumprod(self: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
     for i in range(1, int(self.shape[dim])):
         rows.append(rows[-1] * self.select(dim, i))
     return taeda.stack(rows, dim)
+
+
+@body("_norm_two")
+def norm_two(self: Tensor, dim: Any, keepdim: bool, *, dtype: Any = None) -> Tensor:
+    wide = self if dtype is None else self.to(dtype)
+    return (wide * wide).sum(dim, keepdim=keepdim).sqrt()
