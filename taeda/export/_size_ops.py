@@ -81,6 +81,7 @@ _define(
     _settled_batch_norm,
 )
 
+
 def _give_draw(name: str, parameters: str, inplace: str = "") -> None:
     """A random filling that gives a new tensor."""
 
