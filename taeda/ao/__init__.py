@@ -1,16 +1,17 @@
-"""What makes models smaller and quicker: quantisation, and the numeric suite that looks for where it errs."""
+"""What makes models smaller and quicker: quantisation, the numeric suite that looks for where it errs, pruning."""
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["nn", "ns", "quantization"]
+__all__ = ["nn", "ns", "pruning", "quantization"]
 
 
 if TYPE_CHECKING:
     from taeda.ao import nn as nn
     from taeda.ao import ns as ns
+    from taeda.ao import pruning as pruning
     from taeda.ao import quantization as quantization
 else:
 

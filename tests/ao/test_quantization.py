@@ -135,7 +135,7 @@ def test_intrinsic_sequences_take_their_parts_only():
 def test_older_homes():
     assert nn.quantized.FloatFunctional is FloatFunctional and nn.intrinsic.ConvReLU2d is intrinsic.ConvReLU2d
     assert taeda.quantization.fuse_modules is fuse_modules and taeda.ao.quantization.QuantStub is QuantStub
-    assert taeda.quantization.quantize is taeda.ao.quantization.quantize and not hasattr(taeda.ao, "pruning")
+    assert taeda.quantization.quantize is taeda.ao.quantization.quantize and not hasattr(taeda.ao, "absent")
     for name in ("nn.quantized.dynamic", "nn.qat", "nn.intrinsic.qat", "nn.quantizable", "quantization.observer"):
         assert vars(importlib.import_module(f"taeda.{name}"))
 

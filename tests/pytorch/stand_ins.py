@@ -22,7 +22,7 @@ SHIM = Path(__file__).with_name("shim")
 BORROWED = {
     "common_nn", "common_optimizers", "common_modules", "two_tensor", "logging_tensor", "autograd_function_db",
     "jit_metaprogramming_utils", "test_module.future_div", "test_module.no_future_div", "common_quantization",
-    "common_quantized", "hypothesis_utils", "dist_utils",
+    "common_quantized", "hypothesis_utils", "dist_utils", "common_pruning",
 }  # fmt: skip
 # What of them does not hold any more, in 2.13 and NumPy 2: by file, text and what stands in its place.
 OUTDATED = {

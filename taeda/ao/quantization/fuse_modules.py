@@ -8,6 +8,7 @@ from typing import Any
 
 from taeda import nn
 from taeda.ao.quantization.fuser_method_mappings import get_fuser_method
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 Types = tuple[type[Any], ...]
 
@@ -29,7 +30,7 @@ def fuse_known_modules(
     Raises:
         AssertionError: there is no such sequence, or the modules are in a mode that it cannot be made in.
     """
-    method = get_fuser_method([type(module) for module in mod_list], additional_fuser_method_mapping)
+    method = get_fuser_method([class_of(module) for module in mod_list], additional_fuser_method_mapping)
     first, last = mod_list[0], mod_list[-1]
     before, after = list(first._forward_pre_hooks.values()), list(last._forward_hooks.values())
     first._forward_pre_hooks.clear()

@@ -29,6 +29,7 @@ from taeda.ao.quantization.quantization_mappings import (
 )
 from taeda.ao.quantization.stubs import DeQuantStub, QuantWrapper
 from taeda.ao.quantization.utils import get_qparam_dict, has_no_children_ignoring_parametrizations
+from taeda.nn.utils.parametrize import type_before_parametrizations
 
 _FUNCTIONALS = (quantized.FloatFunctional, quantized.QFunctional)
 # Modules that are swapped and observed as one.
@@ -51,7 +52,7 @@ def get_default_custom_config_dict() -> dict[str, Any]:
 
 
 def _propagate(module: nn.Module, table: dict[Any, Any], parent: Any, prefix: str, left_out: tuple[Any, ...]) -> None:
-    found = table.get(type(module), parent)
+    found = table.get(type_before_parametrizations(module), parent)
     found = table.get(prefix, found)
     found = getattr(module, "qconfig", found)
     _assert_valid_qconfig(found, module)
@@ -107,7 +108,7 @@ def _add_observer_(
     kinds = get_default_qconfig_propagation_list() if qconfig_propagation_list is None else qconfig_propagation_list
     custom = custom_module_class_mapping or {}
     for name, child in list(module.named_children()):
-        kind = type(child)
+        kind = type_before_parametrizations(child)
         if kind is nn.Dropout:
             continue
         if isinstance(child, _FUNCTIONALS):
@@ -125,7 +126,7 @@ def _add_observer_(
         else:
             _add_observer_(child, kinds, non_leaf_module_list, device, custom)
     is_leaf = has_no_children_ignoring_parametrizations(module) and not isinstance(module, nn.Sequential)
-    if is_leaf and type(module) in kinds:
+    if is_leaf and type_before_parametrizations(module) in kinds:
         _observe(module)
 
 
@@ -192,7 +193,7 @@ def swap_module(
     """What takes the place of ``mod`` by the mapping of classes, with its hooks; ``mod`` itself if nothing does."""
     if getattr(mod, "qconfig", None) is None:
         return mod
-    kind = type(mod)
+    kind = type_before_parametrizations(mod)
     if kind in custom_module_class_mapping:
         new = custom_module_class_mapping[kind].from_observed(mod)
     elif kind in mapping:
@@ -255,7 +256,7 @@ def convert(
 
 def _convert(module: nn.Module, mapping: dict[Any, Any], custom: dict[Any, Any]) -> None:
     for name, child in list(module.named_children()):
-        if not isinstance(child, _WHOLE) and type(child) not in custom:
+        if not isinstance(child, _WHOLE) and type_before_parametrizations(child) not in custom:
             _convert(child, mapping, custom)
         module._modules[name] = swap_module(child, mapping, custom)
 

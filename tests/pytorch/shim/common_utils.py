@@ -529,6 +529,10 @@ class TestCase(Comparison, SparseSamples, _Base):
     def _tols(self):
         return self._rel_tol, self._precision
 
+    def assertGreaterAlmostEqual(self, first, second, places=None, msg=None, delta=None):
+        if first < second:
+            self.assertAlmostEqual(first, second, places=places, msg=msg, delta=delta)
+
     # --- exceptions and warnings
     def assertRaisesRegex(self, exc, rx, *args, **k):
         if LAX_MESSAGES:

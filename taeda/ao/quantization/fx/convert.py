@@ -21,6 +21,7 @@ from taeda.ao.quantization.quantization_mappings import (
     DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS,
 )
 from taeda.ao.quantization.utils import QUANTIZED, get_qparam_dict, is_per_channel, to_underlying_dtype
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 
 def set_module(model: nn.Module, path: str, module: nn.Module) -> None:
@@ -54,7 +55,7 @@ class Converter:
                 continue
             if isinstance(module, (observers.ObserverBase, FakeQuantizeBase)):
                 self._replace_observer(node, module)
-            elif type(module) in (*WEIGHTED, *TABLES, *RECURRENT):
+            elif class_of(module) in (*WEIGHTED, *TABLES, *RECURRENT):
                 self._swap(node, module)
 
         self._keep_outputs_quantized()
@@ -85,7 +86,7 @@ class Converter:
     def _is_the_users_own(self, node: fx.Node, module: Any) -> bool:
         """Swaps a module of an observed class for one of its quantised class; whether it was one."""
         for kind, classes in self.classes.items():
-            if type(module) not in classes:
+            if class_of(module) not in classes:
                 continue
             if kind is QuantType.STATIC:
                 observers_after = [user for user in node.users if user.op == "call_module"]
@@ -94,7 +95,7 @@ class Converter:
                     if _is_dequantized(arg):
                         node.replace_input_with(arg, arg.args[0])  # type: ignore[arg-type]
                 self.gives_quantized.add(node)
-            set_module(self.model, str(node.target), classes[type(module)].from_observed(module))
+            set_module(self.model, str(node.target), classes[class_of(module)].from_observed(module))
             return True
         return False
 
@@ -220,26 +221,26 @@ class Converter:
     def _swapped(self, node: fx.Node, module: Any, qconfig: Any) -> nn.Module | None:
         activation, weight = qconfig.activation(), qconfig.weight()
         dynamic = getattr(activation, "is_dynamic", False)
-        if type(module) in TABLES:
+        if class_of(module) in TABLES:
             if weight.dtype not in (taeda.quint8, taeda.quint4x2) or activation.dtype in QUANTIZED:
                 return None
             kind = quantized.EmbeddingBag if isinstance(module, nn.EmbeddingBag) else quantized.Embedding
             made: nn.Module = kind.from_float(module)
             return made
-        if type(module) in RECURRENT and not dynamic:
+        if class_of(module) in RECURRENT and not dynamic:
             return None
         if dynamic and isinstance(module, nn.modules.conv._ConvNd):
             return None  # PyTorch's graphs quantise them after training only
         if dynamic and not self.is_reference:
-            plain = module.to_float() if type(module) in QAT else module
+            plain = module.to_float() if class_of(module) in QAT else module
             plain.qconfig = qconfig
-            cls = DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS.get(type(plain))
+            cls = DEFAULT_DYNAMIC_QUANT_MODULE_MAPPINGS.get(class_of(plain))
             if cls is None:
                 return None
             dynamic_module: nn.Module = cls.from_float(plain)
             return dynamic_module
         if not dynamic and not _is_dequantized(node.args[0] if node.args else None):
-            return module.to_float() if type(module) in QAT else None
+            return module.to_float() if class_of(module) in QAT else None
         return _reference_of(module, qconfig)
 
 
@@ -261,12 +262,12 @@ def _watches_nothing(observer: Any) -> bool:
 def _reference_of(module: Any, qconfig: Any) -> nn.Module | None:
     """The reference of a float module, or of one that rounds while training."""
     watching = getattr(module, "weight_fake_quant", None)
-    plain = module.to_float() if type(module) in QAT else module
+    plain = module.to_float() if class_of(module) in QAT else module
     inner = plain[0] if isinstance(plain, FusedModule) else plain
-    cls = DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS.get(type(inner))
+    cls = DEFAULT_REFERENCE_STATIC_QUANT_MODULE_MAPPINGS.get(class_of(inner))
     if cls is None:
         return None
-    if type(inner) in RECURRENT:
+    if class_of(inner) in RECURRENT:
         weights = [(name, weight) for name, weight in inner.named_parameters() if "weight" in name]
         made: Any = cls.from_float(inner, {name: _qparams(qconfig.weight(), weight) for name, weight in weights})
     else:

@@ -7,6 +7,7 @@ from typing import Any
 from taeda import fx, nn
 from taeda.ao.quantization.fuser_method_mappings import _DEFAULT_OP_LIST_TO_FUSER_METHOD
 from taeda.ao.quantization.fx.patterns import is_relu, module_of
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 
 def _follower(node: fx.Node) -> fx.Node | None:
@@ -20,7 +21,7 @@ def _set_module(model: nn.Module, path: str, module: nn.Module) -> None:
 
 
 def _types_in(chain: list[fx.Node], modules: dict[str, nn.Module]) -> tuple[Any, ...]:
-    return tuple(nn.ReLU if is_relu(node, modules) else type(module_of(node, modules)) for node in chain)
+    return tuple(nn.ReLU if is_relu(node, modules) else class_of(module_of(node, modules)) for node in chain)
 
 
 def _longest(node: fx.Node, modules: dict[str, nn.Module], table: dict[Any, Any]) -> list[fx.Node]:

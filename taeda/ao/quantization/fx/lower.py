@@ -26,6 +26,7 @@ from taeda.ao.quantization.fx.patterns import (
     relu_after,
     takes_relu,
 )
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 _DIMS = (1, 2, 3)
 _PACKED = "_packed_weight_"
@@ -78,7 +79,7 @@ class Lowering:
                 continue
             if self.qconfigs.get(node.name, self) is None:
                 continue
-            known = type(module_of(node, modules)) in (*_MODULES, *_FUSED)
+            known = class_of(module_of(node, modules)) in (*_MODULES, *_FUSED)
             kind = "weighted" if known else kind_of(node, modules)
             if kind is None or kind in ("weighted", "own") and node.op == "call_module" and not known:
                 continue
@@ -145,15 +146,15 @@ class Lowering:
     def _lower_module(self, node: fx.Node, scale: Any, zero_point: Any) -> None:
         path = str(node.target)
         module: Any = self.model.get_submodule(path)
-        if isinstance(module, FusedModule) and type(module) in _FUSED:
-            cls, inner = _FUSED[type(module)], module[0]
+        if isinstance(module, FusedModule) and class_of(module) in _FUSED:
+            cls, inner = _FUSED[class_of(module)], module[0]
             made = cls.from_reference(inner, self._number(scale), self._number(zero_point))
             if hasattr(made, "negative_slope"):
                 made.negative_slope = module[1].negative_slope
-        elif type(module) not in _MODULES:
+        elif class_of(module) not in _MODULES:
             return  # an earlier call of the same module lowered it
         else:
-            made = _MODULES[type(module)].from_reference(module, self._number(scale), self._number(zero_point))
+            made = _MODULES[class_of(module)].from_reference(module, self._number(scale), self._number(zero_point))
         set_module(self.model, path, made)
 
     def _call(self, node: fx.Node, name: str, args: tuple[Any, ...]) -> fx.Node:

@@ -8,6 +8,7 @@ from typing import Any
 from taeda import fx, nn
 from taeda.ao.quantization.fx.patterns import module_of
 from taeda.ao.quantization.utils import MatchAllNode as MatchAllNode
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 
 def _is_match(modules: dict[str, nn.Module], node: Any, pattern: Any, max_uses: int = sys.maxsize) -> bool:
@@ -28,5 +29,5 @@ def _is_match(modules: dict[str, nn.Module], node: Any, pattern: Any, max_uses: 
 
 def _does(node: fx.Node, own: Any, modules: dict[str, nn.Module]) -> bool:
     if isinstance(own, type) and issubclass(own, nn.Module):
-        return type(module_of(node, modules)) is own
+        return class_of(module_of(node, modules)) is own
     return node.op != "call_module" and node.target == own

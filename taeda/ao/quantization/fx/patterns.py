@@ -10,6 +10,7 @@ from taeda import fx, nn
 from taeda.ao.nn import intrinsic, qat
 from taeda.ao.nn.intrinsic import qat as fused_qat
 from taeda.nn import functional as F
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 _DIMS = (1, 2, 3)
 CONVS = tuple(getattr(nn, f"{kind}{d}d") for kind in ("Conv", "ConvTranspose") for d in _DIMS)
@@ -102,7 +103,7 @@ def is_call(node: Any, targets: Any) -> bool:
 
 def is_relu(node: Any, modules: dict[str, nn.Module]) -> bool:
     """Whether a node is a ReLU, of whatever form."""
-    return is_call(node, RELUS) or type(module_of(node, modules)) is nn.ReLU
+    return is_call(node, RELUS) or class_of(module_of(node, modules)) is nn.ReLU
 
 
 def relu_after(node: fx.Node, modules: dict[str, nn.Module]) -> fx.Node | None:
@@ -123,7 +124,7 @@ def kind_of(node: fx.Node, modules: dict[str, nn.Module]) -> str | None:
     not quantised."""
     module = module_of(node, modules)
     if module is not None:
-        kind = type(module)
+        kind = class_of(module)
         for name, classes in (
             ("weighted", WEIGHTED), ("table", TABLES), ("recurrent", RECURRENT), ("own", OWN_MODULES),
             ("fixed", FIXED_MODULES), ("share", SHARING_MODULES),

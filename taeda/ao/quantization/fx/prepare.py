@@ -34,6 +34,7 @@ from taeda.ao.quantization.quantization_mappings import (
     get_embedding_qat_module_mappings,
 )
 from taeda.ao.quantization.utils import QUANTIZED
+from taeda.nn.utils.parametrize import type_before_parametrizations as class_of
 
 Scopes = dict[str, tuple[str, Any]]
 
@@ -51,7 +52,7 @@ def qconfig_of_call(
     scope = scopes.get(node.name, ("", None))[0]
     module = module_of(node, modules)
     if module is not None:
-        kind = type(module[0]) if isinstance(module, FusedModule) else type(module)
+        kind = type(module[0]) if isinstance(module, FusedModule) else class_of(module)
         kind = next((plain for plain, own in _training_classes().items() if own is kind), kind)
         path = str(node.target)
         parent = path.rpartition(".")[0]
@@ -115,11 +116,11 @@ class Preparer:
         """Puts the user's observed class in the place of a float module that it is for; whether there is one."""
         module: Any = module_of(node, self.modules)
         for kind, classes in self.config.float_to_observed_mapping.items():
-            if type(module) not in classes:
+            if class_of(module) not in classes:
                 continue
             for part in module.modules():
                 part.qconfig = qconfig
-            made = classes[type(module)].from_float(module)
+            made = classes[class_of(module)].from_float(module)
             made.qconfig = qconfig
             set_module(self.model, str(node.target), made)
             self.modules[str(node.target)] = made
@@ -135,7 +136,7 @@ class Preparer:
         if self.backend is None:
             return True
         module = module_of(node, self.modules)
-        return handles(self.backend, node.target if module is None else type(module), qconfig)
+        return handles(self.backend, node.target if module is None else class_of(module), qconfig)
 
     def _observe(self, node: fx.Node, kind: str, qconfig: Any, after: fx.Node | None) -> bool:
         """Observes a node's arguments and result; whether it did."""
@@ -183,9 +184,9 @@ class Preparer:
             return True
         if isinstance(module_of(node, self.modules), nn.modules.conv._ConvNd):
             return False
-        if kind not in ("weighted", "recurrent", "table") or type(module_of(node, self.modules)) in TABLES:
+        if kind not in ("weighted", "recurrent", "table") or class_of(module_of(node, self.modules)) in TABLES:
             return False
-        if kind == "recurrent" or type(module_of(node, self.modules)) in RECURRENT:
+        if kind == "recurrent" or class_of(module_of(node, self.modules)) in RECURRENT:
             return True  # which quantise their inputs in each step
         data = data_of(node)
         for arg in data:
@@ -217,12 +218,12 @@ def _swap_for_training(model: fx.GraphModule, preparer: Preparer) -> None:
     table = _training_classes()
     for node in list(model.graph.nodes):
         module = module_of(node, preparer.modules)
-        if module is None or type(module) not in table:
+        if module is None or class_of(module) not in table:
             continue
         qconfig = getattr(module, "qconfig", None)
         if qconfig is None or not isinstance(qconfig.weight(), taeda.ao.quantization.FakeQuantizeBase):
             continue
-        made = table[type(module)].from_float(module)
+        made = table[class_of(module)].from_float(module)
         parent, _, name = str(node.target).rpartition(".")
         setattr(model.get_submodule(parent), name, made)
         preparer.modules[str(node.target)] = made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from taeda import Tensor, nn
+from taeda.ao.nn.qat.modules.linear import take_weight
 
 
 class _ConvNd(nn.modules.conv._ConvNd):
@@ -45,7 +46,8 @@ class _ConvNd(nn.modules.conv._ConvNd):
             dilation=conv.dilation, groups=conv.groups, bias=conv.bias is not None, padding_mode=conv.padding_mode,
             qconfig=mod.qconfig,
         )  # fmt: skip
-        made.weight, made.bias = conv.weight, conv.bias
+        made.bias = conv.bias
+        take_weight(made, conv)
         return made
 
     def to_float(self) -> nn.Module:

@@ -6,6 +6,15 @@ from typing import Any
 
 from taeda import Tensor, nn
 from taeda.nn import functional as F
+from taeda.nn.utils.parametrize import is_parametrized, transfer_parametrizations_and_params
+
+
+def take_weight(made: nn.Module, module: nn.Module) -> None:
+    """Gives ``made`` the weight of ``module``, with its parametrisations."""
+    if is_parametrized(module, "weight"):
+        transfer_parametrizations_and_params(module, made, "weight")
+    else:
+        made.weight = module.weight
 
 
 class Linear(nn.Linear):
@@ -45,7 +54,8 @@ class Linear(nn.Linear):
             raise AssertionError(f"{cls.__name__}: the float module must have a qconfig")
         linear = mod[0] if isinstance(mod, nn.Sequential) else mod
         made = cls(linear.in_features, linear.out_features, bias=linear.bias is not None, qconfig=mod.qconfig)
-        made.weight, made.bias = linear.weight, linear.bias
+        made.bias = linear.bias
+        take_weight(made, linear)
         return made
 
     def to_float(self) -> nn.Module:

@@ -1,0 +1,1 @@
+"""What PyTorch keeps under this name: pruning of whole channels, of any tensors, and of activations."""

@@ -1,0 +1,1 @@
+"""Masks over the inputs of modules."""

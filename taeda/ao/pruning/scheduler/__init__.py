@@ -1,0 +1,1 @@
+"""How the share of zeros grows with time."""
