@@ -101,7 +101,7 @@ def handle_torch_function(
     Raises:
         TypeError: nobody takes the call.
     """
-    overriding = _in_order(relevant_args)
+    overriding = _in_order(relevant_args) if _subclasses_enabled() else []
     types = tuple(type(arg) for arg in overriding)
     if taeda._C._len_torch_function_stack() > 0:
         mode = taeda._C._pop_torch_function_mode()
@@ -231,6 +231,27 @@ class BaseTorchFunctionMode(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
+def _get_current_function_mode_stack() -> list[TorchFunctionMode]:
+    """The modes that are on, the innermost last."""
+    return [taeda._C._get_function_stack_at(i) for i in range(taeda._C._len_torch_function_stack())]
+
+
+def _get_current_function_mode() -> TorchFunctionMode | None:
+    """The innermost mode that is on."""
+    stack = _get_current_function_mode_stack()
+    return stack[-1] if stack else None
+
+
+@contextmanager
+def _pop_mode_temporarily() -> Iterator[TorchFunctionMode]:
+    """A context without the innermost mode, which it gives."""
+    mode = taeda._C._pop_torch_function_mode()
+    try:
+        yield mode
+    finally:
+        taeda._C._push_torch_function_mode(mode)
+
+
 @contextmanager
 def _enable_torch_function() -> Iterator[None]:
     """A context in which ``__torch_function__`` is asked, whatever ``DisableTorchFunction`` says around it."""
@@ -267,7 +288,7 @@ _NOT_OVERRIDABLE = frozenset([
     "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
     "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
     "set_rng_state", "set_warn_always", "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor",
-    "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "sym_float", "sym_int", "tensor", "tril_indices",
+    "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "tensor", "tril_indices",
     "triu_indices", "typename", "use_deterministic_algorithms", "vitals_enabled", "vmap", "zeros",
 ])  # fmt: skip
 _NAMESPACES = tuple(

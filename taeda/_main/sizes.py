@@ -19,11 +19,13 @@ def _apply(name: str, function: Callable[..., Any], *operands: Any) -> Any:
     return function(*operands)
 
 
+@_C._overridable
 def sym_int(a: Any) -> Any:
     """``int(a)`` rounding toward zero."""
     return a if isinstance(a, SymInt) else _apply("sym_int", int, a)
 
 
+@_C._overridable
 def sym_float(a: Any) -> Any:
     """``float(a)``."""
     return a if isinstance(a, SymFloat) else _apply("sym_float", float, a)

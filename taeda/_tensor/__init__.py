@@ -26,11 +26,23 @@ def _gone(name: str) -> RuntimeError:
     return gone(name)
 
 
+def _definition(cls: type, name: str) -> Any:
+    """What stands under ``name`` in the first class that has it."""
+    return next(vars(base)[name] for base in cls.__mro__ if name in vars(base))
+
+
 class Tensor(_Base):
     """An n-dimensional array of one dtype on one device, which remembers how it was computed if asked to."""
 
     __array_priority__ = 1000  # NumPy's operators leave mixed expressions to us
     __module__ = "taeda"
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        names = ("__torch_dispatch__", "__torch_function__")
+        answers_ops, takes_functions = (_definition(cls, name) is not _definition(Tensor, name) for name in names)
+        if answers_ops and not takes_functions:
+            cls.__torch_function__ = _C._disabled_torch_function_impl  # type: ignore[method-assign]
 
     def __repr__(self, *, tensor_contents: str | None = None) -> str:
         from taeda._tensor.printing import tensor_str

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Self
 
 import taeda
-from taeda import Tensor
+from taeda import _C, Tensor
 from taeda._main.module_conversion import (
     get_overwrite_module_params_on_conversion,
     get_swap_module_params_on_conversion,
@@ -28,6 +28,7 @@ def _wraps(tensor: Any) -> bool:
     return type(tensor) is not Parameter and type(tensor).__torch_dispatch__ is not Tensor.__torch_dispatch__
 
 
+@_C._overridable
 def _parse_to(
     *args: Any,
     device: Device = None,
