@@ -18,6 +18,7 @@ from typing import Any
 import taeda
 
 _HEAP_TYPE = 1 << 9  # of a class that was made at run time, unlike those of C
+_NATIVE = {"torch._C._distributed_c10d": "taeda.distributed._c10d"}  # what PyTorch has in C++, by where it is here
 _HINT = f"Taeda {taeda.__version__} does not have it; see docs/coverage.md"
 
 
@@ -139,7 +140,7 @@ class Finder:
         return None
 
     def _find_ours(self, fullname: str) -> ModuleSpec | None:
-        there = f"taeda{fullname.removeprefix('torch')}"
+        there = _NATIVE.get(fullname, f"taeda{fullname.removeprefix('torch')}")
         try:
             spec = importlib.util.find_spec(there)
         except ModuleNotFoundError as missing:
@@ -250,4 +251,5 @@ def install_as_torch() -> None:
     taeda.__version__ = version.__version__ = torch_version.__version__
     taeda.__name__ = "torch"
     taeda.torch = taeda  # type: ignore[attr-defined]  # programs that write torch.torch.Tensor
+    taeda._C.__path__ = []  # type: ignore[attr-defined]  # so that the finder is asked for what is in it
     taeda._C._log_api_usage_once = _log_api_usage_once  # type: ignore[attr-defined]

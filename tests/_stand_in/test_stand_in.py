@@ -451,6 +451,15 @@ def test_process_groups_answer(tmp_path):
     """)  # fmt: skip
 
 
+def test_what_pytorch_has_of_process_groups_in_its_native_module(tmp_path):
+    assert output(tmp_path, """
+        import torch
+        from torch._C._distributed_c10d import AllreduceOptions, ProcessGroup, ReduceOp, Store, TCPStore
+        import torch.distributed as dist
+        print(torch._C._distributed_c10d.ReduceOp is dist.ReduceOp, issubclass(TCPStore, Store))
+    """) == ["True True"]  # fmt: skip
+
+
 def test_info_and_version(capsys):
     import taeda
     from taeda.__main__ import main

@@ -358,3 +358,26 @@ def test_data() -> None:
     shares = [list(sampler) for sampler in samplers]
     assert [len(share) for share in shares] == [len(samplers[0])] * 2 == [4, 4]
     assert set(shares[0] + shares[1]) == set(range(3, 10))
+
+
+def test_timers_of_who_has_ended(tmp_path):
+    server = timer.FileTimerServer(str(tmp_path / "pipe"), "job", 0.01)
+    ended = subprocess.Popen(["true"])
+    ended.wait()
+    alive = subprocess.Popen(["sleep", "60"])
+    try:
+        client = timer.FileTimerClient(str(tmp_path / "pipe"))
+        for pid, scope, left in (
+            (ended.pid, "a", -1),
+            (alive.pid, "b", -1),
+            (alive.pid, "c", 60),
+            (os.getpid(), "d", 60),
+        ):
+            client._send_request(timer.FileTimerRequest(pid, scope, time.time() + left, signal.SIGTERM))
+        server.run_once()
+        assert alive.wait(10) == -signal.SIGTERM and server._request_count == 4
+        assert [scope for _, scope in server._timers] == ["d"]
+    finally:
+        server.stop()
+        alive.kill()
+        alive.wait()

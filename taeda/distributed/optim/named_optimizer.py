@@ -67,8 +67,8 @@ class _NamedOptimizer(Optimizer):
         self.param_groups = self._optimizer.param_groups
 
     def init_state(self) -> None:
-        """Makes the state that a first step makes, and changes no parameter: before a state is loaded."""
-        kept = {name: parameter.grad for name, parameter in self.named_parameters.items()}
+        """Makes the state that a first step makes, and changes no parameter: before a state is loaded. Gradients are
+        zero behind it."""
         rates = [group["lr"] for group in self.param_groups]
         for parameter in self.named_parameters.values():
             if parameter.requires_grad:
@@ -80,8 +80,6 @@ class _NamedOptimizer(Optimizer):
         finally:
             for group, rate in zip(self.param_groups, rates, strict=True):
                 group["lr"] = rate
-            for name, gradient in kept.items():
-                self.named_parameters[name].grad = gradient
 
     def state_dict(self) -> dict[str, Any]:
         """The optimiser's, with names for numbers."""
@@ -94,21 +92,24 @@ class _NamedOptimizer(Optimizer):
         return self._post_state_dict({"state": state, "param_groups": groups})
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes over what `state_dict` gave, of an optimiser of the same names.
+        """Takes over what `state_dict` gave, of an optimiser of the same names; what is not
+        there stays.
 
         Raises:
-            ValueError: this one has no state yet (see `init_state`), or the names or the state's entries differ.
+            ValueError: this one has no state yet (see `init_state`), or the entries of
+                a group or of a parameter's state differ.
         """
         given = self._pre_load_state_dict(state_dict)
         plain = self._optimizer.state_dict()
         if not plain["state"]:
             raise ValueError(f"{_NAME}.load_state_dict: there is no state to load into; call init_state() first")
         numbers = {name: number for number, name in enumerate(self.ordered_param_keys)}
-        for number, own in plain["state"].items():
-            name = self.ordered_param_keys[number]
-            _check(name, own, given["state"].get(name))
+        state = dict(plain["state"])
+        for name, value in given["state"].items():
+            if name in numbers:
+                _check(name, state.get(numbers[name], {}), value)
+                state[numbers[name]] = value
         groups = _groups_of(plain["param_groups"], given["param_groups"], self.ordered_param_keys)
-        state = {numbers[name]: value for name, value in given["state"].items() if name in numbers}
         self._optimizer.load_state_dict({"state": state, "param_groups": groups})
         self.param_groups = self._optimizer.param_groups
 
@@ -125,23 +126,20 @@ def _name_of(parameter: Tensor, names: dict[int, str]) -> str:
     return names[id(parameter)]
 
 
-def _check(name: str, own: dict[str, Any], given: dict[str, Any] | None) -> None:
+def _check(name: str, own: dict[str, Any], given: dict[str, Any]) -> None:
     """Raises ValueError unless the given state of a parameter has what its own has."""
-    if given is None:
-        raise ValueError(f"{_NAME}.load_state_dict: no state is given for {name!r}")
     if missing := own.keys() ^ given.keys():
         raise ValueError(f"{_NAME}.load_state_dict: the state of {name!r} differs in {sorted(missing)}")
 
 
 def _groups_of(plain: list[Any], given: list[Any], names: list[str]) -> list[Any]:
-    """The groups ``given``, in the order and with the numbers of ``plain``."""
+    """The groups ``given``, in the order and with the numbers of ``plain``; groups that are not given stay."""
     by_names = {tuple(sorted(group["params"])): group for group in given}
     found = []
     for group in plain:
         key = tuple(sorted(names[number] for number in group["params"]))
-        if key not in by_names:
-            raise ValueError(f"{_NAME}.load_state_dict: no group of exactly {list(key)} is given")
-        if missing := group.keys() - by_names[key].keys():
+        options = by_names.get(key, group)
+        if missing := group.keys() - options.keys():
             raise ValueError(f"{_NAME}.load_state_dict: the group of {list(key)} lacks {sorted(missing)}")
-        found.append({**by_names[key], "params": group["params"]})
+        found.append({**options, "params": group["params"]})
     return found

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from taeda.distributed.elastic.timer.api import TimerClient, TimerRequest
+from taeda.distributed.elastic.timer.debug_info_logging import log_debug_info_for_expired_timers
 
 __all__ = ["FileTimerClient", "FileTimerRequest", "FileTimerServer"]
 
@@ -42,7 +43,7 @@ class FileTimerClient(TimerClient):
     def __init__(self, file_path: str, signal: int = signal.SIGKILL) -> None:
         self._file_path, self.signal = file_path, int(signal)
 
-    def _send(self, request: FileTimerRequest) -> None:
+    def _send_request(self, request: FileTimerRequest) -> None:
         try:
             pipe = os.open(self._file_path, os.O_WRONLY | os.O_NONBLOCK)
         except OSError as error:
@@ -55,10 +56,10 @@ class FileTimerClient(TimerClient):
             os.close(pipe)
 
     def acquire(self, scope_id: str, expiration_time: float) -> None:
-        self._send(FileTimerRequest(os.getpid(), scope_id, expiration_time, self.signal))
+        self._send_request(FileTimerRequest(os.getpid(), scope_id, expiration_time, self.signal))
 
     def release(self, scope_id: str) -> None:
-        self._send(FileTimerRequest(os.getpid(), scope_id, -1, 0))
+        self._send_request(FileTimerRequest(os.getpid(), scope_id, -1, 0))
 
 
 class FileTimerServer:
@@ -86,18 +87,28 @@ class FileTimerServer:
         os.mkfifo(file_path)
         self._pipe = os.open(file_path, os.O_RDWR | os.O_NONBLOCK)  # open for writing, too: it never ends
         self._rest = b""
+        self._request_count = 0
 
     def start(self) -> None:
         """Begins, in a thread of its own."""
         self._watchdog_thread = threading.Thread(target=self._watch, name="taeda-timers", daemon=self._daemon)
         self._watchdog_thread.start()
 
-    def stop(self) -> None:
-        """Ends that thread, and removes the pipe."""
+    def run_once(self) -> None:
+        """Ends the thread, and handles what has been sent until now."""
+        self._end_thread()
+        while self._run_watchdog(0):
+            pass
+
+    def _end_thread(self) -> None:
         self._stop_signaled = True
         if self._watchdog_thread is not None:
             self._watchdog_thread.join()
             self._watchdog_thread = None
+
+    def stop(self) -> None:
+        """Ends that thread, and removes the pipe."""
+        self._end_thread()
         if self._pipe >= 0:
             os.close(self._pipe)
             self._pipe = -1
@@ -106,13 +117,32 @@ class FileTimerServer:
 
     def _watch(self) -> None:
         while not self._stop_signaled:
-            self.register_timers(self._requests(min(self._max_interval, 0.5)))
-            expired = self.get_expired_timers(time.time())
-            for pid, requests in expired.items():
-                number = requests[0].signal or signal.SIGKILL
-                self._log_event("kill worker process", requests[0])
-                self._reap_worker(pid, number)
-            self.clear_timers(set(expired))
+            self._run_watchdog(min(self._max_interval, 0.5))
+
+    def _run_watchdog(self, wait: float) -> bool:
+        """Waits that long for requests, and ends who is late; whether there were any."""
+        requests = self._requests(wait)
+        self.register_timers(requests)
+        expired = self.get_expired_timers(time.time())
+        names = {pid: [one.scope_id for one in timers] for pid, timers in expired.items()}
+        log_debug_info_for_expired_timers(self._run_id, names)
+        for pid, timers in expired.items():
+            if self.is_process_running(pid):  # who has ended may have left a timer behind
+                self._log_event("kill worker process", timers[0])
+                self._reap_worker(pid, timers[0].signal or signal.SIGKILL)
+        self.clear_timers(set(expired))
+        return bool(requests)
+
+    @staticmethod
+    def is_process_running(pid: int) -> bool:
+        """Whether there is such a process."""
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except OSError:
+            pass
+        return True
 
     def _requests(self, timeout: float) -> list[FileTimerRequest]:
         if not select.select([self._pipe], [], [], timeout)[0]:
@@ -123,6 +153,7 @@ class FileTimerServer:
 
     def register_timers(self, timer_requests: list[FileTimerRequest]) -> None:
         """Sets and takes back timers."""
+        self._request_count += len(timer_requests)
         for request in timer_requests:
             key = request.worker_pid, request.scope_id
             if request.expiration_time < 0:
