@@ -59,10 +59,48 @@ class Graphs:
 graphs = Graphs()
 
 
+class Waiter:
+    """Who waits in the thread that asked, and there takes the answer out of its message: no other thread has to run.
+
+    It takes a `Future`'s place while the request is under way.
+    """
+
+    __slots__ = ("_bell", "_error", "_finish", "_value")
+
+    def __init__(self) -> None:
+        self._bell = threading.Lock()
+        self._bell.acquire()
+        self._error: BaseException | None = None
+
+    def hand(self, finish: Callable[[], None]) -> None:
+        """Has `wait` call ``finish``, which sets the value or the error, and end."""
+        self._finish = finish
+        self._bell.release()
+
+    def set_result(self, value: Any) -> None:
+        """What `wait` is to give."""
+        self._value = value
+
+    def set_exception(self, error: BaseException) -> None:
+        """What `wait` is to raise."""
+        self._error = error
+
+    def wait(self) -> Any:
+        """The answer's value. What was raised in its place is raised."""
+        self._bell.acquire()
+        self._finish()
+        try:
+            if self._error is not None:
+                raise self._error
+            return self._value
+        finally:
+            del self  # the error's traceback holds this frame: they would be a cycle
+
+
 class _Call(NamedTuple):
     """A request that waits for its answer."""
 
-    future: Future[Any]
+    future: Future[Any] | Waiter
     to: WorkerInfo
     connection: Connection
     graph: int | None
@@ -114,10 +152,25 @@ class Agent:
         Raises:
             RuntimeError: the value cannot be sent, or the worker cannot be reached.
         """
+        future: Future[Any] = Future()
+        self._send(to, kind, value, timeout, future)
+        return future
+
+    def ask(self, to: WorkerInfo, kind: Kind, value: Any, timeout: float = constants.UNSET_RPC_TIMEOUT) -> Any:
+        """Asks a worker, and waits for the answer.
+
+        Raises:
+            RuntimeError: the value cannot be sent, or the worker cannot be reached or has not answered in time.
+            Exception: what was raised there.
+        """
+        waiter = Waiter()
+        self._send(to, kind, value, timeout, waiter)
+        return waiter.wait()
+
+    def _send(self, to: WorkerInfo, kind: Kind, value: Any, timeout: float, future: Future[Any] | Waiter) -> None:
         seconds = self.rpc_timeout if timeout == constants.UNSET_RPC_TIMEOUT else timeout
         packed = pickling.pack(value)
         number = next(self._numbers)
-        future: Future[Any] = Future()
         graph = graphs.leave(to.id, packed.tensors)
         try:
             connection = self._connection(to)
@@ -127,11 +180,11 @@ class Agent:
             connection.send(kind, number, graph, packed)
         except OSError as error:
             self._end(number, error=_unreachable(to, error))
-            if not future.done():
+            if isinstance(future, Waiter) or not future.done():
+                self._changed()
                 raise _unreachable(to, error) from None
         if seconds > 0:
             self._links.at(time.monotonic() + seconds, lambda: self._late(number, seconds))
-        return future
 
     def _connection(self, to: WorkerInfo) -> Connection:
         found = self._connections.get(to.id)
@@ -165,7 +218,10 @@ class Agent:
             finally:
                 self._changed()
 
-        self._answers.submit(run)
+        if isinstance(call.future, Waiter):
+            call.future.hand(run)
+        else:
+            self._answers.submit(run)
 
     def _late(self, number: int, seconds: float) -> None:
         call = self._calls.get(number)

@@ -37,7 +37,8 @@ def rpc_sync(
         ValueError: ``to`` is no worker.
         Exception: what the function raised, with the traceback from there as its text.
     """
-    return _call(to, func, args, kwargs, timeout).wait()
+    agent = this_agent()
+    return agent.ask(worker_of(agent, to), Kind.CALL, _checked(func, args, kwargs), timeout)
 
 
 def rpc_async(
@@ -45,18 +46,17 @@ def rpc_async(
     timeout: float = _UNSET,
 ) -> Future[Any]:  # fmt: skip
     """Like `rpc_sync`, but gives a future of the result at once."""
-    future = _call(to, func, args, kwargs, timeout)
+    agent = this_agent()
+    future = agent.call(worker_of(agent, to), Kind.CALL, _checked(func, args, kwargs), timeout)
     if (started := getattr(_thread, "started", None)) is not None:
         started.append(future)
     return future
 
 
-def _call(to: To, func: Any, args: Sequence[Any] | None, kwargs: dict[str, Any] | None, timeout: float) -> Future[Any]:
-    agent = this_agent()
-    worker = worker_of(agent, to)
+def _checked(func: Any, args: Sequence[Any] | None, kwargs: dict[str, Any] | None) -> tuple[Any, ...]:
     if not callable(func):
         raise TypeError(f"taeda.distributed.rpc: func is wanted as a function; got {func!r}")
-    return agent.call(worker, Kind.CALL, (func, tuple(args or ()), kwargs or {}), timeout)
+    return func, tuple(args or ()), kwargs or {}
 
 
 def this_agent() -> Agent:

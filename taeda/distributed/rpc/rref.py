@@ -134,7 +134,7 @@ class RRef(Generic[T]):
         if self._fork == (-1, -1):
             raise RuntimeError("taeda.distributed.rpc.RRef.to_here: this reference has been deleted")
         self._raise_if_not_made()
-        return references.current().agent.call(self._owner, Kind.FETCH, self._id, timeout).wait()
+        return references.current().agent.ask(self._owner, Kind.FETCH, self._id, timeout)
 
     def _raise_if_not_made(self) -> None:
         if self._made is not None and self._made.done() and self._made._error is not None:
